@@ -29,8 +29,8 @@ import {
 import { asked, portsOf, token } from './testing/bridge-trace.ts';
 import { compileContracts } from './testing/contracts.ts';
 import { logOf } from './testing/event-logs.ts';
-import { type MemoryArrivals, memoryBridgeArrivals } from './testing/memory/bridge-arrivals.ts';
-import { memoryTransfer } from './testing/memory/transfers.ts';
+import { type MemoryArrivals, memoryBridgeArrivals } from './testing/twins/bridges.ts';
+import { memoryTransfer } from './testing/twins/history.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

@@ -5,13 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from './access/gate.ts';
 import { deriveSecrets, mintKey, mintSecret } from './access/secret.ts';
-
 import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { unread } from './evidence/reading.ts';
 import { why } from './evidence/reasons.ts';
 import { evm } from './testing/addresses.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
-import type { World } from './testing/planted-worlds.ts';
+import type { World } from './testing/planted.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { type SilencePorts, throughPorts } from './testing/silence-ports.ts';

@@ -12,7 +12,7 @@ import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type InItsPlace, type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
 import { deployed } from './testing/anvil-traffic.ts';
 import { compileContracts } from './testing/contracts.ts';
-import { memoryTransferStore } from './testing/memory/transfer-store.ts';
+import { memoryTransferStore } from './testing/twins/indexing.ts';
 
 const LOG = z.looseObject({ topics: z.array(z.string()), logIndex: z.string() });
 const RECEIPT = z.looseObject({ transactionHash: z.string(), logs: z.array(LOG) });

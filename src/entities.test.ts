@@ -33,8 +33,8 @@ import { evm } from './testing/addresses.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
-import { memoryExchangeLabels } from './testing/memory/imported-tables.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { memoryExchangeLabels } from './testing/twins/tables.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';

@@ -25,9 +25,9 @@ import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
-import { memoryExchangeLabels } from './testing/memory/imported-tables.ts';
-import { silentPorts } from './testing/memory/silent.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
+import { silentPorts } from './testing/twins/ports.ts';
+import { memoryExchangeLabels } from './testing/twins/tables.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';

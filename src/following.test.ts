@@ -16,7 +16,7 @@ import { readItself, transferRow } from './testing/anvil-reading.ts';
 import { deployed } from './testing/anvil-traffic.ts';
 import { type Contracts, compileContracts } from './testing/contracts.ts';
 import { embeddedControl, followReportsIn, leasesIn } from './testing/control-store.ts';
-import { memoryTransferStore } from './testing/memory/transfer-store.ts';
+import { memoryTransferStore } from './testing/twins/indexing.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'following a real node (skipped: anvil is not installed)' : 'a real node';

@@ -14,13 +14,10 @@ import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
 import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
 import { checkedKinds, foundOf, scored } from './testing/finding-suite.ts';
-import {
-  bridgeRow,
-  flaggedRow,
-  forensicPorts,
-  mixerRow,
-  type PlantedFacts,
-} from './testing/forensic-ports.ts';
+import { forensicPorts, type PlantedFacts } from './testing/forensic-ports.ts';
+import { mixerRow } from './testing/twins/accounts.ts';
+import { bridgeRow } from './testing/twins/bridges.ts';
+import { flaggedRow } from './testing/twins/rug-flags.ts';
 import { listedEntry } from './testing/walked-world.ts';
 
 const ETHEREUM_ID = 1;

@@ -9,8 +9,9 @@ import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type InItsPlace, type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
 import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
 import { foundOf, scored } from './testing/finding-suite.ts';
-import { flaggedRow, forensicPorts, type PlantedFacts } from './testing/forensic-ports.ts';
+import { forensicPorts, type PlantedFacts } from './testing/forensic-ports.ts';
 import { signedDelegation } from './testing/signed-delegation.ts';
+import { flaggedRow } from './testing/twins/rug-flags.ts';
 import { listedEntry } from './testing/walked-world.ts';
 
 const ETHEREUM_ID = 1;

@@ -12,8 +12,8 @@ import { evm } from './testing/addresses.ts';
 import { foundOf, scored } from './testing/finding-suite.ts';
 import { forensicPorts } from './testing/forensic-ports.ts';
 import { importInto, keptTables, servedFrom } from './testing/imported-tables.ts';
-import { memoryTransfer } from './testing/memory/transfers.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
+import { memoryTransfer } from './testing/twins/history.ts';
 import { listedEntry } from './testing/walked-world.ts';
 import { SANDBOX_PARTY } from './world/listed-parties.ts';
 

@@ -6,14 +6,13 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { mountedPage } from './compose/documents.ts';
 import type { Message, StreamHandler } from './contract/stream.ts';
-
 import { flagStream } from './features/flag-stream/flag-stream.route.ts';
 import { rugs } from './features/rugs/feature.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
-import { memoryLaunchMonths } from './testing/memory/launch-months.ts';
-import { memoryRugFlags } from './testing/memory/rug-flags.ts';
-import { rugFlagOf, SCORED } from './testing/rug-worlds.ts';
+import { rugFlagOf } from './testing/rug-worlds.ts';
+import { memoryLaunchMonths } from './testing/twins/launches.ts';
+import { memoryRugFlags, SCORED } from './testing/twins/rug-flags.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 import { createSlots, type MountedStream } from './transport/stream.ts';

@@ -5,14 +5,12 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { createGate } from './access/gate.ts';
 import { deriveSecrets, mintKey } from './access/secret.ts';
-
 import { CONTRACTS, EVIDENCE_ROUTES, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
 import { answerPointer, type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
-
 import type { AccessRule, Method } from './contract/route.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
-import type { World } from './testing/planted-worlds.ts';
+import type { World } from './testing/planted.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { WORLDS } from './testing/worlds.ts';

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Answer } from './contract/answer.ts';
 import { type Asked, type Caller, NOBODY } from './contract/route.ts';
-
 import { unread } from './evidence/reading.ts';
 import { why } from './evidence/reasons.ts';
 import { walletBridgesHandler } from './features/bridges/wallet-bridges.route.ts';
@@ -28,10 +27,10 @@ import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { warehousePrices } from './stores/warehouse/prices.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
-import { BRIDGE, BRIDGE_ROWS } from './testing/bridge-worlds.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { LABEL } from './testing/entity-world.ts';
 import { forensicPorts } from './testing/forensic-ports.ts';
+import { BRIDGE, BRIDGE_ROWS } from './testing/twins/bridges.ts';
 import { listedEntry } from './testing/walked-world.ts';
 import { type StartedPriceApi, startPriceApi } from './world/price-api.ts';
 

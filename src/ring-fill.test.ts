@@ -26,9 +26,9 @@ import { ringCalls, warehouseRing } from './stores/warehouse/ring/ring.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
-import { memoryTransfer } from './testing/memory/transfers.ts';
 import { held, imported, type RingWorld, ringWarehouse, ringWorld } from './testing/ring-world.ts';
 import { trialsOf } from './testing/trials.ts';
+import { memoryTransfer } from './testing/twins/history.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type ExplorerFault, type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 

@@ -8,8 +8,8 @@ import type { HistoryTransfer } from './ports/history.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';
-import { memoryTransfer } from './testing/memory/transfers.ts';
 import { held, imported, must, ringWarehouse, ringWorld } from './testing/ring-world.ts';
+import { memoryTransfer } from './testing/twins/history.ts';
 
 const FORGED = 5_001;
 const TIMEOUT_MS = 120_000;

@@ -9,7 +9,6 @@ import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
-import { memoryTransfer } from './testing/memory/transfers.ts';
 import {
   followed,
   held,
@@ -20,6 +19,7 @@ import {
   ringWorld,
   tipBlock,
 } from './testing/ring-world.ts';
+import { memoryTransfer } from './testing/twins/history.ts';
 
 const [SUBJECT, FRIEND, LISTED, OTHER] = ['me', 'friend', 'listed', 'other'].map(evm) as [
   string,

@@ -24,10 +24,9 @@ import {
   onEachEngine,
   publicationsIn,
 } from './testing/control-store.ts';
-import { memoryOtherLists } from './testing/memory/imported-tables.ts';
-import { memoryPorts } from './testing/memory/ports.ts';
-import { OTHER_LIST, otherEntryOf } from './testing/planted-worlds.ts';
 import { TEST_SERVICE } from './testing/service.ts';
+import { memoryPorts } from './testing/twins/ports.ts';
+import { memoryOtherLists, OTHER_LIST, otherEntryOf } from './testing/twins/tables.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

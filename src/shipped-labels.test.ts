@@ -22,9 +22,9 @@ import {
   servedFrom,
   storeOf,
 } from './testing/imported-tables.ts';
-import { memoryOtherLists } from './testing/memory/imported-tables.ts';
-import { memorySanctionsList } from './testing/memory/sanctions-list.ts';
-import { silentPorts } from './testing/memory/silent.ts';
+import { silentPorts } from './testing/twins/ports.ts';
+import { memorySanctionsList } from './testing/twins/sanctions.ts';
+import { memoryOtherLists } from './testing/twins/tables.ts';
 
 const TABLE = fileURLToPath(new URL('../registry/exchange-wallets.csv', import.meta.url));
 const BINANCE = '0x28c6c06298d514db089934071355e5743bf21d60';

@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CONTRACTS, FEATURES, handlerOf } from './compose/list.ts';
+import type { World } from './testing/planted.ts';
 import { lyingAdapters, PLANTED_LEAKS } from './testing/planted-leaks.ts';
 import { honestScreen, plantedScreen } from './testing/planted-screen.ts';
-import type { World } from './testing/planted-worlds.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import {
   checkSilence,

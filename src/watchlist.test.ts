@@ -9,8 +9,8 @@ import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { accessIn, type FreshStore, leasesIn, onEachEngine } from './testing/control-store.ts';
 import { addIntegration, messagesFor, waitingFor } from './testing/integrations.ts';
-import { memoryTransfer } from './testing/memory/transfers.ts';
-import { labelOf, OTHER_LIST, otherEntryOf } from './testing/planted-worlds.ts';
+import { memoryTransfer } from './testing/twins/history.ts';
+import { labelOf, OTHER_LIST, otherEntryOf } from './testing/twins/tables.ts';
 import { listedEntry } from './testing/walked-world.ts';
 import { type WatchWorld, watchingIn } from './testing/watching.ts';
 

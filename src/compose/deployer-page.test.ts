@@ -9,8 +9,7 @@ import type { DeployerRecords } from '../ports/deployers.ts';
 import { evm, named } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { launchOf, walkOf } from '../testing/deployer-worlds.ts';
-import { memoryDeployerRecords } from '../testing/memory/deployer-records.ts';
-import { memoryWalletLaunches } from '../testing/memory/wallet-launches.ts';
+import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
 import { deployerShown } from './deployer-page.ts';
 
 const FACTS = { simulated: false, version: '0', links: [] };

@@ -8,9 +8,9 @@ import { why } from '../evidence/reasons.ts';
 import { dossier } from '../features/dossier/feature.ts';
 import { evm, named } from '../testing/addresses.ts';
 import { STILL_NOW } from '../testing/clock.ts';
-import { silentPorts } from '../testing/memory/silent.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
 import type { SilencePorts } from '../testing/silence-ports.ts';
+import { silentPorts } from '../testing/twins/ports.ts';
 import { WORLDS } from '../testing/worlds.ts';
 import { mountedPage } from './documents.ts';
 

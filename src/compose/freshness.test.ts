@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DAY_S, formatIsoDate, HOUR_S } from '../chain/time.ts';
 import { parseConfig } from '../config.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
-import { memorySanctionsList } from '../testing/memory/sanctions-list.ts';
+import { memorySanctionsList } from '../testing/twins/sanctions.ts';
 import { nowS } from './clock.ts';
 import type { PortFacts } from './feature.ts';
 import { datedSources, freshnessOf } from './freshness.ts';

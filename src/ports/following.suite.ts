@@ -1,5 +1,5 @@
 // What every node of a chain promises. Run on a real node in sources/evm/node.test.ts, and on
-// the one in memory in testing/memory/chain-node.test.ts.
+// the one in memory in testing/twins/indexing.test.ts.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { BLOCKS_AT_ONCE_MAX, type ChainNode } from './indexing.ts';

@@ -7,7 +7,7 @@ import type { HistoryTransfer } from '../ports/history.ts';
 import type { ExchangeLabel } from '../ports/tables.ts';
 import { evm } from './addresses.ts';
 import { type Lottery, lotteryOf } from './lottery.ts';
-import { memoryTransfer } from './memory/transfers.ts';
+import { memoryTransfer } from './twins/history.ts';
 
 /** The habits of the population, and how many have each. */
 const HABITS = {

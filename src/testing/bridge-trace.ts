@@ -8,9 +8,9 @@ import type { ReceiptFacts, RegistryRow } from '../ports/bridges.ts';
 import type { HistoryTransfer } from '../ports/history.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
-import type { MemoryArrivals } from './memory/bridge-arrivals.ts';
-import { memoryPorts } from './memory/ports.ts';
-import { heldInFull } from './memory/transfers.ts';
+import type { MemoryArrivals } from './twins/bridges.ts';
+import { heldInFull } from './twins/history.ts';
+import { memoryPorts } from './twins/ports.ts';
 
 export const SUBJECT = evm('subject');
 export const POOL = evm('spoke pool');

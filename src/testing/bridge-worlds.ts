@@ -1,59 +1,12 @@
 // Answers one question: what is planted in the worlds in which somebody deals with bridges.
-// The registry of every world, and for each fact of the trace what holds that fact alone.
+// For each fact of the trace what holds that fact alone.
 
-import type {
-  ArrivalLog,
-  DepositStatus,
-  Payment,
-  ReceiptFacts,
-  RegistryRow,
-} from '../ports/bridges.ts';
+import type { ArrivalLog, DepositStatus, Payment, ReceiptFacts } from '../ports/bridges.ts';
 import type { HistoryTransfer } from '../ports/history.ts';
-import { evm } from './addresses.ts';
 import { BOB, PAIRS, TOKEN } from './bridge-pairs.ts';
 import { STILL_NOW } from './clock.ts';
 import { inOrder, logOf, movedLog } from './event-logs.ts';
-
-/** The contract of every world's registry that moves assets. */
-export const BRIDGE = evm('bridge');
-const MESSENGER = evm('messenger');
-const PROVIDERS = evm('pool of providers');
-const FAR_BRIDGE = evm('bridge of the other chain');
-const POOL = evm('pool that is paid from');
-const FAR_POOL = evm('pool of the other chain');
-
-/**
- * The contracts of the registry: of two protocols one that moves assets and another on the other
- * chain, and two through which nobody bridges.
- */
-export const BRIDGE_ROWS: readonly RegistryRow[] = [
-  bridgeRow(BRIDGE, 'SpokePool', 'liquidity'),
-  bridgeRow(FAR_BRIDGE, 'SpokePool', 'liquidity', 'base'),
-  { ...bridgeRow(POOL, 'Pool', 'liquidity'), protocol: 'celer' },
-  { ...bridgeRow(FAR_POOL, 'Pool', 'liquidity', 'base'), protocol: 'celer' },
-  bridgeRow(MESSENGER, 'Endpoint', 'messaging'),
-  bridgeRow(PROVIDERS, 'HubPool', 'providers'),
-];
-
-function bridgeRow(
-  address: string,
-  name: string,
-  role: RegistryRow['role'],
-  chain: RegistryRow['chain'] = 'ethereum',
-): RegistryRow {
-  return {
-    chain,
-    address,
-    protocol: 'across',
-    name,
-    role,
-    note: null,
-    also_on: [],
-    valid_from_block: null,
-    sources: ['tests'],
-    reviewed: '2026-09-01',
-  };
-}
+import { BRIDGE, FAR_BRIDGE, FAR_PAYER, MESSENGER, PAYER, PROVIDERS } from './twins/bridges.ts';
 
 type Change = Partial<HistoryTransfer>;
 
@@ -125,9 +78,9 @@ const FAR_TX = `0x${'f'.repeat(64)}`;
 
 /** Worlds in which a node is missing, and what the warehouse holds of the other chain tells. */
 function heldWorlds(cast: BridgeCast): readonly BridgeWorld[] {
-  const at = { what: 'cBridge', here: POOL, there: FAR_POOL };
+  const at = { what: 'cBridge', here: PAYER, there: FAR_PAYER };
   const { sent, receipt, fill } = depositOf(cast, at);
-  const paid = { tx: FAR_TX, block: fill.block, at: sent.at, from: FAR_POOL, to: BOB };
+  const paid = { tx: FAR_TX, block: fill.block, at: sent.at, from: FAR_PAYER, to: BOB };
   const read = { ...receiptOf({ ...sent, ...paid }, [fill.log]), chain: 'base' as const };
   const said = ['bridges', 'contacts', 'deposits[].destination.state'];
   return [

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import type { HistoryTransfer } from '../ports/history.ts';
 import { evm } from './addresses.ts';
-import { memoryTransfer } from './memory/transfers.ts';
+import { memoryTransfer } from './twins/history.ts';
 
 const NULL_ADDRESS = `0x${'0'.repeat(40)}`;
 const PEOPLE = Array.from({ length: 9 }, (_, i) => evm(`person ${i}`));

@@ -4,8 +4,8 @@ import { given } from '../evidence/measure.ts';
 import type { DeployerWalk, ObservedLaunch } from '../ports/deployers.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
-import { emptyWalk } from './memory/deployer-records.ts';
 import { HOUR_S, type Plan } from './planted.ts';
+import { emptyWalk } from './twins/deployers.ts';
 
 /** A launch of two days ago. */
 export function launchOf(

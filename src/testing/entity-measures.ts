@@ -14,8 +14,7 @@ import { examine } from '../features/entities/closure.ts';
 import { type Bars, type EvidenceItem, evidenceOf } from '../features/entities/evidence.ts';
 import type { BitcoinTransaction, HeldTie, Tie, TieForm } from '../ports/entities.ts';
 import { accountPopulation } from './account-population.ts';
-import { memoryChainFacts } from './memory/chain-facts.ts';
-import { memoryCreations } from './memory/contract-creations.ts';
+import { memoryChainFacts, memoryCreations } from './twins/accounts.ts';
 import { walkedPorts } from './walked-world.ts';
 import { walletPopulation } from './wallet-population.ts';
 

@@ -10,9 +10,8 @@ import type { ExchangeLabel } from '../ports/tables.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import { clustersIn, embeddedControl } from './control-store.ts';
-import { memoryChainFacts } from './memory/chain-facts.ts';
-import { memoryCreations } from './memory/contract-creations.ts';
-import { memoryTransfer } from './memory/transfers.ts';
+import { memoryChainFacts, memoryCreations } from './twins/accounts.ts';
+import { memoryTransfer } from './twins/history.ts';
 import { walkedPorts } from './walked-world.ts';
 
 /** The people and wallets of the world. */

@@ -4,7 +4,8 @@
 import type { HistoryTransfer } from '../ports/history.ts';
 import type { ExchangeLabel } from '../ports/tables.ts';
 import { evm } from './addresses.ts';
-import type { Plan, Planted } from './planted.ts';
+import type { Plan } from './planted.ts';
+import type { Planted } from './twins/ports.ts';
 
 /** The pieces that these worlds are made of. */
 type ExchangePieces = {

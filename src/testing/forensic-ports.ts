@@ -8,11 +8,9 @@ import type { FlaggedRow } from '../ports/rug-flags.ts';
 import type { ListEntry } from '../ports/sanctions.ts';
 import type { ExchangeLabel } from '../ports/tables.ts';
 import { STILL_NOW } from './clock.ts';
-import type { MemoryFact } from './memory/chain-facts.ts';
-import type { MemoryFreezes } from './memory/issuer-freezes.ts';
-import { type MemoryPorts, type MemoryWorld, memoryPorts } from './memory/ports.ts';
-import type { MemoryApproval } from './memory/token-approvals.ts';
-import { heldInFull } from './memory/transfers.ts';
+import type { MemoryApproval, MemoryFact, MemoryFreezes } from './twins/accounts.ts';
+import { heldInFull } from './twins/history.ts';
+import { type MemoryPorts, type MemoryWorld, memoryPorts } from './twins/ports.ts';
 
 /** What is planted; what is left out is a table or chain that was read and holds nothing of it. */
 export type PlantedFacts = {
@@ -60,55 +58,4 @@ export function forensicPorts(planted: PlantedFacts): MemoryPorts {
     mixers: { ...dated, rows: mixers },
     bridges: { ...dated, rows: bridges },
   });
-}
-
-/** A row of the table of flagged addresses. */
-export function flaggedRow(address: string, over: Partial<FlaggedRow> = {}): FlaggedRow {
-  return {
-    address,
-    chain: null,
-    tag: 'Fake_Phishing1',
-    category: 'phish-hack',
-    is_contract: false,
-    creator: null,
-    creation_tx: null,
-    source: 'tests',
-    source_url: null,
-    first_seen: '2026-01-01',
-    ...over,
-  };
-}
-
-/** A row of the mixer registry. */
-export function mixerRow(address: string, over: Partial<MixerContract> = {}): MixerContract {
-  return {
-    protocol: 'Tornado Cash',
-    chain: 'ethereum',
-    address,
-    role: 'pool',
-    name: 'Tornado Cash 1 ETH',
-    valid_from_block: null,
-    source: 'tests',
-    source_url: 'https://example.org/mixers',
-    second_source: null,
-    reviewed: '2026-01-01',
-    ...over,
-  };
-}
-
-/** A row of the bridge registry. */
-export function bridgeRow(address: string, over: Partial<RegistryRow> = {}): RegistryRow {
-  return {
-    chain: 'ethereum',
-    address,
-    protocol: 'across',
-    name: 'SpokePool',
-    role: 'lock',
-    valid_from_block: null,
-    also_on: [],
-    sources: ['tests'],
-    reviewed: '2026-01-01',
-    note: null,
-    ...over,
-  };
 }

@@ -4,10 +4,10 @@
 import type { HistoryTransfer } from '../ports/history.ts';
 import type { ExchangeLabel } from '../ports/tables.ts';
 import { evm, named } from './addresses.ts';
-import { flaggedRow, mixerRow } from './forensic-ports.ts';
-import type { MemoryFact } from './memory/chain-facts.ts';
-import type { MemoryApproval } from './memory/token-approvals.ts';
-import type { ForensicPlanted, Plan, Planted } from './planted.ts';
+import type { Plan } from './planted.ts';
+import { type MemoryApproval, type MemoryFact, mixerRow } from './twins/accounts.ts';
+import type { Planted } from './twins/ports.ts';
+import { flaggedRow } from './twins/rug-flags.ts';
 
 /** The pieces that these worlds are made of. */
 type ForensicPieces = {
@@ -27,20 +27,6 @@ type ForensicPieces = {
     change?: Partial<HistoryTransfer>,
   ) => HistoryTransfer;
 };
-
-/** Two chains, and tables that hold somebody else beside what is planted. */
-export function forensicsOf(
-  { facts = [], flagged = [], mixers = [], frozen = [], approvals = [] }: ForensicPlanted,
-  dated: { readonly as_of: number; readonly simulated: boolean },
-) {
-  return {
-    facts: { ...dated, chains: ['ethereum', 'base'] as const, facts },
-    freezes: { ...dated, chains: ['ethereum', 'base'] as const, frozen },
-    approvals: { ...dated, chains: ['ethereum', 'base'] as const, approvals },
-    flagged: { ...dated, rows: [flaggedRow(evm('flagged elsewhere')), ...flagged] },
-    mixers: { ...dated, rows: [mixerRow(evm('mixer elsewhere')), ...mixers] },
-  };
-}
 
 /** What a transfer with a listed address contradicts beside. */
 const LISTED_NEAR: Plan['contradicts'] = { wallet_ofac: ['proximity.found'] };

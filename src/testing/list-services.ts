@@ -9,8 +9,8 @@ import type { Acceptance, FileRefusal, PublishedList, RefreshOutcome } from '../
 import { listOfFile } from '../stores/snapshots/sanctions.ts';
 import { addressRecords } from './address-records.ts';
 import { type FreshStore, publicationsIn } from './control-store.ts';
-import { type MemoryOtherLists, memoryOtherLists } from './memory/imported-tables.ts';
-import { memorySanctionsList } from './memory/sanctions-list.ts';
+import { memorySanctionsList } from './twins/sanctions.ts';
+import { type MemoryOtherLists, memoryOtherLists } from './twins/tables.ts';
 
 /** The time of the services. */
 export const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;

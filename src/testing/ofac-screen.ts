@@ -14,8 +14,8 @@ import {
 } from '../features/sanctions/wallet-ofac.route.ts';
 
 import { STILL_NOW, stillClock } from './clock.ts';
-import { type MemoryOtherLists, memoryOtherLists } from './memory/imported-tables.ts';
-import { silentPorts } from './memory/silent.ts';
+import { silentPorts } from './twins/ports.ts';
+import { type MemoryOtherLists, memoryOtherLists } from './twins/tables.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from './walked-world.ts';
 
 /** The only address that is listed unless a world says otherwise. */

@@ -20,7 +20,7 @@ import { warehouseHistory, warehouseReads } from '../stores/warehouse/history/wa
 import { type WarehouseRing, warehouseRing } from '../stores/warehouse/ring/ring.ts';
 import { transferStore } from '../stores/warehouse/transfers/store.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './clock.ts';
-import { memorySanctionsList } from './memory/sanctions-list.ts';
+import { memorySanctionsList } from './twins/sanctions.ts';
 import { listedEntry, walkedPorts } from './walked-world.ts';
 
 const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];

@@ -1,20 +1,9 @@
 // What is planted in the worlds in which the rug model flagged a launch?
 
-import type { LaunchFlag, ScoredChain } from '../ports/rug-flags.ts';
+import type { LaunchFlag } from '../ports/rug-flags.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import { HOUR_S, type Plan } from './planted.ts';
-
-/** A chain of which twelve launches were scored, a minute ago last. */
-export const SCORED: ScoredChain = {
-  chain: 'ethereum',
-  last_scored_at: STILL_NOW - 60,
-  model_version: 'rug-1',
-  scored: 12,
-  suppressed: 0,
-  unscored: 0,
-  waiting: 0,
-};
 
 const FLAGGED = evm('flagged by the model');
 

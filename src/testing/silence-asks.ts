@@ -6,9 +6,9 @@ import { parseAddress } from '../chain/address.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute } from '../contract/route.ts';
 import { defOf } from '../contract/writer.ts';
 import { evm } from './addresses.ts';
-import { RECORD_ID } from './memory/screening-records.ts';
-import type { World } from './planted-worlds.ts';
+import type { World } from './planted.ts';
 import { isRecord } from './silence-answer.ts';
+import { RECORD_ID } from './twins/screening.ts';
 
 /** A route that the check can ask. */
 export type AskedRoute = AnyEvidenceRoute | AnyPlainRoute;

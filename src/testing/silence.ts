@@ -5,9 +5,7 @@
 import { Answer, Reply } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { type AnyEvidenceRoute, type Caller, envelopeSchema, NOBODY } from '../contract/route.ts';
-
-import { RECORD_OF } from './memory/screening-records.ts';
-import type { World } from './planted-worlds.ts';
+import type { World } from './planted.ts';
 import { isRecord, type Leaf, leavesOf, NO_SECTIONS, placesOf } from './silence-answer.ts';
 import { type Ask, type AskedRoute, asksOf } from './silence-asks.ts';
 import {
@@ -38,6 +36,7 @@ import {
   type Told,
 } from './silence-ports.ts';
 import type { Leak } from './silence-rules.ts';
+import { RECORD_OF } from './twins/screening.ts';
 
 /** What a check found. */
 export type Findings = {

@@ -462,7 +462,7 @@ export const ARROWS_ALLOWED: readonly Arrow[] = [
   ['src/stores/control/labels.ts', './engine/database.ts'],
   ['src/stores/snapshots/labels.ts', '../../sources/files/csv.ts'],
   ['src/sources/evm/a.ts', '../http/json-rpc.ts'],
-  ['src/features/sanctions/a.test.ts', '../../testing/memory/ports.ts'],
+  ['src/features/sanctions/a.test.ts', '../../testing/twins/ports.ts'],
   ['src/evidence/a.test.ts', 'vitest'],
   ['src/compose/a.ts', '../stores/control/labels.ts'],
   ['src/silence.test.ts', './compose/stores.ts'],

@@ -5,8 +5,9 @@
 import type { TransferKind } from '../chain/transfer.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
-import type { MemoryCoverage } from './memory/transfer-history.ts';
-import { HOUR_S, type Plan, type Planted, SUBJECT, transferOf, walkPlan } from './planted.ts';
+import { HOUR_S, type Plan, SUBJECT, walkPlan } from './planted.ts';
+import { type MemoryCoverage, transferOf } from './twins/history.ts';
+import type { Planted } from './twins/ports.ts';
 
 const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
 const TIP = 1_000_000;

@@ -7,11 +7,14 @@ import type { ListEntry, SanctionsList } from '../ports/sanctions.ts';
 import type { ExchangeLabel, ExchangeLabels } from '../ports/tables.ts';
 import { coveredHistory, coveredRing } from '../stores/history/covered.ts';
 import { TIP_MAX_AGE_S } from './clock.ts';
-import { memoryRing } from './memory/counterparty-ring.ts';
-import { memoryExchangeLabels } from './memory/imported-tables.ts';
-import { type MemoryPublication, memorySanctionsList } from './memory/sanctions-list.ts';
-import { type MemoryHistory, memoryTransferHistory } from './memory/transfer-history.ts';
-import { heldInFull } from './memory/transfers.ts';
+import {
+  heldInFull,
+  type MemoryHistory,
+  memoryRing,
+  memoryTransferHistory,
+} from './twins/history.ts';
+import { type MemoryPublication, memorySanctionsList } from './twins/sanctions.ts';
+import { memoryExchangeLabels } from './twins/tables.ts';
 
 const WEEK_S = 604_800;
 const TIP_AGE_S = 120;

@@ -11,10 +11,10 @@ import type { OtherListEntry } from '../ports/tables.ts';
 import type { Database } from '../stores/control/engine/database.ts';
 import { leaseTable } from '../stores/control/leases.ts';
 import { STILL_NOW, stillClock } from './clock.ts';
-import { type MemoryClusters, memoryEntityClusters } from './memory/entity-clusters.ts';
-import { memoryFlaggedAddresses, memoryOtherLists } from './memory/imported-tables.ts';
-import { silentPorts } from './memory/silent.ts';
-import { OTHER_LIST } from './planted-worlds.ts';
+import { type MemoryClusters, memoryEntityClusters } from './twins/entities.ts';
+import { silentPorts } from './twins/ports.ts';
+import { memoryFlaggedAddresses } from './twins/rug-flags.ts';
+import { memoryOtherLists, OTHER_LIST } from './twins/tables.ts';
 import { type WalkedWorld, walkedPorts } from './walked-world.ts';
 
 const DATED = { as_of: STILL_NOW - 3_600, simulated: false } as const;

@@ -2,25 +2,27 @@
 // An empty one, and for each fact one that holds that fact and nothing else.
 
 import { otherForms, parseKnownAddress } from '../chain/address.ts';
-
 import type { HistoryTransfer } from '../ports/history.ts';
 import { evm, named } from './addresses.ts';
-import { BRIDGE, bridgeWorlds } from './bridge-worlds.ts';
+import { bridgeWorlds } from './bridge-worlds.ts';
 import { DEPLOYER_PLANS } from './deployer-worlds.ts';
 import { exchangePlans } from './exchange-worlds.ts';
 import { forensicPlans } from './forensic-worlds.ts';
-import { type Fact, type Plan, SUBJECT, transferOf, walkPlan } from './planted.ts';
 import {
-  articleOf,
   emptyWorld,
-  entryOf,
-  labelOf,
-  OTHER_LIST,
-  otherEntryOf,
+  type Fact,
+  type Plan,
+  SUBJECT,
   type World,
+  walkPlan,
   worldOf,
-} from './planted-worlds.ts';
+} from './planted.ts';
 import { RUG_PLANS } from './rug-worlds.ts';
+import { BRIDGE } from './twins/bridges.ts';
+import { transferOf } from './twins/history.ts';
+import { articleOf } from './twins/receipts.ts';
+import { entryOf } from './twins/sanctions.ts';
+import { labelOf, OTHER_LIST, otherEntryOf } from './twins/tables.ts';
 import { unheldPlans } from './unheld-worlds.ts';
 
 /** The day that the older publication held answers for, and one that none does. */

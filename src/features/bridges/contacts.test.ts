@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RegistryRow } from '../../ports/bridges.ts';
 import { evm } from '../../testing/addresses.ts';
-import { memoryTransfer } from '../../testing/memory/transfers.ts';
+import { memoryTransfer } from '../../testing/twins/history.ts';
 import { registryIndex } from './registry.ts';
 import { addReceipts, sortContacts, transactionsToRead } from './trace.ts';
 

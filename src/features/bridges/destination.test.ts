@@ -12,8 +12,11 @@ import {
 import { row } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { logOf } from '../../testing/event-logs.ts';
-import { type MemoryArrivals, memoryBridgeArrivals } from '../../testing/memory/bridge-arrivals.ts';
-import { memoryTransactionReceipts } from '../../testing/memory/transaction-receipts.ts';
+import {
+  type MemoryArrivals,
+  memoryBridgeArrivals,
+  memoryTransactionReceipts,
+} from '../../testing/twins/bridges.ts';
 import { findArrival, findDestination } from './destination.ts';
 import { decodeReceipt } from './protocols/decode.ts';
 import { registryIndex } from './registry.ts';

@@ -5,8 +5,11 @@ import { ALICE, BOB, type Declared, PAIRS, TOKEN } from '../../testing/bridge-pa
 import { row } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { inOrder, logOf } from '../../testing/event-logs.ts';
-import { type MemoryArrivals, memoryBridgeArrivals } from '../../testing/memory/bridge-arrivals.ts';
-import { memoryTransactionReceipts } from '../../testing/memory/transaction-receipts.ts';
+import {
+  type MemoryArrivals,
+  memoryBridgeArrivals,
+  memoryTransactionReceipts,
+} from '../../testing/twins/bridges.ts';
 import { findDestination, joinReasons } from './destination.ts';
 import { decodeReceipt } from './protocols/decode.ts';
 import { registryIndex } from './registry.ts';

@@ -3,8 +3,7 @@ import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { BridgeRegistry, RegistryRow } from '../../ports/bridges.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import { memoryPorts } from '../../testing/memory/ports.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
+import { memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
 import { registryBridgesHandler } from './registry.route.tsx';
 
 type Call = (

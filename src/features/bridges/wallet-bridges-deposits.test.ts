@@ -19,8 +19,8 @@ import {
 } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { inOrder, logOf, movedLog } from '../../testing/event-logs.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
-import { memoryTransfer } from '../../testing/memory/transfers.ts';
+import { memoryTransfer } from '../../testing/twins/history.ts';
+import { silentPorts } from '../../testing/twins/ports.ts';
 import { walletBridges } from './wallet-bridges.route.ts';
 
 const DAY_S = 86_400;

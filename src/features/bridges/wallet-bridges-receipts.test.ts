@@ -18,7 +18,7 @@ import {
 } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { inOrder, logOf, movedLog } from '../../testing/event-logs.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
 import { walletBridges } from './wallet-bridges.route.ts';
 
 const DEPOSITED = [

@@ -24,8 +24,8 @@ import {
 } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { logOf } from '../../testing/event-logs.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
+import { silentPorts } from '../../testing/twins/ports.ts';
 import { walletBridges } from './wallet-bridges.route.ts';
 
 const DEPOSIT = memoryTransfer(20, SUBJECT, POOL, token());

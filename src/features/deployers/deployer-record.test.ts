@@ -8,7 +8,7 @@ import type { CommittedRecord } from '../../ports/deployers.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
-import { memoryDeployerRecords } from '../../testing/memory/deployer-records.ts';
+import { memoryDeployerRecords } from '../../testing/twins/deployers.ts';
 import {
   type DeployerPorts,
   deployerRecord,

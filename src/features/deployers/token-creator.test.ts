@@ -8,9 +8,8 @@ import { launchOf as launchedOnSolana } from '../../ports/launches.suite.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
-import { memoryChainFacts } from '../../testing/memory/chain-facts.ts';
-import { memoryDeployerRecords } from '../../testing/memory/deployer-records.ts';
-import { memoryWalletLaunches } from '../../testing/memory/wallet-launches.ts';
+import { memoryChainFacts } from '../../testing/twins/accounts.ts';
+import { memoryDeployerRecords, memoryWalletLaunches } from '../../testing/twins/deployers.ts';
 import { recordFields } from './record.ts';
 import { type CreatorPorts, tokenCreator, tokenCreatorHandler } from './token.route.tsx';
 

@@ -3,7 +3,7 @@ import { map, Part, Read, seen, Unread } from '../../evidence/reading.ts';
 import type { BitcoinBlock, BitcoinTransaction } from '../../ports/entities.ts';
 import { named } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
-import { memoryExchangeLabels } from '../../testing/memory/imported-tables.ts';
+import { memoryExchangeLabels } from '../../testing/twins/tables.ts';
 import { heldClusters } from './held-clusters.ts';
 import { importBlocks } from './import.ts';
 

@@ -15,7 +15,7 @@ import {
   THIRD,
   world,
 } from '../../testing/entity-world.ts';
-import { heldInFull } from '../../testing/memory/transfers.ts';
+import { heldInFull } from '../../testing/twins/history.ts';
 
 describe('GET /api/wallet/{address}/entity is silent', () => {
   const silence = why('store_unreadable', { what: 'A store', fault: 'a planted silence' });

@@ -7,9 +7,8 @@ import type { HistoryTransfer } from '../../ports/history.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
+import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
 import { DEPOSIT_WEIGHTS } from '../deposits/inference.ts';
 import { walletCex, walletCexHandler } from './wallet-cex.route.ts';
 

@@ -7,9 +7,9 @@ import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { forensicPorts, type PlantedFacts } from '../../testing/forensic-ports.ts';
-import { memoryDeployerRecords } from '../../testing/memory/deployer-records.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
-import { memoryTransfer } from '../../testing/memory/transfers.ts';
+import { memoryDeployerRecords } from '../../testing/twins/deployers.ts';
+import { memoryTransfer } from '../../testing/twins/history.ts';
+import { silentPorts } from '../../testing/twins/ports.ts';
 import type { ForensicPorts } from './evidence.ts';
 import { walletScoreHandler } from './wallet-score.route.ts';
 

@@ -2,19 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { Answer, type Envelope } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { type Asked, type Caller, envelopeSchema, NOBODY } from '../../contract/route.ts';
-
 import { why } from '../../evidence/reasons.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import {
-  flaggedRow,
-  forensicPorts,
-  mixerRow,
-  type PlantedFacts,
-} from '../../testing/forensic-ports.ts';
-import type { MemoryFact } from '../../testing/memory/chain-facts.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
-import { memoryTransfer } from '../../testing/memory/transfers.ts';
+import { forensicPorts, type PlantedFacts } from '../../testing/forensic-ports.ts';
+import { type MemoryFact, mixerRow } from '../../testing/twins/accounts.ts';
+import { memoryTransfer } from '../../testing/twins/history.ts';
+import { silentPorts } from '../../testing/twins/ports.ts';
+import { flaggedRow } from '../../testing/twins/rug-flags.ts';
 import { listedEntry } from '../../testing/walked-world.ts';
 import { walletScore, walletScoreHandler } from './wallet-score.route.ts';
 

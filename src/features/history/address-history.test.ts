@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { map, Part, Read, seen, Unread } from '../../evidence/reading.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
 import { walkedPorts } from '../../testing/walked-world.ts';
 import { addressHistory, type HistoryAsked } from './address-history.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HistoryTransfer } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
-import { memoryTransfer } from '../../testing/memory/transfers.ts';
+import { memoryTransfer } from '../../testing/twins/history.ts';
 import { compareTransfers, compareValues, sift } from './edge-rule.ts';
 
 const ME = evm('me');

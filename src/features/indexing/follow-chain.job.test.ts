@@ -13,11 +13,12 @@ import type {
   TransferStore,
 } from '../../ports/indexing.ts';
 import { embeddedControl, followReportsIn, leasesIn } from '../../testing/control-store.ts';
-import { type MemoryChain, memoryChain } from '../../testing/memory/chain-node.ts';
 import {
+  type MemoryChain,
   type MemoryTransferStore,
+  memoryChain,
   memoryTransferStore,
-} from '../../testing/memory/transfer-store.ts';
+} from '../../testing/twins/indexing.ts';
 import {
   followable,
   followChain,

@@ -8,7 +8,7 @@ import { launchOf } from '../../ports/launches.suite.ts';
 import type { Launch } from '../../ports/launches.ts';
 import { named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import { memoryWalletLaunches } from '../../testing/memory/wallet-launches.ts';
+import { memoryWalletLaunches } from '../../testing/twins/deployers.ts';
 import { solanaDeployer, solanaDeployerHandler } from './solana-deployer.route.ts';
 
 const [WALLET, OTHER, NEW] = ['wallet', 'other', 'new'].map((one) => named('solana', one));

@@ -4,7 +4,7 @@ import { launchOf } from '../../ports/launches.suite.ts';
 import type { Launch } from '../../ports/launches.ts';
 import { walletLaunchesKeep } from '../../ports/wallet-launches.suite.ts';
 import { IMPORTED_AT, onEachEngine, walletLaunchesIn } from '../../testing/imported-tables.ts';
-import { memoryWalletLaunches } from '../../testing/memory/wallet-launches.ts';
+import { memoryWalletLaunches } from '../../testing/twins/deployers.ts';
 import { LAUNCH_WINDOW_S, launchCorpus } from '../tables/launches.ts';
 import { holdOutOf } from './hold-out.ts';
 

@@ -6,8 +6,8 @@ import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ReceiptFile } from '../../ports/receipts.ts';
 import { evm } from '../../testing/addresses.ts';
-import { memoryReceiptFolder } from '../../testing/memory/receipt-folder.ts';
 import { ran } from '../../testing/recording-io.ts';
+import { memoryReceiptFolder } from '../../testing/twins/receipts.ts';
 import { receiptsCheck } from './receipts-check.command.ts';
 
 const subject = evm('subject');

@@ -9,7 +9,7 @@ import { why } from '../../evidence/reasons.ts';
 import type { ReceiptFile } from '../../ports/receipts.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import { memoryReceiptFolder } from '../../testing/memory/receipt-folder.ts';
+import { memoryReceiptFolder } from '../../testing/twins/receipts.ts';
 import { publishedOf } from './covering.ts';
 import { receiptsFeedOf } from './feed.ts';
 import { receiptsIndex, receiptsIndexHandler } from './receipts-index.route.tsx';

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { LaunchFlag } from '../../ports/rug-flags.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { rugFlagOf, SCORED } from '../../testing/rug-worlds.ts';
+import { rugFlagOf } from '../../testing/rug-worlds.ts';
+import { SCORED } from '../../testing/twins/rug-flags.ts';
 import { boardOf, ESTABLISHED, isEstablished } from './scoring.ts';
 
 const [ALICE, BOB] = [evm('alice'), evm('bob')] as const;

@@ -9,8 +9,8 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import type { FlagWindow, LaunchFlag, RugFlags } from '../../ports/rug-flags.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import { memoryRugFlags } from '../../testing/memory/rug-flags.ts';
-import { rugFlagOf, SCORED } from '../../testing/rug-worlds.ts';
+import { rugFlagOf } from '../../testing/rug-worlds.ts';
+import { memoryRugFlags, SCORED } from '../../testing/twins/rug-flags.ts';
 import {
   leaderboard,
   leaderboardHandler,

@@ -9,8 +9,8 @@ import { listOf, row } from '../../ports/publication-store.suite.ts';
 import { evm } from '../../testing/addresses.ts';
 import { embeddedControl } from '../../testing/control-store.ts';
 import { BITCOIN, LIST, NOW, REFUSED, servicesWith } from '../../testing/list-services.ts';
-import { otherEntryOf } from '../../testing/planted-worlds.ts';
 import { ran } from '../../testing/recording-io.ts';
+import { otherEntryOf } from '../../testing/twins/tables.ts';
 import { sanctionsCheck } from './check.command.ts';
 
 const fresh = embeddedControl();

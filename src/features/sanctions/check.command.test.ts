@@ -10,9 +10,8 @@ import type { OtherListEntry } from '../../ports/tables.ts';
 import { addressRecords } from '../../testing/address-records.ts';
 import { evm } from '../../testing/addresses.ts';
 import { otherListsOf } from '../../testing/list-services.ts';
-import type { MemoryOtherLists } from '../../testing/memory/imported-tables.ts';
-import { memorySanctionsList } from '../../testing/memory/sanctions-list.ts';
-import { otherEntryOf } from '../../testing/planted-worlds.ts';
+import { memorySanctionsList } from '../../testing/twins/sanctions.ts';
+import { type MemoryOtherLists, otherEntryOf } from '../../testing/twins/tables.ts';
 import { type CheckServices, sanctionsCheck } from './check.command.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;

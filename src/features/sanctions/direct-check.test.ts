@@ -4,7 +4,7 @@ import { Read, Unread } from '../../evidence/reading.ts';
 import type { ListEntry } from '../../ports/sanctions.ts';
 import { named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import { memorySanctionsList } from '../../testing/memory/sanctions-list.ts';
+import { memorySanctionsList } from '../../testing/twins/sanctions.ts';
 import {
   type DirectCheck,
   directCheck,

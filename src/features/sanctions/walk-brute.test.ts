@@ -15,8 +15,8 @@ import {
   subjectOf,
 } from '../../testing/brute-walk.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { heldInFull } from '../../testing/memory/transfers.ts';
 import { trialsOf } from '../../testing/trials.ts';
+import { heldInFull } from '../../testing/twins/history.ts';
 import { listedEntry, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import { stopsOf } from './walk-hop.ts';

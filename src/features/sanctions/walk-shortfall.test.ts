@@ -7,7 +7,7 @@ import type { HistoryTransfer, TransferHistory } from '../../ports/history.ts';
 import type { SanctionsList } from '../../ports/sanctions.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
 import { causesText } from '../history/address-history.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';

@@ -5,7 +5,7 @@ import type { HistoryTransfer, TransferHistory } from '../../ports/history.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import { stopsOf } from './walk-hop.ts';

@@ -3,7 +3,7 @@ import type { OtherListEntry } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { screen, screenData, screenRefusal } from '../../testing/ofac-screen.ts';
-import { otherEntryOf } from '../../testing/planted-worlds.ts';
+import { otherEntryOf } from '../../testing/twins/tables.ts';
 
 const SUBJECT = '0x8589427373d6d84e98730d7795d8f6f8731fda16';
 const SUBJECT_TRON = 'TN9HJXyVnHKK2EfX48gzLKrBK5mXqZHkHH';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { memoryTransfer } from '../../testing/memory/transfers.ts';
 import { LISTED, screenData, UNCHECKED } from '../../testing/ofac-screen.ts';
+import { memoryTransfer } from '../../testing/twins/history.ts';
 import { listedEntry } from '../../testing/walked-world.ts';
 import { WALK_LIMITS } from './walk.ts';
 

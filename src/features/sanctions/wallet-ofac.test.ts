@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { memoryTransfer } from '../../testing/memory/transfers.ts';
 import { screen, screenData, screenRefusal, UNCHECKED } from '../../testing/ofac-screen.ts';
+import { memoryTransfer } from '../../testing/twins/history.ts';
 import { listedEntry } from '../../testing/walked-world.ts';
 
 const SUBJECT = '0x8589427373d6d84e98730d7795d8f6f8731fda16';

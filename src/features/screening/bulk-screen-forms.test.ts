@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import { Claim } from '../../evidence/claim.ts';
 import { why } from '../../evidence/reasons.ts';
-import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
-import { entryOf } from '../../testing/planted-worlds.ts';
+import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
+import { entryOf } from '../../testing/twins/sanctions.ts';
 import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;

@@ -4,9 +4,9 @@ import { Claim } from '../../evidence/claim.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { OtherListEntry } from '../../ports/tables.ts';
 import { evm, named } from '../../testing/addresses.ts';
-import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
-import { entryOf, labelOf, otherEntryOf } from '../../testing/planted-worlds.ts';
+import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
+import { entryOf } from '../../testing/twins/sanctions.ts';
+import { labelOf, otherEntryOf } from '../../testing/twins/tables.ts';
 import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;

@@ -3,8 +3,7 @@ import { DAY_S } from '../../chain/time.ts';
 import { Claim } from '../../evidence/claim.ts';
 import { weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
+import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
 import { bulkScreen, type Screen, type ScreenPorts, type ScreenResult } from './bulk-screen.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;

@@ -4,9 +4,8 @@ import { Refusal } from '../../contract/refusals.ts';
 import { NOBODY } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
-import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
-import { silentPorts } from '../../testing/memory/silent.ts';
-import { otherEntryOf } from '../../testing/planted-worlds.ts';
+import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
+import { otherEntryOf } from '../../testing/twins/tables.ts';
 import { bulkWalletScreenHandler } from './bulk-wallet-screen.route.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;

@@ -4,7 +4,7 @@ import { endOf, factsOf, imported, numbered, valueIn } from '../../ports/importe
 import type { OtherListChanges, OtherListEntry } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { onEachEngine } from '../../testing/imported-tables.ts';
-import { otherEntryOf } from '../../testing/planted-worlds.ts';
+import { otherEntryOf } from '../../testing/twins/tables.ts';
 import { OTHER_LIST_CHANGES_CAVEAT, otherListChangesHandler } from './list-changes.route.ts';
 import { otherLists } from './other-lists.ts';
 

@@ -4,7 +4,7 @@ import { launchCorpusKeeps, launchOf, type SuiteLaunches } from '../../ports/lau
 import type { Launch } from '../../ports/launches.ts';
 import type { TableStore } from '../../ports/tables.ts';
 import { IMPORTED_AT, onEachEngine, servedFrom } from '../../testing/imported-tables.ts';
-import { memoryLaunchCorpus } from '../../testing/memory/imported-tables.ts';
+import { memoryLaunchCorpus } from '../../testing/twins/launches.ts';
 import { launchCorpus } from './launches.ts';
 
 const ROWS = {

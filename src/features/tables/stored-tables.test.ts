@@ -24,17 +24,14 @@ import type {
   TableStore,
 } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
-import { flaggedRow } from '../../testing/forensic-ports.ts';
 import {
   IMPORTED_AT,
   keptTables,
   onEachEngine,
   servedFrom,
 } from '../../testing/imported-tables.ts';
-import {
-  memoryExchangeLabels,
-  memoryFlaggedAddresses,
-} from '../../testing/memory/imported-tables.ts';
+import { flaggedRow, memoryFlaggedAddresses } from '../../testing/twins/rug-flags.ts';
+import { memoryExchangeLabels } from '../../testing/twins/tables.ts';
 import { flaggedAddresses } from './flagged-rows.ts';
 import { exchangeLabels } from './labels.ts';
 

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { map, type Partly, Read, read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Neighbourhood, Prices, RawHistory, RawHistoryPort } from '../../ports/history.ts';
-import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer, memoryTransferHistory } from '../../testing/twins/history.ts';
 import { marketHistory, valuedHistory, worthsBy } from './priced-history.ts';
 
 const [ALICE, BOB] = ['a', 'b'].map((digit) => `0x${digit.repeat(40)}`) as [string, string];

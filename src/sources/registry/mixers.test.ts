@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
-import { memoryMixerRegistry } from '../../testing/memory/mixer-registry.ts';
+import { memoryMixerRegistry } from '../../testing/twins/accounts.ts';
 import { FileFault } from '../files/text-lines.ts';
 import { mixerRegistryFile, mixerRows } from './registry-files.ts';
 

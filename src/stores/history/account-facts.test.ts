@@ -7,7 +7,7 @@ import { why } from '../../evidence/reasons.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
 import { type ChainFacts, FACT_NAMES, factUnread, noFacts } from '../../ports/accounts.ts';
 import { evm } from '../../testing/addresses.ts';
-import { memoryChainFacts } from '../../testing/memory/chain-facts.ts';
+import { memoryChainFacts } from '../../testing/twins/accounts.ts';
 import { warehouseFacts } from '../warehouse/account-facts.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../warehouse/engine/migrate.ts';

@@ -3,9 +3,12 @@ import { map, Part, Read, read, seen, Unread, unread } from '../../evidence/read
 import { why } from '../../evidence/reasons.ts';
 import type { RawHistory } from '../../ports/history.ts';
 import type { LiveHistory } from '../../ports/indexing.ts';
-import { silentHistory } from '../../testing/memory/silent-history.ts';
-import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import {
+  heldInFull,
+  memoryTransfer,
+  memoryTransferHistory,
+  silentHistory,
+} from '../../testing/twins/history.ts';
 import { cascadedHistory } from './cascade.ts';
 
 const NOW = 1_800_000_000;

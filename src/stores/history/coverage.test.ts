@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CoverageRange } from '../../ports/history.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { heldInFull } from '../../testing/memory/transfers.ts';
+import { heldInFull } from '../../testing/twins/history.ts';
 import { gapsIn, gapsText, spanText } from './covered.ts';
 
 const HOUR_S = 3_600;

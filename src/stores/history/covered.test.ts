@@ -10,9 +10,7 @@ import {
   transferHistoryKeeps,
 } from '../../ports/transfer-history.suite.ts';
 import { evm } from '../../testing/addresses.ts';
-import { silentHistory } from '../../testing/memory/silent-history.ts';
-import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
-import { heldInFull } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransferHistory, silentHistory } from '../../testing/twins/history.ts';
 import { coveredHistory } from './covered.ts';
 
 const TIP = { now: () => SUITE_NOW, tipMaxAgeS: SUITE_TIP_MAX_AGE_S };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CoverageRange, Neighbourhood } from '../../ports/history.ts';
-import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
 import { liveFacts } from './live-facts.ts';
 
 const HEAD_TIME = 1_800_000_000;

@@ -4,7 +4,7 @@ import { why } from '../../evidence/reasons.ts';
 import { launchOf } from '../../ports/launches.suite.ts';
 import type { ReachedAt } from '../../ports/launches.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { memoryLaunchCorpus } from '../../testing/memory/imported-tables.ts';
+import { memoryLaunchCorpus } from '../../testing/twins/launches.ts';
 import { collectedCorpus } from './held-table.ts';
 
 const HOUR_S = 3_600;

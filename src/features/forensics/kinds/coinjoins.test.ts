@@ -4,8 +4,7 @@ import { named } from '../../../testing/addresses.ts';
 import { STILL_NOW } from '../../../testing/clock.ts';
 import { checkedKinds, foundOf, scored } from '../../../testing/finding-suite.ts';
 import { forensicPorts } from '../../../testing/forensic-ports.ts';
-import { memoryEntityClusters } from '../../../testing/memory/entity-clusters.ts';
-import { silentEntityClusters } from '../../../testing/memory/silent-clusters.ts';
+import { memoryEntityClusters, silentEntities } from '../../../testing/twins/entities.ts';
 
 const SUBJECT = named('bitcoin', 'subject');
 const TXS = ['a', 'b', 'c'].map((one) => one.repeat(64)) as [string, string, string];
@@ -74,7 +73,7 @@ describe('CoinJoins', () => {
     const none = await scored(SUBJECT, {}, portsOf([]));
     expect(foundOf(none, 'coinjoin')).toBeNull();
     expect(checkedKinds(none)).toContain('coinjoin');
-    const entityClusters = silentEntityClusters(why('timed_out', { what: 'It', limit: '1 s' }));
+    const { entityClusters } = silentEntities(why('timed_out', { what: 'It', limit: '1 s' }));
     const silent = await scored(SUBJECT, {}, { ...portsOf([]), entityClusters });
     expect(checkedKinds(silent)).not.toContain('coinjoin');
     expect(silent.checked.checked).toBe(false);

@@ -3,8 +3,8 @@ import type { HistoryTransfer } from '../../../ports/history.ts';
 import type { ExchangeLabel } from '../../../ports/tables.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { foundOf, scored } from '../../../testing/finding-suite.ts';
-import { mixerRow } from '../../../testing/forensic-ports.ts';
-import { memoryTransfer } from '../../../testing/memory/transfers.ts';
+import { mixerRow } from '../../../testing/twins/accounts.ts';
+import { memoryTransfer } from '../../../testing/twins/history.ts';
 
 const SUBJECT = evm('subject');
 const POOL = evm('pool');

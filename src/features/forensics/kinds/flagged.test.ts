@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { HistoryTransfer } from '../../../ports/history.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { foundOf, scored } from '../../../testing/finding-suite.ts';
-import { flaggedRow } from '../../../testing/forensic-ports.ts';
-import { memoryTransfer } from '../../../testing/memory/transfers.ts';
+import { memoryTransfer } from '../../../testing/twins/history.ts';
+import { flaggedRow } from '../../../testing/twins/rug-flags.ts';
 
 const SUBJECT = evm('subject');
 const PHISHER = evm('phisher');

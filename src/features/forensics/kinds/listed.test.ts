@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { evm, named } from '../../../testing/addresses.ts';
 import { foundOf, scored } from '../../../testing/finding-suite.ts';
-import { memoryTransfer } from '../../../testing/memory/transfers.ts';
+import { memoryTransfer } from '../../../testing/twins/history.ts';
 import { listedEntry } from '../../../testing/walked-world.ts';
 
 const SUBJECT = evm('subject');

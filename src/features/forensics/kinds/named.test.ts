@@ -4,8 +4,9 @@ import { noFacts } from '../../../ports/accounts.ts';
 import type { ExchangeLabel } from '../../../ports/tables.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { checkedKinds, foundOf, scored } from '../../../testing/finding-suite.ts';
-import { flaggedRow, forensicPorts, type PlantedFacts } from '../../../testing/forensic-ports.ts';
-import type { MemoryFact } from '../../../testing/memory/chain-facts.ts';
+import { forensicPorts, type PlantedFacts } from '../../../testing/forensic-ports.ts';
+import type { MemoryFact } from '../../../testing/twins/accounts.ts';
+import { flaggedRow } from '../../../testing/twins/rug-flags.ts';
 import { listedEntry } from '../../../testing/walked-world.ts';
 
 const SUBJECT = evm('subject');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { HistoryTransfer } from '../../../ports/history.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { foundOf, scored } from '../../../testing/finding-suite.ts';
-import { memoryTransfer } from '../../../testing/memory/transfers.ts';
+import { memoryTransfer } from '../../../testing/twins/history.ts';
 
 const SUBJECT = evm('subject');
 const POISONER = evm('poisoner');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { evm } from '../../../testing/addresses.ts';
 import { STILL_NOW } from '../../../testing/clock.ts';
 import { checkedKinds, foundOf, scored } from '../../../testing/finding-suite.ts';
-import { heldInFull, memoryTransfer } from '../../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../../testing/twins/history.ts';
 import { listedEntry } from '../../../testing/walked-world.ts';
 import { notesOf } from '../notes.ts';
 

@@ -1,5 +1,5 @@
 import { NOW, sanctionsListKeeps } from '../../ports/sanctions-list.suite.ts';
-import { memorySanctionsList } from './sanctions-list.ts';
+import { memorySanctionsList } from './sanctions.ts';
 
 sanctionsListKeeps('the list in memory', async (world) => ({
   list: memorySanctionsList({ ...world, now: () => NOW }),

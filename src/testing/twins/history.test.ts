@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
 import { SUITE_NOW, transferHistoryKeeps } from '../../ports/transfer-history.suite.ts';
-import { silentHistory } from './silent-history.ts';
-import { memoryTransferHistory } from './transfer-history.ts';
+import { memoryTransferHistory, silentHistory } from './history.ts';
 
 transferHistoryKeeps('memory', async (world) => {
   const held = { ...world, provenance: 'warehouse', as_of: SUITE_NOW - 60 } as const;

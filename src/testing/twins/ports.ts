@@ -1,0 +1,167 @@
+// The ports over a world: in memory, planted or silent. Each subject of src/ports has its file.
+
+import type { Why } from '../../evidence/reasons.ts';
+import type { LaunchCorpus } from '../../ports/launches.ts';
+import {
+  type AccountsHeld,
+  type AccountsPorts,
+  memoryAccounts,
+  type PlantedAccounts,
+  plantedAccounts,
+  silentAccounts,
+} from './accounts.ts';
+import {
+  type BridgesHeld,
+  type BridgesPorts,
+  memoryBridges,
+  type PlantedBridges,
+  plantedBridges,
+  silentBridges,
+} from './bridges.ts';
+import {
+  type DeployersHeld,
+  type DeployersPorts,
+  memoryDeployers,
+  type PlantedDeployers,
+  plantedDeployers,
+  silentDeployers,
+} from './deployers.ts';
+import {
+  type EntitiesPorts,
+  type MemoryClusters,
+  memoryEntities,
+  type PlantedEntities,
+  plantedEntities,
+  silentEntities,
+} from './entities.ts';
+import {
+  type HistoryHeld,
+  type HistoryPorts,
+  memoryWalked,
+  type PlantedHistory,
+  plantedHistory,
+  silentWalked,
+} from './history.ts';
+import {
+  memoryLaunchCorpus,
+  type PlantedLaunches,
+  plantedLaunches,
+  silentLaunches,
+} from './launches.ts';
+import {
+  type MemoryArticles,
+  memoryReceipts,
+  type PlantedReceipts,
+  plantedReceipts,
+  type ReceiptsPorts,
+  silentReceipts,
+} from './receipts.ts';
+import {
+  type FlagsHeld,
+  type FlagsPorts,
+  memoryFlags,
+  type PlantedFlags,
+  plantedFlags,
+  silentFlags,
+} from './rug-flags.ts';
+import {
+  type MemoryListOptions,
+  memorySanctionsList,
+  type PlantedSanctions,
+  plantedSanctions,
+  type SanctionsPorts,
+  silentSanctions,
+} from './sanctions.ts';
+import { plantedScreening } from './screening.ts';
+import {
+  memoryTables,
+  type PlantedTables,
+  plantedTables,
+  silentTables,
+  type TablesHeld,
+  type TablesPorts,
+} from './tables.ts';
+
+/** What a world in memory holds, subject by subject. */
+export type MemoryWorld = AccountsHeld &
+  BridgesHeld &
+  DeployersHeld &
+  FlagsHeld &
+  HistoryHeld &
+  TablesHeld & {
+    readonly list: MemoryListOptions;
+    readonly entities?: MemoryClusters;
+    readonly articles?: MemoryArticles;
+  };
+
+/** The ports over a world in memory. */
+export type MemoryPorts = AccountsPorts &
+  BridgesPorts &
+  DeployersPorts &
+  EntitiesPorts &
+  FlagsPorts &
+  HistoryPorts &
+  ReceiptsPorts &
+  SanctionsPorts &
+  TablesPorts & { readonly launchCorpus: LaunchCorpus };
+
+/** The ports over a world in memory. */
+export function memoryPorts(world: MemoryWorld): MemoryPorts {
+  return {
+    ...memoryAccounts(world),
+    ...memoryBridges(world),
+    ...memoryDeployers(world),
+    ...memoryEntities(world),
+    ...memoryFlags(world),
+    ...memoryWalked(world, world.list.now),
+    ...memoryReceipts(world),
+    ...memoryTables(world),
+    launchCorpus: memoryLaunchCorpus(world.corpus),
+    sanctionsList: memorySanctionsList(world.list),
+  };
+}
+
+/** Every port, silent for one reason. */
+export function silentPorts(cause: Why): MemoryPorts {
+  return {
+    ...silentAccounts(cause),
+    ...silentBridges(cause),
+    ...silentDeployers(cause),
+    ...silentEntities(cause),
+    ...silentFlags(cause),
+    ...silentLaunches(cause),
+    ...silentReceipts(cause),
+    ...silentSanctions(cause),
+    ...silentTables(cause),
+    ...silentWalked(cause),
+  };
+}
+
+/** What is planted in a world. */
+export type Planted = PlantedAccounts &
+  PlantedBridges &
+  PlantedDeployers &
+  PlantedEntities &
+  PlantedFlags &
+  PlantedHistory &
+  PlantedLaunches &
+  PlantedReceipts &
+  PlantedSanctions &
+  PlantedTables;
+
+/** The ports over what is planted, beside somebody and something else in every table and list. */
+export function plantedPorts(planted: Planted, screened: string) {
+  return {
+    ...plantedAccounts(planted),
+    ...plantedBridges(planted),
+    ...plantedDeployers(planted),
+    ...plantedEntities(planted),
+    ...plantedFlags(planted),
+    ...plantedHistory(planted),
+    ...plantedLaunches(planted),
+    ...plantedReceipts(planted),
+    ...plantedSanctions(planted),
+    ...plantedScreening(screened),
+    ...plantedTables(planted),
+  };
+}

@@ -1,0 +1,96 @@
+// The twin of flagged launches and flagged addresses: in memory, planted and silent.
+
+import { read, unread } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import { flaggedAddresses } from '../../features/tables/flagged-rows.ts';
+import type {
+  FlaggedAddresses,
+  FlaggedRow,
+  FlagWindow,
+  LaunchFlag,
+  RugFlags,
+  ScoredChain,
+} from '../../ports/rug-flags.ts';
+import { evm } from '../addresses.ts';
+import { STILL_NOW } from '../clock.ts';
+import { type Dated, memorySource, PLANTED, UNDATED } from './dated.ts';
+import { memoryTable } from './tables.ts';
+
+/** What the memory holds of every window. */
+export type MemoryRugFlags = Dated & FlagWindow;
+
+export function memoryRugFlags({ chains, flags, ...dated }: MemoryRugFlags): RugFlags {
+  const source = memorySource('Rug scorer', 'observation', dated);
+  return { inWindow: async () => read({ chains, flags }, { port: 'rug_flags', source }) };
+}
+
+/** What a memory holds. `null`: no import of the table has completed. */
+export type MemoryFlagged = Dated & { readonly rows: readonly FlaggedRow[] | null };
+
+export function memoryFlaggedAddresses({ rows, ...dated }: MemoryFlagged): FlaggedAddresses {
+  return memoryTable(flaggedAddresses, rows, dated);
+}
+
+/** Left out: no scorer has ever written, no table was imported. */
+export type FlagsHeld = { readonly rugFlags?: MemoryRugFlags; readonly flagged?: MemoryFlagged };
+
+export type FlagsPorts = {
+  readonly rugFlags: RugFlags;
+  readonly flaggedAddresses: FlaggedAddresses;
+};
+
+export function memoryFlags(held: FlagsHeld): FlagsPorts {
+  return {
+    rugFlags: memoryRugFlags(held.rugFlags ?? { ...UNDATED, chains: [], flags: [] }),
+    flaggedAddresses: memoryFlaggedAddresses(held.flagged ?? { ...UNDATED, rows: null }),
+  };
+}
+
+export function silentFlags(cause: Why): FlagsPorts {
+  return {
+    rugFlags: { inWindow: async () => unread('rug_flags', cause) },
+    flaggedAddresses: { lookUp: async () => unread('flagged_addresses', cause) },
+  };
+}
+
+/** What may be planted of flags. */
+export type PlantedFlags = {
+  readonly flagged?: readonly FlaggedRow[];
+  /** Launches that the rug model flags. */
+  readonly rugFlags?: readonly LaunchFlag[];
+};
+
+export function plantedFlags({ flagged = [], rugFlags = [] }: PlantedFlags): FlagsPorts {
+  return memoryFlags({
+    rugFlags: { ...PLANTED, chains: [SCORED], flags: rugFlags },
+    flagged: { ...PLANTED, rows: [flaggedRow(evm('flagged elsewhere')), ...flagged] },
+  });
+}
+
+/** A chain of which twelve launches were scored, a minute ago last. */
+export const SCORED: ScoredChain = {
+  chain: 'ethereum',
+  last_scored_at: STILL_NOW - 60,
+  model_version: 'rug-1',
+  scored: 12,
+  suppressed: 0,
+  unscored: 0,
+  waiting: 0,
+};
+
+/** A row of the table of flagged addresses. */
+export function flaggedRow(address: string, over: Partial<FlaggedRow> = {}): FlaggedRow {
+  return {
+    address,
+    chain: null,
+    tag: 'Fake_Phishing1',
+    category: 'phish-hack',
+    is_contract: false,
+    creator: null,
+    creation_tx: null,
+    source: 'tests',
+    source_url: null,
+    first_seen: '2026-01-01',
+    ...over,
+  };
+}

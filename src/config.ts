@@ -71,8 +71,6 @@ export type Config = {
   readonly warehouse:
     | { readonly kind: 'embedded'; readonly dir: string }
     | { readonly kind: 'clickhouse'; readonly url: PrivateUrl; readonly layout: LayoutName };
-  /** The Redis that carries calls between processes; `null`: this process is alone. */
-  readonly busUrl: PrivateUrl | null;
   readonly sanctions: Lifecycle &
     (
       | { readonly kind: 'simulated' }
@@ -222,7 +220,7 @@ function serving(
 
 const NONE = { kind: 'none' } as const;
 
-function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'warehouse' | 'busUrl'> {
+function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'warehouse'> {
   const database = values.EXHIBIT_DATABASE_URL;
   const warehouse = values.EXHIBIT_WAREHOUSE_URL;
   return {
@@ -234,7 +232,6 @@ function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'wareho
       warehouse === null
         ? { kind: 'embedded', dir: resolve(dataDir, 'warehouse') }
         : { kind: 'clickhouse', url: warehouse, layout: values.EXHIBIT_WAREHOUSE_LAYOUT },
-    busUrl: values.EXHIBIT_BUS_URL,
   };
 }
 

@@ -1,5 +1,5 @@
-// Two processes that serve one stream over a real Redis and a real PostgreSQL: who moves between
-// them misses nothing, whatever is killed or stopped, and a token has one cap over both.
+// Two processes that serve one stream over a real PostgreSQL: who moves between them misses
+// nothing, whatever is killed, and a token has one cap over both.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,14 +10,12 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { deriveSecrets } from './access/secret.ts';
 import { followStream } from './client/stream.ts';
 import { flagStream } from './features/flag-stream/flag-stream.route.ts';
 import { openPostgres } from './stores/control/engine/postgres.ts';
 import { APPENDER, DIST, flagEventsIn } from './testing/flag-events.ts';
 import { NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
-import { NO_REDIS, type TestRedis, testRedis } from './testing/redis.ts';
 import { WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { sdnXml } from './world/sdn-publication.ts';
 
@@ -27,17 +25,15 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const PATIENT = { timeout: 60_000, interval: 50 };
 const SECRET = 'a-secret-that-both-processes-know';
 const TOKENS = { desk: 'a-token-of-a-desk', free: 'a-token-that-is-free' };
-const SKIPPED = NO_POSTGRES === null ? NO_REDIS : NO_POSTGRES;
 
 type Service = { readonly program: Program; readonly url: string };
 
-describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, () => {
+describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () => {
   const home = mkdtempSync(join(tmpdir(), 'exhibit-flags-'));
   const listFile = join(home, 'sdn.xml');
   const services = new Map<string, Service>();
   const killing: (() => void)[] = [];
   let postgres: TestPostgres;
-  let redis: TestRedis;
   let database: string;
 
   async function serve(name: string): Promise<void> {
@@ -46,7 +42,6 @@ describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, (
       env: {
         EXHIBIT_DATA_DIR: join(home, name),
         EXHIBIT_DATABASE_URL: database,
-        EXHIBIT_BUS_URL: redis.url,
         EXHIBIT_SECRET: SECRET,
         EXHIBIT_SDN_URL: pathToFileURL(listFile).href,
         EXHIBIT_SURFACES: 'intelligence',
@@ -74,8 +69,7 @@ describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, (
 
   /** Starts what appends without end; it is killed by what this gives. */
   function appending(): () => Promise<void> {
-    const [{ fingerprint }] = deriveSecrets(SECRET, null);
-    const words = ['--input-type=module', '-e', APPENDER, DIST, database, redis.url, fingerprint];
+    const words = ['--input-type=module', '-e', APPENDER, DIST, database];
     const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = once(child, 'close');
     killing.push(() => child.kill('SIGKILL'));
@@ -87,19 +81,18 @@ describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, (
 
   beforeAll(async () => {
     writeFileSync(listFile, sdnXml(worldPublicationAt(Math.floor(Date.now() / 1e3), WORLD_SEED)));
-    [postgres, redis] = await Promise.all([testPostgres(), testRedis()]);
+    postgres = await testPostgres();
     database = await postgres.freshDatabase();
     await serve('one');
     await serve('two');
   });
   afterAll(async () => {
     for (const end of killing) end();
-    await redis.stop();
     await postgres.stop();
     rmSync(home, { recursive: true, force: true });
   });
 
-  test('a client that moves between them has every event once, whatever is stopped or killed', async () => {
+  test('a client that moves between them has every event once, whatever is killed', async () => {
     const seqs: number[] = [];
     /** Reads on from one of them until it has so many more events, or all up to a number. */
     const readOn = async (name: string, isEnough: (read: number) => boolean) => {
@@ -125,12 +118,9 @@ describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, (
     const some = (read: number) => read >= 40;
     let stopAppending = appending();
     for (const name of ['one', 'two', 'one']) await readOn(name, some);
-    await redis.stop();
-    for (const name of ['two', 'one']) await readOn(name, some);
     await stopAppending();
     stopAppending = appending();
     await readOn('two', some);
-    await redis.start();
     await kill('one');
     await readOn('two', some);
     await serve('one');
@@ -166,7 +156,7 @@ describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, (
     return health.parse(body).streaming;
   }
 
-  test('a token holds its cap over both, and over each alone while Redis is away', async () => {
+  test('a token holds its cap over both, and those of a process that was killed are given back', async () => {
     const open = async (name: string) => {
       const url = `${serviceOf(name).url.replace('http', 'ws')}/ws/flags?token=${TOKENS.free}`;
       const ws = new WebSocket(url);
@@ -198,7 +188,7 @@ describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, (
       expect(await streamingOf(name)).toMatchObject({
         paths: { websocket: '/ws/flags', sse: '/sse/flags' },
         heartbeat_s: 15,
-        bus: { kind: 'redis_streams', state: 'answers', reason: null },
+        bus: { kind: 'postgres', state: 'answers', reason: null },
         connections: {
           free: { open: 10, limit_per_token: 10 },
           pro: { open: 0, limit_per_token: 100 },
@@ -208,24 +198,11 @@ describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, (
         source: { state: 'read' },
       });
     }
-    await redis.stop();
-    await vi.waitFor(async () => {
-      expect(await streamingOf('one')).toMatchObject({
-        bus: { state: 'silent', reason: expect.stringContaining('The bus could not be read: ') },
-        connections: { free: { open: 5 } },
-        connections_of: 'this_process',
-      });
-    }, PATIENT);
-    const opened: number[] = [];
-    for (let n = 0; n < 6; n += 1) opened.push(await open('one'));
-    expect(opened).toEqual([101, 101, 101, 101, 101, 503]);
-    await redis.start();
-    await vi.waitFor(async () => {
-      expect(await streamingOf('two')).toMatchObject({
-        bus: { state: 'answers' },
-        connections: { free: { open: 15 } },
-      });
-    }, PATIENT);
+    await kill('one');
     expect(await open('two')).toBe(503);
+    await vi.waitFor(async () => {
+      expect((await streamingOf('two')).connections).toMatchObject({ free: { open: 5 } });
+    }, PATIENT);
+    expect(await open('two')).toBe(101);
   });
 });

@@ -25,7 +25,7 @@ const DELIVERER = `
 const [dist, directory, roots] = process.argv.slice(1);
 const load = (path) => import(dist + path);
 const { openPglite } = await load('stores/control/engine/pglite.js');
-const { deliveryTable } = await load('stores/control/deliveries.js');
+const { deliveryTable } = await load('stores/control/outbox.js');
 const { chatPlatforms } = await load('sources/chat/platforms.js');
 const { deliverUntilStopped, DELIVERY_PACE } = await load('features/integrations/deliver.job.js');
 const root = (name) => new URL(JSON.parse(roots)[name]);

@@ -34,7 +34,6 @@ function marked(port: number): { [name: string]: string } {
   }
   return {
     ...env,
-    EXHIBIT_BUS_URL: `redis://${MARK}:${MARK}@127.0.0.1:${port}/0?key=${MARK}`,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-token-of-many-characters`,
     EXHIBIT_PAYMENT_WEBHOOK_SECRET: `ws_${MARK}-secret-of-many-characters`,
     EXHIBIT_DATA_DIR: directory,

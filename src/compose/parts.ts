@@ -76,7 +76,7 @@ export async function startParts(
   const { database, warehouse, secrets } = stores;
   if (config.proxyUrl !== null) goThrough(new URL(config.proxyUrl.reveal()));
   const context = { simulated: config.simulate, nowMs: Date.now };
-  const bus = openBus(config, secrets, log);
+  const bus = openBus(config, database, log);
   opened.add('bus', bus.close);
   const base = { config, outside, log, database, warehouse, secrets, bus, context };
   const features = openAll(base, opened);

@@ -96,17 +96,6 @@ export function url(...schemes: readonly string[]): Reader<PrivateUrl> {
   return reader(expected, (text) => privateUrl(text, schemes), 'origin');
 }
 
-/** The URL of a Redis server; its path may name one of the server's databases. */
-export const redisUrl: Reader<PrivateUrl> = reader(
-  "a redis: or rediss: URL, whose path is empty or a database's number",
-  (text) => {
-    const parsed = privateUrl(text, ['redis', 'rediss']);
-    if (parsed === undefined) return undefined;
-    return /^(\/\d{0,3})?$/.test(new URL(parsed.reveal()).pathname) ? parsed : undefined;
-  },
-  'origin',
-);
-
 const MIRRORS_MAX = 8;
 
 /** Several such URLs, separated by commas. */

@@ -14,7 +14,6 @@ import {
   path,
   publicUrl,
   type Reader,
-  redisUrl,
   secret,
   someWords,
   tokensOf,
@@ -136,12 +135,6 @@ const STORES = {
     WEB_URL,
     'ClickHouse of the transfer warehouse, by its HTTP interface.',
     { unset: 'embedded' },
-  ),
-  EXHIBIT_BUS_URL: optional(
-    redisUrl,
-    'Redis, over which the processes of a deployment call each other when something is flagged, ' +
-      'and count the open streams of a token together.',
-    { unset: 'in-process' },
   ),
   EXHIBIT_WAREHOUSE_LAYOUT: withInitial(
     'single',

@@ -14,7 +14,7 @@ export type HeldTogether = { readonly granted: boolean; readonly others: number 
 
 /** The bus. */
 export type Bus = {
-  readonly kind: 'in_process' | 'redis_streams';
+  readonly kind: 'in_process' | 'postgres';
   /** Calls all who listen, in every process. */
   readonly callAll: () => void;
   /** Listens until what it gives is called. */

@@ -72,17 +72,18 @@ export const DIST = new URL('../../dist/', import.meta.url).href;
 /**
  * What a process that appends runs: from one to five events at a time, of which every fourth time
  * is undone. It says the number of the last one that was stored. Its words are the build, the
- * store (a directory, or the URL of a server), and the URL and the deployment of a bus, if any.
+ * store (a directory, or the URL of a server, over which it calls the others).
  */
 export const APPENDER = `
-const [dist, store, redis, deployment] = process.argv.slice(1);
+const [dist, store] = process.argv.slice(1);
 const load = (path) => import(dist + path);
 const { openPglite } = await load('stores/control/engine/pglite.js');
 const { openPostgres } = await load('stores/control/engine/postgres.js');
-const { appendFlagEvents } = await load('stores/control/flag-events.js');
-const { redisBus } = await load('stores/bus/redis.js');
-const database = store.startsWith('postgres') ? openPostgres(store) : await openPglite(store);
-const bus = redis === undefined ? null : redisBus({ url: redis, deployment, onFault: () => {} });
+const { appendFlagEvents } = await load('stores/control/rug-flags.js');
+const { postgresBus } = await load('stores/bus/postgres.js');
+const isServer = store.startsWith('postgres');
+const database = isServer ? openPostgres(store) : await openPglite(store);
+const bus = isServer ? postgresBus({ database, url: store, onFault: () => {} }) : null;
 const flag = (n) => ({
   kind: 'flag', chain: n % 2 === 0 ? 'base' : 'solana', address: '0x' + String(n).padStart(40, '0'),
   token: '0x' + String(n).padStart(40, 'a'),

@@ -118,6 +118,8 @@ export const ARROWS: readonly Arrows[] = [
     outside: ['zod'],
     apart: true,
   },
+  // Processes reach each other over the server that keeps their control store.
+  { of: 'src/stores/bus/', may: [PORTS, ...BELOW, 'src/stores/control/engine/'], outside: [] },
   {
     of: STORES,
     may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/files/'],
@@ -196,12 +198,11 @@ export const TESTS: House['tests'] = {
 /** One driver for each technology, and the only places that hold it. */
 export const DRIVERS: House['drivers'] = {
   '@electric-sql/pglite': ['src/stores/control/engine/'],
-  pg: ['src/stores/control/engine/', 'src/testing/postgres.ts'],
+  pg: ['src/stores/control/engine/', 'src/stores/bus/', 'src/testing/postgres.ts'],
   chdb: ['src/stores/warehouse/engine/', 'src/testing/warehouse-front.ts'],
   '@clickhouse/client': ['src/stores/warehouse/engine/'],
   saxes: ['src/sources/ofac/'],
   yauzl: ['src/sources/ofac/'],
-  '@redis/client': ['src/stores/bus/'],
   ws: ['src/transport/', 'src/testing/', 'bench/'],
   undici: ['src/command/'],
   'markdown-it': ['src/pages/guide.tsx'],

@@ -12,7 +12,7 @@ import {
   readdirSync,
   rmSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -139,6 +139,49 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => probe.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('no free port was given');
   return address.port;
+}
+
+/** A server seen through a wire that can be cut, joined again and held still, at one URL. */
+export async function cuttable(url: string) {
+  const target = new URL(url);
+  const near = new URL(url);
+  const sockets = new Map<Socket, Socket>();
+  let isFrozen = false;
+  const server = createServer((caller) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of new Map([
+      [caller, far],
+      [far, caller],
+    ])) {
+      sockets.set(from, to);
+      from.on('error', () => undefined);
+      if (isFrozen) from.pause();
+      else from.pipe(to);
+    }
+  });
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the wire has no port');
+  near.host = `127.0.0.1:${address.port}`;
+  return {
+    url: near.href,
+    cut: () => {
+      server.close();
+      for (const socket of sockets.keys()) socket.destroy();
+      sockets.clear();
+    },
+    restore: () => listen(address.port),
+    /** Carries nothing, its connections open, until it is told otherwise. */
+    freeze: (frozen: boolean) => {
+      isFrozen = frozen;
+      for (const [from, to] of sockets) {
+        if (frozen) from.unpipe(to).pause();
+        else from.pipe(to);
+      }
+    },
+  };
 }
 
 /** An empty directory of the embedded engine, ready to open. The caller removes it. */

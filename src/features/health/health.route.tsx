@@ -81,7 +81,7 @@ export const streamingShown = z.strictObject({
   paths: z.strictObject({ websocket: z.string(), sse: z.string() }),
   heartbeat_s: z.int().positive(),
   bus: z.strictObject({
-    kind: z.enum(['in_process', 'redis_streams']),
+    kind: z.enum(['in_process', 'postgres']),
     /** `silent`: events come by looking each second, and caps hold for each process alone. */
     state: z.enum(['answers', 'silent']),
     reason: z.string().nullable(),

@@ -1,12 +1,17 @@
-// Do processes call and count each other over a real Redis, and lose nothing but time without it?
+// Do processes call and count each other over a real PostgreSQL, and lose nothing but time without
+// it?
 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
 import { busKeeps } from '../../ports/bus.suite.ts';
 import type { Bus } from '../../ports/streams.ts';
-import { NO_REDIS, type TestRedis, testRedis } from '../../testing/redis.ts';
+import { LIVE, MIGRATIONS } from '../../testing/control-store.ts';
+import { cuttable, NO_POSTGRES, type TestPostgres, testPostgres } from '../../testing/postgres.ts';
+import type { Database } from '../control/engine/database.ts';
+import { migrate } from '../control/engine/migrate.ts';
+import { openPostgres } from '../control/engine/postgres.ts';
 import { inProcessBus } from './in-process.ts';
-import { redisBus } from './redis.ts';
+import { postgresBus } from './postgres.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -24,49 +29,53 @@ function callsOf(bus: Bus): () => number {
 
 busKeeps('in process', async () => inProcessBus(() => 0));
 
-describe.skipIf(NO_REDIS !== null)(`over Redis ${NO_REDIS ?? ''}`, () => {
-  let redis: TestRedis;
-  let deployments = 0;
-  const buses: Bus[] = [];
+describe.skipIf(NO_POSTGRES !== null)(`over PostgreSQL ${NO_POSTGRES ?? ''}`, () => {
+  let server: TestPostgres;
+  const closing: (Bus | Database)[] = [];
   beforeAll(async () => {
-    redis = await testRedis();
+    server = await testPostgres();
   });
   afterEach(async () => {
-    for (const bus of buses.splice(0)) await bus.close();
+    for (const one of closing.splice(0)) await one.close();
   });
-  afterAll(() => redis.stop());
+  afterAll(() => server.stop());
 
   /** A process's bus, once it reaches the server. */
-  async function joined(deployment: string): Promise<Bus> {
-    const bus = redisBus({ url: redis.url, deployment, onFault: () => undefined });
-    buses.push(bus);
+  async function joined(url: string): Promise<Bus> {
+    const database = openPostgres(url);
+    const bus = postgresBus({ database, url, onFault: () => undefined });
+    closing.push(bus, database);
     await answers(bus);
     return bus;
   }
   const answers = (bus: Bus) =>
     vi.waitFor(async () => expect((await bus.others('free')).checked).toBe(true), PATIENT);
-  const fresh = () => {
-    deployments += 1;
-    return `deployment-${deployments}`;
+  const fresh = async () => {
+    const url = await server.freshDatabase();
+    const database = openPostgres(url);
+    await migrate(database, MIGRATIONS, LIVE);
+    await database.close();
+    return url;
   };
   const free = (own: number) => ({ holder: 'token:1', tier: 'free', own });
 
-  busKeeps('Redis', () => joined(fresh()));
+  busKeeps('PostgreSQL', async () => joined(await fresh()));
 
   test('a call reaches every process of the deployment, and no other deployment', async () => {
-    const here = fresh();
-    const [one, two, other] = await Promise.all([joined(here), joined(here), joined(fresh())]);
-    const [heard, elsewhere] = [callsOf(two), callsOf(other)];
-    // Who has just joined begins with the calls of then.
-    await vi.waitFor(() => {
-      one.callAll();
-      expect(heard()).toBeGreaterThan(0);
-    }, PATIENT);
-    expect(elsewhere()).toBe(0);
+    const here = await fresh();
+    const [one, two, other] = await Promise.all([
+      joined(here),
+      joined(here),
+      joined(await fresh()),
+    ]);
+    const [own, heard, elsewhere] = [callsOf(one), callsOf(two), callsOf(other)];
+    one.callAll();
+    await vi.waitFor(() => expect(heard()).toBe(1), PATIENT);
+    expect([own(), elsewhere()]).toEqual([1, 0]);
   });
 
   test('processes hold together what one of them may hold', async () => {
-    const here = fresh();
+    const here = await fresh();
     const [one, two] = await Promise.all([joined(here), joined(here)]);
     await one.hold(free(7), 10);
     expect(await two.hold(free(3), 10)).toMatchObject({ value: { granted: true, others: 7 } });
@@ -78,16 +87,41 @@ describe.skipIf(NO_REDIS !== null)(`over Redis ${NO_REDIS ?? ''}`, () => {
     expect(await one.hold(free(10), 10)).toMatchObject({ value: { granted: true, others: 0 } });
   });
 
+  test('of many that ask at once, no more are let in than may be', async () => {
+    const here = await fresh();
+    const buses = await Promise.all(Array.from({ length: 8 }, () => joined(here)));
+    const said = await Promise.all(buses.map((bus) => bus.hold(free(1), 5)));
+    const granted = said.map((one) => (one.checked ? one.value.granted : null));
+    expect(granted.filter((one) => one === true)).toHaveLength(5);
+    expect(granted.filter((one) => one === false)).toHaveLength(3);
+  });
+
+  test('what a process that was killed held is forgotten', async () => {
+    const here = await fresh();
+    const [gone, stays] = await Promise.all([joined(here), joined(here)]);
+    await gone.hold(free(7), null);
+    const database = openPostgres(here);
+    closing.push(database);
+    expect(await stays.others('free')).toMatchObject({ value: 7 });
+    await database.query("update held_streams set ends_at = ends_at - interval '30 s'");
+    expect(await stays.others('free')).toMatchObject({ value: 0 });
+    expect(await stays.hold(free(10), 10)).toMatchObject({ value: { granted: true, others: 0 } });
+  });
+
   test('a server that comes back empty is told again what is held, and calls go on', async () => {
-    const here = fresh();
-    const [one, two] = await Promise.all([joined(here), joined(here)]);
+    const here = await fresh();
+    const wire = await cuttable(here);
+    const [one, two] = await Promise.all([joined(wire.url), joined(wire.url)]);
     await one.hold(free(7), 10);
-    await redis.stop();
+    wire.cut();
     await vi.waitFor(async () => {
       expect(await two.hold(free(1), 10)).toBeInstanceOf(Unread);
     }, PATIENT);
     expect(await one.hold(free(8), null)).toBeInstanceOf(Unread);
-    await redis.start();
+    const database = openPostgres(here);
+    closing.push(database);
+    await database.query('truncate held_streams');
+    await wire.restore();
     await Promise.all([answers(one), answers(two)]);
     await vi.waitFor(async () => {
       expect(await two.hold(free(1), 10)).toMatchObject({ value: { others: 8 } });
@@ -97,16 +131,17 @@ describe.skipIf(NO_REDIS !== null)(`over Redis ${NO_REDIS ?? ''}`, () => {
       one.callAll();
       expect(heard()).toBeGreaterThan(0);
     }, PATIENT);
+    wire.cut();
   });
 
   test('a server that answers nothing is silence, and is not waited for', async () => {
-    const bus = await joined(fresh());
-    redis.freeze(true);
-    try {
-      expect(await bus.hold(free(1), 10)).toBeInstanceOf(Unread);
-      expect(await bus.others('free')).toBeInstanceOf(Unread);
-    } finally {
-      redis.freeze(false);
-    }
+    const wire = await cuttable(await fresh());
+    const bus = await joined(wire.url);
+    wire.freeze(true);
+    expect(await bus.hold(free(1), 10)).toBeInstanceOf(Unread);
+    expect(await bus.others('free')).toBeInstanceOf(Unread);
+    wire.freeze(false);
+    await answers(bus);
+    wire.cut();
   });
 });

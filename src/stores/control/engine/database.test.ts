@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { connect as connectTo, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
+  cuttable,
   freshPgliteDirectory,
   NO_POSTGRES,
   type TestPostgres,
@@ -157,34 +157,3 @@ describe.skipIf(NO_POSTGRES !== null)(`a server ${NO_POSTGRES ?? ''}`, () => {
     expect(() => openPostgres('https://marker-host/')).toThrow(/must begin with postgres/);
   });
 });
-
-/** A server seen through a wire that can be cut and joined again, at one URL. */
-async function cuttable(to: string) {
-  const target = new URL(to);
-  const near = new URL(to);
-  const sockets = new Set<Socket>();
-  const server = createServer((caller) => {
-    const far = connectTo(Number(target.port), target.hostname);
-    for (const socket of [caller, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-    }
-    caller.pipe(far);
-    far.pipe(caller);
-  });
-  const listen = (port: number) =>
-    new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the wire has no port');
-  near.host = `127.0.0.1:${address.port}`;
-  return {
-    url: near.href,
-    cut: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      sockets.clear();
-    },
-    restore: () => listen(address.port),
-  };
-}

@@ -1,7 +1,7 @@
 // Answers one question: what is one read, and one walk under the full rules, as a route makes them.
 
 import { parseAddress } from '../src/chain/address.ts';
-import { map, seen, Unread } from '../src/evidence/reading.ts';
+import { map, rowsSeen, Unread } from '../src/evidence/reading.ts';
 import { proximity, WALK_LIMITS } from '../src/features/sanctions/walk.ts';
 import { stopsOf } from '../src/features/sanctions/walk-hop.ts';
 import { coveredHistory, coveredRing } from '../src/stores/history/covered.ts';
@@ -42,7 +42,7 @@ export async function singleRead({ history }: WalkedPorts, address: string): Pro
   if (reading === undefined || reading instanceof Unread) {
     throw new Error(`not read: ${reading?.why.reason}`);
   }
-  const known = seen(map(reading, (value) => [value]));
+  const known = rowsSeen(map(reading, (value) => [value]));
   if (known === null) throw new Error('nothing was seen');
   return known[0].counterparties.reduce((sum, one) => sum + one.transfer_count, 0);
 }
@@ -54,7 +54,7 @@ export async function fullWalk(ports: WalkedPorts, address: string): Promise<Wal
   const signal = AbortSignal.timeout(BUDGET_MS);
   const walk = await proximity(ports, subject, WALK_LIMITS, { signal });
   if (walk instanceof Unread) throw new Error(`not walked: ${walk.why.reason}`);
-  const known = seen(map(walk, (value) => [value]));
+  const known = rowsSeen(map(walk, (value) => [value]));
   if (known === null) throw new Error('nothing was seen');
   const { causes, found, nodes_examined, hub_contacts_count, contacts_count } = known[0];
   const [bad] = causes;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress } from './chain/address.ts';
-import { map, Read, seen } from './evidence/reading.ts';
+import { map, Read, rowsSeen } from './evidence/reading.ts';
 import { proximity, WALK_LIMITS } from './features/sanctions/walk.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import {
@@ -132,7 +132,7 @@ describe.each(EXPORTS)('a walk over an import of %s', (_, { fileIn, listedEvery 
         if (parsed === null) throw new Error(`${subject} is no address`);
         const { signal } = new AbortController();
         const walk = await proximity(ports, parsed, WALK_LIMITS, { signal });
-        const known = seen(map(walk, (value) => [value]))?.[0];
+        const known = rowsSeen(map(walk, (value) => [value]))?.[0];
         expect(known?.found?.way.length ?? 'none', subject).toBe(expected);
         // Nothing of the chain is held in full, so that no walk of it may deny anything.
         expect(walk).not.toBeInstanceOf(Read);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAddress } from './chain/address.ts';
-import { map, Read, seen } from './evidence/reading.ts';
+import { map, Read, rowsSeen } from './evidence/reading.ts';
 import { proximity, WALK_LIMITS } from './features/sanctions/walk.ts';
 import { stopsOf } from './features/sanctions/walk-hop.ts';
 import {
@@ -69,7 +69,7 @@ async function rowsOf(address: string) {
   };
   const reading = (await history().neighbourhoods([address], limits)).get(address);
   if (reading === undefined) throw new Error('no reading');
-  const known = seen(map(reading, (one) => [one]));
+  const known = rowsSeen(map(reading, (one) => [one]));
   return known?.[0].counterparties.flatMap(({ transfers }) => transfers) ?? [];
 }
 
@@ -137,7 +137,7 @@ test('that the subject sent to a listed address is a way there; a gift of theirs
   expect(none.value.nft_not_examined).not.toContain('ethereum');
   const sent = transferFact(2, { ...SENT, initiator: SUBJECT });
   given(await store().appendImported({ ...NONE, transfers: [sent] }, PROVENANCE));
-  const found = seen(map(await walk(), ({ found: way }) => [way]))?.[0];
+  const found = rowsSeen(map(await walk(), ({ found: way }) => [way]))?.[0];
   expect(found == null ? null : stopsOf(found.way)).toEqual([SUBJECT, LISTED]);
 });
 

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { map, Read, read, seen } from './evidence/reading.ts';
+import { map, Read, read, rowsSeen } from './evidence/reading.ts';
 import { ringFilling } from './features/indexing/ring.job.ts';
 import { stopsOf } from './features/sanctions/walk-hop.ts';
 import type { RingLack } from './ports/history.ts';
@@ -142,7 +142,7 @@ const quiet = () => undefined;
 /** What a walk from the subject says: denies, convicts, or neither. */
 async function said({ walk }: RingWorld): Promise<unknown> {
   const reading = await walk({ subject: SUBJECT });
-  const found = seen(map(reading, (one) => [one.found]))?.[0];
+  const found = rowsSeen(map(reading, (one) => [one.found]))?.[0];
   if (found != null) return stopsOf(found.way);
   return reading instanceof Read ? 'none' : 'unsaid';
 }

@@ -2,7 +2,7 @@
 // for nothing, and a neighbour that is paid dust by thousands is shown beside the listed address.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { map, Read, seen } from './evidence/reading.ts';
+import { map, Read, rowsSeen } from './evidence/reading.ts';
 import { stopsOf } from './features/sanctions/walk-hop.ts';
 import type { HistoryTransfer } from './ports/history.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
@@ -47,7 +47,7 @@ test('a neighbour that is made to look busy', { timeout: TIMEOUT_MS }, async () 
   await held(store, 'ethereum', null);
   const walked = async () => {
     const said = await walk({ subject: SUBJECT });
-    const one = seen(map(said, (value) => [value]))?.[0];
+    const one = rowsSeen(map(said, (value) => [value]))?.[0];
     if (one === undefined) throw new Error('test: nothing was seen');
     const { found, hub_contacts_count, hubs_count, nodes_examined, ring } = one;
     const path = found === null ? null : stopsOf(found.way);

@@ -2,7 +2,7 @@
 // is there by then, goes the old way, or says that it was not checked; never that nothing is there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { map, type Partly, Read, seen } from './evidence/reading.ts';
+import { map, type Partly, Read, rowsSeen } from './evidence/reading.ts';
 import type { Walk, WalkPort } from './features/sanctions/walk.ts';
 import { stopsOf } from './features/sanctions/walk-hop.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
@@ -44,7 +44,7 @@ async function world(hooked?: (warehouse: Warehouse) => Warehouse): Promise<Ring
 }
 
 function sight(walk: Partly<Walk, WalkPort>): Walk {
-  const found = seen(map(walk, (one) => [one]));
+  const found = rowsSeen(map(walk, (one) => [one]));
   if (found === null) throw new Error('test: nothing was seen');
   return found[0];
 }

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { map, Read, seen, Unread } from './evidence/reading.ts';
+import { map, Read, rowsSeen, Unread } from './evidence/reading.ts';
 import { stopsOf } from './features/sanctions/walk-hop.ts';
 import type { HistoryTransfer } from './ports/history.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
@@ -128,7 +128,7 @@ test('the answers of the ring are those of the search by hand', {
       expect(said instanceof Unread && said.why.code, name).toBe('high_degree');
       continue;
     }
-    const sight = seen(map(said, (one) => [one]))?.[0];
+    const sight = rowsSeen(map(said, (one) => [one]))?.[0];
     if (sight === undefined) throw new Error(`${name}: nothing was seen`);
     const best = bestOf(graph, degreeMax);
     expect(sight.found === null ? null : stopsOf(sight.found.way), name).toEqual(best);

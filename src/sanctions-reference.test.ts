@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checksumAddress, matchKey, parseAddress } from './chain/address.ts';
 import { collect } from './evidence/measure.ts';
-import { decided, Part, Read } from './evidence/reading.ts';
+import { decide, Part, Read } from './evidence/reading.ts';
 import { publicationGate } from './features/sanctions/publication-gate.ts';
 import { said } from './ports/publication-store.suite.ts';
 import {
@@ -228,7 +228,7 @@ describe.each([MADE_UP, REAL].map((one) => [one.what, one] as const))('%s', (_, 
       const [{ address = '' } = {}] = rows;
       const reading = await aged.lookUp([address, '0x00000000219ab540356cBB839Cbe05303d7705Fa']);
       expect(reading).toBeInstanceOf(Part);
-      expect(decided(reading, (value) => value.found.size === 1)).toBeInstanceOf(Read);
+      expect(decide(reading, (value) => value.found.size === 1)).toBeInstanceOf(Read);
       expect(reading instanceof Part && reading.why.reason).toMatch(/last checked \d+ days ago/);
     },
   );

@@ -15,7 +15,7 @@ import {
 } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { UnixSeconds } from '../chain/time.ts';
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import { Unread } from '../evidence/reading.ts';
 import type {
   KeyHolder,
@@ -107,7 +107,7 @@ export function mintSecret(kind: SecretKind): string {
 
 /** The kind of a secret text whose checksum is right; `null` for any other text. */
 export function parseSecret(text: string): SecretKind | null {
-  const [, kind] = given(SECRET_TEXT.exec(text));
+  const [, kind] = listOrNone(SECRET_TEXT.exec(text));
   if (kind !== 'sc' && kind !== 'scp' && kind !== 'sct') return null;
   const body = text.slice(0, -CHECKSUM_CHARS);
   return checksum(body) === text.slice(-CHECKSUM_CHARS) ? kind : null;

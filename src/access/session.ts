@@ -5,9 +5,9 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { DAY_S, HOUR_S, type UnixSeconds } from '../chain/time.ts';
 import type { Caller } from '../contract/route.ts';
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import { map, type Reading, Unread } from '../evidence/reading.ts';
-import type { Session, SessionStore, SessionsPort, SignInStore } from '../ports/access.ts';
+import type { BrowserSession, SessionStore, SessionsPort, SignInStore } from '../ports/access.ts';
 import { hashesOf, mintId, type Secrets } from './secret.ts';
 
 /** A browser that was not used for so long is signed out: 12 hours. */
@@ -97,7 +97,7 @@ export function createSessions(
   };
 }
 
-function isOpen({ created_at, seen_at, ended_at }: Session, at: UnixSeconds): boolean {
+function isOpen({ created_at, seen_at, ended_at }: BrowserSession, at: UnixSeconds): boolean {
   if (ended_at !== null) return false;
   return at - seen_at < SESSION_IDLE_S && at - created_at < SESSION_LIFETIME_S;
 }
@@ -208,7 +208,7 @@ function begun(cookie: Reading<string, SessionsPort>): SignInOutcome {
 }
 
 function parsedLink(link: string, secrets: Secrets, now: UnixSeconds) {
-  const [, membership_id, expires, id, mac] = given(LINK.exec(link));
+  const [, membership_id, expires, id, mac] = listOrNone(LINK.exec(link));
   if (membership_id === undefined || expires === undefined) return null;
   if (id === undefined || mac === undefined) return null;
   const sent = Buffer.from(mac, 'base64url');

@@ -29,7 +29,7 @@ export function formatUnits(raw: bigint, decimals: number): string {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > DECIMALS_MAX) {
     throw new RangeError('decimals are an integer of 0 to 255');
   }
-  return written({ units: raw, scale: decimals });
+  return formatDigits({ units: raw, scale: decimals });
 }
 
 /** A decimal as an integer and the number of its digits that stand behind the point. */
@@ -40,7 +40,7 @@ const DECIMAL_CHARS_MAX = 400;
 const DECIMAL_PATTERN = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
 
 /** A decimal's digits, or null where the text is none; see `parseDecimal`. */
-function scaled(text: string): Scaled | null {
+function parseDigits(text: string): Scaled | null {
   const match = DECIMAL_PATTERN.exec(text);
   if (match === null) return null;
   const [, sign, whole, fraction] = match;
@@ -49,8 +49,8 @@ function scaled(text: string): Scaled | null {
 }
 
 /** As `scaled`, for a value that was parsed or computed before, however long it became. */
-function known(text: string): Scaled {
-  const decimal = scaled(text);
+function digitsOf(text: string): Scaled {
+  const decimal = parseDigits(text);
   if (decimal === null) throw new TypeError('not a decimal string');
   return decimal;
 }
@@ -61,7 +61,7 @@ function unitsAt(value: Scaled, scale: number): bigint {
 }
 
 /** Writes a value with no more digits than it needs. */
-function written({ units, scale }: Scaled): string {
+function formatDigits({ units, scale }: Scaled): string {
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
   const point = digits.length - scale;
   const fraction = digits.slice(point).replace(/0+$/, '');
@@ -75,29 +75,29 @@ function written({ units, scale }: Scaled): string {
  */
 export function parseDecimal(text: string): string | null {
   if (text.length > DECIMAL_CHARS_MAX) return null;
-  const decimal = scaled(text);
-  return decimal === null ? null : written(decimal);
+  const decimal = parseDigits(text);
+  return decimal === null ? null : formatDigits(decimal);
 }
 
 /** The exact sum of two decimal strings. Throws a TypeError for what is no decimal. */
 export function addDecimals(a: string, b: string): string {
-  const left = known(a);
-  const right = known(b);
+  const left = digitsOf(a);
+  const right = digitsOf(b);
   const scale = Math.max(left.scale, right.scale);
-  return written({ units: unitsAt(left, scale) + unitsAt(right, scale), scale });
+  return formatDigits({ units: unitsAt(left, scale) + unitsAt(right, scale), scale });
 }
 
 /** The exact product of two decimal strings, such as an amount and its price in USD. */
 export function multiplyDecimals(a: string, b: string): string {
-  const left = known(a);
-  const right = known(b);
-  return written({ units: left.units * right.units, scale: left.scale + right.scale });
+  const left = digitsOf(a);
+  const right = digitsOf(b);
+  return formatDigits({ units: left.units * right.units, scale: left.scale + right.scale });
 }
 
 /** -1, 0 or 1 as the first decimal string is less than, equal to or more than the second. */
 export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
-  const left = known(a);
-  const right = known(b);
+  const left = digitsOf(a);
+  const right = digitsOf(b);
   const scale = Math.max(left.scale, right.scale);
   const difference = unitsAt(left, scale) - unitsAt(right, scale);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;

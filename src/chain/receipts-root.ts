@@ -36,7 +36,9 @@ export function logsBloom(logs: readonly CommittedLog[]): string {
 
 /** The root of the trie of a block's receipts, in the order of their transactions. */
 export function receiptsRoot(receipts: readonly CommittedReceipt[]): string {
-  const entries = receipts.map((one, i): Entry => ({ key: nibbles(rlp(i)), value: encoded(one) }));
+  const entries = receipts.map(
+    (one, i): Entry => ({ key: nibbles(rlp(i)), value: encodeReceipt(one) }),
+  );
   return text(keccak256(entries.length === 0 ? rlp('0x') : node(entries, 0)));
 }
 
@@ -55,11 +57,11 @@ function bloomOf(logs: readonly CommittedLog[]): Uint8Array {
   return bloom;
 }
 
-function encoded(receipt: CommittedReceipt): Uint8Array {
+function encodeReceipt(receipt: CommittedReceipt): Uint8Array {
   const { type, outcome, cumulativeGasUsed, logs, more } = receipt;
   const fields = logs.map(({ address, topics, data }) => [address, topics, data]);
   const body = rlp([outcome, cumulativeGasUsed, text(bloomOf(logs)), fields, ...more]);
-  return type === null || type === 0 ? body : joined([Uint8Array.of(type), body]);
+  return type === null || type === 0 ? body : joinBytes([Uint8Array.of(type), body]);
 }
 
 type Entry = { readonly key: readonly number[]; readonly value: Uint8Array };
@@ -120,12 +122,12 @@ function rlp(value: Rlp): Uint8Array {
 
 function string(value: Uint8Array): Uint8Array {
   if (value.length === 1 && Number(value[0]) <= SINGLE_MAX) return value;
-  return joined([header(value.length, STRING_PREFIX), value]);
+  return joinBytes([header(value.length, STRING_PREFIX), value]);
 }
 
 function list(items: readonly Uint8Array[]): Uint8Array {
-  const body = joined(items);
-  return joined([header(body.length, LIST_PREFIX), body]);
+  const body = joinBytes(items);
+  return joinBytes([header(body.length, LIST_PREFIX), body]);
 }
 
 function header(length: number, prefix: number): Uint8Array {
@@ -140,7 +142,7 @@ function numberBytes(value: number | bigint): Uint8Array {
   return hex.decode(digits.length % 2 === 0 ? digits : `0${digits}`);
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const one of parts) {

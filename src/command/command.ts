@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { MS_PER_S, parseIsoDate } from '../chain/time.ts';
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 
 /** The exit statuses of commands. `couldNotCheck` is never to be read as "nothing found". */
 export const EXIT = { done: 0, failed: 1, badUsage: 2, couldNotCheck: 3 } as const;
@@ -74,7 +74,7 @@ export function readArgs<const O extends Options>(
   argv: readonly string[],
   expected: Expected<O>,
 ): Parsed<O> {
-  const names = given(expected.positionals);
+  const names = listOrNone(expected.positionals);
   const parsed = strictly(argv, expected.options);
   const missing = names[parsed.positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
@@ -268,7 +268,7 @@ export function defineCommand<S, A extends Parameters = None, O extends Paramete
     summary,
     usage: ['exhibit', name, ...usage, ...(json === null ? [] : ['[--json]'])].join(' '),
     example,
-    details: [...helpLines(rows), ...given(declaration.notes)],
+    details: [...helpLines(rows), ...listOrNone(declaration.notes)],
     run: (argv, io, services) => run(readValues(declaration, argv, io), io, services),
   };
 }
@@ -336,7 +336,7 @@ function readValues<S, A extends Parameters, O extends Parameters>(
     throw new UsageError(`${extra} more argument${extra === 1 ? '' : 's'} than expected.`);
   }
   for (const [option, one] of options) {
-    const texts = given(values[option]).map(String);
+    const texts = listOrNone(values[option]).map(String);
     read.push([option, one.read(one.isMany ? texts : texts.slice(-1), `--${option}`, io)]);
   }
   return Object.fromEntries(read);

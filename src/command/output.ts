@@ -1,7 +1,7 @@
 // Prints what a command found, for people and for pipes. It decides nothing and hides nothing.
 
-import { written } from '../evidence/measure.ts';
-import { type Partly, seen } from '../evidence/reading.ts';
+import { textOrEmpty } from '../evidence/measure.ts';
+import { type Partly, rowsSeen } from '../evidence/reading.ts';
 import { EXIT, type ExitStatus, fail, type Io } from './command.ts';
 
 /** A column of a table: its heading, and whether its cells are numbers (set to the right). */
@@ -21,11 +21,14 @@ export function tableLines(
 ): string[] {
   const cells = rows.map((row) => columns.map((_, i) => cellText(row[i])));
   const widths = columns.map((column, i) =>
-    cells.reduce((widest, row) => Math.max(widest, width(written(row[i]))), width(column.title)),
+    cells.reduce(
+      (widest, row) => Math.max(widest, width(textOrEmpty(row[i]))),
+      width(column.title),
+    ),
   );
   const line = (row: readonly string[]) =>
     columns
-      .map((column, i) => pad(written(row[i]), Number(widths[i]), column.right === true))
+      .map((column, i) => pad(textOrEmpty(row[i]), Number(widths[i]), column.right === true))
       .join(GAP)
       .trimEnd();
   const head = line(columns.map((column) => column.title));
@@ -120,7 +123,7 @@ export function printRows<T extends object, P extends string>(
   io: Io,
   { columns, none, json }: RowsPrinted<T>,
 ): ExitStatus {
-  const rows = seen(reading);
+  const rows = rowsSeen(reading);
   if (rows !== null) {
     if (io.json) for (const row of rows) printJson(io, withIsoTimes(json ? json(row) : row));
     else {

@@ -9,7 +9,7 @@ import { Refusal } from '../contract/refusals.ts';
 import { HTML_TYPE, html, text } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
 import type { AnyRoute } from '../contract/stream.ts';
-import { written } from '../evidence/measure.ts';
+import { textOrEmpty } from '../evidence/measure.ts';
 import { guidePage, renderMarkdown } from '../pages/guide.tsx';
 import { homePage } from '../pages/home.tsx';
 import type { PageFacts } from '../pages/layout.tsx';
@@ -269,5 +269,5 @@ async function checked({ name, ping }: StoreCheck) {
 /** Whether an Authorization header carries the operator's token. */
 export function isToken(authorization: string | undefined, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(written(authorization)), digest(`Bearer ${token}`));
+  return timingSafeEqual(digest(textOrEmpty(authorization)), digest(`Bearer ${token}`));
 }

@@ -15,7 +15,7 @@ import type {
 } from '../contract/route.ts';
 import type { AnyRoute, AnyStreamRoute, StreamHandler } from '../contract/stream.ts';
 
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { ImportOrigin } from '../evidence/source.ts';
 import type { PaymentDesk } from '../features/access/payment-webhook.route.ts';
@@ -278,8 +278,8 @@ export function feature<
     ...rest,
     heading,
     local,
-    commands: given(commands),
-    optional: given(optional),
+    commands: listOrNone(commands),
+    optional: listOrNone(optional),
   };
 }
 

@@ -3,8 +3,8 @@
 
 import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';
-import { given } from '../evidence/measure.ts';
-import { basis, map, Part, type Partly, seen, Unread, unread } from '../evidence/reading.ts';
+import { listOrNone } from '../evidence/measure.ts';
+import { basis, map, Part, type Partly, rowsSeen, Unread, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { nowS } from './clock.ts';
@@ -41,7 +41,7 @@ export function datedSources(
     }
     const age = async () => {
       const reading = await inTime(freshness.ask(port), facts.title);
-      const notes = freshness.notes === undefined ? null : seen(await freshness.notes(port));
+      const notes = freshness.notes === undefined ? null : rowsSeen(await freshness.notes(port));
       const told = ageOf(reading, freshness.maxAgeS(config));
       // A source that carries no negative says why; a fresh one, what there is to be told.
       return told.reason === null && notes !== null ? { ...told, reason: notes.join(' ') } : told;
@@ -87,8 +87,8 @@ function ageOf(reading: Partly<string | null, never>, max_age_s: number | null):
   }
   const [source] = basis(reading).sources;
   const as_of = source === undefined ? null : source.as_of;
-  const said = seen(map(reading, (day) => (day === null ? [] : [day])));
-  const [day = null] = given(said);
+  const said = rowsSeen(map(reading, (day) => (day === null ? [] : [day])));
+  const [day = null] = listOrNone(said);
   return {
     state: reading instanceof Part ? 'stale' : 'fresh',
     as_of,

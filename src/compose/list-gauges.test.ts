@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Watched } from '../stores/snapshots/sanctions.ts';
+import type { WatchedList } from '../stores/snapshots/sanctions.ts';
 import { listGauges } from './list-gauges.ts';
 
 const NOW = Date.UTC(2026, 10, 21) / 1_000;
-const WATCHED: Watched = {
+const WATCHED: WatchedList = {
   now: NOW,
   refusals: 2,
   superseded: {
@@ -30,7 +30,7 @@ const WATCHED: Watched = {
     checked_by: 'asked',
   },
 };
-const values = (watched: Watched | null) =>
+const values = (watched: WatchedList | null) =>
   listGauges({ watched: () => watched }).map(({ name, value }) => [name, value()]);
 
 test('alarms are made of the age of the check and of the publication, and of what was refused', () => {

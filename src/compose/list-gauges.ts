@@ -2,12 +2,16 @@
 // By the store's clock, as the answers are; nothing while no list is loaded.
 
 import { startOfDay } from '../chain/time.ts';
-import type { Snapshot, Watched } from '../stores/snapshots/sanctions.ts';
+import type { Snapshot, WatchedList } from '../stores/snapshots/sanctions.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
 
 /** The gauges of a loaded list. */
 export function listGauges(snapshot: Pick<Snapshot, 'watched'>): GaugeReading[] {
-  const gauge = (name: string, help: string, of: (watched: Watched) => number): GaugeReading => ({
+  const gauge = (
+    name: string,
+    help: string,
+    of: (watched: WatchedList) => number,
+  ): GaugeReading => ({
     name: `exhibit_sanctions_${name}`,
     help,
     value: () => {

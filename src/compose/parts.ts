@@ -6,7 +6,7 @@ import type { Secrets } from '../access/secret.ts';
 import type { Sessions } from '../access/session.ts';
 import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import { access, members } from '../features/access/feature.ts';
 
 import type { RingFacts } from '../features/health/health.route.tsx';
@@ -95,7 +95,7 @@ function composeParts(
   const of = openedIn(opened);
   const all = [...opened.values()];
   const handed = [...opened].flatMap(([feature, { ports }]) => handedBy(feature, ports));
-  const meters = createMeters(all.flatMap(({ gauges }) => given(gauges)));
+  const meters = createMeters(all.flatMap(({ gauges }) => listOrNone(gauges)));
   const sources = datedSources(handed, config, outside);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
@@ -122,7 +122,7 @@ function composeParts(
     modelInForce: of(rugModel).services.model.published.inForce,
     ring: of(indexing).ringFacts,
     commands: [bound(doctorCommand, doctor), ...commands],
-    jobs: all.flatMap(({ jobs }) => given(jobs)),
+    jobs: all.flatMap(({ jobs }) => listOrNone(jobs)),
     of,
   };
 }

@@ -6,9 +6,9 @@ import type { Why } from '../evidence/reasons.ts';
 import {
   distinct,
   oldestObservation,
-  type ShownSource,
   type Source,
-  shown,
+  type WireSource,
+  wireSource,
 } from '../evidence/source.ts';
 
 /** The states of the envelope that carry no data. */
@@ -40,7 +40,7 @@ export let makeReply: <N extends string>(
 export type Envelope<D = unknown> = {
   state: 'ok' | Absence;
   subject: string;
-  sources: ShownSource[];
+  sources: WireSource[];
   as_of: number;
   data: D | null;
   reason?: string;
@@ -70,7 +70,7 @@ export class Answer<in out Name extends string> {
    * @internal The client's types know no Buffer.
    */
   bytes(now: number): Buffer {
-    const sources = distinct(this.#sources).map((source) => JSON.stringify(shown(source)));
+    const sources = distinct(this.#sources).map((source) => JSON.stringify(wireSource(source)));
     const observed = oldestObservation(this.#sources);
     const as_of = observed === null ? now : observed;
     const reason = this.why === null ? '' : `,"reason":${JSON.stringify(this.why.reason)}`;
@@ -179,7 +179,7 @@ export function sectionRoutes(schema: z.core.$ZodType): SectionRoutes | null {
 export type Ok<D> = {
   readonly state: 'ok';
   readonly subject: string;
-  readonly sources: readonly ShownSource[];
+  readonly sources: readonly WireSource[];
   readonly as_of: number;
   readonly data: D;
 };
@@ -188,7 +188,7 @@ export type Ok<D> = {
 export type Absent<A extends Absence> = {
   readonly state: A;
   readonly subject: string;
-  readonly sources: readonly ShownSource[];
+  readonly sources: readonly WireSource[];
   readonly as_of: number;
   readonly reason: string;
 };

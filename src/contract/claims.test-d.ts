@@ -8,14 +8,14 @@ import { Claim, claim } from '../evidence/claim.ts';
 import {
   all,
   both,
-  decided,
+  decide,
   map,
   Part,
   type Partly,
   Read,
   type Reading,
   read,
-  seen,
+  rowsSeen,
   some,
   type Unread,
   unread,
@@ -133,7 +133,7 @@ export function truths(): unknown[] {
       subject: 's',
       data: {
         ...told,
-        listed: claim(decided(listPartly, isListed), isListed, () => true as const),
+        listed: claim(decide(listPartly, isListed), isListed, () => true as const),
       },
     }),
     route.ok({
@@ -162,7 +162,7 @@ export function truths(): unknown[] {
     all([listReading, listReading]) satisfies Reading<(readonly string[])[], 'list'>,
     some([listReading]) satisfies Partly<(readonly string[])[], 'list'>,
     map(listRead, isListed) satisfies Read<boolean, 'list'>,
-    seen(listPartly)?.[0].length,
+    rowsSeen(listPartly)?.[0].length,
     unread('list', because) satisfies Unread<'list'>,
   ];
 }
@@ -185,13 +185,13 @@ export function valuesOfSilence(): unknown[] {
     // @ts-expect-error a stale reading cannot acquit
     weaken(listRead, because).value,
     // @ts-expect-error deciding a part may leave it unread
-    decided(listPart, isListed).value,
+    decide(listPart, isListed).value,
     // @ts-expect-error a claim on what may be unread has to say what it says then
     claim(listReading, isListed),
     // @ts-expect-error a claim on a part as well
     claim(listPart, isListed),
     // @ts-expect-error seen shows no empty list
-    seen(listPartly).length,
+    rowsSeen(listPartly).length,
     // @ts-expect-error joining what stopped early makes no reading that came to its end
     all([listPartly]) satisfies Reading<(readonly string[])[], 'list'>,
   ];

@@ -6,11 +6,11 @@ import type { Why } from './reasons.ts';
 import type { Source } from './source.ts';
 
 type Basis = { readonly ports: ReadonlySet<string>; readonly sources: readonly Source[] };
-type Said<R, U> =
+type Answer<R, U> =
   | { readonly looked: true; readonly value: R }
   | { readonly looked: false; readonly value: U };
 
-let make: <R, U, P extends string>(said: Said<R, U>, from: Basis) => Claim<R, U, P>;
+let make: <R, U, P extends string>(said: Answer<R, U>, from: Basis) => Claim<R, U, P>;
 
 /**
  * A value with the reading that it rests on: `R` is what it says when the reading was read,
@@ -18,9 +18,9 @@ let make: <R, U, P extends string>(said: Said<R, U>, from: Basis) => Claim<R, U,
  */
 export class Claim<out R, out U, in P extends string> {
   declare protected readonly restsOn: (port: P) => void;
-  readonly #said: Said<R, U>;
+  readonly #said: Answer<R, U>;
   readonly #from: Basis;
-  private constructor(said: Said<R, U>, from: Basis) {
+  private constructor(said: Answer<R, U>, from: Basis) {
     this.#said = said;
     this.#from = from;
   }

@@ -27,9 +27,9 @@ test('collecting keeps what stands under a key, in order', () => {
 
 test('a table holds nothing under a key that it lacks, and nobody can add to that nothing', () => {
   const table = new Map([['a', [1]]]);
-  expect(measure.heldUnder(table, 'a')).toEqual([1]);
-  expect(measure.heldUnder(table, 'b')).toEqual([]);
-  expect(Object.isFrozen(measure.heldUnder(table, 'b'))).toBe(true);
+  expect(measure.rowsUnder(table, 'a')).toEqual([1]);
+  expect(measure.rowsUnder(table, 'b')).toEqual([]);
+  expect(Object.isFrozen(measure.rowsUnder(table, 'b'))).toBe(true);
 });
 
 test('a rate of nothing measured is null, never zero', () => {
@@ -42,8 +42,8 @@ test('what is not there gives no member, no list and no text, and is kept apart 
   expect(measure.present([0, null, '', undefined, false])).toEqual([0, '', false]);
   expect(measure.listFrom(null, () => ['a'])).toEqual([]);
   expect(measure.listFrom(0, (n) => [n])).toEqual([0]);
-  expect(measure.given(undefined)).toEqual([]);
-  expect(measure.given(['a'])).toEqual(['a']);
-  expect(measure.written(null)).toBe('');
-  expect(measure.written('a')).toBe('a');
+  expect(measure.listOrNone(undefined)).toEqual([]);
+  expect(measure.listOrNone(['a'])).toEqual(['a']);
+  expect(measure.textOrEmpty(null)).toBe('');
+  expect(measure.textOrEmpty('a')).toBe('a');
 });

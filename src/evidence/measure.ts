@@ -15,7 +15,7 @@ export function collect<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
 }
 
 /** What a table that was read holds under a key: a table holds nothing under a key it lacks. */
-export function heldUnder<K, V>(table: ReadonlyMap<K, readonly V[]>, key: K): readonly V[] {
+export function rowsUnder<K, V>(table: ReadonlyMap<K, readonly V[]>, key: K): readonly V[] {
   const held = table.get(key);
   return held === undefined ? NONE_HELD : held;
 }
@@ -36,7 +36,7 @@ export function listFrom<T, U>(
 }
 
 /** A list that its giver may leave out: one that was left out has no member. */
-export function given<T>(list: readonly T[] | null | undefined): readonly T[] {
+export function listOrNone<T>(list: readonly T[] | null | undefined): readonly T[] {
   return list === null || list === undefined ? NONE_HELD : list;
 }
 
@@ -51,7 +51,7 @@ export function placeOrBeginning(place: number | null | undefined): number {
 }
 
 /** How a text is written in a cell, a header or a column: as nothing where there is none. */
-export function written(text: string | null | undefined): string {
+export function textOrEmpty(text: string | null | undefined): string {
   return text === null || text === undefined ? '' : text;
 }
 

@@ -7,14 +7,14 @@ import {
   all,
   basis,
   both,
-  decided,
+  decide,
   map,
   Part,
   type Partly,
   part,
   Read,
   read,
-  seen,
+  rowsSeen,
   some,
   Unread,
   unread,
@@ -47,9 +47,9 @@ function reading({ kind, value }: Outcome, n: number): Partly<number, typeof POR
   return kind === 'read' ? read(value, origin) : part(value, origin, silent(`${n}`));
 }
 
-/** What a reading holds, seen by the only way into a part: `decided`. */
+/** What a reading holds, seen by the only way into a part: `decide`. */
 function held<T, P extends string>(one: Partly<T, P>): T | null {
-  const opened = decided(one, () => true);
+  const opened = decide(one, () => true);
   return opened instanceof Read ? opened.value : null;
 }
 
@@ -157,7 +157,7 @@ describe('one reading', () => {
     fc.assert(
       fc.property(outcome, fc.boolean(), (one, holds) => {
         const before = reading(one, 0);
-        const after = decided(before, () => holds);
+        const after = decide(before, () => holds);
         if (one.kind !== 'part') expect(after).toBe(before);
         else expect(kindOf(after)).toBe(holds ? 'read' : 'unread');
         if (after instanceof Unread) expect(after.why).toEqual(silent('0'));
@@ -182,11 +182,11 @@ describe('one reading', () => {
 
   test('seen never shows an empty list', () => {
     const origin = { port: PORT, source: sourceOf('list') } as const;
-    expect(seen(read([], origin))).toBeNull();
-    expect(seen(part([], origin, CUT))).toBeNull();
-    expect(seen(unread(PORT, CUT))).toBeNull();
-    expect(seen(part(['a'], origin, CUT))).toEqual(['a']);
-    expect(seen(read(['a', 'b'], origin))).toEqual(['a', 'b']);
+    expect(rowsSeen(read([], origin))).toBeNull();
+    expect(rowsSeen(part([], origin, CUT))).toBeNull();
+    expect(rowsSeen(unread(PORT, CUT))).toBeNull();
+    expect(rowsSeen(part(['a'], origin, CUT))).toEqual(['a']);
+    expect(rowsSeen(read(['a', 'b'], origin))).toEqual(['a', 'b']);
   });
 
   test('at run time a cast literal is no reading, and a borrowed prototype has no value', () => {

@@ -41,7 +41,7 @@ export class Read<out T, in P extends string> {
 let partBasis: (part: Part<unknown, never>) => Basis;
 
 /**
- * A reading that stopped early: it can convict (`decided`), it can never acquit. Its value cannot
+ * A reading that stopped early: it can convict (`decide`), it can never acquit. Its value cannot
  * be taken.
  */
 export class Part<out T, in P extends string> {
@@ -150,7 +150,7 @@ export function map<T, U, P extends string>(
 }
 
 /** A partial reading becomes whole only where nothing further could change the answer. */
-export function decided<T, P extends string>(
+export function decide<T, P extends string>(
   reading: Partly<T, P>,
   test: (value: T) => boolean,
 ): Reading<T, P> {
@@ -161,7 +161,7 @@ export function decided<T, P extends string>(
 }
 
 /** What was seen so far, if anything was: never an empty list, so never a negative. */
-export function seen<T, P extends string>(
+export function rowsSeen<T, P extends string>(
   reading: Partly<readonly T[], P>,
 ): readonly [T, ...T[]] | null {
   if (reading instanceof Unread) return null;
@@ -175,7 +175,7 @@ export function weaken<T, P extends string>(reading: Partly<T, P>, why: Why): Pa
   return makePart(reading.value, basisOf(reading), why);
 }
 
-function joined(readings: readonly (Read<unknown, never> | Part<unknown, never>)[]): Basis {
+function joinBasis(readings: readonly (Read<unknown, never> | Part<unknown, never>)[]): Basis {
   const ports = new Set<string>();
   const sources = new Set<Source>();
   for (const reading of readings) {
@@ -222,8 +222,8 @@ export function all<T, P extends string>(readings: readonly Partly<T, P>[]): Par
 function partIfAnyIs<T, P extends string>(had: (Read<T, P> | Part<T, P>)[]): Partly<T[], P> {
   const values = had.map((one) => (one instanceof Read ? one.value : peek(one)));
   const cut = had.find((one) => one instanceof Part);
-  if (cut instanceof Part) return makePart(values, joined(had), cut.why);
-  return makeRead(values, joined(had));
+  if (cut instanceof Part) return makePart(values, joinBasis(had), cut.why);
+  return makeRead(values, joinBasis(had));
 }
 
 /** Those of a list of readings that were read: a part unless all of them were read to their end. */
@@ -237,5 +237,5 @@ export function some<T, P extends string>(readings: readonly Partly<T, P>[]): Pa
   if (silent === null) return partIfAnyIs(had);
   if (had.length === 0) return silent;
   const values = had.map((one) => (one instanceof Read ? one.value : peek(one)));
-  return makePart(values, joined(had), silent.why);
+  return makePart(values, joinBasis(had), silent.why);
 }

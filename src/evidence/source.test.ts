@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { distinct, oldestObservation, type Source, shown } from './source.ts';
+import { distinct, oldestObservation, type Source, wireSource } from './source.ts';
 
 const source: fc.Arbitrary<Source> = fc.record({
   name: fc.constantFrom('a', 'b'),
@@ -15,14 +15,15 @@ const source: fc.Arbitrary<Source> = fc.record({
 describe('sources', () => {
   test('a simulated one says so in its name, another does not', () => {
     const real: Source = { name: 'A', url: 'u', as_of: 1, kind: 'table', simulated: false };
-    expect(shown(real)).toEqual({ name: 'A', url: 'u', as_of: 1 });
-    expect(shown({ ...real, simulated: true }).name).toBe('A (simulated)');
+    expect(wireSource(real)).toEqual({ name: 'A', url: 'u', as_of: 1 });
+    expect(wireSource({ ...real, simulated: true }).name).toBe('A (simulated)');
   });
 
   test('distinct names each wire form once and loses none', () => {
     fc.assert(
       fc.property(fc.array(source), (sources) => {
-        const wire = (list: readonly Source[]) => list.map((one) => JSON.stringify(shown(one)));
+        const wire = (list: readonly Source[]) =>
+          list.map((one) => JSON.stringify(wireSource(one)));
         const kept = wire(distinct(sources));
         expect(new Set(kept).size).toBe(kept.length);
         expect(new Set(kept)).toEqual(new Set(wire(sources)));

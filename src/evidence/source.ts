@@ -14,7 +14,7 @@ export type Source = {
 };
 
 /** A source as the interface shows it: `{name, url, as_of}`. */
-export type ShownSource = { name: string; url: string; as_of: number };
+export type WireSource = { name: string; url: string; as_of: number };
 
 /** The label that every simulated source carries at the end of its name. */
 const SIMULATED_SUFFIX = ' (simulated)';
@@ -22,7 +22,7 @@ const SIMULATED_SUFFIX = ' (simulated)';
 export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
 
 /** Turns a source into its wire form; a simulated one says so in its name. */
-export function shown(source: Source): ShownSource {
+export function wireSource(source: Source): WireSource {
   const name = source.simulated ? source.name + SIMULATED_SUFFIX : source.name;
   return { name, url: source.url, as_of: source.as_of };
 }

@@ -38,14 +38,16 @@ export async function soonOrInTime<T>(
   asked: { readonly signal: AbortSignal },
 ): Promise<T | typeof OUT_OF_TIME> {
   const asking = ask();
-  let said: T | typeof NOT_YET = NOT_YET;
-  const heard = (answer: T) => {
-    said = answer;
-  };
+  let answered: T | typeof NOT_YET = NOT_YET;
   // A fault is met below, where the asking itself is awaited.
-  asking.then(heard, () => undefined);
-  for (let step = 0; step < MICROTASKS_MAX && said === NOT_YET; step += 1) await null;
-  return said === NOT_YET ? await inTime(() => asking, asked.signal) : said;
+  asking.then(
+    (answer) => {
+      answered = answer;
+    },
+    () => undefined,
+  );
+  for (let step = 0; step < MICROTASKS_MAX && answered === NOT_YET; step += 1) await null;
+  return answered === NOT_YET ? await inTime(() => asking, asked.signal) : answered;
 }
 
 const NOT_YET = Symbol('not yet');
@@ -64,10 +66,10 @@ export function whenThere<T, U>(answer: Soon<T>, goOn: (value: T) => Soon<U>): S
 }
 
 /** Work that goes on. `stop` tells it to end, and waits until it has. */
-export type Running = { readonly stop: () => Promise<void> };
+export type BoundedTask = { readonly stop: () => Promise<void> };
 
 /** Begins work at once; it has to end soon after the signal. */
-export function untilStopped(work: (signal: AbortSignal) => Promise<unknown>): Running {
+export function untilStopped(work: (signal: AbortSignal) => Promise<unknown>): BoundedTask {
   const ended = new AbortController();
   const running = work(ended.signal);
   return {

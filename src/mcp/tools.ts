@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { type JsonSchema, jsonSchema } from '../contract/openapi.ts';
 import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
 import type { AnyRoute } from '../contract/stream.ts';
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import type { Sent } from '../transport/answer.ts';
 
 /** A route and what it is sent. */
@@ -133,7 +133,7 @@ function propertiesOf({ properties }: JsonSchema): { readonly [name: string]: Js
 }
 
 function inputSchemaOf(schemas: readonly JsonSchema[]): Tool['inputSchema'] {
-  const required = schemas.flatMap((one) => given(one.required));
+  const required = schemas.flatMap((one) => listOrNone(one.required));
   return {
     type: 'object',
     properties: Object.assign({}, ...schemas.map(propertiesOf)),

@@ -1,5 +1,5 @@
 import markdownIt from 'markdown-it';
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
 
 type Listed = { readonly path: string; readonly section: string; readonly title: string };
@@ -72,7 +72,7 @@ export function renderMarkdown(text: string, linkTo: LinkTo = () => null): strin
   const tokens = markdown.parse(text, {});
   for (const { children } of tokens) {
     let open: { hidden: boolean } | null = null;
-    for (const token of given(children)) {
+    for (const token of listOrNone(children)) {
       if (token.type === 'link_open') {
         const href = String(token.attrGet('href'));
         const target = LINKED.test(href) ? href : linkTo(href);

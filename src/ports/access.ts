@@ -348,7 +348,7 @@ export type QuotaStore = {
 export type SessionsPort = 'sessions';
 
 /** A signed-in browser. */
-export type Session = {
+export type BrowserSession = {
   readonly id: string;
   readonly membership_id: string;
   readonly created_at: UnixSeconds;
@@ -358,7 +358,9 @@ export type Session = {
 };
 
 /** A session to store. */
-export type NewSession = Omit<Session, 'seen_at' | 'ended_at'> & { readonly secret: SecretHash };
+export type NewSession = Omit<BrowserSession, 'seen_at' | 'ended_at'> & {
+  readonly secret: SecretHash;
+};
 
 /** The signed-in browsers. */
 export type SessionStore = {
@@ -369,7 +371,7 @@ export type SessionStore = {
   readonly find: (
     secrets: readonly [SecretHash, ...SecretHash[]],
     renewedSince: UnixSeconds,
-  ) => Promise<Reading<Session | null, SessionsPort>>;
+  ) => Promise<Reading<BrowserSession | null, SessionsPort>>;
   /** Stores a session; those that ended or are older than `dropBefore` go. */
   readonly add: (
     session: NewSession,

@@ -234,13 +234,13 @@ export type ApprovalEvent = {
 };
 
 /** The newest event of each way, token and spender, up to a block where the source names one. */
-export type ApprovalsGiven = {
+export type ApprovalEvents = {
   readonly events: readonly ApprovalEvent[];
   readonly to_block: number | null;
 };
 
 /** What may still be taken, at a block; `null`: every item. Zero is closed. */
-export type Allowance = { readonly raw_amount: bigint | null; readonly block: number };
+export type TokenAllowance = { readonly raw_amount: bigint | null; readonly block: number };
 
 /** Where Permit2 stands, in the form that `parseEvmAddress` gives. */
 export type Permit2 = () => Promise<Reading<readonly string[], TokenApprovalsPort>>;
@@ -254,13 +254,13 @@ export type TokenApprovals = {
     chain: EvmChainName,
     owner: string,
     signal: AbortSignal,
-  ) => Promise<Partly<ApprovalsGiven, TokenApprovalsPort>>;
+  ) => Promise<Partly<ApprovalEvents, TokenApprovalsPort>>;
   /** What is left of one of them. */
   readonly left: (
     approval: Pick<ApprovalEvent, 'chain' | 'way' | 'token' | 'spender'>,
     owner: string,
     signal: AbortSignal,
-  ) => Promise<Partly<Allowance, TokenApprovalsPort>>;
+  ) => Promise<Partly<TokenAllowance, TokenApprovalsPort>>;
 };
 
 // What do the adapters of chain facts share: silence by name, and the marks of made-up facts?

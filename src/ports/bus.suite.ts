@@ -1,12 +1,12 @@
 // What every bus promises, whatever carries it. Run against each in its adapter's test.
 
 import { describe, expect, test, vi } from 'vitest';
-import type { Bus, Held } from './streams.ts';
+import type { Bus, HeldStreams } from './streams.ts';
 
 /** Within the time of a test; the machine may have much else to do. */
 const PATIENT = { timeout: 20_000, interval: 20 };
 
-const held = (own: number, holder = 'token:1'): Held => ({ holder, tier: 'free', own });
+const held = (own: number, holder = 'token:1'): HeldStreams => ({ holder, tier: 'free', own });
 
 /** Runs the promises on the buses that `join` gives: each the bus of a process of its own. */
 export function busKeeps(name: string, join: () => Promise<Bus>): void {

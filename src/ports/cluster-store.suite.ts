@@ -7,7 +7,7 @@ import {
   Part,
   type Partly,
   Read,
-  seen,
+  rowsSeen,
   Unread,
   unread,
   weaken,
@@ -52,7 +52,7 @@ function tie(heuristic: Heuristic, key: string, address: string, change: Partial
 }
 
 function valueIn<T>(reading: Partly<T, never>): T {
-  const value = seen(map(reading, (one) => [one]));
+  const value = rowsSeen(map(reading, (one) => [one]));
   if (value === null) throw new Error('not read');
   return value[0];
 }

@@ -324,7 +324,7 @@ export type WalletRecord = {
 };
 
 /** How many of a wallet's launches are shown. */
-export const ENTRIES_MAX = 500;
+export const WALLET_ENTRIES_MAX = 500;
 /** How many that wait are read of a wallet: a day has room for no more. */
 export const WAITING_MAX = 100_000;
 

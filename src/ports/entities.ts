@@ -144,7 +144,7 @@ export type TiedLimits = {
 };
 
 /** An id that gave way to another when its cluster was found to be part of an older one. */
-export type GivenWay = {
+export type FormerCluster = {
   readonly former_id: string;
   readonly cluster_id: string;
   /** Unix seconds at which it was noted. */
@@ -211,7 +211,7 @@ export type ClusterStore = {
   readonly givenWay: (
     chain: ChainName,
     clusterId: string,
-  ) => Promise<Reading<readonly GivenWay[], HeldTiesPort>>;
+  ) => Promise<Reading<readonly FormerCluster[], HeldTiesPort>>;
   /** One member of a cluster that was shown under this id, or under one that gave way to it. */
   readonly memberOf: (
     clusterId: string,

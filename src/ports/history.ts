@@ -80,7 +80,11 @@ export type CoverageRange = {
 };
 
 /** What is missing of an address's history: a chain, a kind, and in words what is held of it. */
-export type Gap = { readonly chain: ChainName; readonly kind: TransferKind; readonly held: string };
+export type CoverageGap = {
+  readonly chain: ChainName;
+  readonly kind: TransferKind;
+  readonly held: string;
+};
 
 /**
  * What is known of one address. `degree` is its number of distinct counterparties, itself left
@@ -100,9 +104,9 @@ export type Neighbourhood = {
 /** The same, held against the chains. */
 export type CoveredNeighbourhood = Neighbourhood & {
   /** What is missing of it on the chains of its kind; none in a whole reading. */
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly CoverageGap[];
   /** What is missing of its NFTs there, which no reading needs to be whole. */
-  readonly nft_gaps: readonly Gap[];
+  readonly nft_gaps: readonly CoverageGap[];
   /** Where every transaction that it signed is among its transfers. */
   readonly signs_within: readonly CoverageRange[];
 };
@@ -198,7 +202,10 @@ export function signingOf({
   return (transfer) => {
     const told = isSignedBy(address, transfer);
     if (told !== null) return told;
-    if (own === null) own = new Set(counterparties.flatMap((one) => signedIn(address, one)));
+    if (own === null) {
+      const all = counterparties.flatMap(({ transfers }) => transfers);
+      own = new Set(all.filter((one) => signerOf(one) === address).map(nameOf));
+    }
     if (own.has(nameOf(transfer))) return true;
     const { chain, block } = transfer;
     const isWithin = signs_within.some((range) => {
@@ -206,13 +213,6 @@ export function signingOf({
     });
     return isWithin ? false : null;
   };
-}
-
-function signedIn(
-  address: string,
-  { transfers }: CoveredNeighbourhood['counterparties'][number],
-): string[] {
-  return transfers.filter((one) => signerOf(one) === address).map(nameOf);
 }
 
 function nameOf({ chain, tx }: HistoryTransfer): string {
@@ -229,7 +229,7 @@ export type CounterpartyRingPort = 'counterparty_ring';
 export type RawRingPort = 'raw_ring';
 
 /** What is asked: addresses in the form that `parseAddress` gives. */
-export type RingAsked = {
+export type RingRequest = {
   readonly addresses: readonly string[];
   /** The listed addresses of their kind, and the chains that are read of it. */
   readonly listed: readonly string[];
@@ -255,7 +255,7 @@ export type RingCoverage = {
 export type HeldRing = { readonly meetings: Meetings; readonly coverage: RingCoverage };
 
 /** What the ring lacks of one listed address; none lack where the ring is whole. */
-export type RingGap = Gap & { readonly listed: string };
+export type RingGap = CoverageGap & { readonly listed: string };
 
 /** The same, held against the chains. */
 export type MetRing = {
@@ -267,7 +267,7 @@ export type MetRing = {
 
 type RingOf<T, P extends string> = {
   /** A ring is never older than the call: what the store held by then is in it. */
-  readonly meet: (asked: RingAsked) => Promise<Partly<T, P>>;
+  readonly meet: (asked: RingRequest) => Promise<Partly<T, P>>;
 };
 
 /** The ring as a store tells it. */
@@ -280,7 +280,7 @@ export type RawRing = RingOf<HeldRing, RawRingPort>;
 export type CounterpartyRing = RingOf<MetRing, CounterpartyRingPort>;
 
 /** One list of one address, from a block on. */
-export type ListAsked = {
+export type ListRequest = {
   readonly chain: EvmChainName;
   readonly address: string;
   readonly kind: TransferKind;
@@ -309,7 +309,7 @@ export type ListedHistories = {
   /** Which kinds are told in full, chain by chain; a list of any other kind is not asked for. */
   readonly kinds: ReadonlyMap<EvmChainName, readonly TransferKind[]>;
   readonly slice: (
-    asked: ListAsked,
+    asked: ListRequest,
     spending: ListSpending,
   ) => Promise<Reading<ListSlice, RawHistoryPort>>;
 };
@@ -355,7 +355,7 @@ export type RingCallsPort = 'ring_calls';
 
 /** A slice of a list as it was read. `source` is shown to people: a scheme and a host. */
 export type ReadSlice = {
-  readonly asked: ListAsked;
+  readonly asked: ListRequest;
   readonly slice: ListSlice;
   readonly source: string;
 };
@@ -363,7 +363,7 @@ export type ReadSlice = {
 /** Lists that are read slice by slice, and kept with their coverage. */
 export type KeptLists = {
   readonly read: (
-    asked: ListAsked,
+    asked: ListRequest,
     spending: ListSpending,
   ) => Promise<Reading<ReadSlice, RawHistoryPort>>;
   /** Keeps slices that were read; those of one list in the order of their blocks. */
@@ -371,7 +371,7 @@ export type KeptLists = {
 };
 
 /** A list of a listed address that is not held to a fresh tip, with the first block to read. */
-export type LackingList = ListAsked & {
+export type LackingList = ListRequest & {
   readonly chain: EvmChainName;
   readonly kind: TransferKind;
 };

@@ -140,7 +140,7 @@ export type Following = {
  * those above it, lowest first, each the parent of the next. The next block to apply is the one
  * after the last of them.
  */
-export type Cursor = Following & {
+export type FollowCursor = Following & {
   readonly final_block: number | null;
   readonly final_hash: string | null;
   readonly tip: readonly TipHeader[];
@@ -152,11 +152,11 @@ export type Cursor = Following & {
  * a final block would be undone (`final`).
  */
 export type Moved =
-  | { readonly moved: true; readonly cursor: Cursor }
+  | { readonly moved: true; readonly cursor: FollowCursor }
   | {
       readonly moved: false;
       readonly refused: 'gap' | 'parent_differs' | 'final';
-      readonly cursor: Cursor;
+      readonly cursor: FollowCursor;
     };
 
 /**
@@ -212,7 +212,7 @@ export type TransferStore = {
   ) => Promise<Reading<ReadonlyMap<number, UnixSeconds>, TransferStorePort>>;
 
   /** Where following stands; `null` where the chain was never followed. */
-  readonly cursor: (chain: ChainName) => Promise<Reading<Cursor | null, TransferStorePort>>;
+  readonly cursor: (chain: ChainName) => Promise<Reading<FollowCursor | null, TransferStorePort>>;
   /**
    * Begins following, or goes on where it stood: `from_block` counts only the first time. It must
    * be called before the others on each start. From then on nothing that a follower of an earlier
@@ -221,7 +221,7 @@ export type TransferStore = {
   readonly follow: (
     following: Following,
     tenure: Tenure,
-  ) => Promise<Reading<Cursor, TransferStorePort>>;
+  ) => Promise<Reading<FollowCursor, TransferStorePort>>;
   /** Adds blocks that are final already, right behind the cursor, which must have no tip. */
   readonly applyFinal: (
     chain: ChainName,
@@ -262,13 +262,13 @@ export type Heads = {
 };
 
 /** Logs that look like transfers and have the shape of none. */
-const notTold = z.object({ misshapen: z.int() }).readonly();
-export type NotTold = z.output<typeof notTold>;
+const misshapenLogs = z.object({ misshapen: z.int() }).readonly();
+export type MisshapenLogs = z.output<typeof misshapenLogs>;
 
 /** Blocks one after the other, each the parent of the next, with every transfer in them. */
 export type ReadBlocks = {
   readonly blocks: readonly TipBlock[];
-  readonly left_out: NotTold;
+  readonly left_out: MisshapenLogs;
 };
 
 /**
@@ -337,7 +337,7 @@ export const followState = z
     transfers: z.int(),
     reorgs: z.int(),
     blocks_undone: z.int(),
-    left_out: notTold,
+    left_out: misshapenLogs,
     /** Why the last attempt did not succeed; `null` where it did. */
     fault: whyHeldUp.nullable(),
   })
@@ -373,7 +373,7 @@ export type FollowReportsPort = 'follow_reports';
  * How following stands. `held_up`: a known fault, over which the follower goes on by itself.
  * `stopped`: it cannot go on by itself, or has ended.
  */
-type Told = {
+type NewFollowReport = {
   readonly chain: ChainName;
   readonly state: 'following' | 'held_up' | 'stopped';
   /** Why it does not go on; `null` where it does. */
@@ -383,11 +383,11 @@ type Told = {
 };
 
 /** A report as it is kept. `since`: from when on it has been so, for this reason. */
-export type FollowReport = Told & { readonly since: UnixSeconds };
+export type FollowReport = NewFollowReport & { readonly since: UnixSeconds };
 
 /** The last report of each chain. One of which nothing more was heard is told as stopped. */
 export type FollowReports = {
-  readonly tell: (report: Told) => Promise<Reading<true, FollowReportsPort>>;
+  readonly tell: (report: NewFollowReport) => Promise<Reading<true, FollowReportsPort>>;
   readonly all: () => Promise<Reading<readonly FollowReport[], FollowReportsPort>>;
 };
 

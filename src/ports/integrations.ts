@@ -62,7 +62,7 @@ export type Connected =
   | { readonly outcome: 'limit' };
 
 /** What a post outside the queue showed of an integration. */
-export type Tried =
+export type TryResult =
   | { readonly outcome: 'taken'; readonly at: UnixSeconds }
   | { readonly outcome: 'broken'; readonly at: UnixSeconds; readonly fault: string };
 
@@ -83,7 +83,7 @@ export type IntegrationStore = {
     Reading<{ readonly platform: ChatPlatform; readonly sealed: Sealed } | null, IntegrationsPort>
   >;
   /** Notes what a try showed: after one that was taken, what waits is delivered at once. */
-  readonly tried: (id: string, tried: Tried) => Promise<Reading<true, IntegrationsPort>>;
+  readonly tried: (id: string, tried: TryResult) => Promise<Reading<true, IntegrationsPort>>;
   /** `false`: the membership has none of that id. What waits for it goes with it. */
   readonly remove: (
     membershipId: string,
@@ -182,7 +182,7 @@ export type Claimed = {
 };
 
 /** What became of a try. `after_s`: how long the integration is then left alone. */
-export type Settled = { readonly after_s: number } & (
+export type DeliveryEnd = { readonly after_s: number } & (
   | { readonly outcome: 'delivered' }
   | { readonly outcome: 'later' | 'broken'; readonly fault: string }
   | { readonly outcome: 'given_up'; readonly fault: string }
@@ -197,7 +197,7 @@ export type Deliveries = {
     forS: number,
   ) => Promise<Reading<readonly Claimed[], DeliveriesPort>>;
   /** Notes what became of a try, and lets the integration go. */
-  readonly settle: (claimed: Claimed, end: Settled) => Promise<Reading<true, DeliveriesPort>>;
+  readonly settle: (claimed: Claimed, end: DeliveryEnd) => Promise<Reading<true, DeliveriesPort>>;
   /** Gives up what waits for too long, and forgets what is kept for too long. */
   readonly tidy: () => Promise<Reading<true, DeliveriesPort>>;
 };
@@ -242,7 +242,7 @@ export type NewDispatch = {
 // The place moves in the transaction that queues what was told.
 
 /** The name of this port in readings. */
-export type FlagsToldPort = 'flags_told';
+export type FlagPlacePort = 'flags_told';
 
 /** A dispatch to all memberships that ask for flags. */
 export type FlagDispatch = Omit<NewDispatch, 'membership_id' | 'kind'>;
@@ -255,9 +255,9 @@ export type FlagStep = {
 };
 
 /** The place in the log of flags. */
-export type FlagsTold = {
+export type FlagPlace = {
   /** The number of the last flag that was told; `newest` where none ever was. */
-  readonly place: (newest: number) => Promise<Reading<number, FlagsToldPort>>;
+  readonly place: (newest: number) => Promise<Reading<number, FlagPlacePort>>;
   /** Queues and moves on; `false`: another process has. */
-  readonly tell: (step: FlagStep) => Promise<Reading<boolean, FlagsToldPort>>;
+  readonly tell: (step: FlagStep) => Promise<Reading<boolean, FlagPlacePort>>;
 };

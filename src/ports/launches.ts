@@ -71,7 +71,7 @@ export type ListedTransaction = {
 };
 
 /** What a node listed of an account. */
-export type Listing = {
+export type AccountPage = {
   /** Oldest first, without the one that was asked from. */
   readonly transactions: readonly ListedTransaction[];
   /** Whether the one that was asked from was met, so that none between is missing. */
@@ -91,7 +91,7 @@ export type LaunchFeed = {
     account: string,
     after: string | null,
     signal: AbortSignal,
-  ) => Promise<Reading<Listing, LaunchFeedPort>>;
+  ) => Promise<Reading<AccountPage, LaunchFeedPort>>;
   /** The launches of a transaction. */
   readonly launchesOf: (
     signature: string,
@@ -150,7 +150,7 @@ export type LaunchMonths = {
 export type LaunchCollectionPort = 'launch_collection';
 
 /** How far an account was read. */
-export type Cursor = {
+export type AccountCursor = {
   readonly signature: string | null;
   readonly since: UnixSeconds;
   readonly reached_at: UnixSeconds;
@@ -159,20 +159,20 @@ export type Cursor = {
 };
 
 /** What was not read, from one second to another. */
-export type Gap = {
+export type CollectionGap = {
   readonly from_at: UnixSeconds;
   readonly to_at: UnixSeconds;
   readonly reason: string;
 };
 
 /** A step forward in the list of an account. */
-export type Step = {
+export type CollectionStep = {
   readonly account: string;
   /** The place that it was read from; another's step since then makes this one void. */
-  readonly from: Cursor | null;
-  readonly to: Cursor;
+  readonly from: AccountCursor | null;
+  readonly to: AccountCursor;
   readonly launches: readonly SeenLaunch[];
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly CollectionGap[];
 };
 
 /** A launch that is due to be asked for at the venue. */
@@ -183,9 +183,11 @@ export type DueLaunch = {
 };
 
 export type LaunchCollection = {
-  readonly cursorOf: (account: string) => Promise<Reading<Cursor | null, LaunchCollectionPort>>;
+  readonly cursorOf: (
+    account: string,
+  ) => Promise<Reading<AccountCursor | null, LaunchCollectionPort>>;
   /** Keeps a step, or nothing where another process has gone on meanwhile: `false`. */
-  readonly keep: (step: Step) => Promise<Reading<boolean, LaunchCollectionPort>>;
+  readonly keep: (step: CollectionStep) => Promise<Reading<boolean, LaunchCollectionPort>>;
   /**
    * Takes launches that are due, for so many seconds: those whose window has passed, and not
    * so long ago that the venue could no longer tell. Imported launches that wait are among them.

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { matchKey } from '../chain/address.ts';
 import { DAY_S } from '../chain/time.ts';
-import { basis, decided, Part, type Partly, Read, Unread } from '../evidence/reading.ts';
+import { basis, decide, Part, type Partly, Read, Unread } from '../evidence/reading.ts';
 import type { ListEntry, ListLookUp, SanctionsList, SanctionsListPort } from './sanctions.ts';
 
 /** The time of the tests. */
@@ -63,7 +63,7 @@ const FRESH = { published: '2026-11-18', checked_at: NOW - 60, entries: ENTRIES 
 const WEEK = { maxAgeS: 7 * DAY_S, simulated: false };
 
 function uids(reading: Partly<ListLookUp, SanctionsListPort>, address: string): string[] {
-  const hits = decided(reading, ({ found }) => found.has(matchKey(address)));
+  const hits = decide(reading, ({ found }) => found.has(matchKey(address)));
   if (!(hits instanceof Read)) throw new Error(`not decided: ${hits.why.reason}`);
   const rows = hits.value.found.get(matchKey(address));
   return rows === undefined ? [] : rows.map(({ uid }) => uid);

@@ -52,7 +52,7 @@ export type ListLookUp = {
  * Every address on the list, by its kind, as `parseAddress` gives it: the same lists as long as the
  * same rows are loaded. Texts of no known form are not among them.
  */
-export type Listed = {
+export type ListedAddresses = {
   readonly list: ListFacts;
   readonly addresses: ReadonlyMap<AddressKind, readonly string[]>;
 };
@@ -63,7 +63,7 @@ export type Listed = {
  */
 export type SanctionsList = {
   readonly lookUp: (addresses: readonly string[]) => Promise<Partly<ListLookUp, SanctionsListPort>>;
-  readonly listed: () => Promise<Partly<Listed, SanctionsListPort>>;
+  readonly listed: () => Promise<Partly<ListedAddresses, SanctionsListPort>>;
   /** The list that was the newest on a day (`YYYY-MM-DD`), from the publications held. */
   readonly lookUpOn: (
     on: string,
@@ -89,7 +89,7 @@ export const OUTCOMES = ['first', 'next', 'replayed', 'read_again', 'refused'] a
 export type FileOutcome = (typeof OUTCOMES)[number];
 
 /** A publication by its day (`YYYY-MM-DD`) and the SHA-256 of its file. */
-export type Named = { readonly published: string; readonly sha256: string };
+export type PublicationName = { readonly published: string; readonly sha256: string };
 
 /** A change of one listing by one list that came into force. */
 export type ListChange = {
@@ -97,12 +97,12 @@ export type ListChange = {
   readonly id: number;
   readonly change: ListChangeKind;
   /** As it is now; of a removed one, as it was last. */
-  readonly listing: Listing;
+  readonly listing: AddressListing;
   /** As it was before; `null` where it was added or removed. */
-  readonly before: Listing | null;
+  readonly before: AddressListing | null;
   readonly outcome: Exclude<FileOutcome, 'first' | 'refused'>;
-  readonly from: Named;
-  readonly to: Named;
+  readonly from: PublicationName;
+  readonly to: PublicationName;
   /** When the list came into force here, in Unix seconds. */
   readonly at: number;
 };
@@ -117,7 +117,7 @@ export type FileEvent = {
   /** The day of the list; `null` of a refused file. */
   readonly published: string | null;
   /** The publication that was in force before; `null` where none was, or the file was refused. */
-  readonly before: Named | null;
+  readonly before: PublicationName | null;
   /** How many listings changed, by kind; `null` where there was nothing to compare with. */
   readonly counts: { readonly [K in ListChangeKind]: number } | null;
   /** Why it was refused, or why an operator let it pass. */
@@ -129,7 +129,7 @@ export type FileEvent = {
 export type Span = { readonly from: number | null; readonly until: number | null };
 
 /** Which changes are asked for. */
-export type ListChangesAsked = Span & {
+export type ListChangesRequest = Span & {
   /** Only older ones than this; `null`: from the newest on. */
   readonly beforeId: number | null;
   /** Only of this address, in the form that `matchKey` gives; `null`: of any. */
@@ -141,7 +141,7 @@ export type ListChangesAsked = Span & {
 export type ListChanges = {
   /** The newest changes first. A part holds the newest of more. */
   readonly newest: (
-    asked: ListChangesAsked,
+    asked: ListChangesRequest,
   ) => Promise<Partly<readonly ListChange[], ListChangesPort>>;
   /** What became of the files of a span, the newest first. A part holds the newest of more. */
   readonly files: (
@@ -209,7 +209,7 @@ export type HeldRefusal = {
 };
 
 /** A newer file that was refused and still stands: the list in force is not the newest. */
-export type Superseded = {
+export type NewerRefusal = {
   readonly published: string;
   readonly source_url: string;
   readonly code: string;
@@ -222,7 +222,7 @@ export type InForce = {
   /** The store's clock, in Unix seconds: the one that ages a list. */
   readonly now: number;
   readonly publication: HeldPublication | null;
-  readonly superseded: Superseded | null;
+  readonly superseded: NewerRefusal | null;
   readonly newest_refusal: HeldRefusal | null;
   /** Files refused since the publication in force was accepted. */
   readonly refusals: number;
@@ -252,17 +252,17 @@ export type Acceptable = {
 };
 
 /** A check that found the publication in force the newest. */
-export type Check = {
+export type NewestCheck = {
   readonly publication_id: number;
   readonly source: CheckedSource;
   readonly check: Checked;
 };
 
 /** The file that a source gave last; its validators are `null` where the next ask names none. */
-export type Served = { readonly sha256: string; readonly validators: Validators };
+export type ServedFile = { readonly sha256: string; readonly validators: Validators };
 
 /** What a source was asked, when (Unix seconds), and what came of it in words. */
-export type Asked = {
+export type SourceCheck = {
   readonly source: CheckedSource;
   readonly asked_at: number;
   readonly result: string;
@@ -291,16 +291,18 @@ export type PublicationStore = {
     matchKeys: readonly string[],
   ) => Promise<Reading<readonly KeyedEntry[], PublicationStorePort>>;
   /** The file that a source gave last; `null` where it gave none yet. */
-  readonly lastServed: (sourceKey: string) => Promise<Reading<Served | null, PublicationStorePort>>;
+  readonly lastServed: (
+    sourceKey: string,
+  ) => Promise<Reading<ServedFile | null, PublicationStorePort>>;
   /** The sources that were asked, the last one first. */
-  readonly asked: () => Promise<Reading<readonly Asked[], PublicationStorePort>>;
+  readonly asked: () => Promise<Reading<readonly SourceCheck[], PublicationStorePort>>;
   /** Remembers that a source was asked; `null` leaves the file that it gave last. */
   readonly recordAsked: (
-    asked: Asked,
-    served: Served | null,
+    asked: SourceCheck,
+    served: ServedFile | null,
   ) => Promise<Reading<true, PublicationStorePort>>;
   readonly accept: (next: Acceptable) => Promise<Reading<Written, PublicationStorePort>>;
-  readonly recordCheck: (check: Check) => Promise<Reading<Written, PublicationStorePort>>;
+  readonly recordCheck: (check: NewestCheck) => Promise<Reading<Written, PublicationStorePort>>;
   /** The newest refusals that are remembered, newest first. */
   readonly refusals: () => Promise<Reading<readonly HeldRefusal[], PublicationStorePort>>;
   /** The newest refusal of one file. */
@@ -412,7 +414,7 @@ export type LastGood = {
 };
 
 /** The first rule that speaks against a publication, size rules last; `null` lets it pass. */
-export type Gate = {
+export type PublicationGate = {
   /** The rules that an operator set, in words: a verdict holds only under the same. */
   readonly rules: string;
   /** The rules that need no other publication. */
@@ -436,7 +438,7 @@ export function isListRefusal(outcome: PublishedList | FileRefusal): outcome is 
 }
 
 /** What one mirror did in a refresh, in words that name it by its public address only. */
-export type Tried = { readonly source: string; readonly result: string };
+export type MirrorResult = { readonly source: string; readonly result: string };
 
 /** The list that a refresh left in force. Times are Unix seconds. */
 export type RefreshedList = {
@@ -476,7 +478,7 @@ type RefreshEnd =
 
 /** How a refresh ended, and what was tried before. */
 export type RefreshOutcome = RefreshEnd & {
-  readonly tried: readonly Tried[];
+  readonly tried: readonly MirrorResult[];
   /** Whether asking again within minutes may bring more than waiting for the next turn. */
   readonly retry: 'soon' | 'in_turn';
   /** Seconds for which the publisher asked to be left alone, if it did. */
@@ -487,7 +489,7 @@ export type RefreshOutcome = RefreshEnd & {
 export type Acceptance = { readonly sha256: string; readonly why: string };
 
 /** An address under one entry of a publication, over all its currency codes. */
-export type Listing = {
+export type AddressListing = {
   readonly address: string;
   readonly uid: string;
   readonly entity: string | null;
@@ -497,12 +499,12 @@ export type Listing = {
 };
 
 /** A listing that stands in both publications, not with the same words. */
-export type ChangedListing = { readonly from: Listing; readonly to: Listing };
+export type ChangedListing = { readonly from: AddressListing; readonly to: AddressListing };
 
 /** What changed from one publication to another, by address and entry uid. */
 export type ListDiff = {
-  readonly added: readonly Listing[];
-  readonly removed: readonly Listing[];
+  readonly added: readonly AddressListing[];
+  readonly removed: readonly AddressListing[];
   /** The same address under another entry. */
   readonly moved: readonly ChangedListing[];
   readonly programmes_changed: readonly ChangedListing[];

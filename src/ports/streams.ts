@@ -7,7 +7,7 @@ import type { Reading } from '../evidence/reading.ts';
 export type BusPort = 'bus';
 
 /** How many streams this process holds for a holder, which is of a tier. */
-export type Held = { readonly holder: string; readonly tier: string; readonly own: number };
+export type HeldStreams = { readonly holder: string; readonly tier: string; readonly own: number };
 
 /** Whether they were noted, and how many the other processes hold of the holder. */
 export type HeldTogether = { readonly granted: boolean; readonly others: number };
@@ -24,7 +24,7 @@ export type Bus = {
    * more than `max`; then what is held without it has to be noted. What a process that was killed
    * held is forgotten by itself.
    */
-  readonly hold: (held: Held, max: number | null) => Promise<Reading<HeldTogether, BusPort>>;
+  readonly hold: (held: HeldStreams, max: number | null) => Promise<Reading<HeldTogether, BusPort>>;
   /** How many streams of a tier the other processes hold. */
   readonly others: (tier: string) => Promise<Reading<number, BusPort>>;
   readonly close: () => Promise<void>;

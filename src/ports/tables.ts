@@ -290,7 +290,7 @@ export type LabelChange = Omit<ExchangeLabel, 'clusterable'> & {
 };
 
 /** Which changes are asked for. */
-export type ChangesAsked = {
+export type ChangesRequest = {
   /** Only older ones than this; `null`: from the newest on. */
   readonly beforeId: number | null;
   /** Only of this address, in the form that `matchKey` gives; `null`: of any. */
@@ -301,7 +301,7 @@ export type ChangesAsked = {
 /** The log. Unread while no import of labels has completed. A part holds the newest of more. */
 export type LabelChanges = {
   readonly newest: (
-    asked: ChangesAsked,
+    asked: ChangesRequest,
   ) => Promise<Partly<readonly LabelChange[], LabelChangesPort>>;
 };
 
@@ -363,7 +363,7 @@ export type OtherListImport = {
 };
 
 /** Which imports are asked about: of one list, from a time on, before another. */
-export type ImportsAsked = {
+export type ImportsRequest = {
   readonly list: string | null;
   readonly from: number | null;
   readonly until: number | null;
@@ -371,7 +371,7 @@ export type ImportsAsked = {
 };
 
 /** Which changes are asked for: older than one, and of one address, as `matchKey` gives it. */
-export type OtherListChangesAsked = ImportsAsked & {
+export type OtherListChangesRequest = ImportsRequest & {
   readonly beforeId: number | null;
   readonly matchKey: string | null;
 };
@@ -379,10 +379,10 @@ export type OtherListChangesAsked = ImportsAsked & {
 /** The log, newest first. Unread while no list was imported. A part holds the newest of more. */
 export type OtherListChanges = {
   readonly newest: (
-    asked: OtherListChangesAsked,
+    asked: OtherListChangesRequest,
   ) => Promise<Partly<readonly OtherListChange[], OtherListChangesPort>>;
   readonly imports: (
-    asked: ImportsAsked,
+    asked: ImportsRequest,
   ) => Promise<Partly<readonly OtherListImport[], OtherListChangesPort>>;
 };
 

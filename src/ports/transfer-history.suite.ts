@@ -3,7 +3,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChainName } from '../chain/chain.ts';
 import { claim } from '../evidence/claim.ts';
-import { basis, decided, map, Part, type Partly, Read, seen, Unread } from '../evidence/reading.ts';
+import {
+  basis,
+  decide,
+  map,
+  Part,
+  type Partly,
+  Read,
+  rowsSeen,
+  Unread,
+} from '../evidence/reading.ts';
 import type {
   CoverageRange,
   HistoryOf,
@@ -105,7 +114,7 @@ function star(centre: string, others: number): HistoryTransfer[] {
 
 /** What is known of an address, whole or in part. */
 function knownIn(reading: Reading | undefined): Neighbourhood {
-  const sight = reading === undefined ? null : seen(map(reading, (known) => [known]));
+  const sight = reading === undefined ? null : rowsSeen(map(reading, (known) => [known]));
   if (sight === null) throw new Error('suite: nothing is known of the address');
   return sight[0];
 }
@@ -361,7 +370,7 @@ export function coveredHistoryKeeps(
       const reading = await ask({ transfers: star(ALICE, 8) }, ALICE, few);
       expect(trusting(reading)).toBe('not known');
       expect(reading instanceof Part && reading.why.code).toBe('high_degree');
-      const hub = reading === undefined ? null : decided(reading, ({ degree }) => degree > 5);
+      const hub = reading === undefined ? null : decide(reading, ({ degree }) => degree > 5);
       expect(hub instanceof Read && hub.value.degree).toBe(8);
     });
   });

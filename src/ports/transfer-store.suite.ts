@@ -3,11 +3,11 @@
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { map, type Reading, seen } from '../evidence/reading.ts';
+import { map, type Reading, rowsSeen } from '../evidence/reading.ts';
 import type { HistoryTransfer, RawHistory } from './history.ts';
 import type {
-  Cursor,
   Facts,
+  FollowCursor,
   Following,
   Moved,
   Tenure,
@@ -310,7 +310,7 @@ export async function sightOf(history: RawHistory): Promise<unknown[]> {
   });
   return PARTIES.map((address) => {
     const reading = readings.get(address);
-    const known = reading === undefined ? null : seen(map(reading, (value) => [value]));
+    const known = reading === undefined ? null : rowsSeen(map(reading, (value) => [value]));
     if (known === null) throw new Error(`nothing is seen of ${address}`);
     const [{ degree, counterparties, coverage }] = known;
     const rows = counterparties.flatMap(({ transfers }) => transfers.map(textOf)).sort();
@@ -330,7 +330,7 @@ export async function stateOf({ store, history }: StoreUnderTest): Promise<unkno
   return { sight: await sightOf(history()), status };
 }
 
-function cursorOf(reading: Reading<Moved, never>): Cursor {
+function cursorOf(reading: Reading<Moved, never>): FollowCursor {
   const moved = given(reading);
   if (!moved.moved) throw new Error(`refused: ${moved.refused}`);
   return moved.cursor;

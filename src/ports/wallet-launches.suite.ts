@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../chain/time.ts';
 import { basis, Unread } from '../evidence/reading.ts';
-import { ENTRIES_MAX, type WalletLaunches } from './deployers.ts';
+import { WALLET_ENTRIES_MAX, type WalletLaunches } from './deployers.ts';
 import { valueIn } from './imported-table.suite.ts';
 import { launchOf } from './launches.suite.ts';
 import type { Launch } from './launches.ts';
@@ -97,14 +97,14 @@ export function walletLaunchesKeep(
     });
 
     test('shows no more entries than its bound, and counts them all', async () => {
-      const many = Array.from({ length: ENTRIES_MAX + 1 }, (_, i) =>
+      const many = Array.from({ length: WALLET_ENTRIES_MAX + 1 }, (_, i) =>
         launch(`mint-${i}`, WALLET, 0, false),
       );
       const { entries, settled, died } = valueIn(await (await holding(many)).of(WALLET));
       expect([entries.length, settled, died]).toEqual([
-        ENTRIES_MAX,
-        ENTRIES_MAX + 1,
-        ENTRIES_MAX + 1,
+        WALLET_ENTRIES_MAX,
+        WALLET_ENTRIES_MAX + 1,
+        WALLET_ENTRIES_MAX + 1,
       ]);
     });
 

@@ -2,7 +2,7 @@
 // machine? It indexes what the node itself says: each transaction, its receipt and its call trace.
 
 import { z } from 'zod';
-import { given, present } from '../evidence/measure.ts';
+import { listOrNone, present } from '../evidence/measure.ts';
 import { startStandIn } from '../world/stand-in.ts';
 import type { Anvil } from './anvil.ts';
 
@@ -102,7 +102,7 @@ async function answer(anvil: Anvil, held: Index, params: URLSearchParams): Promi
   }
   const address = params.get('address');
   const from = Number(params.get('startblock'));
-  const rows = given(LISTS[action]?.(held)).filter(
+  const rows = listOrNone(LISTS[action]?.(held)).filter(
     (row) =>
       Number(row['blockNumber']) >= from &&
       (address === null
@@ -194,5 +194,5 @@ function credit(
 
 /** The calls inside of a transaction, of whatever depth. */
 function innerOf({ calls }: Frame): Frame[] {
-  return given(calls).flatMap((one) => [one, ...innerOf(one)]);
+  return listOrNone(calls).flatMap((one) => [one, ...innerOf(one)]);
 }

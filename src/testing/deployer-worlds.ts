@@ -1,6 +1,6 @@
 // What is planted in the worlds in which an address has launched tokens?
 
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import type { DeployerWalk, ObservedLaunch } from '../ports/deployers.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
@@ -139,7 +139,7 @@ const OF_TOKEN = OF_DEPLOYER.map(
     facts: [{ chain: 'ethereum', address: TOKEN, code: CODE, creation: CREATION }],
     contradicts: {
       token_creator: [
-        ...given(one.contradicts['deployer_record']).map((place) => `record.${place}`),
+        ...listOrNone(one.contradicts['deployer_record']).map((place) => `record.${place}`),
       ],
     },
   }),

@@ -1,8 +1,8 @@
 // Answers one question: how often are the links right that the rules of entities draw, and how many
 // do they find, on data whose owners are known? The rules are those that run.
 
-import { collect, heldUnder, listFrom, tally } from '../evidence/measure.ts';
-import { map, seen } from '../evidence/reading.ts';
+import { collect, listFrom, rowsUnder, tally } from '../evidence/measure.ts';
+import { map, rowsSeen } from '../evidence/reading.ts';
 import {
   type DepositRule,
   inferDeposits,
@@ -115,7 +115,7 @@ export async function accountMeasures(seed: number): Promise<Measures> {
   const asked = { now: () => now, signal: new AbortController().signal, tipMaxAgeS: now };
   const ties = new Map<string, Tie>();
   for (const address of ownerOf.keys()) {
-    const found = seen(map(await examine(ports, 'ethereum', address, asked), (one) => [one]));
+    const found = rowsSeen(map(await examine(ports, 'ethereum', address, asked), (one) => [one]));
     for (const tie of listFrom(found, ([one]) => one.ties)) {
       ties.set(JSON.stringify([tie.heuristic, tie.key, tie.address, tie.tx]), tie);
     }
@@ -183,7 +183,7 @@ export function networkMeasures(
     for (const [i, a] of users.entries()) {
       for (const b of users.slice(i + 1)) {
         const [ofA, ofB] = [a, b].map((one) =>
-          heldUnder(accounts, one).filter((d) => d !== address),
+          rowsUnder(accounts, one).filter((d) => d !== address),
         );
         const both = ofA?.filter((one) => ofB?.includes(one));
         const isJoined =
@@ -218,7 +218,7 @@ function laterOf(
   );
   const measure: FormMeasure = { right: 0, n: 0 };
   for (const { address, exchange } of early) {
-    const sent = heldUnder(later, address).filter(({ raw_amount }) => raw_amount > 0n);
+    const sent = rowsUnder(later, address).filter(({ raw_amount }) => raw_amount > 0n);
     if (sent.length === 0) continue;
     measure.n += 1;
     if (sent.every(({ to }) => known.owners.get(to) === exchange)) measure.right += 1;

@@ -1,7 +1,7 @@
 // What does the forensic record say of an address of a planted world? For tests of the kinds.
 
 import { parseAddress } from '../chain/address.ts';
-import { seen } from '../evidence/reading.ts';
+import { rowsSeen } from '../evidence/reading.ts';
 import {
   type ForensicEvidence,
   type ForensicPorts,
@@ -26,7 +26,7 @@ export async function scored(
 export function foundOf({ kinds }: ForensicEvidence, name: string) {
   const one = kinds.find(({ kind }) => kind.kind === name);
   if (one === undefined) throw new Error(`no kind ${name}`);
-  return seen(one.found);
+  return rowsSeen(one.found);
 }
 
 /** Which kinds ran to their end. */

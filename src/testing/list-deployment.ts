@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DAY_S } from '../chain/time.ts';
-import { decided, map, Read, seen } from '../evidence/reading.ts';
+import { decide, map, Read, rowsSeen } from '../evidence/reading.ts';
 import { publicationGate } from '../features/sanctions/publication-gate.ts';
 import { refreshSanctions } from '../features/sanctions/refresh.job.ts';
 import { said } from '../ports/publication-store.suite.ts';
@@ -100,10 +100,10 @@ export async function listDeployment({ database, home, asked, now }: Deployment)
     setClock: database.setClock,
     look: (address: string) => list.lookUp([address]),
     listed: async (address: string) => {
-      const hit = decided(await list.lookUp([address]), ({ found }) => found.size > 0);
+      const hit = decide(await list.lookUp([address]), ({ found }) => found.size > 0);
       return hit instanceof Read ? hit.value.found.size > 0 : null;
     },
-    notes: async () => seen(map(await list.lookUp([]), (look) => look.list.age_notes)),
+    notes: async () => rowsSeen(map(await list.lookUp([]), (look) => look.list.age_notes)),
     inForce: async () => said(await store.inForce()),
   };
 }

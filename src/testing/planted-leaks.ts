@@ -2,7 +2,7 @@
 // The specimen with one part of it replaced by a lie, declared routes over a lie, and adapters that
 // lie under any of them. Nothing of this is served.
 
-import { decided, Part, type Partly, Read, read } from '../evidence/reading.ts';
+import { decide, Part, type Partly, Read, read } from '../evidence/reading.ts';
 import { walletBridges, walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
 import { labelChanges, labelChangesHandler } from '../features/tables/label-changes.route.ts';
 import type { ListLookUp } from '../ports/sanctions.ts';
@@ -84,13 +84,13 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
   }),
   leaky('a swallowed second page', ['a planted fact denied', 'turned negative'], {
     linked: async (ports, address, signal) =>
-      decided(await linkOf(ports, address, signal), () => true),
+      decide(await linkOf(ports, address, signal), () => true),
   }),
   {
     // The history is read, and nobody asks which blocks are held of it.
     ...leaky('blocks that nobody holds', ['a planted fact denied', 'a negative on a silent port'], {
       linked: async (ports, address, signal) =>
-        decided(await linkOf(ports, address, signal), () => true),
+        decide(await linkOf(ports, address, signal), () => true),
     }),
     at: /^(a hole|a late start|an old tip), .*\| whole$/,
   },
@@ -99,7 +99,7 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
   }),
   leaky('a constant negative', ['a planted fact denied'], { listed: () => false }),
   leaky('a flag set on a part', ['a flag of what was not read to its end'], {
-    flag: (linked) => decided(linked, () => true),
+    flag: (linked) => decide(linked, () => true),
     linked: linkOf,
   }),
   leaky('an undeclared empty list', ['an undeclared empty value'], {
@@ -175,7 +175,7 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
 function passedAsWhole<T, P extends string>(reading: Partly<T, P>, port: P, empty: T): Read<T, P> {
   if (reading instanceof Read) return reading;
   if (!(reading instanceof Part)) return read(empty, { port, source: LIAR });
-  const whole = decided(reading, () => true);
+  const whole = decide(reading, () => true);
   if (!(whole instanceof Read)) throw new Error('planted: a decided part is unread');
   return whole;
 }
@@ -191,7 +191,7 @@ export function lyingAdapters(tags: PortTags): (ports: SilencePorts) => SilenceP
       const name = `${port}.${method}.${field}`;
       if (reading instanceof Read) before.set(name, reading.value);
       if (!before.has(name)) return reading;
-      if (reading instanceof Part) return decided(reading, () => true);
+      if (reading instanceof Part) return decide(reading, () => true);
       const value = reading instanceof Read ? reading.value : emptyLike(before.get(name), pages);
       return read(value, { port: tagOf(tags, port), source: LIAR });
     });

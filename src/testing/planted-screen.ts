@@ -8,15 +8,15 @@ import { badInput } from '../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../contract/route.ts';
 import { addressText, checked, negative, prose, words } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
-import { heldUnder } from '../evidence/measure.ts';
+import { rowsUnder } from '../evidence/measure.ts';
 import {
   both,
-  decided,
+  decide,
   map,
   type Partly,
   Read,
   type Reading,
-  seen,
+  rowsSeen,
   unread,
 } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
@@ -98,7 +98,7 @@ export const HONEST: ScreenPorts = {
   labels: ({ exchangeLabels }, address) => exchangeLabels.lookUp([address]),
   linked: async (ports, address, signal) => {
     const reading = await linkOf(ports, address, signal);
-    return decided(reading, (linked) => linked);
+    return decide(reading, (linked) => linked);
   },
   flag: (linked) => linked,
   refuses: () => false,
@@ -128,7 +128,7 @@ export async function linkOf(
   const asked = { chains: null, signal, rowsMax: 100 };
   const near = await addressHistory(ports.transferHistory, address, asked);
   const others = map(near, ({ transfers }) => transfers.flatMap(({ from, to }) => [from, to]));
-  const met = seen(others);
+  const met = rowsSeen(others);
   // Of a history without anybody only a whole one has nobody to look up.
   if (met === null && !(others instanceof Read)) {
     return unread<WalkPort>('transfer_history', others.why);
@@ -150,7 +150,7 @@ export function screenHandler(
     let told = null;
     for (const address of body.addresses) {
       const reading = await screen.list(ports, address, body.addresses);
-      const look = decided(reading, ({ found }) => found.has(address));
+      const look = decide(reading, ({ found }) => found.has(address));
       if (!(look instanceof Read)) {
         return plantedScreen.absent.not_deployed({ subject: 'planted', silent: look });
       }
@@ -170,7 +170,7 @@ export function screenHandler(
         listed: claim(look, (list) => screen.listed(list, address)),
         labels: claim(
           labels,
-          ({ found }) => heldUnder(found, address).map(({ label }) => label),
+          ({ found }) => rowsUnder(found, address).map(({ label }) => label),
           () => null,
         ),
         linked: claim(

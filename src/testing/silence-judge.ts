@@ -4,7 +4,7 @@
 import type { Absence } from '../contract/answer.ts';
 import { type ClaimMeta, missRests } from '../contract/wire.ts';
 import { denies } from '../contract/writer.ts';
-import { given } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import type { Fact, World } from './planted.ts';
 import { type Declared, isDenial, type Leaf } from './silence-answer.ts';
 import type { Ask, AskedRoute } from './silence-asks.ts';
@@ -165,10 +165,10 @@ function isConvicted(run: Run, { world, ask }: Cell, { leaves }: Said, flag: Lea
 
 // A route that holds the answers of others is contradicted in them as each of them is.
 function patternsOf({ route, places }: Run, { contradicts }: Fact): readonly string[] {
-  const own = given(contradicts[route.name]);
+  const own = listOrNone(contradicts[route.name]);
   const inSections = [...places.values()].flatMap(({ pattern, sections }) =>
     Object.entries(sections).flatMap(([section, { name }]) =>
-      given(contradicts[name]).map((one) => `${pattern}.${section}.data.${one}`),
+      listOrNone(contradicts[name]).map((one) => `${pattern}.${section}.data.${one}`),
     ),
   );
   return [...own, ...inSections];

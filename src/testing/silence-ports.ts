@@ -6,7 +6,7 @@ import type { Ports } from '../compose/list.ts';
 import { tally } from '../evidence/measure.ts';
 import {
   basis,
-  decided,
+  decide,
   map,
   Part,
   type Partly,
@@ -237,7 +237,7 @@ function toldOf({ port, field, pages }: Passing, call: string, reading: AnyReadi
   if (reading instanceof Unread) return { ...told, faults: [] };
   if (pages === undefined) return { ...told, faults: ['silent'] };
   const isConviction = () => {
-    const value = decided(
+    const value = decide(
       map(reading, (one) => convicts(one, pages)),
       (does) => does,
     );

@@ -30,7 +30,7 @@ export const LEAK_RULES = {
   },
   'turned negative': {
     means: 'Less was read than in the whole world, and something is denied that was not before.',
-    next: 'A part may convict and never acquits: use decided(), or say null.',
+    next: 'A part may convict and never acquits: use decide(), or say null.',
   },
   'vanished without a word': {
     means: 'Something that the whole answer shows is gone, and nothing in the answer says why.',

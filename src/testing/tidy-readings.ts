@@ -201,7 +201,7 @@ export function choosesNamedNothing(node: Node, names: Nothings): boolean {
 
 /** Whether a part is taken for decided by a test that does not look at it. */
 export function decidesBlindly(node: Node): boolean {
-  if (node.type !== 'CallExpression' || calledName(node) !== 'decided') return false;
+  if (node.type !== 'CallExpression' || calledName(node) !== 'decide') return false;
   const test = nodesAt(node, 'arguments')[1];
   if (test === undefined || !isFunction(test)) return false;
   const [param] = nodesAt(test, 'params');

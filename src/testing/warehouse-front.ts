@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { startWarehouseEngine, type WarehouseEngine } from '../stores/warehouse/engine/engine.ts';
 import type { EngineJob } from '../stores/warehouse/engine/engine-protocol.ts';
 import {
-  quoted,
+  quoteSql,
   WarehouseQueryError,
   WarehouseUnavailable,
 } from '../stores/warehouse/engine/executor.ts';
@@ -244,7 +244,7 @@ function question(url: URL, request: IncomingMessage, body: Buffer): Question {
     const [, head, structure, tail, named] = uploaded;
     const settings = Object.fromEntries(settingsOf(fields));
     const fromFile = (path: string) =>
-      `${head}file(${quoted(path)}, '${named}', ${structure})${tail}`;
+      `${head}file(${quoteSql(path)}, '${named}', ${structure})${tail}`;
     return { job: { do: 'run', format: 'Null', settings }, body, fromFile };
   }
   const format = fields.get('default_format');
@@ -321,9 +321,9 @@ function bindTexts(sql: string, fields: ReadonlyMap<string, string>): string {
       throw new WarehouseQueryError(456, 'UNKNOWN_QUERY_PARAMETER', said);
     }
     if (type === 'Identifier') return text;
-    if (text === '\\N') return `_CAST(NULL, ${quoted(type)})`;
+    if (text === '\\N') return `_CAST(NULL, ${quoteSql(type)})`;
     const value = type.startsWith('Array(') ? text : unescaped(text);
-    return `_CAST(${quoted(value)}, ${quoted(type)})`;
+    return `_CAST(${quoteSql(value)}, ${quoteSql(type)})`;
   });
 }
 

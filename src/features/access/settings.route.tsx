@@ -5,7 +5,7 @@ import type { Sessions } from '../../access/session.ts';
 import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { map, type Reading, seen, Unread } from '../../evidence/reading.ts';
+import { map, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { momentText, Table } from '../../pages/words.tsx';
 import type {
@@ -258,7 +258,7 @@ async function shownOf(
       const held = new Map(rows.map(({ day, used: of }) => [day, of]));
       return days.map((day) => ({ day, used: held.get(day) }));
     }),
-    changes: { read: seen(changes), whole: changes.checked },
+    changes: { read: rowsSeen(changes), whole: changes.checked },
   };
 }
 

@@ -8,12 +8,12 @@ import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import {
   all,
   both,
-  decided,
+  decide,
   map,
   type Partly,
   Read,
   type Reading,
-  seen,
+  rowsSeen,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
@@ -413,7 +413,7 @@ async function matchByLogs(
   const isOther = (log: ArrivalLog) =>
     eventsOf(chain, log, index).some((arrival) => isOtherSide(event, arrival, rule));
   const query = { chain, contracts, topics, since, until, wanted: isOther };
-  const reading = decided(await arrivals.lookUp(query, signal), ({ found }) => found.length > 0);
+  const reading = decide(await arrivals.lookUp(query, signal), ({ found }) => found.length > 0);
   if (!(reading instanceof Read)) return unknownDestination(chain, reading.why);
   const [paid] = reading.value.found;
   if (paid !== undefined) return matchedDestination(chain, paid.tx, reading, rule);
@@ -486,7 +486,7 @@ async function matchByPayments(
     const isKnown = unlogged.reasons.some(({ reason }) => reason === found.reason);
     return isKnown ? unlogged : unknownDestination(chain, ...unlogged.reasons, found);
   };
-  const paid = seen(map(reading, ({ payments }) => payments));
+  const paid = rowsSeen(map(reading, ({ payments }) => payments));
   if (paid === null) return besideLogs(concludeUnpaid(search));
   const hashes = transactionsOf(paid, search);
   const rule = ruleOf(event);
@@ -501,9 +501,7 @@ async function matchByPayments(
     if (!(reading instanceof Read)) continue;
     const receipt = map(reading, (facts) => decodeReceipt(facts, search.index));
     decoded.set(tx, receipt.value);
-    const met = decided(both({ payments: search.reading, receipt }), (one) =>
-      isPaidIn(one.receipt),
-    );
+    const met = decide(both({ payments: search.reading, receipt }), (one) => isPaidIn(one.receipt));
     if (!(met instanceof Read) || !isPaidIn(receipt.value)) continue;
     return besideLogs(matchedDestination(chain, tx, met, rule));
   }

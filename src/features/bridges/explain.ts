@@ -3,7 +3,7 @@
 // be read, is not explained: that is no "nothing".
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import {
   BRIDGE_CHAINS,
   type BridgeChain,
@@ -86,7 +86,7 @@ function chainsFitting(receipt: Unplaced, index: RegistryIndex): string[] {
     const elsewhere = own.map(({ also_on }) => also_on);
     const [first, ...rest] = elsewhere;
     const shared = first?.filter((id) => rest.every((one) => one.includes(id)));
-    for (const id of given(shared)) fits.add(evmChain(id));
+    for (const id of listOrNone(shared)) fits.add(evmChain(id));
   }
   return [...fits];
 }

@@ -5,7 +5,7 @@
 import { checksumAddress, isSystemAddress, parseEvmAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { parseIsoDate } from '../../chain/time.ts';
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { collect, rowsUnder } from '../../evidence/measure.ts';
 import {
   BRIDGE_CHAINS,
   BRIDGE_PROTOCOLS,
@@ -139,7 +139,7 @@ export function registryIndex(rows: readonly RegistryRow[]): RegistryIndex {
   for (const row of rows) collect(byKey, `${row.chain} ${row.address}`, row);
   return {
     at: (chain, address, block) =>
-      heldUnder(byKey, `${chain} ${address}`).filter(
+      rowsUnder(byKey, `${chain} ${address}`).filter(
         ({ valid_from_block: from }) => from === null || from <= block,
       ),
   };

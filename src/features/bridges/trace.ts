@@ -11,7 +11,7 @@ import {
   map,
   type Partly,
   Read,
-  seen,
+  rowsSeen,
   some,
   Unread,
   unread,
@@ -255,7 +255,7 @@ export async function traceBridges(
     const index = registryIndex(one.table.rows);
     return { ...one, index, contacts: sortContacts(address, chain, one.history.transfers, index) };
   });
-  const known = seen(
+  const known = rowsSeen(
     map(inputs, (one) => [
       { ...one, wanted: transactionsToRead(one.contacts, Number.POSITIVE_INFINITY) },
     ]),

@@ -20,7 +20,7 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
-import { decided, map, Part, type Partly, Read, seen } from '../../evidence/reading.ts';
+import { decide, map, Part, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { BRIDGE_CHAINS } from '../../ports/bridges.ts';
 import { isSignedBy } from '../../ports/history.ts';
@@ -172,7 +172,7 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
       return walletBridges.absent.not_supported({ subject: address, why: reason });
     }
     const { trace, receipts } = await traceBridges(ports, address, chain, signal);
-    const found = seen(map(trace, (one) => [one]));
+    const found = rowsSeen(map(trace, (one) => [one]));
     if (found === null) {
       if (trace instanceof Read) throw new TypeError('bridges: a trace that was read is shown');
       return walletBridges.absent.not_deployed({ subject: address, silent: trace });
@@ -207,7 +207,7 @@ function countOf<T extends number | boolean>(
   trace: Partly<Trace, TracePort>,
   pick: (one: Trace) => T | null,
 ): Claim<T | null, null, TracePort> {
-  const met = decided(trace, (one) => Boolean(pick(one)));
+  const met = decide(trace, (one) => Boolean(pick(one)));
   return claim(met instanceof Read ? met : trace, pick, () => null);
 }
 
@@ -219,7 +219,7 @@ function listOf<T>(
   return claim(
     trace,
     (one) => [...pick(one)],
-    () => seen(map(trace, pick)),
+    () => rowsSeen(map(trace, pick)),
   );
 }
 
@@ -232,7 +232,7 @@ function fullListOf<T>(
     trace,
     (one) => [...pick(one)],
     () => {
-      const list = seen(map(trace, pick));
+      const list = rowsSeen(map(trace, pick));
       if (list === null) throw new TypeError('bridges: a cut trace without dealings is shown');
       return list;
     },
@@ -366,7 +366,7 @@ function receiptsOf({ wanted, read, unknown_events, reading, why: cause }: Recei
 
 /** A count that is shown where it counts something, and is nothing only where all was read. */
 function countWhole(reading: ReceiptsSummary['reading'], n: number) {
-  const met = decided(
+  const met = decide(
     map(reading, () => n),
     (count) => count > 0,
   );

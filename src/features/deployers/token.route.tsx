@@ -8,7 +8,7 @@ import { type Asked, evidenceRoute, type Handler, plainRoute } from '../../contr
 import { addressText, checked, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present } from '../../evidence/measure.ts';
-import { map, Read, type Silent, seen } from '../../evidence/reading.ts';
+import { map, Read, rowsSeen, type Silent } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Address, ageText, counted, FactRows, Moment, Tx } from '../../pages/words.tsx';
@@ -182,7 +182,7 @@ type Token = { readonly chain: EvmChainName; readonly address: string; readonly 
 async function contractMade(ports: CreatorPorts, { chain, address, asked }: Token) {
   const wanted = ['code', 'creation'] as const;
   const { code, creation } = await ports.chainFacts.of(chain, address, wanted, asked.signal);
-  const found = seen(map(creation, (one) => [one]));
+  const found = rowsSeen(map(creation, (one) => [one]));
   if (found === null) {
     // A contract that destroyed itself has no code either, and an explorer still tells its maker.
     const unknown = !(creation instanceof Read) && creation.why.code === 'creation_not_found';

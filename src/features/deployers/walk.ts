@@ -5,8 +5,8 @@
 import { setMaxListeners } from 'node:events';
 import { multiplyDecimals } from '../../chain/amount.ts';
 import type { UnixSeconds } from '../../chain/time.ts';
-import { collect, given, heldUnder } from '../../evidence/measure.ts';
-import { basis, type Partly, Read, seen } from '../../evidence/reading.ts';
+import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
+import { basis, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   DEPLOYER_CHAIN,
@@ -130,7 +130,7 @@ function isDetermined({ reason }: Skipped): boolean {
 /** Notes who answered, and gives what was seen so far. */
 function listIn<T>(walking: Walking, reading: Partly<readonly T[], never>): readonly T[] {
   noted(walking, reading);
-  return given(seen(reading));
+  return listOrNone(rowsSeen(reading));
 }
 
 function noted(walking: Walking, reading: Partly<unknown, never>): void {
@@ -252,7 +252,7 @@ async function withFirstLiquidity(walking: Walking, now: UnixSeconds): Promise<O
     .slice(0, limits.launchedWithMax);
   const known = new Map<string, LaunchedWith>();
   await eachOf(walking, asked, async ({ address: token }) => {
-    const pools = heldUnder(walking.pools, token);
+    const pools = rowsUnder(walking.pools, token);
     const note = (reading: Partly<unknown, never>) => noted(walking, reading);
     known.set(token, await launchedWith(sources, { token, deployer, pools, note }, signal));
   });
@@ -311,7 +311,7 @@ async function priced(
   const ask = { chain: DEPLOYER_CHAIN, token: priced_as, at } as const;
   const reading = await prices.historical([ask], signal);
   note(reading);
-  const told = seen(reading)?.find((one) => one.ask.token === priced_as);
+  const told = rowsSeen(reading)?.find((one) => one.ask.token === priced_as);
   if (told === undefined && !reading.checked) {
     // Without a source of prices nobody will ever know it.
     if (reading.why.code === 'not_configured') return { state: 'unknown', cause: 'unpriced' };

@@ -4,7 +4,7 @@
 
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import type { DeployerWalks, WalkAndCommit, WalkSources } from '../../ports/deployers.ts';
 import { type WalkLimits, walkDeployer } from './walk.ts';
 
@@ -55,7 +55,7 @@ type QueueParts = {
 };
 
 /** Starts walking whoever is due. `stop` ends the walk under way and waits for it. */
-export function walkQueue(parts: QueueParts): Running {
+export function walkQueue(parts: QueueParts): BoundedTask {
   return untilStopped((signal) => rounds(parts, signal));
 }
 

@@ -11,7 +11,7 @@ import {
   map,
   type Partly,
   Read,
-  seen,
+  rowsSeen,
   some,
   Unread,
   weaken,
@@ -134,7 +134,7 @@ const NONE: readonly string[] = Object.freeze([]);
 
 /** The part of a history that was read, whether or not it came to its end. */
 export function seenIn<T>(reading: Exclude<Partly<T, never>, Unread<never>>): readonly [T, ...T[]] {
-  const known = seen(map(reading, (one) => [one]));
+  const known = rowsSeen(map(reading, (one) => [one]));
   if (known === null) throw new Error('exchanges: a history that was read has a value');
   return known;
 }
@@ -158,7 +158,7 @@ type Met = Partly<readonly SeenDeposit[], DepositsPort>;
  * owned. One that has code is left out; of one whose code was not read it stays open.
  */
 async function withoutContracts(met: Met, facts: ChainFacts, signal: AbortSignal): Promise<Met> {
-  const open = seen(map(met, (all) => all.filter((one) => one.externallyOwned === null)));
+  const open = rowsSeen(map(met, (all) => all.filter((one) => one.externallyOwned === null)));
   if (open === null) return met;
   const codes = new Map<string, Partly<CodeFact, ChainFactsPort>>();
   for (const { inferred, first } of open) {
@@ -176,7 +176,7 @@ function sortedBy(
   codes: ReadonlyMap<string, Partly<CodeFact, ChainFactsPort>>,
 ): SeenDeposit[] {
   const code = codes.get(deposit.inferred.address);
-  const told = code === undefined ? null : seen(map(code, (one) => [one]));
+  const told = code === undefined ? null : rowsSeen(map(code, (one) => [one]));
   if (told === null) return [deposit];
   const [{ size, delegates_to }] = told;
   // An account that delegates (EIP-7702) runs code and is still its owner's.
@@ -201,7 +201,7 @@ export function candidatesOf(
 }
 
 function seenAs(address: string, reading: History, exchanges: Named): SeenDeposit | null {
-  const known = seen(map(reading, (one) => [one]));
+  const known = rowsSeen(map(reading, (one) => [one]));
   if (known === null || exchanges.owners.has(address)) return null;
   const { kept } = keptTransfers(address, known[0].transfers);
   const externallyOwned = ownedIn(address, kept);

@@ -3,7 +3,7 @@
 // clustering heuristics for Ethereum, FC 2020). It refuses to name an address whose coins go to two
 // exchanges, or that is an exchange's own wallet.
 
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { collect, rowsUnder } from '../../evidence/measure.ts';
 
 /** One movement of an asset. Amounts are exact integers in the asset's smallest unit. */
 export type Movement = {
@@ -148,8 +148,8 @@ export function inferDeposits(
   const inferred: InferredDeposit[] = [];
   for (const address of [...outgoing.keys()].sort()) {
     const sides = {
-      incoming: heldUnder(incoming, address),
-      outgoing: heldUnder(outgoing, address),
+      incoming: rowsUnder(incoming, address),
+      outgoing: rowsUnder(outgoing, address),
     };
     const one = inferenceOf(address, sides, known, rule);
     if (typeof one !== 'string') inferred.push(one);
@@ -232,8 +232,8 @@ function matchedBy(
   const receipts = byAsset(received);
   const sends = byAsset(passed);
   for (const asset of moved) {
-    const got = heldUnder(receipts, asset);
-    const sent = heldUnder(sends, asset);
+    const got = rowsUnder(receipts, asset);
+    const sent = rowsUnder(sends, asset);
     const pairs =
       matching.by === 'pair'
         ? pairsOf(got, sent, windowMax, matching.toleranceOf(asset))

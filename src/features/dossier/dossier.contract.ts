@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { html, noBody } from '../../contract/reply.ts';
 import { plainRoute } from '../../contract/route.ts';
 import { addressText } from '../../contract/wire.ts';
-import type { ShownSource } from '../../evidence/source.ts';
+import type { WireSource } from '../../evidence/source.ts';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
 import type { ShownRecord } from '../deployers/deployer-record.route.tsx';
 import type { walletEntityData } from '../entities/wallet-entity.route.ts';
@@ -75,7 +75,7 @@ export type LaunchesData =
   | { readonly chain: 'solana'; readonly wallet: DataOf<typeof solanaDeployer> };
 
 /** A source as the envelope shows it. */
-export type PartSource = ShownSource;
+export type PartSource = WireSource;
 
 /**
  * What was answered of a part. `path`: of the route that answers it. `refused`: the route takes no

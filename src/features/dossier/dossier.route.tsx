@@ -6,7 +6,7 @@ import { checksumAddress, parseKnownAddress } from '../../chain/address.ts';
 import type { Answer, Reply } from '../../contract/answer.ts';
 import { REFUSALS, Refusal } from '../../contract/refusals.ts';
 import type { Asked, Caller, Handler, PlainHandler } from '../../contract/route.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
 import { type PageFacts, page, Search } from '../../pages/layout.tsx';
@@ -534,7 +534,7 @@ export function timelineOf(parts: Parts): readonly Happening[] {
 }
 
 function ofLists({ proximity: { hops_detail: hops } }: ListsData): Happening[] {
-  return given(hops).map(({ at, from, to, chain }) => ({
+  return listOrNone(hops).map(({ at, from, to, chain }) => ({
     at,
     says: `Transfer on ${chain} on the way to a listed address`,
     who: to === from ? null : to,
@@ -558,17 +558,19 @@ function ofEvidence({ facts, findings }: EvidenceData): Happening[] {
 }
 
 function ofExchanges({ activity: { exchanges } }: ExchangesData): Happening[] {
-  return given(exchanges).flatMap(({ entity, first_seen: first, last_seen: last }): Happening[] => {
-    const told = (at: string, which: string) => {
-      return { at, says: `${which} with ${entity}`, who: null, part: 'exchanges' } as const;
-    };
-    if (first === last) return [told(first, 'Transfer')];
-    return [told(first, 'First transfer'), told(last, 'Last transfer')];
-  });
+  return listOrNone(exchanges).flatMap(
+    ({ entity, first_seen: first, last_seen: last }): Happening[] => {
+      const told = (at: string, which: string) => {
+        return { at, says: `${which} with ${entity}`, who: null, part: 'exchanges' } as const;
+      };
+      if (first === last) return [told(first, 'Transfer')];
+      return [told(first, 'First transfer'), told(last, 'Last transfer')];
+    },
+  );
 }
 
 function ofBridges({ contacts, chain }: BridgesData): Happening[] {
-  return given(contacts).map(({ at, name, direction }) => ({
+  return listOrNone(contacts).map(({ at, name, direction }) => ({
     at,
     says: direction === 'out' ? `Sent to ${name} on ${chain}` : `Received from ${name} on ${chain}`,
     who: null,

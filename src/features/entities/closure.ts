@@ -3,14 +3,14 @@
 // first. A bounded number is examined for one answer; what is left over makes it a part.
 
 import { type ChainName, isEvmChain } from '../../chain/chain.ts';
-import { given, listFrom } from '../../evidence/measure.ts';
+import { listFrom, listOrNone } from '../../evidence/measure.ts';
 import {
   both,
   map,
   Part,
   type Partly,
   Read,
-  seen,
+  rowsSeen,
   Unread,
   unread,
   weaken,
@@ -20,7 +20,7 @@ import type { ChainFacts, ContractCreations, ContractCreationsPort } from '../..
 import type {
   ClusterStore,
   Examination,
-  GivenWay,
+  FormerCluster,
   HeldTie,
   HeldTiesPort,
   Heuristic,
@@ -135,12 +135,14 @@ function isService(live: Live): boolean {
 }
 
 function ranOf(live: Live, heuristic: Heuristic): boolean {
-  const runs = listFrom(seen(map(live, (one) => one.runs)), (told) => told);
+  const runs = listFrom(rowsSeen(map(live, (one) => one.runs)), (told) => told);
   return runs.some((one) => one.heuristic === heuristic && one.ran instanceof Read);
 }
 
 function membersIn(held: Partly<Entity, HeldPort>): readonly string[] {
-  return given(seen(map(held, (one) => (one.cluster === null ? [] : one.cluster.members))));
+  return listOrNone(
+    rowsSeen(map(held, (one) => (one.cluster === null ? [] : one.cluster.members))),
+  );
 }
 
 /** The members that nobody examined to their end lately. */
@@ -149,7 +151,7 @@ function openIn(
   examined: ReadonlyMap<string, Live>,
   { now, tipMaxAgeS }: ExaminationAsked,
 ): string[] {
-  const known = seen(map(held, (one) => [one.examinations]));
+  const known = rowsSeen(map(held, (one) => [one.examinations]));
   return membersIn(held).filter((member) => {
     if (examined.has(member)) return false;
     const last = known === null ? undefined : known[0].get(member);
@@ -159,7 +161,7 @@ function openIn(
 
 /** What was judged anew takes the place of what was judged before it. */
 function withMore(fresh: Fresh, live: Live): Fresh {
-  const told = seen(map(live, (one) => [one]));
+  const told = rowsSeen(map(live, (one) => [one]));
   if (told === null) return fresh;
   const [{ ties, objections, judged, services }] = told;
   const before = fresh.ties.filter((tie) => !judged.some((one) => isUnder(tie, one)));
@@ -178,7 +180,7 @@ async function keep(
   live: Live,
   read_at: number,
 ): Promise<void> {
-  const told = seen(map(live, (one) => [one]));
+  const told = rowsSeen(map(live, (one) => [one]));
   if (told === null) return;
   const [{ ties, objections, judged, services }] = told;
   const reason = live instanceof Read ? null : live.why.reason;
@@ -341,7 +343,7 @@ async function createdAround(
 ): Promise<Created> {
   if (!isEvmChain(chain)) return { ties: [], judged: [], runs: [], reading: null };
   const reading = await creations.around(chain, address, signal);
-  const found = seen(map(reading, (one) => [one]));
+  const found = rowsSeen(map(reading, (one) => [one]));
   const runs = [{ heuristic: 'same_deployer', ran: reading } as const];
   if (reading instanceof Unread || found === null) {
     return { ties: [], judged: [], runs, reading: null };
@@ -469,7 +471,7 @@ export type Entity = {
   readonly confidence: number;
   readonly merges: readonly Merge[];
   /** Ids that were shown and gave way since, the newest first. */
-  readonly givenWay: readonly GivenWay[];
+  readonly givenWay: readonly FormerCluster[];
   /** Labels of its members, its own included. */
   readonly labels: readonly ExchangeLabel[];
   /** What speaks against links of its members; those that name the address first. */
@@ -492,7 +494,7 @@ export async function heldOf(
   { chain, address, fresh, now }: Asked,
 ): Promise<Partly<Entity, HeldPort>> {
   const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
-  const known = seen(map(tied, (one) => [one]));
+  const known = rowsSeen(map(tied, (one) => [one]));
   if (known === null || tied instanceof Unread) return silentHeldAs('held_ties', tied);
   const [held] = known;
   const ties = [
@@ -544,7 +546,7 @@ export async function noted(
   held: Partly<Entity, HeldPort>,
   now: number,
 ): Promise<Partly<Entity, HeldPort>> {
-  const known = seen(map(held, (one) => [one]));
+  const known = rowsSeen(map(held, (one) => [one]));
   if (known === null) return held;
   const [{ chain, cluster }] = known;
   if (cluster === null) return held;

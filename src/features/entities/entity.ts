@@ -3,7 +3,7 @@
 // It refuses to call an address linked to nobody unless everything that could link it was read.
 
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
-import { both, map, type Partly, seen, unread } from '../../evidence/reading.ts';
+import { both, map, type Partly, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { ClusterStore, EntityClustersPort, Heuristic } from '../../ports/entities.ts';
@@ -76,7 +76,7 @@ async function onAccounts(
   asked: ExaminationAsked,
 ): Promise<EntityAnswer> {
   const { held, live, open, openFor } = await closureOf(ports, chain, address, asked);
-  const told = seen(map(live, (one) => one.runs));
+  const told = rowsSeen(map(live, (one) => one.runs));
   const own: readonly HeuristicRun[] =
     told === null ? heuristicsOn(chain).map((heuristic) => ({ heuristic, ran: live })) : told;
   const runs = own.map(({ heuristic, ran }) => {

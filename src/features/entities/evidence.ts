@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { collect, heldUnder, listFrom, present } from '../../evidence/measure.ts';
+import { collect, listFrom, present, rowsUnder } from '../../evidence/measure.ts';
 import type {
   HeldTie,
   Heuristic,
@@ -428,7 +428,7 @@ export function clusterForest(): Forest {
     const owned = new Map<string, EvidenceItem[]>();
     for (const item of items.values()) collect(owned, rootOf(firstOf(item)), item);
     return [...members]
-      .map(([root, joined]) => clusterFrom(joined, heldUnder(owned, root)))
+      .map(([root, joined]) => clusterFrom(joined, rowsUnder(owned, root)))
       .sort((a, b) => (a.cluster_id < b.cluster_id ? -1 : 1));
   }
 
@@ -476,7 +476,7 @@ export function mergesOf({ items }: Pick<Cluster, 'items'>): Merge[] {
     for (const one of younger) {
       merges.push({ former_id: clusterIdOf(one), into_id, at: item.at, by: item.id });
     }
-    const moved = younger.flatMap(({ id }) => heldUnder(held, id));
+    const moved = younger.flatMap(({ id }) => rowsUnder(held, id));
     for (const address of new Set([...item.addresses, ...moved])) {
       if (clusterAt.get(address) === founder) continue;
       clusterAt.set(address, founder);
@@ -510,7 +510,7 @@ export function pathsFrom(
   const paths = new Map<string, readonly Step[]>([[from, []]]);
   // A map is walked in the order in which it was filled, also while it is: the nearest come first.
   for (const [next, path] of paths) {
-    for (const item of heldUnder(naming, next)) {
+    for (const item of rowsUnder(naming, next)) {
       for (const address of item.addresses) {
         if (!paths.has(address)) paths.set(address, [...path, { from: next, to: address, item }]);
       }

@@ -2,7 +2,15 @@
 // Nothing is read live here: an address that the entity route has not examined lately is silence.
 
 import type { ChainName } from '../../chain/chain.ts';
-import { map, type Partly, Read, seen, Unread, unread, weaken } from '../../evidence/reading.ts';
+import {
+  map,
+  type Partly,
+  Read,
+  rowsSeen,
+  Unread,
+  unread,
+  weaken,
+} from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { EntityCluster, EntityClusters } from '../../ports/entities.ts';
 import { blocksReading, everyBlock } from './bitcoin.ts';
@@ -30,7 +38,7 @@ export function heldClusters(ports: Held, asked: Asked): EntityClusters {
           : examinedLately(held, chain, address, asked);
       const told = ports.store.covered(map(held, clusterFrom), missing);
       if (missing instanceof Read || held instanceof Unread) return told;
-      const isSomething = seen(map(told, (one) => (one === null ? [] : [one]))) !== null;
+      const isSomething = rowsSeen(map(told, (one) => (one === null ? [] : [one]))) !== null;
       return isSomething ? told : unread('entity_clusters', missing.why);
     },
     coinJoinsOf: async (address) => {
@@ -54,7 +62,7 @@ function examinedLately(
   address: string,
   { now, tipMaxAgeS }: Asked,
 ): Partly<unknown, HeldPort> {
-  const told = seen(map(held, (one) => [one]));
+  const told = rowsSeen(map(held, (one) => [one]));
   if (told === null) return held;
   const [{ cluster, examinations }] = told;
   const members = cluster === null ? [address] : cluster.members;

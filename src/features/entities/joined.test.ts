@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { map, Part, Read, seen, Unread } from '../../evidence/reading.ts';
+import { map, Part, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { BitcoinBlock, BitcoinTransaction } from '../../ports/entities.ts';
 import { named } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
@@ -71,7 +71,7 @@ describe('the joint transactions of an address', () => {
         newest: [{ ...first, spent: true, paid: true }],
       },
     });
-    const value = seen(map(await clusters.coinJoinsOf(btc('out 0')), (one) => [one]));
+    const value = rowsSeen(map(await clusters.coinJoinsOf(btc('out 0')), (one) => [one]));
     expect(value?.[0]).toEqual({
       forms: [
         { form: 'joinmarket', transactions: 1 },
@@ -95,7 +95,7 @@ describe('the joint transactions of an address', () => {
     }
     const seenLate = await (await clustersOf(BLOCKS.slice(1))).coinJoinsOf(btc('mixed 0'));
     expect(seenLate).toBeInstanceOf(Part);
-    expect(seen(map(seenLate, ({ forms }) => forms))).toHaveLength(1);
+    expect(rowsSeen(map(seenLate, ({ forms }) => forms))).toHaveLength(1);
     expect(await (await clustersOf([])).coinJoinsOf(btc('shop'))).toBeInstanceOf(Part);
   });
 

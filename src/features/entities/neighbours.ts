@@ -2,8 +2,17 @@
 
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { collect, heldUnder, listFrom, present, tally } from '../../evidence/measure.ts';
-import { all, both, map, type Partly, Read, seen, Unread, weaken } from '../../evidence/reading.ts';
+import { collect, listFrom, present, rowsUnder, tally } from '../../evidence/measure.ts';
+import {
+  all,
+  both,
+  map,
+  type Partly,
+  Read,
+  rowsSeen,
+  Unread,
+  weaken,
+} from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts, Creation } from '../../ports/accounts.ts';
 import type { Judged, Objection, Tie, TieForm } from '../../ports/entities.ts';
@@ -88,7 +97,7 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
   const taken = paid.slice(0, DEPOSITS_READ_MAX);
   const histories = new Map([[own.address, reading], ...(await read(taken, ports, asked))]);
   const inferred = await depositsIn(histories, ports, asked.signal);
-  const deposits = listFrom(seen(map(inferred, (found) => [found])), ([found]) => found);
+  const deposits = listFrom(rowsSeen(map(inferred, (found) => [found])), ([found]) => found);
   const ties = deposits.flatMap((one) =>
     listFrom(valueIn(histories.get(one.inferred.address)), (known) => depositTies(one, known)),
   );
@@ -190,7 +199,7 @@ export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> 
 
 /** The value of a history as far as it was read. */
 export function valueIn(reading: History | undefined): AddressHistory | null {
-  const value = reading === undefined ? null : seen(map(reading, (one) => [one]));
+  const value = reading === undefined ? null : rowsSeen(map(reading, (one) => [one]));
   return value === null ? null : value[0];
 }
 
@@ -312,7 +321,7 @@ export type Recipients = {
 
 /** The recipients of a payer; `null` where it was not read far enough to say how many there are. */
 export function recipientsOf(payer: History): Recipients | null {
-  const value = payer instanceof Unread ? null : seen(map(payer, (one) => [one]));
+  const value = payer instanceof Unread ? null : rowsSeen(map(payer, (one) => [one]));
   if (value === null) return null;
   const [{ address, transfers }] = value;
   const first = new Map<string, number>();
@@ -353,7 +362,7 @@ export function funderObjection(
 
 function wholeOf(history: History): AddressHistory | null {
   const first = sinceFirst(history);
-  const value = first instanceof Unread ? null : seen(map(first, (one) => [one]));
+  const value = first instanceof Unread ? null : rowsSeen(map(first, (one) => [one]));
   return value === null ? null : value[0];
 }
 
@@ -476,7 +485,7 @@ function momentsOf(first: readonly Act[], second: readonly Act[]): Act[] {
   const used = new Set<string>();
   const moments: Act[] = [];
   for (const act of first) {
-    const match = heldUnder(byTarget, act.target).find(
+    const match = rowsUnder(byTarget, act.target).find(
       ({ tx, at }) => !used.has(tx) && tx !== act.tx && Math.abs(at - act.at) <= MOMENT_S,
     );
     if (match === undefined) continue;

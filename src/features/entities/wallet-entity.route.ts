@@ -18,7 +18,7 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { basis, decided, map, Read, seen, Unread, unread } from '../../evidence/reading.ts';
+import { basis, decide, map, Read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, SIMULATED_CAVEAT, type Source } from '../../evidence/source.ts';
 import { TIE_RULE } from '../../ports/entities.ts';
@@ -281,7 +281,7 @@ function nobody(chain: ChainName): EntityAnswer {
 function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBody {
   const { chain, address } = question;
   const { entity, live, runs } = answer;
-  const told = seen(map(entity, (one) => [one]));
+  const told = rowsSeen(map(entity, (one) => [one]));
   const found = told === null ? null : told[0];
   const cluster = found === null ? null : found.cluster;
   const items = cluster === null ? [] : evidenceFor(address, cluster);
@@ -306,7 +306,7 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     coverage: runs.map(coverageOf),
     edges_left_out: leftOutOf(live),
     merge_history: claim(
-      decided(entity, (one) => mergesOf(one).length > 0),
+      decide(entity, (one) => mergesOf(one).length > 0),
       mergesOf,
       () => null,
     ),
@@ -343,7 +343,7 @@ function coverageOf({ heuristic, ran }: EntityAnswer['runs'][number]) {
 function leftOutOf(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
   if (live instanceof Unread) return null;
   const of = (pick: 'zero_value' | 'no_market_token') => {
-    const some = decided(live, ({ leftOut }) => leftOut[pick] > 0);
+    const some = decide(live, ({ leftOut }) => leftOut[pick] > 0);
     return claim(
       some,
       ({ leftOut }) => leftOut[pick],

@@ -5,14 +5,14 @@
 
 import { type AddressKind, matchKey, type ParsedAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES, CHAINS } from '../../chain/chain.ts';
-import { given, heldUnder } from '../../evidence/measure.ts';
+import { listOrNone, rowsUnder } from '../../evidence/measure.ts';
 import {
   both,
   map,
   type Partly,
   Read,
   type Reading,
-  seen,
+  rowsSeen,
   some,
   Unread,
   unread,
@@ -91,7 +91,7 @@ export async function attribution(
     historyOf(subject, ports, asked),
   ]);
   const activity = await activityOf(subject, look, history, watched, asked);
-  const rows = heldUnder(look.value.found, matchKey(subject.address));
+  const rows = rowsUnder(look.value.found, matchKey(subject.address));
   return { look, own: leadingFirst(rows), linked, history, activity, tableSilent };
 }
 
@@ -126,15 +126,15 @@ async function linkedTo(
   const answers = await inTime(() => Promise.all(asked), signal);
   if (answers === OUT_OF_TIME) return unread<LinkedPort>('entity_clusters', STOPPED_BY_TIME);
   const held = some(answers);
-  const met = seen(map(held, (found) => found.filter((one) => one !== null)));
+  const met = rowsSeen(map(held, (found) => found.filter((one) => one !== null)));
   const clusterOf = new Map<string, string>();
-  for (const { cluster_id, members } of given(met)) {
+  for (const { cluster_id, members } of listOrNone(met)) {
     for (const member of members) if (member !== address) clusterOf.set(member, cluster_id);
   }
   const look = await labels.lookUp([...clusterOf.keys()]);
   return map(both({ held, look }), ({ look: { found } }) =>
     [...clusterOf].flatMap(([member, cluster_id]) => {
-      const label = leadingLabel(heldUnder(found, matchKey(member)));
+      const label = leadingLabel(rowsUnder(found, matchKey(member)));
       return label === null ? [] : [{ label, cluster_id }];
     }),
   );
@@ -153,7 +153,7 @@ async function activityOf(
   const labels: Reading<LabelLookUp, ExchangeLabelsPort> = await ports.labels.lookUp([...met]);
   if (labels instanceof Unread) return unread<ActivityPort>('exchange_labels', labels.why);
   const rows = labels.value.found;
-  const labelOf = (one: string) => leadingLabel(heldUnder(rows, matchKey(one)));
+  const labelOf = (one: string) => leadingLabel(rowsUnder(rows, matchKey(one)));
   const isLabelled = (one: string) =>
     rows.has(matchKey(one)) || look.value.found.has(matchKey(one));
   const own = exchangeActivity(address, transfers, labelOf);
@@ -176,7 +176,7 @@ function without(
 
 /** Why activity was not read to its end: every cause, in words. */
 export function activityReason(activity: Exclude<Attribution['activity'], Read<Activity, never>>) {
-  const causes = seen(map(activity, (one) => one.causes));
+  const causes = rowsSeen(map(activity, (one) => one.causes));
   return causes === null ? activity.why.reason : causesText(causes);
 }
 
@@ -210,7 +210,7 @@ export function exchangeCaveat({ own, activity }: Attribution, shownMax: number)
   const codes: Code[] = ['of_a_table'];
   if (own.some(({ clusterable }) => !clusterable)) codes.push('role');
   if (conflictsIn(own).length > 0) codes.push('conflict');
-  const met = seen(map(activity, (one) => [one]));
+  const met = rowsSeen(map(activity, (one) => [one]));
   if (met !== null) {
     const [{ contacts, deposits, leftOut }] = met;
     if (deposits.length > 0) codes.push('inferred');
@@ -263,7 +263,7 @@ export function explainMiss({ look, linked, activity }: Attribution): Why {
 
 /** Whether something was seen that answers: a label, a linked label, or activity. */
 export function isAnswered({ own, linked, activity }: Attribution): boolean {
-  const links = linked instanceof Unread ? null : seen(linked);
-  const met = seen(map(activity, (one) => [...one.contacts, ...one.deposits]));
+  const links = linked instanceof Unread ? null : rowsSeen(linked);
+  const met = rowsSeen(map(activity, (one) => [...one.contacts, ...one.deposits]));
   return own.length > 0 || links !== null || met !== null;
 }

@@ -25,7 +25,7 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { decided, map, Read, seen, Unread } from '../../evidence/reading.ts';
+import { decide, map, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts } from '../../ports/accounts.ts';
 import type { EntityClusters } from '../../ports/entities.ts';
@@ -242,7 +242,7 @@ function dataOf(subject: ParsedAddress, found: Attribution): Data {
     linked: claim(
       linked,
       (links) => links.map(linkShown),
-      () => seen(map(linked, (links) => links.map(linkShown))),
+      () => rowsSeen(map(linked, (links) => links.map(linkShown))),
     ),
     linked_reason: linked instanceof Read ? null : linked.why.reason,
     activity: activityShown(subject.address, found),
@@ -280,18 +280,18 @@ function activityShown(subject: string, { history, activity }: Attribution): Dat
   const whole = activity instanceof Read;
   const contacts = map(activity, (one) => one.contacts.map((c) => contactShown(subject, c, whole)));
   const deposits = map(activity, (one) => one.deposits.map((d) => depositShown(subject, d)));
-  const known = seen(map(activity, (one) => [one.provenance]));
+  const known = rowsSeen(map(activity, (one) => [one.provenance]));
   return {
     checked: claim(activity, wasRead, wasNot),
     exchanges: claim(
       contacts,
       (all) => all,
-      () => seen(contacts),
+      () => rowsSeen(contacts),
     ),
     inferred_deposit_addresses: claim(
       deposits,
       (all) => all,
-      () => seen(deposits),
+      () => rowsSeen(deposits),
     ),
     truncated: claim(
       activity,
@@ -311,7 +311,7 @@ function activityShown(subject: string, { history, activity }: Attribution): Dat
 /** A count of what was met is a fact; that nothing was is said of what was read to its end. */
 function counted(activity: Attribution['activity'], pick: (one: Activity) => number) {
   return claim(
-    decided(activity, (one) => pick(one) > 0),
+    decide(activity, (one) => pick(one) > 0),
     pick,
     (): null => null,
   );

@@ -21,7 +21,7 @@ import {
   type StreamConnection,
 } from '../../command/connection.ts';
 import { NO_VALUE, paint, printable, printJson } from '../../command/output.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import { flagStream } from './flag-stream.route.ts';
 
 type Event = EventOf<typeof flagStream>;
@@ -54,7 +54,7 @@ export const watchCommand: Command<ConnectionServices> = {
         since: { type: 'string' },
       },
     });
-    const chains = given(values.chain).map((name) => oneOf(name, '--chain', CHAIN_NAMES));
+    const chains = listOrNone(values.chain).map((name) => oneOf(name, '--chain', CHAIN_NAMES));
     const since =
       values.since === undefined
         ? null

@@ -6,17 +6,17 @@ import type { ParsedAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import {
   all,
   basis,
   both,
-  decided,
+  decide,
   map,
   type Partly,
   Read,
   type Reading,
-  seen,
+  rowsSeen,
   some,
   unread,
 } from '../../evidence/reading.ts';
@@ -159,7 +159,8 @@ export async function forensicEvidence(
   const named = namedByFacts(facts);
   const read = { subject, history, coinJoins, facts, named, freezes, approvals };
   // A walk leaves a hub alone, which only a reading under its own bounds tells of a cut history.
-  const isCut = given(seen(map(history, (own) => own.transfers))).length >= WALK_LIMITS.rowsMax;
+  const isCut =
+    listOrNone(rowsSeen(map(history, (own) => own.transfers))).length >= WALK_LIMITS.rowsMax;
   const known = isCut ? ports.transferHistory : once;
   const [walk, tables] = await Promise.all([
     walkOf(ports, known, subject, asked),
@@ -197,7 +198,7 @@ function checkedBy(
 /** Every finding that was seen, of the kinds that ran and of those that ran in part. */
 export function findingsSeen(kinds: readonly KindResult[]): Finding[] {
   return kinds.flatMap(({ found }) => {
-    const shown = seen(found);
+    const shown = rowsSeen(found);
     return shown === null ? [] : [...shown];
   });
 }
@@ -205,7 +206,7 @@ export function findingsSeen(kinds: readonly KindResult[]): Finding[] {
 /** The readings behind what is shown: a finding that was seen is a fact, whatever went unread. */
 export function readsBehind(kinds: readonly KindResult[]): Read<unknown, never>[] {
   return kinds
-    .map(({ found }) => decided(found, (findings) => findings.length > 0))
+    .map(({ found }) => decide(found, (findings) => findings.length > 0))
     .filter((shown) => shown instanceof Read);
 }
 
@@ -276,17 +277,17 @@ function whomToLookUp({
   named,
   approvals,
 }: Pick<FindingInputs, 'subject' | 'history' | 'named' | 'approvals'>): string[] {
-  const transfers = given(seen(map(history, (known) => known.transfers)));
+  const transfers = listOrNone(rowsSeen(map(history, (known) => known.transfers)));
   const others = transfers.map((one) => otherSide(one, address));
-  const inFacts = given(seen(named)).map((one) => one.address);
+  const inFacts = listOrNone(rowsSeen(named)).map((one) => one.address);
   const allowed = approvalsSeen(approvals).map(({ spender }) => spender);
   return [...new Set([address, ...others, ...inFacts, ...allowed])];
 }
 
 /** Whom the list or the flags name, by `matchKey`. */
 function namedInTables({ listed, flagged }: LookedUp): ReadonlySet<string> {
-  const onList = given(seen(map(listed, ({ found }) => [...found.keys()])));
-  const inFlags = given(seen(map(flagged, ({ found }) => [...found.keys()])));
+  const onList = listOrNone(rowsSeen(map(listed, ({ found }) => [...found.keys()])));
+  const inFlags = listOrNone(rowsSeen(map(flagged, ({ found }) => [...found.keys()])));
   return new Set([...onList, ...inFlags]);
 }
 
@@ -319,7 +320,7 @@ export function factual<T, P extends string>(
   reading: Partly<T, P>,
   isSomething: (value: T) => boolean,
 ): Partly<T, P> {
-  const settled: Reading<T, P> = decided(reading, isSomething);
+  const settled: Reading<T, P> = decide(reading, isSomething);
   return settled instanceof Read ? settled : reading;
 }
 
@@ -329,7 +330,7 @@ export function accountKind(
 ): Partly<'eoa' | 'contract' | 'token', 'chain_facts'> {
   const { code, is_token, creation } = facts;
   const bare = map(code, ({ size, delegates_to }) => size === 0 || delegates_to !== null);
-  const shown = seen(map(bare, (one) => [one]));
+  const shown = rowsSeen(map(bare, (one) => [one]));
   if (shown === null || (shown[0] && wasNotMade(facts))) return map(code, () => 'eoa' as const);
   // Somebody made it, and its code is gone: it destroyed itself.
   if (shown[0]) return map(both({ code, creation }), () => 'contract' as const);
@@ -427,7 +428,7 @@ function isPositive(count: number): boolean {
 
 /** The value of a reading, whole or in part. */
 function seenOf<T>(reading: Partly<T, never>): T | null {
-  const shown = seen(map(reading, (one) => [one]));
+  const shown = rowsSeen(map(reading, (one) => [one]));
   return shown === null ? null : shown[0];
 }
 

@@ -6,13 +6,13 @@ import { matchKey, type ParsedAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
-import { given, present } from '../../evidence/measure.ts';
+import { listOrNone, present } from '../../evidence/measure.ts';
 import {
   map,
   type Partly,
   Read,
   type Reading,
-  seen,
+  rowsSeen,
   some,
   Unread,
   unread,
@@ -20,9 +20,8 @@ import {
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
-  Allowance,
   ApprovalEvent,
-  ApprovalsGiven,
+  ApprovalEvents,
   ChainFacts,
   ChainFactsPort,
   FactName,
@@ -32,6 +31,7 @@ import type {
   IssuerFreezesPort,
   SetBy,
   SetFact,
+  TokenAllowance,
   TokenApprovals,
   TokenApprovalsPort,
 } from '../../ports/accounts.ts';
@@ -77,7 +77,7 @@ async function factsOn(
     return facts === OUT_OF_TIME ? unreadFacts(STOPPED_BY_TIME) : facts;
   };
   const { code, nonce, balance_wei } = await ask(STATE_FACTS);
-  const size = seen(map(code, (one) => [one.size]));
+  const size = rowsSeen(map(code, (one) => [one.size]));
   const state = { code, nonce, balance_wei };
   if (size !== null && size[0] > 0) {
     return { chain, facts: { ...(await ask(ofContracts)), ...state }, creation_asked };
@@ -93,7 +93,7 @@ async function factsOn(
 
 /** Whether it signed a transaction: it is an account of its own key then, which nobody made. */
 function hasSigned(nonce: FactReadings['nonce']): boolean {
-  const known = seen(map(nonce, (count) => [count]));
+  const known = rowsSeen(map(nonce, (count) => [count]));
   return known !== null && known[0] > 0;
 }
 
@@ -158,7 +158,9 @@ function withMain(chains: readonly EvmChainName[]): readonly EvmChainName[] {
 
 /** Every approval that was seen, of whatever chain. */
 export function approvalsSeen(approvals: readonly ApprovalsOf[]): readonly ApprovalEvent[] {
-  return approvals.flatMap((one) => [...given(seen(map(one.given, ({ events }) => events)))]);
+  return approvals.flatMap((one) => [
+    ...listOrNone(rowsSeen(map(one.given, ({ events }) => events))),
+  ]);
 }
 
 /** An approval's name among those of one owner. */
@@ -216,7 +218,7 @@ export async function setByOf(
 ): Promise<SetByOf> {
   const cut = unread('chain_facts' as const, why('call_budget', { limit: String(ASKED_MAX) }));
   const untimely = unread('chain_facts' as const, STOPPED_BY_TIME);
-  const asked = given(seen(named))
+  const asked = listOrNone(rowsSeen(named))
     .filter((one) => one.tx === null && told.has(matchKey(one.address)))
     .map(async (one, i) => {
       const fact = SET[one.fact];
@@ -269,7 +271,7 @@ function namedOn({ chain, facts, creation_asked }: ChainFactsOf): Named {
   const here = (fact: NamingFact, address: string | null): NamedByFact | null =>
     address === null ? null : { chain, fact, address, tx: null, block: null };
   // The code of a minimal proxy is what it was made with.
-  const [made] = given(seen(map(facts.creation, ({ tx, block }) => [{ tx, block }])));
+  const [made] = listOrNone(rowsSeen(map(facts.creation, ({ tx, block }) => [{ tx, block }])));
   const byCode = map(code, ({ delegates_to, minimal_proxy_of }) => {
     const proxied = here('minimal_proxy_of', minimal_proxy_of);
     const since = proxied === null || made === undefined ? proxied : Object.assign(proxied, made);
@@ -298,7 +300,7 @@ function namedOn({ chain, facts, creation_asked }: ChainFactsOf): Named {
 const NOBODY: readonly NamedByFact[] = Object.freeze([]);
 
 function hasNoCode({ code }: FactReadings): boolean {
-  const known = seen(map(code, ({ size }) => [size === 0]));
+  const known = rowsSeen(map(code, ({ size }) => [size === 0]));
   return known?.[0] === true;
 }
 
@@ -307,7 +309,7 @@ function hasNoCode({ code }: FactReadings): boolean {
  * knows a creation. A contract of which none is known was made by somebody.
  */
 export function wasNotMade({ code, creation }: FactReadings): boolean {
-  const known = seen(map(code, ({ size, delegates_to }) => [{ size, delegates_to }]));
+  const known = rowsSeen(map(code, ({ size, delegates_to }) => [{ size, delegates_to }]));
   if (known?.[0].delegates_to != null) return true;
   if (known?.[0].size !== 0 || !(creation instanceof Unread)) return false;
   const { code: reason } = creation.why;
@@ -356,11 +358,11 @@ export type FreezesOf = {
 /** Whom the address allowed on one chain. */
 export type ApprovalsOf = {
   readonly chain: EvmChainName;
-  readonly given: Partly<ApprovalsGiven, TokenApprovalsPort>;
+  readonly given: Partly<ApprovalEvents, TokenApprovalsPort>;
 };
 
 /** What is left of approvals, by `approvalKey`. */
-export type LeftOf = ReadonlyMap<string, Partly<Allowance, TokenApprovalsPort>>;
+export type LeftOf = ReadonlyMap<string, Partly<TokenAllowance, TokenApprovalsPort>>;
 
 // What became of the contracts that an address made, as its last committed walk observed it?
 // Nobody is walked for this answer: an address without a record is one that nobody looked at.

@@ -6,8 +6,8 @@ import { addDecimals, compareDecimals, formatUnits } from '../../chain/amount.ts
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
-import { collect, given, heldUnder, present } from '../../evidence/measure.ts';
-import { map, Read, seen } from '../../evidence/reading.ts';
+import { collect, listOrNone, present, rowsUnder } from '../../evidence/measure.ts';
+import { map, Read, rowsSeen } from '../../evidence/reading.ts';
 import type { CoverageRange, HistoryTransfer } from '../../ports/history.ts';
 import { compareText } from '../history/edge-rule.ts';
 import type { Walk } from '../sanctions/walk.ts';
@@ -52,7 +52,7 @@ function ownBlocks({ blocksOf: own }: FindingKind, inputs: FindingInputs): Cover
 
 /** The blocks of transfers that were read, of all three kinds of them. */
 function blocksOf({ history }: FindingInputs): CoveredBlocks[] | null {
-  const ranges = seen(map(history, ({ coverage }) => coverage));
+  const ranges = rowsSeen(map(history, ({ coverage }) => coverage));
   if (ranges === null) return null;
   const covered = present(CHAIN_NAMES.map((chain) => commonRange(chain, ranges)));
   return covered.length === 0 ? null : covered;
@@ -114,8 +114,8 @@ function silentText(silent: readonly KindResult[], of: number): string {
 
 /** How many transfers are no contact of anybody: they are counted, and never denied. */
 function leftOutNote({ history, subject }: FindingInputs): string[] {
-  const shown = seen(map(history, ({ transfers }) => transfers));
-  const { leftOut } = sidesOf(subject.address, given(shown));
+  const shown = rowsSeen(map(history, ({ transfers }) => transfers));
+  const { leftOut } = sidesOf(subject.address, listOrNone(shown));
   if (leftOut.length === 0) return [];
   const zero = leftOut.filter(({ why }) => why === 'zero_value').length;
   const unsold = leftOut.length - zero;
@@ -127,7 +127,7 @@ function leftOutNote({ history, subject }: FindingInputs): string[] {
 
 /** What a walk met and does not count as a way, and of what it says nothing. */
 function walkNote({ walk }: FindingInputs): string[] {
-  return given(seen(map(walk, (one) => [one]))).flatMap(walkedText);
+  return listOrNone(rowsSeen(map(walk, (one) => [one]))).flatMap(walkedText);
 }
 
 function walkedText(walked: Walk): string[] {
@@ -157,7 +157,7 @@ function evidenceNote({ kinds }: ForensicEvidence): string[] {
 }
 
 function isCut(found: KindResult['found']): boolean {
-  const shown = seen(found);
+  const shown = rowsSeen(found);
   return shown?.some((one) => one.evidence_count > one.evidence.length) === true;
 }
 
@@ -196,7 +196,7 @@ export function flowsShown({ subject: { address }, history, labels }: FindingInp
   const kept = map(history, ({ transfers }) => {
     return sidesOf(address, transfers).kept.filter(({ raw_amount }) => raw_amount > 0n);
   });
-  const transfers = given(seen(kept));
+  const transfers = listOrNone(rowsSeen(kept));
   const others = byOther(address, transfers);
   const assets = byAsset(transfers);
   const counted = (count: (all: readonly HistoryTransfer[]) => number) =>
@@ -207,7 +207,7 @@ export function flowsShown({ subject: { address }, history, labels }: FindingInp
     );
   const nameOf = (other: string): string | null => {
     if (!(labels instanceof Read)) return null;
-    const leading = leadingLabel(heldUnder(labels.value.found, matchKey(other)));
+    const leading = leadingLabel(rowsUnder(labels.value.found, matchKey(other)));
     return leading === null ? null : leading.label;
   };
   const named = [...others].map(([other, list]) =>

@@ -17,8 +17,8 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { heldUnder } from '../../evidence/measure.ts';
-import { map, type Partly, Read, seen } from '../../evidence/reading.ts';
+import { rowsUnder } from '../../evidence/measure.ts';
+import { map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type ReasonCode, why } from '../../evidence/reasons.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import {
@@ -362,7 +362,7 @@ function findingOf({ evidence, ...finding }: Finding): Data['findings'][number] 
 function labelOf({ subject, inputs }: ForensicEvidence): Data['label'] {
   if (!(inputs.labels instanceof Read)) return null;
   const key = matchKey(subject.address);
-  const leading = leadingLabel(heldUnder(inputs.labels.value.found, key));
+  const leading = leadingLabel(rowsUnder(inputs.labels.value.found, key));
   if (leading === null) return null;
   const { label: name, entity, role, confidence } = leading;
   return { name, entity, role, confidence };
@@ -370,7 +370,7 @@ function labelOf({ subject, inputs }: ForensicEvidence): Data['label'] {
 
 /** The cluster where one was seen: one that may be larger is shown, and is not checked. */
 function clusterSeen(entity: ForensicEvidence['entity']): Data['entity'] {
-  const cluster = seen(map(entity, (one) => [one]));
+  const cluster = rowsSeen(map(entity, (one) => [one]));
   if (cluster === null || cluster[0] === null) return null;
   const { cluster_id, confidence, members, labels } = cluster[0];
   return {
@@ -384,7 +384,7 @@ function clusterSeen(entity: ForensicEvidence['entity']): Data['entity'] {
 /** Whether there are facts, a label, an entity, a finding, or a kind that read history. */
 function saysSomething(evidence: ForensicEvidence): boolean {
   const { mainFacts, kinds, entity } = evidence;
-  const hasFacts = mainFacts !== null && seen(map(anyFact(mainFacts), (all) => all)) !== null;
+  const hasFacts = mainFacts !== null && rowsSeen(map(anyFact(mainFacts), (all) => all)) !== null;
   const ran = kinds.some(({ kind, found }) => kind.ofHistory && found instanceof Read);
   return (
     hasFacts ||

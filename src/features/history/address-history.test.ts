@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { map, Part, Read, seen, Unread } from '../../evidence/reading.ts';
+import { map, Part, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
 import { walkedPorts } from '../../testing/walked-world.ts';
 import { addressHistory, type HistoryAsked } from './address-history.ts';
@@ -18,7 +18,7 @@ function historyOf(over: Partial<Parameters<typeof walkedPorts>[0]>) {
 }
 
 function known(reading: Awaited<ReturnType<typeof addressHistory>>) {
-  return seen(map(reading, (one) => [one]))?.[0];
+  return rowsSeen(map(reading, (one) => [one]))?.[0];
 }
 
 describe('the history of an address', () => {

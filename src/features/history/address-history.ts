@@ -3,13 +3,13 @@
 
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { map, Part, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
+import { map, Part, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import type { ReasonCode, Why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
+  CoverageGap,
   CoverageRange,
   CoveredNeighbourhood,
-  Gap,
   HistoryTransfer,
   TransferHistory,
   TransferHistoryPort,
@@ -25,7 +25,7 @@ export type AddressHistory = {
   readonly degree: number;
   readonly coverage: readonly CoverageRange[];
   /** What is missing of the chains asked; none in a whole history. */
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly CoverageGap[];
   readonly provenance: 'warehouse' | 'onchain';
 };
 
@@ -87,7 +87,7 @@ export async function addressHistory(
 export function everyoneIn(histories: ReadonlyMap<string, Answer>): string[] {
   const met = new Set<string>(histories.keys());
   for (const reading of histories.values()) {
-    const transfers = seen(map(reading, (one) => one.transfers));
+    const transfers = rowsSeen(map(reading, (one) => one.transfers));
     if (transfers === null) continue;
     for (const { from, to } of transfers) met.add(from).add(to);
   }

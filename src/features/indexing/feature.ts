@@ -15,7 +15,7 @@ import type { Partly } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { RingFilling, RingKeeping, TransferHistory } from '../../ports/history.ts';
 import type { Followable, Leases, TransferStore } from '../../ports/indexing.ts';
-import type { Listed, SanctionsListPort } from '../../ports/sanctions.ts';
+import type { ListedAddresses, SanctionsListPort } from '../../ports/sanctions.ts';
 import type { ExplorerChain } from '../../sources/explorer/envelope.ts';
 import { explorerLists } from '../../sources/explorer/history.ts';
 import { shownAddress } from '../../sources/http/outbound-call.ts';
@@ -178,7 +178,7 @@ type RingParts = {
   readonly explorers: readonly ExplorerChain[];
   readonly leases: Leases;
   readonly log: Logger;
-  readonly listed: () => Promise<Partly<Listed, SanctionsListPort>>;
+  readonly listed: () => Promise<Partly<ListedAddresses, SanctionsListPort>>;
   readonly chainsRead: TransferHistory['chainsRead'];
 };
 

@@ -9,7 +9,7 @@ import type { ImportOrigin } from '../../evidence/source.ts';
 import {
   BLOCKS_AT_ONCE_MAX,
   type ChainNode,
-  type Cursor,
+  type FollowCursor,
   type FollowState,
   type Heads,
   type Moved,
@@ -45,7 +45,7 @@ export class FollowSteps {
   readonly #fromBlock: number | null;
   readonly #tenure: Tenure;
   readonly #signal: AbortSignal;
-  #cursor: Cursor | null = null;
+  #cursor: FollowCursor | null = null;
   #reach: NodeReach | null = null;
   /** Ranges of final blocks that are being read ahead of the cursor, by their first block. */
   readonly #ahead = new Map<number, ReturnType<ChainNode['blocks']>>();
@@ -90,7 +90,7 @@ export class FollowSteps {
     return await this.#add(begun, heads.value);
   }
 
-  async #begin(): Promise<Reads<Cursor>> {
+  async #begin(): Promise<Reads<FollowCursor>> {
     const { node, store, origin } = this.#world;
     const before = await store.cursor(node.chain);
     if (!before.checked) return before;
@@ -122,7 +122,7 @@ export class FollowSteps {
 
   /** Whether the last block held is on the node's chain, and where to go back to if it is not. */
   async #keptBlock(
-    cursor: Cursor,
+    cursor: FollowCursor,
     heads: Heads,
   ): Promise<Reads<'same' | 'behind' | 'broken' | { readonly toBlock: number }>> {
     const highest = cursor.tip.at(-1);
@@ -136,7 +136,10 @@ export class FollowSteps {
     return await this.#fork(cursor, cursor.tip.indexOf(asked), heads);
   }
 
-  async #finalKept(cursor: Cursor, heads: Heads): Promise<Reads<'same' | 'behind' | 'broken'>> {
+  async #finalKept(
+    cursor: FollowCursor,
+    heads: Heads,
+  ): Promise<Reads<'same' | 'behind' | 'broken'>> {
     const { final_block: number, final_hash: hash } = cursor;
     if (number === null || hash === null) return 'same';
     if (number > heads.latest) return 'behind';
@@ -147,7 +150,7 @@ export class FollowSteps {
 
   /** Halves the tip below `at`, which is not on the node's chain, down to where both are one. */
   async #fork(
-    cursor: Cursor,
+    cursor: FollowCursor,
     at: number,
     heads: Heads,
   ): Promise<Reads<'behind' | 'broken' | { readonly toBlock: number }>> {
@@ -179,7 +182,7 @@ export class FollowSteps {
     return header.value.hash === block.hash ? 'same' : 'other';
   }
 
-  async #undo(cursor: Cursor, toBlock: number): Promise<Step> {
+  async #undo(cursor: FollowCursor, toBlock: number): Promise<Step> {
     const { node, store } = this.#world;
     const undone = cursor.tip.filter(({ number }) => number > toBlock).length;
     const step = this.#moved(await store.rollBack(node.chain, toBlock));
@@ -190,7 +193,7 @@ export class FollowSteps {
     return step;
   }
 
-  async #add(cursor: Cursor, { latest, final }: Heads): Promise<Step> {
+  async #add(cursor: FollowCursor, { latest, final }: Heads): Promise<Step> {
     const from = nextOf(cursor);
     if (from > latest) return { step: 'waits' };
     if (cursor.tip.length >= this.#world.tipBlocksMax) {
@@ -255,7 +258,7 @@ export class FollowSteps {
     return { step: 'ahead' };
   }
 
-  #broken({ final_block }: Cursor): Step {
+  #broken({ final_block }: FollowCursor): Step {
     const fault = `has another block ${final_block} than the one held as final`;
     return { step: 'broken', why: this.#failed(fault) };
   }
@@ -321,12 +324,12 @@ function silent(reading: { readonly checked: false; readonly why: Why }): Step {
   return { step: 'silent', why: reading.why };
 }
 
-function lastOf({ tip, final_block }: Cursor): number | null {
+function lastOf({ tip, final_block }: FollowCursor): number | null {
   const highest = tip.at(-1);
   return highest === undefined ? final_block : highest.number;
 }
 
-function nextOf(cursor: Cursor): number {
+function nextOf(cursor: FollowCursor): number {
   const last = lastOf(cursor);
   return last === null ? cursor.from_block : last + 1;
 }

@@ -3,7 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Running } from '../../evidence/waiting.ts';
+import type { BoundedTask } from '../../evidence/waiting.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine, type TestStore } from '../../testing/control-store.ts';
 import {
@@ -36,13 +36,13 @@ beforeAll(async () => {
 });
 afterAll(() => chats.close());
 
-const running: Running[] = [];
+const running: BoundedTask[] = [];
 afterEach(async () => {
   chats.fault(null);
   for (const one of running.splice(0)) await one.stop();
 });
 
-function deliverFrom(database: TestStore, holder = 'here'): Running {
+function deliverFrom(database: TestStore, holder = 'here'): BoundedTask {
   const failures: unknown[] = [];
   const started = deliverUntilStopped({
     deliveries: deliveriesIn(database, holder),

@@ -5,16 +5,16 @@
 import { MS_PER_S } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import type {
   ChatPlatform,
   ChatPlatforms,
   ChatTarget,
   Claimed,
   Deliveries,
+  DeliveryEnd,
   PostEnd,
   Sealed,
-  Settled,
 } from '../../ports/integrations.ts';
 
 /** How long queues are held and left alone, in seconds. */
@@ -72,7 +72,7 @@ async function deliver(parts: Parts, claimed: Claimed, claimedMs: number): Promi
   if (settled instanceof Unread) parts.onFailure(settled.why);
 }
 
-async function posted(parts: Parts, claimed: Claimed, target: ChatTarget): Promise<Settled> {
+async function posted(parts: Parts, claimed: Claimed, target: ChatTarget): Promise<DeliveryEnd> {
   const { dispatch, message, attempts } = claimed;
   const { backoff_s, backoff_max_s } = parts.pace;
   const backoff = Math.min(backoff_s * 2 ** Math.min(attempts, DOUBLINGS_MAX), backoff_max_s);
@@ -92,7 +92,7 @@ type Said = {
   readonly backoff: number;
 };
 
-function settledBy({ pace, sealed }: Parts, { claimed, target, end, backoff }: Said): Settled {
+function settledBy({ pace, sealed }: Parts, { claimed, target, end, backoff }: Said): DeliveryEnd {
   const after_s = pace.between_s[claimed.platform];
   switch (end.outcome) {
     case 'taken':
@@ -121,7 +121,7 @@ type Delivering = Parts & {
 };
 
 /** Delivers until it is stopped; `stop` waits for the posts under way. */
-export function deliverUntilStopped(parts: Delivering): Running {
+export function deliverUntilStopped(parts: Delivering): BoundedTask {
   const { deliveries, nowMs } = parts;
   const underWay = new Set<Promise<void>>();
   let tidiedMs = Number.NEGATIVE_INFINITY;

@@ -4,18 +4,18 @@
 import type { UnixSeconds } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import type {
   DispatchMessage,
   FlagDispatch,
+  FlagPlace,
   FlagStep,
-  FlagsTold,
 } from '../../ports/integrations.ts';
 import type { FlagEvent, FlagEventChunk, FlagEvents } from '../../ports/rug-flags.ts';
 
 type Parts = {
   readonly flagEvents: Pick<FlagEvents, 'after' | 'bounds'>;
-  readonly flagsTold: FlagsTold;
+  readonly flagsTold: FlagPlace;
   readonly simulated: boolean;
   readonly now: () => UnixSeconds;
 };
@@ -57,7 +57,7 @@ type Telling = Parts & {
 };
 
 /** Tells what is flagged, as it is flagged. */
-export function tellFlagsUntilStopped(parts: Telling): Running {
+export function tellFlagsUntilStopped(parts: Telling): BoundedTask {
   return untilStopped(async (signal) => {
     while (!signal.aborted) {
       const more = await tellFlags(parts).catch(parts.onBug);

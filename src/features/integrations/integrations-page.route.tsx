@@ -4,7 +4,7 @@ import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type Asked, type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { seen, Unread } from '../../evidence/reading.ts';
+import { rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { INTEGRATION_LIMITS } from '../../ports/integrations.ts';
 import { connectChat, type IntegrationDesk, targetFields, testChat } from './integrations.route.ts';
@@ -161,7 +161,7 @@ async function shownTo(
     notice,
     integrations: listed.value,
     max: INTEGRATION_LIMITS.each,
-    letters: { read: seen(dead), whole: dead.checked },
+    letters: { read: rowsSeen(dead), whole: dead.checked },
   };
 }
 

@@ -5,8 +5,8 @@ import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { addressText, harmless, isoTime, oneOf, prose, words } from '../../contract/wire.ts';
-import { given } from '../../evidence/measure.ts';
-import { seen, Unread } from '../../evidence/reading.ts';
+import { listOrNone } from '../../evidence/measure.ts';
+import { rowsSeen, Unread } from '../../evidence/reading.ts';
 import {
   type ChatPlatform,
   type ChatPlatforms,
@@ -248,7 +248,7 @@ export function listHandler({
         waiting: one.waiting,
         dead_letters: one.dead,
       })),
-      dead_letters: given(seen(dead)).map(({ message, ...one }) => ({
+      dead_letters: listOrNone(rowsSeen(dead)).map(({ message, ...one }) => ({
         integration_id: one.integration_id,
         platform: one.platform,
         dispatch: one.dispatch,

@@ -5,13 +5,13 @@
 import type { Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
-  Cursor,
-  Gap,
+  AccountCursor,
+  AccountPage,
+  CollectionGap,
   LaunchCollection,
   LaunchCollectionPort,
   LaunchFeed,
   ListedTransaction,
-  Listing,
   SeenLaunch,
 } from '../../ports/launches.ts';
 
@@ -54,7 +54,7 @@ export async function collectAccount(
   return workThrough(parts, { account, from: place.value, listing: listing.value }, signal);
 }
 
-function placeOf(cursor: Cursor | null): string | null {
+function placeOf(cursor: AccountCursor | null): string | null {
   return cursor === null ? null : cursor.signature;
 }
 
@@ -64,12 +64,17 @@ function stopped(failed: Why): Collected {
 
 type Work = {
   readonly account: string;
-  readonly from: Cursor | null;
-  readonly listing: Listing;
+  readonly from: AccountCursor | null;
+  readonly listing: AccountPage;
 };
 
 /** What was read and not kept yet. */
-type Pending = { cursor: Cursor; launches: SeenLaunch[]; gaps: Gap[]; transactions: number };
+type Pending = {
+  cursor: AccountCursor;
+  launches: SeenLaunch[];
+  gaps: CollectionGap[];
+  transactions: number;
+};
 
 async function workThrough(
   { feed, collection, limits }: Parts,
@@ -122,7 +127,7 @@ async function workThrough(
 }
 
 /** Where the work begins: at the place of the cursor, or behind a gap where that was not met. */
-function begun(from: Cursor | null, { transactions, met, asked_at }: Listing): Pending {
+function begun(from: AccountCursor | null, { transactions, met, asked_at }: AccountPage): Pending {
   const first = transactions.find(({ at }) => at !== null)?.at;
   const since = first === undefined || first === null ? asked_at : first;
   const none = { launches: [], gaps: [], transactions: 0 };
@@ -141,12 +146,16 @@ function begun(from: Cursor | null, { transactions, met, asked_at }: Listing): P
 
 const UNLISTED = 'the list of the node, or its bound, ended before it was met';
 
-function passed(cursor: Cursor, { signature, at }: ListedTransaction): Cursor {
+function passed(cursor: AccountCursor, { signature, at }: ListedTransaction): AccountCursor {
   const reached_at = at === null ? cursor.reached_at : Math.max(cursor.reached_at, at);
   return { ...cursor, signature, reached_at, attempts: 0 };
 }
 
-function gapAt({ reached_at }: Cursor, { at }: ListedTransaction, reason: string): Gap {
+function gapAt(
+  { reached_at }: AccountCursor,
+  { at }: ListedTransaction,
+  reason: string,
+): CollectionGap {
   const moment = at === null ? reached_at : at;
   return { from_at: moment, to_at: moment, reason };
 }

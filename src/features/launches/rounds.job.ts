@@ -2,7 +2,7 @@
 // A round that fails is told and ends no other; a bug in one neither.
 
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import { type CollectLimits, collectAccount } from './collect.ts';
 import { type SettleParts, settleRound } from './settle.ts';
 
@@ -21,7 +21,7 @@ const BEGINS_AFTER_MS = 3_000;
 function repeated(
   { pollMs, sleep, onBug }: Rounds,
   round: (signal: AbortSignal) => Promise<boolean>,
-): Running {
+): BoundedTask {
   return untilStopped(async (signal) => {
     await sleep(BEGINS_AFTER_MS, signal);
     while (!signal.aborted) {
@@ -44,7 +44,7 @@ type Collecting = Rounds &
   };
 
 /** Starts collecting: each account in turn, so that a busy one leaves room to the others. */
-export function collectLaunches(parts: Collecting): Running {
+export function collectLaunches(parts: Collecting): BoundedTask {
   return repeated(parts, async (signal) => {
     let isMore = false;
     for (const account of parts.accounts) {
@@ -59,7 +59,7 @@ export function collectLaunches(parts: Collecting): Running {
 }
 
 /** Starts settling what is due. */
-export function settleLaunches(parts: Rounds & SettleParts): Running {
+export function settleLaunches(parts: Rounds & SettleParts): BoundedTask {
   return repeated(parts, async (signal) => {
     const { listed, gone, silent, failed } = await settleRound(parts, signal);
     if (signal.aborted) return false;

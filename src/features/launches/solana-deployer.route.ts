@@ -18,9 +18,9 @@ import { wilsonInterval } from '../../evidence/measure.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type Collection,
-  ENTRIES_MAX,
   type HoldOut,
   type Measured,
+  WALLET_ENTRIES_MAX,
   type WalletLaunches,
   type WalletRecord,
 } from '../../ports/deployers.ts';
@@ -139,7 +139,7 @@ export function recordCaveat({ corpus, settled }: WalletRecord): string {
       `launches against ${percent(PUBLISHED_RATES.rest)} of the rest.`,
   ];
   if (corpus.collection !== null) sentences.push(collected(corpus.collection));
-  if (settled > ENTRIES_MAX) sentences.push(`The newest ${ENTRIES_MAX} are shown.`);
+  if (settled > WALLET_ENTRIES_MAX) sentences.push(`The newest ${WALLET_ENTRIES_MAX} are shown.`);
   return sentences.join(' ');
 }
 

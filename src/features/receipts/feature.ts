@@ -6,7 +6,7 @@ import { parseAddress } from '../../chain/address.ts';
 import { nowS } from '../../compose/clock.ts';
 import { type Base, feature, served, shownPage } from '../../compose/feature.ts';
 import type { Config } from '../../config.ts';
-import { written } from '../../evidence/measure.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
 import { map, Read } from '../../evidence/reading.ts';
 import { atomFeed } from '../../pages/atom.ts';
 import { receiptsFolder } from '../../sources/files/receipts-folder.ts';
@@ -59,7 +59,7 @@ export const receipts = feature({
           return receiptsPage.reply(503, receiptsIndexPage(facts, files.why));
         }
         const published = publishedOf(files.value);
-        const sought = written(q).trim();
+        const sought = textOrEmpty(q).trim();
         const found = covering(published, soughtBy(sought));
         const last = Math.max(1, Math.ceil(found.length / RECEIPTS_DEFAULT));
         const at = page === undefined ? 1 : Math.min(page, last);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { formatIsoTime } from '../../chain/time.ts';
 import { html } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { map, seen, Unread } from '../../evidence/reading.ts';
+import { map, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
 import type {
@@ -92,7 +92,7 @@ export function screensPageHandler(
   return async (_input, _asked, caller) => {
     const newest = await records.newest(membershipOf(caller));
     if (newest instanceof Unread) return screensPage.reply(503, draw.unread(newest.why.reason));
-    const listed = seen(map(newest, (lines) => lines.map(lineOf)));
+    const listed = rowsSeen(map(newest, (lines) => lines.map(lineOf)));
     return screensPage.reply(200, draw.list({ records: listed, whole: newest.checked }));
   };
 }

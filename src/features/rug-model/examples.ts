@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { DAY_S, HOUR_S, MS_PER_S, parseIsoDate, type UnixSeconds } from '../../chain/time.ts';
-import { collect, heldUnder, rate } from '../../evidence/measure.ts';
+import { collect, rate, rowsUnder } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { type FeatureName, type Features, RUG_FEATURES } from '../../ports/rug-model.ts';
 import type { RawRow, TableFiles } from '../../ports/tables.ts';
@@ -78,7 +78,7 @@ export async function examplesOf(
   const examples: Example[] = [];
   for (const row of inTime(rows)) {
     const deployer = deployerOf(row);
-    const earlier = heldUnder(before, deployer).slice(-HISTORY_MAX);
+    const earlier = rowsUnder(before, deployer).slice(-HISTORY_MAX);
     examples.push({ row, features: featuresAt(row, earlier, settleDays) });
     collect(before, deployer, row);
     if (examples.length % ROWS_AT_ONCE === 0) await setImmediate();
@@ -102,7 +102,7 @@ export function futureFeatures(
   const chosen = rows.length <= LOOKED_AT ? rows : drawnOf(rows, draw);
   const found = new Set<FeatureName>();
   for (const row of chosen) {
-    const all = heldUnder(byDeployer, deployerOf(row));
+    const all = rowsUnder(byDeployer, deployerOf(row));
     const whole = make(row, all, settleDays);
     const known = all.filter(({ launched_at }) => launched_at <= row.scored_at);
     const cut = make(

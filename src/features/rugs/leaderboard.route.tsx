@@ -18,7 +18,7 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { decided, map, type Partly, Read, type Reading } from '../../evidence/reading.ts';
+import { decide, map, type Partly, Read, type Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
@@ -203,7 +203,7 @@ const LEADERBOARD_CAVEAT =
 async function windowOf(rugFlags: RugFlags, now: UnixSeconds) {
   const window = await rugFlags.inWindow(WINDOW_HOURS * HOUR_S);
   const board = map(window, (held) => boardOf(held, now));
-  return { board, shown: decided(board, ({ wallets }) => wallets.length > 0) };
+  return { board, shown: decide(board, ({ wallets }) => wallets.length > 0) };
 }
 
 /** @internal The handler of the hosted leaderboard. */
@@ -284,7 +284,7 @@ function claimsOf(
 ) {
   const most = limit === undefined ? ENTRIES_DEFAULT : limit;
   const listed = (held: Board) => held.wallets.slice(0, most).map(entryOf);
-  const suppressed: Reading<Board, RugFlagsPort> = decided(board, (held) => held.suppressed > 0);
+  const suppressed: Reading<Board, RugFlagsPort> = decide(board, (held) => held.suppressed > 0);
   return {
     entries: claim(shown, listed),
     count: claim(shown, (held) => listed(held).length),

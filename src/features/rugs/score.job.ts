@@ -4,7 +4,7 @@
 
 import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import {
   type PublishedModel,
   type PublishedModels,
@@ -129,7 +129,7 @@ type JobParts = ScorerParts & {
 };
 
 /** Starts scoring round by round. `stop` ends the round under way and waits for it. */
-export function scoreRounds(parts: JobParts): Running {
+export function scoreRounds(parts: JobParts): BoundedTask {
   return untilStopped((signal) => rounds(parts, signal));
 }
 

@@ -17,11 +17,11 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { given } from '../../evidence/measure.ts';
-import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
+import { listOrNone } from '../../evidence/measure.ts';
+import { decide, map, Part, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
-import type { FileEvent, ListChange, ListChanges, Listing } from '../../ports/sanctions.ts';
+import type { AddressListing, FileEvent, ListChange, ListChanges } from '../../ports/sanctions.ts';
 
 const LOG = { restsOn: ['sanctions_changes'] } as const;
 
@@ -158,11 +158,11 @@ export function sanctionsChangesHandler(log: ListChanges): PlainHandler<typeof s
     });
     const filed = await log.files({ ...span, limit: FILES_MAX });
     // A page of a longer log is whole as a page: it is full, and names what follows.
-    const page = decided(found, holdsSome);
-    const files = decided(filed, holdsSome);
+    const page = decide(found, holdsSome);
+    const files = decide(filed, holdsSome);
     if (!(page instanceof Read)) return unavailable(page.why.reason);
     if (!(files instanceof Read)) return unavailable(files.why.reason);
-    const last = seen(map(page, (changes) => changes.slice(-1)));
+    const last = rowsSeen(map(page, (changes) => changes.slice(-1)));
     return sanctionsChanges.reply(200, {
       changes: claim(page, (changes) => changes.map(changeShown)),
       next_before: found instanceof Part && last !== null ? last[0].id : null,
@@ -190,7 +190,7 @@ function changeShown({ listing, before, at, ...change }: ListChange) {
   };
 }
 
-function listingShown({ programs, currencies, ...listing }: Listing) {
+function listingShown({ programs, currencies, ...listing }: AddressListing) {
   return {
     ...listing,
     programs: programs === null ? null : [...programs],
@@ -213,8 +213,8 @@ const ALL_OF_IT = { from: null, until: null, beforeId: null, matchKey: null };
 export async function readChanges(log: ListChanges) {
   const found = await log.newest({ ...ALL_OF_IT, limit: LIST_CHANGES_MAX });
   const filed = await log.files({ ...ALL_OF_IT, limit: FILES_MAX });
-  const page = decided(found, holdsSome);
-  const files = decided(filed, holdsSome);
+  const page = decide(found, holdsSome);
+  const files = decide(filed, holdsSome);
   if (!(page instanceof Read)) return { reason: page.why.reason };
   if (!(files instanceof Read)) return { reason: files.why.reason };
   return { changes: page.value, files: files.value, whole: filed instanceof Read };
@@ -248,7 +248,7 @@ export async function removalsBy(log: ListChanges, sha256: string): Promise<Remo
   let beforeId: number | null = null;
   for (let pages = 0; pages < REMOVAL_PAGES_MAX; pages += 1) {
     const found = await log.newest({ ...ALL_OF_IT, beforeId, limit: LIST_CHANGES_MAX });
-    const page = decided(found, holdsSome);
+    const page = decide(found, holdsSome);
     if (!(page instanceof Read)) return page.why.reason;
     const last = page.value.at(-1);
     if (last === undefined) return { removed, unnamed: 0 };
@@ -259,7 +259,7 @@ export async function removalsBy(log: ListChanges, sha256: string): Promise<Remo
     beforeId = last.id;
   }
   const filed = await log.files({ ...ALL_OF_IT, limit: FILES_MAX });
-  const files = decided(filed, holdsSome);
+  const files = decide(filed, holdsSome);
   if (!(files instanceof Read)) return files.why.reason;
   const file = files.value.find((one) => one.at === at && one.sha256 === sha256);
   if (file === undefined || file.counts === null) return 'The list is not in its change log.';
@@ -467,14 +467,16 @@ function titleOf({ outcome, published, code, counts }: FileEvent): string {
 function textOf(file: FileEvent, changes: readonly ListChange[]): string {
   const { sha256, before, why, counts, source_url } = file;
   const spelled = changes.slice(0, SPELLED_MAX);
-  const all = given(counts === null ? null : Object.values(counts));
+  const all = listOrNone(counts === null ? null : Object.values(counts));
   const more = all.reduce((sum, n) => sum + n, -spelled.length);
   return [
-    ...given(why === null ? null : [why]),
+    ...listOrNone(why === null ? null : [why]),
     `SHA-256 ${sha256}, from ${source_url}`,
-    ...given(before === null ? null : [`before: ${before.published}, SHA-256 ${before.sha256}`]),
+    ...listOrNone(
+      before === null ? null : [`before: ${before.published}, SHA-256 ${before.sha256}`],
+    ),
     ...spelled.map(lineOf),
-    ...given(more > 0 ? [`and ${more} more in the change log`] : null),
+    ...listOrNone(more > 0 ? [`and ${more} more in the change log`] : null),
   ].join('\n');
 }
 
@@ -484,5 +486,5 @@ function lineOf({ change, listing, before }: ListChange): string {
 }
 
 function partyOf({ entity, uid, programs }: ListChange['listing']): string {
-  return [entity, `entry ${uid}`, ...given(programs)].filter((one) => one !== null).join(', ');
+  return [entity, `entry ${uid}`, ...listOrNone(programs)].filter((one) => one !== null).join(', ');
 }

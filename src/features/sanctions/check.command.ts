@@ -30,13 +30,13 @@ import {
   timeText,
 } from '../../command/output.ts';
 import { progressLine } from '../../command/run-import.ts';
-import { given, present, written } from '../../evidence/measure.ts';
+import { listOrNone, present, textOrEmpty } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import type {
-  Gate,
   ListEntry,
   ListFacts,
+  PublicationGate,
   PublicationStore,
   SanctionsList,
 } from '../../ports/sanctions.ts';
@@ -67,7 +67,7 @@ export type CheckServices = {
     SanctionsServices['sanctions'],
     'list' | 'poll' | 'simulated' | 'reader' | 'lookUpIn' | 'readRecords'
   > & {
-    readonly gate: Pick<Gate, 'absolute'>;
+    readonly gate: Pick<PublicationGate, 'absolute'>;
     readonly store: Pick<PublicationStore, 'inForce' | 'entries'>;
   };
   /** The lists of other authorities, read anew by `poll`. */
@@ -122,7 +122,7 @@ export const sanctionsCheck: Command<CheckServices> = {
       if (io.json) for (const result of results) printJson(io, jsonOfCheck(result, simulated));
       else showChecks(results, simulated, io);
     } else {
-      const columns = given(column);
+      const columns = listOrNone(column);
       const path = fileArgument(file, io);
       await checkFile({ path, columns, readRecords, ask, simulated }, tally, io);
     }
@@ -325,7 +325,7 @@ function show(rows: readonly Row[], isFirst: boolean, simulated: boolean, io: Io
     rows.map((row) => cellsOf(row, simulated)),
     io,
   );
-  if (isFirst) io.out(written(heading));
+  if (isFirst) io.out(textOrEmpty(heading));
   // What is said of a row stands behind it, whole: rows get cut out and passed on.
   print(
     io,
@@ -353,7 +353,8 @@ function cellsOf(row: Row, simulated: boolean): (string | number | null)[] {
   if (result.listed === null) return [...place, `not checked${label}`, ...NO_FILE_ENTRY, others];
   if (!result.listed) return [...place, `not on the list${label}`, ...NO_FILE_ENTRY, others];
   const { matches } = result;
-  const all = (texts: readonly (string | null)[]) => [...new Set(texts)].map(written).join('; ');
+  const all = (texts: readonly (string | null)[]) =>
+    [...new Set(texts)].map(textOrEmpty).join('; ');
   const programmes = matches.flatMap(({ programs }) =>
     programs === null ? [null] : [...programs],
   );
@@ -369,7 +370,7 @@ function saidOf(row: Row | undefined): string {
   if (row === undefined) throw new Error('check: a line without a row');
   if (!('result' in row)) return `${row.problem}.`;
   const { result } = row;
-  const said = result.listed === null ? written(result.reason) : result.caveat;
+  const said = result.listed === null ? textOrEmpty(result.reason) : result.caveat;
   return result.others.isShort ? `${said} ${shortfallOf(result)}` : said;
 }
 
@@ -448,8 +449,8 @@ export async function checkOthers(
     equivalent_matches: equivalent_matches.shown,
   }));
   const said = shown.map(({ list, as_of, listed, matches, equivalent_matches }): SaidByList => {
-    const own = given(matches).map(({ entity }) => (entity === null ? UNNAMED : entity));
-    const forms = given(equivalent_matches).map(({ listed_address }) => listed_address);
+    const own = listOrNone(matches).map(({ entity }) => (entity === null ? UNNAMED : entity));
+    const forms = listOrNone(equivalent_matches).map(({ listed_address }) => listed_address);
     const entity = own.length === 0 ? null : [...new Set(own)].join('; ');
     return { list, as_of, listed, entity, forms };
   });
@@ -633,7 +634,7 @@ export function statusOf(tally: Tally, failOnListed: boolean): ExitStatus {
 /** What of the lists of other authorities was not checked, and why. */
 export function shortfallOf({ others }: Checked): string {
   const { shown, reason } = others;
-  if (shown === null) return `lists of other authorities were not checked: ${written(reason)}`;
+  if (shown === null) return `lists of other authorities were not checked: ${textOrEmpty(reason)}`;
   const reasons = shown.flatMap((one) => ('reason' in one ? [one.reason] : []));
   return present(reasons).join(' ');
 }

@@ -12,15 +12,15 @@ import {
 } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
-import { given, heldUnder } from '../../evidence/measure.ts';
+import { listOrNone, rowsUnder } from '../../evidence/measure.ts';
 import {
-  decided,
+  decide,
   map,
   type Partly,
   Read,
   type Reading,
+  rowsSeen,
   type Silent,
-  seen,
   unread,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -113,7 +113,7 @@ export function directCheck(
   // EIP-55 writes the same address in another letter case: listed, it is the subject that is.
   const others = forms.filter((form) => form.key !== key);
   const listedForms = others.filter(isListed).map(({ address }) => address);
-  const settled = decided(look, ({ found }) => found.has(key));
+  const settled = decide(look, ({ found }) => found.has(key));
   if (!(settled instanceof Read)) {
     const why = silenceOf(settled.why, listedForms);
     return { outcome: 'silent', silent: settled, why, listedForms };
@@ -127,7 +127,7 @@ export function directCheck(
 
 /** The entries under which the list holds an address; it holds none under one it lacks. */
 export function entriesOf({ found }: ListLookUp, address: string): readonly ListEntry[] {
-  return heldUnder(found, matchKey(address));
+  return rowsUnder(found, matchKey(address));
 }
 
 function screenedForm(
@@ -135,7 +135,7 @@ function screenedForm(
   look: Partly<ListLookUp, List>,
 ): ScreenedForm {
   const key = matchKey(address);
-  return { form, address, relation, key, look: decided(look, ({ found }) => found.has(key)) };
+  return { form, address, relation, key, look: decide(look, ({ found }) => found.has(key)) };
 }
 
 function isListed({ look, key }: ScreenedForm): boolean {
@@ -158,7 +158,7 @@ export type CaseHint = (text: string) => Promise<string | null>;
 export function caseHint(listed: () => Promise<readonly ListEntry[] | null>): CaseHint {
   let held: Promise<ReadonlyMap<string, string>> | null = null;
   const read = async () => {
-    const entries = given(await listed());
+    const entries = listOrNone(await listed());
     return new Map(entries.map(({ address }) => [address.toLowerCase(), address]));
   };
   return async (text) => {
@@ -203,14 +203,14 @@ export function otherListsShown(look: Look, subject: ListSubject, now: number) {
       ...facts,
       simulated,
       checked: claim(whole, isRead, isNot),
-      listed: claim(decided(whole, stands), stands, unknown),
+      listed: claim(decide(whole, stands), stands, unknown),
       matches: claim(
-        decided(whole, (held) => own(held).length > 0),
+        decide(whole, (held) => own(held).length > 0),
         (held) => own(held).map(matchOf),
         unknown,
       ),
       equivalent_matches: claim(
-        decided(whole, (held) => others(held).length > 0),
+        decide(whole, (held) => others(held).length > 0),
         (held) => others(held).map(matchOf),
         unknown,
       ),
@@ -226,7 +226,7 @@ const unknown = (): null => null;
 
 /** The lists on which a subject, or another form of it, stands: for the caveat. */
 export function otherListsNaming(look: Look, subject: ListSubject): readonly string[] | null {
-  const read = seen(map(look, (held) => [held]));
+  const read = rowsSeen(map(look, (held) => [held]));
   if (read === null) return null;
   const [held] = read;
   const named = held.lists.filter((list) => {
@@ -241,7 +241,7 @@ function ownEntries(
   { address }: ListSubject,
   { name }: OtherList,
 ): OtherListEntry[] {
-  return heldUnder(found, matchKey(address)).filter(({ source }) => source === name);
+  return rowsUnder(found, matchKey(address)).filter(({ source }) => source === name);
 }
 
 function otherEntries(
@@ -251,7 +251,7 @@ function otherEntries(
 ): OtherListEntry[] {
   const keys = new Set(forms.map((form) => matchKey(form.address)));
   keys.delete(matchKey(address));
-  const held = [...keys].flatMap((key) => heldUnder(found, key));
+  const held = [...keys].flatMap((key) => rowsUnder(found, key));
   return held.filter(({ source }) => source === name);
 }
 

@@ -4,10 +4,10 @@
 
 import { DAY_S, formatIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import type {
-  Gate,
   LastGood,
   ListEntry,
   ListRefusal,
+  PublicationGate,
   PublishedList,
 } from '../../ports/sanctions.ts';
 
@@ -34,7 +34,7 @@ export const GATE_CODES = {
 type GateCode = keyof typeof GATE_CODES;
 
 /** The gate with this deployment's floor, in distinct addresses. */
-export function publicationGate(floor: number): Gate {
+export function publicationGate(floor: number): PublicationGate {
   return {
     rules: `floor ${floor}`,
     absolute: (list) => absoluteGate(list, { floor }),

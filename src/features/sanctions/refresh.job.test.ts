@@ -3,7 +3,7 @@ import { startOfDay } from '../../chain/time.ts';
 import { listOf, row, said } from '../../ports/publication-store.suite.ts';
 import type {
   Acceptance,
-  Gate,
+  PublicationGate,
   PublicationReader,
   PublicationStore,
 } from '../../ports/sanctions.ts';
@@ -28,7 +28,7 @@ async function opened(): Promise<PublicationStore> {
   return publicationsIn(database);
 }
 
-const GATE: Gate = {
+const GATE: PublicationGate = {
   rules: 'those of the test',
   sameDay: sameDayGate,
   absolute: (list) => (list.addresses.length === 0 ? refusedAs('no_addresses', false) : null),

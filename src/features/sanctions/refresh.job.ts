@@ -3,16 +3,16 @@
 
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { Read } from '../../evidence/reading.ts';
-import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import type {
   Acceptance,
   HeldPublication,
   HeldRefusal,
   Mirror,
+  MirrorResult,
   Publisher,
   RefreshOutcome,
-  Served,
-  Tried,
+  ServedFile,
 } from '../../ports/sanctions.ts';
 import {
   type Case,
@@ -42,7 +42,7 @@ export async function refreshSanctions(
   acceptance: Acceptance | null,
   signal: AbortSignal,
 ): Promise<RefreshOutcome> {
-  const tried: Tried[] = [];
+  const tried: MirrorResult[] = [];
   try {
     await readAgain(world, signal);
     return await askedAround(world, { acceptance, signal }, tried);
@@ -55,7 +55,7 @@ export async function refreshSanctions(
 async function askedAround(
   world: RefreshWorld,
   round: Round,
-  tried: Tried[],
+  tried: MirrorResult[],
 ): Promise<RefreshOutcome> {
   let updated: Updated | null = null;
   let refused: Refused | null = null;
@@ -146,7 +146,7 @@ async function askMirror(world: RefreshWorld, mirror: Mirror, asked: Case): Prom
 }
 
 /** What "unchanged" would mean: that the list in force is served, or a file that was refused. */
-type Known = { readonly served: Served } & (
+type Known = { readonly served: ServedFile } & (
   | { readonly means: 'in_force'; readonly before: HeldPublication }
   | { readonly means: 'refused'; readonly refusal: HeldRefusal }
 );
@@ -216,7 +216,7 @@ export function delayS(intervalS: number, failures: number, random: number): num
 }
 
 /** Starts refreshing. `stop` ends a download that is under way and waits for it. */
-export function scheduleRefresh(options: ScheduleOptions): Running {
+export function scheduleRefresh(options: ScheduleOptions): BoundedTask {
   return untilStopped((signal) => rounds(options, signal));
 }
 

@@ -19,26 +19,26 @@ import {
   tableLines,
   timeText,
 } from '../../command/output.ts';
-import { written } from '../../evidence/measure.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import {
   type Acceptance,
-  type Asked,
+  type AddressListing,
   type CheckedBy,
-  type Gate,
   type HeldPublication,
   type HeldRefusal,
   type InForce,
   isListRefusal,
   type ListDiff,
   type ListEntry,
-  type Listing,
+  type PublicationGate,
   type PublicationReader,
   type PublicationStore,
   type ReadList,
   type RefreshedList,
   type RefreshOutcome,
   type SanctionsList,
+  type SourceCheck,
   UNREADABLE,
 } from '../../ports/sanctions.ts';
 
@@ -63,7 +63,7 @@ export type SanctionsServices = {
       signal: AbortSignal,
     ) => Promise<RefreshOutcome>;
     readonly reader: PublicationReader;
-    readonly gate: Gate;
+    readonly gate: PublicationGate;
     /** Asks a list that was read from a file; its age runs from its own date. */
     readonly lookUpIn: (list: ReadList) => SanctionsList['lookUp'];
     /** Reads the records of a file of addresses. */
@@ -250,7 +250,7 @@ export const sanctionsStatus: Command<SanctionsServices> = {
 
 type Facts = Pick<InForce, 'publication' | 'superseded'> & {
   readonly refused: readonly HeldRefusal[];
-  readonly asked: readonly Asked[];
+  readonly asked: readonly SourceCheck[];
   /** Why a miss is no answer; `null` where it is one. */
   readonly short: string | null;
   /** The rows of no known address form; `null` where nobody asks, or no list is in force. */
@@ -318,7 +318,11 @@ function show(facts: Facts, maxAgeS: number | null, io: Io): void {
   if (short !== null) couldNot(short, io);
 }
 
-function linesOf(publication: HeldPublication, asked: readonly Asked[], maxAgeS: number | null) {
+function linesOf(
+  publication: HeldPublication,
+  asked: readonly SourceCheck[],
+  maxAgeS: number | null,
+) {
   const lines: [string, string | number | null][] = [
     ['published', publication.published],
     ['addresses', publication.distinct_addresses],
@@ -359,7 +363,7 @@ const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 export async function fromFile(
   path: string,
   io: Io,
-  { reader, gate }: Pick<Services, 'reader'> & { readonly gate: Pick<Gate, 'absolute'> },
+  { reader, gate }: Pick<Services, 'reader'> & { readonly gate: Pick<PublicationGate, 'absolute'> },
 ): Promise<Found> {
   const outcome = await reader(fileArgument(path, io), io.signal);
   const refused = isListRefusal(outcome) ? outcome : gate.absolute(outcome);
@@ -453,7 +457,7 @@ function showDiff(before: ReadList, after: ReadList, diff: ListDiff, io: Io): vo
   for (const line of lines) io.out(line);
 }
 
-function row(change: string, listing: Listing, before: string | null = null) {
+function row(change: string, listing: AddressListing, before: string | null = null) {
   const { address, currencies, uid } = listing;
   const [name, programmes] = [nameText(listing), programmesText(listing)];
   return [change, address, currencies.join(', '), name, programmes, uid, before];
@@ -461,11 +465,11 @@ function row(change: string, listing: Listing, before: string | null = null) {
 
 const LEFT_OPEN = '(left open)';
 
-function nameText({ entity }: Pick<Listing, 'entity'>): string {
+function nameText({ entity }: Pick<AddressListing, 'entity'>): string {
   return entity === null ? LEFT_OPEN : entity;
 }
 
-function programmesText({ programs }: Pick<Listing, 'programs'>): string {
+function programmesText({ programs }: Pick<AddressListing, 'programs'>): string {
   return programs === null ? LEFT_OPEN : programs.join(', ');
 }
 
@@ -507,7 +511,7 @@ export const sanctionsExport: SanctionsCommand = {
 const EXPORTED = ['address', 'currency', 'entity', 'type', 'programs', 'uid', 'published'];
 
 function csvCell(cell: string | null): string {
-  const text = written(cell);
+  const text = textOrEmpty(cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

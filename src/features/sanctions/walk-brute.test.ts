@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../chain/address.ts';
-import { map, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import { map, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import {
   bestOf,
   degreeOf,
@@ -138,7 +138,7 @@ describe('random graphs', () => {
         const whole = await walk(graph, ROOMY);
         const reading = await walk(graph, small);
         const settled = settledWalk(reading);
-        const sight = seen(map(reading, (one) => [one]));
+        const sight = rowsSeen(map(reading, (one) => [one]));
         if (settled instanceof Read && settled.value.found === null) {
           // A negative is said only where the roomy walk says the same and nothing was cut.
           tallied(met, 'a negative');
@@ -174,7 +174,7 @@ describe('random graphs', () => {
         const bounds = { ...ROOMY, nodesMax: 3, degreeMax: 4 };
         const one = await walk(graph, bounds);
         const other = await walk({ ...graph, transfers: shuffled }, bounds);
-        expect(seen(map(other, (w) => [w]))).toEqual(seen(map(one, (w) => [w])));
+        expect(rowsSeen(map(other, (w) => [w]))).toEqual(rowsSeen(map(one, (w) => [w])));
         expect(other.constructor).toBe(one.constructor);
       }),
       { numRuns: 200 },

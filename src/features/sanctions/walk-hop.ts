@@ -4,8 +4,8 @@
 
 import { isSystemAddress, matchKey } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { heldUnder } from '../../evidence/measure.ts';
-import { decided, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
+import { rowsUnder } from '../../evidence/measure.ts';
+import { decide, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
@@ -141,7 +141,7 @@ export function hubIn(
 ): Read<CoveredNeighbourhood, TransferHistoryPort> | null {
   const kept = map(reading, (known) => ({ ...known, degree: degreeOf(known) }));
   // A part knows the least that the degree can be: over the cap, reading on could not change it.
-  const known = decided(kept, ({ degree }) => degree > degreeMax);
+  const known = decide(kept, ({ degree }) => degree > degreeMax);
   return known instanceof Read && known.value.degree > degreeMax ? known : null;
 }
 
@@ -174,7 +174,7 @@ export function expand(
       continue;
     }
     fileCauses(state, from.address, reading);
-    const known = seen(map(reading, (one) => [one]));
+    const known = rowsSeen(map(reading, (one) => [one]));
     if (known === null) continue;
     const [{ counterparties }] = known;
     // A transfer of the second hop may have been signed by the subject, of which only it tells.
@@ -191,7 +191,7 @@ export function fileCauses(
   address: string,
   reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
 ): void {
-  const known = seen(
+  const known = rowsSeen(
     map(reading, ({ provenance, nft_gaps }) => [{ provenance, nft_gaps }] as const),
   );
   if (known !== null && known[0].provenance === 'onchain') state.live = true;
@@ -199,7 +199,7 @@ export function fileCauses(
   if (reading instanceof Read) return;
   state.unread.add(address);
   addCause(state.causes, reading.why);
-  const gaps = seen(map(reading, (known) => known.gaps));
+  const gaps = rowsSeen(map(reading, (known) => known.gaps));
   if (gaps !== null) for (const { chain } of gaps) state.gapped.add(chain);
 }
 
@@ -252,9 +252,9 @@ export async function testMet(
   const look = answer === OUT_OF_TIME ? unread('sanctions_list' as const, STOPPED_BY_TIME) : answer;
   state.lists.push(map(look, nothing));
   if (!(look instanceof Read)) addCause(state.causes, look.why);
-  const sha256 = seen(map(look, ({ list: { sha256 } }) => [sha256]));
+  const sha256 = rowsSeen(map(look, ({ list: { sha256 } }) => [sha256]));
   if (sha256 !== null) state.listsMet.add(sha256[0]);
-  const rows = seen(map(look, ({ found }) => [...found]));
+  const rows = rowsSeen(map(look, ({ found }) => [...found]));
   if (rows === null) return null;
   const listed = new Map(rows);
   const hits: Hit[] = [];
@@ -276,7 +276,7 @@ async function pricedHits(
   hits: readonly Hit[],
 ): Promise<readonly Hit[]> {
   const hops = new Set(hits.flatMap(({ way }) => way));
-  const between = [...hops].flatMap((hop) => heldUnder(state.between, hop));
+  const between = [...hops].flatMap((hop) => rowsUnder(state.between, hop));
   if (between.length === 0) return hits;
   const known = await inTime(() => worths(between, state.signal), state.signal);
   if (known === OUT_OF_TIME || known.size === 0) return hits;
@@ -295,7 +295,7 @@ function pricedHop(
   hop: Hop,
   known: ReadonlyMap<HistoryTransfer, Worth>,
 ): Hop {
-  const priced = heldUnder(state.between, hop).map((one) => {
+  const priced = rowsUnder(state.between, hop).map((one) => {
     const worth = known.get(one);
     return worth === undefined ? one : { ...one, ...worth };
   });

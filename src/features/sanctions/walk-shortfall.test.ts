@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
-import { map, type Partly, Read, seen, Unread, unread } from '../../evidence/reading.ts';
+import { map, type Partly, Read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history.ts';
 import type { SanctionsList } from '../../ports/sanctions.ts';
@@ -68,7 +68,7 @@ function reasonIn(reading: Partly<Walk, WalkPort>): string {
 }
 
 function sightOf(reading: Partly<Walk, WalkPort>): Walk | null {
-  const sight = seen(map(reading, (one) => [one]));
+  const sight = rowsSeen(map(reading, (one) => [one]));
   return sight === null ? null : sight[0];
 }
 

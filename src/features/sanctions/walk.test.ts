@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../chain/address.ts';
-import { map, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import { map, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
@@ -59,7 +59,7 @@ function stops(one: Walk | null): string[] | null {
 }
 
 function sightOf(reading: Partly<Walk, WalkPort>): Walk | null {
-  const sight = seen(map(reading, (one) => [one]));
+  const sight = rowsSeen(map(reading, (one) => [one]));
   return sight === null ? null : sight[0];
 }
 

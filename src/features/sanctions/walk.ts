@@ -5,16 +5,16 @@
 
 import { type AddressKind, matchKey, type ParsedAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../chain/chain.ts';
-import { heldUnder } from '../../evidence/measure.ts';
+import { rowsUnder } from '../../evidence/measure.ts';
 import {
   basis,
   both,
-  decided,
+  decide,
   map,
   type Partly,
   Read,
   type Reading,
-  seen,
+  rowsSeen,
   some,
   Unread,
   unread,
@@ -127,7 +127,7 @@ export type Walk = {
  */
 export function settledWalk(walk: Partly<Walk, WalkPort>): Reading<Walk, WalkPort> {
   const madeUp = ({ causes }: Walk) => causes.some(({ why: { code } }) => code === 'simulated');
-  return decided(walk, (seenSoFar) => seenSoFar.found !== null && !madeUp(seenSoFar));
+  return decide(walk, (seenSoFar) => seenSoFar.found !== null && !madeUp(seenSoFar));
 }
 
 /** What a walk is told beside its subject: the signal ends its time. */
@@ -135,7 +135,7 @@ export type WalkAsked = { readonly signal: AbortSignal };
 
 /**
  * Walks transfer history breadth-first from a subject. Read to its end only where a negative may
- * be said; a part's `found` is still a fact (take it with `decided`), unless a source is simulated.
+ * be said; a part's `found` is still a fact (take it with `decide`), unless a source is simulated.
  */
 export async function proximity(
   ports: WalkPorts,
@@ -401,7 +401,7 @@ function unsure(state: WalkState, chain: ChainName): boolean {
 
 function labelOf(labels: Labels | null, address: string): string | null {
   if (!(labels instanceof Read)) return null;
-  const leading = leadingLabel(heldUnder(labels.value.found, matchKey(address)));
+  const leading = leadingLabel(rowsUnder(labels.value.found, matchKey(address)));
   return leading === null ? null : leading.label;
 }
 
@@ -431,7 +431,7 @@ export async function askRing(
   if (chains.length === 0) return notAsked('the chains of its kind are not known');
   const listed = await inTime(() => list.listed(), signal);
   if (listed === OUT_OF_TIME) return unread('counterparty_ring', STOPPED_BY_TIME);
-  const known = seen(map(listed, (one) => [one]));
+  const known = rowsSeen(map(listed, (one) => [one]));
   if (known === null || listed instanceof Unread) {
     return unread('counterparty_ring', listed instanceof Read ? STOPPED_BY_TIME : listed.why);
   }
@@ -439,7 +439,7 @@ export async function askRing(
   state.listsMet.add(facts.sha256);
   const asked = {
     addresses: reached.map(({ address }) => address),
-    listed: heldUnder(addresses, kind),
+    listed: rowsUnder(addresses, kind),
     chains,
     rowsMax: limits.rowsMax,
     signal,
@@ -482,18 +482,18 @@ export async function meetRing(
   history: TransferHistory,
   { ring, reached, readings, met }: SecondOfRing,
 ): Promise<void> {
-  const meetings = seen(map(ring, (one) => [...one.meetings]));
+  const meetings = rowsSeen(map(ring, (one) => [...one.meetings]));
   if (meetings === null) return;
   const byAddress = new Map(meetings);
   const between = reached.filter(({ address }) => byAddress.has(address));
   const edges = new Map(
-    between.map((from) => [from, edgesOf(state, from, heldUnder(byAddress, from.address))]),
+    between.map((from) => [from, edgesOf(state, from, rowsUnder(byAddress, from.address))]),
   );
-  const edgeTo = (from: Reached) => heldUnder(edges, from);
+  const edgeTo = (from: Reached) => rowsUnder(edges, from);
   const unasked = between.filter((one) => !readings.has(one.address) && edgeTo(one).length > 0);
   const more = await askNeighbours(state, history, unasked, byAddress);
   for (const from of between) {
-    const listed = heldUnder(byAddress, from.address);
+    const listed = rowsUnder(byAddress, from.address);
     const before = readings.get(from.address);
     const reading = before === undefined ? more.get(from.address) : before;
     if (reading === undefined) {
@@ -510,7 +510,7 @@ export async function meetRing(
       continue;
     }
     const told = before === undefined ? NOBODY_MET : namedIn(before);
-    const known = seen(map(reading, (one) => [one]));
+    const known = rowsSeen(map(reading, (one) => [one]));
     if (known !== null) {
       if (known[0].provenance === 'onchain') state.live = true;
       state.signing.set(from.address, signingOf(known[0]));
@@ -532,7 +532,7 @@ async function askNeighbours(
   neighbours: readonly Reached[],
   listed: ReadonlyMap<string, readonly Counterparty[]>,
 ): Promise<Readings> {
-  const isTold = ({ address }: Reached) => heldUnder(listed, address).every(namesSigners);
+  const isTold = ({ address }: Reached) => rowsUnder(listed, address).every(namesSigners);
   const told = neighbours.filter(isTold);
   const untold = neighbours.filter((one) => !isTold(one));
   const readings = await Promise.all([
@@ -560,7 +560,7 @@ function fileReading(
 const NOBODY_MET: ReadonlySet<string> = new Set();
 
 function namedIn(reading: Partly<CoveredNeighbourhood, TransferHistoryPort>): ReadonlySet<string> {
-  const known = seen(map(reading, (one) => one.counterparties));
+  const known = rowsSeen(map(reading, (one) => one.counterparties));
   return known === null ? NOBODY_MET : new Set(known.map(({ address }) => address));
 }
 

@@ -19,7 +19,7 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
-import { both, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
+import { both, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { DATED_BY } from '../../evidence/source.ts';
 import {
@@ -309,7 +309,7 @@ function walkCaveats(walk: Partly<Walk, WalkPort>): string[] {
   const said: string[] = [];
   const checked = settledWalk(walk) instanceof Read;
   if (!checked) said.push(say('unchecked'));
-  const sight = seen(map(walk, (one) => [one]));
+  const sight = rowsSeen(map(walk, (one) => [one]));
   if (sight === null) return said;
   const [one] = sight;
   if (checked && one.causes.length > 0) {
@@ -482,7 +482,7 @@ function formOf({ form, address, relation, look, key }: ScreenedForm) {
 
 function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
   const settled = settledWalk(walk);
-  const sight = seen(map(walk, (one) => [one]));
+  const sight = rowsSeen(map(walk, (one) => [one]));
   const found = sight === null ? null : sight[0].found;
   // A walk that settles nothing is still what was looked at: its sources are the answer's too.
   const rest: Partly<Walk, WalkPort> = settled instanceof Read ? settled : walk;
@@ -513,14 +513,14 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
     hub_contacts: claim(
       withRing(walk),
       (one) => one.hub_contacts.map(hubContactOf),
-      () => seen(map(walk, (one) => one.hub_contacts.map(hubContactOf))),
+      () => rowsSeen(map(walk, (one) => one.hub_contacts.map(hubContactOf))),
     ),
     hub_contacts_count: claim(withRing(walk), (one) => one.hub_contacts_count, unmeasured),
     edges_left_out: walk instanceof Read ? leftOutOf(walk) : null,
     left_out_contacts: claim(
       walk,
       (one) => one.contacts.map(contactOf),
-      () => seen(map(walk, (one) => one.contacts.map(contactOf))),
+      () => rowsSeen(map(walk, (one) => one.contacts.map(contactOf))),
     ),
     chains_examined: settled instanceof Read ? filled(settled.value.chains_examined) : null,
     chains_not_examined: claim(rest, (one) => [...one.chains_not_examined], unmeasured),
@@ -545,7 +545,7 @@ function fact<T extends boolean | number | readonly unknown[]>(
 
 /** The walk together with the ring: only both can say that no hub dealt with a listed address. */
 function withRing(walk: Partly<Walk, WalkPort>): Partly<Walk, WalkPort | CounterpartyRingPort> {
-  const sight = seen(map(walk, (one) => [one.ring]));
+  const sight = rowsSeen(map(walk, (one) => [one.ring]));
   const ring = sight === null ? RING_NOT_MET : sight[0];
   return map(both({ walk, ring }), (joined): Walk => joined.walk);
 }
@@ -560,7 +560,7 @@ function isSomething(value: boolean | number | readonly unknown[]): boolean {
 }
 
 function reasonOf(walk: Partly<Walk, WalkPort>): string {
-  const causes = seen(map(walk, (one) => one.causes));
+  const causes = rowsSeen(map(walk, (one) => one.causes));
   if (causes !== null) return causesText(causes);
   if (walk instanceof Read) throw new Error('ofac: a walk read to its end has no reason');
   return walk.why.reason;
@@ -568,7 +568,7 @@ function reasonOf(walk: Partly<Walk, WalkPort>): string {
 
 /** How many addresses went unread; a walk that never began left its subject unread. */
 function nodesUnread(walk: Partly<Walk, WalkPort>): number | null {
-  const sight = seen(map(walk, (one) => [one.nodes_unread]));
+  const sight = rowsSeen(map(walk, (one) => [one.nodes_unread]));
   if (sight === null) return SUBJECT_ONLY;
   // A walk that is no whole one for another cause may not say that nothing went unread.
   return sight[0] > 0 || walk instanceof Read ? sight[0] : null;

@@ -8,20 +8,20 @@ import {
   type Acceptable,
   type Acceptance,
   type Delivery,
-  type Gate,
   type HeldPublication,
   type HeldRefusal,
   isListRefusal,
   type ListEntry,
   type ListRefusal,
   type Mirror,
+  type PublicationGate,
   type PublicationReader,
   type PublicationStore,
   type PublicationStorePort,
   type PublishedList,
   type Publisher,
   type RefreshOutcome,
-  type Served,
+  type ServedFile,
   type SpooledFile,
   UNREADABLE,
   type Validators,
@@ -33,7 +33,7 @@ export type RefreshWorld = {
   readonly reader: PublicationReader;
   /** The version of what `reader` makes of a file. */
   readonly readerVersion: number;
-  readonly gate: Gate;
+  readonly gate: PublicationGate;
   readonly store: PublicationStore;
 };
 
@@ -58,7 +58,7 @@ export type Refused = Ended<'refused'>;
 /** What one source came to; `moved`: another process replaced the list, and it is asked again. */
 export type Step =
   | { readonly kind: 'moved' }
-  | ({ readonly served: Served | null } & (
+  | ({ readonly served: ServedFile | null } & (
       | { readonly kind: 'served'; readonly end: Updated | Ended<'unchanged'> }
       | { readonly kind: 'refused'; readonly refused: Refused; readonly passing: boolean }
       | { readonly kind: 'failed'; readonly reason: string; readonly after_s?: number }
@@ -160,7 +160,7 @@ function addsNothing(list: PublishedList, rows: readonly ListEntry[]): boolean {
 
 type Passed = {
   readonly list: PublishedList;
-  readonly served: Served;
+  readonly served: ServedFile;
   readonly accepted_why: string | null;
 };
 
@@ -203,7 +203,7 @@ export async function stillNewest(
   { store }: RefreshWorld,
   asked: Case,
   before: HeldPublication,
-  served: Served,
+  served: ServedFile,
 ): Promise<Step> {
   const { mirror } = asked;
   const check = checkOf(asked);
@@ -223,7 +223,7 @@ export async function stillNewest(
   return { kind: 'served', end: { kind: 'unchanged', list }, served };
 }
 
-function heldInForce({ url }: Pick<Mirror, 'url'>, served: Served): Step {
+function heldInForce({ url }: Pick<Mirror, 'url'>, served: ServedFile): Step {
   const reason = `${url}: it serves the list in force, which is no check of it.`;
   return { kind: 'failed', reason, served };
 }
@@ -290,7 +290,7 @@ export async function refusedAgain(
   world: RefreshWorld,
   asked: Case,
   refusal: HeldRefusal,
-  served: Served,
+  served: ServedFile,
 ): Promise<Step> {
   const from_publisher = isPublisher(asked);
   const again = { ...refusal, from_publisher, refused_at: asked.now };

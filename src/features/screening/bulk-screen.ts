@@ -11,10 +11,10 @@ import {
 } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
-import { heldUnder } from '../../evidence/measure.ts';
+import { rowsUnder } from '../../evidence/measure.ts';
 import {
   both,
-  decided,
+  decide,
   type Partly,
   Read,
   type Reading,
@@ -161,7 +161,7 @@ function onListAs(
   list: Readings['list'],
   test: (look: ListLookUp) => boolean,
 ): Reading<ListLookUp, ListPort> | null {
-  return list === null ? null : decided(list, test);
+  return list === null ? null : decide(list, test);
 }
 
 /** A corpus that has fallen behind tells of launches that died, and of nobody that none did. */
@@ -169,7 +169,7 @@ function onCorpusAs(
   corpus: Readings['corpus'],
   { address }: Subject,
 ): Reading<CorpusLookUp, CorpusPort> | null {
-  return corpus === null ? null : decided(corpus, (look) => hasDied(look, address));
+  return corpus === null ? null : decide(corpus, (look) => hasDied(look, address));
 }
 
 function hasDied({ found }: CorpusLookUp, address: string): boolean {
@@ -380,7 +380,7 @@ export function unlisted(
   const { found } = list.value;
   const missing = subjects.filter(({ address }) => !found.has(address));
   const rowsIn = (look: ListLookUp) =>
-    missing.flatMap(({ address }) => heldUnder(look.found, address));
+    missing.flatMap(({ address }) => rowsUnder(look.found, address));
   return {
     listed: claim(list, (look) => missing.some(({ address }) => look.found.has(address))),
     programs: claim(list, (look) => programsOf(rowsIn(look))),
@@ -411,7 +411,7 @@ export function listedAs(
 ): NonNullable<ScreenResult['sanctions']> {
   return {
     listed: claim(list, (look) => look.found.has(address)),
-    programs: claim(list, (look) => programsOf(heldUnder(look.found, address))),
+    programs: claim(list, (look) => programsOf(rowsUnder(look.found, address))),
     list_published: list.value.list.published,
   };
 }
@@ -460,10 +460,10 @@ export function listingsElsewhere(
       );
     return {
       list: name,
-      listed: claim(decided(whole, isListed), isListed, unknown),
+      listed: claim(decide(whole, isListed), isListed, unknown),
       entity: entityIn(read.value, list, subjects),
       equivalent_forms: claim(
-        decided(whole, (look) => formsListed(look).length > 0),
+        decide(whole, (look) => formsListed(look).length > 0),
         formsListed,
         unknown,
       ),
@@ -497,7 +497,7 @@ function entityIn(look: OtherListsLookUp, list: OtherList, subjects: readonly Su
 
 function entriesIn(look: OtherListsLookUp, { name }: OtherList, address: string): OtherListEntry[] {
   if (look.found.size === 0) return [];
-  return heldUnder(look.found, matchKey(address)).filter(({ source }) => source === name);
+  return rowsUnder(look.found, matchKey(address)).filter(({ source }) => source === name);
 }
 
 const addressOf = ({ address }: { readonly address: string }): string => address;
@@ -570,7 +570,7 @@ export type ScreenResult = {
 
 /** Whom the leading label of an address names. */
 export function exchangeOf(look: LabelLookUp, address: string): ScreenResult['exchange'] {
-  const leading = leadingLabel(heldUnder(look.found, address));
+  const leading = leadingLabel(rowsUnder(look.found, address));
   if (leading === null) return null;
   const { label, entity, role, confidence, clusterable } = leading;
   return { label, entity, role, confidence, clusterable };

@@ -21,7 +21,7 @@ import {
   type ServiceAnswer,
 } from '../../command/connection.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
-import { given, written } from '../../evidence/measure.ts';
+import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { DATED_BY, type DatedBy } from '../../evidence/source.ts';
 import {
   isSimulated,
@@ -172,15 +172,15 @@ function ofacPart(said: ServiceAnswer): Part {
 /** A line for each list of another authority, with its own date. */
 function otherListFacts(said: z.output<typeof ofacData>): Fact[] {
   const { other_lists: lists, other_lists_reason: reason } = said;
-  if (lists === null) return [['other lists', `not asked: ${written(reason)}`]];
+  if (lists === null) return [['other lists', `not asked: ${textOrEmpty(reason)}`]];
   return lists.map((one): Fact => {
-    const own = given(one.matches).map(elsewhereText);
-    const forms = given(one.equivalent_matches).map(elsewhereText);
+    const own = listOrNone(one.matches).map(elsewhereText);
+    const forms = listOrNone(one.equivalent_matches).map(elsewhereText);
     const texts: string[] = [];
     if (own.length > 0)
       texts.push(`${one.listed === true ? 'LISTED' : 'ended'}: ${own.join('; ')}`);
     if (forms.length > 0) texts.push(`another form: ${forms.join('; ')}`);
-    if (one.listed === null) texts.push(`not checked: ${written(one.reason)}`);
+    if (one.listed === null) texts.push(`not checked: ${textOrEmpty(one.reason)}`);
     else if (texts.length === 0) texts.push(`no entry on this list (${one.rows} rows)`);
     const dated = `${one.list} of ${formatIsoDate(one.as_of)}, ${DATED[one.dated_by]}`;
     return ['other list', `${texts.join('; ')}; ${dated}`];

@@ -41,7 +41,7 @@ import {
   type SaidByList,
 } from '../../command/other-lists-text.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
-import { given, written } from '../../evidence/measure.ts';
+import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 
 const TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus', 'other_lists'] as const;
@@ -81,14 +81,14 @@ export const screenCommand: Command<ScreenServices> = {
       positionals: ['FILE.csv'],
     });
     const file = fileArgument(requireOption(positionals[0], 'FILE.csv'), io);
-    const required = given(values.require);
+    const required = listOrNone(values.require);
     const tables = required.map((one) => oneOf(one, '--require', TABLES));
     const resume = values.resume === true;
     if (resume && values.out === undefined) throw new UsageError('--resume needs --out FILE.csv.');
     const to = await findConnection(values, io, services);
     const { readRecords } = services;
     try {
-      const named = given(values.column);
+      const named = listOrNone(values.column);
       const layout = await layoutOf(readRecords(file), named);
       const out =
         values.out === undefined
@@ -364,7 +364,7 @@ const FORMULA = /^\s*[=+\-@\t\r|%]/;
 /** A cell of CSV: in quotes, and with an apostrophe before what a spreadsheet would calculate. */
 export function csvCell(value: string | number | null): string {
   if (typeof value === 'number') return String(value);
-  const line = written(value).replaceAll(/[\r\n]+/g, ' ');
+  const line = textOrEmpty(value).replaceAll(/[\r\n]+/g, ' ');
   const text = FORMULA.test(line) ? `'${line}` : line;
   return `"${text.replaceAll('"', '""')}"`;
 }
@@ -553,13 +553,13 @@ export const screenText = {
 export function saidElsewhere({ other_lists: lists }: ScreenResult): readonly SaidByList[] | null {
   if (lists === null || lists === undefined) return null;
   return lists.map(({ equivalent_forms: forms, ...one }) => {
-    return { ...one, forms: given(forms).map(({ address }) => address) };
+    return { ...one, forms: listOrNone(forms).map(({ address }) => address) };
   });
 }
 
 /** Whether a list of another authority names it, or another form of it. */
 export function isListedElsewhere(result: ScreenResult): boolean {
-  return given(saidElsewhere(result)).some(
+  return listOrNone(saidElsewhere(result)).some(
     ({ listed, forms }) => listed === true || forms.length > 0,
   );
 }

@@ -15,7 +15,7 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
+import { decide, map, Part, Read, rowsSeen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { LabelChange, LabelChanges, LabelWords } from '../../ports/tables.ts';
 import { confidenceLevel } from './labels.ts';
@@ -100,11 +100,11 @@ export function labelChangesHandler(log: LabelChanges): PlainHandler<typeof labe
       limit: limit === undefined ? CHANGES_DEFAULT : limit,
     });
     // A page of a longer log is whole as a page: it is full, and names what follows.
-    const page = decided(found, (changes) => changes.length > 0);
+    const page = decide(found, (changes) => changes.length > 0);
     if (!(page instanceof Read)) {
       return labelChanges.reply(503, { error: 'unavailable', reason: page.why.reason });
     }
-    const last = seen(map(page, (changes) => changes.slice(-1)));
+    const last = rowsSeen(map(page, (changes) => changes.slice(-1)));
     return labelChanges.reply(200, {
       changes: claim(page, (changes) => changes.map(changeShown)),
       next_before: found instanceof Part && last !== null ? last[0].id : null,

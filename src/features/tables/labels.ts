@@ -4,7 +4,7 @@
 
 import { type AddressKind, isSystemAddress, matchKey, parseAddress } from '../../chain/address.ts';
 import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
-import { heldUnder, written } from '../../evidence/measure.ts';
+import { rowsUnder, textOrEmpty } from '../../evidence/measure.ts';
 import type { ServiceMark } from '../../ports/entities.ts';
 import {
   type ExchangeLabel,
@@ -407,7 +407,7 @@ export function namedIn({ found }: LabelLookUp): Named {
       if (!clusterable) services.push({ address, why: 'label' });
     }
   }
-  const labelsOf = (address: string) => heldUnder(found, matchKey(address));
+  const labelsOf = (address: string) => rowsUnder(found, matchKey(address));
   const isLabelled = (address: string) => labelsOf(address).length > 0;
   return {
     receivers,
@@ -496,5 +496,5 @@ function judged(
 }
 
 function shownCell(cells: readonly string[], at: number): string {
-  return written(cells[at]);
+  return textOrEmpty(cells[at]);
 }

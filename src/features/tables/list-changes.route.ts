@@ -19,7 +19,7 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
+import { decide, map, Part, Read, rowsSeen } from '../../evidence/reading.ts';
 import { DATED_BY } from '../../evidence/source.ts';
 import type {
   EntryLogged,
@@ -147,11 +147,11 @@ export function otherListChangesHandler(
     });
     const filed = await log.imports({ ...of, limit: IMPORTS_MAX });
     // A page of a longer log is whole as a page: it is full, and names what follows.
-    const page = decided(found, holdsSome);
-    const imports = decided(filed, holdsSome);
+    const page = decide(found, holdsSome);
+    const imports = decide(filed, holdsSome);
     if (!(page instanceof Read)) return unavailable(page.why.reason);
     if (!(imports instanceof Read)) return unavailable(imports.why.reason);
-    const last = seen(map(page, (changes) => changes.slice(-1)));
+    const last = rowsSeen(map(page, (changes) => changes.slice(-1)));
     return otherListChanges.reply(200, {
       changes: claim(page, (changes) => changes.map(changeShown)),
       next_before: found instanceof Part && last !== null ? last[0].id : null,

@@ -17,7 +17,7 @@ import {
 } from '../../ports/imported-table.suite.ts';
 import type { FlaggedRow } from '../../ports/rug-flags.ts';
 import type {
-  ChangesAsked,
+  ChangesRequest,
   ExchangeLabel,
   LabelChange,
   LabelChanges,
@@ -49,7 +49,7 @@ const addressOf = ({ address }: { readonly address: string }) => address;
 const LABELS = { first: label(A), second: label(B), third: label(C), shownAs: addressOf };
 const FLAGS = { first: flag(A), second: flag(B), third: flag(C), shownAs: addressOf };
 
-const ALL: ChangesAsked = { beforeId: null, matchKey: null, limit: 100 };
+const ALL: ChangesRequest = { beforeId: null, matchKey: null, limit: 100 };
 
 function changed(address: string, over: Partial<ExchangeLabel> = {}): ExchangeLabel {
   return { ...label(address), ...over };
@@ -163,7 +163,7 @@ onEachEngine(({ empty, changes }) => {
     const logged = async () => ({ table: await empty(exchangeLabels), changes: changes() });
     const told = async (
       log: { readonly changes: LabelChanges },
-      over: Partial<ChangesAsked> = {},
+      over: Partial<ChangesRequest> = {},
     ) => valueIn(await log.changes.newest({ ...ALL, ...over })).map(shown);
 
     test('is unread until an import has completed, whatever is staged', async () => {

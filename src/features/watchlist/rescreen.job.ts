@@ -7,7 +7,7 @@ import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoDate, formatIsoTime, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import type { Leases } from '../../ports/indexing.ts';
 import type { NewDispatch } from '../../ports/integrations.ts';
 import type { ServedVersions } from '../../ports/screening.ts';
@@ -163,7 +163,7 @@ type Rounds = RescreenParts & {
 };
 
 /** Screens round after round until it is stopped. */
-export function rescreenRounds(parts: Rounds): Running {
+export function rescreenRounds(parts: Rounds): BoundedTask {
   return untilStopped(async (signal) => {
     let before: string | null = null;
     while (!signal.aborted) {

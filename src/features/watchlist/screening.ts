@@ -3,8 +3,8 @@
 
 import { matchKey } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { given, heldUnder, present } from '../../evidence/measure.ts';
-import { map, type Partly, Read, seen } from '../../evidence/reading.ts';
+import { listOrNone, present, rowsUnder } from '../../evidence/measure.ts';
+import { map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import type { EntityCluster, EntityClusters } from '../../ports/entities.ts';
 import type { CounterpartyRing, TransferHistory } from '../../ports/history.ts';
 import type { FlaggedAddresses } from '../../ports/rug-flags.ts';
@@ -46,11 +46,11 @@ export async function screenTables(
   ]);
   return {
     sanctions_list: seenIn(list, ({ list: { name }, found }) =>
-      keys.flatMap((key) => heldUnder(found, key).map((entry) => listed(name, entry))),
+      keys.flatMap((key) => rowsUnder(found, key).map((entry) => listed(name, entry))),
     ),
     other_lists: seenIn(others, ({ found }) =>
       keys.flatMap((key) =>
-        heldUnder(found, key)
+        rowsUnder(found, key)
           .filter((entry) => standsOn(entry, day))
           .map(({ source, address: as, entity, entry_id: ref, programs: detail }) => {
             return { source, address: as, entity, ref, detail };
@@ -58,14 +58,14 @@ export async function screenTables(
       ),
     ),
     exchange_labels: seenIn(labels, ({ found }) =>
-      heldUnder(found, matchKey(address)).map(
+      rowsUnder(found, matchKey(address)).map(
         ({ source, address: as, entity, chain, label, role }) => {
           return { source, address: as, entity, ref: chain, detail: `${label} (${role})` };
         },
       ),
     ),
     flagged_addresses: seenIn(flagged, ({ found }) =>
-      heldUnder(found, matchKey(address)).map(({ source, address: as, tag, chain, category }) => {
+      rowsUnder(found, matchKey(address)).map(({ source, address: as, tag, chain, category }) => {
         return { source, address: as, entity: tag, ref: chain, detail: category };
       }),
     ),
@@ -83,7 +83,7 @@ function listed(source: string, { address, entity, uid, programs }: ListEntry): 
 }
 
 function seenIn<T>(reading: Partly<T, never>, find: (value: T) => readonly Finding[]): PartSeen {
-  const findings = seen(map(reading, find));
+  const findings = rowsSeen(map(reading, find));
   if (reading instanceof Read) return { read: 'whole', findings: find(reading.value) };
   const why = reading.why.reason;
   return findings === null ? { read: 'not', why } : { read: 'in_part', findings, why };
@@ -101,7 +101,7 @@ export async function screenHops(
   const { sanctionsList: list, transferHistory: history, counterpartyRing: ring } = ports;
   const read = { list, history, ring, labels: null };
   const walk = await proximity(read, parsed, WALK_LIMITS, { signal });
-  const hits = seen(map(walk, ({ found }) => present([found])));
+  const hits = rowsSeen(map(walk, ({ found }) => present([found])));
   const findings =
     hits === null
       ? null
@@ -117,8 +117,8 @@ export async function screenHops(
           };
         });
   // A walk that was read to its end and met nobody has no findings.
-  if (walk instanceof Read) return { read: 'whole', findings: given(findings) };
-  const causes = seen(map(walk, (one) => one.causes));
+  if (walk instanceof Read) return { read: 'whole', findings: listOrNone(findings) };
+  const causes = rowsSeen(map(walk, (one) => one.causes));
   const why = causes === null ? walk.why.reason : causesText(causes);
   return findings === null ? { read: 'not', why } : { read: 'in_part', findings, why };
 }
@@ -136,7 +136,7 @@ export async function screenClusters(
       return map(cluster, (one) => (one === null ? [] : [clusterFound(chain, address, one)]));
     }),
   );
-  const findings = asked.flatMap((one) => given(seen(one)));
+  const findings = asked.flatMap((one) => listOrNone(rowsSeen(one)));
   const silent = new Set(asked.flatMap((one) => (one instanceof Read ? [] : [one.why.reason])));
   if (silent.size === 0) return { read: 'whole', findings };
   const why = [...silent].join(' ');

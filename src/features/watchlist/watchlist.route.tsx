@@ -11,8 +11,8 @@ import { type Caller, type PlainHandler, plainRoute } from '../../contract/route
 
 import { position } from '../../contract/stream.ts';
 import { addressText, harmless, prose, words } from '../../contract/wire.ts';
-import { given, placeOrBeginning } from '../../evidence/measure.ts';
-import { decided, type Reading, seen, Unread } from '../../evidence/reading.ts';
+import { listOrNone, placeOrBeginning } from '../../evidence/measure.ts';
+import { decide, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { momentText, Table } from '../../pages/words.tsx';
@@ -130,9 +130,9 @@ export function watchlistHandler(ports: { watchlist: Watchlist }): PlainHandler<
     const { membership_id, plan } = memberOf(caller);
     const listed = await ports.watchlist.list(membership_id, after === undefined ? null : after);
     // A page of a longer list is whole as a page: it is full, and names what follows.
-    const whole = decided(listed, (all) => all.length > 0);
+    const whole = decide(listed, (all) => all.length > 0);
     if (whole instanceof Unread) return watchlist.reply(503, unavailableBody(whole.why));
-    const shown = given(seen(whole));
+    const shown = listOrNone(rowsSeen(whole));
     const last = shown.at(-1);
     return watchlist.reply(200, {
       watched: shown,
@@ -292,10 +292,10 @@ export function watchlistPageHandler(
     const content: PageContent = {
       form_token,
       done: done === undefined ? null : done,
-      watched: seen(listed),
+      watched: rowsSeen(listed),
       whole: listed.checked,
       watched_max: PLANS[plan.value].watched_addresses,
-      changes: newest instanceof Unread ? { unread: newest.why.reason } : seen(newest),
+      changes: newest instanceof Unread ? { unread: newest.why.reason } : rowsSeen(newest),
     };
     const children = <Whole shown={content} />;
     return watchlistPage.reply(200, page({ ...facts, title: TITLE, current: PATH, children }));

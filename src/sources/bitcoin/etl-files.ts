@@ -8,7 +8,7 @@ import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { MS_PER_S } from '../../chain/time.ts';
-import { tally, written } from '../../evidence/measure.ts';
+import { tally, textOrEmpty } from '../../evidence/measure.ts';
 import {
   type BitcoinBlock,
   type BitcoinCoin,
@@ -164,7 +164,7 @@ async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<strin
     for await (const chunk of unpacked) {
       if (signal.aborted) return;
       const lines = (rest + decoder.write(Buffer.from(chunk))).split('\n');
-      rest = written(lines.pop());
+      rest = textOrEmpty(lines.pop());
       if (rest.length > LINE_CHARS_MAX) throw new BlocksFault('a line of a file is too long');
       yield* lines.filter((line) => line.trim() !== '');
     }
@@ -277,7 +277,7 @@ function inputsOf(told: z.output<typeof transactionRow>['inputs']): readonly Bit
   const coins = coinsOf(told);
   if (coins === null || told === null || told === undefined) return null;
   return coins.map((one, i) => {
-    return { ...one, signed: signedBy(one.address, written(told[i]?.script_hex), null) };
+    return { ...one, signed: signedBy(one.address, textOrEmpty(told[i]?.script_hex), null) };
   });
 }
 

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
-import { given, written } from '../../evidence/measure.ts';
+import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import {
   type BitcoinBlock,
   type BitcoinCoin,
@@ -121,7 +121,7 @@ function inputOf(
   spends: WireOutput,
 ): BitcoinInput {
   const coin = coinOf(spends);
-  const signed = signedBy(coin.address, written(scriptSig?.hex), given(txinwitness));
+  const signed = signedBy(coin.address, textOrEmpty(scriptSig?.hex), listOrNone(txinwitness));
   return { ...coin, signed };
 }
 
@@ -167,7 +167,7 @@ async function spentBy(
 /** Core writes whole coins with eight digits, which a double holds exactly enough to give back. */
 function coinOf({ value, scriptPubKey }: WireOutput): BitcoinCoin {
   const { address, addresses } = scriptPubKey;
-  const [only, ...more] = given(addresses);
+  const [only, ...more] = listOrNone(addresses);
   const text = address === undefined && more.length === 0 ? only : address;
   const parsed = text === undefined ? null : parseAddress(text);
   const satoshis = BigInt(value.toFixed(SATOSHI_DIGITS).replace('.', ''));

@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
@@ -440,7 +440,7 @@ const TOKEN_TRANSFER = /^(\d+)\/0x([0-9a-f]{64})\/(\d+)$/;
 
 /** An id as the page writes it: its emitter without the sign of hex. */
 function idOf(message_id: string | null): string | null {
-  const [, chain, emitter, sequence] = given(TOKEN_TRANSFER.exec(String(message_id)));
+  const [, chain, emitter, sequence] = listOrNone(TOKEN_TRANSFER.exec(String(message_id)));
   return emitter === undefined ? null : `${chain}/${emitter}/${sequence}`;
 }
 

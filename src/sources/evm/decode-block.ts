@@ -2,7 +2,7 @@
 // refuses a block of which a transaction was told by neither.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { HeldCreation, NotTold, TipBlock, TransferFact } from '../../ports/indexing.ts';
+import type { HeldCreation, MisshapenLogs, TipBlock, TransferFact } from '../../ports/indexing.ts';
 import {
   type NodeBlock,
   NodeFault,
@@ -217,7 +217,7 @@ export function tokenTransfers(
   chain: ChainName,
   block: NodeBlock,
   logs: readonly NodeLog[],
-): { readonly transfers: TransferFact[]; readonly left_out: NotTold } {
+): { readonly transfers: TransferFact[]; readonly left_out: MisshapenLogs } {
   const initiators = new Map(block.transactions.map((one) => [one.hash, one.from]));
   const transfers: TransferFact[] = [];
   let misshapen = 0;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isSystemAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { type CommittedReceipt, logsBloom, receiptsRoot } from '../../chain/receipts-root.ts';
-import { heldUnder } from '../../evidence/measure.ts';
+import { rowsUnder } from '../../evidence/measure.ts';
 import type { JsonRpc, RpcAnswer, RpcCall } from '../http/json-rpc.ts';
 import { callTracerFrames, type Execution, parityFrames, type TraceFrame } from './decode-block.ts';
 import { nodeRefusalOf, quantity } from './log-ranges.ts';
@@ -121,7 +121,7 @@ export async function executions(
 ): Promise<{ readonly execution: Execution; readonly receipts: readonly NodeReceipt[] }[]> {
   const busy = blocks.filter(({ transactions }) => transactions.length > 0);
   const told = await byHash(ASK_RECEIPTS[way.receipts], rpc, busy, signal);
-  const proven = blocks.map((block) => provenReceipts(chain, block, heldUnder(told, block.hash)));
+  const proven = blocks.map((block) => provenReceipts(chain, block, rowsUnder(told, block.hash)));
   // No node traces the first block: what it holds was given before anything ran. A block without
   // transactions gives rewards, which stand in `trace_block` only.
   const traced = way.traces === 'trace_block' ? blocks.filter(({ number }) => number > 0) : busy;

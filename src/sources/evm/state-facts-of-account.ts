@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import type { AuthorityFact, CodeFact } from '../../ports/accounts.ts';
 import type { ContractKind } from '../../ports/deployers.ts';
 
@@ -131,7 +131,7 @@ function wordsIn(called: Called): string[] {
   const read = BYTES.safeParse(called.result);
   if (!read.success) throw new StateFault('eth_call');
   const digits = read.data.slice(HEX_PREFIX_CHARS).match(/.{64}/g);
-  return given(digits).map((one) => `0x${one}`);
+  return listOrNone(digits).map((one) => `0x${one}`);
 }
 
 /** The address in a word; `null` for none, and for what is larger than an address. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Neighbourhood, NeighbourhoodLimits, RawHistory } from '../../ports/history.ts';
 import {
   SUITE_NOW,
@@ -103,7 +103,7 @@ async function ask(history: RawHistory, address: string, over = {}) {
 }
 
 function known(reading: Partly<Neighbourhood, 'raw_history'>): Neighbourhood | null {
-  const sight = seen(map(reading, (one) => [one]));
+  const sight = rowsSeen(map(reading, (one) => [one]));
   return sight === null ? null : sight[0];
 }
 
@@ -351,6 +351,6 @@ test('a page that ends inside a block is asked again from that block, and is no 
   const reading = (await history.neighbourhoods([ALICE], LIMITS)).get(ALICE);
   expect(pages).toBe(2);
   expect(reading).not.toBeInstanceOf(Read);
-  const coverage = reading === undefined ? null : seen(map(reading, (known) => known.coverage));
+  const coverage = reading === undefined ? null : rowsSeen(map(reading, (known) => known.coverage));
   expect(coverage?.filter(({ kind }) => kind === 'native')).toEqual([]);
 });

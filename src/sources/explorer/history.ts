@@ -5,7 +5,7 @@
 import { type AddressKind, type ParsedAddress, parseAddress } from '../../chain/address.ts';
 import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
 import { type TransferKind, wholeKinds } from '../../chain/transfer.ts';
-import { collect, given, heldUnder } from '../../evidence/measure.ts';
+import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
 import {
   all,
   map,
@@ -13,7 +13,7 @@ import {
   part,
   type Reading,
   read,
-  seen,
+  rowsSeen,
   some,
   type Unread,
   unread,
@@ -25,8 +25,8 @@ import type {
   Counterparty,
   CoverageRange,
   HistoryTransfer,
-  ListAsked,
   ListedHistories,
+  ListRequest,
   ListSlice,
   Neighbourhood,
   NeighbourhoodLimits,
@@ -151,8 +151,8 @@ async function ofAddress(
   if (lists.length === 0) return unread(PORT, why('no_history'));
   const joined = some(lists);
   const whole = map(joined, (parts) => neighbourhoodOf(address, parts, limits));
-  const count = seen(map(joined, (parts) => [rowsOf(parts).length]));
-  const hub = seen(map(whole, ({ degree }) => [degree > limits.degreeMax]));
+  const count = rowsSeen(map(joined, (parts) => [rowsOf(parts).length]));
+  const hub = rowsSeen(map(whole, ({ degree }) => [degree > limits.degreeMax]));
   const over = count !== null && count[0] > limits.rowsMax && hub !== null && !hub[0];
   const cut = over ? weaken(whole, rowCap(address, limits.rowsMax)) : whole;
   return reader.simulated ? simulated(cut, reader) : cut;
@@ -171,7 +171,7 @@ function simulated(
   reading: Partly<Neighbourhood, RawHistoryPort>,
   reader: Reader,
 ): Partly<Neighbourhood, RawHistoryPort> {
-  const value = seen(map(reading, (known) => [known]));
+  const value = rowsSeen(map(reading, (known) => [known]));
   const [first] = reader.chains;
   if (value === null || first === undefined) return reading;
   const origin = { port: PORT, source: sourceOf(first, reader, reader.now()) } as const;
@@ -265,7 +265,7 @@ function signed(rows: readonly HistoryTransfer[]): HistoryTransfer[] {
 }
 
 function rowsIn(reading: Partly<Neighbourhood, RawHistoryPort>): number {
-  const known = given(seen(map(reading, ({ counterparties }) => counterparties)));
+  const known = listOrNone(rowsSeen(map(reading, ({ counterparties }) => counterparties)));
   return known.reduce((rows, { transfer_count }) => rows + transfer_count, 0);
 }
 
@@ -283,7 +283,7 @@ function neighbourhoodOf(
   const taken = byOtherSide(rows.slice(0, limits.rowsMax), address);
   const counterparties = [...taken].map(([other, held]): Counterparty => {
     const transfers = held.slice(0, limits.transfersPerCounterpartyMax);
-    return { address: other, transfers, transfer_count: heldUnder(all, other).length };
+    return { address: other, transfers, transfer_count: rowsUnder(all, other).length };
   });
   return { ...known, counterparties };
 }
@@ -364,7 +364,7 @@ function whyOfSlice(error: unknown, at: ExplorerChain, heads: HeadReader): Why {
 
 async function sliceOf(
   at: ExplorerChain,
-  { chain, address, kind, from_block }: ListAsked,
+  { chain, address, kind, from_block }: ListRequest,
   heads: HeadReader,
   budget: CallBudget,
 ): Promise<ListSlice> {

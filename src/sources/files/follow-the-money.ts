@@ -5,7 +5,7 @@
 // they name. What could be a wallet and cannot be read is a row that is told.
 
 import { z } from 'zod';
-import { collect, heldUnder, present } from '../../evidence/measure.ts';
+import { collect, present, rowsUnder } from '../../evidence/measure.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables.ts';
 import { jsonIn, outsideRow } from '../http/fetch.ts';
 import { FileFault, textLines } from './text-lines.ts';
@@ -181,7 +181,7 @@ function gatherKnown(
   const on = new Set(idsOf(one, 'entity'));
   if (nearest?.property === 'sanctions') on.add(nearest.entity.id);
   for (const id of on) {
-    const isKnown = heldUnder(sanctions, id).some((sanction) => sanction.id === one.id);
+    const isKnown = rowsUnder(sanctions, id).some((sanction) => sanction.id === one.id);
     if (named.has(id) && !isKnown) collect(sanctions, id, sanctionOf(one));
   }
 }
@@ -223,7 +223,7 @@ function factsOf(wallet: Wallet, { parties, sanctions }: Known): Facts {
     const party = parties.get(one);
     return party === undefined ? [] : [party];
   });
-  const on = [id, ...whom].flatMap((one) => heldUnder(sanctions, one));
+  const on = [id, ...whom].flatMap((one) => rowsUnder(sanctions, one));
   const named = joined(known.map((party) => party.name));
   const started = dayOf(on.flatMap(({ starts }) => starts).sort()[0]);
   const allPages = [...on.flatMap((sanction) => sanction.pages), ...pages];

@@ -7,7 +7,7 @@ import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { parseIsoDate } from '../../chain/time.ts';
-import { collect, given, written } from '../../evidence/measure.ts';
+import { collect, listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
@@ -100,7 +100,7 @@ function withoutTwins(files: ReceiptFiles): ReceiptFiles {
   }
   return files.map((one) => {
     if (one.state !== 'published') return one;
-    const twins = given(filesOf.get(one.receipt.id)).filter((file) => file !== one.file);
+    const twins = listOrNone(filesOf.get(one.receipt.id)).filter((file) => file !== one.file);
     if (twins.length === 0) return one;
     const reasons = [`id: given by ${twins.join(', ')} too`];
     return { file: one.file, state: 'refused', reasons };
@@ -165,7 +165,7 @@ export function parseReceipt(file: string, text: string): ReceiptFile {
   }
   const parts = HEAD.exec(text);
   if (parts === null) return refused('its first line: expected ---, a head, and --- again');
-  const [yaml, body] = [written(parts[1]), written(parts[2])];
+  const [yaml, body] = [textOrEmpty(parts[1]), textOrEmpty(parts[2])];
   // Every scalar is text: an address that no quotes protect would be a number.
   const document = parseDocument(yaml, { schema: 'failsafe', logLevel: 'error' });
   const [fault] = document.errors;
@@ -183,7 +183,7 @@ export function parseReceipt(file: string, text: string): ReceiptFile {
   if (body.trim() === '') return refused('its text: expected some below the head');
   const { status: _, tags, ...rest } = parsed.data;
   // A head may leave its tags out: then the receipt has none.
-  const receipt = { slug, ...rest, tags: [...given(tags)], body: body.trim() };
+  const receipt = { slug, ...rest, tags: [...listOrNone(tags)], body: body.trim() };
   return { file, state: 'published', receipt };
 }
 

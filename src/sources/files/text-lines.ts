@@ -2,7 +2,7 @@
 // Blank lines are counted and passed over; a line without end is a fault of the file.
 
 import { StringDecoder } from 'node:string_decoder';
-import { written } from '../../evidence/measure.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables.ts';
 import { jsonIn } from '../http/fetch.ts';
 
@@ -27,7 +27,7 @@ export async function* textLines(
   };
   for await (const chunk of chunks) {
     const whole = (rest + decoder.write(Buffer.from(chunk))).split('\n');
-    rest = written(whole.pop());
+    rest = textOrEmpty(whole.pop());
     if (rest.length > charsMax) throw new FileFault('a line is too long');
     for (const held of whole) {
       const one = numbered(held, true);

@@ -3,7 +3,7 @@
 // plain data: no types of its own, few aliases. One that does not parse gives no table at all.
 
 import { type Document, isMap, isNode, isSeq, LineCounter, parseDocument } from 'yaml';
-import { written } from '../../evidence/measure.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
 import type { BrokenRow, FileLayout, RawRow } from '../../ports/tables.ts';
 import { FileFault, objectRow } from './text-lines.ts';
 
@@ -173,7 +173,7 @@ function tagRow(head: Head, tag: unknown, line: number): RawRow | BrokenRow {
 
 /** A value as text, a list of words joined by spaces; `''` where there is none, null where odd. */
 function textOf(value: unknown): string | null {
-  if (value === undefined || value === null) return written(value);
+  if (value === undefined || value === null) return textOrEmpty(value);
   if (Array.isArray(value)) return value.every(isWord) ? value.join(' ') : null;
   return isWord(value) ? String(value) : null;
 }

@@ -1,7 +1,7 @@
 // The file shows its completeness by its inner references: every profile has an entry on the
 // list named "SDN List" and every entry a profile. One that is missing refuses the whole file.
 
-import { written } from '../../evidence/measure.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
 import {
   currencyOf,
   type Document,
@@ -470,7 +470,7 @@ function primaryName(draft: Draft, tables: Tables): string | null {
   const [name, second] = printed;
   if (name === undefined || second !== undefined) return null;
   const parts = name.parts.map(({ groupId, text }) => {
-    const kind = tables.nameParts.get(written(draft.groups.get(groupId)));
+    const kind = tables.nameParts.get(textOrEmpty(draft.groups.get(groupId)));
     return { text, kind, leads: kind !== undefined && LEADING_PARTS.has(kind) };
   });
   const first = parts.filter(({ leads }) => leads);

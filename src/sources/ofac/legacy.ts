@@ -3,7 +3,7 @@
 // record count differs from its entries is refused: that count is how this format shows its end.
 // What could lose an address refuses the file; what else an entry lacks is left open, with a note.
 
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import {
   currencyOf,
   type Document,
@@ -162,7 +162,7 @@ function rowsOf(entry: Entry, uids: Set<string>): ListedAddress[] {
 
 function usDay(text: string): string | null {
   const parts = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text);
-  const [, month, day, year] = given(parts);
+  const [, month, day, year] = listOrNone(parts);
   if (month === undefined || day === undefined || year === undefined) return null;
   return isoDay(year, month, day);
 }

@@ -4,7 +4,7 @@
 // nested or stretched beyond reason, or never ends.
 
 import { SaxesParser, type SaxesTagNS } from 'saxes';
-import { written } from '../../evidence/measure.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
 import { type Document, quoted, Refused } from './publication.ts';
 
 /** The attributes of an element, by name. */
@@ -79,7 +79,7 @@ export function required(attributes: Attributes, name: string, where: string): s
 
 /** An attribute that a reader can do without: empty where it is missing. */
 export function told(attributes: Attributes, name: string): string {
-  return written(attributes[name]?.value);
+  return textOrEmpty(attributes[name]?.value);
 }
 
 /** Whether an attribute says `true`. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { PriceAsk, Prices } from '../../ports/history.ts';
 import {
   PRICE_FAULTS,
@@ -49,7 +49,7 @@ function ask(token: string | null, at = NOW - 86_400): PriceAsk {
 }
 
 function told<T>(reading: Partly<readonly T[], 'prices'>): readonly T[] | null {
-  return seen(map(reading, (list) => list));
+  return rowsSeen(map(reading, (list) => list));
 }
 
 async function priced(prices: Prices, asks: readonly PriceAsk[]) {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { ChainName } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
-import { written } from '../../evidence/measure.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
 import { map, type Partly, read, some, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
@@ -298,7 +298,7 @@ export function plainDecimal(value: number): string | null {
   if (match === null) return null;
   const [, whole, fraction, exponent] = match;
   if (whole === undefined) return null;
-  const behind = written(fraction);
+  const behind = textOrEmpty(fraction);
   const shift = exponent === undefined ? 0 : Number(exponent);
   const digits = `${whole}${behind}`;
   const point = whole.length + shift;

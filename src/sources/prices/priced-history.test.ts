@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { map, type Partly, Read, read, seen, unread } from '../../evidence/reading.ts';
+import { map, type Partly, Read, read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Neighbourhood, Prices, RawHistory, RawHistoryPort } from '../../ports/history.ts';
 import { heldInFull, memoryTransfer, memoryTransferHistory } from '../../testing/twins/history.ts';
@@ -57,7 +57,7 @@ async function rowsOf(history: RawHistory, over: { readonly valued?: boolean } =
   const reading: Partly<Neighbourhood, RawHistoryPort> | undefined = readings.get(ALICE);
   expect(reading).toBeInstanceOf(Read);
   if (reading === undefined) throw new Error('no reading');
-  const rows = seen(map(reading, ({ counterparties }) => counterparties));
+  const rows = rowsSeen(map(reading, ({ counterparties }) => counterparties));
   return [...(rows?.[0]?.transfers ?? [])].sort((a, b) => a.block - b.block);
 }
 

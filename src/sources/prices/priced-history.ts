@@ -4,8 +4,8 @@
 
 import { formatUnits, multiplyDecimals } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
-import { given } from '../../evidence/measure.ts';
-import { map, type Partly, seen } from '../../evidence/reading.ts';
+import { listOrNone } from '../../evidence/measure.ts';
+import { map, type Partly, rowsSeen } from '../../evidence/reading.ts';
 import {
   type Coin,
   type HistoryTransfer,
@@ -88,8 +88,8 @@ function filledHistory(
 }
 
 function transfersIn(reading: Reading): readonly HistoryTransfer[] {
-  return given(
-    seen(
+  return listOrNone(
+    rowsSeen(
       map(reading, ({ counterparties }) => counterparties.flatMap(({ transfers }) => transfers)),
     ),
   );
@@ -126,7 +126,7 @@ function withMarket(one: HistoryTransfer, markets: Markets): HistoryTransfer {
 
 /** What a price source told; a silent one told nothing. */
 function rowsOf<T>(reading: Partly<readonly T[], 'prices'> | null): readonly T[] {
-  return given(reading === null ? null : seen(reading));
+  return listOrNone(reading === null ? null : rowsSeen(reading));
 }
 
 function distinct<T>(list: readonly T[], keyOf: (one: T) => string): T[] {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { parseRawAmount } from '../../chain/amount.ts';
 import { collect } from '../../evidence/measure.ts';
-import { map, type Partly, part, read, seen, unread } from '../../evidence/reading.ts';
+import { map, type Partly, part, read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type {
@@ -53,7 +53,7 @@ export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
           const rowsMax = Math.min(limits.rowsMax, room);
           const reading = await ofAddress(options, address, { ...limits, rowsMax }, budget);
           readings.set(address, reading);
-          const rows = seen(map(reading, ({ counterparties }) => counterparties));
+          const rows = rowsSeen(map(reading, ({ counterparties }) => counterparties));
           if (rows !== null) for (const { transfer_count } of rows) room -= transfer_count;
         }
         return readings;

@@ -6,14 +6,14 @@ import { z } from 'zod';
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { decodeBase58 } from '../../chain/coin-address.ts';
 import { DAY_S } from '../../chain/time.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
+  AccountPage,
   LaunchFeed,
   LaunchFeedPort,
   ListedTransaction,
-  Listing,
   ReadTransaction,
   SeenLaunch,
 } from '../../ports/launches.ts';
@@ -95,11 +95,11 @@ const NONE: readonly FoundLaunch[] = Object.freeze([]);
 
 function keysOf({ meta, transaction: { message } }: Told): string[] {
   const loaded = meta.loadedAddresses;
-  return [...message.accountKeys, ...given(loaded?.writable), ...given(loaded?.readonly)];
+  return [...message.accountKeys, ...listOrNone(loaded?.writable), ...listOrNone(loaded?.readonly)];
 }
 
 function instructionsOf({ meta, transaction: { message } }: Told): Instruction[] {
-  const inner = given(meta.innerInstructions).flatMap(({ instructions }) => instructions);
+  const inner = listOrNone(meta.innerInstructions).flatMap(({ instructions }) => instructions);
   return [...message.instructions, ...inner];
 }
 
@@ -233,11 +233,11 @@ async function listingOf(
   account: string,
   after: string | null,
   budget: CallBudget,
-): Promise<Listing> {
+): Promise<AccountPage> {
   const asked_at = options.now();
   const newestFirst: ListedTransaction[] = [];
   const pagesMax = after === null ? 1 : options.pagesMax;
-  const told = (met: boolean): Listing => {
+  const told = (met: boolean): AccountPage => {
     return { transactions: newestFirst.reverse(), met, asked_at };
   };
   for (let pages = 0, before: string | null = null; pages < pagesMax; pages += 1) {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Neighbourhood } from '../../ports/history.ts';
 import { madeUpAddress } from '../../world/made-up-address.ts';
 import { liveHistory } from '../explorer/history.ts';
@@ -125,7 +125,7 @@ async function told(over: Over = {}, callsMax = 100) {
 }
 
 function knownIn(reading: Partly<Neighbourhood, 'raw_history'>): Neighbourhood | null {
-  const sight = seen(map(reading, (one) => [one]));
+  const sight = rowsSeen(map(reading, (one) => [one]));
   return sight === null ? null : sight[0];
 }
 

@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Bus, BusPort, Held, HeldTogether } from '../../ports/streams.ts';
+import type { Bus, BusPort, HeldStreams, HeldTogether } from '../../ports/streams.ts';
 import { type Database, StoreUnavailable } from '../control/engine/database.ts';
 
 /** The control store, and the URL of its server, for the connection that listens. */
@@ -43,7 +43,7 @@ export function postgresBus({ database, url, onFault }: PostgresBusOptions): Bus
   const process = randomUUID();
   const { protocol, host } = new URL(url);
   const listeners = new Set<() => void>();
-  const held = new Map<string, Held>();
+  const held = new Map<string, HeldStreams>();
   const callHere = () => {
     for (const call of listeners) call();
   };

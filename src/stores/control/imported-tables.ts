@@ -61,7 +61,7 @@ export function tableStore<Row extends StoredRow>(
   notes: ImportNotes | null,
 ): TableStore<Row> {
   const ask = <T>(work: () => Promise<T>) => asked(shape, database, now, work);
-  const sql = statementsOf(shape);
+  const sql = tableStatements(shape);
   return {
     begin: (facts) =>
       ask(async () => {
@@ -96,14 +96,14 @@ export function tableStore<Row extends StoredRow>(
     page: (id, afterN) =>
       ask(async () => {
         const rows = await database.query<Kept>(sql.page, [id, afterN, PAGE_ROWS]);
-        return rows.map(rowsOf<Row>(sql.columns));
+        return rows.map(rowsOfTable<Row>(sql.columns));
       }),
     under: (addresses) =>
       ask(async () => {
         const keys = [...new Set(addresses.map(matchKey))];
         const rows = await database.query<Kept>(sql.under, [keys, UNDER_ROWS_MAX + 1]);
         if (rows.length > UNDER_ROWS_MAX) throw new Silence('a look-up gave too many rows');
-        return rows.map(rowsOf<Row>(sql.columns)).map(({ row }) => row);
+        return rows.map(rowsOfTable<Row>(sql.columns)).map(({ row }) => row);
       }),
   };
 }
@@ -141,7 +141,7 @@ async function begin(
   const [row] = await session.query<{ id: number }>(
     `insert into table_imports (table_name, source, source_url, origin, started_at)
      values ($1, $2, $3, $4, $5) returning id`,
-    [table, facts.source, facts.source_url, facts.origin, timeOf(facts.started_at)],
+    [table, facts.source, facts.source_url, facts.origin, unixTime(facts.started_at)],
   );
   if (row === undefined) throw new Error('import: the store gave no id');
   return row;
@@ -192,8 +192,8 @@ async function complete(
       returning ${IMPORT_COLUMNS}`,
     [
       id,
-      timeOf(end.completed_at),
-      timeOf(end.as_of),
+      unixTime(end.completed_at),
+      unixTime(end.as_of),
       end.rows_accepted,
       end.rows_refused,
       end.sha256,
@@ -243,7 +243,7 @@ async function forgetLeftBehind(database: Database, sql: Forgetting, now: number
   const left = await database.query<{ id: number }>(
     `select id from table_imports
       where table_name = $1 and completed_at is null and started_at < $2 limit ${IN_FORCE_MAX}`,
-    [sql.table, timeOf(now - LEFT_BEHIND_S)],
+    [sql.table, unixTime(now - LEFT_BEHIND_S)],
   );
   for (const { id } of left) await forgetImport(database, sql, id);
 }
@@ -297,7 +297,7 @@ function secondsOf(at: Date): number {
 export type KeptShape<Row> = Omit<TableShape<Row, string, unknown>, 'index'>;
 
 /** The statements on a declared table whose rows are these. */
-export type Statements<Row extends StoredRow> = ReturnType<typeof statementsOf<Row>>;
+export type Statements<Row extends StoredRow> = ReturnType<typeof tableStatements<Row>>;
 
 const SQL_TYPES: Readonly<Record<ColumnKind, string>> = {
   text: 'text[]',
@@ -307,7 +307,7 @@ const SQL_TYPES: Readonly<Record<ColumnKind, string>> = {
 };
 
 /** The statements on a declared table. Names in them are the declaration's, never a caller's. */
-export function statementsOf<Row extends StoredRow>({
+export function tableStatements<Row extends StoredRow>({
   name: table,
   columns,
   keys,
@@ -332,7 +332,9 @@ export function statementsOf<Row extends StoredRow>({
     values: (rows: readonly Row[]): Param[] => [
       ...derived.map(([, field]) => rows.map((row) => keyOf(row[field]))),
       ...kinds.map(([column, kind]) =>
-        rows.map((row) => (kind === 'time' ? timeOf(Number(row[column])) : (row[column] ?? null))),
+        rows.map((row) =>
+          kind === 'time' ? unixTime(Number(row[column])) : (row[column] ?? null),
+        ),
       ),
     ],
     page: `select r.n, ${shown.join(', ')} from ${table} r ${joined}
@@ -373,7 +375,7 @@ function keyOf(value: StoredRow[string] | undefined): string | null {
 export type Kept = { readonly n: number; readonly [column: string]: StoredRow[string] };
 
 /** Makes rows of kept ones; of a text that many rows of a page repeat there is one copy. */
-export function rowsOf<Row extends StoredRow>(columns: readonly string[]) {
+export function rowsOfTable<Row extends StoredRow>(columns: readonly string[]) {
   const texts = new Map<string, string>();
   return (kept: Kept): Numbered<Row> => {
     const row: { [column: string]: StoredRow[string] } = {};
@@ -392,7 +394,7 @@ function shared(value: StoredRow[string] | undefined, texts: Map<string, string>
 }
 
 /** A time as the store keeps it. */
-export function timeOf(seconds: number): Date {
+export function unixTime(seconds: number): Date {
   return new Date(seconds * MS_PER_S);
 }
 

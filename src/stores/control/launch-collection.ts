@@ -5,16 +5,16 @@ import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type {
-  Cursor,
+  AccountCursor,
+  CollectionGap,
+  CollectionStep,
   DueLaunch,
-  Gap,
   LaunchCollection,
   LaunchMonth,
   LaunchMonths,
   LaunchMonthsPort,
   ReachedAt,
   SeenLaunch,
-  Step,
 } from '../../ports/launches.ts';
 import {
   type ControlContext,
@@ -46,7 +46,7 @@ export function launchCollectionTable(
   return {
     cursorOf: (account) =>
       ask(async () => {
-        const [row] = await database.query<Cursor>(
+        const [row] = await database.query<AccountCursor>(
           `select signature, ${epoch('since')}, ${epoch('reached_at')}, attempts
              from launch_cursors where watched = $1`,
           [account],
@@ -97,7 +97,7 @@ function timeOf(seconds: number): Date {
   return new Date(seconds * MS_PER_S);
 }
 
-async function kept(session: Session, step: Step, windowS: number): Promise<boolean> {
+async function kept(session: Session, step: CollectionStep, windowS: number): Promise<boolean> {
   const { account, from, to, launches, gaps } = step;
   const place = [account, to.signature, timeOf(to.reached_at), to.attempts] as const;
   const moved =
@@ -145,7 +145,7 @@ function columnsOf(launches: readonly SeenLaunch[], windowS: number) {
   ];
 }
 
-async function keepGap(session: Session, account: string, gap: Gap): Promise<void> {
+async function keepGap(session: Session, account: string, gap: CollectionGap): Promise<void> {
   const missed_s = Math.max(1, gap.to_at - gap.from_at);
   const to = timeOf(gap.to_at);
   const joined = await session.query(

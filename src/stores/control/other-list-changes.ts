@@ -4,14 +4,14 @@
 import { MS_PER_S } from '../../chain/time.ts';
 import { map } from '../../evidence/reading.ts';
 import type {
-  ChangesAsked,
-  ImportsAsked,
+  ChangesRequest,
+  ImportsRequest,
   LabelChange,
   LabelChanges,
   LabelRole,
   OtherListChange,
   OtherListChanges,
-  OtherListChangesAsked,
+  OtherListChangesRequest,
   OtherListImport,
 } from '../../ports/tables.ts';
 import type { Database } from './engine/database.ts';
@@ -76,7 +76,7 @@ export function otherListChangeStore(database: Database, now: () => number): Oth
 
 type Dated<T> = Omit<T, 'at'> & { readonly completed_at: Date };
 
-async function changes(database: Database, asked: OtherListChangesAsked) {
+async function changes(database: Database, asked: OtherListChangesRequest) {
   const rows = await database.query<Dated<OtherListChange>>(
     `select c.id::int4 as id, c.change, i.source as list, c.address, c.entries, c.before,
         c.import_id, i.completed_at, i.sha256, i.origin = 'simulated' as simulated
@@ -101,7 +101,7 @@ type ImportRow = Omit<Dated<OtherListImport>, 'as_of' | 'counts'> & {
   readonly removed: number;
 };
 
-async function imports(database: Database, asked: ImportsAsked) {
+async function imports(database: Database, asked: ImportsRequest) {
   const rows = await database.query<ImportRow>(
     `select i.source as list, i.id as import_id, i.completed_at, i.as_of, i.dated_by, i.sha256,
         i.source_url, i.rows_accepted as rows, i.rows_refused, i.rows_lost,
@@ -128,7 +128,7 @@ async function imports(database: Database, asked: ImportsAsked) {
   );
 }
 
-function spanOf({ from, until }: ImportsAsked): (Date | null)[] {
+function spanOf({ from, until }: ImportsRequest): (Date | null)[] {
   return [from, until].map((at) => (at === null ? null : new Date(at * MS_PER_S)));
 }
 
@@ -205,7 +205,7 @@ export function labelChangeStore(database: Database, now: () => number): LabelCh
   };
 }
 
-function changeRows(database: Database, asked: ChangesAsked): Promise<Row[]> {
+function changeRows(database: Database, asked: ChangesRequest): Promise<Row[]> {
   return database.query<Row>(
     `select c.id::int4 as id, c.import_id, c.change, c.address, c.chain, c.entity, c.label, c.role,
         c.confidence, c.source_url, c.first_seen, c.label_before, c.role_before,

@@ -5,9 +5,9 @@ import {
   type Claimed,
   DELIVERY_LIMITS,
   type Deliveries,
+  type DeliveryEnd,
   DISPATCH_LIMITS,
   type NewDispatch,
-  type Settled,
 } from '../../ports/integrations.ts';
 import {
   type ControlContext,
@@ -184,7 +184,7 @@ async function settled(
   session: Session,
   holder: string,
   { delivery, integration_id: id }: Claimed,
-  end: Settled,
+  end: DeliveryEnd,
 ): Promise<void> {
   const own = [id, holder, end.after_s];
   const of = 'where id = $1 and held_by = $2';

@@ -5,7 +5,7 @@ import { Part, type Partly, Read, Unread } from '../../evidence/reading.ts';
 import { listOf, row } from '../../ports/publication-store.suite.ts';
 import type {
   ListChanges,
-  ListChangesAsked,
+  ListChangesRequest,
   PublicationStore,
   PublishedList,
 } from '../../ports/sanctions.ts';
@@ -18,7 +18,7 @@ const A = '0xABcdEFABcdEFabcdEfAbCdefabcdeFABcDEFabCD';
 const B = '12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h';
 const C = 'made-up-literal';
 const EVER = { from: null, until: null };
-const ALL: ListChangesAsked = { ...EVER, beforeId: null, matchKey: null, limit: 100 };
+const ALL: ListChangesRequest = { ...EVER, beforeId: null, matchKey: null, limit: 100 };
 
 const FIRST = listOf('2026-09-15', '1', [row(A, '7'), row(B, '8'), row(C, '9')]);
 const SECOND = listOf('2026-09-16', '2', [
@@ -37,7 +37,7 @@ function whole<T>(reading: Partly<T, never>): T {
   throw new Error(`not read to its end: ${reading.why.reason}`);
 }
 
-async function shown(log: ListChanges, more: Partial<ListChangesAsked> = {}) {
+async function shown(log: ListChanges, more: Partial<ListChangesRequest> = {}) {
   const changes = whole(await log.newest({ ...ALL, ...more }));
   return changes.map(({ change, listing, before }) => [change, listing.address, before?.uid]);
 }

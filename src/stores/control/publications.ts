@@ -2,15 +2,14 @@
 
 import { matchKey } from '../../chain/address.ts';
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
-import { collect, given, heldUnder } from '../../evidence/measure.ts';
+import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
 import { type Partly, part, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type {
   Acceptable,
-  Asked,
+  AddressListing,
   ChangedListing,
-  Check,
   FileEvent,
   HeldPublication,
   HeldRefusal,
@@ -19,17 +18,18 @@ import type {
   ListChange,
   ListChangeKind,
   ListChanges,
-  ListChangesAsked,
   ListChangesPort,
+  ListChangesRequest,
   ListDiff,
   ListEntry,
-  Listing,
-  Named,
+  NewerRefusal,
+  NewestCheck,
+  PublicationName,
   PublicationStore,
   PublishedList,
-  Served,
+  ServedFile,
+  SourceCheck,
   Span,
-  Superseded,
   Written,
 } from '../../ports/sanctions.ts';
 import {
@@ -62,7 +62,7 @@ export function publicationStore(database: Database, now: () => number): Publica
     recordCheck: (check) =>
       ask(() => database.transaction((session) => recordCheck(session, check))),
     refusals: () => ask(() => refusals(database, REFUSALS_TOLD_MAX)),
-    refusalOf: (sha256) => ask(() => refusalOf(database, sha256)),
+    refusalOf: (sha256) => ask(() => heldRefusalOf(database, sha256)),
     recordRefusal: (refusal) =>
       ask(() => database.transaction((session) => recordRefusal(session, refusal))),
   };
@@ -170,7 +170,7 @@ async function entriesUnder(
 async function lastServed(
   session: Pick<Session, 'query'>,
   sourceKey: string,
-): Promise<Served | null> {
+): Promise<ServedFile | null> {
   const [row] = await session.query<{
     readonly sha256: string;
     readonly etag: string | null;
@@ -185,7 +185,7 @@ async function lastServed(
   return { sha256, validators };
 }
 
-async function sourcesAsked(session: Pick<Session, 'query'>): Promise<Asked[]> {
+async function sourcesAsked(session: Pick<Session, 'query'>): Promise<SourceCheck[]> {
   const rows = await session.query<{
     readonly source_key: string;
     readonly source_url: string;
@@ -204,8 +204,8 @@ async function sourcesAsked(session: Pick<Session, 'query'>): Promise<Asked[]> {
 
 async function recordAsked(
   session: Pick<Session, 'query'>,
-  { source, asked_at, result }: Asked,
-  served: Served | null,
+  { source, asked_at, result }: SourceCheck,
+  served: ServedFile | null,
 ): Promise<true> {
   await session.query(
     `insert into sanctions_sources as s (source_key, source_url, asked_at, result, sha256, etag,
@@ -220,7 +220,7 @@ async function recordAsked(
     [
       source.key,
       source.url,
-      timeOf(asked_at),
+      secondsOfTime(asked_at),
       result,
       ...(served === null
         ? [null, null, null]
@@ -246,7 +246,7 @@ async function accept(session: Session, next: Acceptable): Promise<Written> {
   if (next.check !== null) await writeCheck(session, { ...next, publication_id: id });
   await session.query('update sanctions_current set publication_id = $1, changed_at = $2', [
     id,
-    timeOf(next.accepted_at),
+    secondsOfTime(next.accepted_at),
   ]);
   // What is in force is refused no more, whoever let it pass.
   await session.query('delete from sanctions_refusals where sha256 = $1', [next.list.sha256]);
@@ -291,7 +291,7 @@ async function insertPublication(session: Session, next: Acceptable): Promise<nu
       list.parties,
       list.record_count,
       list.unparsed,
-      timeOf(next.accepted_at),
+      secondsOfTime(next.accepted_at),
       next.accepted_why,
     ],
   );
@@ -343,7 +343,7 @@ function numbered(entry: ListEntry, ordinal: number): object {
   return { ...entry, ordinal, match_key: matchKey(entry.address) };
 }
 
-async function recordCheck(session: Session, check: Check): Promise<Written> {
+async function recordCheck(session: Session, check: NewestCheck): Promise<Written> {
   if ((await lockedCurrent(session)) !== check.publication_id) return 'moved';
   await writeCheck(session, check);
   if (check.check.by === 'asked') {
@@ -362,7 +362,7 @@ async function recordCheck(session: Session, check: Check): Promise<Written> {
  */
 async function writeCheck(
   session: Session,
-  { publication_id, source, check }: Omit<Check, 'check'> & Pick<Acceptable, 'check'>,
+  { publication_id, source, check }: Omit<NewestCheck, 'check'> & Pick<Acceptable, 'check'>,
 ): Promise<void> {
   if (check === null) return;
   await session.query(
@@ -373,7 +373,7 @@ async function writeCheck(
        set first_at = least(c.first_at, excluded.first_at),
            last_at = case when c.last_at > control_now() then excluded.last_at
                           else greatest(c.last_at, excluded.last_at) end`,
-    [publication_id, source.key, source.url, timeOf(check.at), check.by],
+    [publication_id, source.key, source.url, secondsOfTime(check.at), check.by],
   );
 }
 
@@ -420,10 +420,10 @@ export async function noteChanges(session: Asking, next: Noted): Promise<void> {
   );
 }
 
-type Before = Named & { readonly addresses: readonly ListEntry[] };
+type Before = PublicationName & { readonly addresses: readonly ListEntry[] };
 
 async function changedPublicationOf(session: Asking, id: number): Promise<Before> {
-  const named = await session.query<Named>(
+  const named = await session.query<PublicationName>(
     'select published, sha256 from sanctions_publications where id = $1',
     [id],
   );
@@ -435,7 +435,7 @@ async function changedPublicationOf(session: Asking, id: number): Promise<Before
   return { ...onlyRow(named), addresses };
 }
 
-async function kindOf(session: Asking, before: Named, sha256: string): Promise<string> {
+async function kindOf(session: Asking, before: PublicationName, sha256: string): Promise<string> {
   if (before.sha256 === sha256) return 'read_again';
   const held = await session.query('select 1 from sanctions_publications where sha256 = $1', [
     sha256,
@@ -446,12 +446,16 @@ async function kindOf(session: Asking, before: Named, sha256: string): Promise<s
 type Row = {
   readonly change: ListChangeKind;
   readonly match_key: string;
-  readonly listing: Listing;
-  readonly before: Listing | null;
+  readonly listing: AddressListing;
+  readonly before: AddressListing | null;
 };
 
 function rowsOf(diff: ListDiff): Row[] {
-  const row = (change: ListChangeKind, listing: Listing, before: Listing | null): Row => {
+  const row = (
+    change: ListChangeKind,
+    listing: AddressListing,
+    before: AddressListing | null,
+  ): Row => {
     return { change, match_key: matchKey(listing.address), listing, before };
   };
   return [
@@ -506,7 +510,7 @@ type ChangeRow = Omit<ListChange, 'at' | 'from' | 'to'> & {
   readonly sha256_before: string;
 };
 
-async function changes(database: Database, asked: ListChangesAsked): Promise<ListChange[]> {
+async function changes(database: Database, asked: ListChangesRequest): Promise<ListChange[]> {
   const rows = await database.query<ChangeRow>(
     `select c.id::int4 as id, c.change, c.listing, c.before, a.kind as outcome, a.accepted_at as at,
             a.published, a.sha256, a.published_before, a.sha256_before
@@ -589,7 +593,7 @@ export function diffPublications(a: Listed, b: Listed): ListDiff {
   const lacking = [...before].filter(([key]) => !after.has(key)).map(([, found]) => found);
   const removed = new Set(lacking);
   const gone = byAddress(lacking);
-  const added: Listing[] = [];
+  const added: AddressListing[] = [];
   const moved: ChangedListing[] = [];
   const both: ChangedListing[] = [];
   for (const [key, to] of after) {
@@ -598,7 +602,7 @@ export function diffPublications(a: Listed, b: Listed): ListDiff {
       both.push({ from, to });
       continue;
     }
-    const earlier = heldUnder(gone, matchKey(to.address)).find((listing) => removed.has(listing));
+    const earlier = rowsUnder(gone, matchKey(to.address)).find((listing) => removed.has(listing));
     if (earlier === undefined) {
       added.push(to);
       continue;
@@ -615,25 +619,25 @@ export function diffPublications(a: Listed, b: Listed): ListDiff {
   };
 }
 
-function listings({ addresses }: Listed): Map<string, Listing> {
+function listings({ addresses }: Listed): Map<string, AddressListing> {
   const rows = new Map<string, DiffRow[]>();
   for (const row of addresses) collect(rows, JSON.stringify([matchKey(row.address), row.uid]), row);
   return new Map([...rows].map(([key, under]) => [key, listing(under)]));
 }
 
-function listing(rows: readonly DiffRow[]): Listing {
+function listing(rows: readonly DiffRow[]): AddressListing {
   const [row] = rows;
   if (row === undefined) throw new Error('a key without rows');
   const { address, uid, entity, type } = row;
-  const said = rows.flatMap((under) => given(under.programs));
+  const said = rows.flatMap((under) => listOrNone(under.programs));
   const open = rows.some((under) => under.programs === null);
   const programs = open ? null : [...new Set(said)];
   const currencies = [...new Set(rows.map(({ currency }) => currency))];
   return { address, uid, entity, type, programs, currencies };
 }
 
-function byAddress(found: readonly Listing[]): Map<string, Listing[]> {
-  const held = new Map<string, Listing[]>();
+function byAddress(found: readonly AddressListing[]): Map<string, AddressListing[]> {
+  const held = new Map<string, AddressListing[]>();
   for (const one of found) collect(held, matchKey(one.address), one);
   return held;
 }
@@ -660,7 +664,7 @@ export function refusedSecondsOf(at: Date): number {
 }
 
 /** A time for the store. */
-export function timeOf(seconds: number): Date {
+export function secondsOfTime(seconds: number): Date {
   return new Date(seconds * MS_PER_S);
 }
 
@@ -687,8 +691,8 @@ const SUPERSEDED = `
    order by coalesce(r.published, p.published) desc, r.refused_at desc limit 1`;
 
 /** The newer file that stands against the list in force, if one does. */
-export async function supersededBy(session: Pick<Session, 'query'>): Promise<Superseded | null> {
-  const [row] = await session.query<Omit<Superseded, 'since'> & { readonly since: Date }>(
+export async function supersededBy(session: Pick<Session, 'query'>): Promise<NewerRefusal | null> {
+  const [row] = await session.query<Omit<NewerRefusal, 'since'> & { readonly since: Date }>(
     SUPERSEDED,
   );
   return row === undefined ? null : { ...row, since: refusedSecondsOf(row.since) };
@@ -721,7 +725,7 @@ export async function refusals(
 }
 
 /** The newest refusal of one file. */
-export async function refusalOf(
+export async function heldRefusalOf(
   session: Pick<Session, 'query'>,
   sha256: string,
 ): Promise<HeldRefusal | null> {
@@ -756,8 +760,8 @@ export async function recordRefusal(session: Session, refusal: HeldRefusal): Pro
       refusal.acceptable,
       refusal.judged_by,
       refusal.kept_as,
-      timeOf(refusal.first_at),
-      timeOf(refusal.refused_at),
+      secondsOfTime(refusal.first_at),
+      secondsOfTime(refusal.refused_at),
     ],
   );
   await session.query(

@@ -8,7 +8,7 @@ import {
   Part,
   type Partly,
   Read,
-  seen,
+  rowsSeen,
   Unread,
   unread,
 } from '../../evidence/reading.ts';
@@ -34,7 +34,7 @@ function flagsIn(database: Database, simulated = false) {
 }
 
 function tokensOf(reading: Partly<FlagWindow, RugFlagsPort>): string[] {
-  const flags = seen(map(reading, (window) => window.flags));
+  const flags = rowsSeen(map(reading, (window) => window.flags));
   return flags === null ? [] : flags.map((one) => one.token);
 }
 

@@ -8,7 +8,7 @@ import { placeOrBeginning } from '../../evidence/measure.ts';
 import { read, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { FlagsTold } from '../../ports/integrations.ts';
+import type { FlagPlace } from '../../ports/integrations.ts';
 import {
   FLAG_EVENTS_AT_ONCE_MAX,
   FLAG_EVENTS_KEPT,
@@ -302,7 +302,7 @@ const PLACE = `
 const MOVE = 'update flags_dispatched set seq = $2::bigint where seq = $1::bigint returning seq';
 
 /** The place over the control database. */
-export function flagsToldTable(database: Database, context: ControlContext): FlagsTold {
+export function flagsToldTable(database: Database, context: ControlContext): FlagPlace {
   const { ask } = controlReadings('flags_told', 'What chats were told of flags', context);
   return {
     place: (newest) =>

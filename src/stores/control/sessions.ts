@@ -1,7 +1,7 @@
 // Answers one question: how are signed-in browsers kept in the control database.
 // Each look-up asks the table, so that a session that was ended opens nothing at once, everywhere.
 
-import type { Session, SessionStore } from '../../ports/access.ts';
+import type { BrowserSession, SessionStore } from '../../ports/access.ts';
 import { type ControlContext, controlReadings, type Database, epoch } from './engine/database.ts';
 
 const FIND = `select s.id, s.membership_id, ${epoch('s.created_at')}, ${epoch('s.seen_at')},
@@ -20,7 +20,7 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
     find: (secrets, renewedSince) =>
       ask(async () => {
         const hashes = secrets.map(({ hash }) => hash);
-        const [found] = await database.query<Session>(FIND, [hashes, renewedSince]);
+        const [found] = await database.query<BrowserSession>(FIND, [hashes, renewedSince]);
         return found === undefined ? null : found;
       }),
     add: ({ id, membership_id, secret, created_at }, dropBefore) =>

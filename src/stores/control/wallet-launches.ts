@@ -8,12 +8,12 @@ import type { Source } from '../../evidence/source.ts';
 import {
   type Collection,
   type CorpusState,
-  ENTRIES_MAX,
   type FlagEvaluation,
   type HoldOut,
   type MintLaunch,
   type SettledLaunch,
   WAITING_MAX,
+  WALLET_ENTRIES_MAX,
   type WalletLaunches,
   type WalletLaunchesPort,
 } from '../../ports/deployers.ts';
@@ -73,7 +73,11 @@ export function walletLaunchTable(
       asked(
         async (corpus) => {
           const waits = await database.query<{ mint: string }>(WAITING, [wallet, WAITING_MAX]);
-          const rows = await database.query<EntryRow>(OF_WALLET, [wallet, ENTRIES_MAX], 'often');
+          const rows = await database.query<EntryRow>(
+            OF_WALLET,
+            [wallet, WALLET_ENTRIES_MAX],
+            'often',
+          );
           const [first] = rows;
           const counts = first === undefined ? { settled: 0, died: 0 } : first;
           const { settled, died } = counts;

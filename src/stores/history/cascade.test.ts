@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { map, Part, Read, read, seen, Unread, unread } from '../../evidence/reading.ts';
+import { map, Part, Read, read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { RawHistory } from '../../ports/history.ts';
 import type { LiveHistory } from '../../ports/indexing.ts';
@@ -137,7 +137,7 @@ describe('says', () => {
     const live = historyOf([memoryTransfer(2, c, a)], NOW - 60, 'onchain', true);
     const answer = await ask(cascade(held, live).history);
     expect(answer instanceof Part && answer.why.code).toBe('simulated');
-    const met = seen(map(answer, ({ counterparties }) => counterparties));
+    const met = rowsSeen(map(answer, ({ counterparties }) => counterparties));
     expect(met?.map(({ address }) => address).sort()).toEqual([b, c]);
   });
 

@@ -4,7 +4,7 @@
 
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
-import { collect, heldUnder, tally } from '../../evidence/measure.ts';
+import { collect, rowsUnder, tally } from '../../evidence/measure.ts';
 import {
   all,
   basis,
@@ -12,7 +12,7 @@ import {
   type Partly,
   Read,
   type Reading,
-  seen,
+  rowsSeen,
   Unread,
   unread,
   weaken,
@@ -103,7 +103,7 @@ function isWanting(
   // What was cut because there is too much of it is no less where it is read live.
   if (cut === 'row_cap') return false;
   if (cut !== null && cut !== 'simulated') return true;
-  const known = seen(map(reading, (one) => [one]));
+  const known = rowsSeen(map(reading, (one) => [one]));
   if (known === null) return true;
   const [{ degree, coverage }] = known;
   // A hub is not walked past, however much more of it is read.
@@ -165,7 +165,7 @@ export function eachOnce(lists: readonly (readonly HistoryTransfer[])[]): Histor
     for (const transfer of transfers) {
       const name = nameOf(transfer);
       tally(counts, name);
-      if (Number(counts.get(name)) > heldUnder(byName, name).length) {
+      if (Number(counts.get(name)) > rowsUnder(byName, name).length) {
         collect(byName, name, transfer);
       }
     }

@@ -5,14 +5,22 @@
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName, isEvmChain } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
-import { map, mintAs, type Partly, Read, seen, unread, weaken } from '../../evidence/reading.ts';
+import {
+  map,
+  mintAs,
+  type Partly,
+  Read,
+  rowsSeen,
+  unread,
+  weaken,
+} from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type CounterpartyRing,
   type CounterpartyRingPort,
+  type CoverageGap,
   type CoverageRange,
   type CoveredNeighbourhood,
-  type Gap,
   type HeldRing,
   type HistoryTransfer,
   type LackingList,
@@ -24,10 +32,10 @@ import {
   type RawHistoryPort,
   type RawRing,
   type RawRingPort,
-  type RingAsked,
   type RingCoverage,
   type RingGap,
   type RingLack,
+  type RingRequest,
   signerOf,
   signingOf,
   type TransferHistory,
@@ -101,11 +109,11 @@ function covered(
     const nft_gaps = gapsIn(coverage, { ...needs, chains: own.filter(isEvmChain) }, ['nft']);
     return signersTold({ ...known, gaps: gapsIn(coverage, needs), nft_gaps, signs_within });
   });
-  const missing = seen(map(told, (known) => missingOf(known, degreeMax)));
+  const missing = rowsSeen(map(told, (known) => missingOf(known, degreeMax)));
   return mintAs(PORT, missing === null ? told : weaken(told, missing[0]));
 }
 
-const NONE_TOLD: readonly Gap[] = Object.freeze([]);
+const NONE_TOLD: readonly CoverageGap[] = Object.freeze([]);
 
 /** Why a neighbourhood is not all there is, if it is not: at most one reason. */
 function missingOf(
@@ -168,24 +176,24 @@ export function coveredRing(raw: RawRing, tip: FreshTip): CounterpartyRing {
 
 function coveredBlocks(
   reading: Partly<HeldRing, RawRingPort>,
-  asked: RingAsked,
+  asked: RingRequest,
   gapsOf: GapsOf,
 ): Partly<MetRing, CounterpartyRingPort> {
   const told = map(reading, ({ meetings, coverage }): MetRing => {
     return { meetings, ...gapsOf(coverage, asked) };
   });
-  const gaps = seen(map(told, (one) => one.gaps));
+  const gaps = rowsSeen(map(told, (one) => one.gaps));
   if (gaps === null || gaps.length === 0) return mintAs(RING_PORT, told);
   return mintAs(RING_PORT, weaken(told, why('ring_partial', { gaps: ringGapsText(gaps) })));
 }
 
 type Gaps = Pick<MetRing, 'gaps' | 'nft_gapped'>;
-type GapsOf = (coverage: RingCoverage, asked: RingAsked) => Gaps;
+type GapsOf = (coverage: RingCoverage, asked: RingRequest) => Gaps;
 
 /** What is missing of the listed addresses, chain by chain: of what a negative needs, or these. */
 export function ringGaps(
   { ofChains, ofListed }: RingCoverage,
-  { listed, chains }: Pick<RingAsked, 'listed' | 'chains'>,
+  { listed, chains }: Pick<RingRequest, 'listed' | 'chains'>,
   { now, tipMaxAgeS }: FreshTip,
   kinds?: readonly TransferKind[],
 ): RingGap[] {
@@ -250,8 +258,8 @@ export function gapsIn(
   coverage: readonly CoverageRange[],
   needs: CoverageNeeds,
   kinds: readonly TransferKind[] = KINDS,
-): Gap[] {
-  const gaps: Gap[] = [];
+): CoverageGap[] {
+  const gaps: CoverageGap[] = [];
   for (const chain of needs.chains) {
     for (const kind of kinds) {
       const ranges = coverage.filter((range) => range.chain === chain && range.kind === kind);
@@ -305,7 +313,7 @@ function extended(reach: CoverageRange, range: CoverageRange): CoverageRange {
 const GAPS_NAMED_MAX = 4;
 
 /** The gaps of one address in words. */
-export function gapsText(address: string, gaps: readonly Gap[]): string {
+export function gapsText(address: string, gaps: readonly CoverageGap[]): string {
   const named = gaps.slice(0, GAPS_NAMED_MAX).map((gap) => `${gap.chain} ${gap.kind} ${gap.held}`);
   const rest = gaps.length - named.length;
   return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}, for ${address}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { map, Part, Read, read, seen, Unread, unread } from '../../evidence/reading.ts';
+import { map, Part, Read, read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
   type PriceAsk,
@@ -67,7 +67,7 @@ function row(ask: PriceAsk, usd: string, read_at: number): ReadPrice {
 }
 
 async function pricesOf(prices: Prices, asks: readonly PriceAsk[] = [ASK]) {
-  const told = seen(map(await prices.historical(asks, SIGNAL), (rows) => [...rows]));
+  const told = rowsSeen(map(await prices.historical(asks, SIGNAL), (rows) => [...rows]));
   return told?.map(({ price }) => (price === null ? null : `${price.usd} by ${price.basis}`));
 }
 

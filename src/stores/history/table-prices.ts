@@ -3,8 +3,8 @@
 // that was read long ago is asked for again behind the answer, which is how a source corrects it.
 
 import { parseDecimal } from '../../chain/amount.ts';
-import { written } from '../../evidence/measure.ts';
-import { map, type Partly, seen, some, Unread, unread } from '../../evidence/reading.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
+import { map, type Partly, rowsSeen, some, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
   type PriceAsk,
@@ -90,13 +90,13 @@ function flat(lists: readonly (readonly Priced[])[]): Priced[] {
 function asHeld({ ask, price }: Priced): Priced {
   if (price === null) return { ask, price };
   const [whole, fraction] = price.usd.split('.');
-  const usd = parseDecimal(`${whole}.${written(fraction).slice(0, FRACTION_DIGITS_MAX)}0`);
-  const fits = written(whole).length <= WHOLE_DIGITS_MAX;
+  const usd = parseDecimal(`${whole}.${textOrEmpty(fraction).slice(0, FRACTION_DIGITS_MAX)}0`);
+  const fits = textOrEmpty(whole).length <= WHOLE_DIGITS_MAX;
   return { ask, price: usd === null || usd === '0' || !fits ? null : { ...price, usd } };
 }
 
 async function keep(told: Answer, { table, now, onUnkept }: TablePricesOptions): Promise<void> {
-  const rows = seen(told);
+  const rows = rowsSeen(told);
   if (rows === null) return;
   const read_at = now();
   const priced = rows.flatMap(({ ask, price }): ReadPrice[] =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decided, Part, Read, read, unread } from '../../evidence/reading.ts';
+import { decide, Part, Read, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { launchOf } from '../../ports/launches.suite.ts';
 import type { ReachedAt } from '../../ports/launches.ts';
@@ -38,8 +38,8 @@ test('past 48 hours it tells whom it holds, and denies nobody', async () => {
   await corpus.poll();
   const look = await corpus.lookUp(['wallet', 'nobody']);
   expect(look).toBeInstanceOf(Part);
-  expect(decided(look, ({ found }) => found.has('wallet'))).toBeInstanceOf(Read);
-  expect(decided(look, ({ found }) => found.has('nobody'))).toMatchObject({
+  expect(decide(look, ({ found }) => found.has('wallet'))).toBeInstanceOf(Read);
+  expect(decide(look, ({ found }) => found.has('nobody'))).toMatchObject({
     checked: false,
     why: { code: 'launch_collection_stale' },
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ageOf, spanText } from './sanctions.ts';
+import { ageOf, listAgeText } from './sanctions.ts';
 
 const HOUR = 3_600;
 const DAY = 86_400;
@@ -90,7 +90,7 @@ describe('the age rule', () => {
     const superseded = { ...REFUSED, since: NOW - since_s };
     const times = { ...ASKED, checked_at: NOW, published: '2026-11-20', superseded, maxAgeS };
     const age = ageOf(times);
-    expect(age.notes.slice(0, 1)).toEqual([STANDS(spanText(since_s))]);
+    expect(age.notes.slice(0, 1)).toEqual([STANDS(listAgeText(since_s))]);
     expect(age.tooOld === null ? null : age.tooOld.reason).toBe(tooOld);
   });
 
@@ -134,7 +134,7 @@ describe('the age rule', () => {
 
   test('spans are told in the largest unit of which there are two or more', () => {
     const spans = [-5, 0, 1, 90, 119, 120, 7_199, 7_200, DAY, 2 * DAY - 1, 2 * DAY, 400 * DAY];
-    expect(spans.map(spanText)).toEqual([
+    expect(spans.map(listAgeText)).toEqual([
       '0 seconds',
       '0 seconds',
       '1 second',

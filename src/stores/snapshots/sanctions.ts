@@ -19,7 +19,7 @@ import {
   Read,
   type Reading,
   read,
-  seen,
+  rowsSeen,
   unread,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -31,14 +31,14 @@ import type {
   InForce,
   KeyedEntry,
   ListEntry,
-  Listed,
+  ListedAddresses,
   ListFacts,
   ListLookUp,
+  NewerRefusal,
   PublicationStore,
   ReadList,
   SanctionsList,
   SanctionsListPort,
-  Superseded,
 } from '../../ports/sanctions.ts';
 import type {
   ListVersion,
@@ -77,11 +77,11 @@ export type Snapshot = {
   /** What is loaded; `null` before the first load. */
   readonly loaded: () => HeldPublication | null;
   /** What stands at this second by the store's clock, for metrics; `null` before the first load. */
-  readonly watched: () => Watched | null;
+  readonly watched: () => WatchedList | null;
 };
 
 /** The facts that alarms are made of. Times are Unix seconds. */
-export type Watched = Pick<InForce, 'now' | 'superseded' | 'refusals'> & {
+export type WatchedList = Pick<InForce, 'now' | 'superseded' | 'refusals'> & {
   readonly publication: HeldPublication;
 };
 
@@ -275,7 +275,7 @@ export type ListRules = {
 /** A list in memory: the publication and its rows. */
 export type LoadedList = {
   readonly publication: HeldPublication;
-  readonly superseded: Superseded | null;
+  readonly superseded: NewerRefusal | null;
   readonly table: ListTable;
 };
 
@@ -295,7 +295,7 @@ type Dated = Pick<
 /** How the list stands now (Unix seconds), with the newer file that stands against it, if any. */
 export function standingOf(
   publication: Dated,
-  superseded: Superseded | null,
+  superseded: NewerRefusal | null,
   rules: ListRules,
   now: number,
 ): Standing {
@@ -313,7 +313,7 @@ export function answerNow(
   standing: Standing,
   addresses: readonly string[],
 ): Partly<ListLookUp, SanctionsListPort> {
-  const value = { list: standing.facts, found: rowsUnder(table, addresses) };
+  const value = { list: standing.facts, found: listEntriesUnder(table, addresses) };
   const { origin, tooOld } = standing;
   return tooOld === null ? read(value, origin) : part(value, origin, tooOld);
 }
@@ -322,7 +322,7 @@ export function answerNow(
 export function listedNow(
   table: ListTable,
   { facts, origin, tooOld }: Standing,
-): Partly<Listed, SanctionsListPort> {
+): Partly<ListedAddresses, SanctionsListPort> {
   const value = { list: facts, addresses: addressesOf(table) };
   return tooOld === null ? read(value, origin) : part(value, origin, tooOld);
 }
@@ -436,7 +436,7 @@ type ListTimes = {
   readonly checked_by: CheckedBy;
   readonly published: string;
   /** A newer file that was refused and stands against it; `null` where there is none. */
-  readonly superseded: Superseded | null;
+  readonly superseded: NewerRefusal | null;
   /** `null` where the operator lifted the limit. */
   readonly maxAgeS: number | null;
 };
@@ -451,7 +451,7 @@ export function ageOf(times: ListTimes): ListAge {
   const notes = checkNotes(times, age);
   const publishedAge = now - startOfDay(published);
   if (publishedAge > PUBLICATION_TOLD_FROM_S) {
-    notes.push(`The publication is of ${published}, ${spanText(publishedAge)} ago.`);
+    notes.push(`The publication is of ${published}, ${listAgeText(publishedAge)} ago.`);
   }
   if (superseded !== null) notes.push(supersededNote(superseded, now));
   if (maxAgeS === null) notes.push('The age limit of the list is lifted on this deployment.');
@@ -461,23 +461,23 @@ export function ageOf(times: ListTimes): ListAge {
 function checkNotes({ checked_at, checked_by }: ListTimes, age: number): string[] {
   if (checked_by === 'obtained') {
     const at = `${formatIsoTime(checked_at).slice(0, MINUTE_CHARS)}Z`;
-    return [`The operator states that the list was obtained at ${at}, ${spanText(age)} ago.`];
+    return [`The operator states that the list was obtained at ${at}, ${listAgeText(age)} ago.`];
   }
   if (age < CHECK_TOLD_FROM_S) return [];
   if (checked_by === 'asked') {
-    return [`The list was last checked against its publisher ${spanText(age)} ago.`];
+    return [`The list was last checked against its publisher ${listAgeText(age)} ago.`];
   }
   const own = 'on its own publication date';
   return [
-    `The publisher did not confirm the list: it counts as checked ${own}, ${spanText(age)} ago.`,
+    `The publisher did not confirm the list: it counts as checked ${own}, ${listAgeText(age)} ago.`,
   ];
 }
 
 /** `2026-11-21T12:00`. */
 const MINUTE_CHARS = 16;
 
-function supersededNote({ published, source_url, code, since }: Superseded, now: number): string {
-  const seen = `first seen ${spanText(now - since)} ago`;
+function supersededNote({ published, source_url, code, since }: NewerRefusal, now: number): string {
+  const seen = `first seen ${listAgeText(now - since)} ago`;
   const refused = `was refused (${code}) and is not in force`;
   return `A list of ${published} from ${source_url}, ${seen}, ${refused}.`;
 }
@@ -489,15 +489,15 @@ function noNegative(times: ListTimes, age: number): Why | null {
     return why('list_ahead_of_clock', { published, today: formatIsoDate(now) });
   }
   if (superseded !== null && now - superseded.since > SUPERSEDED_MAX_S) {
-    const span = spanText(now - superseded.since);
+    const span = listAgeText(now - superseded.since);
     return why('list_superseded', { published: superseded.published, code: superseded.code, span });
   }
   if (maxAgeS === null || age <= maxAgeS) return null;
-  return why('list_too_old', { age: spanText(age), limit: spanText(maxAgeS) });
+  return why('list_too_old', { age: listAgeText(age), limit: listAgeText(maxAgeS) });
 }
 
 /** A span of seconds in its largest unit of which there are two or more: `26 hours`, `9 days`. */
-export function spanText(seconds: number): string {
+export function listAgeText(seconds: number): string {
   const units = [
     [DAY_S, 'day'],
     [HOUR_S, 'hour'],
@@ -524,7 +524,7 @@ export function tableOf(entries: readonly ListEntry[]): ListTable {
 }
 
 /** The rows under some addresses, by their key. An address that is not listed has no key in it. */
-export function rowsUnder(
+export function listEntriesUnder(
   table: ListTable,
   addresses: readonly string[],
 ): ReadonlyMap<string, readonly ListEntry[]> {
@@ -625,7 +625,7 @@ export function servedVersions(options: Options): ServedVersions {
 }
 
 function versionOf(looked: Partly<ListLookUp, SanctionsListPort>, simulated: boolean): ListVersion {
-  const sight = seen(map(looked, ({ list }) => [list]));
+  const sight = rowsSeen(map(looked, ({ list }) => [list]));
   const cut = looked instanceof Read ? null : looked.why;
   if (sight !== null) return { read: true, facts: sight[0], cut, simulated };
   if (cut === null) throw new Error('a list that was read has facts');

@@ -9,7 +9,7 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import type { ContractCreations, Creation } from '../../ports/accounts.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from './engine/executor.ts';
 import { addressHex, addressOf, hashOf } from './transfers/append.ts';
-import { type Held, isUndone, readHeld, tipRows } from './transfers/held.ts';
+import { type HeldBlocksOf, isUndone, readHeld, tipRows } from './transfers/held.ts';
 import { unreadFor, warehouseSource } from './transfers/imports.ts';
 
 const PORT = 'contract_creations';
@@ -118,7 +118,7 @@ function creationOf(chain: EvmChainName, row: Row): Creation {
 }
 
 /** The rows of the chain's tip that count. */
-function tipOf({ followed }: Held, chain: EvmChainName): string {
+function tipOf({ followed }: HeldBlocksOf, chain: EvmChainName): string {
   const rows = tipRows(followed.filter((one) => one.chain === chain));
   return rows === null ? NEVER_TRUE : rows;
 }
@@ -128,7 +128,7 @@ const NEVER_TRUE = 'false';
 type Reach = { readonly to_time: number | null; readonly simulated: boolean };
 
 /** How far the inner calls of a chain are held from its first block on. */
-function reachOf({ ranges }: Held, chain: EvmChainName): Reach {
+function reachOf({ ranges }: HeldBlocksOf, chain: EvmChainName): Reach {
   const own = ranges.filter((one) => one.chain === chain && one.kind === 'internal');
   const simulated = own.some(({ origin }) => origin === 'simulated');
   const whole = own.find((one) => one.from_first);

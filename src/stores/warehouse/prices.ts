@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { collect, rowsUnder } from '../../evidence/measure.ts';
 import { type Reading, read } from '../../evidence/reading.ts';
 import {
   type PriceAsk,
@@ -67,7 +67,7 @@ export function warehousePrices(
         const rows = await warehouse.query(HELD, query);
         return rows.flatMap(([chain, token, at, usd, basis, read_at]): ReadPrice[] => {
           const key = keyOf({ chain, token: token === '' ? null : addressOf(token), at });
-          return heldUnder(byKey, key).map((ask) => ({ ask, price: { usd, basis }, read_at }));
+          return rowsUnder(byKey, key).map((ask) => ({ ask, price: { usd, basis }, read_at }));
         });
       }),
     keep: (rows) =>

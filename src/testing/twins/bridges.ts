@@ -1,7 +1,7 @@
 // The twin of registries, receipts and arrivals of bridges: in memory, planted and silent.
 
 import { formatIsoDate } from '../../chain/time.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import { read, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
@@ -175,7 +175,7 @@ export function plantedBridges({ receipts = [], arrivals, paid, pages }: Planted
     receipts: { ...PLANTED, receipts },
     arrivals: {
       ...PLANTED,
-      logs: paid === undefined ? new Map([['base', given(arrivals)]]) : new Map(),
+      logs: paid === undefined ? new Map([['base', listOrNone(arrivals)]]) : new Map(),
       paid: paid === undefined ? new Map() : new Map([['base', paid]]),
       pages: pages ?? new Map(),
     },

@@ -11,8 +11,8 @@ import {
   type CorpusState,
   type DeployerRecords,
   type DeployerWalk,
-  ENTRIES_MAX,
   type MintLaunch,
+  WALLET_ENTRIES_MAX,
   type WalletLaunches,
 } from '../../ports/deployers.ts';
 import type { Launch } from '../../ports/launches.ts';
@@ -92,7 +92,7 @@ export function memoryWalletLaunches(held: MemoryLaunches): WalletLaunches {
       const unsettled = launches.filter((one) => !one.settled && one.deployer === wallet);
       const waiting = unsettled.map(({ mint }) => mint);
       const died = own.filter(({ listed_after_window }) => listed_after_window === false).length;
-      const entries = own.slice(0, ENTRIES_MAX).map((one) => {
+      const entries = own.slice(0, WALLET_ENTRIES_MAX).map((one) => {
         const { mint, launched_at, last_checked_at: settled_at } = one;
         const listed_after_window = one.listed_after_window === true;
         return { mint, launched_at, settled_at, listed_after_window };

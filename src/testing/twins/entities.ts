@@ -1,7 +1,7 @@
 // The twin of clusters and ties: in memory, planted and silent.
 
 import type { ChainName } from '../../chain/chain.ts';
-import { given } from '../../evidence/measure.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import { type Partly, part, type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
@@ -51,7 +51,7 @@ export function memoryEntityClusters(held: MemoryClusters): EntityClusters {
         : part(cluster, origin, why('entity_not_examined', { chain }));
     },
     coinJoinsOf: async (address): Promise<Partly<CoinJoins, EntityClustersPort>> => {
-      const own = given(held.joined).filter((one) => one.address === address);
+      const own = listOrNone(held.joined).filter((one) => one.address === address);
       const forms = JOINT_FORMS.map((form) => {
         return { form, transactions: own.filter((one) => one.form === form).length };
       }).filter(({ transactions }) => transactions > 0);

@@ -2,7 +2,7 @@
 // It honours every cap, and pages one row at a time: each fact lies behind a page of its own.
 
 import type { ChainName } from '../../chain/chain.ts';
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { collect, rowsUnder } from '../../evidence/measure.ts';
 import { type Partly, part, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
@@ -54,7 +54,7 @@ export function memoryTransferHistory(held: MemoryHistory): RawHistory {
           readings.set(address, unread(HISTORY, why('time_budget')));
           continue;
         }
-        const asked = heldUnder(rows, address).filter((row) => isAsked(row.chain, limits));
+        const asked = rowsUnder(rows, address).filter((row) => isAsked(row.chain, limits));
         const seen = pagedThrough(address, asked, limits, room);
         room -= seen.rows;
         const value = { ...seen.known, coverage: coverageOf(held, address), ...provenance(held) };
@@ -186,7 +186,7 @@ function heldCoverage({ coverage }: MemoryHistory): HeldRing['coverage'] {
   const ofChains: CoverageRange[] = [];
   for (const { address, ...range } of coverage) {
     if (address === null) ofChains.push(range);
-    else ofListed.set(address, [...heldUnder(ofListed, address), range]);
+    else ofListed.set(address, [...rowsUnder(ofListed, address), range]);
   }
   return { ofChains, ofListed };
 }

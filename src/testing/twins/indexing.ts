@@ -8,7 +8,7 @@ import { why } from '../../evidence/reasons.ts';
 import type {
   ChainNode,
   ChainNodePort,
-  Cursor,
+  FollowCursor,
   Heads,
   HeldCreation,
   Moved,
@@ -179,7 +179,7 @@ export function memoryTransferStore(): MemoryTransferStore {
 }
 
 class Held {
-  readonly #cursors = new Map<ChainName, Cursor>();
+  readonly #cursors = new Map<ChainName, FollowCursor>();
   readonly #blocks = new Map<ChainName, Block[]>();
   doubles = 0;
 
@@ -247,7 +247,7 @@ class Held {
     return this.#moved({ ...cursor, tip, final_block: last.number, final_hash: last.hash });
   };
 
-  #at(chain: ChainName): Cursor {
+  #at(chain: ChainName): FollowCursor {
     const cursor = this.#cursors.get(chain);
     if (cursor === undefined) throw new TypeError(`${chain} is not followed`);
     return cursor;
@@ -262,7 +262,7 @@ class Held {
     own.push(block);
   }
 
-  #moved(cursor: Cursor): Reading<Moved, TransferStorePort> {
+  #moved(cursor: FollowCursor): Reading<Moved, TransferStorePort> {
     this.#cursors.set(cursor.chain, cursor);
     return answered({ moved: true, cursor });
   }
@@ -287,12 +287,12 @@ function answered<T>(value: T): Reading<T, TransferStorePort> {
 
 function refused(
   code: Extract<Moved, { moved: false }>['refused'],
-  cursor: Cursor,
+  cursor: FollowCursor,
 ): Reading<Moved, TransferStorePort> {
   return answered({ moved: false, refused: code, cursor });
 }
 
-function nextOf({ tip, final_block, from_block }: Cursor): number {
+function nextOf({ tip, final_block, from_block }: FollowCursor): number {
   const highest = tip.at(-1);
   if (highest !== undefined) return highest.number + 1;
   return final_block === null ? from_block : final_block + 1;

@@ -21,9 +21,9 @@ import {
   distinctAddresses,
   type ListRules,
   type ListTable,
+  listEntriesUnder,
   listedNow,
   neverLoaded,
-  rowsUnder,
   standingOf,
   tableOf,
 } from '../../stores/snapshots/sanctions.ts';
@@ -88,7 +88,7 @@ function found(
   addresses: readonly string[],
 ): ReadonlyMap<string, readonly ListEntry[]> {
   const table = publication === null ? undefined : tables.get(publication.id);
-  return table === undefined ? new Map() : rowsUnder(table, addresses);
+  return table === undefined ? new Map() : listEntriesUnder(table, addresses);
 }
 
 function heldOf({ published, checked_at, entries }: MemoryPublication, index: number) {

@@ -8,7 +8,7 @@ import { otherLists } from '../../features/tables/other-lists.ts';
 import type {
   ExchangeLabel,
   ExchangeLabels,
-  ImportsAsked,
+  ImportsRequest,
   LabelChange,
   LabelChanges,
   OtherListChange,
@@ -118,7 +118,7 @@ export function memoryOtherListLog(
     const { address } = entry;
     return { id: n + 1, change: 'added', list, address, entries: [entry], before: null, ...of };
   });
-  const asks = ({ list, from, until }: ImportsAsked, one: { readonly list: string }): boolean =>
+  const asks = ({ list, from, until }: ImportsRequest, one: { readonly list: string }): boolean =>
     (list === null || one.list === list) &&
     (from === null || as_of >= from) &&
     (until === null || as_of < until);

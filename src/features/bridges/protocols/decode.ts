@@ -4,7 +4,7 @@
 
 import { declaredEvent } from '../../../chain/abi.ts';
 import { CHAINS } from '../../../chain/chain.ts';
-import { heldUnder } from '../../../evidence/measure.ts';
+import { rowsUnder } from '../../../evidence/measure.ts';
 import type {
   BridgeProtocol,
   ReceiptFacts,
@@ -135,8 +135,8 @@ function isAlike(a: DecodedEvent, b: DecodedEvent): boolean {
 
 function layoutsOf({ topics }: ReceiptLog): readonly EventLayout[] {
   const [hash] = topics;
-  if (hash === undefined) return heldUnder(BY_TOPIC, NO_TOPIC);
-  return heldUnder(BY_TOPIC, hash).filter((layout) => layout.topics === topics.length);
+  if (hash === undefined) return rowsUnder(BY_TOPIC, NO_TOPIC);
+  return rowsUnder(BY_TOPIC, hash).filter((layout) => layout.topics === topics.length);
 }
 
 const NO_TOPIC = 'none';

@@ -3,7 +3,7 @@
 
 import type { EvmChainName } from '../../../chain/chain.ts';
 import { listFrom } from '../../../evidence/measure.ts';
-import { both, map, type Partly, seen, some } from '../../../evidence/reading.ts';
+import { both, map, type Partly, rowsSeen, some } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type {
   AuthorityFact,
@@ -57,7 +57,7 @@ export const delegatedAccount: FindingKind = {
 };
 
 function isBare(code: FactReadings['code']): boolean {
-  const size = seen(map(code, (one) => [one.size]));
+  const size = rowsSeen(map(code, (one) => [one.size]));
   return size !== null && size[0] === 0;
 }
 

@@ -3,7 +3,7 @@
 
 import { matchKey } from '../../../chain/address.ts';
 import { formatIsoTime } from '../../../chain/time.ts';
-import { heldUnder, present } from '../../../evidence/measure.ts';
+import { present, rowsUnder } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import type { JoinedIn, JointForm } from '../../../ports/entities.ts';
 import type { HistoryTransfer } from '../../../ports/history.ts';
@@ -31,7 +31,7 @@ export const mixerContact: FindingKind = {
     map(both({ history, mixers }), (seen) => {
       const { kept } = sidesOf(address, seen.history.transfers);
       return [...byOther(address, kept)].flatMap(([other, all]) =>
-        heldUnder(seen.mixers.found, other).flatMap((row) => {
+        rowsUnder(seen.mixers.found, other).flatMap((row) => {
           const transfers = all.filter((one) => stoodAt(row, one));
           if (transfers.length === 0) return [];
           const statement =
@@ -55,7 +55,7 @@ export const bridgeContact: FindingKind = {
       const { kept } = sidesOf(address, seen.history.transfers);
       const lists = byOther(address, kept);
       return seen.bridges.rows.flatMap((row) => {
-        const transfers = heldUnder(lists, row.address).filter((one) => stoodAt(row, one));
+        const transfers = rowsUnder(lists, row.address).filter((one) => stoodAt(row, one));
         if (transfers.length === 0) return [];
         const messaging = row.role === 'messaging' ? ', which only passes messages' : '';
         const statement =
@@ -112,7 +112,7 @@ function exchangeKind(
         const { kept } = sidesOf(address, seen.history.transfers);
         const meant = kept.filter((one) => isMeant(address, one) && one.raw_amount > 0n);
         const drafts = [...byOther(address, meant)].map(([other, transfers]) => {
-          const label = leadingLabel(heldUnder(seen.labels.found, matchKey(other)));
+          const label = leadingLabel(rowsUnder(seen.labels.found, matchKey(other)));
           if (label === null) return null;
           const times = transfers.length === 1 ? '1 transfer' : `${transfers.length} transfers`;
           const statement =

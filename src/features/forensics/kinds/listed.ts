@@ -4,10 +4,10 @@
 import { isSystemAddress, matchKey } from '../../../chain/address.ts';
 import { compareDecimals } from '../../../chain/amount.ts';
 import { CHAINS } from '../../../chain/chain.ts';
-import { given, heldUnder, listFrom, present } from '../../../evidence/measure.ts';
-import { basis, both, map, type Partly, Read, seen, some } from '../../../evidence/reading.ts';
+import { listFrom, listOrNone, present, rowsUnder } from '../../../evidence/measure.ts';
+import { basis, both, map, type Partly, Read, rowsSeen, some } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
-import type { Allowance, ApprovalEvent, FreezeState } from '../../../ports/accounts.ts';
+import type { ApprovalEvent, FreezeState, TokenAllowance } from '../../../ports/accounts.ts';
 import { type HistoryTransfer, isSignedBy } from '../../../ports/history.ts';
 import type { FlaggedLookUp, FlaggedRow } from '../../../ports/rug-flags.ts';
 import type { ListEntry, ListLookUp } from '../../../ports/sanctions.ts';
@@ -294,11 +294,11 @@ export const createdFlaggedContract: FindingKind = {
 };
 
 function rowsOf({ found }: FlaggedLookUp, address: string): readonly FlaggedRow[] {
-  return heldUnder(found, matchKey(address));
+  return rowsUnder(found, matchKey(address));
 }
 
 function madeBy({ created }: FlaggedLookUp, address: string): readonly FlaggedRow[] {
-  return heldUnder(created, matchKey(address));
+  return rowsUnder(created, matchKey(address));
 }
 
 /** What a row calls its address. */
@@ -382,7 +382,7 @@ export const labelledInFacts: FindingKind = {
   find: ({ named, labels, setBy }) =>
     map(both({ named, labels }), (seen) => {
       const drafts = seen.named.map((one) => {
-        const label = leadingLabel(heldUnder(seen.labels.found, matchKey(one.address)));
+        const label = leadingLabel(rowsUnder(seen.labels.found, matchKey(one.address)));
         if (label === null) return null;
         const { entity, role, source } = label;
         const said = `which ${source} labels “${label.label}” of ${entity} (${role})`;
@@ -398,9 +398,9 @@ const NOWHERE = { chain: null, tx: null, block: null, at: null } as const;
 
 /** What the tables say of one: the row that flags it, or one of a contract that it made. */
 function flagOf({ found, created }: FlaggedLookUp, { fact, address }: NamedByFact) {
-  const [row] = heldUnder(found, matchKey(address));
+  const [row] = rowsUnder(found, matchKey(address));
   if (row !== undefined) return { row, said: `which ${row.source} flags as ${tagText(row)}` };
-  const [made] = fact === 'creator' ? heldUnder(created, matchKey(address)) : [];
+  const [made] = fact === 'creator' ? rowsUnder(created, matchKey(address)) : [];
   if (made === undefined) return null;
   const said = `which ${made.source} names as the maker of ${made.address}, flagged as`;
   return { row: made, said: `${said} ${tagText(made)}` };
@@ -434,9 +434,9 @@ function placeOf(one: NamedByFact, setBy: SetByOf) {
   if (tx !== null || reading === undefined) {
     return tx === null ? { tx, block, tx_reason: why('set_by_unasked').reason } : { tx, block };
   }
-  const [set] = given(seen(map(reading, (found) => present([found]))));
+  const [set] = listOrNone(rowsSeen(map(reading, (found) => present([found]))));
   if (set !== undefined) return { tx: set.tx, block: set.block };
-  const source = given(basis(reading).sources.map(({ name }) => name)).join('; ');
+  const source = listOrNone(basis(reading).sources.map(({ name }) => name)).join('; ');
   const tx_reason = reading instanceof Read ? why('set_by_unseen', { source }) : reading.why;
   return { tx, block, tx_reason: tx_reason.reason };
 }
@@ -455,7 +455,7 @@ export const issuerFreeze: FindingKind = {
   ofHistory: false,
   blocksOf: ({ freezes }) =>
     freezes.flatMap(({ chain, states }) =>
-      given(seen(states))
+      listOrNone(rowsSeen(states))
         .slice(0, 1)
         .map(({ block }) => ({ chain, from: block, to: block })),
     ),
@@ -502,7 +502,7 @@ export const openToFlagged: FindingKind = {
     map(both({ flagged: inputs.flagged, open: openIn(inputs) }), (seen) =>
       present(
         seen.open.map((one) => {
-          const [row] = heldUnder(seen.flagged.found, matchKey(one.approval.spender));
+          const [row] = rowsUnder(seen.flagged.found, matchKey(one.approval.spender));
           if (row === undefined) return null;
           const said = `which ${row.source} flags as ${tagText(row)}`;
           const readings = both({ flagged: inputs.flagged, open: openIn(inputs) });
@@ -535,13 +535,13 @@ export const openToListed: FindingKind = {
 
 function approvedBlocks({ approvals }: FindingInputs) {
   return approvals.flatMap(({ chain, given: told }) =>
-    given(seen(map(told, ({ to_block }) => present([to_block])))).map((to) => {
+    listOrNone(rowsSeen(map(told, ({ to_block }) => present([to_block])))).map((to) => {
       return { chain, from: 0, to };
     }),
   );
 }
 
-type Open = { readonly approval: ApprovalEvent; readonly left: Allowance };
+type Open = { readonly approval: ApprovalEvent; readonly left: TokenAllowance };
 
 /**
  * The approvals of which the token says that some is left, of those to spenders whom a table names:
@@ -551,7 +551,7 @@ function openIn({ approvals, left }: FindingInputs): Partly<readonly Open[], 'to
   const all = approvals.map(({ given: told }) => map(told, ({ events }) => events));
   const events = map(some(all), (lists) => lists.flat());
   const none = map(events, (): readonly Open[] => []);
-  const asked = given(seen(events)).map((approval) => {
+  const asked = listOrNone(rowsSeen(events)).map((approval) => {
     // Of a spender whom no table names nobody asked what is left.
     const reading = left.get(approvalKey(approval));
     return reading === undefined

@@ -3,8 +3,8 @@
 // what is left out of every contact is shown here and nowhere denied.
 
 import { CHAINS, type ChainName } from '../../../chain/chain.ts';
-import { collect, heldUnder, present } from '../../../evidence/measure.ts';
-import { map, seen } from '../../../evidence/reading.ts';
+import { collect, present, rowsUnder } from '../../../evidence/measure.ts';
+import { map, rowsSeen } from '../../../evidence/reading.ts';
 import { type HistoryTransfer, isSignedBy } from '../../../ports/history.ts';
 import type { AddressHistory } from '../../history/address-history.ts';
 import {
@@ -56,7 +56,7 @@ function withRecords(
 function contractChains(facts: FindingInputs['facts']): ReadonlySet<string> {
   const chains = new Set<string>();
   for (const one of facts) {
-    const code = seen(map(one.facts.code, (known) => [known]));
+    const code = rowsSeen(map(one.facts.code, (known) => [known]));
     if (code !== null && code[0].size > 0 && code[0].delegates_to === null) chains.add(one.chain);
   }
   return chains;
@@ -162,7 +162,7 @@ function copiedBy(
   if (kind !== 'token' || symbol === null || has_market === true) return null;
   const folded = foldedSymbol(symbol);
   if (folded === CHAINS[chain].native.symbol) return COIN;
-  const held = heldUnder(bySymbol, folded).filter((one) => one.chain === chain);
+  const held = rowsUnder(bySymbol, folded).filter((one) => one.chain === chain);
   // The very token that it holds copies nothing.
   if (held.some((one) => one.token === token)) return null;
   const other = held.find((one) => one.token !== null);

@@ -3,7 +3,7 @@
 // It refuses to repeat what the server says of the connection: hosts, users and databases.
 
 import { Pool, type PoolClient, types } from 'pg';
-import { given } from '../../../evidence/measure.ts';
+import { listOrNone } from '../../../evidence/measure.ts';
 import {
   type Database,
   fromSqlState,
@@ -59,7 +59,7 @@ export function openPostgres(url: string): Database {
     kind: 'postgres',
     durable: true,
     query: <T extends object>(sql: string, params?: readonly Param[]) =>
-      connected((client) => run<T>(client, sql, given(params), STATEMENT_TIMEOUT_MS)),
+      connected((client) => run<T>(client, sql, listOrNone(params), STATEMENT_TIMEOUT_MS)),
     transaction: (work, limits) =>
       connected((client) => transact(own(client, timeoutOf(limits)), work, timeoutOf(limits))),
     close: async () => {
@@ -92,7 +92,7 @@ function poolOf(url: string): Pool {
 /** A client as the session of one transaction, whose length also bounds its statements. */
 function own(client: Client, timeoutMs: number): OwnSession {
   return {
-    query: (sql, params) => run(client, sql, given(params), timeoutMs),
+    query: (sql, params) => run(client, sql, listOrNone(params), timeoutMs),
     script: async (sql) => {
       await run(client, sql, NO_PARAMS, timeoutMs);
       // Each statement of a long transaction may take as long as the whole of it.

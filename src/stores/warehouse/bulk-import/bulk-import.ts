@@ -48,8 +48,8 @@ import {
 } from './import-tables.ts';
 import {
   type ExportLayout,
+  fileLayoutOf,
   type ImportPlan,
-  layoutOf,
   type PlannedFile,
   planOf,
   sourceOf,
@@ -268,7 +268,7 @@ async function clearLeft(
 // read. Of files whose blocks do not overlap two at most lie in the warehouse's table of rows.
 
 /** One import under way. */
-export type Work = Reading & {
+export type Work = FileReading & {
   readonly blockRows: number;
   readonly tables: ImportTables;
   readonly ledger: ImportLedger;
@@ -501,10 +501,10 @@ export type KnownFile = {
 };
 
 /** The blocks that a file holds rows of; `null` where it holds none. */
-export type Reach = { readonly first: number; readonly last: number } | null;
+export type FileReach = { readonly first: number; readonly last: number } | null;
 
 /** What files are read with: the engine that looks into them, and the warehouse they go into. */
-export type Reading = {
+export type FileReading = {
   readonly plan: ImportPlan;
   readonly order: BulkImportOrder;
   readonly folder: string;
@@ -515,13 +515,13 @@ export type Reading = {
 };
 
 /** Recognises every file before any is read; `null` for an empty one. */
-export async function knownFiles(work: Reading): Promise<readonly (KnownFile | null)[]> {
+export async function knownFiles(work: FileReading): Promise<readonly (KnownFile | null)[]> {
   const known: (KnownFile | null)[] = [];
   for (const file of work.plan.files) known.push(await recognised(file, work));
   return known;
 }
 
-async function recognised(file: PlannedFile, work: Reading): Promise<KnownFile | null> {
+async function recognised(file: PlannedFile, work: FileReading): Promise<KnownFile | null> {
   if (file.format === 'empty') {
     work.watch.onNote(`${file.name}: empty.`);
     return null;
@@ -538,7 +538,7 @@ async function recognised(file: PlannedFile, work: Reading): Promise<KnownFile |
     file.columns === null
       ? await named(name, columnsOf(work.local, unread))
       : file.columns.map((column) => ({ name: column, type: null }));
-  const layout = layoutOf(
+  const layout = fileLayoutOf(
     name,
     columns.map((column) => column.name),
   );
@@ -554,7 +554,10 @@ async function columnsOf(local: LocalFiles, source: FileSource): Promise<readonl
 }
 
 /** Which blocks a file holds rows of. */
-export async function reachOf({ file, rows, source }: KnownFile, work: Reading): Promise<Reach> {
+export async function reachOf(
+  { file, rows, source }: KnownFile,
+  work: FileReading,
+): Promise<FileReach> {
   const row = z.object({ n: z.coerce.number(), first: z.coerce.number(), last: z.coerce.number() });
   const sql = (table: string) => reachStatement(rows, table);
   // The order of rows does not matter here, so that text may be parsed by all threads.
@@ -568,7 +571,7 @@ export async function reachOf({ file, rows, source }: KnownFile, work: Reading):
 /** Reads a file into the table of rows. `onProgress` is told of rows and bytes so far. */
 export async function readFile(
   { file, rows, source }: KnownFile,
-  { warehouse, watch }: Reading,
+  { warehouse, watch }: FileReading,
   onProgress: (rows: number, bytes: number) => void,
 ): Promise<void> {
   const look = setInterval(() => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HeldRange, RANGES_MAX, without, withRange } from './import-tables.ts';
+import { type ImportedRange, RANGES_MAX, without, withRange } from './import-tables.ts';
 
 const NUMBERS = fc.uniqueArray(fc.integer({ min: 0, max: 60 }));
 const ascending = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b);
@@ -12,7 +12,7 @@ function blocksOf(ranges: readonly { from_block: number; to_block: number }[]): 
   );
 }
 
-const one = (kind: HeldRange['kind'], block: number): HeldRange => {
+const one = (kind: ImportedRange['kind'], block: number): ImportedRange => {
   return { kind, from_block: block, to_block: block, to_time: block };
 };
 
@@ -20,7 +20,7 @@ describe('ranges of blocks', () => {
   test('hold the blocks that were proved and no other, each kind for itself', () => {
     fc.assert(
       fc.property(NUMBERS, NUMBERS, (native, internal) => {
-        const ranges: HeldRange[] = [];
+        const ranges: ImportedRange[] = [];
         for (let block = 0; block <= 60; block += 1) {
           if (native.includes(block)) withRange(ranges, one('native', block));
           if (internal.includes(block)) withRange(ranges, one('internal', block));
@@ -44,7 +44,7 @@ describe('ranges of blocks', () => {
   });
 
   test('are bounded in number: what is over the bound is not said to be held', () => {
-    const ranges: HeldRange[] = [];
+    const ranges: ImportedRange[] = [];
     for (let at = 0; at < RANGES_MAX + 10; at += 1) withRange(ranges, one('native', at * 2));
     expect(ranges).toHaveLength(RANGES_MAX);
   });

@@ -83,7 +83,7 @@ export function importTables(warehouse: Warehouse, importId: string) {
       nextBlocks(warehouse, mine, fromBlock, bound, rows),
     counts: (window: Window) => countsOf(warehouse, window),
     /** Ranges of blocks that the facts of a window prove. */
-    proved: async (window: Window, rangesMax: number): Promise<readonly HeldRange[]> => {
+    proved: async (window: Window, rangesMax: number): Promise<readonly ImportedRange[]> => {
       const sql = proofQuery(window, rangesMax);
       const query = { ...CALL, row: provedRow, tuples: true, rowsMax: rangesMax };
       const rows = await warehouse.query(sql, query);
@@ -200,7 +200,7 @@ async function countsOf(warehouse: Warehouse, window: Window): Promise<WindowCou
 // What the files prove, block by block, and what the operator declares; a refused row breaks both.
 
 /** Blocks of a kind, both ends included; `to_time` is the last one's, in Unix seconds. */
-export type HeldRange = {
+export type ImportedRange = {
   readonly kind: TransferKind;
   readonly from_block: number;
   readonly to_block: number;
@@ -211,7 +211,7 @@ export type HeldRange = {
 export const RANGES_MAX = 5_000;
 
 /** Adds a range of a kind: it goes on with the last one of its kind, or is one of its own. */
-export function withRange(ranges: HeldRange[], range: HeldRange): void {
+export function withRange(ranges: ImportedRange[], range: ImportedRange): void {
   const at = ranges.findLastIndex(({ kind }) => kind === range.kind);
   const last = ranges[at];
   if (last !== undefined && last.to_block + 1 === range.from_block) {

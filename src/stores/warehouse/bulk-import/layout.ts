@@ -219,7 +219,7 @@ const LAYOUTS: readonly ExportLayout[] = [
 ];
 
 /** The layout of a file with these columns, or `ImportFault` naming them and the expected ones. */
-export function layoutOf(file: string, columns: readonly string[]): ExportLayout {
+export function fileLayoutOf(file: string, columns: readonly string[]): ExportLayout {
   const has = new Set(columns);
   const found = LAYOUTS.find((layout) =>
     layout.needs.every((group) => group.some((name) => has.has(name))),

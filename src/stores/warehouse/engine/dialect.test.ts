@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { statementsOf } from './executor.ts';
+import { splitStatements } from './executor.ts';
 
 const SOURCE = `-- Sides by address; it's sharded.
 CREATE TABLE IF NOT EXISTS {{local:sides}} {{on_cluster}} (a String DEFAULT ';--{{x}}')
@@ -11,7 +11,7 @@ ENGINE = {{engine_everywhere:MergeTree()}} ORDER BY a`;
 
 describe('one source', () => {
   test('on a single node names plain tables and nothing of a cluster', () => {
-    expect(statementsOf(SOURCE.replace('{{x}}', 'x'), 'single')).toEqual([
+    expect(splitStatements(SOURCE.replace('{{x}}', 'x'), 'single')).toEqual([
       `CREATE TABLE IF NOT EXISTS sides  (a String DEFAULT ';--x')
 ENGINE = ReplacingMergeTree(version) ORDER BY a`,
       `CREATE TABLE IF NOT EXISTS stamp  (a UInt8)
@@ -20,7 +20,7 @@ ENGINE = MergeTree() ORDER BY a`,
   });
 
   test('on a cluster replicates, shards and distributes', () => {
-    const [local, distributed, altered, everywhere] = statementsOf(
+    const [local, distributed, altered, everywhere] = splitStatements(
       SOURCE.replace('{{x}}', 'x'),
       'cluster',
     );
@@ -46,6 +46,6 @@ ENGINE = MergeTree() ORDER BY a`,
     ['CREATE TABLE IF NOT EXISTS a {{on_cluster}} {{other}}', 'unknown placeholder'],
     ['CREATE TABLE IF NOT EXISTS a {{on_cluster}} ENGINE = {{engine:MergeTree}}', 'unknown'],
   ])('is refused where one layout would go wrong: %s', (statement, why) => {
-    expect(() => statementsOf(statement, 'single')).toThrow(why);
+    expect(() => splitStatements(statement, 'single')).toThrow(why);
   });
 });

@@ -7,17 +7,17 @@ import { Session } from 'chdb';
 import {
   CHILD_FD,
   childOptions,
+  type EngineOrder,
+  type EngineSettings,
+  engineOrder,
   frameReader,
-  type Order,
-  order,
-  type Settings,
   writeFrame,
 } from './engine-protocol.ts';
-import { quoted } from './executor.ts';
+import { quoteSql } from './executor.ts';
 
-type Connection = { session: Session; settings: Settings };
-type Run = Extract<Order, { do: 'run' }>;
-type Insert = Extract<Order, { do: 'insert' }>;
+type Connection = { session: Session; settings: EngineSettings };
+type Run = Extract<EngineOrder, { do: 'run' }>;
+type Insert = Extract<EngineOrder, { do: 'insert' }>;
 
 const argument: unknown = JSON.parse(String(process.argv[2]));
 const options = childOptions.parse(argument);
@@ -35,18 +35,20 @@ function connect(): Connection {
 }
 
 /** A connection with these settings and no others; what was once set cannot be unset. */
-function settled(connection: Connection, settings: Settings): Connection {
+function settled(connection: Connection, settings: EngineSettings): Connection {
   if (Object.keys(connection.settings).every((name) => name in settings)) return connection;
   connection.session.close();
   return connect();
 }
 
 /** The statement that brings a connection to these settings; empty where it has them already. */
-function settingsFor(connection: Connection, settings: Settings): string {
+function settingsFor(connection: Connection, settings: EngineSettings): string {
   const changed = Object.entries(settings).filter(([name, of]) => connection.settings[name] !== of);
   if (changed.length === 0) return '';
   connection.settings = settings;
-  const words = changed.map(([name, of]) => `${name}=${typeof of === 'number' ? of : quoted(of)}`);
+  const words = changed.map(
+    ([name, of]) => `${name}=${typeof of === 'number' ? of : quoteSql(of)}`,
+  );
   return `SET ${words.join(', ')}; `;
 }
 
@@ -116,7 +118,7 @@ function close(): void {
 }
 
 function obey(head: unknown, body: Buffer): void {
-  const job = order.parse(head);
+  const job = engineOrder.parse(head);
   if (job.do === 'close') close();
   else if (job.do === 'cancel') cancel(job.id);
   else void serve(job, body);

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { ENGINE_LIMITS, type EngineLimits, NO_RESULT, startWarehouseEngine } from './engine.ts';
 import {
-  bound,
+  bindParams,
   type Call,
   type CommandOptions,
   type InsertSource,
@@ -16,7 +16,7 @@ import {
   type LocalFiles,
   type QueryOptions,
   RESULT_ROWS_MAX,
-  rowsOf,
+  shapedRows,
   type Warehouse,
   WarehouseUnavailable,
 } from './executor.ts';
@@ -50,13 +50,13 @@ export async function embeddedWarehouse(
     const rowsMax = options.rowsMax === undefined ? RESULT_ROWS_MAX : options.rowsMax;
     const format = options.tuples === true ? 'JSONCompact' : 'JSON';
     const job = { do: 'run', format, settings: { max_result_rows: rowsMax } } as const;
-    const bytes = await engine.run(job, Buffer.from(bound(sql, options.params)), options);
-    return rowsOf(bytes.toString('utf8'), options.row);
+    const bytes = await engine.run(job, Buffer.from(bindParams(sql, options.params)), options);
+    return shapedRows(bytes.toString('utf8'), options.row);
   }
 
   async function command(sql: string, options: CommandOptions): Promise<void> {
     const job = { do: 'run', format: NO_RESULT, settings: {} } as const;
-    await engine.run(job, Buffer.from(bound(sql, options.params)), options);
+    await engine.run(job, Buffer.from(bindParams(sql, options.params)), options);
   }
 
   async function insert(table: string, source: InsertSource, call: Call): Promise<void> {

@@ -7,9 +7,9 @@ import {
   CHILD_FD,
   type ChildOptions,
   type EngineJob,
+  type EngineOrder,
   type Frame,
   frameReader,
-  type Order,
   reply,
   writeFrame,
 } from './engine-protocol.ts';
@@ -123,7 +123,7 @@ function lived(child: ChildProcess, channel: Duplex, pid: number) {
     else owed?.reject(saidError(body.toString('utf8')));
   }
 
-  function tell(message: Order, body: Uint8Array): void {
+  function tell(message: EngineOrder, body: Uint8Array): void {
     if (channel.writable) writeFrame(channel, message, body);
   }
 

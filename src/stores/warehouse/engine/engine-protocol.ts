@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { z } from 'zod';
 
 /** Settings of one statement, as ClickHouse names them. */
-export type Settings = Readonly<Record<string, string | number>>;
+export type EngineSettings = Readonly<Record<string, string | number>>;
 
 const settings = z.record(z.string().regex(/^[a-z]\w*$/i), z.union([z.string(), z.number()]));
 
@@ -16,7 +16,7 @@ export const childOptions = z.object({
 });
 
 /** To the child. The body of `run` is the SQL, that of `insert` the rows. */
-export const order = z.discriminatedUnion('do', [
+export const engineOrder = z.discriminatedUnion('do', [
   z.object({ do: z.literal('run'), id: z.number(), format: z.string(), settings }),
   z.object({
     do: z.literal('insert'),
@@ -37,10 +37,10 @@ export const reply = z.discriminatedUnion('say', [
 ]);
 
 /** A message to the child. */
-export type Order = z.infer<typeof order>;
+export type EngineOrder = z.infer<typeof engineOrder>;
 /** What a caller asks of the child: an order without its number. */
 export type EngineJob =
-  | { readonly do: 'run'; readonly format: string; readonly settings: Settings }
+  | { readonly do: 'run'; readonly format: string; readonly settings: EngineSettings }
   | {
       readonly do: 'insert';
       readonly table: string;

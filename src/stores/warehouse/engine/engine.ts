@@ -200,7 +200,7 @@ export const ANSWER_SETTINGS = {
 type Work<T> = (signal: AbortSignal, leftMs: number) => Promise<T>;
 
 /** A bounded set of slots with a bounded queue, first come first served. */
-export type Slots = {
+export type QuerySlots = {
   run<T>(call: Call, work: Work<T>): Promise<T>;
   load(): { readonly inFlight: number; readonly waiting: number };
   /** Refuses new calls, waits up to `waitMs` for the old ones, then lets their callers go. */
@@ -215,7 +215,7 @@ type Events = {
 };
 
 /** Opens a set of slots; `inFlightMax` and `waitingMax` are counts of calls. */
-export function openSlots(limits: { inFlightMax: number; waitingMax: number }): Slots {
+export function openSlots(limits: { inFlightMax: number; waitingMax: number }): QuerySlots {
   const waiting = new Set<Visit>();
   const running = new Set<Visit>();
   let closing = false;

@@ -203,12 +203,12 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A quoted SQL string: what it quotes can end it in no way. */
-export function quoted(text: string): string {
+export function quoteSql(text: string): string {
   return `'${text.replace(/[\\'\0]/g, (character) => ESCAPES.get(character) ?? character)}'`;
 }
 
 /** The statement with each placeholder replaced by its literal. Throws `WarehouseQueryError`. */
-export function bound(sql: string, params: Params | undefined): string {
+export function bindParams(sql: string, params: Params | undefined): string {
   const used = new Set<string>();
   const given = new Map(params === undefined ? [] : Object.entries(params));
   const text = sql.replace(SQL_TOKEN, (token: string, name?: string, type?: string) => {
@@ -225,8 +225,8 @@ export function bound(sql: string, params: Params | undefined): string {
 
 function literal(value: ParamValue, type: string): string {
   if (type === 'Identifier') return identifier(value);
-  if (value === null) return `_CAST(NULL, ${quoted(type)})`;
-  return `_CAST(${quoted(valueText(value))}, ${quoted(type)})`;
+  if (value === null) return `_CAST(NULL, ${quoteSql(type)})`;
+  return `_CAST(${quoteSql(valueText(value))}, ${quoteSql(type)})`;
 }
 
 const NAME = /^[A-Za-z_]\w*$/;
@@ -247,11 +247,11 @@ function valueText(value: Exclude<ParamValue, null>): string {
 
 function element(value: ParamValue): string {
   if (value === null) return 'NULL';
-  return typeof value === 'string' ? quoted(value) : valueText(value);
+  return typeof value === 'string' ? quoteSql(value) : valueText(value);
 }
 
 /** One ClickHouse (or chDB), or a cluster whose nodes share their tables. */
-export type Layout = 'single' | 'cluster';
+export type ServerLayout = 'single' | 'cluster';
 
 // Quoted text is one token, so that no character within it ends a statement or begins a comment.
 const TOKEN = /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
@@ -264,7 +264,7 @@ const SHARDED = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'
 const EVERYWHERE = ["'/clickhouse/tables/{database}/{table}'", "'{shard}-{replica}'"];
 
 /** The statements of a migration file in a layout, in order. Throws `WarehouseRefusal`. */
-export function statementsOf(source: string, layout: Layout): readonly string[] {
+export function splitStatements(source: string, layout: ServerLayout): readonly string[] {
   return split(source).flatMap((statement) => {
     const distributed = DISTRIBUTED.exec(statement);
     if (distributed?.[1] !== undefined && distributed[2] !== undefined) {
@@ -312,7 +312,7 @@ function malformed(what: string, statement: string): WarehouseRefusal {
   return new WarehouseRefusal('migration_malformed', `A migration ${what}: ${begin}`);
 }
 
-function rendered(statement: string, layout: Layout): string {
+function rendered(statement: string, layout: ServerLayout): string {
   return statement
     .replace(PLACEHOLDER, (whole: string, name: string, of: string | undefined) => {
       if (name === 'on_cluster') return layout === 'single' ? '' : "ON CLUSTER '{cluster}'";
@@ -336,7 +336,7 @@ ENGINE = Distributed('{cluster}', currentDatabase(), ${table}_local, ${key.trim(
 }
 
 /** The rows of a result document; `interrupted` where it is not one whole document. */
-export function rowsOf<T>(document: string, row: RowShape<T>): readonly T[] {
+export function shapedRows<T>(document: string, row: RowShape<T>): readonly T[] {
   const data = wholeData(document);
   return data.map((value) => shaped(value, row));
 }

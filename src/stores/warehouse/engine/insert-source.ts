@@ -5,7 +5,7 @@ import {
   type InsertCell,
   type InsertSource,
   type LineFormat,
-  quoted,
+  quoteSql,
   type Warehouse,
   WarehouseQueryError,
 } from './executor.ts';
@@ -117,20 +117,20 @@ export function insertTarget(table: string, columns: readonly string[] | undefin
 
 /** The statement that inserts a Parquet file which the engine itself reads. */
 export function fileInsert(target: string, path: string): string {
-  return `INSERT INTO ${target} FROM INFILE ${quoted(path)} FORMAT Parquet`;
+  return `INSERT INTO ${target} FROM INFILE ${quoteSql(path)} FORMAT Parquet`;
 }
 
 /** The columns of a file as a table function takes them. */
 export function fileStructure({ columns }: FileSource): string {
-  return quoted(columns.map(([name, type]) => `\`${name}\` ${type}`).join(', '));
+  return quoteSql(columns.map(([name, type]) => `\`${name}\` ${type}`).join(', '));
 }
 
 /** A file of this machine as a table. */
 export function fileTable(file: FileSource): string {
   const { path, format, gzip, columns } = file;
-  if (columns.length === 0) return `file(${quoted(path)}, '${format}')`;
+  if (columns.length === 0) return `file(${quoteSql(path)}, '${format}')`;
   const packed = gzip ? 'gz' : 'none';
-  return `file(${quoted(path)}, '${format}', ${fileStructure(file)}, '${packed}')`;
+  return `file(${quoteSql(path)}, '${format}', ${fileStructure(file)}, '${packed}')`;
 }
 
 /** Settings as the last words of a statement. */

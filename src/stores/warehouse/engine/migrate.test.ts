@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
-import { statementsOf, type Warehouse } from './executor.ts';
+import { splitStatements, type Warehouse } from './executor.ts';
 import { migrateWarehouse, readMigrations } from './migrate.ts';
 import { remoteWarehouse } from './remote.ts';
 
@@ -116,7 +116,7 @@ describe('a migration', () => {
     const migrations = await readMigrations(OURS);
     expect(migrations.length).toBeGreaterThan(0);
     for (const { source } of migrations) {
-      const statements = statementsOf(source, layout);
+      const statements = splitStatements(source, layout);
       expect(statements.length).toBeGreaterThan(0);
       for (const statement of statements) {
         await warehouse.command(`EXPLAIN AST ${statement}`, SECONDS_10);

@@ -5,10 +5,15 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Layout, statementsOf, type Warehouse, WarehouseRefusal } from './executor.ts';
+import {
+  type ServerLayout,
+  splitStatements,
+  type Warehouse,
+  WarehouseRefusal,
+} from './executor.ts';
 
 /** How this process means to open the store; `single` where no layout is named. */
-type WarehouseUse = { readonly simulated: boolean; readonly layout?: Layout | undefined };
+type WarehouseUse = { readonly simulated: boolean; readonly layout?: ServerLayout | undefined };
 
 /** A migration file as it was read. */
 type Migration = { readonly name: string; readonly source: string; readonly sha256: string };
@@ -74,8 +79,8 @@ export async function readMigrations(directory: string): Promise<readonly Migrat
   );
 }
 
-async function run(warehouse: Warehouse, source: string, layout: Layout): Promise<void> {
-  for (const statement of statementsOf(source, layout)) {
+async function run(warehouse: Warehouse, source: string, layout: ServerLayout): Promise<void> {
+  for (const statement of splitStatements(source, layout)) {
     await warehouse.command(statement, STATEMENT);
   }
 }
@@ -89,7 +94,7 @@ async function tablesOf(warehouse: Warehouse): Promise<ReadonlySet<string>> {
 async function checkedLedger(
   warehouse: Warehouse,
   files: readonly Migration[],
-  layout: Layout,
+  layout: ServerLayout,
 ): Promise<ReadonlySet<string>> {
   const sql = 'SELECT DISTINCT name, sha256, layout FROM schema_migrations';
   const rows = await warehouse.query(sql, { ...STATEMENT, row: applied });

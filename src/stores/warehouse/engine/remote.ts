@@ -12,9 +12,9 @@ import {
   type ExecResult,
 } from '@clickhouse/client';
 import { z } from 'zod';
-import { ANSWER_SETTINGS, openSlots, type Slots } from './engine.ts';
+import { ANSWER_SETTINGS, openSlots, type QuerySlots } from './engine.ts';
 import {
-  bound,
+  bindParams,
   type Call,
   type CommandOptions,
   engineError,
@@ -24,8 +24,8 @@ import {
   type Params,
   type QueryOptions,
   RESULT_ROWS_MAX,
-  rowsOf,
   saidError,
+  shapedRows,
   type Warehouse,
   WarehouseQueryError,
   WarehouseRefusal,
@@ -103,7 +103,7 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
       });
       return result.text();
     });
-    return rowsOf(document, options.row);
+    return shapedRows(document, options.row);
   }
 
   async function command(sql: string, options: CommandOptions): Promise<void> {
@@ -155,7 +155,7 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
 }
 
 /** A file goes up as the body of its statement, no faster than the server takes it. */
-function uploadOf(client: ClickHouseClient, slots: Slots): Warehouse['commandFile'] {
+function uploadOf(client: ClickHouseClient, slots: QuerySlots): Warehouse['commandFile'] {
   return async (file, sql, { settings, ...call }) => {
     const query = `${sql(`input(${fileStructure(file)})`)} FORMAT ${file.format}`;
     await request(slots, call, async ({ abort_signal, seconds }) => {
@@ -195,7 +195,7 @@ const SERVER_HEADERS = ['x-clickhouse-summary', 'x-clickhouse-query-id'] as cons
 
 /** One request in a slot; what it needs whichever it is, and its failures told apart. */
 function request<T>(
-  slots: Slots,
+  slots: QuerySlots,
   call: Call,
   send: (common: { abort_signal: AbortSignal; seconds: number }) => Promise<T>,
 ): Promise<T> {
@@ -271,7 +271,7 @@ function bindings(
   sql: string,
   params: Params | undefined,
 ): { query_params?: Record<string, unknown> } {
-  bound(sql, params);
+  bindParams(sql, params);
   return params === undefined ? {} : { query_params: { ...params } };
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { map, Part, Read, seen, Unread } from '../../../evidence/reading.ts';
+import { map, Part, Read, rowsSeen, Unread } from '../../../evidence/reading.ts';
 import type { HeldRange, TransferFact } from '../../../ports/indexing.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';
@@ -167,7 +167,7 @@ describe('a part, that denies nothing, is what is told', () => {
   ])('%s', async (_, { transfers = [], ...world }, code) => {
     const reading = await told({ ...world, transfers: [...transfers, paid(6_500)] });
     expect(reading instanceof Part ? reading.why.code : reading).toBe(code);
-    const shown = seen(map(reading, ({ payments }) => payments));
+    const shown = rowsSeen(map(reading, ({ payments }) => payments));
     expect(shown?.map(({ block }) => block)).toContain(6_500);
   });
 

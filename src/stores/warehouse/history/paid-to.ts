@@ -13,7 +13,7 @@ import type {
   PaymentsQuery,
 } from '../../../ports/bridges.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
-import { type Held, type HeldBlocks, isUndone, readHeld } from '../transfers/held.ts';
+import { type HeldBlocks, type HeldBlocksOf, isUndone, readHeld } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/imports.ts';
 import { type HeldTransfer, readPaid } from './warehouse-rows.ts';
 
@@ -76,7 +76,7 @@ const NOT_HELD: Reach = { head_time: null, simulated: false };
 
 async function reachOf(
   warehouse: Warehouse,
-  { ranges }: Held,
+  { ranges }: HeldBlocksOf,
   { chain, since, until }: PaymentsQuery,
   call: Call,
 ): Promise<Reach> {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import type { Held } from '../transfers/held.ts';
+import type { HeldBlocksOf } from '../transfers/held.ts';
 import { chainOf, type PackedSide, type TokenNames, tokenOf } from './warehouse-rows.ts';
 
 /** How long a reading of a token is kept here. */
@@ -70,7 +70,7 @@ export function tokenNames(warehouse: Warehouse, now: () => number) {
 
   return {
     /** The names for one read; where no token is known at all, nothing is asked. */
-    within: (held: Held, call: Call): TokenNames => ({
+    within: (held: HeldBlocksOf, call: Call): TokenNames => ({
       learn: held.hasTokens ? (rows) => learn(rows, call) : async () => undefined,
       of,
     }),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { map, Part, type Partly, Read, seen, Unread } from '../../../evidence/reading.ts';
+import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../../evidence/reading.ts';
 import type { Neighbourhood, NeighbourhoodLimits } from '../../../ports/history.ts';
 import type { Following } from '../../../ports/indexing.ts';
 import {
@@ -83,7 +83,7 @@ async function ask(over: Partial<NeighbourhoodLimits> = {}, on: Warehouse = ware
 }
 
 function known(reading: Answer): Neighbourhood {
-  const sight = seen(map(reading, (value) => [value]));
+  const sight = rowsSeen(map(reading, (value) => [value]));
   if (sight === null) throw new Error('nothing is seen');
   return sight[0];
 }

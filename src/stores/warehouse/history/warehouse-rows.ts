@@ -9,7 +9,7 @@ import type { HistoryTransfer } from '../../../ports/history.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { addressHex, addressOf, hashOf, successOf } from '../transfers/append.ts';
 import { IS_KEPT } from '../transfers/counts.ts';
-import { type Held, tipRows } from '../transfers/held.ts';
+import { type HeldBlocksOf, tipRows } from '../transfers/held.ts';
 
 /** The most transfers that are read of one address; one that has more is known to have more. */
 const ADDRESS_ROWS_MAX = 5_000;
@@ -27,7 +27,7 @@ const ADDRESSES = '(SELECT unhex(arrayJoin({addresses:Array(String)})))';
 // No condition names chains: the few there are cost less to look through than the column to read.
 const FINAL = `sides WHERE addr IN ${ADDRESSES}`;
 
-function bothOf(held: Held, what: string): string {
+function bothOf(held: HeldBlocksOf, what: string): string {
   const tip = tipOf(held);
   const final = `SELECT ${what} FROM ${FINAL}`;
   return tip === null ? final : `${final} UNION ALL SELECT ${what} FROM ${tip}`;
@@ -35,7 +35,7 @@ function bothOf(held: Held, what: string): string {
 
 // `detail` holds success in its second byte (1 failed), and block and time in bytes 4 to 15.
 // `since` may leave out what is older than some moment before the rows are put together.
-function newestSql(held: Held, since: string): string {
+function newestSql(held: HeldBlocksOf, since: string): string {
   return `SELECT ${packedColumns('best')}
 FROM (
   SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) ${since}
@@ -47,7 +47,7 @@ LIMIT ${ADDRESS_ROWS_MAX + 1}`;
 }
 
 /** The rows of the tip that count; `null` where there are none. */
-function tipOf({ followed }: Held): string | null {
+function tipOf({ followed }: HeldBlocksOf): string | null {
   const rows = tipRows(followed);
   return rows === null ? null : `tip_sides WHERE addr IN ${ADDRESSES} AND ${rows}`;
 }
@@ -58,7 +58,7 @@ const IN_ONE_STEP = 'SETTINGS optimize_move_to_prewhere = 0';
 /** Reads the newest transfers of each address. */
 export async function readRows(
   warehouse: Warehouse,
-  held: Held,
+  held: HeldBlocksOf,
   tokens: TokenNames,
   addresses: readonly string[],
   call: Call,
@@ -88,7 +88,7 @@ export type Between = { readonly listed: readonly string[]; readonly peers: read
  */
 export async function readBetween(
   warehouse: Warehouse,
-  held: Held,
+  held: HeldBlocksOf,
   tokens: TokenNames,
   { listed, peers }: Between,
   where: 'final' | 'tip',
@@ -195,7 +195,7 @@ const momentRow = z.tuple([z.string()]);
  */
 export async function readNewest(
   warehouse: Warehouse,
-  held: Held,
+  held: HeldBlocksOf,
   tokens: TokenNames,
   address: string,
   call: Call,
@@ -230,7 +230,7 @@ const TIME_HEX_DIGITS = 8;
 /** The oldest of what an address was paid between two moments, and whether there is more. */
 export async function readPaid(
   warehouse: Warehouse,
-  held: Held,
+  held: HeldBlocksOf,
   { chain, address, since, until, rowsMax }: PaidBetween,
   call: Call,
 ): Promise<HeldRows> {
@@ -269,7 +269,7 @@ const sidesRow = z.tuple([z.string(), whole, whole]);
 /** Counts the rows of addresses, final ones or those of the tip that count. */
 export async function countSides(
   warehouse: Warehouse,
-  of: 'final' | Held,
+  of: 'final' | HeldBlocksOf,
   addresses: readonly string[],
   call: Call,
 ): Promise<ReadonlyMap<string, SidesCounted>> {
@@ -301,7 +301,7 @@ const DEGREE_COUNTED_MAX = 1_000_000;
  */
 export async function readDegree(
   warehouse: Warehouse,
-  held: Held,
+  held: HeldBlocksOf,
   address: string,
   call: Call,
 ): Promise<{ readonly degree: number; readonly transfers: number; readonly observed: boolean }> {

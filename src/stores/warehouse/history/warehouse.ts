@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
-import { collect, heldUnder } from '../../../evidence/measure.ts';
+import { collect, rowsUnder } from '../../../evidence/measure.ts';
 import { type Partly, part, read, unread } from '../../../evidence/reading.ts';
 import { type Why, why } from '../../../evidence/reasons.ts';
 import type {
@@ -25,13 +25,13 @@ import {
   isSame,
   keptByParts,
   type Mark,
-  originOf,
   partsTold,
   readMark,
+  storedOrigin,
 } from '../transfers/append.ts';
 import {
-  type Held,
   type HeldBlocks,
+  type HeldBlocksOf,
   hasOthers,
   type Recorded,
   readPresent,
@@ -335,12 +335,16 @@ function answered(
 }
 
 /** As old as the chain that is held to the oldest block; now, where none is held in full. */
-export function asOf(held: Held, coverage: readonly CoverageRange[], now: () => number): number {
+export function asOf(
+  held: HeldBlocksOf,
+  coverage: readonly CoverageRange[],
+  now: () => number,
+): number {
   const byChain = new Map<ChainName, number[]>();
   const chains = held.ranges.length > 0 ? held.ranges : coverage;
   for (const { chain, to_time } of chains) collect(byChain, chain, to_time);
   if (byChain.size === 0) return now();
-  const reach = [...byChain.keys()].map((chain) => Math.max(...heldUnder(byChain, chain)));
+  const reach = [...byChain.keys()].map((chain) => Math.max(...rowsUnder(byChain, chain)));
   return Math.min(...reach);
 }
 
@@ -350,7 +354,7 @@ export function asOf(held: Held, coverage: readonly CoverageRange[], now: () => 
 
 /** What is held of one address. */
 export type HeldAddress = HeldRows & {
-  readonly held: Held;
+  readonly held: HeldBlocksOf;
   readonly ranges: readonly HeldBlocks[];
 };
 
@@ -396,9 +400,9 @@ function heldReads(warehouse: Warehouse) {
     return withFollowed(warehouse, await recorded(ask), ask);
   });
   const rollbacks = async () => (await marked()).rollbacks;
-  let kept: { readonly held: Held; readonly atMs: number } | null = null;
+  let kept: { readonly held: HeldBlocksOf; readonly atMs: number } | null = null;
 
-  async function lately(): Promise<Held> {
+  async function lately(): Promise<HeldBlocksOf> {
     if (kept !== null && performance.now() - kept.atMs < HELD_KEEP_MS) return kept.held;
     const atMs = performance.now();
     const held = await fresh();
@@ -407,7 +411,7 @@ function heldReads(warehouse: Warehouse) {
   }
 
   /** Reads under what is held, again where a chain was rolled back meanwhile. */
-  async function under<T>(read: (held: Held) => Promise<T>): Promise<T> {
+  async function under<T>(read: (held: HeldBlocksOf) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const held = await lately();
       const told = await read(held);
@@ -497,7 +501,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     const rows = shown
       ? await readNewest(warehouse, held, names, address, call)
       : await readSome(warehouse, names, address, call);
-    return { ...rows, held, ranges: heldUnder(ranges, address) };
+    return { ...rows, held, ranges: rowsUnder(ranges, address) };
   }
 
   return {
@@ -519,11 +523,11 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
 
 function vouchedFor<T extends object>(
   rows: Iterable<readonly [string, T]>,
-  held: Held,
+  held: HeldBlocksOf,
   ranges: ReadonlyMap<string, readonly HeldBlocks[]>,
 ): ReadonlyMap<string, T & Pick<HeldAddress, 'held' | 'ranges'>> {
   const found = [...rows].map(([address, of]) => {
-    return [address, { ...of, held, ranges: heldUnder(ranges, address) }] as const;
+    return [address, { ...of, held, ranges: rowsUnder(ranges, address) }] as const;
   });
   return new Map(found);
 }
@@ -534,7 +538,7 @@ export type WarehouseReads = ReturnType<typeof warehouseReads>;
 /** The ranges that are held of single addresses. */
 export async function rangesOf(
   warehouse: Warehouse,
-  held: Held,
+  held: HeldBlocksOf,
   addresses: readonly string[],
   call: Call,
 ): Promise<ReadonlyMap<string, readonly HeldBlocks[]>> {
@@ -545,7 +549,7 @@ export async function rangesOf(
   for (const row of await warehouse.query(RANGES, query)) {
     const [addr, chain, kind, from_block, to_block, to_time, first, isObserved] = row;
     const range = { chain, kind, from_block, to_block, to_time, from_first: first === 1 };
-    collect(ranges, addressOf(addr), { ...range, origin: originOf(isObserved) });
+    collect(ranges, addressOf(addr), { ...range, origin: storedOrigin(isObserved) });
   }
   return ranges;
 }
@@ -629,7 +633,7 @@ export function knownHubs(warehouse: Warehouse) {
       return degree;
     },
     /** Counts one that turned out to have many transfers, and remembers it. */
-    count: async (held: Held, address: string, signal: AbortSignal): Promise<KnownHub> => {
+    count: async (held: HeldBlocksOf, address: string, signal: AbortSignal): Promise<KnownHub> => {
       const call = { timeoutMs: READ_TIMEOUT_MS, signal };
       const hub = await readDegree(warehouse, held, address, call);
       if (hubs.size < HUBS_MAX) hubs.set(address, hub);
@@ -668,7 +672,7 @@ export function keptCounts(
     return new Map([...known, ...fresh]);
   }
 
-  return async (held: Held, asked: readonly string[], call: Call): Promise<Counts> => {
+  return async (held: HeldBlocksOf, asked: readonly string[], call: Call): Promise<Counts> => {
     const isTold = await tells(call);
     const tip = tipRows(held.followed);
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {

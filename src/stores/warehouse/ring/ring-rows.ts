@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import { heldUnder } from '../../../evidence/measure.ts';
+import { rowsUnder } from '../../../evidence/measure.ts';
 import {
   type Call,
   type Params,
@@ -12,8 +12,14 @@ import {
 } from '../engine/executor.ts';
 import { READ_TIMEOUT_MS, type WarehouseReads } from '../history/warehouse.ts';
 import { coalesced, type HeldTransfer, readBetween } from '../history/warehouse-rows.ts';
-import { addressHex, keptByParts, type Mark, type Parts, readMark } from '../transfers/append.ts';
-import { type Held, tipRows } from '../transfers/held.ts';
+import {
+  addressHex,
+  type KeptParts,
+  keptByParts,
+  type Mark,
+  readMark,
+} from '../transfers/append.ts';
+import { type HeldBlocksOf, tipRows } from '../transfers/held.ts';
 
 /** The tables that hold transfers under their addresses: what is final, and the tip. */
 export const RING_TABLES = ['sides', 'tip_sides'] as const;
@@ -41,7 +47,7 @@ const LISTED = '(SELECT unhex(arrayJoin({listed:Array(String)})))';
 export type RingQuestion = {
   readonly table: RingTable;
   readonly listed: readonly string[];
-  readonly parts: Parts | null;
+  readonly parts: KeptParts | null;
 };
 
 /** Reads the ring of some listed addresses, page by page. A part that is gone has no rows. */
@@ -79,7 +85,7 @@ async function pagesOf(
   warehouse: Warehouse,
   from: string,
   params: Params,
-  parts: Parts | null,
+  parts: KeptParts | null,
   call: Call,
 ): Promise<number> {
   const most = parts === null ? null : [...parts.values()].reduce((sum, rows) => sum + rows, 0);
@@ -103,17 +109,17 @@ export function interrupted(): WarehouseUnavailable {
 /** Bytes of a counterparty that its fingerprint holds: its last ones. */
 export const FINGERPRINT_BYTES = 5;
 /** So many listed addresses can be numbered: 13 bits, which with the 40 are an exact number. */
-export const LISTED_MAX = 8_192;
+export const RING_LISTED_MAX = 8_192;
 
 const HEX_DIGITS = 2 * FINGERPRINT_BYTES;
 const BUCKETS = 1_024;
-const BUCKET_SPAN = (2 ** (8 * FINGERPRINT_BYTES) * LISTED_MAX) / BUCKETS;
+const BUCKET_SPAN = (2 ** (8 * FINGERPRINT_BYTES) * RING_LISTED_MAX) / BUCKETS;
 const NUMBER_BYTES = 8;
 /** Buckets that are put in order before others have their turn. */
 const BUCKETS_AT_ONCE = 32;
 
 /** The fingerprint of an address. */
-export function fingerprintOf(address: string): number {
+export function ringFingerprint(address: string): number {
   return Number.parseInt(addressHex(address).slice(-HEX_DIGITS), 16);
 }
 
@@ -122,7 +128,7 @@ export function pairsIn(fingerprintsHex: string, listedNumber: number): number[]
   const bytes = Buffer.from(fingerprintsHex, 'hex');
   const pairs: number[] = [];
   for (let at = 0; at < bytes.length; at += FINGERPRINT_BYTES) {
-    pairs.push(bytes.readUIntBE(at, FINGERPRINT_BYTES) * LISTED_MAX + listedNumber);
+    pairs.push(bytes.readUIntBE(at, FINGERPRINT_BYTES) * RING_LISTED_MAX + listedNumber);
   }
   return pairs;
 }
@@ -161,12 +167,12 @@ export function fingerprints(rest: () => Promise<void>) {
     },
     /** The numbers of the listed addresses that are filed under a fingerprint. */
     under: (fingerprint: number): readonly number[] => {
-      const from = fingerprint * LISTED_MAX;
+      const from = fingerprint * RING_LISTED_MAX;
       const bucket = bucketOf(from);
       const found: number[] = [];
       for (let i = firstFrom(bucket, from); i < bucket.length; i += 1) {
         const listed = Number(bucket[i]) - from;
-        if (listed >= LISTED_MAX) break;
+        if (listed >= RING_LISTED_MAX) break;
         found.push(listed);
       }
       return found;
@@ -226,7 +232,10 @@ const READS_MAX = 5;
 const LIMITS = { waitMs: 1, keysMax: 4_096, divideFrom: 512, loadsMax: 2 };
 
 type Loaded = ReadonlyMap<string, BetweenTwo>;
-type Settled = { readonly held: Held; readonly between: ReadonlyMap<string, BetweenListed> };
+type Settled = {
+  readonly held: HeldBlocksOf;
+  readonly between: ReadonlyMap<string, BetweenListed>;
+};
 
 /**
  * Reads between two addresses, of which final rows lay in the parts `written` a moment ago.
@@ -262,7 +271,7 @@ export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
     return between;
   }
 
-  return async (may: MayHave, written: Parts, signal: AbortSignal): Promise<Settled> => {
+  return async (may: MayHave, written: KeptParts, signal: AbortSignal): Promise<Settled> => {
     kept.renew(written);
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const held = await reads.fresh();
@@ -323,7 +332,7 @@ async function loaded(
   return new Map(
     keys.map((key, i) => {
       const more = rows.get(String(pairs[i]?.[0]))?.more === true;
-      return [key, { rows: heldUnder(found, key), more }];
+      return [key, { rows: rowsUnder(found, key), more }];
     }),
   );
 }
@@ -457,7 +466,7 @@ export class RingState {
     const found = new Map<string, readonly string[]>();
     const chains = [...this.#chains.values()];
     for (const address of addresses) {
-      const fingerprint = fingerprintOf(address);
+      const fingerprint = ringFingerprint(address);
       const under = chains.flatMap((held) => held.under(fingerprint));
       if (under.length === 0) continue;
       const known = this.#met.get(address);

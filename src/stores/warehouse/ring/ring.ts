@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { CHAINS, type ChainName } from '../../../chain/chain.ts';
-import { heldUnder } from '../../../evidence/measure.ts';
+import { rowsUnder } from '../../../evidence/measure.ts';
 import {
   map,
   type Partly,
@@ -13,7 +13,7 @@ import {
   Read,
   type Reading,
   read,
-  seen,
+  rowsSeen,
   type Unread,
   unread,
 } from '../../../evidence/reading.ts';
@@ -27,28 +27,28 @@ import type {
   Meetings,
   RawRing,
   RawRingPort,
-  RingAsked,
   RingCalls,
   RingCallsPort,
   RingCoverage,
   RingGap,
   RingKeeping,
   RingLack,
+  RingRequest,
   RingStatus,
   TransferHistoryPort,
 } from '../../../ports/history.ts';
-import type { Listed, SanctionsListPort } from '../../../ports/sanctions.ts';
+import type { ListedAddresses, SanctionsListPort } from '../../../ports/sanctions.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { asOf, READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse.ts';
 import { type Mark, WRITE } from '../transfers/append.ts';
-import { type Held, rollbacksIn } from '../transfers/held.ts';
+import { type HeldBlocksOf, rollbacksIn } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/imports.ts';
 import {
   type BetweenListed,
   betweenTwo,
   interrupted,
-  LISTED_MAX,
   PAIRS_MAX,
+  RING_LISTED_MAX,
   RingFull,
   type RingProgress,
   RingState,
@@ -65,7 +65,7 @@ const BUILD: Call = { timeoutMs: 300_000 };
 const RANGES_KEEP_MS = 1_000;
 
 /** What a ring is, for whoever looks after it. Times are milliseconds. */
-export type RingFacts = {
+export type RingParts = {
   readonly listed: number;
   readonly pairs: number;
   readonly bytes: number;
@@ -81,14 +81,14 @@ type UpToDate = { readonly state: RingState; readonly mark: Mark };
 export type WarehouseRing = RawRing & {
   /** Brings the ring of these addresses up to date; from nothing where `anew`. */
   readonly bringUp: (listed: readonly string[], how?: BringUp) => Promise<void>;
-  readonly facts: () => RingFacts;
+  readonly facts: () => RingParts;
   /** What is held of these addresses now. */
   readonly coverage: (listed: readonly string[]) => Promise<RingCoverage>;
 };
 
 type Ranges = {
   readonly of: readonly string[];
-  readonly held: Held;
+  readonly held: HeldBlocksOf;
   readonly atMs: number;
   readonly coverage: RingCoverage;
 };
@@ -105,8 +105,8 @@ export function warehouseRing(
   const coverageOf = keptCoverage(warehouse);
 
   async function metBy(
-    asked: RingAsked,
-  ): Promise<{ readonly ring: HeldRing; readonly held: Held }> {
+    asked: RingRequest,
+  ): Promise<{ readonly ring: HeldRing; readonly held: HeldBlocksOf }> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal: asked.signal };
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const held = await reads.held();
@@ -178,9 +178,9 @@ function keptRing(warehouse: Warehouse, { marked, tells }: WarehouseReads) {
   async function catchUp(listed: readonly string[], how?: BringUp): Promise<UpToDate> {
     if (!(await tells(BUILD)))
       throw new RingUntold('the tables of a cluster do not tell what was written');
-    if (listed.length > LISTED_MAX) throw new RingUntold(`over ${LISTED_MAX} are listed`);
+    if (listed.length > RING_LISTED_MAX) throw new RingUntold(`over ${RING_LISTED_MAX} are listed`);
     const missing = listed.filter((one) => !state.has(one));
-    const isFull = missing.length > LISTED_MAX - state.numbers;
+    const isFull = missing.length > RING_LISTED_MAX - state.numbers;
     const begins = how?.anew === true || isFull || state.listed === 0;
     const next = begins ? new RingState(warehouse, marked) : state;
     const began = performance.now();
@@ -203,7 +203,7 @@ function keptRing(warehouse: Warehouse, { marked, tells }: WarehouseReads) {
     },
     bringUp: (listed: readonly string[], how?: BringUp) =>
       inTurn(async () => void (await catchUp(listed, how))),
-    facts: (): RingFacts => {
+    facts: (): RingParts => {
       const { listed, pairs, bytes, byChain } = state;
       return { listed, pairs, bytes, byChain, build_ms: buildMs };
     },
@@ -213,7 +213,11 @@ function keptRing(warehouse: Warehouse, { marked, tells }: WarehouseReads) {
 /** What is held of the listed addresses, kept for a moment. */
 function keptCoverage(warehouse: Warehouse) {
   let kept: Ranges | null = null;
-  return async (listed: readonly string[], held: Held, call: Call): Promise<RingCoverage> => {
+  return async (
+    listed: readonly string[],
+    held: HeldBlocksOf,
+    call: Call,
+  ): Promise<RingCoverage> => {
     const isSame = kept !== null && kept.of === listed && kept.held === held;
     if (kept !== null && isSame && performance.now() - kept.atMs < RANGES_KEEP_MS) {
       return kept.coverage;
@@ -254,11 +258,11 @@ const NONE: Meetings = new Map();
  * same hubs deal with the list in every walk, so what they come to is made once.
  */
 function meetingsBy() {
-  type Made = { readonly asked: RingAsked; readonly all: readonly Counterparty[] };
+  type Made = { readonly asked: RingRequest; readonly all: readonly Counterparty[] };
   const made = new WeakMap<BetweenListed, Made>();
   const wanted = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-  return (between: ReadonlyMap<string, BetweenListed>, asked: RingAsked): Meetings => {
+  return (between: ReadonlyMap<string, BetweenListed>, asked: RingRequest): Meetings => {
     const listed = wanted.get(asked.listed) ?? new Set(asked.listed);
     wanted.set(asked.listed, listed);
     const meetings = new Map<string, readonly Counterparty[]>();
@@ -273,7 +277,7 @@ function meetingsBy() {
   };
 }
 
-function isSameQuestion(a: RingAsked, b: RingAsked): boolean {
+function isSameQuestion(a: RingRequest, b: RingRequest): boolean {
   const isSame = a.listed === b.listed && a.rowsMax === b.rowsMax;
   return isSame && a.chains.join() === b.chains.join();
 }
@@ -281,7 +285,7 @@ function isSameQuestion(a: RingAsked, b: RingAsked): boolean {
 function counterpartiesOf(
   between: BetweenListed,
   wanted: ReadonlySet<string>,
-  { chains, rowsMax }: RingAsked,
+  { chains, rowsMax }: RingRequest,
 ): Counterparty[] {
   const all: Counterparty[] = [];
   for (const [listed, { rows, more }] of between) {
@@ -343,23 +347,23 @@ const NOTHING_LISTED = why('ring_unbuilt', { cause: 'the list names nobody' });
 type Kept = {
   readonly ring: Pick<WarehouseRing, 'bringUp' | 'facts' | 'coverage'>;
   /** The list in force, read anew. */
-  readonly listed: () => Promise<Partly<Listed, SanctionsListPort>>;
+  readonly listed: () => Promise<Partly<ListedAddresses, SanctionsListPort>>;
   readonly chainsRead: () => Promise<Reading<readonly ChainName[], TransferHistoryPort>>;
   readonly gapsOf: (
     coverage: RingCoverage,
-    asked: Pick<RingAsked, 'listed' | 'chains'>,
+    asked: Pick<RingRequest, 'listed' | 'chains'>,
   ) => readonly RingGap[];
   /** What is to be read of listed addresses of EVM chains, where these chains are read. */
   readonly lackOf: (
     coverage: RingCoverage,
-    asked: Pick<RingAsked, 'listed' | 'chains'>,
+    asked: Pick<RingRequest, 'listed' | 'chains'>,
   ) => RingLack;
   readonly now: () => number;
   readonly simulated: boolean;
 };
 
 type Known = {
-  readonly addresses: Listed['addresses'];
+  readonly addresses: ListedAddresses['addresses'];
   readonly chains: readonly ChainName[];
 };
 
@@ -378,7 +382,7 @@ export function ringKeeping({
   /** What is told of the list in force, on the chains that are read. */
   async function told<T>(work: (known: Known) => Promise<T>): Promise<Reading<T, RawRingPort>> {
     const list = await listed();
-    const known = seen(map(list, ({ addresses }) => [addresses]));
+    const known = rowsSeen(map(list, ({ addresses }) => [addresses]));
     if (known === null)
       return unread(KEEPING_PORT, list instanceof Read ? NOTHING_LISTED : list.why);
     const chains = await chainsRead();
@@ -394,12 +398,12 @@ export function ringKeeping({
   const statusBy = (bringUp: (all: readonly string[]) => Promise<void>) =>
     told(async ({ addresses, chains }) => {
       const kinds = [...new Set(chains.map((chain) => CHAINS[chain].kind))];
-      const all = kinds.flatMap((kind) => heldUnder(addresses, kind));
+      const all = kinds.flatMap((kind) => rowsUnder(addresses, kind));
       await bringUp(all);
       const coverage = await ring.coverage(all);
       const gaps = kinds.flatMap((kind) => {
         const own = chains.filter((chain) => CHAINS[chain].kind === kind);
-        return gapsOf(coverage, { listed: heldUnder(addresses, kind), chains: own });
+        return gapsOf(coverage, { listed: rowsUnder(addresses, kind), chains: own });
       });
       return statusOf(ring.facts(), addresses, chains, gaps);
     });
@@ -409,7 +413,7 @@ export function ringKeeping({
     rebuild: (progress) => statusBy((all) => ring.bringUp(all, { anew: true, told: progress })),
     lack: () =>
       told(async ({ addresses, chains }) => {
-        const own = heldUnder(addresses, 'evm');
+        const own = rowsUnder(addresses, 'evm');
         return lackOf(await ring.coverage(own), { listed: own, chains });
       }),
   };
@@ -417,12 +421,12 @@ export function ringKeeping({
 
 function statusOf(
   { pairs, bytes, build_ms, byChain }: ReturnType<WarehouseRing['facts']>,
-  addresses: Listed['addresses'],
+  addresses: ListedAddresses['addresses'],
   chains: readonly ChainName[],
   gaps: readonly RingGap[],
 ): RingStatus {
   const rows = chains.map((chain) => {
-    const own = heldUnder(addresses, CHAINS[chain].kind);
+    const own = rowsUnder(addresses, CHAINS[chain].kind);
     const lacking = new Set(gaps.flatMap((gap) => (gap.chain === chain ? [gap.listed] : [])));
     const held = byChain.find((one) => one.chain === chain);
     return {
@@ -433,6 +437,6 @@ function statusOf(
     };
   });
   const kinds = new Set(chains.map((chain) => CHAINS[chain].kind));
-  const listed = [...kinds].reduce((sum, kind) => sum + heldUnder(addresses, kind).length, 0);
+  const listed = [...kinds].reduce((sum, kind) => sum + rowsUnder(addresses, kind).length, 0);
   return { listed, pairs, bytes, build_ms, chains: rows, gaps };
 }

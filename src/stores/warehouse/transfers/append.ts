@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import { numberEqual, transferIdentity } from '../../../chain/transfer.ts';
-import { written } from '../../../evidence/measure.ts';
+import { textOrEmpty } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/source.ts';
 import type {
   AppendResult,
@@ -28,14 +28,14 @@ const LINES_AT_ONCE = 1_000;
 export async function insertRows(
   warehouse: Warehouse,
   table: string,
-  { columns, rows }: FactRows,
+  { columns, rows }: TableRows,
 ): Promise<void> {
   if (rows.length === 0) return;
   const bytes = linesOf(rows);
   await warehouse.insert(table, { columns, format: 'JSONCompactEachRow', bytes }, WRITE);
 }
 
-async function* linesOf(rows: FactRows['rows']): AsyncGenerator<Uint8Array> {
+async function* linesOf(rows: TableRows['rows']): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < rows.length; at += LINES_AT_ONCE) {
     const lines = rows.slice(at, at + LINES_AT_ONCE).map((row) => `${JSON.stringify(row)}\n`);
     yield Buffer.from(lines.join(''));
@@ -235,7 +235,7 @@ function* slices(numbers: readonly number[]): Generator<number[]> {
 export type FactCell = string | number | boolean | null | readonly string[];
 
 /** Rows for one table. */
-export type FactRows = {
+export type TableRows = {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly FactCell[])[];
 };
@@ -267,7 +267,7 @@ const TRANSFER_COLUMNS = [
 export function transferRows(
   transfers: readonly TransferFact[],
   standing: BlockStanding,
-): FactRows {
+): TableRows {
   const { finality, origin } = standing;
   const rows = numbered(transfers).map(({ fact, n }) => [
     fact.chain,
@@ -365,7 +365,7 @@ export function observed(origin: ImportOrigin): number {
 }
 
 /** The stored origin as it is told. */
-export function originOf(stored: number): ImportOrigin {
+export function storedOrigin(stored: number): ImportOrigin {
   return stored === 1 ? 'observed' : 'simulated';
 }
 
@@ -379,7 +379,7 @@ export function creationRows(
   creations: readonly HeldCreation[],
   { origin, finality }: BlockStanding,
   table: 'creations' | 'tip_creations',
-): FactRows {
+): TableRows {
   const rows = creations.map((fact) => [
     fact.chain,
     fact.block,
@@ -397,7 +397,7 @@ export function creationRows(
 }
 
 /** Headers as rows. */
-export function blockRows(blocks: readonly BlockFact[], { finality }: BlockStanding): FactRows {
+export function blockRows(blocks: readonly BlockFact[], { finality }: BlockStanding): TableRows {
   const rows = blocks.map(({ chain, number, hash, parent_hash, time }) => [
     ...[chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time), finality],
   ]);
@@ -406,7 +406,7 @@ export function blockRows(blocks: readonly BlockFact[], { finality }: BlockStand
 }
 
 /** Signers as rows. */
-export function transactionRows(transactions: readonly TransactionFact[]): FactRows {
+export function transactionRows(transactions: readonly TransactionFact[]): TableRows {
   const rows = transactions.map(({ chain, block, tx_hash, initiator, success }) => [
     ...[chain, block, hashHex(tx_hash), addressHex(short(initiator)), successCode(success)],
   ]);
@@ -425,13 +425,13 @@ const HASH_DIGITS = 64;
 
 /** The stored bytes of an address or a token in hexadecimal; empty for `null`. */
 export function addressHex(address: string | null): string {
-  const text = written(address);
+  const text = textOrEmpty(address);
   return EVM_ADDRESS.test(text) ? text.slice(HEX_PREFIX.length) : textHex(text);
 }
 
 /** The stored bytes of a hash in hexadecimal; empty for `null`. */
 export function hashHex(hash: string | null): string {
-  const text = written(hash);
+  const text = textOrEmpty(hash);
   return HASH.test(text) ? text.slice(HEX_PREFIX.length) : textHex(text);
 }
 
@@ -463,11 +463,11 @@ const MARKED = ['sides', 'tip_sides', 'coverage', 'address_coverage', 'tokens'] 
 type MarkedTable = (typeof MARKED)[number];
 
 /** Parts of a table by their name and the hash of their files, each with its rows. */
-export type Parts = ReadonlyMap<string, number>;
+export type KeptParts = ReadonlyMap<string, number>;
 
 /** What is written, at one moment. */
 export type Mark = {
-  readonly parts: { readonly [T in MarkedTable]: Parts };
+  readonly parts: { readonly [T in MarkedTable]: KeptParts };
   /** How often all followed chains together were rolled back. */
   readonly rollbacks: number;
 };
@@ -533,7 +533,7 @@ async function tellsParts(warehouse: Warehouse, call: Call): Promise<boolean> {
  */
 export function keptByParts<V>(sizeMax: number) {
   const kept = new Map<string, V>();
-  let parts: Parts = new Map();
+  let parts: KeptParts = new Map();
   let epoch = 0;
   let size = 0;
 
@@ -545,7 +545,7 @@ export function keptByParts<V>(sizeMax: number) {
     /** Grows when the parts have changed. */
     epoch: () => epoch,
     /** Forgets what was read of other parts than these. */
-    renew: (now: Parts): void => {
+    renew: (now: KeptParts): void => {
       if (isSame(now, parts)) return;
       parts = now;
       epoch += 1;
@@ -563,6 +563,6 @@ export function keptByParts<V>(sizeMax: number) {
 }
 
 /** Whether these are the same parts. */
-export function isSame(a: Parts, b: Parts): boolean {
+export function isSame(a: KeptParts, b: KeptParts): boolean {
   return a === b || (a.size === b.size && [...a.keys()].every((one) => b.has(one)));
 }

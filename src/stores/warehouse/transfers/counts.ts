@@ -7,8 +7,8 @@ import { CHAIN_NAMES, type ChainName, isEvmChain } from '../../../chain/chain.ts
 import { collect } from '../../../evidence/measure.ts';
 import type { HeldChain } from '../../../ports/indexing.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { originOf, WRITE } from './append.ts';
-import { type Followed, type HeldBlocks, readHeld, tipRows } from './held.ts';
+import { storedOrigin, WRITE } from './append.ts';
+import { type FollowedChain, type HeldBlocks, readHeld, tipRows } from './held.ts';
 
 // Which sides are edges of a walk, as the engine counts them?
 // The rule of `features/history/edge-rule.ts` for one address alone, in the columns of `sides`:
@@ -279,13 +279,13 @@ function heldChain(
   chain: ChainName,
   counted: readonly Counted[],
   ranges: readonly HeldBlocks[],
-  followed: Followed | undefined,
+  followed: FollowedChain | undefined,
 ): HeldChain | null {
   if (counted.length === 0 && ranges.length === 0) return null;
   const lows = [...counted.map((row) => row[1]), ...ranges.map((range) => range.from_block)];
   const highs = [...counted.map((row) => row[2]), ...ranges.map((range) => range.to_block)];
   const made =
-    counted.some((row) => originOf(row[4]) === 'simulated') ||
+    counted.some((row) => storedOrigin(row[4]) === 'simulated') ||
     ranges.some(({ origin }) => origin === 'simulated');
   return {
     chain,
@@ -300,7 +300,7 @@ function heldChain(
   };
 }
 
-function followingOf(followed: Followed | undefined): HeldChain['following'] {
+function followingOf(followed: FollowedChain | undefined): HeldChain['following'] {
   if (followed === undefined || followed.tip_block === null) return null;
   return { final_block: followed.final_block, tip_block: followed.tip_block };
 }

@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
-import { collect, given } from '../../../evidence/measure.ts';
+import { collect, listOrNone } from '../../../evidence/measure.ts';
 import type {
-  Cursor,
+  FollowCursor,
   Following,
   Moved,
   Tenure,
@@ -18,13 +18,13 @@ import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import {
   creationRows,
   type FactCell,
-  type FactRows,
   FINALITY,
   hashHex,
   hashOf,
   insertRows,
   observed,
-  originOf,
+  storedOrigin,
+  type TableRows,
   transferRows,
   WRITE,
 } from './append.ts';
@@ -80,11 +80,11 @@ export function followedChains(warehouse: Warehouse) {
     return result;
   }
 
-  async function follow(following: Following, { epoch, settle }: Tenure): Promise<Cursor> {
+  async function follow(following: Following, { epoch, settle }: Tenure): Promise<FollowCursor> {
     const { chain } = following;
     positions.delete(chain);
     tenures.set(chain, epoch);
-    await claim(warehouse, chain, epoch);
+    await claimEpoch(warehouse, chain, epoch);
     await settle();
     const before = await readPosition(warehouse, chain);
     const position =
@@ -110,7 +110,7 @@ export function followedChains(warehouse: Warehouse) {
 }
 
 /** Where following stands by what is stored; `null` where a chain was never followed. */
-async function storedCursor(warehouse: Warehouse, chain: ChainName): Promise<Cursor | null> {
+async function storedCursor(warehouse: Warehouse, chain: ChainName): Promise<FollowCursor | null> {
   const position = await readPosition(warehouse, chain);
   return position === null ? null : position.cursor;
 }
@@ -168,7 +168,10 @@ function refusal(position: Position, refused: 'gap' | 'parent_differs' | 'final'
 /**
  * Why blocks do not stand right behind the cursor, each on the one before; `null` where they do.
  */
-function misfit(cursor: Cursor, blocks: readonly TipHeader[]): 'gap' | 'parent_differs' | null {
+function misfit(
+  cursor: FollowCursor,
+  blocks: readonly TipHeader[],
+): 'gap' | 'parent_differs' | null {
   let number = lastOf(cursor);
   const highest = cursor.tip.at(-1);
   let hash = highest === undefined ? cursor.final_hash : highest.hash;
@@ -210,7 +213,7 @@ async function applyTip(
 }
 
 /** Rows of the tip under the follower's epoch and the stamp of new blocks. */
-function stamped(position: Position, { columns, rows }: FactRows): FactRows {
+function stamped(position: Position, { columns, rows }: TableRows): TableRows {
   const under = [position.epoch, newestStamp(position)];
   return { columns: [...columns, 'epoch', 'stamp'], rows: rows.map((row) => [...row, ...under]) };
 }
@@ -310,15 +313,19 @@ function movements({ cursor, epoch, stamps }: Position, last: number): readonly 
      SELECT ${TRANSFER}, ${FINALITY.followed} FROM tip_transfers WHERE ${blocks}`,
     `INSERT INTO creations (${CREATION}, finality)
      SELECT ${CREATION}, ${FINALITY.followed} FROM tip_creations WHERE ${blocks}`,
-    `INSERT INTO blocks (${HEADER}, finality)
-     SELECT DISTINCT ${HEADER}, ${FINALITY.followed} FROM tip_blocks WHERE ${numbers}`,
+    `INSERT INTO blocks (${TIP_HEADER}, finality)
+     SELECT DISTINCT ${TIP_HEADER}, ${FINALITY.followed} FROM tip_blocks WHERE ${numbers}`,
   ];
 }
 
 const headRow = z.tuple([z.coerce.number(), z.string()]);
 
 /** Whether another block was followed as final where one of the tip would become it. */
-async function isOtherFork(warehouse: Warehouse, cursor: Cursor, last: number): Promise<boolean> {
+async function isOtherFork(
+  warehouse: Warehouse,
+  cursor: FollowCursor,
+  last: number,
+): Promise<boolean> {
   const sql = `SELECT number, lower(hex(hash)) FROM blocks
     WHERE chain = '${cursor.chain}' AND number > ${lastFinal(cursor)} AND number <= ${last}
     GROUP BY number, hash HAVING max(finality) >= ${FINALITY.followed}`;
@@ -339,7 +346,7 @@ export const TRANSFER = `chain, block, tx_hash, place, kind, token, from_address
   raw_amount, n, block_time, block_hash, position, initiator, success, observed`;
 export const CREATION = `chain, block, created, creator, tx_hash, initiator, block_hash, block_time,
   observed`;
-export const HEADER = 'chain, number, hash, parent_hash, time';
+export const TIP_HEADER = 'chain, number, hash, parent_hash, time';
 
 /** The position with its tip under a new epoch, as it stood at one moment. */
 export async function adoptTip(
@@ -394,8 +401,8 @@ function copies(from: Position, epoch: number, stamp: number): readonly string[]
      SELECT ${TRANSFER}, finality, ${under} FROM tip_transfers WHERE ${blocks}`,
     `INSERT INTO tip_creations (${CREATION}, epoch, stamp)
      SELECT ${CREATION}, ${under} FROM tip_creations WHERE ${blocks}`,
-    `INSERT INTO tip_blocks (${HEADER}, epoch, stamp)
-     SELECT DISTINCT ${HEADER}, ${under} FROM tip_blocks WHERE ${numbers}`,
+    `INSERT INTO tip_blocks (${TIP_HEADER}, epoch, stamp)
+     SELECT DISTINCT ${TIP_HEADER}, ${under} FROM tip_blocks WHERE ${numbers}`,
   ];
 }
 
@@ -416,7 +423,7 @@ export const COUNTING = { timeoutMs: 30_000 };
  * which block all was final at that time. `dropped`: no partition below is left.
  */
 export type Position = {
-  cursor: Cursor;
+  cursor: FollowCursor;
   readonly epoch: number;
   stamps: readonly Stamp[];
   sealed: number | null;
@@ -428,7 +435,7 @@ export type Position = {
 };
 
 /** A follower whose chain another one has taken over meanwhile. */
-export class Superseded extends Error {
+export class SupersededFollower extends Error {
   override readonly name = 'Superseded';
   readonly chain: ChainName;
 
@@ -458,7 +465,7 @@ export async function checkCurrent(
   chain: ChainName,
   epoch: number,
 ): Promise<void> {
-  if ((await claimedEpoch(warehouse, chain)) > epoch) throw new Superseded(chain);
+  if ((await claimedEpoch(warehouse, chain)) > epoch) throw new SupersededFollower(chain);
 }
 
 /** The greatest epoch that was claimed; 0 where none was. */
@@ -470,7 +477,11 @@ export async function claimedEpoch(warehouse: Warehouse, chain: ChainName): Prom
 }
 
 /** Says that from now on no follower of an earlier epoch makes anything count. */
-export async function claim(warehouse: Warehouse, chain: ChainName, epoch: number): Promise<void> {
+export async function claimEpoch(
+  warehouse: Warehouse,
+  chain: ChainName,
+  epoch: number,
+): Promise<void> {
   await checkCurrent(warehouse, chain, epoch);
   await insertRows(warehouse, 'follow_claims', {
     columns: ['chain', 'epoch'],
@@ -511,13 +522,13 @@ export async function readPosition(
   const stamps = stampsOf(stampBlocks, stampNumbers);
   const final_hash = finalHash === null ? null : hashOf(finalHash);
   const tip = await readTip(warehouse, { chain, epoch, stamps, final_block });
-  const origin = originOf(isObserved);
+  const origin = storedOrigin(isObserved);
   const cursor = { chain, from_block, kinds, source, origin, final_block, final_hash, tip };
   const numbers = { final_time, rollbacks, version, epoch };
   return { cursor, ...numbers, stamps, sealed, moved: movedNow(cursor), dropped: -1 };
 }
 
-export function movedNow(cursor: Cursor): Position['moved'] {
+export function movedNow(cursor: FollowCursor): Position['moved'] {
   return { block: lastFinal(cursor), atMs: performance.now() };
 }
 
@@ -531,7 +542,7 @@ async function readTip(
     FROM tip_blocks WHERE ${where} ORDER BY number`;
   const query = { ...WRITE, row: headerRow, tuples: true, rowsMax: TIP_BLOCKS_MAX };
   // Without blocks that were written since the last final one there is no tip.
-  const rows = given(where === null ? null : await warehouse.query(sql, query));
+  const rows = listOrNone(where === null ? null : await warehouse.query(sql, query));
   return rows.map(([number, hash, parent, time]) => {
     return { number, hash: hashOf(hash), parent_hash: hashOf(parent), time };
   });
@@ -576,13 +587,13 @@ function isVersion(chain: ChainName, version: number): string {
 }
 
 /** The last block held; one before the first where there is none. */
-export function lastOf(cursor: Cursor): number {
+export function lastOf(cursor: FollowCursor): number {
   const highest = cursor.tip.at(-1);
   return highest === undefined ? lastFinal(cursor) : highest.number;
 }
 
 /** The last final block; one before the first where there is none. */
-export function lastFinal({ final_block, from_block }: Cursor): number {
+export function lastFinal({ final_block, from_block }: FollowCursor): number {
   return final_block === null ? from_block - 1 : final_block;
 }
 

@@ -57,12 +57,12 @@ export function warehouseForgetting(
   }
 
   async function plan(order: ForgetOrder): Promise<Forgotten | null> {
-    const target = await targetOf(warehouse, order);
+    const target = await forgetTarget(warehouse, order);
     return target === null ? null : plannedOf(warehouse, target);
   }
 
   async function forget(order: ForgetOrder, signal: AbortSignal): Promise<Forgotten | null> {
-    const target = await targetOf(warehouse, order);
+    const target = await forgetTarget(warehouse, order);
     if (target === null) return null;
     const planned = await plannedOf(warehouse, target);
     const { chain, import_id, from_block, to_block } = target;
@@ -266,7 +266,10 @@ export type Vouched = {
 };
 
 /** What an order is about; `null` where no such import is listed, or it wrote nothing. */
-export async function targetOf(warehouse: Warehouse, order: ForgetOrder): Promise<Target | null> {
+export async function forgetTarget(
+  warehouse: Warehouse,
+  order: ForgetOrder,
+): Promise<Target | null> {
   if (!('import_id' in order)) return { ...order, import_id: null };
   const sql = `SELECT chain, min(block), max(block) FROM import_blocks
     WHERE import_id = {id:String} GROUP BY chain`;

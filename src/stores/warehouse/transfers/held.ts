@@ -8,7 +8,7 @@ import { TRANSFER_KINDS, type TransferKind } from '../../../chain/transfer.ts';
 import { collect, listFrom, present } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/source.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { originOf } from './append.ts';
+import { storedOrigin } from './append.ts';
 
 /** Blocks held in full. `from_first`: from the chain's first. */
 export type HeldBlocks = {
@@ -28,7 +28,7 @@ export type Stamp = { readonly from_block: number; readonly stamp: number };
  * A chain that is followed; blocks above `tip_block` are not there yet, whatever is held of them.
  * Of the tip only those rows count that bear the epoch and their block's stamp.
  */
-export type Followed = {
+export type FollowedChain = {
   readonly chain: ChainName;
   readonly final_block: number | null;
   readonly tip_block: number | null;
@@ -38,9 +38,9 @@ export type Followed = {
 };
 
 /** What is held, at one moment. */
-export type Held = {
+export type HeldBlocksOf = {
   readonly ranges: readonly HeldBlocks[];
-  readonly followed: readonly Followed[];
+  readonly followed: readonly FollowedChain[];
   /** Whether anything at all is held of single addresses, and of tokens. */
   readonly hasAddressRanges: boolean;
   readonly hasTokens: boolean;
@@ -99,7 +99,7 @@ LEFT JOIN (
 GROUP BY f.chain`;
 
 /** What imports and explorers have recorded, which changes seldom. */
-export type Recorded = Omit<Held, 'followed'>;
+export type Recorded = Omit<HeldBlocksOf, 'followed'>;
 
 /** Reads what is recorded. Rejects with the executor's errors. */
 export async function readRecorded(warehouse: Warehouse, call: Call): Promise<Recorded> {
@@ -116,7 +116,7 @@ export async function withFollowed(
   warehouse: Warehouse,
   recorded: Recorded,
   call: Call,
-): Promise<Held> {
+): Promise<HeldBlocksOf> {
   const rows = await warehouse.query(FOLLOWED, { ...call, row, tuples: true });
   const known = rows.flatMap((one) => rangesOf(one, reachOf(one)));
   return {
@@ -127,7 +127,7 @@ export async function withFollowed(
 }
 
 /** Reads what is held. Rejects with the executor's errors. */
-export async function readHeld(warehouse: Warehouse, call: Call): Promise<Held> {
+export async function readHeld(warehouse: Warehouse, call: Call): Promise<HeldBlocksOf> {
   return withFollowed(warehouse, await readRecorded(warehouse, call), call);
 }
 
@@ -150,13 +150,13 @@ function rangesOf([, chain, kinds, from_block, , , isObserved]: Row, reach: Reac
       to_block,
       to_time,
       from_first,
-      origin: originOf(isObserved),
+      origin: storedOrigin(isObserved),
     };
     return kinds.map((kind) => ({ ...range, kind }));
   });
 }
 
-function followedOf(row: Row): Followed {
+function followedOf(row: Row): FollowedChain {
   const [, chain, , , end, , , rollbacks, epoch, blocks, stampNumbers] = row;
   if (chain === '') throw new RangeError('following names no chain');
   const final_block = end === 0 ? null : end - 1;
@@ -180,7 +180,7 @@ export function stampsOf(blocks: readonly number[], stamps: readonly number[]): 
  * `epoch`, `stamp` and the column of the block's number; `null` where there can be none.
  */
 export function stampedBlocks(
-  { chain, epoch, stamps, final_block }: Omit<Followed, 'tip_block' | 'rollbacks'>,
+  { chain, epoch, stamps, final_block }: Omit<FollowedChain, 'tip_block' | 'rollbacks'>,
   to: number | null,
   number: 'block' | 'number',
 ): string | null {
@@ -200,7 +200,7 @@ export function stampedBlocks(
 }
 
 /** What counts of the tips of several chains; `null` where there is nothing. */
-export function tipRows(followed: readonly Followed[]): string | null {
+export function tipRows(followed: readonly FollowedChain[]): string | null {
   const chains = present(
     followed.map((one) => {
       const { tip_block } = one;
@@ -237,7 +237,11 @@ export function joined(ranges: readonly HeldBlocks[]): HeldBlocks[] {
 const counted = z.tuple([whole]);
 
 /** Whether a chain was rolled back since this was read: then it says too much. */
-export async function isUndone(warehouse: Warehouse, held: Held, call: Call): Promise<boolean> {
+export async function isUndone(
+  warehouse: Warehouse,
+  held: HeldBlocksOf,
+  call: Call,
+): Promise<boolean> {
   if (held.followed.length === 0) return false;
   return (await readRollbacks(warehouse, call)) !== rollbacksIn(held);
 }
@@ -253,7 +257,7 @@ export async function readRollbacks(warehouse: Warehouse, call: Call): Promise<n
 }
 
 /** The same as `readRollbacks`, as `readHeld` has read it. */
-export function rollbacksIn(held: Held): number {
+export function rollbacksIn(held: HeldBlocksOf): number {
   return held.followed.reduce((sum, { rollbacks }) => sum + rollbacks, 0);
 }
 

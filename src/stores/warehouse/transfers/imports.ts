@@ -12,7 +12,7 @@ import {
   type Warehouse,
   WarehouseUnavailable,
 } from '../engine/executor.ts';
-import { insertRows, observed, originOf, WRITE } from './append.ts';
+import { insertRows, observed, storedOrigin, WRITE } from './append.ts';
 
 const PORT = 'transfer_store';
 const STATES = ['begun', 'completed', 'forgetting', 'forgotten'] as const;
@@ -40,7 +40,7 @@ export function importLedger(warehouse: Warehouse, now: () => number) {
     return rows.map(([import_id, chain, source, isObserved, state, ...numbers]) => {
       const [rows_of, rows_refused, transfers, began_at, changed_at, version] = numbers;
       const counts = { rows: rows_of, rows_refused, transfers };
-      const origin = originOf(isObserved);
+      const origin = storedOrigin(isObserved);
       const listed = { import_id, chain, source, origin, state, ...counts };
       return { ...listed, began_at, changed_at, version };
     });

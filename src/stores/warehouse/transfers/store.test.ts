@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Cursor, Following } from '../../../ports/indexing.ts';
+import type { FollowCursor, Following } from '../../../ports/indexing.ts';
 import {
   chainOf,
   given,
@@ -94,7 +94,7 @@ async function course(on: Warehouse): Promise<'done' | 'cut off'> {
   const chain = 'ethereum';
   const begun = await store.follow(FOLLOWING, tenure());
   if (!begun.checked) return 'cut off';
-  let cursor: Cursor = begun.value;
+  let cursor: FollowCursor = begun.value;
   for (let turn = 0; turn < WRITES_MAX; turn += 1) {
     const [next, at] = stepFrom(cursor);
     if (next === 'done') return 'done';
@@ -115,7 +115,9 @@ async function course(on: Warehouse): Promise<'done' | 'cut off'> {
 let forked = false;
 
 /** Blocks 1 to 4, then two of a lost fork, back, then 5 to 8 of the other; 6 are final. */
-function stepFrom(cursor: Cursor): readonly ['done' | 'fork' | 'back' | 'final' | 'grow', number] {
+function stepFrom(
+  cursor: FollowCursor,
+): readonly ['done' | 'fork' | 'back' | 'final' | 'grow', number] {
   const last = cursor.tip.at(-1);
   const at = last === undefined ? (cursor.final_block ?? 0) : last.number;
   if (last !== undefined && GOAL[at - 1]?.hash !== last.hash) {

@@ -16,7 +16,7 @@ import type {
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { addressHex, appendFacts, FINALITY, insertRows, observed, WRITE } from './append.ts';
 import { degreeCount, heldChains } from './counts.ts';
-import { followedChains, Superseded } from './following.ts';
+import { followedChains, SupersededFollower } from './following.ts';
 import { deleteRows } from './forget.ts';
 import { unreadFor, warehouseSource } from './imports.ts';
 
@@ -33,7 +33,7 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
       const value = await work();
       return read(value, { port: PORT, source: warehouseSource(now(), false) });
     } catch (error) {
-      if (error instanceof Superseded) {
+      if (error instanceof SupersededFollower) {
         return unread(PORT, why('followed_elsewhere', { chain: error.chain }));
       }
       return unreadFor(PORT, error);

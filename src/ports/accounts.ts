@@ -158,8 +158,11 @@ export type FreezeState = {
   readonly frozen: boolean;
   /** The block at which it was asked. */
   readonly block: number;
-  /** The newest event that put it on the list; `null` where it is not, or no event was found. */
-  readonly placed: { readonly tx: string; readonly block: number } | null;
+  /**
+   * The newest event that put it on the list: `null` where it is not on it, or no event was found;
+   * why that was not read, where the look-up failed.
+   */
+  readonly placed: { readonly tx: string; readonly block: number } | Why | null;
 };
 
 /** The black lists of issuers. */

@@ -22,6 +22,7 @@ export const EXPLORER_FAULTS = [
   'wrong-type',
   'unknown-empty',
   'other-address',
+  'window-ended',
   'slow',
   'timeout',
   'error500',
@@ -195,7 +196,7 @@ function listed(
     return json({ status: '0', message: 'No data found', result: null });
   const page = Number(params.get('page'));
   const offset = Math.min(Number(params.get('offset')), ROWS_MAX);
-  if (page * offset > WINDOW_ROWS) {
+  if (page * offset > WINDOW_ROWS || fault === 'window-ended') {
     const message =
       'Result window is too large, PageNo x Offset size must be less than or equal to 10000';
     return json({ status: '0', message, result: null });

@@ -18,6 +18,7 @@ import {
   type RegistryRow,
 } from '../../ports/bridges.ts';
 import { statusPages } from '../../sources/bridge-status/status-page.ts';
+import { nodeProbe } from '../../sources/evm/contract-probe.ts';
 import {
   factsOf,
   filedReceipt,
@@ -28,7 +29,6 @@ import { csvTable } from '../../sources/files/csv.ts';
 import { FileFault } from '../../sources/files/text-lines.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import { type GuardLimits, providerGuard } from '../../sources/http/provider.ts';
-import { nodeProbe } from '../../sources/registry/bridges-node-probe.ts';
 import { fileBridgeRegistry } from '../../sources/registry/registry-files.ts';
 import { warehousePaidTo } from '../../stores/warehouse/history/paid-to.ts';
 import { SHIPPED_LABELS } from '../tables/feature.ts';

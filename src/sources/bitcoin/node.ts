@@ -45,9 +45,10 @@ const transaction = outsideRow({
   vin: z.array(input),
   vout: z.array(output),
 });
+const count = z.int().nonnegative();
 const block = outsideRow({
   hash: z.string().regex(HASH),
-  height: z.int().nonnegative(),
+  height: count,
   time: z.int().nonnegative(),
   previousblockhash: z.string().regex(HASH).optional(),
   nTx: z.int().positive(),
@@ -62,11 +63,9 @@ export function bitcoinNode(rpc: JsonRpc): BitcoinNode {
   return (fromBlock, toBlock) => ({
     refused: () => new Map(),
     blocks: async function* (signal) {
-      const head = z
-        .int()
-        .nonnegative()
-        .parse(await asked(rpc, 'getblockcount', [], signal));
-      const final = head - FINAL_DEPTH;
+      const head = count.safeParse(await asked(rpc, 'getblockcount', [], signal));
+      if (!head.success) throw new BlocksFault(`${rpc.shown} told no count of its blocks`);
+      const final = head.data - FINAL_DEPTH;
       const end = toBlock === null ? final : Math.min(toBlock, final);
       let before: string | null = null;
       for (let height = fromBlock; height <= end; height += 1) {

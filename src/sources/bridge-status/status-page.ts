@@ -293,7 +293,7 @@ function hashIn(link: string): string {
 // source, hop-protocol/hop packages/api/src/server.ts. One that no bonder paid may be paid later,
 // without a bond, which it does not tell: nothing is said then.
 
-const TRANSFER = outsideRow({
+const TRANSFER = outsideBody({
   transferId: HASH.nullish(),
   transactionHash: HASH,
   sourceChainId: z.number(),

@@ -295,9 +295,8 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
           const frozen = frozenIn(token, answers[i], source);
           if (!frozen.checked) return frozen;
           const at = { token, address, block, signal };
-          const placed = frozen.value ? await placedBy(rpc, at, source) : null;
-          const event = placed?.checked === true ? placed.value : null;
-          return told({ token, frozen: frozen.value, block, placed: event }, source);
+          const placed = frozen.value ? await placedBy(rpc, at) : null;
+          return told({ token, frozen: frozen.value, block, placed }, source);
         });
         return some<FreezeState, IssuerFreezesPort>(await Promise.all(states));
       } catch (error) {
@@ -344,8 +343,7 @@ type Frozen = {
 async function placedBy(
   rpc: JsonRpc,
   { token, address, block, signal }: Frozen,
-  source: Source,
-): Promise<Reading<FreezeState['placed'], IssuerFreezesPort>> {
+): Promise<FreezeState['placed']> {
   const events = token.logs.map((one) => declaredEvent(`event ${one}`));
   const isIndexed = events.every(({ topics }) => topics > 1);
   const topics = [events.map(({ topic }) => topic), ...(isIndexed ? [topicOf(address)] : [])];
@@ -361,10 +359,8 @@ async function placedBy(
       (last, one) => (last === null || one.blockNumber >= last.blockNumber ? one : last),
       null,
     );
-    const placed =
-      newest === null ? null : { tx: newest.transactionHash, block: newest.blockNumber };
-    return read(placed, { port: FREEZES_PORT, source });
+    return newest === null ? null : { tx: newest.transactionHash, block: newest.blockNumber };
   } catch (error) {
-    return unread(FREEZES_PORT, whyNodeSilent(error, rpc, signal));
+    return whyNodeSilent(error, rpc, signal);
   }
 }

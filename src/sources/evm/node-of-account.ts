@@ -20,7 +20,7 @@ import {
   type SetFact,
 } from '../../ports/accounts.ts';
 import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
-import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
+import { type JsonRpc, type RpcError, RpcFault } from '../http/json-rpc.ts';
 import {
   authorityOf,
   balanceOf,
@@ -124,11 +124,14 @@ export function asker(rpc: JsonRpc, signal: AbortSignal): StateAsk {
   return async (call) => {
     const answer = await rpc.call({ method: call.method, params: rpcParams(call) }, signal);
     if (answer.ok) return { refused: false, result: answer.result };
-    const { code, message } = answer.error;
-    const refused = REFUSED_CODES.has(code) || REFUSED_WORDS.test(message);
-    if (call.method === 'eth_call' && refused) return { refused: true };
-    throw new RpcFault(`answered an error to ${call.method} (${code})`, 'failed');
+    if (call.method === 'eth_call' && isRevert(answer.error)) return { refused: true };
+    throw new RpcFault(`answered an error to ${call.method} (${answer.error.code})`, 'failed');
   };
+}
+
+/** Whether an error of `eth_call` is the contract's own refusal, and no failure of the node. */
+export function isRevert({ code, message }: RpcError): boolean {
+  return REFUSED_CODES.has(code) || REFUSED_WORDS.test(message);
 }
 
 async function identify({ chain, rpc }: FactsNode, signal: AbortSignal): Promise<void> {

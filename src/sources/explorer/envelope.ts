@@ -17,10 +17,13 @@ export class ChainRefused extends Error {
   }
 }
 
-/** The provider's window of results ended: rows past it exist, and cannot be asked for. */
-export class WindowEnded extends Error {
+/**
+ * The provider's window of results ended: rows past it exist, and cannot be asked for. Where it
+ * ends before any row was shown, it is a fault like any other.
+ */
+export class WindowEnded extends ProviderFault {
   constructor() {
-    super("the provider's window ended");
+    super('ended its window of results before the list', 'lasting');
     this.name = 'WindowEnded';
   }
 }
@@ -35,7 +38,8 @@ export function pageIn(action: ListAction, answer: unknown): ListPage {
   const { status, message, result } = enveloped(answer);
   if (/^result window is too large/i.test(message)) throw new WindowEnded();
   if (status === PENDING) return { rows: listOf(result), pending: true };
-  const nothing = result === null || (Array.isArray(result) && result.length === 0);
+  // A null is recorded beside the words alone, and never beside an “OK”.
+  const nothing = Array.isArray(result) ? result.length === 0 : result === null && status === '0';
   if (nothing && saysEmpty(action, status, message)) return NOTHING;
   if (status !== '1') throw failure(message, result);
   const rows = listOf(result);
@@ -141,7 +145,7 @@ type Empty = { readonly status: '0' | '1'; readonly message: string };
 
 const NO_TRANSACTIONS: Empty = { status: '0', message: 'No transactions found' };
 
-/** The empty answers of each list, whose result is `[]` or `null`. */
+/** The empty answers of each list, whose result is `[]`, or `null` with status 0. */
 export const EMPTIES: Readonly<Record<ListAction, readonly Empty[]>> = {
   txlist: [
     // Etherscan V2, recorded 2023-12-19; docs.etherscan.io/api-reference/endpoint/txlist.

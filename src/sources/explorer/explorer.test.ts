@@ -240,6 +240,7 @@ const NO_CHANGE: Readonly<Partial<Record<ExplorerFault, RegExp>>> = {
   'pending-internal': /^(?!txlistinternal)/,
   'truncated-page': /^eth_/,
   'other-address': /^eth_/,
+  'window-ended': /^eth_/,
 };
 
 describe.each(['etherscan', 'blockscout'] as const)('each fault at each call (%s)', (dialect) => {
@@ -336,6 +337,19 @@ describe('budget', () => {
     expect(reading instanceof Unread && reading.why.code).toBe('time_budget');
     expect(explorer.calls).toHaveLength(1);
   });
+});
+
+test.each([0, 1])('a window that ends at question %i of a list leaves it unread', async (n) => {
+  const explorer = await started([row(1)]);
+  let lists = 0;
+  explorer.fault(({ action }) => {
+    if (action !== 'txlist') return null;
+    lists += 1;
+    return lists > n ? 'window-ended' : null;
+  });
+  const reading = await ask(historyOf(explorer, 'etherscan', ['ethereum'], {}, 0), ALICE);
+  expect(reading).toBeInstanceOf(Part);
+  expect(reading instanceof Part && reading.why.reason).toContain('ended its window of results');
 });
 
 test('a page that ends inside a block is asked again from that block, and is no end', async () => {

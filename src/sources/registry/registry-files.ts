@@ -387,7 +387,12 @@ export function establishedTokens(path: Path): EstablishedTokens {
   };
 }
 
-// --- bridges, whose rows have rules of their own: refused rows are left out, and counted
+// --- bridges, whose rows have rules of their own
+
+/** Throws `FileFault` at the first refused row: what it says of its contract is not known. */
+function refuse([wrong]: readonly { readonly line: number; readonly reason: string }[]): void {
+  if (wrong !== undefined) throw new FileFault(`line ${wrong.line}: ${wrong.reason}`);
+}
 
 /** The name of the table as a source, and the page on which it is published. */
 export const REGISTRY_TITLE = 'Registry of bridge contracts';
@@ -403,6 +408,7 @@ export function fileBridgeRegistry(
     path,
     ({ sha256, lines }) => {
       const { rows, refused } = validate(lines);
+      refuse(refused);
       const days = rows.map(({ reviewed }) => reviewed).sort();
       const reviewed = String(days.at(-1));
       const value = { id: sha256, rows, reviewed, refused: refused.length };
@@ -433,8 +439,7 @@ export function labelsFile(path: Path, { validate, index }: LabelRules): Exchang
     path,
     ({ sha256, lines }) => {
       const { rows, refused } = validate(lines);
-      const [wrong] = refused;
-      if (wrong !== undefined) throw new FileFault(`line ${wrong.line}: ${wrong.reason}`);
+      refuse(refused);
       const held = index([]);
       for (const { reviewed: _, ...row } of rows) held.add(row);
       const [reviewed] = rows.map((row) => row.reviewed).sort();

@@ -265,12 +265,18 @@ async function transactionOf(
 ): Promise<unknown> {
   const asked = (maxSupportedTransactionVersion: number) => {
     const how = { encoding: 'json', maxSupportedTransactionVersion, ...FINALIZED };
-    return called(node, 'getTransaction', [signature, how], z.unknown(), budget);
+    return called(
+      node,
+      'getTransaction',
+      [signature, how],
+      z.record(z.string(), z.unknown()).nullable(),
+      budget,
+    );
   };
   const newest = await attempt(NodeError, () => asked(VERSION_NEWEST));
   if (newest instanceof NodeError && newest.code !== INVALID_PARAMS) throw newest;
   const told = newest instanceof NodeError ? await asked(0) : newest;
-  if (told !== null && told !== undefined) return told;
+  if (told !== null) return told;
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
 }
 

@@ -475,15 +475,16 @@ function frozenDraft(
 ): FindingDraft {
   const { issuer, symbol, chain, address, asks } = token;
   const { source, as_of } = jointSource(states);
-  const on = placed === null ? '' : `, since ${placed.tx}`;
-  const state = { evidence: 'record', chain, tx: placed === null ? null : placed.tx } as const;
-  const at = { block: placed === null ? block : placed.block, at: null };
+  const event = placed !== null && 'tx' in placed ? placed : { tx: null, block };
+  const on = event.tx === null ? '' : `, since ${event.tx}`;
+  const unplaced = placed !== null && 'code' in placed ? { tx_reason: placed.reason } : null;
+  const state = { evidence: 'record', chain, ...event, ...unplaced, at: null } as const;
   const value = `${symbol} ${address}: ${asks} was true at block ${block}`;
   return {
     statement:
       `${issuer} holds ${symbol} of this address frozen on ${chain}${on}: ${asks} of ${address} ` +
       `was true at block ${block}.`,
-    evidence: [{ ...state, ...at, name: 'issuer_freeze', value }],
+    evidence: [{ ...state, name: 'issuer_freeze', value }],
     evidence_count: 1,
     initiated_by_subject: false,
     source: `${source}; ${token.source}`,

@@ -1,12 +1,16 @@
 // What does a node say of a contract: is there code, and is it a token or a pool?
-// A call that is reverted is an answer (it is no token); one that does not come is none.
+// A call that the EVM reverts is an answer (it is no token); any other error of a node is none.
 
+import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { BridgeChain, ContractFacts, ContractProbe } from '../../ports/bridges.ts';
+import { BYTES, COUNT } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
 import { observation } from '../http/provider.ts';
+import { isRevert } from './node-of-account.ts';
+import { LOG } from './wire.ts';
 
 const PORT = 'contract_probe';
 /** The blocks before the head in which an event is looked for. */
@@ -43,18 +47,18 @@ export function nodeProbe(chain: BridgeChain, rpc: JsonRpc, now: () => number): 
       ],
       signal,
     );
-    if (Number(textOf(id)) !== CHAINS[chain].chain_id)
+    if (resultIn(COUNT, id, 'eth_chainId') !== CHAINS[chain].chain_id) {
       throw new RpcFault('is of another chain', 'terminal');
-    const names = Object.keys(CALLS);
-    const answers = new Map(names.map((name, i) => [name, isWord(said[i])]));
+    }
+    const answers = new Map(Object.keys(CALLS).map((name, i) => [name, answersWord(said[i])]));
     const yes = (...wanted: (keyof typeof CALLS)[]) =>
       wanted.every((name) => answers.get(name) === true);
-    const latest = Number(textOf(head));
+    const latest = resultIn(COUNT, head, 'eth_blockNumber');
     return {
-      code: textOf(code).length > '0x'.length,
+      code: resultIn(BYTES, code, 'eth_getCode') !== '0x',
       token: yes('totalSupply', 'decimals'),
       pool: yes('token0', 'getReserves') || yes('getToken', 'getVirtualPrice'),
-      events: await logged(rpc, { address, topics, latest }, signal),
+      events: await hasLogged(rpc, { address, topics, latest }, signal),
     };
   };
   return {
@@ -72,14 +76,17 @@ export function nodeProbe(chain: BridgeChain, rpc: JsonRpc, now: () => number): 
   };
 }
 
-function textOf(answer: RpcAnswer | undefined): string {
-  if (answer?.ok === true && typeof answer.result === 'string') return answer.result;
-  throw new RpcFault('answered neither code nor number', 'failed');
+function resultIn<T>(schema: z.ZodType<T>, answer: RpcAnswer | undefined, method: string): T {
+  const told = schema.safeParse(answer?.ok === true ? answer.result : undefined);
+  if (told.success) return told.data;
+  const code = answer?.ok === false ? ` (${answer.error.code})` : '';
+  throw new RpcFault(`gave no usable answer to ${method}${code}`, 'failed');
 }
 
 /** A node that finds a call reverted has answered it: the contract has no such function. */
-function isWord(answer: RpcAnswer | undefined): boolean {
-  return answer?.ok === true && typeof answer.result === 'string' && WORD.test(answer.result);
+function answersWord(answer: RpcAnswer | undefined): boolean {
+  if (answer?.ok === false && isRevert(answer.error)) return false;
+  return WORD.test(resultIn(BYTES, answer, 'eth_call'));
 }
 
 type Logs = {
@@ -88,7 +95,7 @@ type Logs = {
   readonly latest: number;
 };
 
-async function logged(
+async function hasLogged(
   rpc: JsonRpc,
   { address, topics, latest }: Logs,
   signal: AbortSignal,
@@ -96,5 +103,5 @@ async function logged(
   const fromBlock = `0x${Math.max(0, latest - EVENT_BLOCKS).toString(16)}`;
   const params = [{ address, topics: [topics], fromBlock, toBlock: 'latest' }];
   const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
-  return answer.ok && Array.isArray(answer.result) && answer.result.length > 0;
+  return resultIn(z.array(LOG), answer, 'eth_getLogs').length > 0;
 }

@@ -35,8 +35,8 @@ import type { otherListChanges } from '../features/tables/list-changes.route.ts'
 import type {
   unwatchAddress,
   watchAddress,
-  watchlist,
   watchlistChanges,
+  watchlistRoute,
 } from '../features/watchlist/watchlist.route.tsx';
 
 /** The declarations, from which the types of the methods follow. */
@@ -69,7 +69,7 @@ export type Contracts = {
   readonly wallet_ofac: typeof walletOfac;
   readonly wallet_score: typeof walletScore;
   readonly watch_address: typeof watchAddress;
-  readonly watchlist: typeof watchlist;
+  readonly watchlist: typeof watchlistRoute;
   readonly watchlist_changes: typeof watchlistChanges;
 };
 

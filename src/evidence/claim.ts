@@ -67,3 +67,20 @@ export function claim<T, R, U, P extends string>(
   if (whenUnread === undefined) throw new Error('claim: a silent reading has nothing to say');
   return make<R, U, P>({ looked: false, value: whenUnread(reading.why) }, from);
 }
+
+/** Whether a reading came to its end: `true` rests on it, `false` denies nothing. */
+export function claimWhole<P extends string>(reading: Partly<unknown, P>): Claim<true, false, P> {
+  return claim(
+    reading,
+    () => true,
+    () => false,
+  );
+}
+
+/** What a reading says where it came to its end, and `null` where it did not. */
+export function claimOrNull<T, R, P extends string>(
+  reading: Partly<T, P>,
+  whenRead: (value: T) => R,
+): Claim<R, null, P> {
+  return claim(reading, whenRead, () => null);
+}

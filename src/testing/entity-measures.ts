@@ -11,7 +11,7 @@ import {
 } from '../features/deposits/inference.ts';
 import { changeTies, inputTies } from '../features/entities/bitcoin.ts';
 import { examine } from '../features/entities/closure.ts';
-import { type Bars, type EvidenceItem, evidenceOf } from '../features/entities/evidence.ts';
+import { type Bars, type EvidenceItem, evidenceFrom } from '../features/entities/evidence.ts';
 import type { BitcoinTransaction, HeldTie, Tie, TieForm } from '../ports/entities.ts';
 import { accountPopulation } from './account-population.ts';
 import { memoryChainFacts, memoryCreations } from './twins/accounts.ts';
@@ -82,7 +82,7 @@ export function walletMeasures(seed: number): Measures {
   }
   const bars: Bars = { services: new Set(), exchanges: new Map(), reused };
   return {
-    forms: countsOf(evidenceOf(held(ties), bars), ownerOf),
+    forms: countsOf(evidenceFrom(held(ties), bars), ownerOf),
     recall: new Map([
       ['multi_input', inputs],
       ['change', changes],
@@ -122,7 +122,7 @@ export async function accountMeasures(seed: number): Promise<Measures> {
   }
   const exchanges = new Map(labels.map(({ address, entity }) => [address, entity]));
   const bars: Bars = { services: new Set(exchanges.keys()), exchanges, reused: new Set() };
-  const items = evidenceOf(held([...ties.values()]), bars);
+  const items = evidenceFrom(held([...ties.values()]), bars);
   return { forms: countsOf(items, ownerOf), recall: recallOf(items, ownerOf) };
 }
 

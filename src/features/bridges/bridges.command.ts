@@ -1,5 +1,3 @@
-// The command that shows what one recorded transaction shows of bridging, or why not.
-
 import {
   type Command,
   EXIT,

@@ -5,16 +5,7 @@
 
 import { parseEvmAddress } from '../../chain/address.ts';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import {
-  all,
-  both,
-  decide,
-  map,
-  type Partly,
-  Read,
-  type Reading,
-  rowsSeen,
-} from '../../evidence/reading.ts';
+import { all, both, decide, map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
 import {
@@ -24,7 +15,6 @@ import {
   type BridgeArrivalsPort,
   type BridgeChain,
   type BridgeProtocol,
-  type DepositStatus,
   type Payment,
   type PaymentsFound,
   type RegistryRow,
@@ -50,7 +40,6 @@ export type ArrivalPorts = {
   readonly transactionReceipts: TransactionReceipts;
 };
 
-/** Something that was sent, and when. */
 type Sent = {
   readonly event: DecodedEvent;
   readonly chain: BridgeChain;
@@ -74,12 +63,10 @@ export type Destination = {
   readonly reasons: readonly Why[];
 };
 
-/** The destination of something of which nothing can be said, and why. */
 function unknownDestination(chain: string | null, ...reasons: readonly Why[]): Destination {
   return { chain, tx: null, state: null, matched_by: null, reasons };
 }
 
-/** The destination of something that a transaction of its chain paid. */
 function matchedDestination(
   chain: string | null,
   tx: string | null,
@@ -90,7 +77,6 @@ function matchedDestination(
   return { chain, tx, state: map(by, () => 'matched'), matched_by, reasons };
 }
 
-/** The destination of something that nothing paid until a chain's newest block. */
 function unpaidDestination(
   chain: string,
   head: Read<{ readonly head_time: number }, BridgeArrivalsPort>,
@@ -121,7 +107,6 @@ function windowOf({ event, at }: Pick<Sent, 'event' | 'at'>) {
   return { since: at - CLOCKS_APART_S, until: own === null ? at + WAIT_S : own };
 }
 
-/** What joins both sides of something that was sent. */
 type JoinRule = 'message_id' | 'fill_rules';
 
 /** What may join an event with its other side; `null` where the event bears too little. */
@@ -335,7 +320,23 @@ async function askStatusPage(
   signal: AbortSignal,
 ): Promise<Destination> {
   if (logged.tx !== null || arrivals.pageOf(sent.event.protocol) === null) return logged;
-  return applyStatus(logged, await arrivals.statusOf(statusQuery(sent), signal));
+  // The word of a status page beside what the logs tell: it convicts, and never denies for good.
+  // Where it is set and silent, it might have told of an arrival that no listed contract logged.
+  const status = await arrivals.statusOf(statusQuery(sent), signal);
+  const { chain, state, reasons } = logged;
+  if (!(status instanceof Read)) return unknownDestination(chain, ...reasons, status.why);
+  const { page, state: onPage, tx, word } = status.value;
+  const inLogs = state instanceof Read ? state.value : null;
+  if (onPage === 'paid') return matchedDestination(chain, tx, status, page, ...reasons);
+  if (onPage === 'under_way') {
+    if (inLogs === 'in_flight') return logged;
+    const open = map(status, (): Outcome => 'in_flight');
+    return { chain, tx: null, state: open, matched_by: page, reasons };
+  }
+  const says = why('status_page_says', { page, word });
+  // What was stopped is not on its way, and what the logs deny stays denied.
+  if (onPage === 'stopped' && inLogs === 'in_flight') return unknownDestination(chain, says);
+  return { ...logged, reasons: [...reasons, says] };
 }
 
 function statusQuery({ event, chain, tx }: SentUntimed): StatusQuery {
@@ -354,30 +355,6 @@ function chainIdOf(chain: string | null): number | null {
   if (own !== undefined) return CHAINS[own].chain_id;
   const id = EIP155.exec(String(chain))?.[1];
   return id === undefined ? null : Number(id);
-}
-
-/**
- * Adds the word of a status page to what the logs tell. A page convicts; it never denies for good.
- * Where it is set and silent, it might have told of an arrival that no listed contract logged.
- */
-function applyStatus(
-  logged: Destination,
-  status: Reading<DepositStatus, BridgeArrivalsPort>,
-): Destination {
-  const { chain, state, reasons } = logged;
-  if (!(status instanceof Read)) return unknownDestination(chain, ...reasons, status.why);
-  const { page, state: onPage, tx, word } = status.value;
-  const inLogs = state instanceof Read ? state.value : null;
-  if (onPage === 'paid') return matchedDestination(chain, tx, status, page, ...reasons);
-  if (onPage === 'under_way') {
-    if (inLogs === 'in_flight') return logged;
-    const open = map(status, (): Outcome => 'in_flight');
-    return { chain, tx: null, state: open, matched_by: page, reasons };
-  }
-  const says = why('status_page_says', { page, word });
-  // What was stopped is not on its way, and what the logs deny stays denied.
-  if (onPage === 'stopped' && inLogs === 'in_flight') return unknownDestination(chain, says);
-  return { ...logged, reasons: [...reasons, says] };
 }
 
 async function matchByLogs(
@@ -545,7 +522,6 @@ function isOfProtocol({ from, block }: Payment, { sent, chain, index }: PaymentS
   return rows.some((row) => row.protocol === sent.event.protocol && movesAssets(row));
 }
 
-/** Matches by transfers alone, where the receipts of these transactions were not read. */
 function matchByTerms(
   search: PaymentSearch,
   paid: readonly Payment[],
@@ -577,7 +553,6 @@ function whyOpen({ sent, chain, reading }: PaymentSearch): Why | null {
   return PAYEE_MAY_CHANGE.includes(protocol) ? why('payee_may_change', { protocol }) : null;
 }
 
-/** Concludes where the recipient was paid nothing at all, whoever might have paid it. */
 function concludeUnpaid(search: PaymentSearch): Destination | Why {
   const { sent, chain, reading } = search;
   const open = whyOpen(search);
@@ -587,7 +562,6 @@ function concludeUnpaid(search: PaymentSearch): Destination | Why {
     : reading.why;
 }
 
-/** Concludes where the receipts of all payments to the recipient were read, and none pays it. */
 function concludeAllRead(
   search: PaymentSearch,
   readings: ReceiptReadings,

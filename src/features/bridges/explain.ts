@@ -109,7 +109,6 @@ function explainOn(
   };
 }
 
-/** The events of a receipt that are bridging, then those that pass messages. */
 function bridgedEvents({ events }: DecodedReceipt): readonly DecodedEvent[] {
   return ['bridge', 'message'].flatMap((kind) => events.filter((one) => one.kind === kind));
 }

@@ -146,7 +146,6 @@ export const bridges = feature({
   ],
 });
 
-/** The status pages that are set, each with a guard of its own. */
 function statusPagesOf({ statusPages: urls }: Outside, timeMs: number) {
   const pages = [...urls].map(([page, { url, key }]) => {
     const guard = providerGuard(STATUS_GUARD, () => performance.now());

@@ -24,7 +24,6 @@ import {
 import type { RefusedLine } from '../../ports/tables.ts';
 import { EVENT_LAYOUTS } from './protocols/decode.ts';
 
-/** The outcome of a check, or why the file could not be read. */
 type CheckResult =
   | { readonly read: false; readonly reason: string }
   | ({ readonly read: true } & RegistryCheck);
@@ -71,7 +70,32 @@ function printCheck(checked: CheckResult, io: Io): ExitStatus {
   const status = statusOf(checked);
   const { read: _, ...fields } = checked;
   if (io.json) printJson(io, { ...fields, status });
-  else printText(checked, io);
+  else {
+    const refused = refusals(checked);
+    const columns = ['line', 'chain', 'address', 'why', 'reason'].map((title) => ({ title }));
+    const lineOf = (line: number) => (line === 0 ? null : line);
+    if (refused.length > 0) {
+      const cells = refused.map((one) => [
+        ...[lineOf(one.line), one.chain, one.address, one.code, one.reason],
+      ]);
+      print(io, tableLines(columns, cells, io));
+    }
+    const { file, rows, accepted } = checked;
+    io.out(`${file}: ${rows} rows, ${accepted} accepted, ${refused.length} refused.`);
+    if (checked.rows === 0) io.err('The table holds no row.');
+    for (const node of checked.nodes) {
+      const { chain, checked: done, events_seen } = node;
+      io.out(
+        `${chain}: ${done} of ${node.rows} contracts asked, ${events_seen} logged an event lately.`,
+      );
+      if (node.silent !== null) io.err(`${chain}: not all checked. ${node.silent}`);
+    }
+    if (checked.without_node.length > 0) {
+      io.out(
+        `No node is set for ${checked.without_node.join(', ')}: code and events not verified.`,
+      );
+    }
+  }
   return status;
 }
 
@@ -83,31 +107,6 @@ function statusOf(checked: RegistryCheck): ExitStatus {
   if (refusals(checked).length > 0) return EXIT.failed;
   if (checked.rows === 0) return EXIT.failed;
   return checked.nodes.some(({ silent }) => silent !== null) ? EXIT.couldNotCheck : EXIT.done;
-}
-
-function printText(checked: RegistryCheck, io: Io): void {
-  const refused = refusals(checked);
-  const columns = ['line', 'chain', 'address', 'why', 'reason'].map((title) => ({ title }));
-  const lineOf = (line: number) => (line === 0 ? null : line);
-  if (refused.length > 0) {
-    const cells = refused.map((one) => [
-      ...[lineOf(one.line), one.chain, one.address, one.code, one.reason],
-    ]);
-    print(io, tableLines(columns, cells, io));
-  }
-  const { file, rows, accepted } = checked;
-  io.out(`${file}: ${rows} rows, ${accepted} accepted, ${refused.length} refused.`);
-  if (checked.rows === 0) io.err('The table holds no row.');
-  for (const node of checked.nodes) {
-    const { chain, checked: done, events_seen } = node;
-    io.out(
-      `${chain}: ${done} of ${node.rows} contracts asked, ${events_seen} logged an event lately.`,
-    );
-    if (node.silent !== null) io.err(`${chain}: not all checked. ${node.silent}`);
-  }
-  if (checked.without_node.length > 0) {
-    io.out(`No node is set for ${checked.without_node.join(', ')}: code and events not verified.`);
-  }
 }
 
 // Checks the rows of a table that the rules took by asking nodes: is there code, is it a token or a
@@ -197,7 +196,6 @@ for (const { kind, protocol, topic } of EVENT_LAYOUTS) {
   if (kind !== 'other') collect(TOPICS, protocol, topic);
 }
 
-/** The events that a contract of a protocol is expected to log. */
 function topicsOf({ protocol }: RegistryRow): readonly string[] {
   const topics = TOPICS.get(protocol);
   if (topics === undefined) throw new TypeError('a protocol without layouts');

@@ -1,5 +1,3 @@
-// GET /api/v1/registry/bridges and the page /registry/bridges: the table of bridge contracts.
-
 import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
@@ -18,7 +16,6 @@ import {
   type RegistryTable,
 } from '../../ports/bridges.ts';
 
-/** One contract of the table. */
 const registryRow = z.strictObject({
   chain: words(),
   /** In EIP-55 letter case. */
@@ -52,7 +49,6 @@ const publishedRegistry = z.strictObject({
   caveat: prose().min(1),
 });
 
-/** The table as it is published. */
 type PublishedRegistry = z.output<typeof publishedRegistry>;
 
 export const registryBridges = plainRoute({
@@ -106,7 +102,6 @@ export function registryBridgesHandler(
 
 const NO_ROWS = 'The table holds no row.';
 
-/** Makes the published form of a table that has rows. */
 function publicTable({ id, reviewed, rows }: RegistryTable): PublishedRegistry {
   return {
     id,

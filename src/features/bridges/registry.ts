@@ -74,7 +74,8 @@ function validateRow(cells: readonly string[], met: Set<string>): RegistryRow | 
   if (address === null) return 'bad_checksum';
   if (isSystemAddress(address)) return 'system_address';
   if (checksumAddress(address) !== addressText) return 'bad_checksum';
-  const foreign = role === 'token' ? null : foreignKind(chain, address, String(name));
+  const foreign =
+    role === 'token' ? null : (knownForeign(chain, address) ?? kindByName(String(name)));
   if (foreign !== null) return foreign;
   const block = blockOf(String(blockText));
   if (block === 'bad_block') return block;
@@ -90,10 +91,6 @@ function validateRow(cells: readonly string[], met: Set<string>): RegistryRow | 
   const note = noteText === '' || noteText === undefined ? null : noteText;
   const facts = { chain, address, protocol, name: String(name), role, sources, reviewed, note };
   return { ...facts, valid_from_block: block, also_on };
-}
-
-function foreignKind(chain: BridgeChain, address: string, name: string): RowRefusal | null {
-  return knownForeign(chain, address) ?? kindByName(name);
 }
 
 const POOL_NAMES = /saddle.?swap|swap.?pool|\bamm\b(?! ?wrapper)|liquidity pool/i;

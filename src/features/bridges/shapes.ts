@@ -1,5 +1,3 @@
-// The shapes that the answers and the commands about bridges share.
-
 import { z } from 'zod';
 import { claimedWords, isoTime, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
 import { STATUS_PAGES } from '../../ports/bridges.ts';

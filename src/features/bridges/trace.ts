@@ -278,7 +278,6 @@ export async function traceBridges(
   return { trace: missing === null ? trace : weaken(trace, missing), receipts };
 }
 
-/** Why there may be unseen bridging: a candidate's receipt was not read or cannot be decoded. */
 function whyIncomplete(
   { candidates }: Contacts,
   decoded: ReadonlyMap<string, DecodedReceipt>,
@@ -346,7 +345,6 @@ function makeTrace({ table, history }: TraceInputs, contacts: Contacts): Trace {
   };
 }
 
-/** The dealings by family, the newest first. */
 function dealings(contacts: readonly Contact[], messaging_only: boolean): BridgeDealings[] {
   const families = new Map<string, Contact[]>();
   for (const contact of contacts) {

@@ -19,7 +19,7 @@ import {
   prose,
   words,
 } from '../../contract/wire.ts';
-import { type Claim, claim } from '../../evidence/claim.ts';
+import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { decide, map, Part, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { BRIDGE_CHAINS } from '../../ports/bridges.ts';
@@ -66,7 +66,6 @@ const contact = z.strictObject({
   events: z.array(bridgeEvent).min(1).nullable(),
 });
 
-// What the address sent, and its other side.
 const deposit = z.strictObject({
   protocol: words(),
   name: words(),
@@ -202,13 +201,12 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
   };
 }
 
-/** A count of a trace; of one that was cut only where there is something to count. */
 function countOf<T extends number | boolean>(
   trace: Partly<Trace, TracePort>,
   pick: (one: Trace) => T | null,
 ): Claim<T | null, null, TracePort> {
   const met = decide(trace, (one) => Boolean(pick(one)));
-  return claim(met instanceof Read ? met : trace, pick, () => null);
+  return claimOrNull(met instanceof Read ? met : trace, pick);
 }
 
 /** A list of a trace; of one that was cut only what is on it. */
@@ -337,11 +335,7 @@ function viewDeposit({ contact, event, destination }: Deposit) {
 function coverageOf(trace: Partly<Trace, TracePort>, known: Trace): Data['coverage'] {
   const { from_block, to_block, provenance } = known;
   return {
-    checked: claim(
-      trace,
-      () => true as const,
-      () => false as const,
-    ),
+    checked: claimWhole(trace),
     reason: trace instanceof Read ? null : trace.why.reason,
     from_block,
     to_block,
@@ -354,11 +348,7 @@ function receiptsOf({ wanted, read, unknown_events, reading, why: cause }: Recei
   return {
     read: positive(read),
     unread: positive(wanted - read),
-    complete: claim(
-      reading,
-      () => true as const,
-      () => false as const,
-    ),
+    complete: claimWhole(reading),
     unknown_events: countWhole(reading, unknown_events),
     reason: cause === null ? null : cause.reason,
   };
@@ -371,11 +361,7 @@ function countWhole(reading: ReceiptsSummary['reading'], n: number) {
     (count) => count > 0,
   );
   if (met instanceof Read) return claim(met, (count) => count as number | null);
-  return claim(
-    reading,
-    () => n as number | null,
-    () => null,
-  );
+  return claimOrNull(reading, () => n as number | null);
 }
 
 function caveatOf(

@@ -9,7 +9,6 @@ import type { ExchangeLabel } from '../../ports/tables.ts';
 import { compareText, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { exchangeKey } from '../tables/labels.ts';
 
-/** The label that speaks for an address, `null` where the table holds none. */
 type LabelOf = (address: string) => ExchangeLabel | null;
 
 /** What was exchanged with one exchange. Times are Unix seconds. */
@@ -75,12 +74,10 @@ export function exchangeActivity(
     const other = transfer.from === subject ? transfer.to : transfer.from;
     if (labelOf(other) !== null) leftOut[why] += 1;
   }
-  const contacts = [...met.values()].map(contactOf).sort(mostFirst);
+  const contacts = [...met.values()]
+    .map(contactOf)
+    .sort((a, b) => b.transfers.length - a.transfers.length || compareText(a.entity, b.entity));
   return { contacts, leftOut };
-}
-
-function mostFirst(a: ExchangeContact, b: ExchangeContact): number {
-  return b.transfers.length - a.transfers.length || compareText(a.entity, b.entity);
 }
 
 function contactOf(transfers: readonly ContactTransfer[]): ExchangeContact {

@@ -33,15 +33,14 @@ import {
   type Cause,
   type Causes,
   everyoneIn,
-  type HistoryAsked,
+  type HistoryRequest,
 } from '../history/address-history.ts';
 
 import { compareText } from '../history/edge-rule.ts';
-import { type Named, namedIn } from '../tables/labels.ts';
+import { type LabelledNames, namesInLabels } from '../tables/labels.ts';
 import { keptTransfers } from './activity.ts';
 import { type InferredDeposit, inferDeposit, type Movement, OWN_RULE } from './inference.ts';
 
-/** How many of the addresses that a subject pays are read in turn. */
 const CANDIDATES_MAX = 20;
 /** How many transfers of one candidate are read: a user's deposit address has few. */
 const CANDIDATE_ROWS_MAX = 2_000;
@@ -68,7 +67,6 @@ export type Deposits = {
 };
 type DepositsPort = ExchangeLabelsPort | TransferHistoryPort;
 
-/** The ports that a second hop reads. */
 type DepositsPorts = {
   readonly labels: ExchangeLabels;
   readonly history: TransferHistory;
@@ -84,9 +82,9 @@ export async function depositsAround(
   own: Exclude<History, Unread<TransferHistoryPort>>,
   isLabelled: (address: string) => boolean,
   ports: DepositsPorts,
-  asked: HistoryAsked,
+  asked: HistoryRequest,
 ): Promise<Partly<Deposits, DepositsPort>> {
-  const [{ address: subject, transfers }] = seenIn(own);
+  const [{ address: subject, transfers }] = valueAsRead(own);
   // An exchange's own wallet is nobody's user: by the rule, nothing is a deposit address of it.
   const candidates = isLabelled(subject)
     ? NONE
@@ -124,8 +122,10 @@ export async function depositsIn(
   const told = [...histories.values()].filter((one) => !(one instanceof Unread));
   const history = some(told.map((one) => map(one, () => null)));
   const met = map(both({ look, history }), (read) => {
-    const exchanges = namedIn(read.look);
-    return present([...histories].map(([address, reading]) => seenAs(address, reading, exchanges)));
+    const exchanges = namesInLabels(read.look);
+    return present(
+      [...histories].map(([address, reading]) => judgeCandidate(address, reading, exchanges)),
+    );
   });
   return withoutContracts(met, facts, signal);
 }
@@ -133,7 +133,9 @@ export async function depositsIn(
 const NONE: readonly string[] = Object.freeze([]);
 
 /** The part of a history that was read, whether or not it came to its end. */
-export function seenIn<T>(reading: Exclude<Partly<T, never>, Unread<never>>): readonly [T, ...T[]] {
+export function valueAsRead<T>(
+  reading: Exclude<Partly<T, never>, Unread<never>>,
+): readonly [T, ...T[]] {
   const known = rowsSeen(map(reading, (one) => [one]));
   if (known === null) throw new Error('exchanges: a history that was read has a value');
   return known;
@@ -166,12 +168,12 @@ async function withoutContracts(met: Met, facts: ChainFacts, signal: AbortSignal
     const { code } = await facts.of(first.chain, inferred.address, ['code'], signal);
     codes.set(inferred.address, code);
   }
-  const sorted = map(met, (all) => all.flatMap((one) => sortedBy(one, codes)));
+  const sorted = map(met, (all) => all.flatMap((one) => classifyByCode(one, codes)));
   const told = [...codes.values()].filter((code) => !(code instanceof Unread));
   return map(both({ sorted, codes: all(told) }), ({ sorted: deposits }) => deposits);
 }
 
-function sortedBy(
+function classifyByCode(
   deposit: SeenDeposit,
   codes: ReadonlyMap<string, Partly<CodeFact, ChainFactsPort>>,
 ): SeenDeposit[] {
@@ -200,11 +202,15 @@ export function candidatesOf(
     .map(([address]) => address);
 }
 
-function seenAs(address: string, reading: History, exchanges: Named): SeenDeposit | null {
+function judgeCandidate(
+  address: string,
+  reading: History,
+  exchanges: LabelledNames,
+): SeenDeposit | null {
   const known = rowsSeen(map(reading, (one) => [one]));
   if (known === null || exchanges.owners.has(address)) return null;
   const { kept } = keptTransfers(address, known[0].transfers);
-  const externallyOwned = ownedIn(address, kept);
+  const externallyOwned = isExternallyOwned(address, kept);
   if (externallyOwned === false) return null;
   const inferred = inferDeposit(address, kept.map(movementOf), exchanges, OWN_RULE);
   if (typeof inferred === 'string') return null;
@@ -219,7 +225,7 @@ function seenAs(address: string, reading: History, exchanges: Named): SeenDeposi
  * Whether an address is externally owned: it is where it signed a transaction, and is not where it
  * sent coins from inside one without ever signing.
  */
-function ownedIn(address: string, transfers: readonly HistoryTransfer[]): boolean | null {
+function isExternallyOwned(address: string, transfers: readonly HistoryTransfer[]): boolean | null {
   if (transfers.some((one) => signerOf(one) === address)) return true;
   const executed = transfers.some(
     ({ chain, kind, from }) => from === address && kind === 'internal' && isEvmChain(chain),
@@ -230,14 +236,10 @@ function ownedIn(address: string, transfers: readonly HistoryTransfer[]): boolea
 /** A transfer as `inferDeposit` takes it: in time, by its chain and token. */
 export function movementOf(transfer: HistoryTransfer): Movement {
   const { chain, token, from, to, raw_amount, at, tx } = transfer;
-  return { asset: assetOf(chain, token), from, to, raw_amount, when: at, tx };
+  return { asset: `${chain} ${token === null ? COIN : token}`, from, to, raw_amount, when: at, tx };
 }
 
 const COIN = 'coin';
-
-function assetOf(chain: string, token: string | null): string {
-  return `${chain} ${token === null ? COIN : token}`;
-}
 
 /** The transfers of an asset as `inferDeposit` names it: its chain and token. */
 export function assetParts(asset: string): {

@@ -18,7 +18,6 @@ export type Movement = {
   readonly tx: string | null;
 };
 
-/** How receipts are set against what was passed on. */
 type Matching =
   /** Each receipt with each forward whose amount differs by at most this much, absolute. */
   | { readonly by: 'pair'; readonly toleranceOf: (asset: string) => bigint }
@@ -200,7 +199,7 @@ function inferenceOf(
   const received = sides.incoming.filter(({ from }) => !known.owners.has(from)).sort(inTime);
   const moved = new Set(sides.outgoing.map(({ asset }) => asset));
   const passed = sides.outgoing.filter(({ to }) => targets.has(to)).sort(inTime);
-  const matched = matchedBy(rule, received, passed, moved);
+  const matched = matchFlows(rule, received, passed, moved);
   if (typeof matched === 'string') return matched;
   const kept = new Set(received.map(({ asset }) => asset).filter((asset) => !moved.has(asset)));
   return {
@@ -221,7 +220,7 @@ function inTime(a: Placed, b: Placed): number {
 type Matched = Pick<InferredDeposit, 'forwards' | 'flows'>;
 
 /** Every asset that left is compared, also one of which nothing went to the exchange. */
-function matchedBy(
+function matchFlows(
   { matching, windowMax }: DepositRule,
   received: readonly Placed[],
   passed: readonly Placed[],

@@ -64,15 +64,15 @@ export function inputObjections(transaction: BitcoinTransaction): Objection[] {
   const owners = ownersOf(transaction);
   if (owners.length < 2 || owners.length > INPUT_ADDRESSES_MAX) return [];
   const { tx, block, at } = transaction;
-  const of = (kind: Objection['kind'], detail: string | null): Objection[] =>
+  const objections = (kind: Objection['kind'], detail: string | null): Objection[] =>
     owners.map((address) => {
       return { chain: 'bitcoin', kind, key: tx, address, tx, block, at, detail };
     });
   const protocol = coinJoin(transaction);
-  if (protocol !== null) return of('coinjoin', protocol);
-  if (isSignedInPart(transaction)) return of('partial_signature', null);
-  if (isTrade(transaction)) return of('marketplace_trade', null);
-  return isPayJoinForm(transaction) ? of('payjoin_form', null) : [];
+  if (protocol !== null) return objections('coinjoin', protocol);
+  if (isSignedInPart(transaction)) return objections('partial_signature', null);
+  if (isTrade(transaction)) return objections('marketplace_trade', null);
+  return isPayJoinForm(transaction) ? objections('payjoin_form', null) : [];
 }
 
 function isOneOwners(transaction: BitcoinTransaction, owners: readonly string[]): boolean {
@@ -200,7 +200,7 @@ function tieOf({ tx, block, at }: BitcoinTransaction, address: string, rests_on:
 // Inputs need every block from the first to a fresh tip, with its signatures; change needs them
 // taken in from the first.
 
-type Asked = { readonly now: () => number; readonly tipMaxAgeS: number };
+type RunTime = { readonly now: () => number; readonly tipMaxAgeS: number };
 type Ran = Partly<unknown, HeldTiesPort>;
 type BlockRun = { readonly heuristic: 'multi_input' | 'change'; readonly ran: Ran };
 
@@ -208,7 +208,7 @@ type BlockRun = { readonly heuristic: 'multi_input' | 'change'; readonly ran: Ra
 export async function blockRuns(
   store: Pick<ClusterStore, 'blocksHeld'>,
   address: string,
-  { now, tipMaxAgeS }: Asked,
+  { now, tipMaxAgeS }: RunTime,
 ): Promise<readonly BlockRun[]> {
   const blocks = await store.blocksHeld();
   const ran = (missing: Why | null): Ran => {
@@ -224,10 +224,10 @@ export async function blockRuns(
   const unsigned = blocks.value.find(({ signatures }) => !signatures);
   const missing =
     gaps === null && unsigned !== undefined
-      ? why('blocks_without_signatures', shown(unsigned))
+      ? why('blocks_without_signatures', rangeText(unsigned))
       : gaps;
   const untold = blocks.value.find(({ change }) => !change);
-  const unchanged = untold === undefined ? null : why('blocks_without_change', shown(untold));
+  const unchanged = untold === undefined ? null : why('blocks_without_change', rangeText(untold));
   return [
     { heuristic: 'multi_input', ran: ran(missing) },
     { heuristic: 'change', ran: ran(missing === null ? unchanged : missing) },
@@ -238,7 +238,7 @@ export async function blockRuns(
 export async function everyBlock(
   store: Pick<ClusterStore, 'blocksHeld'>,
   address: string,
-  { now, tipMaxAgeS }: Asked,
+  { now, tipMaxAgeS }: RunTime,
 ): Promise<Ran> {
   const blocks = await store.blocksHeld();
   if (!(blocks instanceof Read)) return blocks;
@@ -250,7 +250,7 @@ export async function everyBlock(
 export async function blocksReading(
   store: Pick<ClusterStore, 'blocksHeld'>,
   address: string,
-  asked: Asked,
+  asked: RunTime,
 ): Promise<Ran> {
   return leastIn(await blockRuns(store, address, asked));
 }
@@ -263,7 +263,7 @@ export function leastIn(runs: readonly BlockRun[]): Ran {
   return cut === undefined ? first.ran : cut.ran;
 }
 
-function shown({ from_block, to_block }: BlockRange): {
+function rangeText({ from_block, to_block }: BlockRange): {
   readonly from: string;
   readonly to: string;
 } {
@@ -320,13 +320,13 @@ export function coinJoin(transaction: BitcoinTransaction): CoinJoin | null {
   if (cut !== null) return cut === 1 ? null : 'whirlpool';
   const counts = new Map<bigint, number>();
   for (const { value } of outputs) tally(counts, value);
-  const [value, equal] = mostFrequent(counts);
+  const [value, equal] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most));
   if (inputs.length === outputs.length && equal === outputs.length) {
     const { coinsMin, coinsMax } = WHIRLPOOL;
     if (equal >= coinsMin && equal <= coinsMax && POOLS.includes(value)) return 'whirlpool';
   }
   if (isWabiSabi(transaction, counts)) return 'wasabi_2_0';
-  if (equal >= WASABI_1.equalMin && inputs.length >= equal) return ofWasabi1(transaction, value);
+  if (equal >= WASABI_1.equalMin && inputs.length >= equal) return wasabi1Form(transaction, value);
   if (MARKER_VALUES.has(value) || !isEqualOutputs(outputs.length, owners.size, equal)) return null;
   return equal >= PARTICIPANTS_MIN.joinmarket ? 'joinmarket' : 'equal_outputs';
 }
@@ -337,7 +337,9 @@ export function isWhirlpoolTx0(transaction: BitcoinTransaction): boolean {
 }
 
 /** Every address in a joint transaction; nobody's where it is none. */
-export function joinedIn(transaction: BitcoinTransaction): (JoinedIn & { address: string })[] {
+export function coinJoinParties(
+  transaction: BitcoinTransaction,
+): (JoinedIn & { address: string })[] {
   const joint = coinJoin(transaction);
   const form = joint === null && isWhirlpoolTx0(transaction) ? 'whirlpool_tx0' : joint;
   return form === null ? [] : everyoneIn(transaction, form);
@@ -377,7 +379,7 @@ function walletsOfTx0({ outputs, coinbase }: BitcoinTransaction): 1 | 2 | null {
   return null;
 }
 
-function ofWasabi1({ outputs }: BitcoinTransaction, value: bigint): CoinJoin {
+function wasabi1Form({ outputs }: BitcoinTransaction, value: bigint): CoinJoin {
   if (outputs.some(({ address }) => address === WASABI_1_COORDINATOR)) return 'wasabi_1_0';
   const { base, away } = WASABI_1;
   return value >= base - away && value <= base + away ? 'wasabi_1_1' : 'equal_outputs';
@@ -421,10 +423,4 @@ function powersOf(root: bigint, times: bigint): bigint[] {
 function isEqualOutputs(outputs: number, owners: number, equal: number): boolean {
   const participants = Math.max(PARTICIPANTS_MIN.any, Math.ceil(outputs / 2));
   return outputs >= 3 && equal >= participants && owners >= equal;
-}
-
-function mostFrequent(
-  counts: ReadonlyMap<bigint, number>,
-): readonly [value: bigint, count: number] {
-  return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most));
 }

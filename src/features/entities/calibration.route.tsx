@@ -5,9 +5,9 @@ import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
 import {
   CALIBRATION,
-  type Calibration,
   DATA_SETS,
   intervalOf,
+  type LinkCalibration,
   NETWORK,
   RECALL,
 } from './calibration.ts';
@@ -65,7 +65,7 @@ export function publishedCalibration(): PublishedCalibration {
   return {
     rows: CALIBRATION.map((row) => {
       const { heuristic, form, weight, basis } = row;
-      return { heuristic, form, weight, basis, counted: countedOf(row) };
+      return { heuristic, form, weight, basis, counted: countsOf(row) };
     }),
     recall: RECALL.flatMap(({ interval, ...row }) =>
       listFrom(interval, (ends) => [{ ...row, ...ends }]),
@@ -79,7 +79,7 @@ export function publishedCalibration(): PublishedCalibration {
 
 const SETS_SHOWN = ['wallet_population', 'account_population', 'token_network'] as const;
 
-function countedOf(row: Calibration) {
+function countsOf(row: LinkCalibration) {
   const interval = intervalOf(row);
   const share = row.measured === null ? null : rate(row.measured.right, row.measured.n);
   if (row.measured === null || interval === null || share === null) return null;
@@ -130,7 +130,6 @@ function Calibrated({ table }: { table: PublishedCalibration }) {
 
 type CountedPairs = NonNullable<CalibrationRow['counted']>;
 
-/** A row that something was counted of, with its number in the plot. */
 type Point = {
   readonly row: CalibrationRow;
   readonly counted: CountedPairs;
@@ -185,7 +184,7 @@ function Plot({ points }: { points: readonly Point[] }) {
         ))}
         <line class="even" x1={across(0)} y1={down(0)} x2={across(1)} y2={down(1)} />
         {points.map((one) => (
-          <Drawn key={one.number} point={one} points={points} />
+          <PointMark key={one.number} point={one} points={points} />
         ))}
         <text x={LEFT + SIDE / 2} y={HEIGHT - 6} text-anchor="middle">
           weight
@@ -202,7 +201,7 @@ function Plot({ points }: { points: readonly Point[] }) {
   );
 }
 
-function Drawn({ point, points }: { point: Point; points: readonly Point[] }) {
+function PointMark({ point, points }: { point: Point; points: readonly Point[] }) {
   const { row, counted, number } = point;
   const same = points.filter((one) => one.row.weight === row.weight);
   const place = same.indexOf(point) - (same.length - 1) / 2;

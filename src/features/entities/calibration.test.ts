@@ -9,9 +9,9 @@ import { calibrationPage, publishedCalibration } from './calibration.route.tsx';
 
 import {
   CALIBRATION,
-  type Calibration,
   type DataSet,
   intervalOf,
+  type LinkCalibration,
   NETWORK,
   POPULATION_SEED,
   RECALL,
@@ -34,7 +34,7 @@ function told(on: DataSet): Measures {
 }
 
 /** A row of the docs. */
-function rowOf(row: Calibration): string {
+function rowOf(row: LinkCalibration): string {
   const { heuristic, form, weight, basis, measured } = row;
   const interval = intervalOf(row);
   const count = measured === null ? '–' : `${measured.right} of ${measured.n}`;

@@ -50,7 +50,7 @@ export const DATA_SETS: {
 export type Count = { readonly right: number; readonly n: number };
 
 /** A form's row. `assumed`: what was measured does not tell how often it is right on a chain. */
-export type Calibration = {
+export type LinkCalibration = {
   readonly heuristic: Heuristic;
   readonly form: TieForm;
   readonly weight: number;
@@ -70,7 +70,7 @@ export const GROUP_OF: { readonly [H in Heuristic]: string } = {
 };
 
 /** Every form with its weight: no higher than the lower end of what was measured. */
-export const CALIBRATION: readonly Calibration[] = [
+export const CALIBRATION: readonly LinkCalibration[] = [
   {
     heuristic: 'deposit_reuse',
     form: 'hot_wallet',
@@ -187,13 +187,13 @@ export const NETWORK = {
 const BY_FORM = new Map(CALIBRATION.map((one) => [one.form, one]));
 
 /** The row of a form. */
-export function calibrationOf(form: TieForm): Calibration {
+export function linkCalibration(form: TieForm): LinkCalibration {
   const found = BY_FORM.get(form);
   if (found === undefined) throw new Error(`calibration: no row for ${form}`);
   return found;
 }
 
 /** The interval in which the true share lies (Wilson, 95%); `null` where nothing was counted. */
-export function intervalOf({ measured }: Calibration) {
+export function intervalOf({ measured }: LinkCalibration) {
   return measured === null ? null : wilsonInterval(measured.right, measured.n);
 }

@@ -34,14 +34,14 @@ import type { TransferHistory, TransferHistoryPort } from '../../ports/history.t
 import type { ExchangeLabel, ExchangeLabels, ExchangeLabelsPort } from '../../ports/tables.ts';
 import { keptTransfers } from '../deposits/activity.ts';
 import { type AddressHistory, addressHistory, readOnce } from '../history/address-history.ts';
-import { type Named, namedIn } from '../tables/labels.ts';
+import { type LabelledNames, namesInLabels } from '../tables/labels.ts';
 import {
   type Bars,
   type Cluster,
   clusterForest,
   confidenceOf,
   earlier,
-  evidenceOf,
+  evidenceFrom,
   type Merge,
   mergesOf,
   objectionText,
@@ -54,23 +54,22 @@ import {
   depositsFound,
   type Found,
   fundingFound,
+  historyAsRead,
   lockstepFound,
   readAhead,
   type Scene,
-  valueIn,
 } from './neighbours.ts';
 
 /** The ports that an entity rests on. */
 export type EntityPorts = ExaminationPorts & { readonly store: ClusterStore };
 
-/** How many members are examined for one answer. */
 const MEMBERS_EXAMINED_MAX = 10;
 
 type Live = Partly<Examined, ExaminationPort>;
 
 /** An entity, and what was examined for it. */
 export type Closure = {
-  readonly held: Partly<Entity, HeldPort>;
+  readonly held: Partly<HeldEntity, HeldPort>;
   /** The address's own examination. */
   readonly live: Live;
   /** Why the entity may have more members; `null` where each was examined to its end. */
@@ -84,7 +83,7 @@ export async function closureOf(
   ports: EntityPorts,
   chain: ChainName,
   address: string,
-  asked: ExaminationAsked,
+  asked: ExaminationRequest,
 ): Promise<Closure> {
   const now = asked.now();
   const once = { ...ports, history: readOnce(ports.history) };
@@ -100,7 +99,7 @@ export async function closureOf(
   const live = await look(address);
   const faults: Why[] = [];
   const step = async () => {
-    const held = await heldOf(ports, { chain, address, now, fresh });
+    const held = await readEntity(ports, { chain, address, now, fresh });
     if (!(held instanceof Read)) faults.push(held.why);
     return { held, next: openIn(held, examined, asked) };
   };
@@ -109,7 +108,7 @@ export async function closureOf(
     for (const one of next.slice(0, MEMBERS_EXAMINED_MAX + 1 - examined.size)) await look(one);
     ({ held, next } = await step());
   }
-  const leftOver = (count: number) => {
+  const reasonsFor = (count: number) => {
     return count === 0 ? [] : [why('members_not_examined', { count: String(count) })];
   };
   const others = [...examined].filter(([one, made]) => one !== address && !isService(made));
@@ -117,10 +116,10 @@ export async function closureOf(
     others.filter(([, made]) => !isDone(made)).length + next.length;
   return {
     live,
-    held: await noted(ports.store, held, now),
-    open: firstOf([...faults, ...leftOver(countOf((made) => made instanceof Read))]),
+    held: await keepMerges(ports.store, held, now),
+    open: firstOf([...faults, ...reasonsFor(countOf((made) => made instanceof Read))]),
     openFor: (heuristic) =>
-      firstOf([...faults, ...leftOver(countOf((made) => ranOf(made, heuristic)))]),
+      firstOf([...faults, ...reasonsFor(countOf((made) => ranOf(made, heuristic)))]),
   };
 }
 
@@ -139,20 +138,15 @@ function ranOf(live: Live, heuristic: Heuristic): boolean {
   return runs.some((one) => one.heuristic === heuristic && one.ran instanceof Read);
 }
 
-function membersIn(held: Partly<Entity, HeldPort>): readonly string[] {
-  return listOrNone(
-    rowsSeen(map(held, (one) => (one.cluster === null ? [] : one.cluster.members))),
-  );
-}
-
-/** The members that nobody examined to their end lately. */
 function openIn(
-  held: Partly<Entity, HeldPort>,
+  held: Partly<HeldEntity, HeldPort>,
   examined: ReadonlyMap<string, Live>,
-  { now, tipMaxAgeS }: ExaminationAsked,
+  { now, tipMaxAgeS }: ExaminationRequest,
 ): string[] {
   const known = rowsSeen(map(held, (one) => [one.examinations]));
-  return membersIn(held).filter((member) => {
+  return listOrNone(
+    rowsSeen(map(held, (one) => (one.cluster === null ? [] : one.cluster.members))),
+  ).filter((member) => {
     if (examined.has(member)) return false;
     const last = known === null ? undefined : known[0].get(member);
     return last === undefined || !last.whole || now() - last.read_at >= tipMaxAgeS;
@@ -197,7 +191,6 @@ export function asFarAs<T, P extends string>(ran: Partly<T, P>, open: Why | null
 // Every heuristic says for itself whether it came to its end, and why not. A service is named and
 // left alone: it links nobody. Poisoning and spam, by the walk's rule, never tie.
 
-/** The most transfers of the subject and of each neighbour. */
 const ROWS_MAX = 2_000;
 
 /** How far one heuristic came: what it read is whole, a part, or unread with the reason. */
@@ -223,7 +216,7 @@ export type ExaminationPorts = {
   readonly facts: ChainFacts;
 };
 export type ExaminationPort = TransferHistoryPort | ExchangeLabelsPort;
-export type ExaminationAsked = {
+export type ExaminationRequest = {
   readonly now: () => number;
   readonly signal: AbortSignal;
   readonly tipMaxAgeS: number;
@@ -234,16 +227,19 @@ export async function examine(
   ports: ExaminationPorts,
   chain: ChainName,
   address: string,
-  { signal }: ExaminationAsked,
+  { signal }: ExaminationRequest,
 ): Promise<Partly<Examined, ExaminationPort>> {
   const asked = { chains: [chain], rowsMax: ROWS_MAX, signal };
   const reading = await addressHistory(ports.history, address, asked);
-  const own = valueIn(reading);
+  const own = historyAsRead(reading);
   if (own === null) return silentAs('transfer_history', reading);
   const { kept, left } = keptTransfers(address, own.transfers);
-  const labels = await ports.labels.lookUp([address, ...othersIn(own)]);
+  const labels = await ports.labels.lookUp([
+    address,
+    ...[...new Set(own.transfers.map(({ from, to }) => (from === own.address ? to : from)))],
+  ]);
   if (labels instanceof Unread) return silentAs('exchange_labels', labels);
-  const named = namedIn(labels.value);
+  const named = namesInLabels(labels.value);
   const leftOut = { zero_value: 0, no_market_token: 0 };
   for (const one of left) leftOut[one.why] += 1;
   const rests = both({ reading, labels });
@@ -262,8 +258,8 @@ export async function examine(
     shared_funder: await fundingFound(scene, ports),
     lockstep: await lockstepFound(scene, ports),
   };
-  const made = await createdAround(ports, chain, address, signal);
-  return concluded(scene, found, made, rests, leftOut);
+  const made = await readCreations(ports, chain, address, signal);
+  return conclude(scene, found, made, rests, leftOut);
 }
 
 /** The findings of an examination that was not made. */
@@ -274,7 +270,7 @@ export const NOTHING_SEEN = {
   services: [],
 } as const satisfies Partial<Examined>;
 
-function concluded(
+function conclude(
   { named }: Scene,
   found: { readonly [H in 'deposit_reuse' | 'shared_funder' | 'lockstep']: Found },
   made: Created,
@@ -292,7 +288,7 @@ function concluded(
   const services = new Map<string, ServiceMark>();
   for (const { histories } of each) {
     for (const one of histories.values()) {
-      const value = valueIn(one);
+      const value = historyAsRead(one);
       const mark = value === null ? null : serviceOf(value, named);
       if (mark !== null) services.set(mark.address, mark);
     }
@@ -317,13 +313,9 @@ function silentAs(port: ExaminationPort, reading: Partly<unknown, never>): Unrea
   return unread<ExaminationPort>(port, reading.why);
 }
 
-function serviceOf({ address, degree }: AddressHistory, named: Named): ServiceMark | null {
+function serviceOf({ address, degree }: AddressHistory, named: LabelledNames): ServiceMark | null {
   if (named.isService(address)) return { address, why: 'label' };
   return degree > SERVICE_DEGREE ? { address, why: 'degree' } : null;
-}
-
-function othersIn({ address, transfers }: AddressHistory): string[] {
-  return [...new Set(transfers.map(({ from, to }) => (from === address ? to : from)))];
 }
 
 type Created = {
@@ -335,7 +327,7 @@ type Created = {
 };
 
 /** Contracts are made on EVM chains alone; elsewhere there is nothing to ask. */
-async function createdAround(
+async function readCreations(
   { creations }: ExaminationPorts,
   chain: ChainName,
   address: string,
@@ -373,7 +365,6 @@ export type AgainstItem = {
   readonly statement: string;
 };
 
-/** The members with whom an address is compared for accounts of their own. */
 const COMPARED_MAX = 100;
 
 /** What is held against links of these members; items that name the address come first. */
@@ -451,9 +442,6 @@ function nameOf({ rests_on, key }: HeldTie, { exchanges }: Bars): string {
   return name === undefined ? key : name;
 }
 
-// Which entity does an address form, by what is held of its ties and what was just seen?
-// Which ties stand is decided here, on every answer, by the labels and services of now.
-
 export type HeldPort = HeldTiesPort | ExchangeLabelsPort;
 
 /** The findings that count beside what is held, and in place of it where they judge the same. */
@@ -463,7 +451,7 @@ export type Fresh = Pick<SeenTies, 'ties' | 'objections' | 'judged' | 'services'
 export const NOTHING_FRESH: Fresh = { ties: [], objections: [], judged: [], services: [] };
 
 /** The answer about one address. */
-export type Entity = {
+export type HeldEntity = {
   readonly chain: ChainName;
   readonly address: string;
   /** `null` where no evidence that stands names it. */
@@ -480,7 +468,7 @@ export type Entity = {
   readonly examinations: ReadonlyMap<string, Examination>;
 };
 
-type Asked = {
+type EntityRequest = {
   readonly chain: ChainName;
   readonly address: string;
   readonly fresh: Fresh;
@@ -489,10 +477,10 @@ type Asked = {
 };
 
 /** The entity that the store holds, with what was just seen. */
-export async function heldOf(
+export async function readEntity(
   { store, labels }: { readonly store: ClusterStore; readonly labels: ExchangeLabels },
-  { chain, address, fresh, now }: Asked,
-): Promise<Partly<Entity, HeldPort>> {
+  { chain, address, fresh, now }: EntityRequest,
+): Promise<Partly<HeldEntity, HeldPort>> {
   const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
   const known = rowsSeen(map(tied, (one) => [one]));
   if (known === null || tied instanceof Unread) return silentHeldAs('held_ties', tied);
@@ -506,7 +494,7 @@ export async function heldOf(
   const marks = await store.servicesAmong(chain, everyone);
   if (names instanceof Unread) return silentHeldAs('exchange_labels', names);
   if (marks instanceof Unread) return silentHeldAs('held_ties', marks);
-  const named = namedIn(names.value);
+  const named = namesInLabels(names.value);
   const marked = [...fresh.services, ...named.services].map((one) => one.address);
   const bars: Bars = {
     services: new Set([...marks.value, ...marked]),
@@ -514,7 +502,7 @@ export async function heldOf(
     reused: held.reused,
   };
   const forest = clusterForest();
-  forest.add(evidenceOf(ties, bars));
+  forest.add(evidenceFrom(ties, bars));
   const cluster = forest.clusterOf(address);
   const members = cluster === null ? [address] : cluster.members;
   const objections = [...held.objections, ...fresh.objections];
@@ -541,11 +529,11 @@ export function isUnder(tie: Tie, judged: Judged): boolean {
  * Notes a cluster as it is shown, and tells which ids gave way to it. One that was cut is not
  * noted, since its id may be a part's.
  */
-export async function noted(
+export async function keepMerges(
   store: ClusterStore,
-  held: Partly<Entity, HeldPort>,
+  held: Partly<HeldEntity, HeldPort>,
   now: number,
-): Promise<Partly<Entity, HeldPort>> {
+): Promise<Partly<HeldEntity, HeldPort>> {
   const known = rowsSeen(map(held, (one) => [one]));
   if (known === null) return held;
   const [{ chain, cluster }] = known;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EXIT, type ExitStatus, type Io, UsageError } from '../../command/command.ts';
 import type { BlocksImported, BlocksOutcome } from '../../ports/entities.ts';
-import { type EntityServices, entityCommands, type ShownEntity } from './entity.command.ts';
+import { type EntityServices, type EntityView, entityCommands } from './entity.command.ts';
 
 type Asked = Parameters<EntityServices['entity']['ask']>[0];
 type Told = Awaited<ReturnType<EntityServices['entity']['ask']>>;
@@ -13,7 +13,7 @@ const ITEM = {
   weight: 0.9,
   statement: '2 addresses were spent together.',
 };
-const ENTITY: ShownEntity = {
+const ENTITY: EntityView = {
   address: 'a',
   chain: 'bitcoin',
   cluster_id: 'bitcoin:1',
@@ -83,7 +83,7 @@ async function typed(
 }
 
 const unchecked = { ...ENTITY, checked: false, reason: 'partial_history: some.' };
-const explained = (linked: boolean | null): ShownEntity['explain'] => ({
+const explained = (linked: boolean | null): EntityView['explain'] => ({
   to: 'b',
   linked,
   chain: linked === true ? [{ from: 'a', to: 'b', evidence: ITEM }] : [],

@@ -14,8 +14,7 @@ import {
 import { factLines, print, printJson, tableLines } from '../../command/output.ts';
 import type { BlocksImported, BlocksOutcome, BlocksWatch } from '../../ports/entities.ts';
 
-/** One item of evidence as it is shown. */
-type ShownEvidence = {
+type EvidenceView = {
   readonly heuristic: string;
   readonly addresses: readonly string[];
   readonly transactions: readonly string[];
@@ -24,12 +23,12 @@ type ShownEvidence = {
 };
 
 /** An entity as the interface answers it. */
-export type ShownEntity = {
+export type EntityView = {
   readonly address: string;
   readonly chain: string;
   readonly cluster_id: string;
   readonly confidence: number;
-  readonly evidence: readonly ShownEvidence[];
+  readonly evidence: readonly EvidenceView[];
   readonly related_wallets: readonly string[];
   readonly related_wallets_total: number;
   readonly checked: boolean;
@@ -40,7 +39,7 @@ export type ShownEntity = {
     readonly chain: readonly {
       readonly from: string;
       readonly to: string;
-      readonly evidence: ShownEvidence;
+      readonly evidence: EvidenceView;
     }[];
   } | null;
   readonly caveat: string;
@@ -60,7 +59,7 @@ export type EntityServices = {
     /** The answer, or what is wrong with the question. */
     readonly ask: (
       question: EntityQuestion,
-    ) => Promise<ShownEntity | { readonly problem: string; readonly couldNotCheck: boolean }>;
+    ) => Promise<EntityView | { readonly problem: string; readonly couldNotCheck: boolean }>;
     readonly importFiles: (paths: readonly string[], watch: BlocksWatch) => Promise<BlocksOutcome>;
     /** `null` where no node is set. */
     readonly importNode:
@@ -165,7 +164,7 @@ function blockOf(text: string | undefined, option: string): number | null {
 function tell(
   answer: Awaited<ReturnType<EntityServices['entity']['ask']>>,
   io: Io,
-  show: (entity: ShownEntity, io: Io) => ExitStatus,
+  show: (entity: EntityView, io: Io) => ExitStatus,
 ): ExitStatus {
   if (!('problem' in answer)) return show(answer, io);
   if (!answer.couldNotCheck) throw new UsageError(answer.problem);
@@ -173,7 +172,7 @@ function tell(
   return EXIT.couldNotCheck;
 }
 
-function show(entity: ShownEntity, io: Io): ExitStatus {
+function show(entity: EntityView, io: Io): ExitStatus {
   if (io.json) printJson(io, entity);
   else {
     const { address, chain, cluster_id, confidence, related_wallets, evidence } = entity;
@@ -191,10 +190,10 @@ function show(entity: ShownEntity, io: Io): ExitStatus {
       entity.caveat,
     ]);
   }
-  return checkedOr(entity, io, EXIT.done);
+  return statusUnlessUnread(entity, io, EXIT.done);
 }
 
-function tellChain(entity: ShownEntity, io: Io): ExitStatus {
+function tellChain(entity: EntityView, io: Io): ExitStatus {
   const { explain } = entity;
   if (io.json) printJson(io, { ...explain, from: entity.address, checked: entity.checked });
   if (explain !== null && explain.linked === true) {
@@ -206,16 +205,20 @@ function tellChain(entity: ShownEntity, io: Io): ExitStatus {
     return EXIT.done;
   }
   if (!io.json) io.err('No chain of evidence between the two was found.');
-  return checkedOr(entity, io, EXIT.failed);
+  return statusUnlessUnread(entity, io, EXIT.failed);
 }
 
-function checkedOr({ checked, reason }: ShownEntity, io: Io, status: ExitStatus): ExitStatus {
+function statusUnlessUnread(
+  { checked, reason }: EntityView,
+  io: Io,
+  status: ExitStatus,
+): ExitStatus {
   if (checked) return status;
   if (reason !== null) io.err(`Not everything was looked at: ${reason}`);
   return EXIT.couldNotCheck;
 }
 
-function evidenceLines(evidence: readonly ShownEvidence[], io: Io): string[] {
+function evidenceLines(evidence: readonly EvidenceView[], io: Io): string[] {
   if (evidence.length === 0) return [];
   const columns = [
     { title: 'HEURISTIC' },

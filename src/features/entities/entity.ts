@@ -11,22 +11,22 @@ import { blockRuns, leastIn } from './bitcoin.ts';
 import {
   asFarAs,
   closureOf,
-  type Entity,
   type EntityPorts,
-  type ExaminationAsked,
   type ExaminationPort,
+  type ExaminationRequest,
   type Examined,
+  type HeldEntity,
   type HeldPort,
   type HeuristicRun,
-  heldOf,
+  keepMerges,
   NOTHING_FRESH,
-  noted,
+  readEntity,
 } from './closure.ts';
 import type { Cluster, EvidenceItem } from './evidence.ts';
 
 /** An answer: what was found, and beside it which heuristic came how far. */
 export type EntityAnswer = {
-  readonly entity: Partly<Entity, EntityClustersPort>;
+  readonly entity: Partly<HeldEntity, EntityClustersPort>;
   readonly runs: readonly CoveredRun[];
   readonly live: Partly<Examined, ExaminationPort>;
 };
@@ -42,7 +42,7 @@ export async function entityOf(
   ports: EntityPorts,
   chain: ChainName,
   address: string,
-  asked: ExaminationAsked,
+  asked: ExaminationRequest,
 ): Promise<EntityAnswer> {
   const { signal } = asked;
   const look = chain === 'bitcoin' ? onBitcoin : onAccounts;
@@ -56,7 +56,6 @@ export async function entityOf(
   return { entity: silent, runs, live };
 }
 
-/** The heuristics of each kind of chain. */
 const HEURISTICS_OF: { readonly [K in (typeof CHAINS)[ChainName]['kind']]: readonly Heuristic[] } =
   {
     evm: ['deposit_reuse', 'shared_funder', 'lockstep', 'same_deployer'],
@@ -73,7 +72,7 @@ async function onAccounts(
   ports: EntityPorts,
   chain: ChainName,
   address: string,
-  asked: ExaminationAsked,
+  asked: ExaminationRequest,
 ): Promise<EntityAnswer> {
   const { held, live, open, openFor } = await closureOf(ports, chain, address, asked);
   const told = rowsSeen(map(live, (one) => one.runs));
@@ -107,15 +106,15 @@ async function onBitcoin(
   ports: EntityPorts,
   _chain: ChainName,
   address: string,
-  asked: ExaminationAsked,
+  asked: ExaminationRequest,
 ): Promise<EntityAnswer> {
   const step = { chain: 'bitcoin', address, fresh: NOTHING_FRESH } as const;
   const now = asked.now();
   const [found, runs] = await Promise.all([
-    heldOf(ports, { ...step, now }),
+    readEntity(ports, { ...step, now }),
     blockRuns(ports.store, address, asked),
   ]);
-  const held = await noted(ports.store, found, now);
+  const held = await keepMerges(ports.store, found, now);
   const silence = why('not_walked_kind', { kind: 'bitcoin' });
   const live = unread<ExaminationPort>('transfer_history', silence);
   return {

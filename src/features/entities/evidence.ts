@@ -14,7 +14,7 @@ import type {
   TiedLimits,
   TieForm,
 } from '../../ports/entities.ts';
-import { calibrationOf, GROUP_OF } from './calibration.ts';
+import { GROUP_OF, linkCalibration } from './calibration.ts';
 
 /** One item of evidence: these addresses have one controller, by these transactions. */
 export type EvidenceItem = {
@@ -49,12 +49,11 @@ export type Bars = {
   readonly reused: ReadonlySet<string>;
 };
 
-/** The most transactions that an item shows. */
 const TRANSACTIONS_SHOWN_MAX = 20;
 const ID_CHARS = 24;
 
 /** The evidence that some ties make. The order of the ties changes nothing. */
-export function evidenceOf(ties: readonly HeldTie[], bars: Bars): EvidenceItem[] {
+export function evidenceFrom(ties: readonly HeldTie[], bars: Bars): EvidenceItem[] {
   const groups = new Map<string, HeldTie[]>();
   const crowds = crowdsIn(ties);
   for (const tie of ties) {
@@ -173,11 +172,11 @@ function itemOf(group: readonly HeldTie[], bars: Bars): EvidenceItem | null {
     transactions,
     addresses: addresses.sort(),
     at: joined === undefined ? first.at : joined.at,
-    weight: calibrationOf(first.form).weight,
+    weight: linkCalibration(first.form).weight,
     form: first.form,
     judged_at: sorted.map((one) => one.judged_at).reduce((a, b) => Math.max(a, b)),
     whole: sorted.every((one) => one.whole),
-    statement: statementOf(first, addresses.length, bars.exchanges),
+    statement: describeTie(first, addresses.length, bars.exchanges),
   };
 }
 
@@ -200,10 +199,8 @@ export function confidenceOf(address: string, items: readonly EvidenceItem[]): n
 
 const CONFIDENCE_DIGITS = 4;
 
-// What does an item of evidence, or what speaks against a link, say in words?
-
 /** What a tie says of so many addresses. `exchanges`: the names of labelled wallets. */
-export function statementOf(
+export function describeTie(
   { heuristic, form, key, rests_on }: Tie,
   count: number,
   exchanges: ReadonlyMap<string, string>,
@@ -228,13 +225,17 @@ export function statementOf(
       return form === 'signed'
         ? `${key} made ${count - 1} of these contracts in transactions of its own.`
         : `${key} made ${count - 1} of these contracts through a contract that it had made.`;
-    case 'multi_input':
-      return `${count} addresses were spent together in ${key}, ${SPENT[spentAs(form)]}`;
-    case 'change':
+    case 'multi_input': {
+      const spent = form === 'payjoin_form' || form === 'tx0' ? form : 'spent_together';
+      return `${count} addresses were spent together in ${key}, ${SPENT[spent]}`;
+    }
+    case 'change': {
+      const signs = form === 'two_signs' || form === 'three_signs' ? form : 'one_sign';
       return (
         `In ${key} one of two outputs went to an address never paid before: the change of its ` +
-        `inputs, by ${SIGNS[signsOf(form)]}.`
+        `inputs, by ${SIGNS[signs]}.`
       );
+    }
   }
 }
 
@@ -244,19 +245,11 @@ const SPENT = {
   tx0: 'in which a wallet cuts its coins for a Whirlpool mix (Tx0).',
 } as const;
 
-function spentAs(form: Tie['form']): keyof typeof SPENT {
-  return form === 'payjoin_form' || form === 'tx0' ? form : 'spent_together';
-}
-
 const SIGNS = {
   one_sign: 'that sign alone',
   two_signs: 'that and one more sign',
   three_signs: 'that and two or more signs',
 } as const;
-
-function signsOf(form: Tie['form']): keyof typeof SIGNS {
-  return form === 'two_signs' || form === 'three_signs' ? form : 'one_sign';
-}
 
 const PROTOCOLS: { readonly [protocol: string]: string } = {
   joinmarket: 'a CoinJoin of JoinMarket’s form',
@@ -296,16 +289,12 @@ export function objectionText({ kind, key, detail }: Objection, count: number): 
       );
     case 'by_chance':
       return 'The two act on the same targets at one time no more often than strangers would.';
-    case 'separate_accounts':
-      return `Two linked addresses use accounts that they do not share: ${written(detail)}.`;
+    case 'separate_accounts': {
+      const which = detail === null ? 'which, is not told' : detail;
+      return `Two linked addresses use accounts that they do not share: ${which}.`;
+    }
   }
 }
-
-function written(detail: string | null): string {
-  return detail === null ? 'which, is not told' : detail;
-}
-
-// When does an address serve too many to be anybody's, and how far are ties followed?
 
 /** More counterparties than this make an address a service for clustering: it links nobody. */
 export const SERVICE_DEGREE = 1_000;
@@ -379,9 +368,12 @@ export type Cluster = {
 };
 
 /** A step of the way from one member to another. */
-export type Step = { readonly from: string; readonly to: string; readonly item: EvidenceItem };
+export type EvidenceStep = {
+  readonly from: string;
+  readonly to: string;
+  readonly item: EvidenceItem;
+};
 
-/** A union-find over evidence that grows. */
 type Forest = {
   /** Takes items in; one that is known by its id takes the place of the earlier one. */
   readonly add: (items: Iterable<EvidenceItem>) => void;
@@ -391,7 +383,6 @@ type Forest = {
   readonly clusters: () => Cluster[];
 };
 
-/** The id of the cluster that an item began. */
 function clusterIdOf({ chain, id }: Pick<EvidenceItem, 'chain' | 'id'>): string {
   return `${chain}:${id}`;
 }
@@ -502,12 +493,12 @@ function foundersOf(item: EvidenceItem, at: ReadonlyMap<string, EvidenceItem>): 
 export function pathsFrom(
   items: readonly EvidenceItem[],
   from: string,
-): ReadonlyMap<string, readonly Step[]> {
+): ReadonlyMap<string, readonly EvidenceStep[]> {
   const naming = new Map<string, EvidenceItem[]>();
   for (const item of [...items].sort(byAge)) {
     for (const address of item.addresses) collect(naming, address, item);
   }
-  const paths = new Map<string, readonly Step[]>([[from, []]]);
+  const paths = new Map<string, readonly EvidenceStep[]>([[from, []]]);
   // A map is walked in the order in which it was filled, also while it is: the nearest come first.
   for (const [next, path] of paths) {
     for (const item of rowsUnder(naming, next)) {

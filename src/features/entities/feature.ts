@@ -44,7 +44,7 @@ import {
   walletEntityHandler,
 } from './wallet-entity.route.ts';
 
-type Given = {
+type EntityDependencies = {
   readonly entityTies: ClusterStore;
   readonly contractCreations: ContractCreations;
   readonly exchangeLabels: ExchangeLabels;
@@ -107,7 +107,7 @@ export const entities = feature({
     };
   },
   routes: [
-    served(walletEntity, (given: Given) =>
+    served(walletEntity, (given: EntityDependencies) =>
       walletEntityHandler(entityPortsOf(given), given.service),
     ),
   ],
@@ -144,7 +144,7 @@ export const entities = feature({
 });
 
 /** The ports of entities, as their engines name them. */
-export function entityPortsOf(given: Omit<Given, 'service'>): EntityPorts {
+export function entityPortsOf(given: Omit<EntityDependencies, 'service'>): EntityPorts {
   return {
     store: given.entityTies,
     creations: given.contractCreations,
@@ -168,13 +168,13 @@ async function nextBlock({ store }: EntityPorts) {
   return lowest === undefined || lowest.from_block > 0 ? 0 : lowest.to_block + 1;
 }
 
-type Told = Awaited<ReturnType<EntityServices['entity']['ask']>>;
+type EntityResult = Awaited<ReturnType<EntityServices['entity']['ask']>>;
 
 async function answerTo(
   { subject, chain, explain, signal }: EntityQuestion,
   { store }: EntityPorts,
   answer: ReturnType<typeof entityAnswers>,
-): Promise<Told> {
+): Promise<EntityResult> {
   const asked = ENTITY_CHAINS.find((one) => one === chain);
   if (chain !== null && asked === undefined) {
     return { problem: `--chain takes one of: ${ENTITY_CHAINS.join(', ')}.`, couldNotCheck: false };

@@ -8,7 +8,7 @@ import {
   confidenceOf,
   DEPOSIT_USERS_MAX,
   type EvidenceItem,
-  evidenceOf,
+  evidenceFrom,
   FUNDED_MAX,
   FUNDING_WINDOW_S,
   mergesOf,
@@ -102,8 +102,8 @@ describe('the clusters', () => {
     );
     fc.assert(
       fc.property(cases, ([list, shuffled]) => {
-        const once = shown(clustersOf(evidenceOf(list, everyone)));
-        expect(shown(clustersOf(evidenceOf(shuffled, everyone)))).toEqual(once);
+        const once = shown(clustersOf(evidenceFrom(list, everyone)));
+        expect(shown(clustersOf(evidenceFrom(shuffled, everyone)))).toEqual(once);
       }),
     );
   });
@@ -112,7 +112,7 @@ describe('the clusters', () => {
     const cases = fc.tuple(ties, fc.integer({ min: 0, max: 80 }));
     fc.assert(
       fc.property(cases, ([list, at]) => {
-        const items = evidenceOf(list, everyone);
+        const items = evidenceFrom(list, everyone);
         const once = shown(clustersOf(items));
         for (const halves of [
           [items.slice(0, at), items.slice(at)],
@@ -131,9 +131,9 @@ describe('the clusters', () => {
     const cases = fc.tuple(tiesUpTo(14), fc.subarray(WALLETS), fc.constantFrom(...WALLETS));
     fc.assert(
       fc.property(cases, ([list, labelled, removed]) => {
-        const before = clustersOf(evidenceOf(list, barsOf(labelled, labelled)));
+        const before = clustersOf(evidenceFrom(list, barsOf(labelled, labelled)));
         const left = labelled.filter((one) => one !== removed);
-        const after = clustersOf(evidenceOf(list, barsOf(left, labelled)));
+        const after = clustersOf(evidenceFrom(list, barsOf(left, labelled)));
         for (const { members } of after) {
           const home = before.find((one) => one.members.includes(String(members[0])));
           expect(home === undefined ? [] : home.members).toEqual(
@@ -149,7 +149,7 @@ describe('the clusters', () => {
     fc.assert(
       fc.property(ties, fc.subarray([...PEOPLE, ...KEYS]), (list, services) => {
         const bars = { ...barsOf(WALLETS, [...WALLETS, ...services]) };
-        const members = clustersOf(evidenceOf(list, bars)).flatMap((one) => one.members);
+        const members = clustersOf(evidenceFrom(list, bars)).flatMap((one) => one.members);
         expect(members.filter((one) => bars.services.has(one))).toEqual([]);
       }),
     );
@@ -159,7 +159,7 @@ describe('the clusters', () => {
     const cases = fc.tuple(ties, fc.integer({ min: 0, max: 10 }));
     fc.assert(
       fc.property(cases, ([list, day]) => {
-        const items = evidenceOf(list, everyone);
+        const items = evidenceFrom(list, everyone);
         const until = 1_700_000_000 + day * 50_000;
         const before = clustersOf(items.filter(({ at }) => at <= until));
         const after = clustersOf(items);
@@ -175,7 +175,7 @@ describe('the clusters', () => {
   test('name the cluster that gave way, when, and by which item', () => {
     const [a = '', b = '', c = '', d = ''] = PEOPLE;
     const [k = '', l = '', m = ''] = KEYS;
-    const items = evidenceOf(
+    const items = evidenceFrom(
       [
         ...[tie('same_deployer', k, a), tie('same_deployer', k, b)],
         ...[tie('same_deployer', l, c), tie('same_deployer', l, d)],
@@ -210,10 +210,10 @@ describe('what stands as evidence', () => {
 
   test('no deposit address of a wallet that no label names', () => {
     const uses = [deposit(user), deposit(other), deposit(key)];
-    expect(evidenceOf(uses, { ...NOBODY, exchanges: NAMES })).toMatchObject([
+    expect(evidenceFrom(uses, { ...NOBODY, exchanges: NAMES })).toMatchObject([
       { heuristic: 'deposit_reuse', addresses: [user, other, key].sort() },
     ]);
-    expect(evidenceOf(uses, NOBODY)).toEqual([]);
+    expect(evidenceFrom(uses, NOBODY)).toEqual([]);
   });
 
   test('no deposit address that more users share than one customer has', () => {
@@ -222,19 +222,19 @@ describe('what stands as evidence', () => {
       ...Array.from({ length: size }, (_, n) => deposit(evm(`user ${n}`))),
     ];
     const bars = { ...NOBODY, exchanges: NAMES };
-    expect(evidenceOf(crowd(DEPOSIT_USERS_MAX), bars)).toHaveLength(1);
-    expect(evidenceOf(crowd(DEPOSIT_USERS_MAX + 1), bars)).toEqual([]);
+    expect(evidenceFrom(crowd(DEPOSIT_USERS_MAX), bars)).toHaveLength(1);
+    expect(evidenceFrom(crowd(DEPOSIT_USERS_MAX + 1), bars)).toEqual([]);
   });
 
   test('no funder that is a service, and none that began more than its own', () => {
     const funded = (size: number) =>
       Array.from({ length: size }, (_, n) => tie('shared_funder', key, evm(`funded ${n}`)));
-    expect(evidenceOf(funded(FUNDED_MAX), NOBODY)).toHaveLength(1);
-    expect(evidenceOf(funded(FUNDED_MAX), { ...NOBODY, services: new Set([key]) })).toEqual([]);
-    expect(evidenceOf(funded(FUNDED_MAX), { ...NOBODY, exchanges: new Map([[key, 'X']]) })).toEqual(
-      [],
-    );
-    expect(evidenceOf(funded(FUNDED_MAX + 1), NOBODY)).toEqual([]);
+    expect(evidenceFrom(funded(FUNDED_MAX), NOBODY)).toHaveLength(1);
+    expect(evidenceFrom(funded(FUNDED_MAX), { ...NOBODY, services: new Set([key]) })).toEqual([]);
+    expect(
+      evidenceFrom(funded(FUNDED_MAX), { ...NOBODY, exchanges: new Map([[key, 'X']]) }),
+    ).toEqual([]);
+    expect(evidenceFrom(funded(FUNDED_MAX + 1), NOBODY)).toEqual([]);
   });
 
   test('the addresses that a funder began more than a day apart are not tied to each other', () => {
@@ -242,7 +242,7 @@ describe('what stands as evidence', () => {
     const funded = [0, FUNDING_WINDOW_S, 2 * FUNDING_WINDOW_S + 1, 2 * FUNDING_WINDOW_S + 9].map(
       (later, n) => tie('shared_funder', key, evm(`funded ${n}`), { at: at + later }),
     );
-    expect(evidenceOf(funded, NOBODY).map(({ addresses }) => addresses)).toEqual([
+    expect(evidenceFrom(funded, NOBODY).map(({ addresses }) => addresses)).toEqual([
       [evm('funded 0'), evm('funded 1')].sort(),
       [evm('funded 2'), evm('funded 3')].sort(),
     ]);
@@ -255,27 +255,30 @@ describe('what stands as evidence', () => {
       tie('shared_funder', second, user, { at: 200 }),
       tie('shared_funder', second, other, { at: 201 }),
     ];
-    expect(evidenceOf(late, NOBODY)).toHaveLength(1);
-    expect(evidenceOf([early, ...late], NOBODY)).toEqual([]);
-    expect(evidenceOf([early, ...late], { ...NOBODY, services: new Set([first]) })).toEqual([]);
+    expect(evidenceFrom(late, NOBODY)).toHaveLength(1);
+    expect(evidenceFrom([early, ...late], NOBODY)).toEqual([]);
+    expect(evidenceFrom([early, ...late], { ...NOBODY, services: new Set([first]) })).toEqual([]);
   });
 
   test('no change address that was paid again', () => {
     const change = (address: string) =>
       tie('change', 'a transaction', address, { chain: 'bitcoin', rests_on: other });
     const both = [change(user), change(other)];
-    expect(evidenceOf(both, NOBODY)).toHaveLength(1);
-    expect(evidenceOf(both, { ...NOBODY, reused: new Set([other]) })).toEqual([]);
-    expect(evidenceOf(both, { ...NOBODY, reused: new Set([user]) })).toHaveLength(1);
+    expect(evidenceFrom(both, NOBODY)).toHaveLength(1);
+    expect(evidenceFrom(both, { ...NOBODY, reused: new Set([other]) })).toEqual([]);
+    expect(evidenceFrom(both, { ...NOBODY, reused: new Set([user]) })).toHaveLength(1);
   });
 
   test('nobody’s address is tied to anybody', () => {
     const nobody = `0x${'0'.repeat(40)}`;
     expect(
-      evidenceOf([tie('same_deployer', key, user), tie('same_deployer', key, nobody)], NOBODY),
+      evidenceFrom([tie('same_deployer', key, user), tie('same_deployer', key, nobody)], NOBODY),
     ).toEqual([]);
     expect(
-      evidenceOf([tie('shared_funder', nobody, user), tie('shared_funder', nobody, other)], NOBODY),
+      evidenceFrom(
+        [tie('shared_funder', nobody, user), tie('shared_funder', nobody, other)],
+        NOBODY,
+      ),
     ).toEqual([]);
   });
 });
@@ -283,7 +286,7 @@ describe('what stands as evidence', () => {
 describe('the confidence', () => {
   const [a = '', b = '', c = ''] = PEOPLE;
   const [k = '', l = ''] = KEYS;
-  const of = (list: HeldTie[]) => confidenceOf(a, evidenceOf(list, NOBODY));
+  const of = (list: HeldTie[]) => confidenceOf(a, evidenceFrom(list, NOBODY));
   const input = (tx: string, ...spent: string[]) =>
     spent.map((address) => tie('multi_input', tx, address, { chain: 'bitcoin' }));
 
@@ -316,7 +319,7 @@ describe('the chain of evidence', () => {
 
   test('is the fewest items between two members', () => {
     const [k = '', l = '', m = '', n = ''] = KEYS;
-    const items = evidenceOf(
+    const items = evidenceFrom(
       [...pair(k, a, b), ...pair(l, b, c), ...pair(m, c, d), ...pair(n, a, c)],
       NOBODY,
     );

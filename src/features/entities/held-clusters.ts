@@ -15,27 +15,27 @@ import { why } from '../../evidence/reasons.ts';
 import type { EntityCluster, EntityClusters } from '../../ports/entities.ts';
 import { blocksReading, everyBlock } from './bitcoin.ts';
 import {
-  type Entity,
   type EntityPorts,
-  type ExaminationAsked,
+  type ExaminationRequest,
+  type HeldEntity,
   type HeldPort,
-  heldOf,
   NOTHING_FRESH,
+  readEntity,
 } from './closure.ts';
 
 type Held = Pick<EntityPorts, 'store' | 'labels'>;
-type Asked = Pick<ExaminationAsked, 'now' | 'tipMaxAgeS'>;
+type ClusterRequest = Pick<ExaminationRequest, 'now' | 'tipMaxAgeS'>;
 
 /** The clusters held, as a port. */
-export function heldClusters(ports: Held, asked: Asked): EntityClusters {
+export function heldClusters(ports: Held, asked: ClusterRequest): EntityClusters {
   return {
     clusterOf: async (chain, address) => {
       const step = { chain, address, fresh: NOTHING_FRESH };
-      const held = await heldOf(ports, { ...step, now: asked.now() });
+      const held = await readEntity(ports, { ...step, now: asked.now() });
       const missing =
         chain === 'bitcoin'
           ? await blocksReading(ports.store, address, asked)
-          : examinedLately(held, chain, address, asked);
+          : requireExamined(held, chain, address, asked);
       const told = ports.store.covered(map(held, clusterFrom), missing);
       if (missing instanceof Read || held instanceof Unread) return told;
       const isSomething = rowsSeen(map(told, (one) => (one === null ? [] : [one]))) !== null;
@@ -48,7 +48,7 @@ export function heldClusters(ports: Held, asked: Asked): EntityClusters {
   };
 }
 
-function clusterFrom({ cluster, confidence, labels }: Entity): EntityCluster | null {
+function clusterFrom({ cluster, confidence, labels }: HeldEntity): EntityCluster | null {
   if (cluster === null) return null;
   const { cluster_id, members } = cluster;
   const names = [...new Set(labels.map(({ label }) => label))];
@@ -56,11 +56,11 @@ function clusterFrom({ cluster, confidence, labels }: Entity): EntityCluster | n
 }
 
 // An address that was examined says who is tied to it; its members say who else is.
-function examinedLately(
-  held: Partly<Entity, HeldPort>,
+function requireExamined(
+  held: Partly<HeldEntity, HeldPort>,
   chain: ChainName,
   address: string,
-  { now, tipMaxAgeS }: Asked,
+  { now, tipMaxAgeS }: ClusterRequest,
 ): Partly<unknown, HeldPort> {
   const told = rowsSeen(map(held, (one) => [one]));
   if (told === null) return held;

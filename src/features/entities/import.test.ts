@@ -12,7 +12,7 @@ import { named } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import { changeTies, coinJoin, inputTies } from './bitcoin.ts';
 
-import { evidenceOf, TIED_LIMITS } from './evidence.ts';
+import { evidenceFrom, TIED_LIMITS } from './evidence.ts';
 import { importBlocks } from './import.ts';
 
 const btc = (name: string) => named('bitcoin', name);
@@ -264,7 +264,7 @@ async function tiedIn(store: ClusterStore) {
   const tied = await store.tiedTo('bitcoin', [btc('a')], TIED_LIMITS);
   if (!(tied instanceof Read)) throw new Error('not read');
   const bars = { services: new Set<string>(), exchanges: new Map(), reused: tied.value.reused };
-  return evidenceOf(tied.value.ties, bars).map(({ heuristic, addresses }) => [
+  return evidenceFrom(tied.value.ties, bars).map(({ heuristic, addresses }) => [
     heuristic,
     addresses,
   ]);

@@ -23,13 +23,12 @@ import {
 import {
   changeTies,
   coinJoin,
+  coinJoinParties,
   inputObjections,
   inputTies,
   isSignatureTold,
-  joinedIn,
 } from './bitcoin.ts';
 
-/** So many transactions are taken in before they are kept. */
 const HARVEST_TRANSACTIONS = 5_000;
 
 type Counts = { -readonly [K in keyof Omit<BlocksImported, 'refused'>]: number };
@@ -60,62 +59,59 @@ export async function importBlocks(
   watch: BlocksWatch,
 ): Promise<BlocksOutcome> {
   const counts: Counts = { ...NO_BLOCKS };
-  const imported = (): BlocksImported => ({ ...counts, refused: source.refused() });
+  const countsSoFar = (): BlocksImported => ({ ...counts, refused: source.refused() });
   const held = await store.blocksHeld();
-  if (held instanceof Unread) return { outcome: 'unread', imported: imported(), why: held.why };
+  if (held instanceof Unread) return { outcome: 'unread', imported: countsSoFar(), why: held.why };
   let basket = emptyBasket();
-  let reach = reachOf(held.value);
+  const [lowest] = held.value;
+  let reach: number =
+    lowest === undefined || lowest.from_block > 0 || !lowest.change ? -1 : lowest.to_block;
   const highest = held.value.reduce((most, { to_block }) => Math.max(most, to_block), -1);
   const put = async (): Promise<Why | null> => {
     const kept = await store.keepBlocks(basket);
     if (!(kept instanceof Read)) return kept.why;
     counts.ties += basket.ties.length;
     basket = emptyBasket();
-    watch.onProgress(imported());
+    watch.onProgress(countsSoFar());
     return null;
   };
   try {
     for await (const block of source.blocks(watch.signal)) {
-      if (isHeld(block, held.value)) {
+      if (
+        held.value.some(
+          ({ from_block, to_block }) => from_block <= block.block && block.block <= to_block,
+        )
+      ) {
         counts.blocks_held += 1;
         continue;
       }
       const isNext = block.whole && block.block === reach + 1 && block.block > highest;
-      const known = isNext ? await paidBefore(store, basket, block) : null;
+      const known = isNext ? await readPaidBefore(store, basket, block) : null;
       if (known instanceof Unread)
-        return { outcome: 'unread', imported: imported(), why: known.why };
+        return { outcome: 'unread', imported: countsSoFar(), why: known.why };
       takeIn(block, known, basket, counts);
       if (isNext) reach = block.block;
       if (basket.transactions < HARVEST_TRANSACTIONS) continue;
       const why = await put();
-      if (why !== null) return { outcome: 'unread', imported: imported(), why };
+      if (why !== null) return { outcome: 'unread', imported: countsSoFar(), why };
     }
   } catch (fault) {
     if (!(fault instanceof BlocksFault)) throw fault;
     const why = await put();
-    if (why !== null) return { outcome: 'unread', imported: imported(), why };
-    return { outcome: 'fault', imported: imported(), fault: fault.fault };
+    if (why !== null) return { outcome: 'unread', imported: countsSoFar(), why };
+    return { outcome: 'fault', imported: countsSoFar(), fault: fault.fault };
   }
   const why = await put();
-  if (why !== null) return { outcome: 'unread', imported: imported(), why };
-  return { outcome: watch.signal.aborted ? 'stopped' : 'completed', imported: imported() };
+  if (why !== null) return { outcome: 'unread', imported: countsSoFar(), why };
+  return { outcome: watch.signal.aborted ? 'stopped' : 'completed', imported: countsSoFar() };
 }
 
 function emptyBasket(): Basket {
   return { ties: [], objections: [], joined: [], paid: new Map(), ranges: [], transactions: 0 };
 }
 
-/** The last block up to which change was told from the first on; -1 where it was not. */
-function reachOf([lowest]: readonly BlockRange[]): number {
-  return lowest === undefined || lowest.from_block > 0 || !lowest.change ? -1 : lowest.to_block;
-}
-
-function isHeld({ block }: BitcoinBlock, held: readonly BlockRange[]): boolean {
-  return held.some(({ from_block, to_block }) => from_block <= block && block <= to_block);
-}
-
 /** Those of a block's payees who were paid before it. */
-async function paidBefore(
+async function readPaidBefore(
   store: ClusterStore,
   basket: Basket,
   block: BitcoinBlock,
@@ -139,7 +135,7 @@ function takeIn(
   for (const transaction of block.transactions) {
     basket.ties.push(...inputTies(transaction));
     basket.objections.push(...inputObjections(transaction));
-    basket.joined.push(...joinedIn(transaction));
+    basket.joined.push(...coinJoinParties(transaction));
     if (coinJoin(transaction) !== null) counts.joint += 1;
     const payees = payeesOf(transaction);
     if (known !== null) {

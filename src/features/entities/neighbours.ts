@@ -28,17 +28,14 @@ import {
   type AddressHistory,
   addressHistories,
   firstFundingTransfer,
-  type HistoryAsked,
+  type HistoryRequest,
   sinceFirst,
 } from '../history/address-history.ts';
-import type { Named } from '../tables/labels.ts';
+import type { LabelledNames } from '../tables/labels.ts';
 import { earliest, FUNDED_MAX, FUNDING_WINDOW_S, SERVICE_DEGREE, type TiedBy } from './evidence.ts';
 
-/** How many of the addresses that a subject pays are read as deposit addresses. */
 const DEPOSITS_READ_MAX = 20;
-/** How many of those with whom it deals both ways are read as its like. */
 const PARTNERS_READ_MAX = 10;
-/** How many targets of its moments are read, to know how popular they are. */
 const TARGETS_READ_MAX = 20;
 
 type History = Partly<AddressHistory, TransferHistoryPort>;
@@ -60,8 +57,8 @@ export type Scene = {
   readonly reading: History;
   readonly own: AddressHistory;
   readonly kept: readonly HistoryTransfer[];
-  readonly named: Named;
-  readonly asked: HistoryAsked;
+  readonly named: LabelledNames;
+  readonly asked: HistoryRequest;
 };
 type Ports = {
   readonly labels: ExchangeLabels;
@@ -99,7 +96,9 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
   const inferred = await depositsIn(histories, ports, asked.signal);
   const deposits = listFrom(rowsSeen(map(inferred, (found) => [found])), ([found]) => found);
   const ties = deposits.flatMap((one) =>
-    listFrom(valueIn(histories.get(one.inferred.address)), (known) => depositTies(one, known)),
+    listFrom(historyAsRead(histories.get(one.inferred.address)), (known) =>
+      depositTies(one, known),
+    ),
   );
   const open = deposits.find(({ externallyOwned }) => externallyOwned === null);
   const ran = cutWhere(paid.length > taken.length, both({ near: allOf(histories), inferred }));
@@ -168,7 +167,7 @@ export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> 
   const near = await read(taken, ports, asked);
   const pairs = present(
     [...near.values()].map((one): LockstepPair | null => {
-      const value = valueIn(one);
+      const value = historyAsRead(one);
       return value === null ? null : lockstepPair(own, value, chain);
     }),
   );
@@ -181,7 +180,7 @@ export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> 
   const isWhole = [...histories.values()].every((one) => one instanceof Read);
   const known = new Map(
     [...around].flatMap(([address, one]) =>
-      listFrom(valueIn(one), (value) => [[address, value] as const]),
+      listFrom(historyAsRead(one), (value) => [[address, value] as const]),
     ),
   );
   const told = pairs.map((pair) => lockstepTies(pair, known, isWhole));
@@ -198,18 +197,17 @@ export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> 
 }
 
 /** The value of a history as far as it was read. */
-export function valueIn(reading: History | undefined): AddressHistory | null {
+export function historyAsRead(reading: History | undefined): AddressHistory | null {
   const value = reading === undefined ? null : rowsSeen(map(reading, (one) => [one]));
   return value === null ? null : value[0];
 }
 
-async function read(addresses: readonly string[], ports: Ports, asked: HistoryAsked) {
+async function read(addresses: readonly string[], ports: Ports, asked: HistoryRequest) {
   return addresses.length === 0 ? NOBODY : addressHistories(ports.history, addresses, asked);
 }
 
 const NOBODY: Histories = new Map();
 
-/** Some histories as one reading of nothing but whether they were read. */
 function allOf(histories: Histories): Partly<unknown, TransferHistoryPort> {
   return all([...histories.values()].map((one) => map(one, () => null)));
 }
@@ -371,9 +369,7 @@ function wholeOf(history: History): AddressHistory | null {
 // not act alike, and two who only act alike (a bot's customers) do not send to each other: both are
 // asked.
 
-/** So many moments of acting alike are asked. */
 const MOMENTS_MIN = 3;
-/** Of the acts of the less active one, so many are such moments. */
 const MOMENTS_SHARE_MIN = 0.5;
 /** Moments that would come about by chance as often as this show nothing. */
 const CHANCE_MAX = 0.001;
@@ -432,7 +428,7 @@ export function lockstepTies(
   const [first, second] = own;
   if (first === undefined || second === undefined) throw new Error('lockstep: two have acts');
   const moments = momentsOf(first, second);
-  const chance = chanceOf([first, second], moments.length, addresses, telling);
+  const chance = chanceOfMoments([first, second], moments.length, addresses, telling);
   const by = earliest(between);
   if (!isAlike(moments, [first, second]) || chance > CHANCE_MAX) {
     const [shown] = by;
@@ -469,7 +465,6 @@ function ownTransfers({ address, transfers }: AddressHistory, chain: ChainName):
   return own.filter(({ from, tx }) => from === address && signed.has(tx));
 }
 
-/** The acts of an address, each transaction once, its dealings with the other left out. */
 function actsOf(own: readonly HistoryTransfer[], partner: string): Act[] {
   const byTx = new Map<string, Act>();
   for (const { tx, block, at, to } of own) {
@@ -508,7 +503,7 @@ export const MOMENT_S = 600;
  * The chance of at least `moments` shared moments. `targets` are the whole histories of what they
  * acted on: where others crowd into the same minutes, a moment shows little.
  */
-export function chanceOf(
+export function chanceOfMoments(
   [first, second]: readonly [readonly Act[], readonly Act[]],
   moments: number,
   own: readonly string[],
@@ -531,7 +526,6 @@ export function chanceOf(
   return poissonTail(expected, moments);
 }
 
-/** When anybody else acted on a target. */
 function othersOn(target: AddressHistory | undefined, own: readonly string[]): number[] {
   if (target === undefined) throw new Error('lockstep: acts on known targets only');
   const { address, transfers } = target;

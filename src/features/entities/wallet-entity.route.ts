@@ -17,16 +17,15 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
-import { claim } from '../../evidence/claim.ts';
+import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { basis, decide, map, Read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, SIMULATED_CAVEAT, type Source } from '../../evidence/source.ts';
 import { TIE_RULE } from '../../ports/entities.ts';
-import type { ExchangeLabel } from '../../ports/tables.ts';
-import { calibrationOf } from './calibration.ts';
-import type { AgainstItem, Entity, EntityPorts } from './closure.ts';
+import { linkCalibration } from './calibration.ts';
+import type { EntityPorts, HeldEntity } from './closure.ts';
 import { type EntityAnswer, entityOf, evidenceFor, heuristicsOn } from './entity.ts';
-import { type EvidenceItem, pathsFrom, type Step } from './evidence.ts';
+import { type EvidenceItem, type EvidenceStep, pathsFrom } from './evidence.ts';
 
 const CLUSTERS = { restsOn: ['entity_clusters'] } as const;
 const HISTORY = { restsOn: ['transfer_history'] } as const;
@@ -68,7 +67,6 @@ const evidence = z.strictObject({
   histories_whole: ofRow(z.boolean()),
 });
 
-// One step of the way from the address asked about to a member.
 const pathStep = z.strictObject({
   from: words(),
   to: words(),
@@ -113,7 +111,6 @@ const label = z.strictObject({
   source: words(),
 });
 
-// One heuristic, and whether it came to its end on this address.
 const run = z.strictObject({
   heuristic,
   checked: checked(CLUSTERS),
@@ -187,10 +184,8 @@ export const walletEntity = plainRoute({
 // It refuses to say that an address is linked to nobody unless everything that could link it was
 // read; the shape of no data stands beside `checked: false` then.
 
-/** The body of the answer as its claims are made. */
 type EntityBody = z.input<typeof walletEntityData>;
 type EntityChain = (typeof ENTITY_CHAINS)[number];
-/** The query of the route. */
 type EntityQuery = z.output<typeof walletEntity.query>;
 type Question = {
   readonly chain: EntityChain;
@@ -206,7 +201,6 @@ const AGAINST_SHOWN_MAX = 100;
 const LABELS_SHOWN_MAX = 200;
 const MERGES_SHOWN_MAX = 100;
 
-/** The limits that a deployment sets beside the ports. */
 type EntityLimits = { readonly tipMaxAgeS: number };
 
 /** @internal The handler of the entity of one address. */
@@ -227,7 +221,6 @@ export function entityAnswers(ports: EntityPorts, limits: EntityLimits) {
   };
 }
 
-/** The body of the answer to a question that was read. */
 async function entityBody(
   ports: EntityPorts,
   question: Question,
@@ -241,7 +234,6 @@ async function entityBody(
   return bodyOf(question, answer, now());
 }
 
-/** The question, or the refusal that names what is wrong with it. */
 function questionOf(text: string, query: EntityQuery): Question | Refusal {
   const parsed = parseAddress(text);
   const chain = query.chain === undefined ? defaultChain(parsed?.kind) : query.chain;
@@ -285,7 +277,8 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
   const found = told === null ? null : told[0];
   const cluster = found === null ? null : found.cluster;
   const items = cluster === null ? [] : evidenceFor(address, cluster);
-  const members = cluster === null ? [address] : membersFor(address, cluster.members);
+  const members =
+    cluster === null ? [address] : [address, ...cluster.members.filter((one) => one !== address)];
   const paths = pathsFrom(items, address);
   const sources = [...basis(entity).sources, ...basis(live).sources];
   const simulated = sources.some((one) => one.simulated);
@@ -294,23 +287,50 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     chain,
     cluster_id: cluster === null ? `${chain}:${address}` : cluster.cluster_id,
     confidence: found === null ? 1 : found.confidence,
-    evidence: items.slice(0, EVIDENCE_SHOWN_MAX).map(shownItem),
+    evidence: items.slice(0, EVIDENCE_SHOWN_MAX).map(viewItem),
     evidence_total: items.length,
-    against: found === null ? [] : found.against.slice(0, AGAINST_SHOWN_MAX).map(shownAgainst),
-    members: [...paths].slice(1, MEMBERS_SHOWN_MAX + 1).map((one) => shownMember(one, items)),
-    labels: found === null ? [] : found.labels.slice(0, LABELS_SHOWN_MAX).map(shownLabel),
+    against:
+      found === null
+        ? []
+        : found.against
+            .slice(0, AGAINST_SHOWN_MAX)
+            .map(({ kind, addresses, through, transactions, at, statement }) => ({
+              kind,
+              through,
+              statement,
+              addresses: [...addresses],
+              transactions: [...transactions],
+              at: formatIsoTime(at),
+            })),
+    members: [...paths].slice(1, MEMBERS_SHOWN_MAX + 1).map((one) => viewMember(one, items)),
+    labels:
+      found === null
+        ? []
+        : found.labels
+            .slice(0, LABELS_SHOWN_MAX)
+            .map(({ address, label, entity, role, confidence, source }) => ({
+              address,
+              label,
+              entity,
+              role,
+              confidence,
+              source,
+            })),
     related_wallets: members.slice(0, WALLETS_SHOWN_MAX),
     related_wallets_total: members.length,
-    checked: claim(entity, isWhole, isNot),
+    checked: claimWhole(entity),
     reason: entity instanceof Read ? null : entity.why.reason,
-    coverage: runs.map(coverageOf),
-    edges_left_out: leftOutOf(live),
-    merge_history: claim(
+    coverage: runs.map(({ heuristic, ran }) => ({
+      heuristic,
+      checked: claimWhole(ran),
+      reason: ran instanceof Read ? null : ran.why.reason,
+    })),
+    edges_left_out: viewLeftOut(live),
+    merge_history: claimOrNull(
       decide(entity, (one) => mergesOf(one).length > 0),
       mergesOf,
-      () => null,
     ),
-    explain: question.to === null ? null : explained(question.to, entity, paths),
+    explain: question.to === null ? null : explainLink(question.to, entity, paths),
     simulated,
     as_of: asOf(sources, now),
     caveat: caveatOf(items.length > 0, simulated),
@@ -323,37 +343,20 @@ function asOf(sources: readonly Source[], now: number): number {
   return observed === null ? now : observed;
 }
 
-const isWhole = (): true => true;
-const isNot = (): false => false;
-
-/** The address itself first, as the shape of no data has it. */
-function membersFor(address: string, members: readonly string[]): string[] {
-  return [address, ...members.filter((one) => one !== address)];
-}
-
-function coverageOf({ heuristic, ran }: EntityAnswer['runs'][number]) {
-  return {
-    heuristic,
-    checked: claim(ran, isWhole, isNot),
-    reason: ran instanceof Read ? null : ran.why.reason,
-  };
-}
+const _isWhole = (): true => true;
+const _isNot = (): false => false;
 
 // Some left out is a fact of what was seen; that none were is said of a whole examination alone.
-function leftOutOf(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
+function viewLeftOut(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
   if (live instanceof Unread) return null;
-  const of = (pick: 'zero_value' | 'no_market_token') => {
+  const claimCount = (pick: 'zero_value' | 'no_market_token') => {
     const some = decide(live, ({ leftOut }) => leftOut[pick] > 0);
-    return claim(
-      some,
-      ({ leftOut }) => leftOut[pick],
-      () => null,
-    );
+    return claimOrNull(some, ({ leftOut }) => leftOut[pick]);
   };
-  return { zero_value: of('zero_value'), no_market_token: of('no_market_token') };
+  return { zero_value: claimCount('zero_value'), no_market_token: claimCount('no_market_token') };
 }
 
-function mergesOf(found: Entity) {
+function mergesOf(found: HeldEntity) {
   const known = new Set(found.merges.map(({ former_id }) => former_id));
   return [
     ...found.merges.map(({ former_id, into_id, at, by }) => {
@@ -367,7 +370,7 @@ function mergesOf(found: Entity) {
   ].slice(0, MERGES_SHOWN_MAX);
 }
 
-function explained(
+function explainLink(
   to: string,
   entity: EntityAnswer['entity'],
   paths: ReturnType<typeof pathsFrom>,
@@ -381,43 +384,29 @@ function explained(
       () => way !== null,
       () => (way === null ? null : true),
     ),
-    chain: way === null ? [] : way.map(shownStep),
+    chain:
+      way === null ? [] : way.map(({ from, to, item }) => ({ from, to, evidence: viewItem(item) })),
   };
 }
 
-function shownStep({ from, to, item }: Step) {
-  return { from, to, evidence: shownItem(item) };
-}
-
-function shownMember(
-  [address, path]: readonly [string, readonly Step[]],
+function viewMember(
+  [address, path]: readonly [string, readonly EvidenceStep[]],
   items: readonly EvidenceItem[],
 ) {
   const weakest = path.map(({ item }) => item).reduce((a, b) => (b.weight < a.weight ? b : a));
   return {
     address,
     links: items.filter((one) => one.addresses.includes(address)).length,
-    path: path.map(({ from, to, item }) => ({ from, to, ...named(item) })),
-    weakest: named(weakest),
+    path: path.map(({ from, to, item }) => ({ from, to, ...nameItem(item) })),
+    weakest: nameItem(weakest),
   };
 }
 
-function named({ id, heuristic, weight }: EvidenceItem) {
+function nameItem({ id, heuristic, weight }: EvidenceItem) {
   return { evidence: id, heuristic, weight };
 }
 
-function shownAgainst({ kind, addresses, through, transactions, at, statement }: AgainstItem) {
-  return {
-    kind,
-    through,
-    statement,
-    addresses: [...addresses],
-    transactions: [...transactions],
-    at: formatIsoTime(at),
-  };
-}
-
-function shownItem({ id, heuristic, addresses, through, transactions, ...item }: EvidenceItem) {
+function viewItem({ id, heuristic, addresses, through, transactions, ...item }: EvidenceItem) {
   const { at, weight, statement, form, judged_at, whole } = item;
   return {
     id,
@@ -425,7 +414,7 @@ function shownItem({ id, heuristic, addresses, through, transactions, ...item }:
     form,
     through,
     weight,
-    basis: calibrationOf(form).basis,
+    basis: linkCalibration(form).basis,
     statement,
     rule: TIE_RULE,
     judged_at: formatIsoTime(judged_at),
@@ -434,10 +423,6 @@ function shownItem({ id, heuristic, addresses, through, transactions, ...item }:
     transactions: [...transactions],
     at: formatIsoTime(at),
   };
-}
-
-function shownLabel({ address, label, entity, role, confidence, source }: ExchangeLabel) {
-  return { address, label, entity, role, confidence, source };
 }
 
 function caveatOf(hasEvidence: boolean, simulated: boolean): string {

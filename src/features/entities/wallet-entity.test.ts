@@ -23,10 +23,10 @@ import {
   t,
   world,
 } from '../../testing/entity-world.ts';
-import { calibrationOf } from './calibration.ts';
+import { linkCalibration } from './calibration.ts';
 import { walletEntity } from './wallet-entity.route.ts';
 
-const WEIGHT = calibrationOf('hot_wallet').weight;
+const WEIGHT = linkCalibration('hot_wallet').weight;
 
 describe('GET /api/wallet/{address}/entity says', () => {
   test('the whole answer of two users of one deposit address, transaction by transaction', async () => {
@@ -102,7 +102,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
       ...['lockstep', 'same_deployer', 'shared_funder'],
     ]);
     const doubt = (['same_moments', 'signed', 'first_coins'] as const)
-      .map((form) => 1 - calibrationOf(form).weight)
+      .map((form) => 1 - linkCalibration(form).weight)
       .reduce((a, b) => a * b);
     expect(found.confidence).toBe(Number((1 - doubt).toFixed(4)));
     expect(found.related_wallets).toEqual(expect.arrayContaining([OTHER, evm('contract b')]));

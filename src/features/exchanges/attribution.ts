@@ -30,16 +30,15 @@ import type {
   LabelLookUp,
 } from '../../ports/tables.ts';
 import { type ExchangeActivity, exchangeActivity } from '../deposits/activity.ts';
-import { type Deposits, depositsAround, seenIn } from '../deposits/around.ts';
+import { type Deposits, depositsAround, valueAsRead } from '../deposits/around.ts';
 import {
   type AddressHistory,
   addressHistory,
   causesText,
-  type HistoryAsked,
+  type HistoryRequest,
 } from '../history/address-history.ts';
 import { leadingLabel } from '../tables/labels.ts';
 
-/** The ports that an attribution reads. */
 type AttributionPorts = {
   readonly labels: ExchangeLabels;
   readonly clusters: EntityClusters;
@@ -75,7 +74,7 @@ export type Attribution = {
 export async function attribution(
   subject: ParsedAddress,
   ports: AttributionPorts,
-  asked: HistoryAsked,
+  asked: HistoryRequest,
 ): Promise<Attribution | Unread<ExchangeLabelsPort>> {
   let tableSilent: Attribution['tableSilent'] = null;
   const lookUp: ExchangeLabels['lookUp'] = async (addresses) => {
@@ -87,7 +86,7 @@ export async function attribution(
   if (!(look instanceof Read)) return look;
   const watched = { ...ports, labels: { lookUp } };
   const [linked, history] = await Promise.all([
-    linkedTo(subject, watched, asked.signal),
+    findLinked(subject, watched, asked.signal),
     historyOf(subject, ports, asked),
   ]);
   const activity = await activityOf(subject, look, history, watched, asked);
@@ -98,7 +97,7 @@ export async function attribution(
 async function historyOf(
   { address, kind }: ParsedAddress,
   { history }: AttributionPorts,
-  asked: HistoryAsked,
+  asked: HistoryRequest,
 ): Promise<Attribution['history']> {
   if (chainsOf(kind).length > 0) return addressHistory(history, address, asked);
   return unread('transfer_history', why('not_walked_kind', { kind }));
@@ -113,7 +112,7 @@ function leadingFirst(rows: readonly ExchangeLabel[]): readonly ExchangeLabel[] 
   return leading === null ? rows : [leading, ...rows.filter((one) => one !== leading)];
 }
 
-async function linkedTo(
+async function findLinked(
   { address, kind }: ParsedAddress,
   { clusters, labels }: AttributionPorts,
   signal: AbortSignal,
@@ -145,10 +144,10 @@ async function activityOf(
   look: Read<LabelLookUp, ExchangeLabelsPort>,
   history: Partly<AddressHistory, TransferHistoryPort>,
   ports: AttributionPorts,
-  asked: HistoryAsked,
+  asked: HistoryRequest,
 ): Promise<Attribution['activity']> {
   if (history instanceof Unread) return unread<ActivityPort>('transfer_history', history.why);
-  const [{ transfers, provenance }] = seenIn(history);
+  const [{ transfers, provenance }] = valueAsRead(history);
   const met = new Set(transfers.flatMap(({ from, to }) => [from, to]));
   const labels: Reading<LabelLookUp, ExchangeLabelsPort> = await ports.labels.lookUp([...met]);
   if (labels instanceof Unread) return unread<ActivityPort>('exchange_labels', labels.why);
@@ -179,10 +178,6 @@ export function activityReason(activity: Exclude<Attribution['activity'], Read<A
   const causes = rowsSeen(map(activity, (one) => one.causes));
   return causes === null ? activity.why.reason : causesText(causes);
 }
-
-// What must a reader of one exchange attribution be told beside its fields, and of a miss?
-// Product text with a stable code for each sentence. It refuses to deny anything: a sentence says
-// what was seen, what was left unseen, or what a field does not mean.
 
 /** The sentences of an attribution's caveat. `{name}` marks what a sentence is filled with. */
 const EXCHANGE_CAVEATS = {

@@ -1,5 +1,3 @@
-// Which exchange an address belongs to or deals with.
-
 import { feature, served } from '../../compose/feature.ts';
 import { walletCex, walletCexHandler } from './wallet-cex.route.ts';
 

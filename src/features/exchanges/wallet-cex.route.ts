@@ -1,5 +1,3 @@
-// Declares GET /api/v1/wallet/{address}/cex: labels of exchanges, and what was exchanged with them.
-
 import { z } from 'zod';
 import {
   checksumAddress,
@@ -24,7 +22,7 @@ import {
   prose,
   words,
 } from '../../contract/wire.ts';
-import { claim } from '../../evidence/claim.ts';
+import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { decide, map, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts } from '../../ports/accounts.ts';
@@ -190,7 +188,6 @@ export const walletCex = evidenceRoute({
 
 type Data = z.input<typeof walletCex.data>;
 
-/** The ports that an attribution reads. */
 type CexPorts = {
   readonly exchangeLabels: ExchangeLabels;
   readonly entityClusters: EntityClusters;
@@ -273,8 +270,8 @@ function linkShown({ label, cluster_id }: LinkedLabel) {
   return { ...labelShown(label), cluster_id };
 }
 
-const wasRead = (): true => true;
-const wasNot = (): false => false;
+const _wasRead = (): true => true;
+const _wasNot = (): false => false;
 
 function activityShown(subject: string, { history, activity }: Attribution): Data['activity'] {
   const whole = activity instanceof Read;
@@ -282,7 +279,7 @@ function activityShown(subject: string, { history, activity }: Attribution): Dat
   const deposits = map(activity, (one) => one.deposits.map((d) => depositShown(subject, d)));
   const known = rowsSeen(map(activity, (one) => [one.provenance]));
   return {
-    checked: claim(activity, wasRead, wasNot),
+    checked: claimWhole(activity),
     exchanges: claim(
       contacts,
       (all) => all,
@@ -301,19 +298,18 @@ function activityShown(subject: string, { history, activity }: Attribution): Dat
     reason: activity instanceof Read ? null : activityReason(activity),
     provenance: known === null ? null : known[0],
     transfers_left_out: {
-      zero_value: counted(activity, ({ leftOut }) => leftOut.zero_value),
-      no_market_token: counted(activity, ({ leftOut }) => leftOut.no_market_token),
+      zero_value: claimCount(activity, ({ leftOut }) => leftOut.zero_value),
+      no_market_token: claimCount(activity, ({ leftOut }) => leftOut.no_market_token),
     },
-    candidates_read: counted(activity, ({ candidates }) => candidates),
+    candidates_read: claimCount(activity, ({ candidates }) => candidates),
   };
 }
 
 /** A count of what was met is a fact; that nothing was is said of what was read to its end. */
-function counted(activity: Attribution['activity'], pick: (one: Activity) => number) {
-  return claim(
+function claimCount(activity: Attribution['activity'], pick: (one: Activity) => number) {
+  return claimOrNull(
     decide(activity, (one) => pick(one) > 0),
     pick,
-    (): null => null,
   );
 }
 
@@ -363,11 +359,17 @@ function transferShown(subject: string, { transfer, direction, wallet }: Contact
 /** Ratios are shown to the ten-thousandth, cut and never rounded up. */
 const RATIO_PARTS = 10_000n;
 
-/** An inferred deposit address as the interface shows it. */
 function depositShown(subject: string, deposit: SeenDeposit) {
   const { inferred, entity, externallyOwned, whole } = deposit;
   const { address, forwards, flows, wallets, otherReceivers, assetsKept } = inferred;
-  const transactions = [...new Set(forwards.flatMap(transactionsOf))];
+  const transactions = [
+    ...new Set(
+      forwards.flatMap(({ receivedIn, forwardedIn }) => [
+        transactionOf(receivedIn),
+        transactionOf(forwardedIn),
+      ]),
+    ),
+  ];
   return {
     address,
     entity,
@@ -384,7 +386,11 @@ function depositShown(subject: string, deposit: SeenDeposit) {
     other_receivers: whole || otherReceivers > 0 ? otherReceivers : null,
     assets_kept: whole || assetsKept > 0 ? assetsKept : null,
     wallets: [...wallets],
-    assets: flows.map(flowShown),
+    assets: flows.map(({ asset, received, forwarded }) => ({
+      ...assetParts(asset),
+      received: String(received),
+      forwarded: String(forwarded),
+    })),
     forwards: forwards.slice(0, TRANSACTIONS_SHOWN_MAX).map(forwardShown),
   };
 }
@@ -393,17 +399,9 @@ function ratioOf({ received, forwarded }: AssetFlow): number {
   return Number((forwarded * RATIO_PARTS) / received) / Number(RATIO_PARTS);
 }
 
-function transactionsOf({ receivedIn, forwardedIn }: Forward): string[] {
-  return [transactionOf(receivedIn), transactionOf(forwardedIn)];
-}
-
 function transactionOf(tx: string | null): string {
   if (tx === null) throw new Error('cex: a transfer of history has its transaction');
   return tx;
-}
-
-function flowShown({ asset, received, forwarded }: AssetFlow) {
-  return { ...assetParts(asset), received: String(received), forwarded: String(forwarded) };
 }
 
 function forwardShown({ asset, user, wallet, raw_amount, delay, ...forward }: Forward) {

@@ -5,7 +5,7 @@
 import type { ParsedAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { type Claim, claim } from '../../evidence/claim.ts';
+import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import {
   all,
@@ -52,14 +52,14 @@ import { proximity, WALK_LIMITS, type WalkPort } from '../sanctions/walk.ts';
 import {
   approvalsOf,
   approvalsSeen,
-  factsOf,
+  askAllowances,
+  askSetters,
   freezesOf,
-  leftOf,
   MAIN_FACTS_CHAIN,
-  namedByFacts,
+  namesInFacts,
   type RecordHeld,
+  readAccountFacts,
   recordHeld,
-  setByOf,
   unreadFacts,
   wasNotMade,
 } from './facts-asked.ts';
@@ -113,8 +113,7 @@ export type ForensicPorts = {
   readonly deployerRecords: Pick<DeployerRecords, 'heldOf'>;
 };
 
-/** What is asked: the signal ends the reading's time. */
-type ForensicAsked = { readonly signal: AbortSignal };
+type ForensicRequest = { readonly signal: AbortSignal };
 
 /** The outcome of one kind. A part shows what it found and is not checked. */
 export type KindResult = {
@@ -143,20 +142,20 @@ export type ForensicEvidence = {
 export async function forensicEvidence(
   ports: ForensicPorts,
   subject: ParsedAddress,
-  asked: ForensicAsked,
+  asked: ForensicRequest,
 ): Promise<ForensicEvidence> {
   const { signal } = asked;
   const once = readOnce(ports.transferHistory);
   const [history, coinJoins, facts, entity, freezes, approvals, made] = await Promise.all([
     historyOf(once, subject, asked),
     coinJoinsOf(ports.entityClusters, subject, signal),
-    factsOf(ports.chainFacts, subject, signal),
+    readAccountFacts(ports.chainFacts, subject, signal),
     entityOf(ports.entityClusters, subject, signal),
     freezesOf(ports.issuerFreezes, subject, signal),
     approvalsOf(ports.tokenApprovals, subject, signal),
     recordHeld(ports.deployerRecords, subject, signal),
   ]);
-  const named = namedByFacts(facts);
+  const named = namesInFacts(facts);
   const read = { subject, history, coinJoins, facts, named, freezes, approvals };
   // A walk leaves a hub alone, which only a reading under its own bounds tells of a cut history.
   const isCut =
@@ -166,27 +165,30 @@ export async function forensicEvidence(
     walkOf(ports, known, subject, asked),
     lookUpEveryone(ports, subject, whomToLookUp(read), asked),
   ]);
-  const told = namedInTables(tables);
+  const { listed, flagged } = tables;
+  const onList = listOrNone(rowsSeen(map(listed, ({ found }) => [...found.keys()])));
+  const inFlags = listOrNone(rowsSeen(map(flagged, ({ found }) => [...found.keys()])));
+  const told: ReadonlySet<string> = new Set([...onList, ...inFlags]);
   const [left, setBy] = await Promise.all([
-    leftOf(ports.tokenApprovals, subject.address, approvals, told, signal),
-    setByOf(ports.chainFacts, subject.address, named, told, signal),
+    askAllowances(ports.tokenApprovals, subject.address, approvals, told, signal),
+    askSetters(ports.chainFacts, subject.address, named, told, signal),
   ]);
   const inputs = { ...read, ...tables, walk, left, setBy };
   const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
-    (kind) => ({ kind, found: foundBy(kind, inputs) }),
+    (kind) => ({ kind, found: findOfKind(kind, inputs) }),
   );
   const [main] = facts;
   const mainFacts = main === undefined ? null : main.facts;
-  return { subject, inputs, mainFacts, kinds, checked: checkedBy(inputs, kinds), entity, made };
+  return { subject, inputs, mainFacts, kinds, checked: claimChecked(inputs, kinds), entity, made };
 }
 
-function foundBy(kind: FindingKind, inputs: FindingInputs): KindResult['found'] {
+function findOfKind(kind: FindingKind, inputs: FindingInputs): KindResult['found'] {
   const { address } = inputs.subject;
   return map(kind.find(inputs), (drafts) => drafts.map((one) => nameFinding(kind, address, one)));
 }
 
 // It rests on the common ports by type and on all others by what the kinds were read from.
-function checkedBy(
+function claimChecked(
   { history, listed, flagged, labels }: FindingInputs,
   kinds: readonly KindResult[],
 ): ForensicEvidence['checked'] {
@@ -213,7 +215,7 @@ export function readsBehind(kinds: readonly KindResult[]): Read<unknown, never>[
 async function historyOf(
   history: TransferHistory,
   { kind, address }: ParsedAddress,
-  { signal }: ForensicAsked,
+  { signal }: ForensicRequest,
 ): Promise<FindingInputs['history']> {
   // A kind of address without a chain here has no history to ask for, and none to walk.
   if (MAIN_CHAINS[kind] === null) {
@@ -226,7 +228,7 @@ async function walkOf(
   { sanctionsList: list, counterpartyRing: ring }: ForensicPorts,
   history: TransferHistory,
   subject: ParsedAddress,
-  asked: ForensicAsked,
+  asked: ForensicRequest,
 ): Promise<FindingInputs['walk']> {
   const { kind } = subject;
   if (MAIN_CHAINS[kind] === null) {
@@ -270,7 +272,6 @@ const NO_BRIDGES = unread('bridge_registry' as const, why('not_for_this_kind'));
 
 type LookedUp = Pick<FindingInputs, 'listed' | 'flagged' | 'labels' | 'mixers' | 'bridges'>;
 
-/** The address, and everyone whom its history shows, its facts name or it allowed something. */
 function whomToLookUp({
   subject: { address },
   history,
@@ -284,19 +285,11 @@ function whomToLookUp({
   return [...new Set([address, ...others, ...inFacts, ...allowed])];
 }
 
-/** Whom the list or the flags name, by `matchKey`. */
-function namedInTables({ listed, flagged }: LookedUp): ReadonlySet<string> {
-  const onList = listOrNone(rowsSeen(map(listed, ({ found }) => [...found.keys()])));
-  const inFlags = listOrNone(rowsSeen(map(flagged, ({ found }) => [...found.keys()])));
-  return new Set([...onList, ...inFlags]);
-}
-
-/** Asks every table of everyone. */
 async function lookUpEveryone(
   ports: ForensicPorts,
   { kind }: ParsedAddress,
   everyone: readonly string[],
-  { signal }: ForensicAsked,
+  { signal }: ForensicRequest,
 ): Promise<LookedUp> {
   const ofEvm = kind === 'evm';
   const [listed, flagged, labels, mixers, bridges] = await Promise.all([
@@ -354,9 +347,8 @@ type Measured<P extends string> = {
   reason: string | null;
 };
 
-const unmeasured = (): null => null;
+const _noMeasure = (): null => null;
 
-/** The facts of an address by a history that was read from its first block. */
 type Span = {
   readonly first: HistoryTransfer | null;
   readonly last: HistoryTransfer | null;
@@ -383,26 +375,25 @@ function spanOf({ history }: FindingInputs): Partly<Span | null, 'transfer_histo
 export function factsShown(inputs: FindingInputs, main: FactReadings | null) {
   const facts = main === null ? NO_FACTS : main;
   const span = spanOf(inputs);
-  const code = seenOf(facts.code);
-  const creation = seenOf(facts.creation);
+  const code = valueSeen(facts.code);
+  const creation = valueSeen(facts.creation);
   const kind = accountKind(facts);
-  const lived = seenOf(span);
+  const lived = valueSeen(span);
   const transactions = map(span, (one) => (one === null ? null : one.transactions));
   return {
     chain: main === null ? null : MAIN_FACTS_CHAIN,
     kind: kind instanceof Read ? claim(kind, (one) => one) : null,
     first_seen: timeOf(lived === null ? null : lived.first),
     last_seen: timeOf(lived === null ? null : lived.last),
-    transactions: claim(
+    transactions: claimOrNull(
       factual(transactions, (one) => one !== null && one > 0),
       (one) => one,
-      unmeasured,
     ),
     ...stateOf(facts),
     creator: creation === null ? null : creation.creator,
     creation_tx: creation === null ? null : creation.tx,
-    verified_name: seenOf(facts.verified_name),
-    funded_by: fundedBy(lived === null ? null : lived.funding),
+    verified_name: valueSeen(facts.verified_name),
+    funded_by: viewFunding(lived === null ? null : lived.funding),
     delegates_to: code === null ? null : code.delegates_to,
     authority: authorityOf(facts),
   };
@@ -412,13 +403,12 @@ export function factsShown(inputs: FindingInputs, main: FactReadings | null) {
 function stateOf(facts: FactReadings) {
   const size = map(facts.code, (code) => code.size);
   return {
-    nonce: claim(factual(facts.nonce, isPositive), (one) => one, unmeasured),
-    balance_wei: claim(
+    nonce: claimOrNull(factual(facts.nonce, isPositive), (one) => one),
+    balance_wei: claimOrNull(
       factual(facts.balance_wei, (one) => one > 0n),
       String,
-      unmeasured,
     ),
-    code_size: claim(factual(size, isPositive), (one) => one, unmeasured),
+    code_size: claimOrNull(factual(size, isPositive), (one) => one),
   };
 }
 
@@ -427,7 +417,7 @@ function isPositive(count: number): boolean {
 }
 
 /** The value of a reading, whole or in part. */
-function seenOf<T>(reading: Partly<T, never>): T | null {
+function valueSeen<T>(reading: Partly<T, never>): T | null {
   const shown = rowsSeen(map(reading, (one) => [one]));
   return shown === null ? null : shown[0];
 }
@@ -436,14 +426,14 @@ function timeOf(transfer: HistoryTransfer | null): string | null {
   return transfer === null ? null : formatIsoTime(transfer.at);
 }
 
-function fundedBy(funding: HistoryTransfer | null) {
+function viewFunding(funding: HistoryTransfer | null) {
   if (funding === null) return null;
   const { from, chain, tx } = funding;
   return { address: from, chain, tx, at: String(timeOf(funding)) };
 }
 
 function authorityOf({ code, authority }: FactReadings) {
-  const known = seenOf(both({ code, authority }));
+  const known = valueSeen(both({ code, authority }));
   if (known === null) return null;
   return { ...known.authority, minimal_proxy_of: known.code.minimal_proxy_of };
 }
@@ -455,7 +445,7 @@ function authorityOf({ code, authority }: FactReadings) {
 export function elsewhereOf({ facts }: FindingInputs) {
   const [, ...others] = facts;
   const asked = others.map(({ chain, facts: own }) => {
-    const code = seenOf(own.code);
+    const code = valueSeen(own.code);
     return { chain, ...stateOf(own), delegates_to: code === null ? null : code.delegates_to };
   });
   return asked.length === 0 ? null : asked;
@@ -465,34 +455,30 @@ export function elsewhereOf({ facts }: FindingInputs) {
 export function provenanceOf(inputs: FindingInputs, main: FactReadings | null) {
   const facts = main === null ? NO_FACTS : main;
   const span = spanOf(inputs);
-  const lived = told(span);
-  const code = told(facts.code);
-  const creation = told(facts.creation);
+  const lived = measure(span);
+  const code = measure(facts.code);
+  const creation = measure(facts.creation);
   return {
-    kind: told(accountKind(facts)),
+    kind: measure(accountKind(facts)),
     first_seen: lived,
     last_seen: lived,
     transactions: lived,
-    nonce: told(facts.nonce),
-    balance_wei: told(facts.balance_wei),
+    nonce: measure(facts.nonce),
+    balance_wei: measure(facts.balance_wei),
     code_size: code,
     creator: creation,
     creation_tx: creation,
-    verified_name: told(facts.verified_name),
+    verified_name: measure(facts.verified_name),
     funded_by: lived,
     delegates_to: code,
-    authority: told(both({ code: facts.code, authority: facts.authority })),
+    authority: measure(both({ code: facts.code, authority: facts.authority })),
   };
 }
 
-function told<P extends string>(reading: Partly<unknown, P>): Measured<P> {
+function measure<P extends string>(reading: Partly<unknown, P>): Measured<P> {
   const [source] = basis(reading).sources;
   return {
-    measured: claim(
-      reading,
-      () => true as const,
-      () => false as const,
-    ),
+    measured: claimWhole(reading),
     source: source === undefined ? null : source.name,
     as_of: source === undefined ? null : source.as_of,
     reason: reading instanceof Read ? null : reading.why.reason,
@@ -505,9 +491,6 @@ const NO_FACTS = unreadFacts(
     fact: 'anything of this kind of address',
   }),
 );
-
-// Which kinds of finding are there? One row each; docs/concepts/findings.md has the same rows.
-// A kind joins by standing here: its coverage, its test and its place in an answer follow.
 
 /** Every kind, in the order in which answers list them. */
 export const FINDING_KINDS: readonly FindingKind[] = [

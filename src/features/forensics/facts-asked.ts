@@ -5,7 +5,7 @@
 import { matchKey, type ParsedAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { claim } from '../../evidence/claim.ts';
+import { claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { listOrNone, present } from '../../evidence/measure.ts';
 import {
   map,
@@ -49,7 +49,7 @@ const CONTRACT_FACTS = ['verified_name', 'creation', 'is_token', 'authority'] as
 const NO_CODE = why('account_without_code');
 
 /** The facts of an address on the main chain and on each other whose state can be read. */
-export async function factsOf(
+export async function readAccountFacts(
   chainFacts: ChainFacts,
   { kind, address }: ParsedAddress,
   signal: AbortSignal,
@@ -115,7 +115,6 @@ export function unreadFacts(reason: Why): FactReadings {
 // What is left of an approval is asked only for spenders whom a table names: an address may have
 // allowed thousands.
 
-/** The most approvals of which one answer asks what is left. */
 const LEFT_MAX = 20;
 
 /** Asks the issuers on the main chain and on every other that can be asked. */
@@ -169,7 +168,7 @@ export function approvalKey({ chain, way, token, spender }: ApprovalEvent): stri
 }
 
 /** Asks what is left of the approvals to spenders whom a table names by these keys. */
-export async function leftOf(
+export async function askAllowances(
   port: TokenApprovals,
   owner: string,
   approvals: readonly ApprovalsOf[],
@@ -189,7 +188,6 @@ export async function leftOf(
 // Which transaction made a fact name somebody whom a table names?
 // It is asked for those alone: a search of a chain's events or of its past state costs calls.
 
-/** The most facts of which one answer asks who set them. */
 const ASKED_MAX = 8;
 const SET: Readonly<Record<NamingFact, SetFact | null>> = {
   creator: null,
@@ -209,7 +207,7 @@ const MADE = unread(
 );
 
 /** Asks who set the facts that name somebody whom a table names by these keys. */
-export async function setByOf(
+export async function askSetters(
   facts: ChainFacts,
   account: string,
   named: Partly<readonly NamedByFact[], ChainFactsPort>,
@@ -258,15 +256,15 @@ export function namedKey({ chain, fact, address }: NamedByFact): string {
 }
 
 /** Everyone whom the facts name, chain by chain; read where every fact that could name was. */
-export function namedByFacts(facts: readonly ChainFactsOf[]): Named {
-  return flat(facts.map(namedOn));
+export function namesInFacts(facts: readonly ChainFactsOf[]): Named {
+  return flat(facts.map(namesOnChain));
 }
 
 function flat(readings: readonly Named[]): Named {
   return map(some(readings), (lists) => lists.flat());
 }
 
-function namedOn({ chain, facts, creation_asked }: ChainFactsOf): Named {
+function namesOnChain({ chain, facts, creation_asked }: ChainFactsOf): Named {
   const { code } = facts;
   const here = (fact: NamingFact, address: string | null): NamedByFact | null =>
     address === null ? null : { chain, fact, address, tx: null, block: null };
@@ -316,13 +314,11 @@ export function wasNotMade({ code, creation }: FactReadings): boolean {
   return reason === 'creation_not_found' || reason === 'account_without_code';
 }
 
-// As which readings does what chains say of one address reach the kinds of finding?
-
 /** What one chain says of the subject. */
 export type ChainFactsOf = {
   readonly chain: EvmChainName;
   readonly facts: FactReadings;
-  /** Whether who made it was asked there: an explorer's calls are counted. */
+  /** Whether who made it was asked there: an explorer's calls are claimCount. */
   readonly creation_asked: boolean;
 };
 
@@ -370,7 +366,6 @@ export type LeftOf = ReadonlyMap<string, Partly<TokenAllowance, TokenApprovalsPo
 /** The record of what an address made. */
 export type RecordHeld = Reading<CommittedRecord, DeployerRecordsPort>;
 
-/** How many launches are shown; all of them are counted. */
 const SHOWN_MAX = 10;
 
 /** The committed record, of an address of a kind that is walked. */
@@ -387,26 +382,18 @@ export async function recordHeld(
 /** What became of what it made; null for addresses of other kinds than are walked. */
 export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
   if (kind !== 'evm') return null;
-  const counted = (count: (record: CommittedRecord) => number) => claim(held, count, () => null);
+  const claimCount = (count: (record: CommittedRecord) => number) => claimOrNull(held, count);
   const record = held instanceof Read ? held.value : null;
   return {
-    checked: claim(
-      held,
-      () => true as const,
-      () => false as const,
-    ),
+    checked: claimWhole(held),
     reason: held instanceof Read ? null : held.why.reason,
     captured_at: record === null ? null : formatIsoTime(record.captured_at),
-    contracts: counted(({ launches, skipped }) => launches.length + skipped.length),
-    died: counted(({ launches }) => countsOf(launches).died),
-    survived: counted(({ launches }) => countsOf(launches).survived),
-    never_listed: counted(({ launches }) => countsOf(launches).never_listed),
-    unchecked: counted(({ launches }) => countsOf(launches).unchecked),
-    truncated: claim(
-      held,
-      ({ truncated }) => truncated,
-      () => null,
-    ),
+    contracts: claimCount(({ launches, skipped }) => launches.length + skipped.length),
+    died: claimCount(({ launches }) => countsOf(launches).died),
+    survived: claimCount(({ launches }) => countsOf(launches).survived),
+    never_listed: claimCount(({ launches }) => countsOf(launches).never_listed),
+    unchecked: claimCount(({ launches }) => countsOf(launches).unchecked),
+    truncated: claimOrNull(held, ({ truncated }) => truncated),
     launches: record === null || record.launches.length === 0 ? null : launchesOf(record),
   };
 }

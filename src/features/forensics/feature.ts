@@ -27,20 +27,17 @@ const STATE_LIMITS: RpcLimits = {
   waitMaxMs: 1_000,
   attemptsMax: 2,
 };
-/** The registry of mixers that comes with the product. */
 const MIXERS = new URL('../../../registry/mixers.csv', import.meta.url);
 /** The registry of issuers that can freeze tokens; all of a chain are asked in one batch. */
 const ISSUERS = new URL('../../../registry/issuer-freezes.csv', import.meta.url);
 /** Where Permit2 stands. */
 const PERMIT2 = new URL('../../../registry/permit2.csv', import.meta.url);
-/** Beside a history that is held, a request waits for them no longer than this. */
 const TOKEN_LIMITS: RpcLimits = {
   ...STATE_LIMITS,
   deadlineMs: 3_000,
   batchMax: 16,
   attemptsMax: 2,
 };
-/** Calls of an explorer that one request may make for facts. */
 const FACT_CALLS_MAX = 12;
 
 type Rested = OpenedRests<{ history: typeof history }>;

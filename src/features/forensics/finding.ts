@@ -120,7 +120,7 @@ export type Finding = Omit<FindingDraft, 'named_by'> & {
 };
 
 /** Blocks of one chain. */
-export type AskedBlocks = { readonly chain: string; readonly from: number; readonly to: number };
+export type BlockRangeRead = { readonly chain: string; readonly from: number; readonly to: number };
 
 /** One kind of finding. */
 export type FindingKind = {
@@ -131,7 +131,7 @@ export type FindingKind = {
   /** Whether the question is one of the address's transfers, so that their coverage bounds it. */
   readonly ofHistory: boolean;
   /** The blocks that it was asked of, where it is one of other blocks than those of transfers. */
-  readonly blocksOf?: (inputs: FindingInputs) => readonly AskedBlocks[];
+  readonly blocksOf?: (inputs: FindingInputs) => readonly BlockRangeRead[];
   readonly find: (inputs: FindingInputs) => Partly<readonly FindingDraft[], never>;
 };
 
@@ -184,7 +184,6 @@ export function draftSource(
 /** How many transfers a finding shows, the newest; it counts all of them. */
 export const EVIDENCE_SHOWN_MAX = 20;
 
-/** The transfers of an address that succeeded or may have, sifted. */
 type Sides = {
   readonly kept: readonly HistoryTransfer[];
   readonly leftOut: readonly LeftOut[];
@@ -197,16 +196,13 @@ const SIFTED = new WeakMap<readonly HistoryTransfer[], { subject: string; sides:
 export function sidesOf(subject: string, transfers: readonly HistoryTransfer[]): Sides {
   const known = SIFTED.get(transfers);
   if (known !== undefined && known.subject === subject) return known.sides;
-  const sides = sifted(subject, transfers);
-  SIFTED.set(transfers, { subject, sides });
-  return sides;
-}
 
-function sifted(subject: string, transfers: readonly HistoryTransfer[]): Sides {
   const { leftOut } = sift([subject], transfers);
   const out = new Set(leftOut.map(({ transfer }) => transfer));
   const kept = transfers.filter((one) => one.success !== false && !out.has(one));
-  return { kept, leftOut };
+  const sides: Sides = { kept, leftOut };
+  SIFTED.set(transfers, { subject, sides });
+  return sides;
 }
 
 /** The other end of a transfer of the subject. */
@@ -232,7 +228,7 @@ export function anyOwn(subject: string, transfers: readonly HistoryTransfer[]): 
 }
 
 /** A transfer as evidence, its direction as seen from one of its ends. */
-export function evidenceOf(
+export function transferEvidence(
   subject: string,
   transfer: HistoryTransfer,
   end: string = subject,
@@ -261,12 +257,12 @@ export function evidenceOf(
 }
 
 /** The transfers that carry a finding as it shows them, newest first. */
-export function carriedBy(
+export function carryEvidence(
   subject: string,
   transfers: readonly HistoryTransfer[],
 ): Pick<FindingDraft, 'evidence' | 'evidence_count' | 'initiated_by_subject'> {
   return {
-    evidence: transfers.slice(0, EVIDENCE_SHOWN_MAX).map((one) => evidenceOf(subject, one)),
+    evidence: transfers.slice(0, EVIDENCE_SHOWN_MAX).map((one) => transferEvidence(subject, one)),
     evidence_count: transfers.length,
     initiated_by_subject: anyOwn(subject, transfers),
   };

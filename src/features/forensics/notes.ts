@@ -5,7 +5,7 @@ import { matchKey } from '../../chain/address.ts';
 import { addDecimals, compareDecimals, formatUnits } from '../../chain/amount.ts';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { claim } from '../../evidence/claim.ts';
+import { claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { collect, listOrNone, present, rowsUnder } from '../../evidence/measure.ts';
 import { map, Read, rowsSeen } from '../../evidence/reading.ts';
 import type { CoverageRange, HistoryTransfer } from '../../ports/history.ts';
@@ -15,10 +15,8 @@ import { leadingLabel } from '../tables/labels.ts';
 import { type ForensicEvidence, factual, type KindResult, MAIN_CHAINS } from './evidence.ts';
 import { byOther, type FindingInputs, type FindingKind, sidesOf } from './finding.ts';
 
-/** The blocks of one chain that a kind was asked of. */
 type CoveredBlocks = { chain: string; from: number; to: number };
 
-/** Whether a kind ran, why not, and over which blocks. */
 type KindCoverage = {
   kind: string;
   title: string;
@@ -50,7 +48,6 @@ function ownBlocks({ blocksOf: own }: FindingKind, inputs: FindingInputs): Cover
   return blocks.length === 0 ? null : blocks;
 }
 
-/** The blocks of transfers that were read, of all three kinds of them. */
 function blocksOf({ history }: FindingInputs): CoveredBlocks[] | null {
   const ranges = rowsSeen(map(history, ({ coverage }) => coverage));
   if (ranges === null) return null;
@@ -76,7 +73,6 @@ function commonRange(chain: ChainName, ranges: readonly CoverageRange[]): Covere
 
 type Span = { readonly from: number; readonly to: number };
 
-/** The longest run of ranges that adjoin or overlap. */
 function longestOf(ranges: readonly CoverageRange[]): Span | null {
   let best: Span | null = null;
   let run: Span | null = null;
@@ -101,8 +97,8 @@ export function notesOf(evidence: ForensicEvidence): string[] {
   return [
     facts,
     ...(silent.length === 0 ? [] : [silentText(silent, kinds.length)]),
-    ...leftOutNote(inputs),
-    ...walkNote(inputs),
+    ...noteLeftOut(inputs),
+    ...listOrNone(rowsSeen(map(inputs.walk, (one) => [one]))).flatMap(walkedText),
     ...evidenceNote(evidence),
   ];
 }
@@ -112,8 +108,8 @@ function silentText(silent: readonly KindResult[], of: number): string {
   return `${silent.length} of ${of} kinds of finding were not read to their end: ${names}.`;
 }
 
-/** How many transfers are no contact of anybody: they are counted, and never denied. */
-function leftOutNote({ history, subject }: FindingInputs): string[] {
+/** How many transfers are no contact of anybody: they are claimCount, and never denied. */
+function noteLeftOut({ history, subject }: FindingInputs): string[] {
   const shown = rowsSeen(map(history, ({ transfers }) => transfers));
   const { leftOut } = sidesOf(subject.address, listOrNone(shown));
   if (leftOut.length === 0) return [];
@@ -123,11 +119,6 @@ function leftOutNote({ history, subject }: FindingInputs): string[] {
     `Left out of every contact: ${zero} transfers of no value and ${unsold} of tokens without a ` +
       'market that others signed.',
   ];
-}
-
-/** What a walk met and does not count as a way, and of what it says nothing. */
-function walkNote({ walk }: FindingInputs): string[] {
-  return listOrNone(rowsSeen(map(walk, (one) => [one]))).flatMap(walkedText);
 }
 
 function walkedText(walked: Walk): string[] {
@@ -165,7 +156,6 @@ function isCut(found: KindResult['found']): boolean {
 // Sums are exact and over what has a price; how many have none stands beside each. Poisoning and
 // spam are no part of them, by the walk's rule.
 
-/** One direction: how many transfers, what those with a price were worth, how many have none. */
 type Side = { transfers: number; usd: string | null; unpriced: number };
 type Amounts = Side & { raw_amount: string; amount: string | null };
 type Counterparty = {
@@ -188,7 +178,6 @@ type Asset = {
   received: Amounts;
 };
 
-/** How many counterparties and assets are listed; all of them are counted. */
 const LISTED_MAX = 10;
 
 /** What the address sent and received, as far as its history was read. */
@@ -199,11 +188,10 @@ export function flowsShown({ subject: { address }, history, labels }: FindingInp
   const transfers = listOrNone(rowsSeen(kept));
   const others = byOther(address, transfers);
   const assets = byAsset(transfers);
-  const counted = (count: (all: readonly HistoryTransfer[]) => number) =>
-    claim(
+  const claimCount = (count: (all: readonly HistoryTransfer[]) => number) =>
+    claimOrNull(
       factual(map(kept, count), (n) => n > 0),
       (n) => n,
-      () => null,
     );
   const nameOf = (other: string): string | null => {
     if (!(labels instanceof Read)) return null;
@@ -214,16 +202,12 @@ export function flowsShown({ subject: { address }, history, labels }: FindingInp
     counterparty(address, other, list, nameOf(other)),
   );
   return {
-    checked: claim(
-      kept,
-      () => true as const,
-      () => false as const,
-    ),
+    checked: claimWhole(kept),
     reason: kept instanceof Read ? null : kept.why.reason,
-    transfers: counted((all) => all.length),
-    counterparties_count: counted((all) => byOther(address, all).size),
+    transfers: claimCount((all) => all.length),
+    counterparties_count: claimCount((all) => byOther(address, all).size),
     counterparties: largest(named, ({ sent, received }) => [sent.usd, received.usd]),
-    assets_count: counted((all) => byAsset(all).size),
+    assets_count: claimCount((all) => byAsset(all).size),
     assets: largest(
       [...assets.values()].map((list) => asset(address, list)),
       ({ sent, received }) => [sent.usd, received.usd],
@@ -243,7 +227,6 @@ function tokenOf({ kind, token }: HistoryTransfer): string | null {
   return kind === 'token' ? token : null;
 }
 
-/** The largest by what was priced, then by transfers; null where there is none. */
 function largest<T extends { readonly transfers: number }>(
   rows: readonly T[],
   usdOf: (row: T) => readonly (string | null)[],

@@ -16,7 +16,7 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
-import { claim } from '../../evidence/claim.ts';
+import { claim, claimWhole } from '../../evidence/claim.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
 import { map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type ReasonCode, why } from '../../evidence/reasons.ts';
@@ -66,7 +66,6 @@ const flowCount = negative(z.int().nonnegative().nullable(), HISTORY);
 /** How many of the transfers that stand beside it. */
 const ofThem = harmless(z.int().nonnegative(), 'a part of the transfers that the row counts');
 
-/** One direction: what moved, of how many transfers, and how many of them have no price. */
 const side = z.strictObject({
   transfers: ofThem,
   usd: words().nullable(),
@@ -303,7 +302,7 @@ export function walletScoreHandler(ports: ForensicPorts): Handler<typeof walletS
       return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
     }
     const evidence = await forensicEvidence(ports, subject, asked);
-    return saysSomething(evidence) ? answered(evidence) : absence(evidence);
+    return saysSomething(evidence) ? viewEvidence(evidence) : absence(evidence);
   };
 }
 
@@ -315,7 +314,7 @@ const CAVEAT_UNCHECKED =
   ' Not every kind of finding that applies ran on inputs that were read: what is not listed was ' +
   'not looked for to the end.';
 
-function answered(evidence: ForensicEvidence) {
+function viewEvidence(evidence: ForensicEvidence) {
   const { subject, inputs, kinds, checked, mainFacts, entity } = evidence;
   const { address } = subject;
   const findings = findingsSeen(kinds);
@@ -324,15 +323,15 @@ function answered(evidence: ForensicEvidence) {
     address,
     checksum: subject.kind === 'evm' ? checksumAddress(subject.address) : address,
     label: labelOf(evidence),
-    label_checked: claim(inputs.labels, isWhole, isNot),
+    label_checked: claimWhole(inputs.labels),
     facts: factsShown(inputs, mainFacts),
     facts_provenance: provenanceOf(inputs, mainFacts),
     facts_elsewhere: elsewhereOf(inputs),
     entity: cluster,
-    entity_checked: claim(entity, isWhole, isNot),
+    entity_checked: claimWhole(entity),
     flows: flowsShown(inputs),
     created: createdShown(subject, evidence.made),
-    findings_checked: claim(checked, isWhole, isNot),
+    findings_checked: claimWhole(checked),
     findings_found: claim(
       checked,
       (found) => found.length > 0,
@@ -347,8 +346,8 @@ function answered(evidence: ForensicEvidence) {
   return walletScore.ok({ subject: address, data, rests });
 }
 
-const isWhole = (): true => true;
-const isNot = (): false => false;
+const _isWhole = (): true => true;
+const _isNot = (): false => false;
 
 function findingOf({ evidence, ...finding }: Finding): Data['findings'][number] {
   const shown = evidence.map((one) => {
@@ -381,7 +380,6 @@ function clusterSeen(entity: ForensicEvidence['entity']): Data['entity'] {
   };
 }
 
-/** Whether there are facts, a label, an entity, a finding, or a kind that read history. */
 function saysSomething(evidence: ForensicEvidence): boolean {
   const { mainFacts, kinds, entity } = evidence;
   const hasFacts = mainFacts !== null && rowsSeen(map(anyFact(mainFacts), (all) => all)) !== null;

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { map, Part, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
 import { walkedPorts } from '../../testing/walked-world.ts';
-import { addressHistory, type HistoryAsked } from './address-history.ts';
+import { addressHistory, type HistoryRequest } from './address-history.ts';
 
 const NOW = 1_800_000_000;
-const ASKED: HistoryAsked = { chains: null, signal: new AbortController().signal };
+const ASKED: HistoryRequest = { chains: null, signal: new AbortController().signal };
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`) as [
   string,
   string,

@@ -30,7 +30,7 @@ export type AddressHistory = {
 };
 
 /** What is asked. The signal ends the reading's time. */
-export type HistoryAsked = {
+export type HistoryRequest = {
   /** `null`: every chain of an address's own kind that this deployment reads. */
   readonly chains: readonly ChainName[] | null;
   readonly signal: AbortSignal;
@@ -44,7 +44,7 @@ type Answer = Partly<AddressHistory, TransferHistoryPort>;
 export async function addressHistories(
   history: TransferHistory,
   addresses: readonly string[],
-  asked: HistoryAsked,
+  asked: HistoryRequest,
 ): Promise<ReadonlyMap<string, Answer>> {
   const { signal, rowsMax = HISTORY_LIMITS.rowsMax } = asked;
   const silence = (reading: Answer) => new Map(addresses.map((one) => [one, reading]));
@@ -67,7 +67,7 @@ export async function addressHistories(
     addresses.map((address) => {
       const reading = readings.get(address);
       if (reading === undefined) throw new Error('history: no reading for an address asked');
-      return [address, map(reading, toldOf)];
+      return [address, map(reading, historyOf)];
     }),
   );
 }
@@ -76,7 +76,7 @@ export async function addressHistories(
 export async function addressHistory(
   history: TransferHistory,
   address: string,
-  asked: HistoryAsked,
+  asked: HistoryRequest,
 ): Promise<Answer> {
   const reading = (await addressHistories(history, [address], asked)).get(address);
   if (reading === undefined) throw new Error('history: no reading for the address asked');
@@ -95,16 +95,12 @@ export function everyoneIn(histories: ReadonlyMap<string, Answer>): string[] {
 }
 
 /** NFTs are left to the walk: what is summed, counted or inferred here is of coins and tokens. */
-function toldOf({ counterparties, ...known }: CoveredNeighbourhood): AddressHistory {
+function historyOf({ counterparties, ...known }: CoveredNeighbourhood): AddressHistory {
   const transfers = counterparties
     .flatMap((one) => one.transfers.filter(({ kind }) => kind !== 'nft'))
-    .sort(newestFirst);
+    .sort((a, b) => b.at - a.at || b.block - a.block || compareText(a.tx, b.tx));
   const { address, degree, coverage, gaps, provenance } = known;
   return { address, transfers, degree, coverage, gaps, provenance };
-}
-
-function newestFirst(a: HistoryTransfer, b: HistoryTransfer): number {
-  return b.at - a.at || b.block - a.block || compareText(a.tx, b.tx);
 }
 
 /** What bounds a reading of transfer history. */

@@ -47,7 +47,21 @@ export const history = feature({
     const held = warehouseHistory(warehouse, nowS, config.simulate, reads);
     const ring = warehouseRing(warehouse, reads, { now: nowS, simulated: config.simulate });
     const explorers = explorersOf(outside);
-    const live = liveParts(config, outside, explorers);
+
+    const limits = {
+      now: nowS,
+      timeMs: config.liveBudgetMs,
+      callsMax: LIVE_CALLS_MAX,
+      simulated: config.simulate,
+    };
+    const { solana: node } = outside;
+    const evm = explorers.length === 0 ? null : explorerHistory({ chains: explorers, ...limits });
+    const solana =
+      node === null
+        ? null
+        : solanaHistory({ url: new URL(node), guard: guardOf(outside, 'solana'), ...limits });
+    const live: RawHistory | null =
+      evm === null && solana === null ? null : liveHistory({ evm, solana });
     const prices = tablePrices({
       table: warehousePrices(warehouse, nowS, config.simulate),
       source: pricesOf(config, outside),
@@ -148,26 +162,6 @@ function explorersOf(outside: Outside): ExplorerChain[] {
     return etherscanChain(chain, { url: new URL(explorer.url), guard: etherscan }, explorer.key);
   });
   return present(chains);
-}
-
-function liveParts(
-  config: Config,
-  outside: Outside,
-  chains: readonly ExplorerChain[],
-): RawHistory | null {
-  const limits = {
-    now: nowS,
-    timeMs: config.liveBudgetMs,
-    callsMax: LIVE_CALLS_MAX,
-    simulated: config.simulate,
-  };
-  const { solana: node } = outside;
-  const evm = chains.length === 0 ? null : explorerHistory({ chains, ...limits });
-  const solana =
-    node === null
-      ? null
-      : solanaHistory({ url: new URL(node), guard: guardOf(outside, 'solana'), ...limits });
-  return evm === null && solana === null ? null : liveHistory({ evm, solana });
 }
 
 function pricesOf(config: Config, outside: Outside): Prices | null {

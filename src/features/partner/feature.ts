@@ -7,7 +7,7 @@ import { walletScoreHandler } from '../forensics/wallet-score.route.ts';
 import { walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
 import { partnerScan, partnerScanHandler } from './partner-scan.route.ts';
 
-type Given = Parameters<typeof walletOfacHandler>[0] &
+type PartnerDependencies = Parameters<typeof walletOfacHandler>[0] &
   Parameters<typeof walletCexHandler>[0] &
   Parameters<typeof walletBridgesHandler>[0] &
   Parameters<typeof walletScoreHandler>[0];
@@ -17,7 +17,7 @@ export const partner = feature({
   open: () => ({ ports: {}, services: {} }),
   ports: {},
   routes: [
-    served(partnerScan, (given: Given) =>
+    served(partnerScan, (given: PartnerDependencies) =>
       partnerScanHandler({
         ofac: walletOfacHandler(given),
         exchange: walletCexHandler(given),

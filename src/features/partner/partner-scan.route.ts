@@ -2,14 +2,7 @@ import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { Answer, Sections } from '../../contract/answer.ts';
 import { badInput, REFUSALS, Refusal } from '../../contract/refusals.ts';
-import {
-  type Asked,
-  type Caller,
-  evidenceRoute,
-  type Handler,
-  type InputOf,
-  sectionsOf,
-} from '../../contract/route.ts';
+import { evidenceRoute, type Handler, type InputOf, sectionsOf } from '../../contract/route.ts';
 import { addressText, harmless, oneOf, prose } from '../../contract/wire.ts';
 import { present } from '../../evidence/measure.ts';
 import { unread } from '../../evidence/reading.ts';
@@ -21,7 +14,7 @@ import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 
 /** The sections that may be asked for. One whose route is not served here is not among them. */
 export const SECTION_NAMES = ['ofac', 'exchange', 'bridges', 'evidence'] as const;
-export type Section = (typeof SECTION_NAMES)[number];
+export type ScanSection = (typeof SECTION_NAMES)[number];
 
 /** The route of each section. */
 export const SECTION_ROUTES = {
@@ -29,7 +22,7 @@ export const SECTION_ROUTES = {
   exchange: walletCex,
   bridges: walletBridges,
   evidence: walletScore,
-} as const satisfies { readonly [S in Section]: unknown };
+} as const satisfies { readonly [S in ScanSection]: unknown };
 
 const refused = z.strictObject({ section: oneOf(SECTION_NAMES), error: prose().min(1) });
 
@@ -62,10 +55,10 @@ export const partnerScan = evidenceRoute({
 
 type Routes = typeof SECTION_ROUTES;
 /** The handlers of the sections' routes. */
-export type SectionHandlers = { readonly [S in Section]: Handler<Routes[S]> };
+export type SectionHandlers = { readonly [S in ScanSection]: Handler<Routes[S]> };
 
-type Outcome<S extends Section> = Answer<Routes[S]['name']> | Refusal;
-type Outcomes = { readonly [S in Section]: Outcome<S> | null };
+type Outcome<S extends ScanSection> = Answer<Routes[S]['name']> | Refusal;
+type Outcomes = { readonly [S in ScanSection]: Outcome<S> | null };
 
 const CAVEAT =
   'Each section is the answer of its own route, with its own state, sources and caveat. A ' +
@@ -76,67 +69,59 @@ const CAVEAT_REFUSED = ' Sections that do not take this address were left out: s
 /** @internal The handler of the partner scan over the handlers of its sections. */
 export function partnerScanHandler(handlers: SectionHandlers): Handler<typeof partnerScan> {
   return async (input, asked, caller) => {
-    const wanted = wantedOf(input.body);
+    const wanted = wantSections(input.body);
     if (wanted instanceof Refusal) return wanted;
-    const outcomes = await outcomesOf(handlers, input, wanted, asked, caller);
+    const { params, body } = input;
+    const chain = body?.chain === undefined ? DEFAULT_CHAIN : body.chain;
+    const plain = { params, query: {}, body: undefined };
+    const [ofac, exchange, bridges, evidence] = await Promise.all([
+      wanted.has('ofac') ? handlers.ofac(plain, asked, caller) : null,
+      wanted.has('exchange') ? handlers.exchange(plain, asked, caller) : null,
+      wanted.has('bridges')
+        ? handlers.bridges({ ...plain, query: { chain } }, asked, caller)
+        : null,
+      wanted.has('evidence') ? handlers.evidence(plain, asked, caller) : null,
+    ]);
+    const outcomes: Outcomes = { ofac, exchange, bridges, evidence };
     const { address } = input.params;
     const parsed = parseAddress(address);
-    return scanned(parsed === null ? address : parsed.address, outcomes, asked.now());
+    const subject = parsed === null ? address : parsed.address;
+    const now = asked.now();
+    const all = present(SECTION_NAMES.map((section) => outcomes[section]));
+    const refusals = all.filter((one) => one instanceof Refusal);
+    // What every section refuses is no question, and what is no fault of the input is no section's.
+    const whole = refusals.find(
+      ({ code }) => code !== 'bad_input' || refusals.length === all.length,
+    );
+    if (whole !== undefined) return whole;
+    const sections = new Sections<Routes>(
+      {
+        ofac: answerIn(outcomes.ofac),
+        exchange: answerIn(outcomes.exchange),
+        bridges: answerIn(outcomes.bridges),
+        evidence: answerIn(outcomes.evidence),
+      },
+      now,
+    );
+    if (sections.sources.length === 0) return sayUnanswered(subject, outcomes);
+    const refused = SECTION_NAMES.flatMap((section) => {
+      const outcome = outcomes[section];
+      return outcome instanceof Refusal ? [{ section, error: errorOf(outcome) }] : [];
+    });
+    const caveat = refused.length === 0 ? CAVEAT : CAVEAT + CAVEAT_REFUSED;
+    return partnerScan.ok({ subject, data: { sections, refused, caveat } });
   };
 }
 
 type Body = InputOf<typeof partnerScan>['body'];
 
-function wantedOf(body: Body): ReadonlySet<Section> | Refusal {
-  const wanted = new Set<Section>(body?.sections === undefined ? SECTION_NAMES : body.sections);
+function wantSections(body: Body): ReadonlySet<ScanSection> | Refusal {
+  const wanted = new Set<ScanSection>(body?.sections === undefined ? SECTION_NAMES : body.sections);
   if (body?.chain === undefined || wanted.has('bridges')) return wanted;
   return badInput(['chain: expected only with the section bridges']);
 }
 
-async function outcomesOf(
-  handlers: SectionHandlers,
-  { params, body }: InputOf<typeof partnerScan>,
-  wanted: ReadonlySet<Section>,
-  asked: Asked,
-  caller: Caller,
-): Promise<Outcomes> {
-  const chain = body?.chain === undefined ? DEFAULT_CHAIN : body.chain;
-  const plain = { params, query: {}, body: undefined };
-  const [ofac, exchange, bridges, evidence] = await Promise.all([
-    wanted.has('ofac') ? handlers.ofac(plain, asked, caller) : null,
-    wanted.has('exchange') ? handlers.exchange(plain, asked, caller) : null,
-    wanted.has('bridges') ? handlers.bridges({ ...plain, query: { chain } }, asked, caller) : null,
-    wanted.has('evidence') ? handlers.evidence(plain, asked, caller) : null,
-  ]);
-  return { ofac, exchange, bridges, evidence };
-}
-
-/** The chain that the route of the bridges takes by itself. */
 const DEFAULT_CHAIN = 'ethereum';
-
-function scanned(subject: string, outcomes: Outcomes, now: number) {
-  const all = present(SECTION_NAMES.map((section) => outcomes[section]));
-  const refusals = all.filter((one) => one instanceof Refusal);
-  // What every section refuses is no question, and what is no fault of the input is no section's.
-  const whole = refusals.find(({ code }) => code !== 'bad_input' || refusals.length === all.length);
-  if (whole !== undefined) return whole;
-  const sections = new Sections<Routes>(
-    {
-      ofac: answerIn(outcomes.ofac),
-      exchange: answerIn(outcomes.exchange),
-      bridges: answerIn(outcomes.bridges),
-      evidence: answerIn(outcomes.evidence),
-    },
-    now,
-  );
-  if (sections.sources.length === 0) return unanswered(subject, outcomes);
-  const refused = SECTION_NAMES.flatMap((section) => {
-    const outcome = outcomes[section];
-    return outcome instanceof Refusal ? [{ section, error: errorOf(outcome) }] : [];
-  });
-  const caveat = refused.length === 0 ? CAVEAT : CAVEAT + CAVEAT_REFUSED;
-  return partnerScan.ok({ subject, data: { sections, refused, caveat } });
-}
 
 function answerIn<A>(outcome: A | Refusal | null): A | null {
   return outcome instanceof Refusal ? null : outcome;
@@ -147,7 +132,7 @@ function errorOf({ body }: Refusal): string {
 }
 
 /** The absence of a scan of which no section rests on anything: it says what each of them said. */
-function unanswered(subject: string, outcomes: Outcomes) {
+function sayUnanswered(subject: string, outcomes: Outcomes) {
   const said = SECTION_NAMES.map((section) => {
     const outcome = outcomes[section];
     const reason = outcome instanceof Refusal ? errorOf(outcome) : outcome?.why?.reason;

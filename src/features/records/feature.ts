@@ -20,7 +20,7 @@ import type { ScreenPorts } from '../screening/bulk-screen.ts';
 import { bulkWalletScreenHandler } from '../screening/bulk-wallet-screen.route.ts';
 import { tables } from '../tables/feature.ts';
 import {
-  type DrawRecords,
+  type RecordPages,
   recordNotShown,
   recordPage,
   recordsPage,
@@ -31,7 +31,7 @@ import {
 } from './record-pages.route.tsx';
 
 import {
-  type RecordsDesk,
+  type RecordsDependencies,
   recordBulkScreen,
   recordBulkScreenHandler,
   recordScreen,
@@ -44,7 +44,7 @@ import {
 } from './records.route.ts';
 
 type Rested = OpenedRests<{ tables: typeof tables; sanctions: typeof sanctions }>;
-type Given = OfacPorts &
+type RecordsOpened = OfacPorts &
   ScreenPorts & {
     readonly screeningRecords: ScreeningRecords;
     readonly servedVersions: ServedVersions;
@@ -82,26 +82,26 @@ export const records = feature({
     },
   },
   routes: [
-    served(recordScreen, (given: Given) => recordScreenHandler(deskOf(given))),
-    served(recordBulkScreen, (given: Given) => recordBulkScreenHandler(deskOf(given))),
-    served(screenRecord, (given: Given) => screenRecordHandler(deskOf(given))),
-    served(screenReplay, (given: Given) => screenReplayHandler(deskOf(given))),
+    served(recordScreen, (given: RecordsOpened) => recordScreenHandler(recordsOver(given))),
+    served(recordBulkScreen, (given: RecordsOpened) => recordBulkScreenHandler(recordsOver(given))),
+    served(screenRecord, (given: RecordsOpened) => screenRecordHandler(recordsOver(given))),
+    served(screenReplay, (given: RecordsOpened) => screenReplayHandler(recordsOver(given))),
   ],
   pages: [
-    shownPage(screensPage, null, (given: Given, facts) =>
+    shownPage(screensPage, null, (given: RecordsOpened, facts) =>
       screensPageHandler(pagesOf(given), drawRecords(facts)),
     ),
-    shownPage(screenPage, null, (given: Given, facts) =>
+    shownPage(screenPage, null, (given: RecordsOpened, facts) =>
       screenPageHandler(pagesOf(given), drawRecords(facts)),
     ),
   ],
 });
 
-function pagesOf({ screeningRecords: records, service: { base } }: Given) {
+function pagesOf({ screeningRecords: records, service: { base } }: RecordsOpened) {
   return { records, base };
 }
 
-function drawRecords(facts: PageFacts): DrawRecords {
+function drawRecords(facts: PageFacts): RecordPages {
   return {
     list: (shown) => recordsPage(facts, shown),
     one: (shown) => recordPage(facts, shown),
@@ -116,7 +116,7 @@ const RECORDS_MAX = {
   enterprise: PLANS.enterprise.screening_records,
 };
 
-function deskOf(given: Given): RecordsDesk {
+function recordsOver(given: RecordsOpened): RecordsDependencies {
   return {
     records: given.screeningRecords,
     versions: given.servedVersions,

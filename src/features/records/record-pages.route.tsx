@@ -5,15 +5,10 @@ import { type Caller, type PlainHandler, plainRoute } from '../../contract/route
 import { map, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
-import type {
-  RecordedInput,
-  RecordLine,
-  ScreeningRecord,
-  ScreeningRecords,
-} from '../../ports/screening.ts';
+import type { RecordedInput, ScreeningRecord, ScreeningRecords } from '../../ports/screening.ts';
 import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../screening/bulk-wallet-screen.route.ts';
-import { RECORDED, recordShown, type screenRecord } from './records.route.ts';
+import { RECORDED, type screenRecord, viewRecord } from './records.route.ts';
 
 const SESSION = { surface: 'web', access: 'session', method: 'GET' } as const;
 const ID_CHARS_MAX = 64;
@@ -36,7 +31,7 @@ export const screenPage = plainRoute({
 });
 
 /** A record as its route shows it, and its answer taken apart where this version can. */
-export type RecordShown = {
+export type RecordView = {
   readonly record: z.output<(typeof screenRecord.responses)[200]>;
   readonly subject: string;
   readonly answered:
@@ -66,15 +61,15 @@ export type RecordsListed = {
 };
 
 /** Draws the pages of records. */
-export type DrawRecords = {
+export type RecordPages = {
   readonly list: (shown: RecordsListed) => string;
-  readonly one: (shown: RecordShown) => string;
+  readonly one: (shown: RecordView) => string;
   readonly unread: (reason: string) => string;
   readonly unknown: () => string;
 };
 
 /** What the pages rest on. */
-export type RecordPagesDesk = {
+export type RecordPagePorts = {
   readonly records: Pick<ScreeningRecords, 'find' | 'newest'>;
   readonly base: () => string;
 };
@@ -86,32 +81,46 @@ function membershipOf(caller: Caller): string {
 
 /** @internal */
 export function screensPageHandler(
-  { records }: RecordPagesDesk,
-  draw: DrawRecords,
+  { records }: RecordPagePorts,
+  draw: RecordPages,
 ): PlainHandler<typeof screensPage> {
   return async (_input, _asked, caller) => {
     const newest = await records.newest(membershipOf(caller));
     if (newest instanceof Unread) return screensPage.reply(503, draw.unread(newest.why.reason));
-    const listed = rowsSeen(map(newest, (lines) => lines.map(lineOf)));
+    const listed = rowsSeen(
+      map(newest, (lines) =>
+        lines.map(({ id, made_at, input, state, answer_sha256 }) => ({
+          id,
+          made_at: formatIsoTime(made_at),
+          about: aboutOf(input),
+          state,
+          answer_sha256,
+        })),
+      ),
+    );
     return screensPage.reply(200, draw.list({ records: listed, whole: newest.checked }));
   };
 }
 
 /** @internal */
 export function screenPageHandler(
-  { records, base }: RecordPagesDesk,
-  draw: DrawRecords,
+  { records, base }: RecordPagePorts,
+  draw: RecordPages,
 ): PlainHandler<typeof screenPage> {
   return async ({ params: { id } }, _asked, caller) => {
     const found = await records.find(membershipOf(caller), id);
     if (found instanceof Unread) return screenPage.reply(503, draw.unread(found.why.reason));
     if (found.value === null) return screenPage.reply(404, draw.unknown());
-    return screenPage.reply(200, draw.one(shownOf(found.value, base())));
+    return screenPage.reply(
+      200,
+      draw.one({
+        record: viewRecord(found.value),
+        subject: aboutOf(found.value.input),
+        answered: parseAnswer(found.value),
+        base: base(),
+      }),
+    );
   };
-}
-
-function lineOf({ id, made_at, input, state, answer_sha256 }: RecordLine): RecordListed {
-  return { id, made_at: formatIsoTime(made_at), about: aboutOf(input), state, answer_sha256 };
 }
 
 function aboutOf(input: RecordedInput): string {
@@ -119,17 +128,8 @@ function aboutOf(input: RecordedInput): string {
   return input.on === null ? input.address : `${input.address} on ${input.on}`;
 }
 
-function shownOf(record: ScreeningRecord, base: string): RecordShown {
-  return {
-    record: recordShown(record),
-    subject: aboutOf(record.input),
-    answered: answeredIn(record),
-    base,
-  };
-}
-
 /** The answer by the declaration of its route; one of another version may not fit it any more. */
-function answeredIn({ input: { route }, answer }: ScreeningRecord): RecordShown['answered'] {
+function parseAnswer({ input: { route }, answer }: ScreeningRecord): RecordView['answered'] {
   const quoted: unknown = JSON.parse(answer);
   const data: unknown = Reflect.get(Object(quoted), 'data');
   if (route === 'wallet_ofac') {
@@ -144,7 +144,7 @@ const PATH = '/screens';
 const TITLE = 'Records of screens';
 
 /** @internal The page of one record. */
-export function recordPage(facts: PageFacts, shown: RecordShown): string {
+export function recordPage(facts: PageFacts, shown: RecordView): string {
   const title = `Record of a screen: ${shown.subject}`;
   return page({ ...facts, title, current: PATH, children: <Whole shown={shown} /> });
 }
@@ -198,7 +198,7 @@ function List({ shown: { records, whole } }: { shown: RecordsListed }) {
   );
 }
 
-function Whole({ shown }: { shown: RecordShown }) {
+function Whole({ shown }: { shown: RecordView }) {
   const { record, subject, answered } = shown;
   return (
     <article class="record">
@@ -232,7 +232,7 @@ function Whole({ shown }: { shown: RecordShown }) {
   );
 }
 
-function Facts({ shown: { record, base } }: { shown: RecordShown }) {
+function Facts({ shown: { record, base } }: { shown: RecordView }) {
   const { asked } = record;
   return (
     <dl class="facts">
@@ -262,7 +262,7 @@ function Facts({ shown: { record, base } }: { shown: RecordShown }) {
   );
 }
 
-function NotRead({ shown: { record, answered } }: { shown: RecordShown }) {
+function NotRead({ shown: { record, answered } }: { shown: RecordView }) {
   const walk = answered?.route === 'wallet_ofac' ? answered.data.proximity : null;
   const chains = walk?.chains_not_examined;
   const nfts = walk?.nft_not_examined;
@@ -292,7 +292,7 @@ function NotRead({ shown: { record, answered } }: { shown: RecordShown }) {
   );
 }
 
-function Versions({ shown: { record } }: { shown: RecordShown }) {
+function Versions({ shown: { record } }: { shown: RecordView }) {
   const { list, list_reason, tables, sources } = record;
   return (
     <section aria-labelledby="versions">
@@ -338,7 +338,7 @@ function Versions({ shown: { record } }: { shown: RecordShown }) {
 
 const MS_PER_S = 1_000;
 
-function Check({ shown: { record, base } }: { shown: RecordShown }) {
+function Check({ shown: { record, base } }: { shown: RecordView }) {
   const { id, answer } = record;
   return (
     <section aria-labelledby="check">
@@ -362,7 +362,7 @@ function Check({ shown: { record, base } }: { shown: RecordShown }) {
 
 // What was not found is told of the list that was searched, and of nothing else.
 
-type Answered = NonNullable<RecordShown['answered']>;
+type Answered = NonNullable<RecordView['answered']>;
 type Ofac = Extract<Answered, { route: 'wallet_ofac' }>['data'];
 type Bulk = Extract<Answered, { route: 'bulk_wallet_screen' }>['data'];
 
@@ -449,7 +449,9 @@ export function BulkAnswer({ data: { results } }: { data: Bulk }) {
         {
           head: 'Other lists',
           cell: ({ other_lists: lists }) =>
-            lists === null ? 'not told' : lists.map(otherText).join('; '),
+            lists === null
+              ? 'not told'
+              : lists.map(({ list, listed }) => `${list}: ${listedText(listed)}`).join('; '),
         },
         {
           head: 'Exchange table',
@@ -467,12 +469,6 @@ function sanctionsText({
 }: NonNullable<Bulk['results'][number]['sanctions']>): string {
   if (!listed) return `not on the list of ${list_published}`;
   return `LISTED (${programs === null ? 'programmes left open' : programs.join(', ')})`;
-}
-
-type Other = NonNullable<Bulk['results'][number]['other_lists']>[number];
-
-function otherText({ list, listed }: Other): string {
-  return `${list}: ${listedText(listed)}`;
 }
 
 function listedText(listed: boolean | null): string {

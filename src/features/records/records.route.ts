@@ -187,7 +187,7 @@ type Plan = Extract<Caller, { kind: 'member' }>['plan'];
 export type Screens = { readonly [R in keyof Recorded]: Handler<Recorded[R]> };
 
 /** What records rest on. */
-export type RecordsDesk = {
+export type RecordsDependencies = {
   readonly records: ScreeningRecords;
   readonly versions: ServedVersions;
   /** The recorded routes over a sanctions list of the caller's choice; `null`: over the served. */
@@ -212,19 +212,21 @@ function memberOf(caller: Caller): Member {
 type Made = { readonly record: ScreeningRecord } | 'full' | { readonly why: Why } | Refusal;
 
 /** @internal */
-export function recordScreenHandler(desk: RecordsDesk): PlainHandler<typeof recordScreen> {
+export function recordScreenHandler(desk: RecordsDependencies): PlainHandler<typeof recordScreen> {
   return async ({ body: { address, on } }, asked, caller) => {
     const day = on === undefined ? null : on;
     const made = await make(desk, { route: 'wallet_ofac', address, on: day }, asked, caller);
     if (made instanceof Refusal) return made;
     if (made === 'full') return recordScreen.reply(409, { error: FULL });
     if ('why' in made) return recordScreen.reply(503, unavailableBody(made.why));
-    return recordScreen.reply(201, recordShown(made.record), { location: pathOf(made.record) });
+    return recordScreen.reply(201, viewRecord(made.record), { location: pathOf(made.record) });
   };
 }
 
 /** @internal */
-export function recordBulkScreenHandler(desk: RecordsDesk): PlainHandler<typeof recordBulkScreen> {
+export function recordBulkScreenHandler(
+  desk: RecordsDependencies,
+): PlainHandler<typeof recordBulkScreen> {
   return async ({ body: { addresses, tables } }, asked, caller) => {
     const limited = tables === undefined ? null : tables;
     const input = { route: 'bulk_wallet_screen', addresses, tables: limited } as const;
@@ -232,7 +234,7 @@ export function recordBulkScreenHandler(desk: RecordsDesk): PlainHandler<typeof 
     if (made instanceof Refusal) return made;
     if (made === 'full') return recordBulkScreen.reply(409, { error: FULL });
     if ('why' in made) return recordBulkScreen.reply(503, unavailableBody(made.why));
-    return recordBulkScreen.reply(201, recordShown(made.record), { location: pathOf(made.record) });
+    return recordBulkScreen.reply(201, viewRecord(made.record), { location: pathOf(made.record) });
   };
 }
 
@@ -246,9 +248,8 @@ function pathOf({ id }: ScreeningRecord): string {
   return `/api/v1/screens/${id}`;
 }
 
-/** Screens, and keeps what was answered with the versions that it rests on. */
 async function make(
-  desk: RecordsDesk,
+  desk: RecordsDependencies,
   input: RecordedInput,
   asked: Asked,
   caller: Caller,
@@ -266,9 +267,8 @@ async function make(
 
 type Screened = Omit<NewRecord, 'membership_id' | 'key_id' | 'input' | 'code_version'>;
 
-/** Screens between two looks at the versions, until both show the same. */
 async function screenSteadily(
-  { versions, screensOver }: RecordsDesk,
+  { versions, screensOver }: RecordsDependencies,
   input: RecordedInput,
   asked: Asked,
   caller: Caller,
@@ -283,9 +283,9 @@ async function screenSteadily(
     if (answer instanceof Refusal) return answer;
     const after = await look();
     if (after instanceof Unread) return { why: after.why };
-    if (!isSame(before.value, after.value)) continue;
+    if (!(JSON.stringify(before.value) === JSON.stringify(after.value))) continue;
     const { sources } = answer.envelope(made_at);
-    return { ...quoted(answer, made_at), versions: before.value, sources, made_at };
+    return { ...quoteAnswer(answer, made_at), versions: before.value, sources, made_at };
   }
   return new Refusal('overloaded', { error: MOVING }, RETRY);
 }
@@ -297,10 +297,6 @@ function dayOf(input: RecordedInput): string | null {
 /** The question as it is put at a time, then and again: its answer knows no other one. */
 function at(now: number, { signal }: Asked): Asked {
   return { now: () => now, signal };
-}
-
-function isSame(one: Versions, other: Versions): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function ask(screens: Screens, input: RecordedInput, asked: Asked, caller: Caller) {
@@ -325,7 +321,10 @@ function bodyOf({ addresses, tables }: BulkInput): BulkBody {
 type Quoted = Pick<NewRecord, 'state' | 'answer' | 'answer_sha256'>;
 
 /** An answer as it is kept: when its sources were read stands beside it, and is not hashed. */
-function quoted(answer: Answer<'wallet_ofac'> | Answer<'bulk_wallet_screen'>, now: number): Quoted {
+function quoteAnswer(
+  answer: Answer<'wallet_ofac'> | Answer<'bulk_wallet_screen'>,
+  now: number,
+): Quoted {
   const { state, subject, data, reason } = answer.envelope(now);
   const text = JSON.stringify({ state, subject, data, reason });
   return { state, answer: text, answer_sha256: hash('sha256', text) };
@@ -334,12 +333,12 @@ function quoted(answer: Answer<'wallet_ofac'> | Answer<'bulk_wallet_screen'>, no
 /** @internal */
 export function screenRecordHandler({
   records,
-}: Pick<RecordsDesk, 'records'>): PlainHandler<typeof screenRecord> {
+}: Pick<RecordsDependencies, 'records'>): PlainHandler<typeof screenRecord> {
   return async ({ params: { id } }, _asked, caller) => {
     const found = await records.find(memberOf(caller).membership_id, id);
     if (found instanceof Unread) return screenRecord.reply(503, unavailableBody(found.why));
     if (found.value === null) return screenRecord.reply(404, { error: UNKNOWN });
-    return screenRecord.reply(200, recordShown(found.value));
+    return screenRecord.reply(200, viewRecord(found.value));
   };
 }
 
@@ -347,7 +346,7 @@ export function screenRecordHandler({
 export const UNKNOWN = 'This membership has no such record.';
 
 /** @internal */
-export function screenReplayHandler(desk: RecordsDesk): PlainHandler<typeof screenReplay> {
+export function screenReplayHandler(desk: RecordsDependencies): PlainHandler<typeof screenReplay> {
   return async ({ params: { id } }, asked, caller) => {
     const found = await desk.records.find(memberOf(caller).membership_id, id);
     if (found instanceof Unread) return screenReplay.reply(503, unavailableBody(found.why));
@@ -368,15 +367,15 @@ export function screenReplayHandler(desk: RecordsDesk): PlainHandler<typeof scre
       codeRecorded: record.code_version,
       codeNow: desk.code_version,
     });
-    const again = quoted(answer, record.made_at);
-    return screenReplay.reply(200, compared(record, again, inputs, asked.now()));
+    const again = quoteAnswer(answer, record.made_at);
+    return screenReplay.reply(200, compareRecord(record, again, inputs, asked.now()));
   };
 }
 
 const SAME = 'The answer is the same, to the character.';
 const MOVED = 'The answer is another one. What moved since the record was made: ';
 
-function compared(
+function compareRecord(
   record: ScreeningRecord,
   again: Quoted,
   inputs: readonly [InputThenAndNow, ...InputThenAndNow[]],
@@ -402,14 +401,14 @@ function compared(
 }
 
 /** @internal A record as its route and its page show it. */
-export function recordShown(record: ScreeningRecord) {
+export function viewRecord(record: ScreeningRecord) {
   const { id, input, versions, state, answer, answer_sha256, code_version, key_id } = record;
   return {
     id,
     made_at: formatIsoTime(record.made_at),
     kept_until: formatIsoTime(record.kept_until),
     key_id,
-    asked: askedShown(input),
+    asked: viewInput(input),
     list: listShown(versions),
     list_reason: versions.list.read ? null : versions.list.why.reason,
     tables: versions.tables.map(({ imported_at, ...table }) => {
@@ -426,11 +425,11 @@ export function recordShown(record: ScreeningRecord) {
 
 /** @internal The sentences of an answer, beside it. */
 export function spokenShown(answer: string) {
-  const { caveats, not_read } = spokenIn(answer);
+  const { caveats, not_read } = sentencesIn(answer);
   return { caveats: [...caveats], not_read: [...not_read] };
 }
 
-function askedShown(input: RecordedInput) {
+function viewInput(input: RecordedInput) {
   const { route } = input;
   if (input.route === 'wallet_ofac') {
     return { route, addresses: [input.address], on: input.on, tables: null };
@@ -454,7 +453,6 @@ export type InputThenAndNow = {
   readonly current: string | null;
 };
 
-/** What is compared: the versions of then and of now, and whether the former list is held. */
 type Compared = {
   readonly input: RecordedInput;
   readonly recorded: Versions;
@@ -464,7 +462,6 @@ type Compared = {
   readonly codeNow: string;
 };
 
-/** The tables that each route asks, by their names in the store. */
 const TABLES_OF: { readonly [R in RecordedInput['route']]: readonly string[] } = {
   wallet_ofac: ['exchange_labels', 'other_lists'],
   bulk_wallet_screen: ['exchange_labels', 'other_lists', 'launches'],
@@ -517,9 +514,9 @@ function tablesOf(
   current: readonly TableVersion[],
 ): InputThenAndNow[] {
   const nameOf = ({ table, source }: TableVersion) => `${table}: ${source}`;
-  const of = (versions: readonly TableVersion[]) =>
+  const byName = (versions: readonly TableVersion[]) =>
     new Map(versions.map((one) => [nameOf(one), one]));
-  const [before, after] = [of(recorded), of(current)];
+  const [before, after] = [byName(recorded), byName(current)];
   return [...new Set([...before.keys(), ...after.keys()])].sort().map((name) => {
     const [was, is] = [tableText(before.get(name)), tableText(after.get(name))];
     return { input: name, state: was === is ? 'same' : 'moved', recorded: was, current: is };
@@ -531,20 +528,18 @@ function tableText(version: TableVersion | undefined): string | null {
   return `${formatIsoTime(version.imported_at)} ${version.sha256}`;
 }
 
-/** Two values that JSON can say, taken apart side by side. */
 type Side = unknown;
 
-/** More places than this are not named. */
 const PLACES_MAX = 50;
 
 /** The places at which two texts of JSON differ, as paths: `data.proximity.found`. */
 export function differingPlaces(one: string, other: string): string[] {
   const places: string[] = [];
-  compare(parsed(one), parsed(other), '', places);
+  compare(parseSide(one), parseSide(other), '', places);
   return places.slice(0, PLACES_MAX);
 }
 
-function parsed(text: string): Side {
+function parseSide(text: string): Side {
   const value: unknown = JSON.parse(text);
   return value;
 }
@@ -571,7 +566,7 @@ export type Spoken = { readonly caveats: readonly string[]; readonly not_read: r
 type Sentences = { readonly caveats: Set<string>; readonly reasons: Set<string> };
 
 /** Takes out of the text of an answer its caveats, its reasons, and the flags that are not set. */
-export function spokenIn(answer: string): Spoken {
+export function sentencesIn(answer: string): Spoken {
   const quoted: unknown = JSON.parse(answer);
   const sentences: Sentences = { caveats: new Set(), reasons: new Set() };
   gather(quoted, '', sentences);

@@ -27,7 +27,7 @@ const LOG = { restsOn: ['sanctions_changes'] } as const;
 
 /** The most changes of one answer, and how many where none is named. */
 export const LIST_CHANGES_MAX = 500;
-export const LIST_CHANGES_DEFAULT = 100;
+export const OFAC_CHANGES_DEFAULT = 100;
 /** The most files of one answer. */
 export const FILES_MAX = 100;
 
@@ -154,7 +154,7 @@ export function sanctionsChangesHandler(log: ListChanges): PlainHandler<typeof s
       ...span,
       beforeId: before === undefined ? null : before,
       matchKey: address === undefined ? null : matchKey(address),
-      limit: limit === undefined ? LIST_CHANGES_DEFAULT : limit,
+      limit: limit === undefined ? OFAC_CHANGES_DEFAULT : limit,
     });
     const filed = await log.files({ ...span, limit: FILES_MAX });
     // A page of a longer log is whole as a page: it is full, and names what follows.
@@ -337,17 +337,18 @@ function Files({ files, whole }: { files: readonly File[]; whole: boolean }) {
         },
         {
           head: 'Outcome',
-          cell: (file) => (file.outcome === 'refused' ? `refused: ${file.why}` : outcomeText(file)),
+          cell: (file) =>
+            file.outcome === 'refused'
+              ? `refused: ${file.why}`
+              : file.why === null
+                ? OUTCOMES[file.outcome]
+                : `${OUTCOMES[file.outcome]}: ${file.why}`,
         },
         { head: 'Changed', cell: countsText },
         { head: 'SHA-256', cell: ({ sha256 }) => <code>{sha256.slice(0, 12)}</code> },
       ]}
     />
   );
-}
-
-function outcomeText({ outcome, why }: File): string {
-  return why === null ? OUTCOMES[outcome] : `${OUTCOMES[outcome]}: ${why}`;
 }
 
 function countsText({ counts }: File): string {
@@ -433,14 +434,10 @@ export function changesFeed(
     entries: files.map((file) =>
       entryOf(
         file,
-        changes.filter((one) => isOf(one, file)),
+        changes.filter((one) => one.to.sha256 === file.sha256 && one.at === file.at),
       ),
     ),
   };
-}
-
-function isOf({ to, at }: ListChange, file: FileEvent): boolean {
-  return to.sha256 === file.sha256 && at === file.at;
 }
 
 function entryOf(file: FileEvent, changes: readonly ListChange[]) {

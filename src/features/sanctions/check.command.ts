@@ -58,7 +58,6 @@ import {
 import { fromFile, type SanctionsServices } from './sanctions.command.ts';
 import { directCaveat } from './wallet-ofac.route.ts';
 
-/** How many addresses one check takes from its arguments. */
 const CHECKED_MAX = 1_000;
 
 /** What a check needs of its group's services. */
@@ -137,19 +136,18 @@ function checkArguments(addresses: readonly string[], column: readonly string[] 
   throw new UsageError(`At most ${CHECKED_MAX} addresses at a time; --file takes more.`);
 }
 
-type ListAsked =
+type CheckedList =
   | (Pick<SanctionsList, 'lookUp'> & {
       /** Its rows; `null` where they could not be read. */
       readonly entries: () => Promise<readonly ListEntry[] | null>;
     })
   | { readonly status: ExitStatus };
 
-/** The list in force, or that of a file. */
 async function listAsked(
   source: string | undefined,
   io: Io,
   sanctions: CheckServices['sanctions'],
-): Promise<ListAsked> {
+): Promise<CheckedList> {
   if (source === undefined) {
     await sanctions.poll();
     return { lookUp: sanctions.list.lookUp, entries: () => entriesInForce(sanctions.store) };
@@ -180,7 +178,6 @@ const COLUMNS = [
   'other lists',
 ];
 
-/** The cells of an entry where there is none. */
 const NO_ENTRY = [null, null, null, null, null] as const;
 
 function showChecks(results: readonly Checked[], simulated: boolean, io: Io): void {
@@ -236,7 +233,6 @@ export type FileCheck = {
 
 type Row = UnreadRow | (FileAddress & { readonly result: Checked });
 
-/** So many rows are aligned with one another, and shown at once. */
 const SHOWN_AT_ONCE = 500;
 
 /** Checks a file and counts into `tally`; the last line, on the error stream, is the summary. */
@@ -250,7 +246,7 @@ export async function checkFile(check: FileCheck, tally: Tally, io: Io): Promise
     await io.room?.();
   };
   try {
-    for await (const row of checkedRows(check, columns, tally, io)) {
+    for await (const row of checkRows(check, columns, tally, io)) {
       rows.push(row);
       if (rows.length >= SHOWN_AT_ONCE) await flush();
     }
@@ -262,7 +258,7 @@ export async function checkFile(check: FileCheck, tally: Tally, io: Io): Promise
   io.err(summary(tally, columns, check.simulated));
 }
 
-async function* checkedRows(
+async function* checkRows(
   { path, columns: named, readRecords, ask }: FileCheck,
   columns: string[],
   tally: Tally,
@@ -273,7 +269,7 @@ async function* checkedRows(
   // A bar that renews its line would wipe out a row where both streams go to one terminal.
   const progress = progressLine({ err: io.err, colour: false }, () => performance.now());
   let records = 0;
-  async function* watched() {
+  async function* showProgress() {
     for await (const record of readRecords(path)) {
       records += 1;
       yield record;
@@ -282,7 +278,7 @@ async function* checkedRows(
       progress.show({ phase: 'Checking', rows: records, fraction });
     }
   }
-  for await (const row of fileAddresses(watched(), layout)) {
+  for await (const row of fileAddresses(showProgress(), layout)) {
     if (io.signal.aborted) {
       tally.stopped = 'it was told to';
       return;
@@ -301,7 +297,6 @@ async function* checkedRows(
   }
 }
 
-/** How many rows lie between two looks at the clock. */
 const PROGRESS_ROWS = 10_000;
 
 const FILE_COLUMNS = [
@@ -329,7 +324,7 @@ function show(rows: readonly Row[], isFirst: boolean, simulated: boolean, io: Io
   // What is said of a row stands behind it, whole: rows get cut out and passed on.
   print(
     io,
-    lines.map((line, i) => `${line}  ${printable(saidOf(rows[i]))}`),
+    lines.map((line, i) => `${line}  ${printable(sentenceOf(rows[i]))}`),
   );
 }
 
@@ -363,10 +358,9 @@ function cellsOf(row: Row, simulated: boolean): (string | number | null)[] {
   return [...place, `LISTED${label}`, names, all(programmes), uids, others];
 }
 
-/** The cells of an entry where there is none. */
 const NO_FILE_ENTRY = [null, null, null] as const;
 
-function saidOf(row: Row | undefined): string {
+function sentenceOf(row: Row | undefined): string {
   if (row === undefined) throw new Error('check: a line without a row');
   if (!('result' in row)) return `${row.problem}.`;
   const { result } = row;
@@ -490,7 +484,7 @@ export type Checked = {
 );
 
 /** Who is asked by a check. */
-export type CheckAsked = {
+export type CheckDependencies = {
   readonly lookUp: SanctionsList['lookUp'];
   readonly otherLists: OtherLists;
   /** Unix seconds. */
@@ -503,7 +497,7 @@ export type CheckAsked = {
 /** Checks one address. */
 export async function checkOne(
   address: string,
-  { lookUp, otherLists, now, simulated, hint }: CheckAsked,
+  { lookUp, otherLists, now, simulated, hint }: CheckDependencies,
 ): Promise<Checked> {
   const subject = listSubject(address);
   if (subject === null) return notRecognised(address, null);

@@ -112,7 +112,9 @@ export function directCheck(
   const forms = subject.forms.map((form) => screenedForm(form, look));
   // EIP-55 writes the same address in another letter case: listed, it is the subject that is.
   const others = forms.filter((form) => form.key !== key);
-  const listedForms = others.filter(isListed).map(({ address }) => address);
+  const listedForms = others
+    .filter(({ look, key }) => look instanceof Read && look.value.found.has(key))
+    .map(({ address }) => address);
   const settled = decide(look, ({ found }) => found.has(key));
   if (!(settled instanceof Read)) {
     const why = silenceOf(settled.why, listedForms);
@@ -136,10 +138,6 @@ function screenedForm(
 ): ScreenedForm {
   const key = matchKey(address);
   return { form, address, relation, key, look: decide(look, ({ found }) => found.has(key)) };
-}
-
-function isListed({ look, key }: ScreenedForm): boolean {
-  return look instanceof Read && look.value.found.has(key);
 }
 
 /** An old list that acquits nobody may still hold another form of the subject: that is said. */

@@ -65,7 +65,7 @@ import {
 import { type OfacPorts, walletOfac, walletOfacHandler } from './wallet-ofac.route.ts';
 
 type Rested = OpenedRests<{ tables: typeof tables }>;
-type ChangesGiven = { readonly sanctionsChanges: ListChanges };
+type ChangesDependencies = { readonly sanctionsChanges: ListChanges };
 
 export const sanctions = feature({
   name: 'sanctions',
@@ -128,7 +128,7 @@ export const sanctions = feature({
   },
   routes: [
     served(walletOfac, (given: OfacPorts) => walletOfacHandler(given)),
-    served(sanctionsChanges, (given: ChangesGiven) =>
+    served(sanctionsChanges, (given: ChangesDependencies) =>
       sanctionsChangesHandler(given.sanctionsChanges),
     ),
   ],
@@ -154,21 +154,29 @@ export const sanctions = feature({
     },
   },
   pages: [
-    shownPage(listChangesPage, 'List changes', ({ sanctionsChanges: log }: ChangesGiven, facts) => {
-      return async () => {
-        const shown = await newestChanges(log);
-        const status = 'reason' in shown ? 503 : 200;
-        return listChangesPage.reply(status, sanctionsChangesPage(facts, shown));
-      };
-    }),
-    shownPage(listChangesFeed, null, ({ sanctionsChanges: log }: ChangesGiven, { simulated }) => {
-      return async () => {
-        const found = await readChanges(log);
-        if ('reason' in found) return listChangesFeed.reply(503, found.reason);
-        const { files, changes } = found;
-        return listChangesFeed.reply(200, atomFeed(changesFeed(files, changes, simulated)));
-      };
-    }),
+    shownPage(
+      listChangesPage,
+      'List changes',
+      ({ sanctionsChanges: log }: ChangesDependencies, facts) => {
+        return async () => {
+          const shown = await newestChanges(log);
+          const status = 'reason' in shown ? 503 : 200;
+          return listChangesPage.reply(status, sanctionsChangesPage(facts, shown));
+        };
+      },
+    ),
+    shownPage(
+      listChangesFeed,
+      null,
+      ({ sanctionsChanges: log }: ChangesDependencies, { simulated }) => {
+        return async () => {
+          const found = await readChanges(log);
+          if ('reason' in found) return listChangesFeed.reply(503, found.reason);
+          const { files, changes } = found;
+          return listChangesFeed.reply(200, atomFeed(changesFeed(files, changes, simulated)));
+        };
+      },
+    ),
   ],
   commands: [
     sanctionsRefresh,
@@ -180,7 +188,6 @@ export const sanctions = feature({
   ],
 });
 
-/** Seconds; `null` where the limit is lifted. */
 function maxAgeOf({ sanctions: { maxAge } }: Config): number | null {
   return maxAge.kind === 'lifted' ? null : Math.floor(maxAge.ms / MS_PER_S);
 }
@@ -238,7 +245,6 @@ async function logRemovals(outcome: RefreshOutcome, changes: ListChanges, log: L
   if (unnamed > 0) log.warn({ unnamed }, 'sanctions list: more were removed, see the change log');
 }
 
-/** How the list is asked for. */
 function agentOf({ sanctions: { userAgent } }: Config): string {
   return userAgent === null ? listUserAgent(VERSION) : userAgent;
 }

@@ -11,13 +11,11 @@ import type {
   PublishedList,
 } from '../../ports/sanctions.ts';
 
-/** The list that the release knew of, for a start without a last good list. */
 type Baseline = Pick<LastGood, 'published' | 'distinct_addresses'>;
 
 /** The list of 2026-09-23, as recorded with this release. */
 export const BASELINE: Baseline = { published: '2026-09-23', distinct_addresses: 1043 };
 
-/** The shares of the last good list that a new one must hold. */
 type Shares = { readonly minAddressShare: number; readonly minPartyShare: number };
 export const SHARES: Shares = { minAddressShare: 0.8, minPartyShare: 0.9 };
 

@@ -16,16 +16,16 @@ import type {
 } from '../../ports/sanctions.ts';
 import {
   type Case,
+  findRefusal,
   isReadByThis,
   type RefreshWorld,
-  type Refused,
+  type RefusedList,
   readAgain,
-  refusedAgain,
-  refusedBefore,
-  type Step,
+  refuseAgain,
+  requireStored,
+  type SourceStep,
   StoreSilent,
   stillNewest,
-  stored,
   type Updated,
   weigh,
 } from './weighing.ts';
@@ -33,7 +33,6 @@ import {
 /** How often a refresh starts over because another process replaced the list meanwhile. */
 const RACES_MAX = 5;
 
-/** What is asked of one round. */
 type Round = { readonly acceptance: Acceptance | null; readonly signal: AbortSignal };
 
 /** Asks once around. `acceptance` lets exactly one file pass that only a size rule refuses. */
@@ -45,20 +44,20 @@ export async function refreshSanctions(
   const tried: MirrorResult[] = [];
   try {
     await readAgain(world, signal);
-    return await askedAround(world, { acceptance, signal }, tried);
+    return await askSources(world, { acceptance, signal }, tried);
   } catch (error) {
     if (!(error instanceof StoreSilent)) throw error;
     return { kind: 'unreachable', reason: error.message, tried, retry: 'soon' };
   }
 }
 
-async function askedAround(
+async function askSources(
   world: RefreshWorld,
   round: Round,
   tried: MirrorResult[],
 ): Promise<RefreshOutcome> {
   let updated: Updated | null = null;
-  let refused: Refused | null = null;
+  let refused: RefusedList | null = null;
   let retry: RefreshOutcome['retry'] = 'soon';
   let later: Pick<RefreshOutcome, 'after_s'> = {};
   for (const [place, mirror] of world.publisher.mirrors.entries()) {
@@ -90,7 +89,7 @@ async function askedAround(
   return { kind: 'unreachable', reason: nobody, tried, retry };
 }
 
-type Settled = Exclude<Step, { kind: 'moved' }>;
+type Settled = Exclude<SourceStep, { kind: 'moved' }>;
 
 function wordsOf(step: Settled): string {
   if (step.kind === 'served') return step.end.kind;
@@ -105,20 +104,20 @@ async function untilSettled(
   first: boolean,
 ): Promise<Settled> {
   for (let races = 0; races < RACES_MAX; races += 1) {
-    const { publication: before, now } = stored(await world.store.inForce());
+    const { publication: before, now } = requireStored(await world.store.inForce());
     const step = await askMirror(world, mirror, { ...round, mirror, first, before, now });
     if (step.kind === 'moved') continue;
     const source = { key: mirror.key, url: mirror.url };
     const asked = { source, asked_at: now, result: wordsOf(step) };
-    stored(await world.store.recordAsked(asked, step.served));
+    requireStored(await world.store.recordAsked(asked, step.served));
     return step;
   }
   const reason = 'Other processes kept replacing the list.';
   return { kind: 'failed', reason, served: null };
 }
 
-async function askMirror(world: RefreshWorld, mirror: Mirror, asked: Case): Promise<Step> {
-  const known = await knownOf(world, asked);
+async function askMirror(world: RefreshWorld, mirror: Mirror, asked: Case): Promise<SourceStep> {
+  const known = await readKnown(world, asked);
   const validators = known === null ? null : known.served.validators;
   const delivered = await mirror.deliver(validators, asked.signal);
   if (!(delivered instanceof Read)) {
@@ -141,7 +140,7 @@ async function askMirror(world: RefreshWorld, mirror: Mirror, asked: Case): Prom
     return { kind: 'failed', reason, served: null };
   }
   const served = { sha256: known.served.sha256, validators: delivery.validators };
-  if (known.means === 'refused') return await refusedAgain(world, asked, known.refusal, served);
+  if (known.means === 'refused') return await refuseAgain(world, asked, known.refusal, served);
   return await stillNewest(world, asked, known.before, served);
 }
 
@@ -152,15 +151,15 @@ type Known = { readonly served: ServedFile } & (
 );
 
 /** What the source gave last, where its file need not be fetched to know what it is. */
-async function knownOf(world: RefreshWorld, asked: Case): Promise<Known | null> {
+async function readKnown(world: RefreshWorld, asked: Case): Promise<Known | null> {
   const { mirror, before, acceptance } = asked;
-  const served = stored(await world.store.lastServed(mirror.key));
+  const served = requireStored(await world.store.lastServed(mirror.key));
   // A file that is to be accepted is fetched, whatever was said of it before.
   if (served === null || acceptance !== null) return null;
   if (before !== null && before.sha256 === served.sha256 && isReadByThis(world, before)) {
     return { served, means: 'in_force', before };
   }
-  const refusal = await refusedBefore(world, served.sha256, before);
+  const refusal = await findRefusal(world, served.sha256, before);
   return refusal === null ? null : { served, means: 'refused', refusal };
 }
 
@@ -196,7 +195,6 @@ const DOUBLINGS_MAX = 20;
 /** A publisher that asks to be left alone for longer is asked again after this all the same. */
 const AFTER_S_MAX = 6 * HOUR_S;
 
-/** The parts and times of a schedule. */
 type ScheduleOptions = {
   readonly refresh: Refresher;
   readonly intervalS: number;

@@ -95,7 +95,7 @@ export const sanctionsRefresh: SanctionsCommand = {
       options: { accept: { type: 'string' }, why: { type: 'string' } },
     });
     const outcome = await sanctions.refresh(acceptanceOf(values.accept, values.why), io.signal);
-    return told(outcome, 'refresh', io);
+    return printOutcome(outcome, 'refresh', io);
   },
 };
 
@@ -128,12 +128,11 @@ export const sanctionsImport: SanctionsCommand = {
     const acceptance = acceptanceOf(values.accept, values.why);
     const path = fileArgument(file, io);
     const outcome = await sanctions.importFile(path, obtained, acceptance, io.signal);
-    return told(outcome, `import ${file}`, io);
+    return printOutcome(outcome, `import ${file}`, io);
   },
 };
 
-/** Tells an outcome, and gives the exit status for it. */
-function told(outcome: RefreshOutcome, command: string, io: Io): ExitStatus {
+function printOutcome(outcome: RefreshOutcome, command: string, io: Io): ExitStatus {
   if (io.json) printJson(io, jsonOf(outcome));
   else tell(outcome, command, io);
   if (outcome.kind === 'refused') return EXIT.failed;
@@ -231,7 +230,10 @@ export const sanctionsStatus: Command<SanctionsServices> = {
     const isAsked = values.literals === true && publication !== null;
     const entries = isAsked ? await store.entries(publication.id) : null;
     if (entries !== null && !(entries instanceof Read)) return couldNot(entries.why.reason, io);
-    const literals = entries === null ? null : entries.value.filter(isLiteral);
+    const literals =
+      entries === null
+        ? null
+        : entries.value.filter(({ address }) => parseKnownAddress(address) === null);
     await sanctions.poll();
     const look = await sanctions.list.lookUp([]);
     const short = look instanceof Read ? null : look.why.reason;
@@ -256,10 +258,6 @@ type Facts = Pick<InForce, 'publication' | 'superseded'> & {
   /** The rows of no known address form; `null` where nobody asks, or no list is in force. */
   readonly literals: readonly ListEntry[] | null;
 };
-
-function isLiteral({ address }: ListEntry): boolean {
-  return parseKnownAddress(address) === null;
-}
 
 function statusJson({ publication, superseded, refused, asked, short, literals }: Facts): object {
   return {
@@ -288,12 +286,18 @@ function statusJson({ publication, superseded, refused, asked, short, literals }
       asked_at: formatTime(asked_at),
       result,
     })),
-    ...(literals === null ? {} : { literals: literals.map(jsonOfLiteral) }),
+    ...(literals === null
+      ? {}
+      : {
+          literals: literals.map(({ address, currency, entity, uid, note }) => ({
+            address,
+            currency,
+            entity,
+            uid,
+            note,
+          })),
+        }),
   };
-}
-
-function jsonOfLiteral({ address, currency, entity, uid, note }: ListEntry): object {
-  return { address, currency, entity, uid, note };
 }
 
 const LITERAL_COLUMNS = ['of no known form', 'currency', 'entity', 'uid', 'note'];
@@ -334,7 +338,14 @@ function linesOf(
     ['in force since', timeText(publication.accepted_at)],
     ['checked', timeText(publication.checked_at)],
     ['checked by', CHECKED_BY[publication.checked_by]],
-    ['maximum age', maxAgeS === null ? 'lifted' : limitText(maxAgeS)],
+    [
+      'maximum age',
+      maxAgeS === null
+        ? 'lifted'
+        : maxAgeS % DAY_S === 0
+          ? `${maxAgeS / DAY_S} days`
+          : `${maxAgeS / HOUR_S} hours`,
+    ],
     ['size rule set aside', publication.accepted_why],
   ];
   const [last] = asked;
@@ -345,16 +356,11 @@ function linesOf(
   return lines;
 }
 
-function limitText(limitS: number): string {
-  return limitS % DAY_S === 0 ? `${limitS / DAY_S} days` : `${limitS / HOUR_S} hours`;
-}
-
 // A publication is a file of the publisher's, or one that is held, named by its date. Files pass
 // the same absolute rules as the list in force, so that a cut file is refused here too.
 
 type Services = SanctionsServices['sanctions'];
 
-/** A publication, or the exit status after saying why there is none. */
 type Found = { readonly list: ReadList } | { readonly status: ExitStatus };
 
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -375,7 +381,6 @@ export async function fromFile(
   return { status: EXIT.failed };
 }
 
-/** The held publication of a day, or the one in force where no day is named. */
 async function fromStore(day: string | null, io: Io, { store }: Services): Promise<Found> {
   const inForce = await store.inForce();
   if (!(inForce instanceof Read)) return { status: couldNot(inForce.why.reason, io) };
@@ -395,7 +400,7 @@ async function fromStore(day: string | null, io: Io, { store }: Services): Promi
   return { list: { ...publication, addresses: entries.value } };
 }
 
-function named(text: string, io: Io, services: Services): Promise<Found> {
+function findPublication(text: string, io: Io, services: Services): Promise<Found> {
   return ISO_DAY.test(text) ? fromStore(text, io, services) : fromFile(text, io, services);
 }
 
@@ -412,9 +417,9 @@ export const sanctionsDiff: SanctionsCommand = {
     const { positionals } = readArgs(argv, { options: {}, positionals: ['A', 'B'] });
     const [a, b] = positionals;
     if (a === undefined || b === undefined) throw new UsageError('A and B are missing.');
-    const before = await named(a, io, sanctions);
+    const before = await findPublication(a, io, sanctions);
     if ('status' in before) return before.status;
-    const after = await named(b, io, sanctions);
+    const after = await findPublication(b, io, sanctions);
     if ('status' in after) return after.status;
     const diff = sanctions.diff(before.list, after.list);
     if (io.json) printJson(io, { from: facts(before.list), to: facts(after.list), ...diff });

@@ -30,7 +30,7 @@ import {
 } from '../history/edge-rule.ts';
 
 /** What bounds one walk. */
-export type WalkLimits = {
+export type ListWalkLimits = {
   /** The most addresses that a walk holds, the subject left out. */
   readonly nodesMax: number;
   readonly rowsMax: number;
@@ -76,7 +76,7 @@ export type Hit = { readonly way: Way; readonly entry: ListEntry };
 
 /** What a walk has gathered so far. Readings are kept for what they rest on, not their value. */
 export type WalkState = {
-  readonly limits: WalkLimits;
+  readonly limits: ListWalkLimits;
   /** The chains that a negative must cover. */
   readonly chains: readonly ChainName[];
   readonly signal: AbortSignal;
@@ -264,13 +264,13 @@ export async function testMet(
     for (const one of leftOut) state.contacts.push({ ...one, listed_address: address });
     for (const way of ways) hits.push({ way, entry });
   }
-  const [first, ...others] = await pricedHits(state, history, hits);
+  const [first, ...others] = await priceHits(state, history, hits);
   if (first === undefined) return null;
   return others.reduce((best, hit) => (compareWays(hit.way, best.way) < 0 ? hit : best), first);
 }
 
 /** The hits, with what was worth most on each hop: values are asked for nothing else. */
-async function pricedHits(
+async function priceHits(
   state: WalkState,
   { worths }: TransferHistory,
   hits: readonly Hit[],
@@ -312,7 +312,7 @@ export function admit(state: WalkState, met: ReadonlyMap<string, Met>): readonly
     const [first, ...others] = ways;
     if (first === undefined) continue;
     state.reached.add(address);
-    reached.push({ address, way: others.reduce(better, first) });
+    reached.push({ address, way: others.reduce((a, b) => (compareWays(b, a) < 0 ? b : a), first) });
   }
   return reached.sort((a, b) => (a.address < b.address ? -1 : 1));
 }
@@ -326,10 +326,6 @@ export function withinBudget(state: WalkState, reached: readonly Reached[]): rea
   const over = reached.length > room;
   if (over && !state.causes.has('node_budget')) addCause(state.causes, why('node_budget', size));
   return reached.slice(0, room);
-}
-
-function better(a: Way, b: Way): Way {
-  return compareWays(b, a) < 0 ? b : a;
 }
 
 // Which of two equally short ways to a listed address is shown: the larger, or the first by name?

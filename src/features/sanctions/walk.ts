@@ -53,6 +53,7 @@ import {
   hubIn,
   isSigned,
   type LeftOutContact,
+  type ListWalkLimits,
   type Met,
   meet,
   nothing,
@@ -60,7 +61,6 @@ import {
   type Readings,
   stopsOf,
   testMet,
-  type WalkLimits,
   type WalkState,
   withinBudget,
 } from './walk-hop.ts';
@@ -68,10 +68,10 @@ import {
 /** How far a walk goes from its subject. */
 export const HOPS_MAX = 2;
 /** How many hubs, and how many left-out contacts, a walk lists; it counts all of them. */
-export const LISTED_MAX = 20;
+export const CONTACTS_LISTED_MAX = 20;
 
 /** The limits of a walk. */
-export const WALK_LIMITS: WalkLimits = {
+export const WALK_LIMITS: ListWalkLimits = {
   ...HISTORY_LIMITS,
   nodesMax: 10_000,
   degreeMax: 5_000,
@@ -126,12 +126,12 @@ export type Walk = {
  * nothing further could change that; but on made-up data nothing is.
  */
 export function settledWalk(walk: Partly<Walk, WalkPort>): Reading<Walk, WalkPort> {
-  const madeUp = ({ causes }: Walk) => causes.some(({ why: { code } }) => code === 'simulated');
-  return decide(walk, (seenSoFar) => seenSoFar.found !== null && !madeUp(seenSoFar));
+  const isMadeUp = ({ causes }: Walk) => causes.some(({ why: { code } }) => code === 'simulated');
+  return decide(walk, (seenSoFar) => seenSoFar.found !== null && !isMadeUp(seenSoFar));
 }
 
 /** What a walk is told beside its subject: the signal ends its time. */
-export type WalkAsked = { readonly signal: AbortSignal };
+export type WalkRequest = { readonly signal: AbortSignal };
 
 /**
  * Walks transfer history breadth-first from a subject. Read to its end only where a negative may
@@ -140,14 +140,14 @@ export type WalkAsked = { readonly signal: AbortSignal };
 export async function proximity(
   ports: WalkPorts,
   subject: ParsedAddress,
-  limits: WalkLimits,
-  asked: WalkAsked,
+  limits: ListWalkLimits,
+  asked: WalkRequest,
 ): Promise<Partly<Walk, WalkPort>> {
   for (let tries = 1; tries < WALKS_MAX; tries += 1) {
-    const { walk, lists } = await walkedOnce(ports, subject, limits, asked);
+    const { walk, lists } = await walkOnce(ports, subject, limits, asked);
     if (lists <= 1) return walk;
   }
-  const { walk, lists } = await walkedOnce(ports, subject, limits, asked);
+  const { walk, lists } = await walkOnce(ports, subject, limits, asked);
   return lists <= 1 ? walk : weaken(walk, LIST_MOVED);
 }
 
@@ -161,11 +161,11 @@ const WALKS_MAX = 3;
 
 type WalkedOnce = { readonly walk: Partly<Walk, WalkPort>; readonly lists: number };
 
-async function walkedOnce(
+async function walkOnce(
   ports: WalkPorts,
   subject: ParsedAddress,
-  limits: WalkLimits,
-  asked: WalkAsked,
+  limits: ListWalkLimits,
+  asked: WalkRequest,
 ): Promise<WalkedOnce> {
   const listsMet = new Set<string>();
   const walk = await walkFrom(ports, subject, limits, { ...asked, listsMet });
@@ -175,8 +175,8 @@ async function walkedOnce(
 async function walkFrom(
   ports: WalkPorts,
   subject: ParsedAddress,
-  limits: WalkLimits,
-  asked: WalkAsked & Pick<WalkState, 'listsMet'>,
+  limits: ListWalkLimits,
+  asked: WalkRequest & Pick<WalkState, 'listsMet'>,
 ): Promise<Partly<Walk, WalkPort>> {
   const answer = await soonOrInTime(() => ports.history.chainsRead(), asked);
   const chainsRead =
@@ -186,7 +186,7 @@ async function walkFrom(
   }
   const ground = groundOf(chainsRead, subject.kind);
   if (ground.noWalk !== null) return unread<WalkPort>('transfer_history', ground.noWalk);
-  const state = begun(subject.address, ground.chains, limits, asked);
+  const state = beginWalk(subject.address, ground.chains, limits, asked);
   state.reads.push(map(chainsRead, () => null));
   if (chainsRead instanceof Unread) addCause(state.causes, chainsRead.why);
 
@@ -200,8 +200,8 @@ async function walkFrom(
     const size = { degree: String(hub.value.degree), limit: String(limits.degreeMax) };
     return unread<WalkPort>('transfer_history', why('high_degree', size));
   }
-  const ended = await walked(state, ports, subject.kind, start, readings);
-  return concluded(state, ports, subject.kind, ended);
+  const ended = await walkHops(state, ports, subject.kind, start, readings);
+  return concludeWalk(state, ports, subject.kind, ended);
 }
 
 type Ground = { readonly chains: readonly ChainName[]; readonly noWalk: Why | null };
@@ -224,11 +224,11 @@ function groundOf(
 
 const NO_CHAINS: readonly ChainName[] = Object.freeze([]);
 
-function begun(
+function beginWalk(
   subject: string,
   chains: readonly ChainName[],
-  limits: WalkLimits,
-  { signal, listsMet }: WalkAsked & Pick<WalkState, 'listsMet'>,
+  limits: ListWalkLimits,
+  { signal, listsMet }: WalkRequest & Pick<WalkState, 'listsMet'>,
 ): WalkState {
   return {
     limits,
@@ -260,7 +260,7 @@ type Ended = {
   readonly stoppedEarly: boolean;
 };
 
-async function walked(
+async function walkHops(
   state: WalkState,
   ports: WalkPorts,
   kind: AddressKind,
@@ -307,7 +307,7 @@ async function secondHop(
 
 const NOBODY: readonly Reached[] = Object.freeze([]);
 
-async function concluded(
+async function concludeWalk(
   state: WalkState,
   ports: WalkPorts,
   kind: AddressKind,
@@ -315,8 +315,8 @@ async function concluded(
 ): Promise<Partly<Walk, WalkPort>> {
   const hubs = [...state.hubs]
     .sort((a, b) => b.degree - a.degree || compareText(a.address, b.address))
-    .slice(0, LISTED_MAX);
-  const contacts = [...state.hubContacts].sort(compareHubContacts).slice(0, LISTED_MAX);
+    .slice(0, CONTACTS_LISTED_MAX);
+  const contacts = [...state.hubContacts].sort(compareHubContacts).slice(0, CONTACTS_LISTED_MAX);
   const shown = [...hubs, ...contacts];
   const labels =
     ports.labels === null || shown.length === 0 ? null : await labelsOf(state, ports.labels, shown);
@@ -381,7 +381,7 @@ function walkOf(
     ring: state.ring,
     labels_unread: labels instanceof Unread ? labels.why : null,
     left_out: state.leftOut,
-    contacts: contacts.slice(0, LISTED_MAX),
+    contacts: contacts.slice(0, CONTACTS_LISTED_MAX),
     contacts_count: contacts.length,
     chains_examined: examined,
     chains_not_examined: ofKind.filter((chain) => !examined.includes(chain)),
@@ -411,7 +411,7 @@ function labelOf(labels: Labels | null, address: string): string | null {
 
 type RingReading = Partly<MetRing, CounterpartyRingPort>;
 
-type AskedPorts = {
+type ListWalkPorts = {
   readonly list: SanctionsList;
   readonly history: TransferHistory;
   readonly ring: CounterpartyRing;
@@ -423,12 +423,16 @@ type AskedPorts = {
  */
 export async function askRing(
   state: WalkState,
-  { list, history, ring }: AskedPorts,
+  { list, history, ring }: ListWalkPorts,
   kind: AddressKind,
   reached: readonly Reached[],
 ): Promise<RingReading> {
   const { chains, signal, limits } = state;
-  if (chains.length === 0) return notAsked('the chains of its kind are not known');
+  if (chains.length === 0)
+    return unread(
+      'counterparty_ring',
+      why('ring_unbuilt', { cause: 'the chains of its kind are not known' }),
+    );
   const listed = await inTime(() => list.listed(), signal);
   if (listed === OUT_OF_TIME) return unread('counterparty_ring', STOPPED_BY_TIME);
   const known = rowsSeen(map(listed, (one) => [one]));
@@ -457,15 +461,9 @@ export async function askRing(
   if (read === OUT_OF_TIME) return weaken(met, STOPPED_BY_TIME);
   if (!(read instanceof Read)) return weaken(met, read.why);
   const begun = read.value.filter((one) => CHAINS[one].kind === kind && !chains.includes(one));
-  return begun.length === 0 ? met : weaken(met, whyBegun(begun));
-}
-
-function whyBegun(chains: readonly ChainName[]) {
-  return why('ring_partial', { gaps: `${chains.join(', ')} began to be read meanwhile` });
-}
-
-function notAsked(cause: string): RingReading {
-  return unread('counterparty_ring', why('ring_unbuilt', { cause }));
+  return begun.length === 0
+    ? met
+    : weaken(met, why('ring_partial', { gaps: `${begun.join(', ')} began to be read meanwhile` }));
 }
 
 /** The second hop so far: who was read address by address, and whom they met. */
@@ -509,7 +507,7 @@ export async function meetRing(
       for (const contact of edgeTo(from)) state.hubContacts.push({ address, degree, ...contact });
       continue;
     }
-    const told = before === undefined ? NOBODY_MET : namedIn(before);
+    const told = before === undefined ? NOBODY_MET : counterpartiesIn(before);
     const known = rowsSeen(map(reading, (one) => [one]));
     if (known !== null) {
       if (known[0].provenance === 'onchain') state.live = true;
@@ -518,7 +516,10 @@ export async function meetRing(
         if (!told.has(one.address)) meet(state, met, from, sideOf(from), one);
       }
     }
-    if (before === undefined) fileReading(state, from, reading, listed);
+    if (before === undefined) {
+      if (reading instanceof Read) state.reads.push(map(reading, nothing));
+      else if (edgesOf(state, from, listed).length > 0) fileCauses(state, from.address, reading);
+    }
   }
 }
 
@@ -546,20 +547,11 @@ function namesSigners({ transfers, transfer_count }: Counterparty): boolean {
   return transfers.length === transfer_count && transfers.every((one) => signerOf(one) !== null);
 }
 
-/** Of one that was read in part it is not known whether it is a hub, if an edge leads past it. */
-function fileReading(
-  state: WalkState,
-  from: Reached,
-  reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
-  listed: readonly Counterparty[],
-): void {
-  if (reading instanceof Read) state.reads.push(map(reading, nothing));
-  else if (edgesOf(state, from, listed).length > 0) fileCauses(state, from.address, reading);
-}
-
 const NOBODY_MET: ReadonlySet<string> = new Set();
 
-function namedIn(reading: Partly<CoveredNeighbourhood, TransferHistoryPort>): ReadonlySet<string> {
+function counterpartiesIn(
+  reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
+): ReadonlySet<string> {
   const known = rowsSeen(map(reading, (one) => one.counterparties));
   return known === null ? NOBODY_MET : new Set(known.map(({ address }) => address));
 }
@@ -580,11 +572,11 @@ function edgesOf(
 ): readonly EdgeTo[] {
   const edges: EdgeTo[] = [];
   const side = sideOf(from);
-  const signed: typeof isSignedBy = (stop, transfer) => isSigned(state, stop, transfer);
+  const wasSigned: typeof isSignedBy = (stop, transfer) => isSigned(state, stop, transfer);
   for (const { address, transfers } of counterparties) {
     // The subject may itself be listed: that it deals with its neighbours is the first hop.
     if (state.reached.has(address)) continue;
-    const { edge } = sift(side, transfers, signed);
+    const { edge } = sift(side, transfers, wasSigned);
     if (edge !== null) edges.push({ listed_address: address, transfer: edge });
   }
   return edges;

@@ -18,7 +18,7 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
-import { type Claim, claim } from '../../evidence/claim.ts';
+import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { both, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { DATED_BY } from '../../evidence/source.ts';
@@ -51,8 +51,8 @@ import {
   type Hit,
   type Hop,
   type LeftOutContact,
+  type ListWalkLimits,
   stopsOf,
-  type WalkLimits,
 } from './walk-hop.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
@@ -147,7 +147,6 @@ const hub = z.strictObject({
   label: words().nullable(),
 });
 
-// A hub that dealt with a listed address: no path leads past it, and it is always shown.
 const hubContact = z.strictObject({
   address: words(),
   degree: z.int().positive(),
@@ -238,7 +237,6 @@ export const walletOfac = evidenceRoute({
 // Product text with a stable code for each sentence. It refuses to deny anything: a sentence says
 // what was left unseen, or what was seen.
 
-/** The sentences of a screen's caveat. `{name}` marks what a sentence is filled with. */
 const OFAC_CAVEATS = {
   sdn_only: 'A direct match against the published SDN list only; no other list was searched.',
   sdn_beside:
@@ -266,10 +264,8 @@ const OFAC_CAVEATS = {
     'Transfers that the walk leaves out as unwanted touch listed addresses: {count}, of {listed}.',
 } as const;
 
-/** The code of a caveat's sentence. */
 type OfacCaveat = keyof typeof OFAC_CAVEATS;
 
-/** The facts that the caveat of one screen is made from. */
 type Screened = {
   readonly subject: ListSubject;
   readonly list: ListFacts;
@@ -296,12 +292,12 @@ export function directCaveat({
 }: Omit<Screened, 'walk'>): readonly string[] {
   const said = [say(others === null ? 'sdn_only' : 'sdn_beside'), say('no_clearance')];
   if (others !== null && others.length > 0) {
-    said.push(say('other_list_names', { lists: named(others) }));
+    said.push(say('other_list_names', { lists: nameSome(others) }));
   }
   if (on !== null) said.push(say('of_a_day', { on, published: list.published }));
   said.push(...list.age_notes);
   if (!subject.recognised) said.push(say('literal_form'));
-  if (listedForms.length > 0) said.push(say('equivalent_listed', { forms: named(listedForms) }));
+  if (listedForms.length > 0) said.push(say('equivalent_listed', { forms: nameSome(listedForms) }));
   return said;
 }
 
@@ -322,7 +318,7 @@ function walkCaveats(walk: Partly<Walk, WalkPort>): string[] {
   if (one.hub_contacts_count > 0) {
     const listed = [...new Set(one.hub_contacts.map(({ listed_address }) => listed_address))];
     said.push(
-      say('hub_contacts', { count: String(one.hub_contacts_count), listed: named(listed) }),
+      say('hub_contacts', { count: String(one.hub_contacts_count), listed: nameSome(listed) }),
     );
   }
   if (one.labels_unread !== null) {
@@ -335,15 +331,14 @@ function walkCaveats(walk: Partly<Walk, WalkPort>): string[] {
   if (nft.length > 0) said.push(say('nft', { chains: nft.join(', ') }));
   if (one.contacts_count > 0) {
     const listed = [...new Set(one.contacts.map(({ listed_address }) => listed_address))];
-    said.push(say('left_out', { count: String(one.contacts_count), listed: named(listed) }));
+    said.push(say('left_out', { count: String(one.contacts_count), listed: nameSome(listed) }));
   }
   return said;
 }
 
-/** The most addresses that one sentence names; the rest are counted. */
 const NAMED_MAX = 5;
 
-function named(texts: readonly string[]): string {
+function nameSome(texts: readonly string[]): string {
   const shown = texts.slice(0, NAMED_MAX);
   const rest = texts.length - shown.length;
   return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
@@ -363,7 +358,7 @@ function say(code: OfacCaveat, filling?: { readonly [hole: string]: string }): s
 // It refuses to answer a miss from a list that is unread or past its age, and to say anything of
 // proximity that the walk did not read to its end.
 
-type HubContactShown = Walk['hub_contacts'][number];
+type HubContactView = Walk['hub_contacts'][number];
 type Data = z.input<typeof walletOfac.data>;
 type Proximity = Data['proximity'];
 
@@ -382,7 +377,7 @@ export type OfacPorts = {
  */
 export function walletOfacHandler(
   ports: OfacPorts,
-  limits: WalkLimits = WALK_LIMITS,
+  limits: ListWalkLimits = WALK_LIMITS,
 ): Handler<typeof walletOfac> {
   return async ({ params, query }, asked) => {
     const on = query.on === undefined ? null : query.on;
@@ -415,7 +410,7 @@ export function walletOfacHandler(
       list: listOf(list),
       equivalent_forms: claim(look, () => forms.map(formOf)),
       ...otherListsShown(others, subject, asked.now()),
-      proximity_checked: claim(settledWalk(walk), isWhole, isNot),
+      proximity_checked: claimWhole(settledWalk(walk)),
       proximity: proximityOf(address, walk),
       caveat: ofacCaveat({ subject, list, listedForms, named, walk, on }),
     };
@@ -441,7 +436,7 @@ async function walkFrom(
   { parsed, kind }: ListSubject,
   on: string | null,
   ports: OfacPorts,
-  limits: WalkLimits,
+  limits: ListWalkLimits,
   asked: Asked,
 ): Promise<Partly<Walk, WalkPort>> {
   if (on !== null) return unread<WalkPort>('transfer_history', why('walk_is_of_today'));
@@ -453,9 +448,9 @@ async function walkFrom(
   return proximity({ list, history, ring: ports.counterpartyRing, labels }, parsed, limits, asked);
 }
 
-const isWhole = (): true => true;
-const isNot = (): false => false;
-const unmeasured = (): null => null;
+const _isWhole = (): true => true;
+const _isNot = (): false => false;
+const _noMeasure = (): null => null;
 
 function matchOf(entry: ListEntry) {
   const { entity, type, currency, uid, remarks, note, programs, address } = entry;
@@ -488,7 +483,7 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
   const rest: Partly<Walk, WalkPort> = settled instanceof Read ? settled : walk;
   const way = pathOf(subject, found);
   return {
-    checked: claim(settled, isWhole, isNot),
+    checked: claimWhole(settled),
     reason: settled instanceof Read ? null : reasonOf(walk),
     found: claim(
       rest,
@@ -502,8 +497,8 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
     entity: way.entity,
     program: way.program,
     listed_address: way.listed_address,
-    hops_examined: claim(rest, (one) => one.hops_examined, unmeasured),
-    nodes_examined: claim(rest, (one) => one.nodes_examined, unmeasured),
+    hops_examined: claimOrNull(rest, (one) => one.hops_examined),
+    nodes_examined: claimOrNull(rest, (one) => one.nodes_examined),
     nodes_unread: nodesUnread(walk),
     frontier_exhausted:
       settled instanceof Read ? claim(settled, (one) => one.frontier_exhausted) : null,
@@ -515,16 +510,22 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
       (one) => one.hub_contacts.map(hubContactOf),
       () => rowsSeen(map(walk, (one) => one.hub_contacts.map(hubContactOf))),
     ),
-    hub_contacts_count: claim(withRing(walk), (one) => one.hub_contacts_count, unmeasured),
-    edges_left_out: walk instanceof Read ? leftOutOf(walk) : null,
+    hub_contacts_count: claimOrNull(withRing(walk), (one) => one.hub_contacts_count),
+    edges_left_out:
+      walk instanceof Read
+        ? {
+            zero_value: claim(walk, ({ left_out }) => left_out.zero_value),
+            no_market_token: claim(walk, ({ left_out }) => left_out.no_market_token),
+          }
+        : null,
     left_out_contacts: claim(
       walk,
       (one) => one.contacts.map(contactOf),
       () => rowsSeen(map(walk, (one) => one.contacts.map(contactOf))),
     ),
-    chains_examined: settled instanceof Read ? filled(settled.value.chains_examined) : null,
-    chains_not_examined: claim(rest, (one) => [...one.chains_not_examined], unmeasured),
-    nft_not_examined: claim(rest, (one) => [...one.nft_not_examined], unmeasured),
+    chains_examined: settled instanceof Read ? listOrNull(settled.value.chains_examined) : null,
+    chains_not_examined: claimOrNull(rest, (one) => [...one.chains_not_examined]),
+    nft_not_examined: claimOrNull(rest, (one) => [...one.nft_not_examined]),
     provenance: settled instanceof Read ? settled.value.provenance : null,
     is_screen: true,
   };
@@ -540,7 +541,7 @@ function fact<T extends boolean | number | readonly unknown[]>(
 ): Claim<T, null, WalkPort> {
   const settled = settledWalk(walk);
   const met = settled instanceof Read && isSomething(pick(settled.value));
-  return claim(met ? settled : walk, pick, unmeasured);
+  return claimOrNull(met ? settled : walk, pick);
 }
 
 /** The walk together with the ring: only both can say that no hub dealt with a listed address. */
@@ -598,13 +599,10 @@ function pathOf(subject: string, found: Hit | null): Path {
     path: stopsOf(way),
     hops_detail: way.map((hop) => hopOf(subject, hop)),
     entity: entry.entity,
-    program: programmeText(entry),
+    program:
+      entry.programs === null || entry.programs.length === 0 ? null : entry.programs.join(', '),
     listed_address: endOf(way),
   };
-}
-
-function programmeText({ programs }: ListEntry): string | null {
-  return programs === null || programs.length === 0 ? null : programs.join(', ');
 }
 
 function hopOf(subject: string, { near, transfer }: Hop) {
@@ -634,22 +632,15 @@ function amountOf({ kind, raw_amount }: HistoryTransfer, decimals: number | null
   return decimals === null || kind === 'nft' ? null : formatUnits(raw_amount, decimals);
 }
 
-function leftOutOf(walk: Read<Walk, WalkPort>): Proximity['edges_left_out'] {
-  return {
-    zero_value: claim(walk, ({ left_out }) => left_out.zero_value),
-    no_market_token: claim(walk, ({ left_out }) => left_out.no_market_token),
-  };
-}
-
 function contactOf({ transfer, why: rule, listed_address }: LeftOutContact) {
   const { chain, tx, token } = transfer;
   return { chain, tx, token, why: rule, listed_address };
 }
 
-function hubContactOf({ address, degree, label, listed_address, transfer }: HubContactShown) {
+function hubContactOf({ address, degree, label, listed_address, transfer }: HubContactView) {
   return { address, degree, label, listed_address, tx: transfer.tx };
 }
 
-function filled<T>(list: readonly T[]): T[] | null {
+function listOrNull<T>(list: readonly T[]): T[] | null {
   return list.length === 0 ? null : [...list];
 }

@@ -53,14 +53,14 @@ type Ended<K extends RefreshOutcome['kind']> = Omit<
   'tried' | 'retry'
 >;
 export type Updated = Ended<'updated'>;
-export type Refused = Ended<'refused'>;
+export type RefusedList = Ended<'refused'>;
 
 /** What one source came to; `moved`: another process replaced the list, and it is asked again. */
-export type Step =
+export type SourceStep =
   | { readonly kind: 'moved' }
   | ({ readonly served: ServedFile | null } & (
       | { readonly kind: 'served'; readonly end: Updated | Ended<'unchanged'> }
-      | { readonly kind: 'refused'; readonly refused: Refused; readonly passing: boolean }
+      | { readonly kind: 'refused'; readonly refused: RefusedList; readonly passing: boolean }
       | { readonly kind: 'failed'; readonly reason: string; readonly after_s?: number }
     ));
 
@@ -68,7 +68,7 @@ export type Step =
 export class StoreSilent extends Error {}
 
 /** What the store said. Throws `StoreSilent`. */
-export function stored<T>(reading: Reading<T, PublicationStorePort>): T {
+export function requireStored<T>(reading: Reading<T, PublicationStorePort>): T {
   if (reading instanceof Read) return reading.value;
   throw new StoreSilent(reading.why.reason);
 }
@@ -94,15 +94,15 @@ export async function weigh(
   world: RefreshWorld,
   asked: Case,
   { file, validators }: Extract<Delivery, { kind: 'file' }>,
-): Promise<Step> {
+): Promise<SourceStep> {
   const { mirror, before } = asked;
   const served = { sha256: file.sha256, validators };
   if (before !== null && before.sha256 === file.sha256 && isReadByThis(world, before)) {
     return await stillNewest(world, asked, before, served);
   }
   if (asked.acceptance?.sha256 !== file.sha256) {
-    const known = await refusedBefore(world, file.sha256, before);
-    if (known !== null) return await refusedAgain(world, asked, known, served);
+    const known = await findRefusal(world, file.sha256, before);
+    if (known !== null) return await refuseAgain(world, asked, known, served);
   }
   const list = await world.reader(file.path, asked.signal);
   if (isListRefusal(list)) {
@@ -118,7 +118,7 @@ export async function weigh(
   const rows = await rowsOfSameDay(world, asked, list);
   const against = refusalOf(world, asked, list, rows);
   if (against === null && rows !== null && !asked.first && addsNothing(list, rows)) {
-    return heldInForce(mirror, served);
+    return failInForce(mirror, served);
   }
   const overruled = against?.size === true && asked.acceptance?.sha256 === list.sha256;
   if (against !== null && !overruled) {
@@ -150,7 +150,7 @@ async function rowsOfSameDay(
   { published }: PublishedList,
 ): Promise<readonly ListEntry[] | null> {
   if (before === null || before.published !== published) return null;
-  return before.source_key === mirror.key ? null : stored(await store.entries(before.id));
+  return before.source_key === mirror.key ? null : requireStored(await store.entries(before.id));
 }
 
 function addsNothing(list: PublishedList, rows: readonly ListEntry[]): boolean {
@@ -168,10 +168,10 @@ async function putInForce(
   { store, readerVersion }: RefreshWorld,
   asked: Case,
   { list, served, accepted_why }: Passed,
-): Promise<Step> {
+): Promise<SourceStep> {
   const { mirror, before, now } = asked;
   const check = checkOf(asked);
-  const written = stored(
+  const written = requireStored(
     await store.accept({
       list,
       reader_version: readerVersion,
@@ -204,13 +204,15 @@ export async function stillNewest(
   asked: Case,
   before: HeldPublication,
   served: ServedFile,
-): Promise<Step> {
+): Promise<SourceStep> {
   const { mirror } = asked;
   const check = checkOf(asked);
-  if (check === null && !asked.first) return heldInForce(mirror, served);
+  if (check === null && !asked.first) return failInForce(mirror, served);
   if (check !== null) {
     const source = { key: mirror.key, url: mirror.url };
-    const written = stored(await store.recordCheck({ publication_id: before.id, source, check }));
+    const written = requireStored(
+      await store.recordCheck({ publication_id: before.id, source, check }),
+    );
     if (written === 'moved') return { kind: 'moved' };
   }
   const list = {
@@ -223,13 +225,16 @@ export async function stillNewest(
   return { kind: 'served', end: { kind: 'unchanged', list }, served };
 }
 
-function heldInForce({ url }: Pick<Mirror, 'url'>, served: ServedFile): Step {
+function failInForce({ url }: Pick<Mirror, 'url'>, served: ServedFile): SourceStep {
   const reason = `${url}: it serves the list in force, which is no check of it.`;
   return { kind: 'failed', reason, served };
 }
 
 /** By what a file is judged: under another reader, rule or list in force it is judged anew. */
-function judgedBy({ readerVersion, gate }: RefreshWorld, before: HeldPublication | null): string {
+function rulesOfJudgement(
+  { readerVersion, gate }: RefreshWorld,
+  before: HeldPublication | null,
+): string {
   const against = before === null ? 'none' : `${before.id} of reader ${before.reader_version}`;
   return `reader ${readerVersion}, ${gate.rules}, against ${against}`;
 }
@@ -238,14 +243,14 @@ function judgedBy({ readerVersion, gate }: RefreshWorld, before: HeldPublication
 const AHEAD = 'future_publication';
 
 /** The refusal of a file that would be refused again; `null` where it has to be judged. */
-export async function refusedBefore(
+export async function findRefusal(
   world: RefreshWorld,
   sha256: string,
   before: HeldPublication | null,
 ): Promise<HeldRefusal | null> {
-  const refusal = stored(await world.store.refusalOf(sha256));
+  const refusal = requireStored(await world.store.refusalOf(sha256));
   if (refusal === null || refusal.code === AHEAD) return null;
-  return refusal.judged_by === judgedBy(world, before) ? refusal : null;
+  return refusal.judged_by === rulesOfJudgement(world, before) ? refusal : null;
 }
 
 /** Faults of a delivery that passes soon: it was cut short, damaged, or is a page instead. */
@@ -260,7 +265,7 @@ type Refusing = ListRefusal & {
 };
 
 /** Keeps a file aside and remembers why it was refused. */
-async function refuse(world: RefreshWorld, asked: Case, refusing: Refusing): Promise<Step> {
+async function refuse(world: RefreshWorld, asked: Case, refusing: Refusing): Promise<SourceStep> {
   const { code, reason, size, published, file, validators } = refusing;
   const passing = PASSING.has(code);
   const aside = await file.keepAside(code, reason);
@@ -273,35 +278,35 @@ async function refuse(world: RefreshWorld, asked: Case, refusing: Refusing): Pro
     from_publisher: isPublisher(asked),
     passing,
     acceptable: size,
-    judged_by: judgedBy(world, asked.before),
+    judged_by: rulesOfJudgement(world, asked.before),
     kept_as: aside instanceof Read ? aside.value : null,
     first_at: asked.now,
     refused_at: asked.now,
   };
-  stored(await world.store.recordRefusal(refusal));
+  requireStored(await world.store.recordRefusal(refusal));
   // The validators of a delivery that was cut short are those of the whole file: with them the
   // whole one would never be fetched.
   const served = { sha256: file.sha256, validators: passing ? NO_VALIDATORS : validators };
-  return { kind: 'refused', refused: refusedOf(refusal, asked), passing, served };
+  return { kind: 'refused', refused: refusalFrom(refusal, asked), passing, served };
 }
 
 /** The same file again: it is not read again, and when it was seen is remembered. */
-export async function refusedAgain(
+export async function refuseAgain(
   world: RefreshWorld,
   asked: Case,
   refusal: HeldRefusal,
   served: ServedFile,
-): Promise<Step> {
+): Promise<SourceStep> {
   const from_publisher = isPublisher(asked);
   const again = { ...refusal, from_publisher, refused_at: asked.now };
-  stored(await world.store.recordRefusal({ ...again, source_url: asked.mirror.url }));
-  return { kind: 'refused', refused: refusedOf(refusal, asked), passing: false, served };
+  requireStored(await world.store.recordRefusal({ ...again, source_url: asked.mirror.url }));
+  return { kind: 'refused', refused: refusalFrom(refusal, asked), passing: false, served };
 }
 
-function refusedOf(
+function refusalFrom(
   { code, reason, published, sha256, acceptable, kept_as }: HeldRefusal,
   { mirror, before }: Case,
-): Refused {
+): RefusedList {
   const file = { published, sha256, source: mirror.url, acceptable, kept_as };
   const in_force = before === null ? null : before.published;
   return { kind: 'refused', code, reason, ...file, in_force };
@@ -312,7 +317,7 @@ function refusedOf(
  * machine has no such file, the sources are asked for it as for a new one.
  */
 export async function readAgain(world: RefreshWorld, signal: AbortSignal): Promise<void> {
-  const { publication: before, now } = stored(await world.store.inForce());
+  const { publication: before, now } = requireStored(await world.store.inForce());
   if (before === null || isReadByThis(world, before)) return;
   const file = await world.publisher.kept(before.sha256);
   if (file === null) return;

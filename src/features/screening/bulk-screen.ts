@@ -10,7 +10,7 @@ import {
   parseKnownAddress,
 } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
-import { type Claim, claim } from '../../evidence/claim.ts';
+import { type Claim, claim, claimWhole } from '../../evidence/claim.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
 import {
   both,
@@ -52,7 +52,6 @@ export type ScreenPorts = {
   readonly otherLists: OtherLists;
 };
 
-/** How many of the results are in each state. */
 type ScreenCounts = { ok: number; insufficient_evidence: number; not_deployed: number };
 
 type AnyRead = Read<unknown, never>;
@@ -82,11 +81,9 @@ type Readings = {
   readonly othersWhole: Partly<OtherListsLookUp, OtherListsPort> | null;
 };
 
-/** A table that a screen may be limited to. */
 type TableName = 'sanctions_list' | 'exchange_table' | 'launch_corpus' | 'other_lists';
 
-/** Unix seconds of the question, and the tables that it is limited to. */
-type Asked = { readonly now: number; readonly tables?: readonly TableName[] | undefined };
+type ScreenTime = { readonly now: number; readonly tables?: readonly TableName[] | undefined };
 
 /**
  * Screens every address in the order given, duplicates included, in all tables or in those that
@@ -95,7 +92,7 @@ type Asked = { readonly now: number; readonly tables?: readonly TableName[] | un
 export async function bulkScreen(
   addresses: readonly string[],
   ports: ScreenPorts,
-  { now, tables }: Asked,
+  { now, tables }: ScreenTime,
 ): Promise<Screen> {
   const isAsked = (table: TableName) => tables === undefined || tables.includes(table);
   const subjects = addresses.map(subjectOf);
@@ -142,7 +139,10 @@ function screenOf(subjects: readonly Subject[], readings: Readings, today: strin
     const formsOnList = onListAs(readings.list, (look) => listedForms(look, subject).length > 0);
     if (onList instanceof Read) list = onList;
     else if (formsOnList instanceof Read) list = formsOnList;
-    const onCorpus = onCorpusAs(tables.corpus, subject);
+    const onCorpus =
+      tables.corpus === null
+        ? null
+        : decide(tables.corpus, (look) => hasDied(look, subject.address));
     if (onCorpus instanceof Read) corpus = onCorpus;
     const result = resultOf(subject, onList, formsOnList, { ...tables, corpus: onCorpus });
     results.push(result);
@@ -162,14 +162,6 @@ function onListAs(
   test: (look: ListLookUp) => boolean,
 ): Reading<ListLookUp, ListPort> | null {
   return list === null ? null : decide(list, test);
-}
-
-/** A corpus that has fallen behind tells of launches that died, and of nobody that none did. */
-function onCorpusAs(
-  corpus: Readings['corpus'],
-  { address }: Subject,
-): Reading<CorpusLookUp, CorpusPort> | null {
-  return corpus === null ? null : decide(corpus, (look) => hasDied(look, address));
 }
 
 function hasDied({ found }: CorpusLookUp, address: string): boolean {
@@ -216,7 +208,6 @@ type Applying = Omit<Readings, 'list' | 'othersWhole'> & {
   readonly reason: string;
 };
 
-/** What the tables hold that were read. */
 type Tables = {
   readonly list: ListLookUp | null;
   readonly labels: LabelLookUp | null;
@@ -234,13 +225,13 @@ function applying(subjects: readonly Subject[], applied: Readings, today: string
     today,
     isWhole,
     checked: {
-      exchange_table: labels === null ? null : claim(labels, wasRead, wasNot),
-      launch_corpus: corpus === null ? null : claim(corpus, wasRead, wasNot),
-      other_lists: othersWhole === null ? null : claim(othersWhole, wasRead, wasNot),
-      sanctions_list: list === null ? null : claim(list, wasRead, wasNot),
+      exchange_table: labels === null ? null : claimWhole(labels),
+      launch_corpus: corpus === null ? null : claimWhole(corpus),
+      other_lists: othersWhole === null ? null : claimWhole(othersWhole),
+      sanctions_list: list === null ? null : claimWhole(list),
     },
     absent: isWhole ? absence(applied, subjects) : 'not_deployed',
-    unlisted: list instanceof Read ? unlisted(list, subjects) : null,
+    unlisted: list instanceof Read ? missFrom(list, subjects) : null,
     formsUnlisted: list instanceof Read ? formsUnlisted(list, subjects) : null,
     unnamed: others instanceof Read ? listingsOfUnnamed(others, subjects, today) : null,
     reason: reasonOf(applied, isWhole),
@@ -248,14 +239,15 @@ function applying(subjects: readonly Subject[], applied: Readings, today: string
 }
 
 function reasonOf(readings: Readings, isWhole: boolean): string {
-  const tables = tableNames(readings);
+  const asked = namedTables(readings).filter(([, reading]) => reading !== null);
+  const tables: string = asked.map(([name]) => name).join(', ');
   if (tables === '') return why('no_table_applies').reason;
   if (isWhole) return why('no_record_held', { tables }).reason;
   return why('tables_unread', { tables: silentTables(readings) }).reason;
 }
 
-const wasRead = (): true => true;
-const wasNot = (): false => false;
+const _wasRead = (): true => true;
+const _wasNot = (): false => false;
 
 const LIST_NAME = 'the sanctions list';
 const LABELS_NAME = 'the exchange-wallet table';
@@ -271,12 +263,6 @@ function namedTables({ list, labels, corpus, othersWhole }: Readings) {
   ] as const;
 }
 
-function tableNames(readings: Readings): string {
-  const asked = namedTables(readings).filter(([, reading]) => reading !== null);
-  return asked.map(([name]) => name).join(', ');
-}
-
-/** The tables that gave no whole answer, each with its reason. */
 function silentTables(readings: Readings): string {
   const silent: string[] = [];
   for (const [name, reading] of namedTables(readings)) {
@@ -306,23 +292,19 @@ function resultOf(
     state: held ? 'ok' : tables.absent,
     exchange,
     launches,
-    sanctions: listed ? listedAs(list, address) : tables.unlisted,
+    sanctions: listed ? listingFrom(list, address) : tables.unlisted,
     equivalent_forms: formListed
       ? claim(forms, (look) => listedForms(look, subject))
       : tables.formsUnlisted,
     other_lists: elsewhere ? listingsElsewhere(others, [subject], tables.today) : tables.unnamed,
     // A list past its age is read for those it holds and unread for the rest.
-    checked: listed && !tables.isWhole ? withList(tables.checked, list) : tables.checked,
+    checked:
+      listed && !tables.isWhole
+        ? { ...tables.checked, sanctions_list: claimWhole(list) }
+        : tables.checked,
   };
   if (!held) result.reason = tables.reason;
   return result;
-}
-
-function withList(
-  checked: ScreenResult['checked'],
-  list: Reading<ListLookUp, ListPort>,
-): ScreenResult['checked'] {
-  return { ...checked, sanctions_list: claim(list, wasRead, wasNot) };
 }
 
 /**
@@ -332,30 +314,30 @@ function withList(
 function absence(readings: Readings, subjects: readonly Subject[]): ScreenResult['state'] {
   const { list, labels, corpus, others } = readings;
   const tables = {
-    list: held(list),
-    labels: held(labels),
-    corpus: held(corpus),
-    others: held(others),
+    list: valueRead(list),
+    labels: valueRead(labels),
+    corpus: valueRead(corpus),
+    others: valueRead(others),
   };
   const missing = subjects.filter((subject) => !holds(tables, subject));
-  const said = (looks: Partial<Tables>) =>
+  const stateOf = (looks: Partial<Tables>) =>
     missing.some((subject) => holds({ ...tables, ...looks }, subject))
       ? 'ok'
       : 'insufficient_evidence';
   if (list instanceof Read && labels instanceof Read) {
-    if (others instanceof Read) return claim(both({ list, labels, others }), said, unsaid);
-    return claim(both({ list, labels }), said, unsaid);
+    if (others instanceof Read) return claim(both({ list, labels, others }), stateOf, unsaid);
+    return claim(both({ list, labels }), stateOf, unsaid);
   }
-  if (list instanceof Read) return claim(list, (look) => said({ list: look }));
-  if (labels instanceof Read) return claim(labels, (look) => said({ labels: look }));
-  if (corpus instanceof Read) return claim(corpus, (look) => said({ corpus: look }));
-  if (others instanceof Read) return claim(others, (look) => said({ others: look }));
+  if (list instanceof Read) return claim(list, (look) => stateOf({ list: look }));
+  if (labels instanceof Read) return claim(labels, (look) => stateOf({ labels: look }));
+  if (corpus instanceof Read) return claim(corpus, (look) => stateOf({ corpus: look }));
+  if (others instanceof Read) return claim(others, (look) => stateOf({ others: look }));
   return 'not_deployed';
 }
 
 const unsaid = () => 'not_deployed' as const;
 
-function held<T>(reading: Partly<T, never> | null): T | null {
+function valueRead<T>(reading: Partly<T, never> | null): T | null {
   return reading instanceof Read ? reading.value : null;
 }
 
@@ -373,7 +355,7 @@ function holds(tables: Tables, subject: Subject): boolean {
 // Whom it lacks is told of all of them at once: their rows, all together, are none.
 
 /** What the list says of those that it does not hold. */
-export function unlisted(
+export function missFrom(
   list: Read<ListLookUp, ListPort>,
   subjects: readonly Subject[],
 ): NonNullable<ScreenResult['sanctions']> {
@@ -405,7 +387,7 @@ export function listedForms({ found }: ListLookUp, { forms }: Subject): ListedFo
 }
 
 /** What the list says of an address that it holds. */
-export function listedAs(
+export function listingFrom(
   list: Read<ListLookUp, ListPort>,
   address: string,
 ): NonNullable<ScreenResult['sanctions']> {
@@ -486,7 +468,6 @@ export function listingsOfUnnamed(
   return listingsElsewhere(others, unnamed, today);
 }
 
-/** Whom a list names, by the address itself before another form of it. */
 function entityIn(look: OtherListsLookUp, list: OtherList, subjects: readonly Subject[]) {
   const addresses = subjects.flatMap(({ address, forms }) => [address, ...forms.map(addressOf)]);
   const named = addresses
@@ -526,7 +507,6 @@ export type ListingElsewhere = {
   reason: string | null;
 };
 
-/** What is said of an address that no table holds: nothing, until each of them was read. */
 type Absent<P extends string> = Claim<'ok' | 'insufficient_evidence', 'not_deployed', P>;
 
 /** The entries of one address in the tables that were read. */
@@ -637,8 +617,7 @@ export function subjectOf(text: string): Subject | null {
 
 const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
 
-/** The lists that a screen asked, each `null` where it was not. */
-type ListsAsked = {
+type ListReadings = {
   readonly list: Partly<ListLookUp, SanctionsListPort> | null;
   readonly others: Partly<OtherListsLookUp, OtherListsPort> | null;
 };
@@ -650,7 +629,7 @@ type ListsAsked = {
 export function misformOf(
   text: string | undefined,
   subject: Subject | null,
-  { list, others }: ListsAsked,
+  { list, others }: ListReadings,
 ): MisformCode | null {
   if (subject === null || text === undefined) return 'form_not_recognised';
   if (subject.recognised) return null;

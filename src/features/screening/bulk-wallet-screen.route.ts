@@ -16,14 +16,12 @@ import {
 } from '../../contract/wire.ts';
 import { why } from '../../evidence/reasons.ts';
 import { DATED_BY } from '../../evidence/source.ts';
-import { bulkScreen, type Misformed, type ScreenPorts } from './bulk-screen.ts';
+import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
 
-/** The most addresses that one screen takes. */
 const BULK_ADDRESSES_MAX = 500;
 /** The largest body that is read. */
 export const BULK_BODY_BYTES_MAX = 256 * 1024;
 
-/** The tables that a screen can be limited to, as `checked` names them. */
 const SCREENED_TABLES = [
   'sanctions_list',
   'exchange_table',
@@ -148,14 +146,12 @@ export const bulkWalletScreen = evidenceRoute({
 
 const SUBJECT = 'bulk';
 
-/** The caveat of every screen. */
 const SCREEN_CAVEAT =
   'A screen of the tables held here: the published sanctions list, the exchange-wallet table and ' +
   'the Solana launch corpus. No transfer, counterparty or chain was read, so it is no forensic ' +
   'reconstruction, and an address that these tables do not hold is not thereby shown to be ' +
   'anything. For the full record of one address ask GET /api/v1/wallet/{address}/score.';
 
-/** What is said beside it where the list was read. */
 const FORMS_CAVEAT =
   'Other forms of the same key or account were looked for on the list too: those that stand ' +
   'there are told in equivalent_forms, apart from sanctions.';
@@ -166,7 +162,11 @@ export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulk
     const screen = await bulkScreen(addresses, ports, { now: now(), tables });
     switch (screen.outcome) {
       case 'misformed':
-        return badInput(screen.misformed.map(problemOf));
+        return badInput(
+          screen.misformed.map(({ index, code }) =>
+            why(code).reason.replace(/^address/, `addresses[${index}]`),
+          ),
+        );
       case 'silent':
         return bulkWalletScreen.absent.not_deployed({ subject: SUBJECT, ...screen });
       case 'screened': {
@@ -187,9 +187,4 @@ function othersCaveat(names: readonly string[]): string {
     `Lists of other authorities were read too (${names.join(', ')}): what they say stands in ` +
     'other_lists, apart from sanctions.'
   );
-}
-
-/** The problem of one position; the text that stood there is not repeated. */
-function problemOf({ index, code }: Misformed): string {
-  return why(code).reason.replace(/^address/, `addresses[${index}]`);
 }

@@ -24,9 +24,9 @@ import { factLines, print, printJson } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { DATED_BY, type DatedBy } from '../../evidence/source.ts';
 import {
+  type AnsweredScreen,
   isSimulated,
   leftUnread,
-  type ScreenResult,
   screenedBody,
   screenText,
 } from './screen.command.ts';
@@ -130,17 +130,16 @@ function show(address: string, parts: readonly Part[], io: Io): void {
   for (const note of new Set(parts.flatMap((one) => one.notes))) io.out(note);
 }
 
-function unchecked(name: string, reason: string, status: ExitStatus = EXIT.couldNotCheck): Part {
+function failPart(name: string, reason: string, status: ExitStatus = EXIT.couldNotCheck): Part {
   return { facts: [[name, `not checked: ${reason}`]], notes: [], isMadeUp: false, status };
 }
 
 function notAnswered(name: string, said: ServiceAnswer): Part {
-  if (said.kind === 'silent') return unchecked(name, said.reason);
+  if (said.kind === 'silent') return failPart(name, said.reason);
   const status = said.status === 400 ? EXIT.badUsage : EXIT.couldNotCheck;
-  return unchecked(name, refusalText(said.status, said.body), status);
+  return failPart(name, refusalText(said.status, said.body), status);
 }
 
-/** The name and the programmes of an entry, as far as the list tells them. */
 function listedText({ entity, programs }: z.output<typeof match>): string {
   const programmes = programs === null ? '' : ` (${programs.join(', ')})`;
   return entity === null ? '' : `${entity}${programmes}, `;
@@ -149,8 +148,8 @@ function listedText({ entity, programs }: z.output<typeof match>): string {
 function ofacPart(said: ServiceAnswer): Part {
   if (said.kind === 'silent' || said.status !== 200) return notAnswered('sanctions', said);
   const parsed = ofacBody.safeParse(said.body);
-  if (!parsed.success) return unchecked('sanctions', 'the answer is not one of this interface');
-  if (parsed.data.state !== 'ok') return unchecked('sanctions', parsed.data.reason);
+  if (!parsed.success) return failPart('sanctions', 'the answer is not one of this interface');
+  if (parsed.data.state !== 'ok') return failPart('sanctions', parsed.data.reason);
   const { data } = parsed.data;
   const { sanctioned, matches, list: of, proximity, caveat } = data;
   const listed = sanctioned
@@ -169,7 +168,6 @@ function ofacPart(said: ServiceAnswer): Part {
   };
 }
 
-/** A line for each list of another authority, with its own date. */
 function otherListFacts(said: z.output<typeof ofacData>): Fact[] {
   const { other_lists: lists, other_lists_reason: reason } = said;
   if (lists === null) return [['other lists', `not asked: ${textOrEmpty(reason)}`]];
@@ -224,17 +222,17 @@ function proximityText(walk: Proximity): string {
 function screenPart(said: ServiceAnswer): Part {
   if (said.kind === 'silent' || said.status !== 200) return notAnswered('tables', said);
   const parsed = screenedBody.safeParse(said.body);
-  if (!parsed.success) return unchecked('tables', 'the answer is not one of this interface');
-  if (parsed.data.state === 'not_deployed') return unchecked('tables', parsed.data.reason);
+  if (!parsed.success) return failPart('tables', 'the answer is not one of this interface');
+  if (parsed.data.state === 'not_deployed') return failPart('tables', parsed.data.reason);
   const { results, caveat } = parsed.data.data;
   const [result] = results;
-  if (result === undefined) return unchecked('tables', 'the answer holds no result');
+  if (result === undefined) return failPart('tables', 'the answer holds no result');
   const status = leftUnread(result) ? EXIT.couldNotCheck : EXIT.done;
   const isMadeUp = isSimulated(caveat);
   return { facts: factsOf(result), notes: [caveat], isMadeUp, status };
 }
 
-function factsOf(result: ScreenResult): Fact[] {
+function factsOf(result: AnsweredScreen): Fact[] {
   const exchange: Fact = ['exchange', screenText.exchange(result)];
   const { launch_corpus: corpus } = result.checked;
   return corpus === null ? [exchange] : [exchange, ['launches', screenText.launches(result)]];

@@ -170,7 +170,7 @@ async function* batches(
 
 async function screenNext(run: Run, batch: readonly FileAddress[]): Promise<void> {
   const rows = run.stopped === null ? await screenBatch(run.to, batch, run.tables, run.io) : null;
-  const told: readonly Row[] =
+  const told: readonly ScreenRow[] =
     rows === null
       ? batch.map((row) => ({ ...row, kind: 'unchecked', reason: String(run.stopped) }))
       : rows;
@@ -179,10 +179,10 @@ async function screenNext(run: Run, batch: readonly FileAddress[]): Promise<void
   // What was not checked is not written down, so that a run that goes on asks about it.
   if (run.out !== null && silent === undefined) await run.out.add(told);
   if (run.out === null) show(told, run);
-  for (const row of told) countOutcome(outcomeOf(row), run.counts);
+  for (const row of told) countOutcome(outcomeOfRow(row), run.counts);
 }
 
-function show(rows: readonly Row[], run: Run): void {
+function show(rows: readonly ScreenRow[], run: Run): void {
   const { io } = run;
   if (io.json) {
     for (const row of rows) printJson(io, jsonOf(row));
@@ -196,7 +196,7 @@ function show(rows: readonly Row[], run: Run): void {
   if (told !== undefined) io.out(told);
 }
 
-function jsonOf(row: Row): object {
+function jsonOf(row: ScreenRow): object {
   const { line, column, address, kind } = row;
   if (row.kind !== 'result') return { line, column, address, state: kind, reason: row.reason };
   const { result, caveat } = row;
@@ -213,9 +213,9 @@ const ROUNDS_MAX = BATCH_MAX + 1;
 const PATH = '/api/v1/bulk/wallet-screen';
 
 /** What is said of one address of the file. */
-export type Row = FileAddress &
+export type ScreenRow = FileAddress &
   (
-    | { readonly kind: 'result'; readonly result: ScreenResult; readonly caveat: string }
+    | { readonly kind: 'result'; readonly result: AnsweredScreen; readonly caveat: string }
     | { readonly kind: 'misformed' | 'unchecked'; readonly reason: string }
   );
 
@@ -225,7 +225,7 @@ export async function screenBatch(
   batch: readonly FileAddress[],
   tables: readonly string[],
   io: Io,
-): Promise<Row[]> {
+): Promise<ScreenRow[]> {
   const misformed = new Map<FileAddress, string>();
   const limited = tables.length === 0 ? {} : { tables };
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -251,7 +251,7 @@ function answeredRows(
   asked: readonly FileAddress[],
   misformed: ReadonlyMap<FileAddress, string>,
   body: unknown,
-): Row[] {
+): ScreenRow[] {
   const parsed = screenedBody.safeParse(body);
   if (!parsed.success) return inOrder(batch, misformed, 'the answer is not one of this interface');
   if (parsed.data.state === 'not_deployed') return inOrder(batch, misformed, parsed.data.reason);
@@ -259,7 +259,7 @@ function answeredRows(
   if (results.length !== asked.length) {
     return inOrder(batch, misformed, 'the answer has another number of results than was asked');
   }
-  const found = new Map<FileAddress, ScreenResult>();
+  const found = new Map<FileAddress, AnsweredScreen>();
   for (const [i, row] of asked.entries()) {
     const result = results[i];
     if (result !== undefined) found.set(row, result);
@@ -267,13 +267,13 @@ function answeredRows(
   return inOrder(batch, misformed, { found, caveat });
 }
 
-type Rest = { readonly found: ReadonlyMap<FileAddress, ScreenResult>; readonly caveat: string };
+type Rest = { readonly found: ReadonlyMap<FileAddress, AnsweredScreen>; readonly caveat: string };
 
 function inOrder(
   batch: readonly FileAddress[],
   misformed: ReadonlyMap<FileAddress, string>,
   rest: Rest | string,
-): Row[] {
+): ScreenRow[] {
   return batch.map((row) => {
     const why = misformed.get(row);
     if (why !== undefined) return { ...row, kind: 'misformed', reason: why };
@@ -301,7 +301,7 @@ function namedPositions(body: unknown, asked: readonly FileAddress[]): Map<FileA
 // count; what was cut off in the middle is written anew.
 
 /** What one address came to, for the last line and the exit status. */
-export type Outcome = {
+export type RowOutcome = {
   /** `listed`, `form_listed`: it, or another form of it, stands on the list. */
   readonly listed: boolean;
   readonly formListed: boolean;
@@ -315,7 +315,7 @@ export type Outcome = {
 };
 
 /** The outcome of a row. */
-export function outcomeOf(row: Row): Outcome {
+export function outcomeOfRow(row: ScreenRow): RowOutcome {
   if (row.kind !== 'result') {
     const kind = row.kind === 'misformed' ? 'misformed' : 'not checked';
     const nowhere = { listed: false, formListed: false, elsewhere: false };
@@ -324,7 +324,7 @@ export function outcomeOf(row: Row): Outcome {
   const { result } = row;
   return {
     listed: result.sanctions?.listed === true,
-    formListed: listedForms(result).length > 0,
+    formListed: formsOnList(result).length > 0,
     listRead: result.sanctions !== null,
     elsewhere: isListedElsewhere(result),
     othersRead: result.checked.other_lists === true,
@@ -339,14 +339,14 @@ export const SCREEN_COLUMNS = [
 ] as const;
 
 /** The cells of a row under these columns; `null` where there is nothing to say. */
-export function screenCells(row: Row): (string | number | null)[] {
+export function screenCells(row: ScreenRow): (string | number | null)[] {
   const { line, column, address } = row;
-  const { kind } = outcomeOf(row);
+  const { kind } = outcomeOfRow(row);
   if (row.kind !== 'result') {
     return [line, column, address, kind, null, null, null, null, null, null, null, row.reason];
   }
   const { result, caveat } = row;
-  const forms = listedForms(result);
+  const forms = formsOnList(result);
   return [
     ...[line, column, address, kind, result.state, screenText.sanctions(result)],
     ...[forms.length === 0 ? null : forms.join(' '), screenText.otherLists(result)],
@@ -369,11 +369,10 @@ export function csvCell(value: string | number | null): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** A cell of which there is nothing to say. */
 /** The caveat stands in each row, since rows are cut out and passed on. */
 const HEADING = `${[...SCREEN_COLUMNS, 'caveat'].map(csvCell).join(',')}\n`;
 
-function lineOf(row: Row): string {
+function lineOf(row: ScreenRow): string {
   const cells = [...screenCells(row), row.kind === 'result' ? row.caveat : null];
   return `${cells.map(csvCell).join(',')}\n`;
 }
@@ -384,8 +383,8 @@ export class OutRefused extends Error {}
 /** A file of rows: what it holds of earlier, and a way to add to it. */
 export type OutFile = {
   /** The address and outcome of the next row of an earlier run; `null` after the last. */
-  readonly earlier: () => Promise<{ place: string; outcome: Outcome } | null>;
-  readonly add: (rows: readonly Row[]) => Promise<void>;
+  readonly earlier: () => Promise<{ place: string; outcome: RowOutcome } | null>;
+  readonly add: (rows: readonly ScreenRow[]) => Promise<void>;
 };
 
 /** Opens a new file, or one of a run that stopped, where `resume` says so. */
@@ -398,7 +397,7 @@ export async function openOut(
     if (fault.code === 'ENOENT') return null;
     throw new OutRefused(`${path}: ${fault.code}`);
   });
-  const add = (rows: readonly Row[]) => appendFile(path, rows.map(lineOf).join(''));
+  const add = (rows: readonly ScreenRow[]) => appendFile(path, rows.map(lineOf).join(''));
   if (there === null) {
     await appendFile(path, HEADING);
     return { earlier: async () => null, add };
@@ -431,7 +430,7 @@ export function placeOf({ line, column, address }: FileAddress): string {
 
 const KINDS = ['screened', 'in part', 'misformed'] as const;
 
-function outcomeAsWritten(kind: string | undefined, said: readonly string[]): Outcome {
+function outcomeAsWritten(kind: string | undefined, said: readonly string[]): RowOutcome {
   const known = KINDS.find((one) => one === kind);
   const [sanctions, forms, others] = said;
   if (known === undefined || sanctions === undefined || others === undefined) {
@@ -444,14 +443,9 @@ function outcomeAsWritten(kind: string | undefined, said: readonly string[]): Ou
     formListed: forms !== '',
     listRead: listed || sanctions === 'not on the list',
     elsewhere,
-    othersRead: isReadAsWritten(others),
+    othersRead: others.includes(' on ') && !others.includes(NOT_CHECKED),
     kind: known,
   };
-}
-
-/** Whether lists of other authorities were read whole, as their cell says. */
-function isReadAsWritten(others: string): boolean {
-  return others.includes(' on ') && !others.includes(NOT_CHECKED);
 }
 
 const TAIL_BYTES = 1024 * 1024;
@@ -484,7 +478,6 @@ const otherList = z.looseObject({
   equivalent_forms: z.array(z.looseObject({ address: z.string() })).nullable(),
 });
 
-/** What the commands read of one result; fields that they do not know are left alone. */
 const screenResult = z.looseObject({
   address: z.string(),
   kind: z.string(),
@@ -506,7 +499,7 @@ const screenResult = z.looseObject({
   }),
   reason: z.string().optional(),
 });
-export type ScreenResult = z.output<typeof screenResult>;
+export type AnsweredScreen = z.output<typeof screenResult>;
 
 /** The envelope of a bulk screen. */
 export const screenedBody = z.union([
@@ -528,29 +521,29 @@ function missing(read: boolean | null | undefined): string {
 
 /** Each part of a result in words. */
 export const screenText = {
-  exchange: ({ exchange, checked }: ScreenResult): string =>
+  exchange: ({ exchange, checked }: AnsweredScreen): string =>
     exchange === null
       ? missing(checked.exchange_table)
       : `${exchange.entity} (${exchange.role}): ${exchange.label}`,
-  launches: ({ launches, checked }: ScreenResult): string => {
+  launches: ({ launches, checked }: AnsweredScreen): string => {
     if (launches === null) return missing(checked.launch_corpus);
     const { answer, died, launches_settled: settled } = launches;
     return `${answer}: ${died} of ${settled} settled launches died`;
   },
-  sanctions: ({ sanctions, checked }: ScreenResult): string => {
+  sanctions: ({ sanctions, checked }: AnsweredScreen): string => {
     if (sanctions === null) return missing(checked.sanctions_list);
     const { listed, programs } = sanctions;
     if (!listed) return 'not on the list';
     return programs === null ? 'LISTED' : `LISTED ${programs.join(', ')}`;
   },
-  otherLists: (result: ScreenResult): string => {
-    const said = saidElsewhere(result);
+  otherLists: (result: AnsweredScreen): string => {
+    const said = otherListsIn(result);
     return said === null ? missing(result.checked.other_lists) : otherListsText(said);
   },
 };
 
 /** What the lists of other authorities say; `null` where none was read. */
-export function saidElsewhere({ other_lists: lists }: ScreenResult): readonly SaidByList[] | null {
+export function otherListsIn({ other_lists: lists }: AnsweredScreen): readonly SaidByList[] | null {
   if (lists === null || lists === undefined) return null;
   return lists.map(({ equivalent_forms: forms, ...one }) => {
     return { ...one, forms: listOrNone(forms).map(({ address }) => address) };
@@ -558,14 +551,14 @@ export function saidElsewhere({ other_lists: lists }: ScreenResult): readonly Sa
 }
 
 /** Whether a list of another authority names it, or another form of it. */
-export function isListedElsewhere(result: ScreenResult): boolean {
-  return listOrNone(saidElsewhere(result)).some(
+export function isListedElsewhere(result: AnsweredScreen): boolean {
+  return listOrNone(otherListsIn(result)).some(
     ({ listed, forms }) => listed === true || forms.length > 0,
   );
 }
 
 /** Other forms of the same key or account that stand on the list. */
-export function listedForms({ equivalent_forms: forms }: ScreenResult): readonly string[] {
+export function formsOnList({ equivalent_forms: forms }: AnsweredScreen): readonly string[] {
   return forms === null || forms === undefined ? NO_FORMS : forms.map(({ address }) => address);
 }
 
@@ -577,7 +570,7 @@ export function isSimulated(caveat: string): boolean {
 }
 
 /** Whether any table that applies to the address was left unread. */
-export function leftUnread({ checked }: ScreenResult): boolean {
+export function leftUnread({ checked }: AnsweredScreen): boolean {
   return Object.values(checked).includes(false);
 }
 
@@ -608,7 +601,7 @@ export function newCounts(): ScreenCounts {
 }
 
 /** Counts one address. */
-export function countOutcome(outcome: Outcome, counts: ScreenCounts): void {
+export function countOutcome(outcome: RowOutcome, counts: ScreenCounts): void {
   counts.addresses += 1;
   if (outcome.listed) counts.listed += 1;
   if (outcome.formListed) counts.formListed += 1;

@@ -40,11 +40,10 @@ import { otherLists } from './other-lists.ts';
 /** The label table that comes with the product. */
 export const SHIPPED_LABELS = new URL('../../../registry/exchange-wallets.csv', import.meta.url);
 
-type ListChangesGiven = { readonly otherListChanges: OtherListChanges };
-type ChangesGiven = { readonly labelChanges: LabelChanges };
+type ListChangesDependencies = { readonly otherListChanges: OtherListChanges };
+type LabelChangesDependencies = { readonly labelChanges: LabelChanges };
 
-/** How a table that an operator fills is shown; it does not expire. */
-function imported<P extends string, Answer>(
+function importedFacts<P extends string, Answer>(
   { port }: Pick<TableShape<never, P, Answer>, 'port' | 'index'>,
   title: string,
   says: string,
@@ -62,8 +61,9 @@ function imported<P extends string, Answer>(
   };
 }
 
-/** A table as those who ask it have it. */
-function asked<P extends string, Answer>({ lookUp }: HeldTable<P, Answer>): TableLookUp<P, Answer> {
+function lookUpOnly<P extends string, Answer>({
+  lookUp,
+}: HeldTable<P, Answer>): TableLookUp<P, Answer> {
   return { lookUp };
 }
 
@@ -104,7 +104,7 @@ export const tables = feature({
     };
     const others = serve(otherLists, OTHER_LIST_NOTES);
     const corpus = collectedCorpus({
-      corpus: asked(serve(launchCorpus, LAUNCH_NOTES)),
+      corpus: lookUpOnly(serve(launchCorpus, LAUNCH_NOTES)),
       reachedAt: reachedAt(database, context),
       now: nowS,
       pollMs: TABLE_POLL_MS,
@@ -112,10 +112,10 @@ export const tables = feature({
     });
     return {
       ports: {
-        exchangeLabels: asked(serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated))),
+        exchangeLabels: lookUpOnly(serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated))),
         launchCorpus: { lookUp: corpus.lookUp },
-        flaggedAddresses: asked(serve(flaggedAddresses)),
-        otherLists: asked(others),
+        flaggedAddresses: lookUpOnly(serve(flaggedAddresses)),
+        otherLists: lookUpOnly(others),
         labelChanges: labelChangeStore(database, nowS),
         otherListChanges: otherListChangeStore(database, nowS),
       },
@@ -136,13 +136,15 @@ export const tables = feature({
     };
   },
   routes: [
-    served(labelChanges, (given: ChangesGiven) => labelChangesHandler(given.labelChanges)),
-    served(otherListChanges, (given: ListChangesGiven) =>
+    served(labelChanges, (given: LabelChangesDependencies) =>
+      labelChangesHandler(given.labelChanges),
+    ),
+    served(otherListChanges, (given: ListChangesDependencies) =>
       otherListChangesHandler(given.otherListChanges),
     ),
   ],
   ports: {
-    exchangeLabels: imported(
+    exchangeLabels: importedFacts(
       exchangeLabels,
       'Exchange labels',
       'Which exchange a published label names',
@@ -158,12 +160,12 @@ export const tables = feature({
         maxAgeS: () => null,
       },
     },
-    flaggedAddresses: imported(
+    flaggedAddresses: importedFacts(
       flaggedAddresses,
       'Flagged addresses',
       'Which published tables flag an address',
     ),
-    otherLists: imported(
+    otherLists: importedFacts(
       otherLists,
       'Other lists',
       'On which lists of other authorities an address stands',

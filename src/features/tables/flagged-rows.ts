@@ -10,12 +10,12 @@ import type { RawRow } from '../../ports/tables.ts';
 import {
   type Accepted,
   flagIn,
+  type ImportContext,
   type ImportedTable,
-  type ImportTold,
   isShowable,
   type Judge,
-  type Refused,
-  refused,
+  type RowRefused,
+  refuseRow,
   rowsByAddress,
   valueIn,
 } from './import-rows.ts';
@@ -85,14 +85,12 @@ export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, F
   },
 };
 
-/** Judges the rows of files of flagged addresses. */
-function flaggedJudge(told: ImportTold): Judge<FlaggedRow> {
+function flaggedJudge(told: ImportContext): Judge<FlaggedRow> {
   const today = formatIsoDate(told.imported_at);
-  return (raw) => flaggedRow(saidBy(raw), told, today);
+  return (raw) => flaggedRow(readFlagWords(raw), told, today);
 }
 
-/** What a row says, whatever its layout; `null` where it says nothing. */
-type Said = {
+type FlagWords = {
   readonly address: string | null;
   readonly chain: string | null;
   readonly tag: string | null;
@@ -104,7 +102,7 @@ type Said = {
   readonly day: string | null;
 };
 
-const SAYS_NOTHING: Said = {
+const SAYS_NOTHING: FlagWords = {
   address: null,
   chain: null,
   tag: null,
@@ -117,38 +115,38 @@ const SAYS_NOTHING: Said = {
 };
 
 /** The layout is told by the column that holds the address. */
-function saidBy(raw: RawRow): Said {
-  const said = (field: string) => valueIn(raw, field);
-  const maliciousContract = said('contract_address');
+function readFlagWords(raw: RawRow): FlagWords {
+  const cell = (field: string) => valueIn(raw, field);
+  const maliciousContract = cell('contract_address');
   if (maliciousContract !== null) {
     // Forta's malicious_smart_contracts.csv: a contract without a tag of its own bears its maker's.
     return {
       ...SAYS_NOTHING,
       address: maliciousContract,
-      tag: firstOf(said('contract_tag'), said('contract_creator_tag'), said('notes')),
-      category: said('contract_creator_etherscan_label'),
+      tag: firstOf(cell('contract_tag'), cell('contract_creator_tag'), cell('notes')),
+      category: cell('contract_creator_etherscan_label'),
       contract: 'true',
-      creator: said('contract_creator'),
-      creationTx: said('contract_creation_tx'),
+      creator: cell('contract_creator'),
+      creationTx: cell('contract_creation_tx'),
     };
   }
-  const banned = said('banned_address');
+  const banned = cell('banned_address');
   if (banned !== null) {
     // Forta's etherscan_malicious_labels.csv.
-    const [tag, category] = [said('wallet_tag'), said('data_source')];
+    const [tag, category] = [cell('wallet_tag'), cell('data_source')];
     return { ...SAYS_NOTHING, address: banned, tag, category };
   }
   return {
-    address: said('address'),
-    chain: said('chain'),
+    address: cell('address'),
+    chain: cell('chain'),
     // Forta's phishing_scams.csv names its columns after their source.
-    tag: firstOf(said('tag'), said('etherscan_tag')),
-    category: firstOf(said('category'), said('etherscan_labels')),
-    contract: said('is_contract'),
-    creator: said('creator'),
-    creationTx: said('creation_tx'),
-    link: said('source_url'),
-    day: said('first_seen'),
+    tag: firstOf(cell('tag'), cell('etherscan_tag')),
+    category: firstOf(cell('category'), cell('etherscan_labels')),
+    contract: cell('is_contract'),
+    creator: cell('creator'),
+    creationTx: cell('creation_tx'),
+    link: cell('source_url'),
+    day: cell('first_seen'),
   };
 }
 
@@ -158,29 +156,29 @@ function firstOf(...texts: readonly (string | null)[]): string | null {
 }
 
 function flaggedRow(
-  said: Said,
-  { source, source_url }: ImportTold,
+  said: FlagWords,
+  { source, source_url }: ImportContext,
   today: string,
-): Accepted<FlaggedRow> | Refused {
-  if (said.address === null) return refused('missing_field', 'address');
+): Accepted<FlaggedRow> | RowRefused {
+  if (said.address === null) return refuseRow('missing_field', 'address');
   const tag = firstOf(said.tag, said.category);
   const category = firstOf(said.category, said.tag);
-  if (tag === null || category === null) return refused('missing_field', 'tag');
-  if (!isShowable(tag, TAG_CHARS_MAX)) return refused('bad_text', 'tag');
-  if (!isShowable(category, CATEGORY_CHARS_MAX)) return refused('bad_text', 'category');
+  if (tag === null || category === null) return refuseRow('missing_field', 'tag');
+  if (!isShowable(tag, TAG_CHARS_MAX)) return refuseRow('bad_text', 'tag');
+  if (!isShowable(category, CATEGORY_CHARS_MAX)) return refuseRow('bad_text', 'category');
   const parsed = parseAddress(said.address);
-  if (parsed === null) return refused('bad_address', null);
-  if (isSystemAddress(parsed.address)) return refused('system_address', null);
+  if (parsed === null) return refuseRow('bad_address', null);
+  if (isSystemAddress(parsed.address)) return refuseRow('system_address', null);
   if (said.chain !== null && !isShowable(said.chain, CHAIN_CHARS_MAX)) {
-    return refused('bad_text', 'chain');
+    return refuseRow('bad_text', 'chain');
   }
   const made = creationOf(said);
   if ('code' in made) return made;
   const isContract = flagIn(said.contract);
-  if (isContract === undefined) return refused('bad_flag', 'is_contract');
-  if (said.link !== null && !isPublicLink(said.link)) return refused('bad_link', 'source_url');
+  if (isContract === undefined) return refuseRow('bad_flag', 'is_contract');
+  if (said.link !== null && !isPublicLink(said.link)) return refuseRow('bad_link', 'source_url');
   const dated_at = said.day === null ? null : parseIsoDate(said.day);
-  if (said.day !== null && dated_at === null) return refused('bad_time', 'first_seen');
+  if (said.day !== null && dated_at === null) return refuseRow('bad_time', 'first_seen');
   const row: FlaggedRow = {
     address: parsed.address,
     tag,
@@ -197,13 +195,13 @@ function flaggedRow(
 
 type Made = Pick<FlaggedRow, 'creator' | 'creation_tx'>;
 
-function creationOf({ creator, creationTx }: Said): Made | Refused {
+function creationOf({ creator, creationTx }: FlagWords): Made | RowRefused {
   const tx = creationTx === null ? null : creationTx.toLowerCase();
-  if (tx !== null && !HASH.test(tx)) return refused('bad_text', 'creation_tx');
+  if (tx !== null && !HASH.test(tx)) return refuseRow('bad_text', 'creation_tx');
   if (creator === null) return { creator: null, creation_tx: tx };
   const parsed = parseAddress(creator);
-  if (parsed === null) return refused('bad_address', 'creator');
-  if (isSystemAddress(parsed.address)) return refused('system_address', 'creator');
+  if (parsed === null) return refuseRow('bad_address', 'creator');
+  if (isSystemAddress(parsed.address)) return refuseRow('system_address', 'creator');
   return { creator: parsed.address, creation_tx: tx };
 }
 

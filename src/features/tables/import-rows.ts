@@ -22,7 +22,6 @@ import type {
   RawRow,
   StoredRow,
   TableFiles,
-  TableImport,
   TableShape,
   TableStore,
   TableStorePort,
@@ -56,16 +55,16 @@ const LOSES_NOTHING: ReadonlySet<RowRefusalCode> = new Set([
 ]);
 
 /** Why a row is refused, and what that is about: a field's name, a chain, a parser's words. */
-export type Refused = { readonly code: RowRefusalCode; readonly about: string | null };
+export type RowRefused = { readonly code: RowRefusalCode; readonly about: string | null };
 
 /** A row that was accepted, and the time (Unix seconds) at which its file dates it, if it does. */
 export type Accepted<Row> = { readonly row: Row; readonly dated_at: number | null };
 
 /** Judges one row of a file. */
-export type Judge<Row> = (raw: RawRow, layout: FileLayout) => Accepted<Row> | Refused;
+export type Judge<Row> = (raw: RawRow, layout: FileLayout) => Accepted<Row> | RowRefused;
 
 /** What an importer adds to rows that do not say it themselves. */
-export type ImportTold = Pick<ImportOrder, 'source' | 'source_url' | 'otherwise'> & {
+export type ImportContext = Pick<ImportOrder, 'source' | 'source_url' | 'otherwise'> & {
   /** Unix seconds: the day of rows that their source does not date. */
   readonly imported_at: number;
 };
@@ -101,7 +100,7 @@ export type ImportedTable<Row extends StoredRow, P extends string, Answer> = Tab
   P,
   Answer
 > & {
-  readonly judge: (told: ImportTold) => Judge<Row>;
+  readonly judge: (told: ImportContext) => Judge<Row>;
   /**
    * The least share of the rows in force of its source that an import must have: a file that lost
    * more was cut off, unless an operator says that it was not. Without it any number is taken.
@@ -110,7 +109,6 @@ export type ImportedTable<Row extends StoredRow, P extends string, Answer> = Tab
   readonly words: ImportWords;
 };
 
-/** What an import goes through: its table as it is judged and kept, and files. */
 type Through<Row extends StoredRow> = {
   readonly table: Pick<ImportedTable<Row, string, unknown>, 'judge' | 'leastShare'>;
   readonly store: TableStore<Row>;
@@ -158,7 +156,7 @@ export function tableImporter<Row extends StoredRow>(through: Through<Row>): Imp
     const least = acceptSmaller === true ? null : await leastOf(table.leastShare, store, source);
     if (least instanceof Unread) return { outcome: 'unread', why: least.why };
     const into = { id, judge, store, started_at, stated: as_of, now, least };
-    const outcome = await staged(opened.value, into, watch);
+    const outcome = await stageRows(opened.value, into, watch);
     if (outcome.outcome !== 'completed') await store.abandon(id);
     return outcome;
   };
@@ -173,9 +171,9 @@ type Counts = {
   readonly byCode: Map<string, number>;
 };
 
-type Refuse = (line: number, refused: Refused) => void;
+type Refuse = (line: number, refused: RowRefused) => void;
 
-async function staged<Row extends StoredRow>(
+async function stageRows<Row extends StoredRow>(
   file: OpenedFile,
   begun: Begun<Row>,
   watch: ImportWatch,
@@ -198,7 +196,7 @@ async function staged<Row extends StoredRow>(
   for await (const batch of file.rows()) {
     if (watch.signal.aborted) return { outcome: 'stopped' };
     if (!(batch instanceof Read)) return { outcome: 'unread', why: batch.why };
-    const good = judged(batch.value, (raw) => begun.judge(raw, file.layout), counts, refuse);
+    const good = judgeBatch(batch.value, (raw) => begun.judge(raw, file.layout), counts, refuse);
     const repeated = await begun.store.stage(begun.id, good.rows);
     if (!(repeated instanceof Read)) return { outcome: 'unread', why: repeated.why };
     for (const n of repeated.value) {
@@ -216,12 +214,14 @@ async function staged<Row extends StoredRow>(
     return { outcome: 'too_few', rows_accepted: counts.accepted, rows_before: before };
   }
   const ended = await begun.store.complete(begun.id, endOf(file, begun, counts));
-  return completed(ended, counts);
+
+  if (!(ended instanceof Read)) return { outcome: 'unread', why: ended.why };
+  return { outcome: 'completed', record: ended.value, refused: counts.byCode };
 }
 
-function judged<Row>(
+function judgeBatch<Row>(
   batch: readonly (RawRow | BrokenRow)[],
-  judge: (raw: RawRow) => Accepted<Row> | Refused,
+  judge: (raw: RawRow) => Accepted<Row> | RowRefused,
   counts: Counts,
   refuse: Refuse,
 ): { readonly rows: readonly Numbered<Row>[]; readonly lines: ReadonlyMap<number, number> } {
@@ -256,13 +256,13 @@ function endOf(
     rows_refused: counts.refused,
     rows_lost: counts.lost,
     sha256: file.sha256(),
-    ...datedBy(stated, counts.datedAt, started_at),
+    ...dateImport(stated, counts.datedAt, started_at),
     completed_at: now(),
   };
 }
 
 /** The date of an import. A file that dates itself ahead of the clock is as old as its import. */
-function datedBy(
+function dateImport(
   stated: number | null,
   byFile: number | null,
   started_at: number,
@@ -272,13 +272,8 @@ function datedBy(
   return { as_of: byFile, dated_by: 'file' };
 }
 
-function completed(ended: Reading<TableImport, TableStorePort>, counts: Counts): ImportOutcome {
-  if (!(ended instanceof Read)) return { outcome: 'unread', why: ended.why };
-  return { outcome: 'completed', record: ended.value, refused: counts.byCode };
-}
-
 /** A row that is refused, and what about it. */
-export function refused(code: RowRefusalCode, about: string | null): Refused {
+export function refuseRow(code: RowRefusalCode, about: string | null): RowRefused {
   return { code, about };
 }
 
@@ -303,8 +298,6 @@ const UNSHOWABLE = /[\ufffd\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 export function isShowable(text: string, charsMax: number): boolean {
   return text.length <= charsMax && !UNSHOWABLE.test(text);
 }
-
-// Which rows of an imported table stand under an address?
 
 /** Rows under the addresses that they are added to. */
 type RowsByAddress<Row> = {
@@ -345,24 +338,22 @@ type Look = Partly<OtherListsLookUp, OtherListsPort>;
 
 /** What was read of one list. */
 export function readingOfList(look: Read<OtherListsLookUp, OtherListsPort>, list: OtherList): Look {
-  return weakenedBy(look, list.rows_lost === 0 ? [] : [list]);
+  return weakenByShort(look, list.rows_lost === 0 ? [] : [list]);
 }
 
 /** What was read of all lists together: a part where rows of one were refused. */
 export function readingOfLists(look: Reading<OtherListsLookUp, OtherListsPort>): Look {
   if (!(look instanceof Read)) return look;
-  return weakenedBy(
+  return weakenByShort(
     look,
     look.value.lists.filter(({ rows_lost }) => rows_lost > 0),
   );
 }
 
-function weakenedBy(look: Read<OtherListsLookUp, OtherListsPort>, short: readonly OtherList[]) {
+function weakenByShort(look: Read<OtherListsLookUp, OtherListsPort>, short: readonly OtherList[]) {
   if (short.length === 0) return look;
-  const lists = short.map(rowsOf).join(', ');
+  const lists = short
+    .map(({ name, rows_lost }) => `${rows_lost} ${rows_lost === 1 ? 'row' : 'rows'} of ${name}`)
+    .join(', ');
   return weaken(look, why('list_rows_refused', { lists }));
-}
-
-function rowsOf({ name, rows_lost }: OtherList): string {
-  return `${rows_lost} ${rows_lost === 1 ? 'row' : 'rows'} of ${name}`;
 }

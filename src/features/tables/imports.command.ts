@@ -14,7 +14,6 @@ import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts'
 import type { ImportFile } from '../../ports/tables.ts';
 import type { ImportWords } from './import-rows.ts';
 
-/** What the commands need. Compose fills it. */
 type ImportServices = {
   readonly tables: {
     /** Whether this deployment serves the simulated world: what it imports is made up then. */
@@ -26,7 +25,6 @@ type ImportServices = {
   };
 };
 
-/** A table as its command needs it. */
 type Fillable = {
   readonly name: string;
   readonly words: ImportWords;
@@ -87,7 +85,6 @@ export function importCommand({ name, words, leastShare }: Fillable): Command<Im
   };
 }
 
-/** How wide the names of arguments stand. */
 const ARGUMENT_CHARS = 17;
 
 function detailsOf({

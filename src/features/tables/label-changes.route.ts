@@ -22,7 +22,6 @@ import { confidenceLevel } from './labels.ts';
 
 const LOG = { restsOn: ['label_changes'] } as const;
 
-/** The most changes of one answer, and how many where none is named. */
 const CHANGES_MAX = 500;
 export const CHANGES_DEFAULT = 100;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ExchangeLabel, type FileLayout, LABEL_ROLES } from '../../ports/tables.ts';
-import type { ImportTold } from './import-rows.ts';
+import type { ImportContext } from './import-rows.ts';
 import {
   CONFIDENCE_LADDER,
   exchangeLabels,
@@ -11,7 +11,7 @@ import {
   roleInText,
 } from './labels.ts';
 
-const TOLD: ImportTold = {
+const TOLD: ImportContext = {
   source: 'one',
   source_url: 'https://example.org/',
   otherwise: null,
@@ -25,7 +25,7 @@ const TRON = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 
 type Fields = { readonly [name: string]: string };
 
-function judged(fields: Fields, layout: FileLayout = 'rows', more: Partial<ImportTold> = {}) {
+function judged(fields: Fields, layout: FileLayout = 'rows', more: Partial<ImportContext> = {}) {
   const verdict = exchangeLabels.judge({ ...TOLD, ...more })(
     { line: 1, fields: new Map(Object.entries(fields)) },
     layout,

@@ -19,13 +19,13 @@ import {
 } from '../../ports/tables.ts';
 import {
   type Accepted,
+  type ImportContext,
   type ImportedTable,
-  type ImportTold,
   isShowable,
   type Judge,
-  type Refused,
   ROW_REFUSALS,
-  refused,
+  type RowRefused,
+  refuseRow,
   rowsByAddress,
   valueIn,
 } from './import-rows.ts';
@@ -92,21 +92,20 @@ export function isClusterable(role: LabelRole): boolean {
   return role === 'deposit';
 }
 
-/** The names of the chains served here, as sources write them. */
 const CHAIN_NAMES: ReadonlyMap<string, { readonly chain: string; readonly kind: AddressKind }> =
   new Map([
-    ...named('ethereum', 'evm', ['ethereum', 'eth', 'erc20']),
-    ...named('arbitrum', 'evm', ['arbitrum', 'arb']),
-    ...named('base', 'evm', ['base']),
-    ...named('bsc', 'evm', ['bsc', 'bep20']),
-    ...named('polygon', 'evm', ['polygon', 'matic', 'pol']),
-    ...named('hyperevm', 'evm', ['hyperevm']),
-    ...named('solana', 'solana', ['solana', 'sol']),
-    ...named('bitcoin', 'bitcoin', ['bitcoin', 'btc', 'xbt']),
-    ...named('tron', 'tron', ['tron', 'trx', 'trc20']),
+    ...chainNames('ethereum', 'evm', ['ethereum', 'eth', 'erc20']),
+    ...chainNames('arbitrum', 'evm', ['arbitrum', 'arb']),
+    ...chainNames('base', 'evm', ['base']),
+    ...chainNames('bsc', 'evm', ['bsc', 'bep20']),
+    ...chainNames('polygon', 'evm', ['polygon', 'matic', 'pol']),
+    ...chainNames('hyperevm', 'evm', ['hyperevm']),
+    ...chainNames('solana', 'solana', ['solana', 'sol']),
+    ...chainNames('bitcoin', 'bitcoin', ['bitcoin', 'btc', 'xbt']),
+    ...chainNames('tron', 'tron', ['tron', 'trx', 'trc20']),
   ]);
 
-function named(chain: string, kind: AddressKind, names: readonly string[]) {
+function chainNames(chain: string, kind: AddressKind, names: readonly string[]) {
   return names.map((name) => [name, { chain, kind }] as const);
 }
 
@@ -184,17 +183,15 @@ export const exchangeLabels: ImportedTable<ExchangeLabel, ExchangeLabelsPort, La
   },
 };
 
-/** Judges the rows of label files, in columns or as TagPack tags. */
-function labelJudge(told: ImportTold): Judge<ExchangeLabel> {
+function labelJudge(told: ImportContext): Judge<ExchangeLabel> {
   const today = formatIsoDate(told.imported_at);
   return (raw, layout) => {
-    const said = layout === 'tagpack' ? saidByTag(raw) : saidByColumns(raw);
+    const said = layout === 'tagpack' ? readTag(raw) : readColumns(raw);
     return 'code' in said ? said : labelRow(said, told, today);
   };
 }
 
-/** What a row says, whatever its layout; `null` where it says nothing. */
-type Said = {
+type LabelWords = {
   readonly address: string | null;
   readonly chain: string | null;
   readonly entity: string | null;
@@ -205,7 +202,7 @@ type Said = {
   readonly day: string | null;
 };
 
-function saidByColumns(raw: RawRow): Said {
+function readColumns(raw: RawRow): LabelWords {
   return {
     address: valueIn(raw, 'address'),
     chain: valueIn(raw, 'chain'),
@@ -219,12 +216,12 @@ function saidByColumns(raw: RawRow): Said {
 }
 
 /** A TagPack tag with what it inherits. Only a tag of an exchange, and of no abuse, is one. */
-function saidByTag(raw: RawRow): Said | Refused {
+function readTag(raw: RawRow): LabelWords | RowRefused {
   const category = valueIn(raw, 'category');
   const concepts = valueIn(raw, 'concepts');
   const kinds = category === null ? concepts?.split(' ') : [category];
   if (kinds?.includes('exchange') !== true || valueIn(raw, 'abuse') !== null) {
-    return refused('not_an_exchange', null);
+    return refuseRow('not_an_exchange', null);
   }
   return {
     address: valueIn(raw, 'address'),
@@ -248,21 +245,25 @@ function chainOfTag(raw: RawRow): string | null {
   return CHAIN_NAMES.has(name) || SPELLED_LIKE_BITCOIN.has(name) ? name : null;
 }
 
-function labelRow(said: Said, told: ImportTold, today: string): Accepted<ExchangeLabel> | Refused {
-  if (said.address === null) return refused('missing_field', 'address');
-  if (said.entity === null) return refused('missing_field', 'entity');
-  const placed = placedOn(said.address, said.chain);
+function labelRow(
+  said: LabelWords,
+  told: ImportContext,
+  today: string,
+): Accepted<ExchangeLabel> | RowRefused {
+  if (said.address === null) return refuseRow('missing_field', 'address');
+  if (said.entity === null) return refuseRow('missing_field', 'entity');
+  const placed = placeAddress(said.address, said.chain);
   if ('code' in placed) return placed;
   const label = said.label === null ? said.entity : said.label;
-  if (!isShowable(said.entity, ENTITY_CHARS_MAX)) return refused('bad_text', 'entity');
-  if (!isShowable(label, LABEL_CHARS_MAX)) return refused('bad_text', 'label');
+  if (!isShowable(said.entity, ENTITY_CHARS_MAX)) return refuseRow('bad_text', 'entity');
+  if (!isShowable(label, LABEL_CHARS_MAX)) return refuseRow('bad_text', 'label');
   const role = roleOf(said.role, label, told.otherwise);
-  if (role === null) return refused('unknown_role', null);
+  if (role === null) return refuseRow('unknown_role', null);
   const confidence = said.confidence === null ? CONFIDENCE_UNSTATED : said.confidence;
-  if (rungOf(confidence) === null) return refused('unknown_confidence', null);
-  if (said.link !== null && !isPublicLink(said.link)) return refused('bad_link', 'source_url');
+  if (rungOf(confidence) === null) return refuseRow('unknown_confidence', null);
+  if (said.link !== null && !isPublicLink(said.link)) return refuseRow('bad_link', 'source_url');
   const dated_at = said.day === null ? null : dayIn(said.day);
-  if (said.day !== null && dated_at === null) return refused('bad_time', 'first_seen');
+  if (said.day !== null && dated_at === null) return refuseRow('bad_time', 'first_seen');
   const row: ExchangeLabel = {
     ...placed,
     label,
@@ -283,22 +284,22 @@ type Placed = Pick<ExchangeLabel, 'address' | 'chain'>;
  * The address in its normal form, and the chain by our name for it. A chain that is not served
  * here keeps its source's name; the form of the address decides then.
  */
-function placedOn(text: string, chainText: string | null): Placed | Refused {
+function placeAddress(text: string, chainText: string | null): Placed | RowRefused {
   if (chainText !== null && !isShowable(chainText, CHAIN_CHARS_MAX)) {
-    return refused('bad_text', 'chain');
+    return refuseRow('bad_text', 'chain');
   }
   const name = chainText === null ? null : chainText.toLowerCase();
   const served = name === null ? undefined : CHAIN_NAMES.get(name);
   const parsed = parseAddress(text);
-  if (parsed === null) return refused('bad_address', null);
+  if (parsed === null) return refuseRow('bad_address', null);
   const { address, kind } = parsed;
   if (served !== undefined && served.kind !== kind) {
-    return refused('wrong_form_for_chain', served.chain);
+    return refuseRow('wrong_form_for_chain', served.chain);
   }
   if (kind === 'bitcoin' && name !== null && SPELLED_LIKE_BITCOIN.has(name)) {
-    return refused('chain_not_told_apart', name);
+    return refuseRow('chain_not_told_apart', name);
   }
-  if (isSystemAddress(address)) return refused('system_address', null);
+  if (isSystemAddress(address)) return refuseRow('system_address', null);
   const chain = served === undefined ? name : served.chain;
   return { address, chain };
 }
@@ -310,7 +311,6 @@ function roleOf(stated: string | null, label: string, otherwise: string | null):
   return otherwise === null ? 'other' : parseRole(otherwise);
 }
 
-/** The role that a word names exactly; null for any other word. */
 function parseRole(word: string): LabelRole | null {
   const role = LABEL_ROLES.find((known) => known === word);
   return role === undefined ? null : role;
@@ -361,7 +361,7 @@ function weight({ confidence, role }: ExchangeLabel): number {
 // A hot or cold wallet is paid by many unrelated people; a deposit address is one customer's.
 
 /** What labels say of some addresses. */
-export type Named = {
+export type LabelledNames = {
   readonly isLabelled: (address: string) => boolean;
   /** Whether it is an exchange's own: any labelled wallet but a customer's deposit address. */
   readonly isService: (address: string) => boolean;
@@ -383,7 +383,7 @@ export function exchangeKey(entity: string): string {
 }
 
 /** What a look-up of labels says. */
-export function namedIn({ found }: LabelLookUp): Named {
+export function namesInLabels({ found }: LabelLookUp): LabelledNames {
   const receivers = new Map<string, { exchange: string; role: 'hot' | 'unstated' }>();
   const owners = new Map<string, string>();
   const names = new Map<string, string>();
@@ -394,7 +394,7 @@ export function namedIn({ found }: LabelLookUp): Named {
     const hot = leadingLabel(rows.filter(({ role }) => role === 'hot'));
     const own = leadingLabel(rows.filter(({ role }) => role !== 'deposit'));
     const any = leadingLabel(rows);
-    const receiver = hot === null ? unstatedIn(rows) : hot;
+    const receiver = hot === null ? labelWithoutRole(rows) : hot;
     for (const { address, clusterable } of rows) {
       if (receiver !== null) {
         const role = receiver === hot ? 'hot' : 'unstated';
@@ -422,7 +422,7 @@ export function namedIn({ found }: LabelLookUp): Named {
 }
 
 /** The label of an address of which no label tells the role; one that tells another is no such. */
-function unstatedIn(rows: readonly ExchangeLabel[]): ExchangeLabel | null {
+function labelWithoutRole(rows: readonly ExchangeLabel[]): ExchangeLabel | null {
   return rows.every(({ role }) => role === 'other') ? leadingLabel(rows) : null;
 }
 
@@ -457,44 +457,44 @@ export function validateShippedLabels([heading, ...lines]: readonly TableLine[])
   const refusals: RefusedLine[] = [];
   const met = new Set<string>();
   for (const { line, cells } of lines) {
-    const verdict = judged(line, cells, met);
+    const verdict = judgeShipped(line, cells, met);
     if (!('code' in verdict)) {
       rows.push(verdict.row);
       continue;
     }
     const { code, about } = verdict;
     const reason = about === null ? ROW_REFUSALS[code] : `${ROW_REFUSALS[code]} (${about})`;
-    refusals.push({ line, chain: shownCell(cells, 0), address: shownCell(cells, 1), code, reason });
+    refusals.push({ line, chain: cellText(cells, 0), address: cellText(cells, 1), code, reason });
   }
   return { rows, refused: refusals };
 }
 
-function judged(
+function judgeShipped(
   line: number,
   cells: readonly string[],
   met: Set<string>,
-): Accepted<Label> | Refused {
+): Accepted<Label> | RowRefused {
   if (cells.length !== SHIPPED_LABEL_COLUMNS.length) {
-    return refused('unreadable_row', `${cells.length} values`);
+    return refuseRow('unreadable_row', `${cells.length} values`);
   }
   const fields = new Map<string, string>();
   for (const [i, name] of SHIPPED_LABEL_COLUMNS.entries()) fields.set(name, String(cells[i]));
   const raw: RawRow = { line, fields };
   const missing = SHIPPED_LABEL_COLUMNS.find((name) => valueIn(raw, name) === null);
-  if (missing !== undefined) return refused('missing_field', missing);
+  if (missing !== undefined) return refuseRow('missing_field', missing);
   const source = String(valueIn(raw, 'source'));
-  if (!isShowable(source, SOURCE_CHARS_MAX)) return refused('bad_text', 'source');
+  if (!isShowable(source, SOURCE_CHARS_MAX)) return refuseRow('bad_text', 'source');
   const reviewed = parseIsoDate(String(valueIn(raw, 'reviewed')));
-  if (reviewed === null) return refused('bad_time', 'reviewed');
+  if (reviewed === null) return refuseRow('bad_time', 'reviewed');
   const told = { source, source_url: null, otherwise: null, imported_at: reviewed };
   const verdict = exchangeLabels.judge(told)(raw, 'rows');
   if ('code' in verdict) return verdict;
   const key = `${verdict.row.chain} ${verdict.row.address}`;
-  if (met.has(key)) return refused('duplicate', null);
+  if (met.has(key)) return refuseRow('duplicate', null);
   met.add(key);
   return { ...verdict, row: { ...verdict.row, reviewed: formatIsoDate(reviewed) } };
 }
 
-function shownCell(cells: readonly string[], at: number): string {
+function cellText(cells: readonly string[], at: number): string {
   return textOrEmpty(cells[at]);
 }

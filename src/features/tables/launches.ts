@@ -10,8 +10,7 @@ import {
   type Accepted,
   flagIn,
   type ImportedTable,
-  type Judge,
-  type Refused,
+  type RowRefused,
   valueIn,
 } from './import-rows.ts';
 
@@ -23,7 +22,6 @@ export function launchAnswer(count: LaunchCount): 'flagged' | 'record' {
   return count.died === count.launches_settled ? 'flagged' : 'record';
 }
 
-/** The source of launches whose file comes without a name. */
 const UNNAMED_SOURCE = 'launches';
 
 /**
@@ -54,7 +52,12 @@ export const launchCorpus: ImportedTable<Launch, LaunchCorpusPort, CorpusLookUp>
   // At about 200 bytes each.
   held: { max: 500_000, of: 'keys', beyond: 'ask' },
   index: launchCounts,
-  judge: ({ imported_at }) => launchJudge(imported_at),
+  judge:
+    ({ imported_at }) =>
+    (raw, layout) =>
+      layout === 'rows'
+        ? launchRow(raw, imported_at)
+        : { code: 'unreadable_row', about: 'a TagPack' },
   words: {
     command: 'corpus import',
     summary: 'Add observed launches to the Solana launch corpus.',
@@ -78,7 +81,6 @@ export const launchCorpus: ImportedTable<Launch, LaunchCorpusPort, CorpusLookUp>
   },
 };
 
-/** Settled launches, counted by the wallet that launched them, and who launched each mint. */
 function launchCounts(): TableIndex<Launch, CorpusLookUp> {
   const byWallet = new Map<string, LaunchCount>();
   const byMint = new Map<string, string>();
@@ -108,13 +110,7 @@ function launchCounts(): TableIndex<Launch, CorpusLookUp> {
   };
 }
 
-/** Judges rows of launches. `now` (Unix seconds) bounds what can have been observed. */
-function launchJudge(now: number): Judge<Launch> {
-  return (raw, layout) =>
-    layout === 'rows' ? launchRow(raw, now) : { code: 'unreadable_row', about: 'a TagPack' };
-}
-
-function launchRow(raw: RawRow, now: number): Accepted<Launch> | Refused {
+function launchRow(raw: RawRow, now: number): Accepted<Launch> | RowRefused {
   const mint = keyIn(raw, 'mint');
   if (typeof mint !== 'string') return mint;
   const deployer = keyIn(raw, 'deployer');
@@ -141,7 +137,7 @@ function launchRow(raw: RawRow, now: number): Accepted<Launch> | Refused {
 }
 
 /** A Solana key that is somebody's: 32 bytes, and none of the chain's own. */
-function keyIn(raw: RawRow, field: string): string | Refused {
+function keyIn(raw: RawRow, field: string): string | RowRefused {
   const text = valueIn(raw, field);
   if (text === null) return { code: 'missing_field', about: field };
   const parsed = parseAddress(text);
@@ -158,7 +154,7 @@ const MILLISECONDS = 1_000;
 const FIRST_LAUNCH_S = Date.UTC(2020, 2, 16) / MILLISECONDS;
 
 /** Unix seconds, or ISO 8601 with its offset, between the chain's first block and now. */
-function timeIn(raw: RawRow, field: string, now: number): number | Refused {
+function timeIn(raw: RawRow, field: string, now: number): number | RowRefused {
   const text = valueIn(raw, field);
   if (text === null) return { code: 'missing_field', about: field };
   const at = secondsIn(text);

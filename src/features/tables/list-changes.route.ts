@@ -21,16 +21,10 @@ import {
 import { claim } from '../../evidence/claim.ts';
 import { decide, map, Part, Read, rowsSeen } from '../../evidence/reading.ts';
 import { DATED_BY } from '../../evidence/source.ts';
-import type {
-  EntryLogged,
-  OtherListChange,
-  OtherListChanges,
-  OtherListImport,
-} from '../../ports/tables.ts';
+import type { EntryLogged, OtherListChanges } from '../../ports/tables.ts';
 
 const LOG = { restsOn: ['other_list_changes'] } as const;
 
-/** The most changes of one answer, and how many where none is named. */
 const CHANGES_MAX = 500;
 export const LIST_CHANGES_DEFAULT = 100;
 /** The most imports of one answer. */
@@ -153,9 +147,22 @@ export function otherListChangesHandler(
     if (!(imports instanceof Read)) return unavailable(imports.why.reason);
     const last = rowsSeen(map(page, (changes) => changes.slice(-1)));
     return otherListChanges.reply(200, {
-      changes: claim(page, (changes) => changes.map(changeShown)),
+      changes: claim(page, (changes) =>
+        changes.map(({ at, entries, before, ...change }) => ({
+          ...change,
+          entries: entries.map(entryShown),
+          before: before === null ? null : before.map(entryShown),
+          at: formatIsoTime(at),
+        })),
+      ),
       next_before: found instanceof Part && last !== null ? last[0].id : null,
-      imports: claim(imports, (all) => all.map(importShown)),
+      imports: claim(imports, (all) =>
+        all.map(({ at, counts, ...one }) => ({
+          ...one,
+          at: formatIsoTime(at),
+          counts: { ...counts },
+        })),
+      ),
       imports_whole: claim(filed, isWhole, isCut),
       caveat: OTHER_LIST_CHANGES_CAVEAT,
     });
@@ -175,19 +182,6 @@ function unavailable(reason: string) {
   return otherListChanges.reply(503, { error: 'unavailable', reason });
 }
 
-function changeShown({ at, entries, before, ...change }: OtherListChange) {
-  return {
-    ...change,
-    entries: entries.map(entryShown),
-    before: before === null ? null : before.map(entryShown),
-    at: formatIsoTime(at),
-  };
-}
-
 function entryShown(entry: EntryLogged) {
   return { ...entry };
-}
-
-function importShown({ at, counts, ...one }: OtherListImport) {
-  return { ...one, at: formatIsoTime(at), counts: { ...counts } };
 }

@@ -13,12 +13,12 @@ import type {
 } from '../../ports/tables.ts';
 import {
   type Accepted,
+  type ImportContext,
   type ImportedTable,
-  type ImportTold,
   isShowable,
   type Judge,
-  type Refused,
-  refused,
+  type RowRefused,
+  refuseRow,
   rowsByAddress,
   valueIn,
 } from './import-rows.ts';
@@ -97,21 +97,21 @@ function listOf(one: TableImport): OtherList {
   };
 }
 
-function judge(told: ImportTold): Judge<OtherListEntry> {
+function judge(told: ImportContext): Judge<OtherListEntry> {
   return (raw) => entryIn(raw, told);
 }
 
 function entryIn(
   raw: RawRow,
-  { source, source_url }: ImportTold,
-): Accepted<OtherListEntry> | Refused {
+  { source, source_url }: ImportContext,
+): Accepted<OtherListEntry> | RowRefused {
   const printed = valueIn(raw, 'address');
   if (printed === null) {
     const isAccount = valueIn(raw, 'account') !== null;
-    return isAccount ? refused('account_only', null) : refused('missing_field', 'address');
+    return isAccount ? refuseRow('account_only', null) : refuseRow('missing_field', 'address');
   }
   const address = addressIn(printed);
-  if (address === null) return refused('bad_address', null);
+  if (address === null) return refuseRow('bad_address', null);
   const lost: string[] = [];
   const text = (field: string): string | null => {
     const said = valueIn(raw, field);

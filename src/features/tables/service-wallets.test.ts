@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { ExchangeLabel } from '../../ports/tables.ts';
-import { leadingLabel, namedIn } from './labels.ts';
+import { leadingLabel, namesInLabels } from './labels.ts';
 
 const WALLET = '0x28c6c06298d514db089934071355e5743bf21d60';
 
@@ -23,7 +23,7 @@ function label(more: Partial<ExchangeLabel>): ExchangeLabel {
 }
 
 const named = (...rows: ExchangeLabel[]) =>
-  namedIn({ table_rows: rows.length, found: new Map([[WALLET, rows]]) });
+  namesInLabels({ table_rows: rows.length, found: new Map([[WALLET, rows]]) });
 
 describe('a hot wallet that two sources give to two exchanges', () => {
   const proven = label({ entity: 'Proven', confidence: 'ownership', source: 'z' });

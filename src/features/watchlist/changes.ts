@@ -3,17 +3,17 @@
 // the changes, and never as something that left.
 
 import {
-  type Finding,
   type NewWatchChange,
   WATCH_PARTS,
   type WatchedPart,
+  type WatchFinding,
   type WatchPart,
 } from './shapes.ts';
 
 /** What a part of a screening saw. `why` says why it was not read to its end. */
 export type PartSeen =
-  | { readonly read: 'whole'; readonly findings: readonly Finding[] }
-  | { readonly read: 'in_part'; readonly findings: readonly Finding[]; readonly why: string }
+  | { readonly read: 'whole'; readonly findings: readonly WatchFinding[] }
+  | { readonly read: 'in_part'; readonly findings: readonly WatchFinding[]; readonly why: string }
   | { readonly read: 'not'; readonly why: string };
 
 /** A screening: of each part that was looked at, what was seen, and on which version. */
@@ -26,13 +26,13 @@ export type Screening = {
 };
 
 /** What is on record of an address after a screening, and the changes to tell. */
-export type Settled = {
+export type SettledScreening = {
   readonly parts: readonly WatchedPart[];
   readonly changes: readonly NewWatchChange[];
 };
 
 /** Compares a screening with what was last found. */
-export function settle(before: readonly WatchedPart[], screening: Screening): Settled {
+export function settle(before: readonly WatchedPart[], screening: Screening): SettledScreening {
   const { versions, at, simulated } = screening;
   const held = new Map(before.map((one) => [one.part, one]));
   const changes: NewWatchChange[] = [];
@@ -71,7 +71,7 @@ export function settle(before: readonly WatchedPart[], screening: Screening): Se
 const NEVER_READ = { found: null, version: null, read_at: null, not_read: null };
 
 /** What is on record after a look; `null` where the look says nothing. */
-function findingsAfter({ found }: WatchedPart, seen: PartSeen): readonly Finding[] | null {
+function findingsAfter({ found }: WatchedPart, seen: PartSeen): readonly WatchFinding[] | null {
   if (seen.read === 'not') return null;
   if (seen.read === 'whole') return seen.findings;
   if (seen.findings.length === 0) return null;
@@ -81,13 +81,13 @@ function findingsAfter({ found }: WatchedPart, seen: PartSeen): readonly Finding
   return [...known.values()];
 }
 
-function keyOf({ source, address, ref }: Finding): string {
+function keyOf({ source, address, ref }: WatchFinding): string {
   return JSON.stringify([source, address, ref]);
 }
 
 function changeOf(
-  before: readonly Finding[] | null,
-  after: readonly Finding[],
+  before: readonly WatchFinding[] | null,
+  after: readonly WatchFinding[],
 ): NewWatchChange['change'] | null {
   if (before === null) return after.length === 0 ? null : 'first_seen';
   if (textOf(before) === textOf(after)) return null;
@@ -96,7 +96,7 @@ function changeOf(
 }
 
 /** Findings in an order of their own, so that none counts as another for its place. */
-function textOf(findings: readonly Finding[]): string {
+function textOf(findings: readonly WatchFinding[]): string {
   const texts = findings.map(({ source, address, entity, ref, detail }) =>
     JSON.stringify([source, address, entity, ref, detail]),
   );

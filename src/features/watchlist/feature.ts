@@ -36,12 +36,11 @@ import {
   watchlistHandler,
   watchlistPage,
   watchlistPageHandler,
-  watchlist as watchlistRoute,
+  watchlistRoute,
 } from './watchlist.route.tsx';
 
 import { watchlistTable, watchScreeningTable } from './watchlist.store.ts';
 
-/** Seconds between two rounds. */
 const ROUND_EACH_S = 5;
 
 type Rested = OpenedRests<{

@@ -23,9 +23,9 @@ import {
 import {
   type DueFor,
   type DueWatch,
-  type Finding,
   type NewWatchChange,
   WATCH_LEASE,
+  type WatchFinding,
   type WatchPart,
   type WatchScreening,
 } from './shapes.ts';
@@ -46,9 +46,7 @@ export type RescreenParts = {
   readonly walkMs: number;
 };
 
-/** The lease is held for so long, and again before each address. */
 const LEASE_S = 60;
-/** Addresses that are read at once, and how often in one round. */
 const TABLES_AT_ONCE = 200;
 const HOPS_AT_ONCE = 10;
 const BATCHES_MAX = 100;
@@ -117,7 +115,7 @@ async function rescreenAll(
     const again = await parts.versions.now(null);
     if (!again.checked) return again.why;
     // What was found may be of either version: it is looked at anew.
-    if (!isSame(versions, versionTexts(again.value))) return null;
+    if (!(JSON.stringify(versions) === JSON.stringify(versionTexts(again.value)))) return null;
     const nowS = parts.now();
     const at = formatIsoTime(nowS);
     const screening: Screening = { parts: found, versions, at, simulated: parts.simulated };
@@ -135,10 +133,6 @@ async function rescreenAll(
   return 'goes on';
 }
 
-function isSame(one: Screening['versions'], other: Screening['versions']): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
 async function screen(
   { ports, walkMs, clusterChains }: RescreenParts,
   { address }: DueWatch,
@@ -154,7 +148,6 @@ async function screen(
   return { entity_clusters, hops: await screenHops(address, ports, inTime) };
 }
 
-/** How rounds follow each other. */
 type Rounds = RescreenParts & {
   readonly everyS: number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -201,7 +194,6 @@ const CAVEAT =
   'This tells what changed in what is held here. What left a list was on it, and a list that ' +
   'does not hold an address says that of itself alone.';
 
-/** The findings of one message; the page has all of them. */
 const FINDINGS_IN_MESSAGE_MAX = 6;
 
 /** The message of a change, once for the revision of the address that it came of. */
@@ -237,7 +229,7 @@ function dispatchOf(
   };
 }
 
-function findingText({ source, address, entity, ref, detail }: Finding): string {
+function findingText({ source, address, entity, ref, detail }: WatchFinding): string {
   const details = [entity, detail, ref].filter((one) => one !== null);
   return `${source}: ${address}${details.length === 0 ? '' : ` (${details.join('; ')})`}`;
 }

@@ -8,7 +8,7 @@ import { map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import type { EntityCluster, EntityClusters } from '../../ports/entities.ts';
 import type { CounterpartyRing, TransferHistory } from '../../ports/history.ts';
 import type { FlaggedAddresses } from '../../ports/rug-flags.ts';
-import type { ListEntry, SanctionsList } from '../../ports/sanctions.ts';
+import type { SanctionsList } from '../../ports/sanctions.ts';
 import type { Versions } from '../../ports/screening.ts';
 import { type ExchangeLabels, type OtherLists, standsOn } from '../../ports/tables.ts';
 import { causesText } from '../history/address-history.ts';
@@ -16,7 +16,7 @@ import { listSubject, spellingsOf } from '../sanctions/direct-check.ts';
 import { proximity, WALK_LIMITS } from '../sanctions/walk.ts';
 import { endOf, stopsOf } from '../sanctions/walk-hop.ts';
 import type { PartSeen } from './changes.ts';
-import type { Finding, TablePart, WatchPart } from './shapes.ts';
+import type { TablePart, WatchFinding, WatchPart } from './shapes.ts';
 
 /** What a watched address is held against. */
 export type WatchPorts = {
@@ -45,10 +45,18 @@ export async function screenTables(
     ports.flaggedAddresses.lookUp([address]),
   ]);
   return {
-    sanctions_list: seenIn(list, ({ list: { name }, found }) =>
-      keys.flatMap((key) => rowsUnder(found, key).map((entry) => listed(name, entry))),
+    sanctions_list: partSeen(list, ({ list: { name }, found }) =>
+      keys.flatMap((key) =>
+        rowsUnder(found, key).map((entry) => ({
+          source: name,
+          address: entry.address,
+          entity: entry.entity,
+          ref: entry.uid,
+          detail: entry.programs === null ? null : entry.programs.join(', '),
+        })),
+      ),
     ),
-    other_lists: seenIn(others, ({ found }) =>
+    other_lists: partSeen(others, ({ found }) =>
       keys.flatMap((key) =>
         rowsUnder(found, key)
           .filter((entry) => standsOn(entry, day))
@@ -57,14 +65,14 @@ export async function screenTables(
           }),
       ),
     ),
-    exchange_labels: seenIn(labels, ({ found }) =>
+    exchange_labels: partSeen(labels, ({ found }) =>
       rowsUnder(found, matchKey(address)).map(
         ({ source, address: as, entity, chain, label, role }) => {
           return { source, address: as, entity, ref: chain, detail: `${label} (${role})` };
         },
       ),
     ),
-    flagged_addresses: seenIn(flagged, ({ found }) =>
+    flagged_addresses: partSeen(flagged, ({ found }) =>
       rowsUnder(found, matchKey(address)).map(({ source, address: as, tag, chain, category }) => {
         return { source, address: as, entity: tag, ref: chain, detail: category };
       }),
@@ -72,17 +80,10 @@ export async function screenTables(
   };
 }
 
-function listed(source: string, { address, entity, uid, programs }: ListEntry): Finding {
-  return {
-    source,
-    address,
-    entity,
-    ref: uid,
-    detail: programs === null ? null : programs.join(', '),
-  };
-}
-
-function seenIn<T>(reading: Partly<T, never>, find: (value: T) => readonly Finding[]): PartSeen {
+function partSeen<T>(
+  reading: Partly<T, never>,
+  find: (value: T) => readonly WatchFinding[],
+): PartSeen {
   const findings = rowsSeen(map(reading, find));
   if (reading instanceof Read) return { read: 'whole', findings: find(reading.value) };
   const why = reading.why.reason;
@@ -147,7 +148,7 @@ function clusterFound(
   chain: ChainName,
   address: string,
   { cluster_id: ref, members, labels }: EntityCluster,
-): Finding {
+): WatchFinding {
   const entity = labels === null || labels.length === 0 ? null : labels.join(', ');
   const detail = `${members.length} addresses`;
   return { source: `cluster on ${chain}`, address, entity, ref, detail };

@@ -24,7 +24,6 @@ export type WatchPart = (typeof WATCH_PARTS)[number];
 /** The parts that are tables in memory; the others rest on transfers. */
 export type TablePart = Exclude<WatchPart, 'entity_clusters' | 'hops'>;
 
-/** One thing that is on record of an address. */
 const finding = z.strictObject({
   /** The list, the table, or the chain. */
   source: words(),
@@ -36,7 +35,7 @@ const finding = z.strictObject({
   /** Programmes, the role of a label, the path. */
   detail: words().nullable(),
 });
-export type Finding = z.output<typeof finding>;
+export type WatchFinding = z.output<typeof finding>;
 
 const findings = harmless(
   z.array(finding).readonly(),
@@ -60,7 +59,7 @@ export const watched = z.strictObject({
   added_at: isoTime,
   parts: harmless(z.array(watchedPart).readonly(), 'what was not screened yet has no part'),
 });
-export type Watched = z.output<typeof watched>;
+export type WatchedAddress = z.output<typeof watched>;
 
 /** A change without its number, as the log keeps it and the stream tells it. */
 export const watchChange = z.strictObject({
@@ -101,13 +100,13 @@ export type Watchlist = {
     address: string,
     watchedMax: number,
   ) => Promise<
-    Reading<{ readonly watched: Watched; readonly added: boolean } | 'full', WatchlistPort>
+    Reading<{ readonly watched: WatchedAddress; readonly added: boolean } | 'full', WatchlistPort>
   >;
   /** The addresses in the order in which they were added; a part where there are more. */
   readonly list: (
     membershipId: string,
     after: string | null,
-  ) => Promise<Partly<readonly Watched[], WatchlistPort>>;
+  ) => Promise<Partly<readonly WatchedAddress[], WatchlistPort>>;
   readonly remove: (membershipId: string, id: string) => Promise<Reading<boolean, WatchlistPort>>;
   /** The first changes after a number, `limit` of them at most. */
   readonly after: (
@@ -126,7 +125,10 @@ export type Watchlist = {
 export type DueFor = 'tables' | 'hops';
 
 /** An address that is due, of one membership. */
-export type DueWatch = Watched & { readonly membership_id: string; readonly revision: number };
+export type DueWatch = WatchedAddress & {
+  readonly membership_id: string;
+  readonly revision: number;
+};
 
 /** What a screening came to, for one membership. */
 export type WatchCommit = {

@@ -16,7 +16,6 @@ import { placeOrBeginning } from '../../evidence/measure.ts';
 import { Unread } from '../../evidence/reading.ts';
 import { type Watchlist, watchChange } from './shapes.ts';
 
-/** The logs, and a call when something was appended to one of them. */
 type WatchStreamPorts = {
   readonly watchlist: Pick<Watchlist, 'after'>;
   readonly onAppended: (call: () => void) => () => void;
@@ -65,7 +64,6 @@ export function watchStreamHandler(ports: WatchStreamPorts): StreamHandler<typeo
   };
 }
 
-/** One reader's way through the log of its membership. */
 class LogReader implements StreamSource<WatchMessage> {
   readonly #ports: WatchStreamPorts;
   readonly #membershipId: string;

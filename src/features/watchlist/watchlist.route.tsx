@@ -23,13 +23,12 @@ import {
   numberedChange,
   type WatchBounds,
   type WatchChange,
-  type Watched,
+  type WatchedAddress,
   type Watchlist,
   watched,
 } from './shapes.ts';
 
 const ID_CHARS_MAX = 64;
-/** The most changes of one answer, and how many where none is named. */
 const CHANGES_MAX = 500;
 const CHANGES_DEFAULT = 100;
 
@@ -42,7 +41,7 @@ const unknown = z
 const idParams = z.strictObject({ id: z.string().min(1).max(ID_CHARS_MAX) });
 const HOSTED = { surface: 'hosted', access: 'analyst' } as const;
 
-export const watchlist = plainRoute({
+export const watchlistRoute = plainRoute({
   ...HOSTED,
   name: 'watchlist',
   method: 'GET',
@@ -125,16 +124,18 @@ const FULL = 'This membership watches as many addresses as its plan does.';
 const UNKNOWN = 'This membership watches nothing under this id.';
 
 /** @internal */
-export function watchlistHandler(ports: { watchlist: Watchlist }): PlainHandler<typeof watchlist> {
+export function watchlistHandler(ports: {
+  watchlist: Watchlist;
+}): PlainHandler<typeof watchlistRoute> {
   return async ({ query: { after } }, _request, caller) => {
     const { membership_id, plan } = memberOf(caller);
     const listed = await ports.watchlist.list(membership_id, after === undefined ? null : after);
     // A page of a longer list is whole as a page: it is full, and names what follows.
     const whole = decide(listed, (all) => all.length > 0);
-    if (whole instanceof Unread) return watchlist.reply(503, unavailableBody(whole.why));
+    if (whole instanceof Unread) return watchlistRoute.reply(503, unavailableBody(whole.why));
     const shown = listOrNone(rowsSeen(whole));
     const last = shown.at(-1);
-    return watchlist.reply(200, {
+    return watchlistRoute.reply(200, {
       watched: shown,
       next_after: listed.checked || last === undefined ? null : last.id,
       watched_max: PLANS[plan].watched_addresses,
@@ -258,13 +259,11 @@ export const unwatchForm = plainRoute({
   headers: { 303: { location: 'The watchlist.' } },
 });
 
-/** What the pages rest on. `planOf` reads the plan of a session's membership, which exists. */
 type PagePorts = {
   readonly watchlist: Watchlist;
   readonly planOf: (membershipId: string) => Promise<Reading<PlanName, never>>;
 };
 
-/** The newest changes that the page lists. */
 const CHANGES_LISTED = 50;
 const NOT_WATCHED = 'The address is not watched';
 const NO_STORE =
@@ -351,7 +350,7 @@ type PageContent = {
   readonly form_token: string;
   readonly done: 'added' | 'removed' | null;
   /** The first addresses; `null`: none is watched. */
-  readonly watched: readonly Watched[] | null;
+  readonly watched: readonly WatchedAddress[] | null;
   readonly whole: boolean;
   readonly watched_max: number;
   /** Newest first, or why they could not be read; `null`: there was none yet. */
@@ -439,7 +438,7 @@ function Token({ token }: { token: string }) {
   return <input type="hidden" name="form_token" value={token} />;
 }
 
-function Row({ watched, token }: { watched: Watched; token: string }) {
+function Row({ watched, token }: { watched: WatchedAddress; token: string }) {
   const { id, address, added_at, parts } = watched;
   return (
     <li>
@@ -493,7 +492,7 @@ function Row({ watched, token }: { watched: Watched; token: string }) {
   );
 }
 
-function summaryOf({ parts }: Watched): string {
+function summaryOf({ parts }: WatchedAddress): string {
   const on = parts.filter(({ found }) => found !== null && found.length > 0);
   const unread = parts.filter(({ not_read }) => not_read !== null);
   const said = on.length === 0 ? 'what was looked at' : `on record: ${on.map(titleOf).join(', ')}`;
@@ -505,7 +504,7 @@ function titleOf({ part }: { readonly part: WatchChange['part'] }): string {
   return PARTS[part];
 }
 
-type Findings = Watched['parts'][number]['found'];
+type Findings = WatchedAddress['parts'][number]['found'];
 
 function Found({ found }: { found: Findings }) {
   if (found === null) return <>not known</>;

@@ -20,14 +20,13 @@ import {
   WATCH_LEASE,
   type WatchChange,
   type WatchCommit,
-  type Watched,
+  type WatchedAddress,
   type Watchlist,
   type WatchScreening,
 } from './shapes.ts';
 
 const PORT = 'watchlist';
 const WHAT = 'The watchlist';
-/** So many addresses are listed at once. */
 const LISTED_MAX = 1_000;
 const ID_BYTES = 16;
 const WATCHED = `w.id, w.address, ${isoTimeColumn('w.added_at')}, w.parts`;
@@ -44,7 +43,7 @@ export function watchlistTable(database: Database, context: ControlContext): Wat
       ),
     list: (membershipId, after) =>
       askList(LISTED_MAX, 'watched addresses', (limit) =>
-        database.query<Watched>(
+        database.query<WatchedAddress>(
           `select ${WATCHED} from watched_addresses w
            where w.membership_id = $1 and ($2::text is null or (w.added_at, w.id) >
              (select a.added_at, a.id from watched_addresses a
@@ -65,7 +64,14 @@ export function watchlistTable(database: Database, context: ControlContext): Wat
       ask(async () => {
         if (limit > WATCH_CHANGES_AT_ONCE_MAX) throw new Error(`${limit} changes at once`);
         // Ends first: what is appended in between is not passed over as read.
-        const ends = await boundsOf(database, membershipId);
+
+        const rows = await database.query<{ newest: number | null; oldest: number | null }>(
+          `select (select newest::float8 from watch_logs where membership_id = $1) as newest,
+       (select min(seq)::float8 from watch_changes where membership_id = $1) as oldest`,
+          [membershipId],
+        );
+        const { newest, oldest } = onlyRow(rows);
+        const ends = { newest: placeOrBeginning(newest), oldest };
         const changes = await database.query<WatchChange>(
           `select ${CHANGE} from watch_changes c
            where c.membership_id = $1 and c.seq > $2 and c.seq <= $3 order by c.seq limit $4::int`,
@@ -84,32 +90,22 @@ export function watchlistTable(database: Database, context: ControlContext): Wat
   };
 }
 
-async function boundsOf(database: Database, membershipId: string) {
-  const rows = await database.query<{ newest: number | null; oldest: number | null }>(
-    `select (select newest::float8 from watch_logs where membership_id = $1) as newest,
-       (select min(seq)::float8 from watch_changes where membership_id = $1) as oldest`,
-    [membershipId],
-  );
-  const { newest, oldest } = onlyRow(rows);
-  return { newest: placeOrBeginning(newest), oldest };
-}
-
 // One after another for each membership, so that those who come together do not pass its bound.
 async function addAddress(
   session: Session,
   membershipId: string,
   address: string,
   watchedMax: number,
-): Promise<{ readonly watched: Watched; readonly added: boolean } | 'full'> {
+): Promise<{ readonly watched: WatchedAddress; readonly added: boolean } | 'full'> {
   const lock = `watched_addresses ${membershipId}`;
   await session.query('select pg_advisory_xact_lock(hashtext($1))', [lock]);
   const key = matchKey(address);
-  const [held] = await session.query<Watched>(
+  const [held] = await session.query<WatchedAddress>(
     `select ${WATCHED} from watched_addresses w where w.membership_id = $1 and w.match_key = $2`,
     [membershipId, key],
   );
   if (held !== undefined) return { watched: held, added: false };
-  const rows = await session.query<Watched>(
+  const rows = await session.query<WatchedAddress>(
     `insert into watched_addresses as w (id, membership_id, match_key, address, added_at)
      select $1, $2, $3, $4, control_now()
      where (select count(*) from watched_addresses where membership_id = $2) < $5::int

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { formatIsoTime } from '../../chain/time.ts';
 import { read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { WatchChange, Watched, Watchlist } from '../../features/watchlist/shapes.ts';
+import type { WatchChange, WatchedAddress, Watchlist } from '../../features/watchlist/shapes.ts';
 import type {
   NewRecord,
   ScreeningRecord,
@@ -92,7 +92,7 @@ export function memoryWatchlist(address: string, as_of: number): Watchlist {
     read_at: at,
     not_read: null,
   } as const;
-  const watched: Watched = {
+  const watched: WatchedAddress = {
     id: 'wch_1',
     address,
     added_at: at,

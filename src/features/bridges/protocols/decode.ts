@@ -79,7 +79,6 @@ type UnknownEvent = {
   readonly topic: string | null;
 };
 
-/** A known layout at a contract that is not on the registry. */
 type OffRegistry = {
   readonly contract: string;
   readonly protocol: BridgeProtocol;
@@ -107,7 +106,8 @@ export function decodeReceipt(receipt: ReceiptFacts, registry: RegistryIndex): D
       const carried = readCarried(log, receipt, registry);
       const known = layouts.find(({ unique }) => unique);
       if (carried !== null) events.push(describeEvent(carried, flow, log, rowsAt));
-      else if (known !== undefined) off_registry.push(offRegistryEvent(log, known));
+      else if (known !== undefined)
+        off_registry.push({ contract: log.address, protocol: known.protocol, event: known.event });
       continue;
     }
     const read = readFirst(receipt, log, rows, layouts, rowsAt);
@@ -220,8 +220,4 @@ function unknownOf(log: ReceiptLog, [row]: readonly RegistryRow[]): UnknownEvent
     protocol: row.protocol,
     topic: hash === undefined ? null : hash,
   };
-}
-
-function offRegistryEvent(log: ReceiptLog, { protocol, event }: EventLayout): OffRegistry {
-  return { contract: log.address, protocol, event };
 }

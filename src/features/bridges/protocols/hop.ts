@@ -32,7 +32,6 @@ const distributed = declaredCall([
   'bytes32 transferNonce, uint256 bonderFee, uint256 amountOutMin, uint256 deadline)',
 ]);
 
-/** The bond that a transaction's call data holds, of exactly this transfer. */
 function bondOf({ receipt, chainId }: LogContext, transferId: string): Bond | null {
   if (receipt.input === null) return null;
   const plain = bonded(receipt.input).map((one) => ({ ...one, amountOutMin: 0n, deadline: 0n }));

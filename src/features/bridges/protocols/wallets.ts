@@ -41,11 +41,6 @@ const TRANSFER = declaredEvent(
 const WRAPPING = declaredEvent('event Deposit(address indexed dst, uint256 wad)');
 const UNWRAPPING = declaredEvent('event Withdrawal(address indexed src, uint256 wad)');
 
-/** The movements of a receipt, in its order. */
-function movementsOf({ chain, logs }: ReceiptFacts): Movement[] {
-  return present(logs.map((log) => movementIn(log, WRAPPED[chain])));
-}
-
 function movementIn(log: ReceiptLog, wrapped: string): Movement | null {
   const { address: token, index } = log;
   const moved = TRANSFER.fieldsOf(log);
@@ -89,10 +84,13 @@ export type Flow = {
 
 /** Reads the movements of a receipt. */
 export function flowOf(receipt: ReceiptFacts, onRegistry: Flow['onRegistry']): Flow {
-  return { receipt, movements: movementsOf(receipt), onRegistry };
+  return {
+    receipt,
+    movements: present(receipt.logs.map((log) => movementIn(log, WRAPPED[receipt.chain]))),
+    onRegistry,
+  };
 }
 
-/** What an event says, with the place of its log. */
 type EventAt = EventFacts & { readonly index: number };
 
 /** The most contracts that a path is followed through. */
@@ -157,7 +155,6 @@ function payerInside(flow: Flow, event: EventAt, end: WalletSide): WalletSide {
   return { ...end, user: null };
 }
 
-/** What the transaction carried was its signer's. */
 function payerOfCoins(
   { receipt }: Flow,
   amount: bigint | null,
@@ -184,7 +181,6 @@ function payerWithoutToken(flow: Flow, event: EventAt): WalletSide {
   return { user: wallet, asset, amount, via: [] };
 }
 
-/** The movement by which a bridge's contract was paid, or what was paid was burnt. */
 function paymentInto({ movements }: Flow, event: EventAt): Movement | null {
   const { contract, asset, amount, index } = event;
   const into = movements.filter(
@@ -366,12 +362,12 @@ function outflowOf(
     at.index,
   );
   if (swapped === null) return null;
-  return largest(out.filter(({ token, index }) => token === swapped.token && near(index, swapped)));
+  return largest(
+    out.filter(
+      ({ token, index }) => token === swapped.token && Math.abs(index - swapped.index) <= SWAP_LOGS,
+    ),
+  );
 }
 
 /** How many logs a swap's own logs may lie apart. */
 const SWAP_LOGS = 8;
-
-function near(index: number, { index: other }: Movement): boolean {
-  return Math.abs(index - other) <= SWAP_LOGS;
-}

@@ -10,7 +10,7 @@ import type { HistoryTransfer } from '../../../ports/history.ts';
 import { leadingLabel } from '../../tables/labels.ts';
 import {
   byOther,
-  carriedBy,
+  carryEvidence,
   countText,
   draftSource,
   EVIDENCE_SHOWN_MAX,
@@ -32,13 +32,21 @@ export const mixerContact: FindingKind = {
       const { kept } = sidesOf(address, seen.history.transfers);
       return [...byOther(address, kept)].flatMap(([other, all]) =>
         rowsUnder(seen.mixers.found, other).flatMap((row) => {
-          const transfers = all.filter((one) => stoodAt(row, one));
+          const transfers = all.filter((one) => isOnChainAt(row, one));
           if (transfers.length === 0) return [];
           const statement =
             `${countText(address, transfers)} with ${row.name} (${row.protocol}) on ` +
             `${row.chain}, ${other}; ${wishText(address, transfers)}.`;
           const { as_of } = draftSource(mixers);
-          return [{ statement, ...carriedBy(address, transfers), source: sourcesText(row), as_of }];
+          return [
+            {
+              statement,
+              ...carryEvidence(address, transfers),
+              source:
+                row.second_source === null ? row.source : `${row.source}; ${row.second_source}`,
+              as_of,
+            },
+          ];
         }),
       );
     }),
@@ -55,7 +63,7 @@ export const bridgeContact: FindingKind = {
       const { kept } = sidesOf(address, seen.history.transfers);
       const lists = byOther(address, kept);
       return seen.bridges.rows.flatMap((row) => {
-        const transfers = rowsUnder(lists, row.address).filter((one) => stoodAt(row, one));
+        const transfers = rowsUnder(lists, row.address).filter((one) => isOnChainAt(row, one));
         if (transfers.length === 0) return [];
         const messaging = row.role === 'messaging' ? ', which only passes messages' : '';
         const statement =
@@ -63,21 +71,17 @@ export const bridgeContact: FindingKind = {
           `${row.chain}, ${row.address}${messaging}; ${wishText(address, transfers)}.`;
         const { as_of } = draftSource(bridges);
         const source = row.sources.join('; ');
-        return [{ statement, ...carriedBy(address, transfers), source, as_of }];
+        return [{ statement, ...carryEvidence(address, transfers), source, as_of }];
       });
     }),
 };
 
 /** Whether a contract of a registry stood on the transfer's chain at its block. */
-function stoodAt(
+function isOnChainAt(
   row: { readonly chain: string; readonly valid_from_block: number | null },
   { chain, block }: HistoryTransfer,
 ): boolean {
   return chain === row.chain && (row.valid_from_block === null || block >= row.valid_from_block);
-}
-
-function sourcesText(row: { readonly source: string; readonly second_source: string | null }) {
-  return row.second_source === null ? row.source : `${row.source}; ${row.second_source}`;
 }
 
 /** What the address sent to wallets that a table names as an exchange's. */
@@ -119,7 +123,7 @@ function exchangeKind(
             `${times} ${verb} ${other}, which ${label.source} labels “${label.label}” of ` +
             `${label.entity} (${label.role}).`;
           const { as_of } = draftSource(labels);
-          return { statement, ...carriedBy(address, transfers), source: label.source, as_of };
+          return { statement, ...carryEvidence(address, transfers), source: label.source, as_of };
         });
         return present(drafts);
       }),

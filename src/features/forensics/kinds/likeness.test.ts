@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldedSymbol, shownEnds } from './poisoning.ts';
+import { endsOf, foldedSymbol } from './poisoning.ts';
 
 describe('likeness', () => {
   test.each([
@@ -26,7 +26,7 @@ describe('likeness', () => {
       '0xd9a1c0000000000000000000000000000000053a91',
       '0xd9a1f000000000000000000000000000000003a91',
     ];
-    expect(shownEnds(ends[0] ?? '')).toBe(shownEnds(ends[1] ?? ''));
-    expect(shownEnds('0xd9a1')).not.toBe(shownEnds('0xd9a2'));
+    expect(endsOf(ends[0] ?? '')).toBe(endsOf(ends[1] ?? ''));
+    expect(endsOf('0xd9a1')).not.toBe(endsOf('0xd9a2'));
   });
 });

@@ -19,18 +19,18 @@ import { approvalKey, NAMED_AS, type NamedByFact, namedKey, type SetByOf } from 
 import {
   anyOwn,
   byOther,
-  carriedBy,
+  carryEvidence,
   countText,
   draftSource,
   EVERY_KIND,
   EVIDENCE_SHOWN_MAX,
-  evidenceOf,
   type FindingDraft,
   type FindingInputs,
   type FindingKind,
   jointSource,
   type RecordEvidence,
   sidesOf,
+  transferEvidence,
   wishText,
 } from '../finding.ts';
 
@@ -66,11 +66,11 @@ export const listedCounterparty: FindingKind = {
   find: ({ subject: { address }, history, listed }) =>
     map(both({ history, listed }), (seen) => {
       const { kept } = sidesOf(address, seen.history.transfers);
-      return ofListed(seen.listed, byOther(address, kept), ([other, transfers, entry]) => ({
+      return draftListed(seen.listed, byOther(address, kept), ([other, transfers, entry]) => ({
         statement:
           `${countText(address, transfers)} with ${other}, which the list names under ` +
           `${partyText(entry)}; ${wishText(address, transfers)}.`,
-        ...carriedBy(address, transfers),
+        ...carryEvidence(address, transfers),
         ...draftSource(listed),
       }));
     }),
@@ -88,7 +88,7 @@ export const wayToListed: FindingKind = {
         const hops = way.length === 1 ? '1 hop leads' : `${way.length} hops lead`;
         const transfers = way.map((hop) => hop.transfer);
         const evidence = [
-          ...way.map(({ transfer, near }) => evidenceOf(address, transfer, near)),
+          ...way.map(({ transfer, near }) => transferEvidence(address, transfer, near)),
           listRecord(entry),
         ];
         const statement =
@@ -112,11 +112,11 @@ export const fundedByListed: FindingKind = {
   find: ({ subject: { address }, history, listed }) =>
     map(both({ funding: fundingOf(history), listed }), (seen) =>
       listFrom(seen.funding, (funding) =>
-        ofListed(seen.listed, new Map([[funding.from, [funding]]]), ([other, , entry]) => ({
+        draftListed(seen.listed, new Map([[funding.from, [funding]]]), ([other, , entry]) => ({
           statement:
             `The first coins of this address came from ${other}, which the list names under ` +
             `${partyText(entry)}.`,
-          ...carriedBy(address, [funding]),
+          ...carryEvidence(address, [funding]),
           ...draftSource(listed),
         })),
       ),
@@ -136,11 +136,11 @@ export const dustFromListed: FindingKind = {
       const dust = [...kept.filter(isSmall), ...unwanted].filter(
         (one) => one.to === address && isSignedBy(address, one) === false,
       );
-      return ofListed(seen.listed, byOther(address, dust), ([other, transfers, entry]) => ({
+      return draftListed(seen.listed, byOther(address, dust), ([other, transfers, entry]) => ({
         statement:
           `${other}, which the list names under ${partyText(entry)}, sent this address ` +
           `${dustText(transfers, unwanted)}; the address itself signed none of it.`,
-        ...carriedBy(address, transfers),
+        ...carryEvidence(address, transfers),
         ...draftSource(listed),
       }));
     }),
@@ -148,8 +148,7 @@ export const dustFromListed: FindingKind = {
 
 type Contact = readonly [string, readonly HistoryTransfer[], ListEntry];
 
-/** One draft for each counterparty that the list holds, by its first entry. */
-function ofListed(
+function draftListed(
   look: ListLookUp,
   contacts: ReadonlyMap<string, readonly HistoryTransfer[]>,
   draft: (contact: Contact) => FindingDraft,
@@ -168,7 +167,6 @@ function isSmall({ usd, kind, chain, raw_amount }: HistoryTransfer): boolean {
   return kind !== 'token' && raw_amount * parts <= coin;
 }
 
-/** What was sent: small amounts, and what is left out of every contact, each as what it is. */
 function dustText(
   transfers: readonly HistoryTransfer[],
   unwanted: ReadonlySet<HistoryTransfer>,
@@ -236,7 +234,7 @@ export const flaggedCounterparty: FindingKind = {
         const statement =
           `${countText(address, transfers)} with ${other}, which ${row.source} flags as ` +
           `${tagText(row)}; ${wishText(address, transfers)}.`;
-        return { statement, ...carriedBy(address, transfers), ...whose(row, flagged) };
+        return { statement, ...carryEvidence(address, transfers), ...whose(row, flagged) };
       });
       return present(drafts);
     }),
@@ -253,13 +251,13 @@ export const fundedByFlagged: FindingKind = {
       listFrom(seen.funding, (funding): readonly FindingDraft[] => {
         if (isSystemAddress(funding.from)) return [];
         const first = `The first coins of this address came from ${funding.from}, which`;
-        const carried = carriedBy(address, [funding]);
+        const carried = carryEvidence(address, [funding]);
         const [row] = rowsOf(seen.flagged, funding.from);
         if (row !== undefined) {
           const statement = `${first} ${row.source} flags as ${tagText(row)}.`;
           return [{ statement, ...carried, ...whose(row, flagged) }];
         }
-        return madeBy(seen.flagged, funding.from)
+        return flaggedCreations(seen.flagged, funding.from)
           .slice(0, 1)
           .map((made) => {
             const tag = tagText(made);
@@ -280,7 +278,7 @@ export const createdFlaggedContract: FindingKind = {
   ofHistory: false,
   find: ({ subject, flagged }) =>
     map(flagged, (look) => {
-      const made = madeBy(look, subject.address);
+      const made = flaggedCreations(look, subject.address);
       const noun = made.length === 1 ? 'a contract' : `${made.length} contracts`;
       return made.slice(0, 1).map((first) => ({
         statement: `${first.source} names this address as the maker of ${noun} that it flags.`,
@@ -297,7 +295,7 @@ function rowsOf({ found }: FlaggedLookUp, address: string): readonly FlaggedRow[
   return rowsUnder(found, matchKey(address));
 }
 
-function madeBy({ created }: FlaggedLookUp, address: string): readonly FlaggedRow[] {
+function flaggedCreations({ created }: FlaggedLookUp, address: string): readonly FlaggedRow[] {
   return rowsUnder(created, matchKey(address));
 }
 
@@ -306,7 +304,6 @@ export function tagText({ tag, category }: FlaggedRow): string {
   return tag === category ? `“${tag}”` : `“${tag}” (${category})`;
 }
 
-/** The row's own source, at the date of the table that holds it. */
 function whose(
   { source }: FlaggedRow,
   table: Parameters<typeof draftSource>[0],
@@ -396,7 +393,6 @@ export const labelledInFacts: FindingKind = {
 
 const NOWHERE = { chain: null, tx: null, block: null, at: null } as const;
 
-/** What the tables say of one: the row that flags it, or one of a contract that it made. */
 function flagOf({ found, created }: FlaggedLookUp, { fact, address }: NamedByFact) {
   const [row] = rowsUnder(found, matchKey(address));
   if (row !== undefined) return { row, said: `which ${row.source} flags as ${tagText(row)}` };

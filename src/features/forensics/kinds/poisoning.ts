@@ -8,7 +8,7 @@ import { map, rowsSeen } from '../../../evidence/reading.ts';
 import { type HistoryTransfer, isSignedBy } from '../../../ports/history.ts';
 import type { AddressHistory } from '../../history/address-history.ts';
 import {
-  carriedBy,
+  carryEvidence,
   draftSource,
   type FindingDraft,
   type FindingInputs,
@@ -30,10 +30,10 @@ export const poisoningReceived: FindingKind = {
   find: ({ subject: { address }, history, facts }) =>
     map(history, (known) => {
       const called = contractChains(facts);
-      const drafts = [...leftOutDrafts(address, known, called), ...likeDrafts(address, known)];
+      const drafts = [...draftLeftOut(address, known, called), ...likeDrafts(address, known)];
       return drafts.map(({ statement, transfers, records }) => ({
         statement,
-        ...withRecords(records, carriedBy(address, transfers)),
+        ...withRecords(records, carryEvidence(address, transfers)),
         ...draftSource(history),
       }));
     }),
@@ -47,7 +47,7 @@ type Trick = {
 
 function withRecords(
   records: readonly RecordEvidence[],
-  carried: ReturnType<typeof carriedBy>,
+  carried: ReturnType<typeof carryEvidence>,
 ): Pick<FindingDraft, 'evidence' | 'evidence_count' | 'initiated_by_subject'> {
   return { ...carried, evidence: [...carried.evidence, ...records] };
 }
@@ -62,8 +62,7 @@ function contractChains(facts: FindingInputs['facts']): ReadonlySet<string> {
   return chains;
 }
 
-/** The two rules under which a transfer is no contact of anybody. */
-function leftOutDrafts(
+function draftLeftOut(
   subject: string,
   { transfers }: AddressHistory,
   called: ReadonlySet<string>,
@@ -105,14 +104,14 @@ function likeAddresses(
 ): Trick[] {
   const known = new Set(own.map((one) => otherSide(one, subject)));
   const byEnds = new Map<string, string>();
-  for (const address of known) byEnds.set(shownEnds(address), address);
+  for (const address of known) byEnds.set(endsOf(address), address);
   const pairs = new Map<string, HistoryTransfer[]>();
   for (const one of others) {
     const other = otherSide(one, subject);
-    if (!known.has(other) && byEnds.has(shownEnds(other))) collect(pairs, other, one);
+    if (!known.has(other) && byEnds.has(endsOf(other))) collect(pairs, other, one);
   }
   return [...pairs].slice(0, PAIRS_SHOWN_MAX).map(([other, transfers]) => {
-    const imitated = String(byEnds.get(shownEnds(other)));
+    const imitated = String(byEnds.get(endsOf(other)));
     return {
       statement:
         `${timesText(transfers.length)} with ${other}, whose first and last four characters are ` +
@@ -123,7 +122,6 @@ function likeAddresses(
   });
 }
 
-/** A token by its chain and contract; `null` for the chain's own coin. */
 type Held = { readonly chain: ChainName; readonly token: string | null };
 
 function likeTokens(own: readonly HistoryTransfer[], others: readonly HistoryTransfer[]): Trick[] {
@@ -133,11 +131,11 @@ function likeTokens(own: readonly HistoryTransfer[], others: readonly HistoryTra
   }
   const copies = new Map<string, HistoryTransfer[]>();
   for (const one of others) {
-    if (copiedBy(one, bySymbol) !== null) collect(copies, `${one.chain} ${one.token}`, one);
+    if (copiedName(one, bySymbol) !== null) collect(copies, `${one.chain} ${one.token}`, one);
   }
   const tricks = [...copies.values()].slice(0, PAIRS_SHOWN_MAX).map((transfers): Trick | null => {
     const [first] = transfers;
-    const copied = first === undefined ? null : copiedBy(first, bySymbol);
+    const copied = first === undefined ? null : copiedName(first, bySymbol);
     if (first === undefined || copied === null) return null;
     const what = copied === COIN ? 'the coin of its chain' : `the token ${copied}`;
     return {
@@ -154,7 +152,7 @@ function likeTokens(own: readonly HistoryTransfer[], others: readonly HistoryTra
 const COIN = 'coin';
 
 /** What a token's symbol copies: another token of the address's, or the coin of the chain. */
-function copiedBy(
+function copiedName(
   { chain, kind, token, symbol, has_market }: HistoryTransfer,
   bySymbol: ReadonlyMap<string, readonly Held[]>,
 ): string | null {
@@ -182,7 +180,7 @@ const SHOWN_CHARS = 4;
 const HEX_PREFIX = '0x';
 
 /** What a wallet shows of an address; two different addresses with the same are alike. */
-export function shownEnds(address: string): string {
+export function endsOf(address: string): string {
   const digits = address.startsWith(HEX_PREFIX) ? address.slice(HEX_PREFIX.length) : address;
   return `${digits.slice(0, SHOWN_CHARS)}…${digits.slice(-SHOWN_CHARS)}`;
 }

@@ -13,12 +13,12 @@ const UNIT = [
 /** Those in these folders that do start a process, open a store or read bulk data. */
 const NOT_UNIT = [
   'src/operator/owner.test.ts',
-  'src/features/access/access.command.test.ts',
-  'src/features/entities/{import,order,wallet-entity,wallet-entity-silence,weights}.test.ts',
+  'src/features/access/members.command.test.ts',
+  'src/features/entities/{import,wallet-entity,weights}.test.ts',
   'src/features/indexing/follow-chain.job.test.ts',
   'src/features/sanctions/{refresh.job,sanctions.command}.test.ts',
-  'src/features/tables/{stored-*,import-rows,label-changes}.test.ts',
-  'src/transport/{answering,guard,http,socket,stream,stream-bounds,stream-refusals}.test.ts',
+  'src/features/tables/{stored-tables,launches,import-rows,label-changes}.test.ts',
+  'src/transport/{answer,guard,http,socket,stream}.test.ts',
 ];
 const TEST_TIMEOUT_MS = 120_000;
 /** The young objects of a test process; with the usual 16 an eighth of its time is collecting. */

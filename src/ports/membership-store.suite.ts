@@ -1,4 +1,4 @@
-// What every membership store promises. Run against each in stores/control/access-stores.test.ts.
+// What every membership store promises. Run against each in stores/control/keys.test.ts.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { MembershipStore } from './access.ts';

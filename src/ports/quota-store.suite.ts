@@ -1,4 +1,4 @@
-// What every quota store promises. Run against each in stores/control/access-stores.test.ts.
+// What every quota store promises. Run against each in stores/control/keys.test.ts.
 
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { Read } from '../../evidence/reading.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { map, Part, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
   type BitcoinBlock,
@@ -8,11 +8,15 @@ import {
   BlocksFault,
   type ClusterStore,
 } from '../../ports/entities.ts';
-import { named } from '../../testing/addresses.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
+import { evm, named } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
+import { answered, HOT, t, world } from '../../testing/entity-world.ts';
+import { trialsOf } from '../../testing/trials.ts';
+import { memoryExchangeLabels } from '../../testing/twins/tables.ts';
 import { changeTies, coinJoin, inputTies } from './bitcoin.ts';
-
 import { evidenceFrom, TIED_LIMITS } from './evidence.ts';
+import { heldClusters } from './held-clusters.ts';
 import { importBlocks } from './import.ts';
 
 const btc = (name: string) => named('bitcoin', name);
@@ -349,5 +353,173 @@ describe('an import of blocks', () => {
       outcome: 'unread',
       why: why('store_unreadable', { what: 'The table of clusters', fault: 'gone' }),
     });
+  });
+});
+
+describe('joined', () => {
+  const AT = 1_790_000_000;
+  const LATE = { now: () => AT + 1_200, tipMaxAgeS: 700 };
+  const WATCH = { signal: new AbortController().signal, onProgress: () => undefined };
+
+  function spend(
+    tx: string,
+    inputs: readonly Coin[],
+    outputs: readonly Coin[],
+  ): BitcoinTransaction {
+    const coin = ([owner, value]: Coin) => ({ address: btc(owner), value: BigInt(value) });
+    const spent = inputs.map(coin).map(({ address, value }) => ({ address, value, signed: null }));
+    return { tx, block: 0, at: AT, coinbase: false, inputs: spent, outputs: outputs.map(coin) };
+  }
+
+  const ROUND = spend(
+    'joinmarket',
+    many(4, 'in', (n) => 90 + n),
+    [...many(3, 'out', () => 50), ...many(2, 'rest', (n) => 30 + n), ['in 0', 33]],
+  );
+  const POOL = spend(
+    'whirlpool',
+    many(5, 'out', (n) => 5_000_000 + n),
+    many(5, 'mixed', () => 5_000_000),
+  );
+  const PAYMENT = spend('payment', [['mixed 0', 9]], [['shop', 8]]);
+
+  /** The blocks 0 to 2, each with one of the transactions. */
+  const BLOCKS = [ROUND, POOL, PAYMENT].map((one, block): BitcoinBlock => {
+    const { tx, inputs, outputs } = one;
+    const at = AT + block * 600;
+    const transactions = [{ tx, block, at, coinbase: false, inputs, outputs }];
+    return { block, at, whole: true, transactions };
+  });
+
+  describe('the joint transactions of an address', () => {
+    const fresh = embeddedControl();
+
+    async function clustersOf(blocks: readonly BitcoinBlock[], simulated = false) {
+      const store = clustersIn(fresh(), simulated);
+      const source = { refused: () => new Map<string, number>(), blocks: () => given(blocks) };
+      await importBlocks(store, source, WATCH);
+      const labels = memoryExchangeLabels({ labels: [], as_of: AT, simulated: false });
+      return heldClusters({ store, labels }, LATE);
+    }
+
+    async function* given(blocks: readonly BitcoinBlock[]) {
+      yield* blocks;
+    }
+
+    test('are told by their form, of whoever spent there and of whoever was paid', async () => {
+      const clusters = await clustersOf(BLOCKS);
+      const [first, second] = [
+        { tx: 'joinmarket', block: 0, at: AT, form: 'joinmarket' },
+        { tx: 'whirlpool', block: 1, at: AT + 600, form: 'whirlpool' },
+      ];
+      expect(await clusters.coinJoinsOf(btc('in 0'))).toMatchObject({
+        checked: true,
+        value: {
+          forms: [{ form: 'joinmarket', transactions: 1 }],
+          newest: [{ ...first, spent: true, paid: true }],
+        },
+      });
+      const value = rowsSeen(map(await clusters.coinJoinsOf(btc('out 0')), (one) => [one]));
+      expect(value?.[0]).toEqual({
+        forms: [
+          { form: 'joinmarket', transactions: 1 },
+          { form: 'whirlpool', transactions: 1 },
+        ],
+        newest: [
+          { ...second, spent: true, paid: false },
+          { ...first, spent: false, paid: true },
+        ],
+      });
+    });
+
+    test('are denied only where every block from the first to a fresh tip is held', async () => {
+      const none = { forms: [], newest: [] };
+      const whole = await (await clustersOf(BLOCKS)).coinJoinsOf(btc('shop'));
+      expect(whole).toBeInstanceOf(Read);
+      expect(whole).toMatchObject({ value: none });
+      for (const blocks of [BLOCKS.slice(1), BLOCKS.slice(0, 1).concat(BLOCKS.slice(2))]) {
+        const part = await (await clustersOf(blocks)).coinJoinsOf(btc('shop'));
+        expect(part).toBeInstanceOf(Part);
+      }
+      const seenLate = await (await clustersOf(BLOCKS.slice(1))).coinJoinsOf(btc('mixed 0'));
+      expect(seenLate).toBeInstanceOf(Part);
+      expect(rowsSeen(map(seenLate, ({ forms }) => forms))).toHaveLength(1);
+      expect(await (await clustersOf([])).coinJoinsOf(btc('shop'))).toBeInstanceOf(Part);
+    });
+
+    test('are denied of nobody while the store is silent, or in a simulated world', async () => {
+      const made = await (await clustersOf(BLOCKS, true)).coinJoinsOf(btc('shop'));
+      expect(made).not.toBeInstanceOf(Read);
+      const database = fresh();
+      database.silence('gone');
+      const labels = memoryExchangeLabels({ labels: [], as_of: AT, simulated: false });
+      const silent = heldClusters({ store: clustersIn(database), labels }, LATE);
+      expect(await silent.coinJoinsOf(btc('shop'))).toBeInstanceOf(Unread);
+    });
+  });
+});
+
+// The same history gives the same entity, whoever asked about whom before: random worlds, random
+// sequences of questions. EXHIBIT_TRIALS=200 runs as many; the suite runs a few.
+
+vi.setConfig({ testTimeout: 3_600_000 });
+const TRIALS = trialsOf('EXHIBIT_TRIALS', 4, 200);
+const QUESTIONS = 5;
+const TRANSFERS = 26;
+
+const PEOPLE = Array.from({ length: 7 }, (_, n) => evm(`person ${n}`));
+const DEPOSITS = Array.from({ length: 3 }, (_, n) => evm(`account ${n}`));
+
+/** The same numbers for the same seed. */
+function lottery(seed: number): (below: number) => number {
+  let state = seed + 1;
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+}
+
+function some<T>(list: readonly T[], draw: (below: number) => number): T {
+  const one = list[draw(list.length)];
+  if (one === undefined) throw new Error('an empty list');
+  return one;
+}
+
+/** People who fund each other, deposit into shared accounts and pay shops. */
+function happenings(seed: number): HistoryTransfer[] {
+  const draw = lottery(seed);
+  const transfers: HistoryTransfer[] = [];
+  for (let n = 0; n < TRANSFERS; n += 1) {
+    const at = 1 + n * 40_000 + draw(30_000);
+    const person = some(PEOPLE, draw);
+    const kind = draw(3);
+    if (kind === 0) transfers.push(t(at, person, some(PEOPLE, draw)));
+    else if (kind === 1) {
+      const account = some(DEPOSITS, draw);
+      transfers.push(t(at, person, account), t(at + 9, account, HOT));
+    } else transfers.push(t(at, person, evm(`shop ${draw(3)}`)));
+  }
+  return transfers.filter(({ from, to }) => from !== to);
+}
+
+describe('the entity of an address', () => {
+  test(`is the same in ${TRIALS} random sequences of questions`, async () => {
+    let joined = 0;
+    for (let trial = 0; trial < TRIALS; trial += 1) {
+      const transfers = happenings(Math.floor(trial / 2));
+      const draw = lottery(1_000 + trial);
+      const subject = some(PEOPLE, draw);
+      const alone = await answered(subject, world({ transfers }).ports);
+      const { ports } = world({ transfers });
+      for (let n = 0; n < QUESTIONS; n += 1)
+        await answered(some([...PEOPLE, ...DEPOSITS], draw), ports);
+      expect(await answered(subject, ports)).toEqual(alone);
+      const members = alone.related_wallets;
+      const other = members[members.length - 1];
+      const theirs = await answered(String(other), ports);
+      expect(theirs.related_wallets.toSorted()).toEqual(members.toSorted());
+      if (members.length > 1) joined += 1;
+    }
+    expect(joined).toBeGreaterThan(0);
   });
 });

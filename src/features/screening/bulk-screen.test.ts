@@ -3,7 +3,11 @@ import { DAY_S } from '../../chain/time.ts';
 import { Claim } from '../../evidence/claim.ts';
 import { weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { OtherListEntry } from '../../ports/tables.ts';
+import { evm, named } from '../../testing/addresses.ts';
 import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
+import { entryOf } from '../../testing/twins/sanctions.ts';
+import { labelOf, otherEntryOf } from '../../testing/twins/tables.ts';
 import { bulkScreen, type Screen, type ScreenPorts, type ScreenResult } from './bulk-screen.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
@@ -361,5 +365,334 @@ describe('results', () => {
       ),
     );
     expect(counts).toEqual({ ok: 2, insufficient_evidence: 1, not_deployed: 1 });
+  });
+});
+
+describe('equivalent forms', () => {
+  async function resultsOf(addresses: readonly string[], asked: ScreenPorts) {
+    const screen = await bulkScreen(addresses, asked, { now: NOW });
+    if (screen.outcome !== 'screened') throw new Error(`not screened: ${screen.outcome}`);
+    return screen.results.map(plain);
+  }
+
+  /** One address of every form, of the key of BIP-173's example where it has one. */
+  const EVERY_FORM = {
+    bitcoin_p2pkh: '1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH',
+    bitcoin_p2sh: '3CWFddi6m4ndiGyKqzYvsFYagqDLPVMTzC',
+    bitcoin_segwit: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    bitcoin_taproot: 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
+    litecoin: 'LVuDpNCSSj6pQ7t9Pv6d6sUkLKoqDEVUnJ',
+    litecoin_p2sh: 'MJiPwX84iBe4WnFDwsYGgtnz1XonPhUqhf',
+    litecoin_segwit: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+    dogecoin_or_verge: 'DFpN6QqFfUm3gKNaxN6tNcab1FArL9cZLE',
+    dash: 'XmN7PQYWKn5MJFna5fRYgP6mxT2F7xpekE',
+    zcash_transparent: 't1UYsZVJkLPeMjxEtACvSxfWuNmddpWfxzs',
+    zcash_sapling: 'zs1z7rejlpsa98s2rrrfkwmaxu53e4ue0ulcrw0h4x5g8jl04tak0d3mm47vdtahatqrlkngh9slya',
+    zcash_sprout:
+      'zcU1Cd6zYyZCd2VJF8yKgmzjxdiiU1rgTTjEwoN1CGUWCziPkUTXUjXmX7TMqdMNsTfuiGN1jQoVN4kGxUR4sAPN4XZ7pxb',
+    ripple: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh',
+    monero:
+      '4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2684Rge',
+    monero_integrated:
+      '4LL9oSLmtpccfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2bYXZKKQePHES9khPK',
+    bitcoin_cash: 'qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a',
+    bitcoin_gold: 'GUXByHDZLvU4DnVH9imSFckt3HEQ5cFgE5',
+    ethereum_classic: '0xd882cfc20f52f2599d84b8e8d58c7fb62cfe344b',
+    tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    solana: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  };
+
+  function withList(listed: readonly string[], checked_at = NOW - 60): ScreenPorts {
+    const entries = listed.map((address) => ({ ...entryOf(address), programs: ['CYBER2'] }));
+    const list: MemoryWorld['list'] = {
+      publications: [{ published: '2026-11-20', checked_at, entries }],
+      maxAgeS: 7 * DAY_S,
+      simulated: false,
+      now: () => NOW,
+    };
+    const labels = { labels: [], as_of: NOW, simulated: false };
+    const corpus = { launches: [], as_of: NOW, simulated: false };
+    return memoryPorts({ list, labels, corpus, history: HISTORY });
+  }
+
+  describe('an address of a form that the list uses', () => {
+    const all = Object.values(EVERY_FORM);
+
+    test('is screened in one batch with every other, and none is malformed', async () => {
+      const capitals = all.filter((text) => /^(bc1|ltc1|zs1|q)/.test(text));
+      const asked = [...all, ...capitals.map((text) => text.toUpperCase())];
+      const results = await resultsOf(
+        [...asked, `bitcoincash:${EVERY_FORM.bitcoin_cash}`],
+        withList([STRANGER]),
+      );
+      expect(results).toHaveLength(all.length + capitals.length + 1);
+      for (const result of results) {
+        expect(result).toMatchObject({ sanctions: { listed: false }, equivalent_forms: [] });
+      }
+    });
+
+    test.each(Object.entries(EVERY_FORM))(
+      'is listed where the list holds it: %s',
+      async (_, text) => {
+        expect(await resultsOf([text], withList([text]))).toMatchObject([
+          { address: text, state: 'ok', sanctions: { listed: true, programs: ['CYBER2'] } },
+        ]);
+      },
+    );
+
+    test('is listed in capitals, as QR codes have it, and is no Solana key', async () => {
+      // Without a character that base58 lacks: 32 bytes, were it read as that.
+      const text = 'ltc1qaa7vz9hk5lhfqvfj56c3vm53ndmrwu8vh4hj66';
+      const capitals = text.toUpperCase();
+      for (const asked of [text, capitals]) {
+        expect(await resultsOf([asked], withList([text]))).toMatchObject([
+          { address: text, kind: 'other', sanctions: { listed: true } },
+        ]);
+      }
+    });
+  });
+
+  describe('another form of the same key or account', () => {
+    const { bitcoin_segwit: listed, bitcoin_p2pkh: asked } = EVERY_FORM;
+    const FORM = { form: 'bitcoin_segwit', address: listed, relation: 'same_key', listed: true };
+
+    test('that is listed stands in its own field, and the address is not listed for it', async () => {
+      expect(await resultsOf([asked, STRANGER], withList([listed]))).toMatchObject([
+        { state: 'ok', sanctions: { listed: false, programs: [] }, equivalent_forms: [FORM] },
+        { state: 'insufficient_evidence', sanctions: { listed: false }, equivalent_forms: [] },
+      ]);
+    });
+
+    test('that is listed is told by a list past its age, of which nothing else is', async () => {
+      const results = await resultsOf([asked, STRANGER], withList([listed], NOW - 9 * DAY_S));
+      expect(results).toMatchObject([
+        {
+          state: 'ok',
+          sanctions: null,
+          equivalent_forms: [FORM],
+          checked: { sanctions_list: false },
+        },
+        { state: 'not_deployed', sanctions: null, equivalent_forms: null },
+      ]);
+    });
+
+    test('is looked for where the list is read, and denied nowhere else', async () => {
+      const unread = { ...withList([listed]), sanctionsList: SILENT.sanctionsList };
+      expect(await resultsOf([asked], unread)).toMatchObject([{ equivalent_forms: null }]);
+    });
+
+    test('of an EVM address is its Tron address, and the reverse', async () => {
+      const { tron } = EVERY_FORM;
+      const hex = '0xa614f803b6fd780986a42c78ec9c7f77e6ded13c';
+      expect(await resultsOf([hex], withList([tron]))).toMatchObject([
+        {
+          sanctions: { listed: false },
+          equivalent_forms: [{ form: 'tron_base58', address: tron }],
+        },
+      ]);
+      expect(await resultsOf([tron], withList([hex]))).toMatchObject([
+        { sanctions: { listed: false }, equivalent_forms: [{ form: 'evm_hex', address: hex }] },
+      ]);
+    });
+  });
+});
+
+describe('other lists', () => {
+  const NAMES = ['eu-fsf', 'uk-ofsi'] as const;
+  const STRANGER = evm('a stranger');
+  const NAMED = evm('named');
+  const TRON = named('tron', 'twice');
+  const TRON_AS_EVM = '0x267eaf316c8bb3c0246eff6649d7bc7de37c530c';
+
+  const on = (list: (typeof NAMES)[number], address: string, ended_at: string | null = null) => ({
+    ...otherEntryOf(address),
+    ended_at,
+    source: list,
+  });
+
+  /** Tables of which all but the other lists are there. `null`: none was ever imported. */
+  function ports(
+    entries: readonly OtherListEntry[] | null,
+    lost: ReadonlyMap<string, number> = new Map(),
+  ): ScreenPorts {
+    const facts = { as_of: NOW - DAY_S, simulated: false };
+    const list: MemoryWorld['list'] = {
+      publications: [
+        {
+          published: '2026-11-20',
+          checked_at: NOW - 60,
+          entries: [entryOf(evm('on the SDN list'))],
+        },
+      ],
+      maxAgeS: 7 * DAY_S,
+      simulated: false,
+      now: () => NOW,
+    };
+    const history: MemoryWorld['history'] = {
+      transfers: [],
+      coverage: [],
+      chains: [],
+      provenance: 'warehouse',
+      ...facts,
+    };
+    return memoryPorts({
+      list,
+      history,
+      labels: { labels: [labelOf(evm('labelled'), 'exemplar')], ...facts },
+      corpus: { launches: [], ...facts },
+      otherLists: { names: NAMES, entries, lost, ...facts },
+    });
+  }
+
+  const UNREAD = silentPorts(why('store_unreadable', { what: 'The store', fault: 'it is down' }));
+
+  async function resultsOf(addresses: readonly string[], asked: ScreenPorts, tables?: Tables) {
+    const screen = await bulkScreen(addresses, asked, { now: NOW, tables });
+    if (screen.outcome !== 'screened') throw new Error(`not screened: ${screen.outcome}`);
+    return screen.results.map(plain);
+  }
+
+  const nothing = (list: string) => ({
+    list,
+    listed: false,
+    entity: null,
+    equivalent_forms: [],
+    as_of: NOW - DAY_S,
+  });
+
+  test('a listing elsewhere is a record, list by list, and never one of the SDN list', async () => {
+    const results = await resultsOf([NAMED, STRANGER], ports([on('eu-fsf', NAMED)]));
+    expect(results).toMatchObject([
+      {
+        state: 'ok',
+        sanctions: { listed: false, programs: [] },
+        other_lists: [
+          { list: 'eu-fsf', listed: true, entity: 'Doe, Jane', as_of: NOW - DAY_S },
+          nothing('uk-ofsi'),
+        ],
+        checked: { other_lists: true },
+      },
+      {
+        state: 'insufficient_evidence',
+        sanctions: { listed: false },
+        other_lists: [nothing('eu-fsf'), nothing('uk-ofsi')],
+        checked: { other_lists: true },
+      },
+    ]);
+  });
+
+  test('another form of the same account that a list names is a record, told as that', async () => {
+    const [result] = await resultsOf([TRON], ports([on('uk-ofsi', TRON_AS_EVM)]));
+    expect(result).toMatchObject({
+      state: 'ok',
+      equivalent_forms: [],
+      other_lists: [
+        nothing('eu-fsf'),
+        {
+          listed: false,
+          entity: 'Doe, Jane',
+          equivalent_forms: [{ address: TRON_AS_EVM, listed: true }],
+        },
+      ],
+    });
+  });
+
+  test('an entry that has ended is a record that does not list', async () => {
+    const ended = ports([on('eu-fsf', NAMED, '2026-11-20'), on('uk-ofsi', NAMED, '2026-11-22')]);
+    expect(await resultsOf([NAMED], ended)).toMatchObject([
+      {
+        state: 'ok',
+        other_lists: [{ listed: false, entity: 'Doe, Jane' }, { listed: true }],
+      },
+    ]);
+  });
+
+  test('a deployment without other lists answers as if there were none to ask', async () => {
+    expect(await resultsOf([STRANGER], ports(null))).toMatchObject([
+      { state: 'insufficient_evidence', other_lists: null, checked: { other_lists: null } },
+    ]);
+    const nothingRead = {
+      ...ports(null),
+      sanctionsList: UNREAD.sanctionsList,
+      exchangeLabels: UNREAD.exchangeLabels,
+    };
+    const screen = await bulkScreen([STRANGER], nothingRead, { now: NOW });
+    expect(screen).toMatchObject({ outcome: 'silent', why: { code: 'no_table_read' } });
+    if (screen.outcome === 'silent') expect(screen.why.reason).not.toContain('other authorities');
+  });
+
+  test('other lists that were asked for by name and never imported are no answer', async () => {
+    const alone = await bulkScreen([STRANGER], ports(null), { now: NOW, tables: ['other_lists'] });
+    expect(alone.outcome).toBe('silent');
+    const tables = ['sanctions_list', 'other_lists'] as const;
+    expect(await resultsOf([STRANGER], ports(null), tables)).toMatchObject([
+      { state: 'not_deployed', other_lists: null, checked: { other_lists: false } },
+    ]);
+  });
+
+  test('other lists that cannot be read deny nothing, and the reason names them', async () => {
+    const unread = { ...ports([]), otherLists: UNREAD.otherLists };
+    expect(await resultsOf([STRANGER, evm('on the SDN list')], unread)).toMatchObject([
+      {
+        state: 'not_deployed',
+        other_lists: null,
+        checked: { other_lists: false, sanctions_list: true },
+        reason: expect.stringContaining('the lists of other authorities (The store could not'),
+      },
+      { state: 'ok', sanctions: { listed: true }, checked: { other_lists: false } },
+    ]);
+    // A question that leaves them out does not wait for them.
+    expect(await resultsOf([STRANGER], unread, ['sanctions_list'])).toMatchObject([
+      { state: 'insufficient_evidence', checked: { other_lists: null } },
+    ]);
+  });
+
+  test('a list of which rows were refused denies nothing, and lists whom it holds', async () => {
+    const short = ports([on('eu-fsf', NAMED)], new Map([['eu-fsf', 1]]));
+    const results = await resultsOf([NAMED, STRANGER, TRON], short);
+    const reason =
+      'Refused at import: 1 row of eu-fsf; that list can show a listing, not an absence.';
+    const unlisted = { list: 'eu-fsf', listed: null, equivalent_forms: null, reason };
+    expect(results).toMatchObject([
+      {
+        state: 'ok',
+        other_lists: [{ list: 'eu-fsf', listed: true, equivalent_forms: null }, nothing('uk-ofsi')],
+        checked: { other_lists: false },
+      },
+      {
+        state: 'not_deployed',
+        sanctions: { listed: false },
+        other_lists: [unlisted, nothing('uk-ofsi')],
+        checked: { other_lists: false, sanctions_list: true },
+        reason: expect.stringContaining('(Refused at import: 1 row of eu-fsf'),
+      },
+      { state: 'not_deployed', other_lists: [unlisted, {}] },
+    ]);
+    // Who does not ask about it is answered as if it were not there.
+    expect(await resultsOf([STRANGER], short, ['sanctions_list'])).toMatchObject([
+      { state: 'insufficient_evidence', checked: { other_lists: null } },
+    ]);
+    // A text of no known form may stand in a row that was refused.
+    expect(await resultsOf([LITERAL], short)).toMatchObject([{ state: 'not_deployed' }]);
+  });
+
+  test('other lists alone answer, where they were asked alone', async () => {
+    const alone = { ...UNREAD, otherLists: ports([on('eu-fsf', NAMED)]).otherLists };
+    expect(await resultsOf([NAMED, STRANGER], alone, ['other_lists'])).toMatchObject([
+      { state: 'ok', sanctions: null, checked: { sanctions_list: null, other_lists: true } },
+      { state: 'insufficient_evidence', sanctions: null, equivalent_forms: null },
+    ]);
+  });
+
+  test('a text of no known form is malformed only where no list that was read holds it', async () => {
+    const [held] = await resultsOf([LITERAL], ports([on('eu-fsf', LITERAL)]));
+    expect(held).toMatchObject({ kind: 'other', state: 'ok', other_lists: [{ listed: true }, {}] });
+    const asked = { now: NOW };
+    const lacking = await bulkScreen([LITERAL], ports([on('eu-fsf', NAMED)]), asked);
+    expect(lacking.outcome).toBe('misformed');
+    const unread = { ...ports([]), otherLists: UNREAD.otherLists };
+    expect(await resultsOf([LITERAL], unread)).toMatchObject([
+      { kind: 'other', state: 'not_deployed', checked: { other_lists: false } },
+    ]);
   });
 });

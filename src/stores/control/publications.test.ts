@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { matchKey } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
-import { Part, Read, Unread } from '../../evidence/reading.ts';
+import { Part, type Partly, Read, Unread } from '../../evidence/reading.ts';
 import {
   listOf,
   publicationStoreKeeps,
@@ -10,20 +12,29 @@ import {
   row,
   said,
 } from '../../ports/publication-store.suite.ts';
+import type {
+  ListChanges,
+  ListChangesRequest,
+  ListEntry,
+  PublicationStore,
+  PublishedList,
+} from '../../ports/sanctions.ts';
 import { NOW, type SuiteWorld, sanctionsListKeeps } from '../../ports/sanctions-list.suite.ts';
+import { acceptedIn } from '../../testing/accepted.ts';
 import {
   clockAt,
   embeddedControl,
   LIVE,
   MIGRATIONS,
   onEachEngine,
+  type TestStore,
 } from '../../testing/control-store.ts';
 import { freshPgliteDirectory } from '../../testing/postgres.ts';
 import { type Snapshot, sanctionsSnapshot } from '../snapshots/sanctions.ts';
 import type { Database } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
 import { openPglite } from './engine/pglite.ts';
-import { publicationStore } from './publications.ts';
+import { diffPublications, listChangeStore, publicationStore } from './publications.ts';
 
 const POLL_MS = 10;
 const SOURCE = { key: 'a'.repeat(64), url: 'https://publisher.example' };
@@ -207,6 +218,245 @@ describe('a snapshot', () => {
     expect(reading instanceof Unread && reading.why.reason).toBe(
       'No sanctions list has been loaded on this deployment (the newest file, from ' +
         'https://publisher.example, was refused as truncated: it ends early); nothing was checked.',
+    );
+  });
+});
+
+describe('changes', () => {
+  const T = Date.UTC(2026, 8, 16, 9) / 1_000;
+  const A = '0xABcdEFABcdEFabcdEfAbCdefabcdeFABcDEFabCD';
+  const B = '12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h';
+  const C = 'made-up-literal';
+  const EVER = { from: null, until: null };
+  const ALL: ListChangesRequest = { ...EVER, beforeId: null, matchKey: null, limit: 100 };
+
+  const FIRST = listOf('2026-09-15', '1', [row(A, '7'), row(B, '8'), row(C, '9')]);
+  const SECOND = listOf('2026-09-16', '2', [
+    row(A.toLowerCase(), '7', { programs: ['SDGT'], entity: null }),
+    row(B, '5'),
+    row('new', '5'),
+  ]);
+
+  function logOn(database: TestStore): { store: PublicationStore; log: ListChanges } {
+    const log = listChangeStore(database, { simulated: false, now: () => T });
+    return { store: publicationStore(database, () => T), log };
+  }
+
+  function whole<T>(reading: Partly<T, never>): T {
+    if (reading instanceof Read) return reading.value;
+    throw new Error(`not read to its end: ${reading.why.reason}`);
+  }
+
+  async function shown(log: ListChanges, more: Partial<ListChangesRequest> = {}) {
+    const changes = whole(await log.newest({ ...ALL, ...more }));
+    return changes.map(({ change, listing, before }) => [change, listing.address, before?.uid]);
+  }
+
+  onEachEngine((name, fresh) => {
+    describe(`${name}: the log of changes`, () => {
+      test('is unread while no list has come into force, and empty after the first', async () => {
+        const { store, log } = logOn(fresh());
+        expect(await log.newest(ALL)).toBeInstanceOf(Unread);
+        expect(await log.files({ ...EVER, limit: 9 })).toBeInstanceOf(Unread);
+        await acceptedIn(store, FIRST, T);
+        expect(await shown(log)).toEqual([]);
+        expect(whole(await log.files({ ...EVER, limit: 9 }))).toEqual([
+          {
+            outcome: 'first',
+            sha256: FIRST.sha256,
+            source_url: expect.any(String),
+            at: T,
+            published: '2026-09-15',
+            before: null,
+            counts: null,
+            code: null,
+            why: null,
+          },
+        ]);
+      });
+
+      test('tells each listing that a list added, took away, moved, or says otherwise', async () => {
+        const { store, log } = logOn(fresh());
+        await acceptedIn(store, FIRST, T);
+        await acceptedIn(store, SECOND, T + DAY_S);
+        expect(await shown(log)).toEqual([
+          ['renamed', A.toLowerCase(), '7'],
+          ['programmes_changed', A.toLowerCase(), '7'],
+          ['moved', B, '8'],
+          ['removed', C, undefined],
+          ['added', 'new', undefined],
+        ]);
+        const [renamed] = whole(await log.newest(ALL));
+        expect(renamed).toMatchObject({
+          outcome: 'next',
+          from: { published: '2026-09-15', sha256: FIRST.sha256 },
+          to: { published: '2026-09-16', sha256: SECOND.sha256 },
+          at: T + DAY_S,
+          listing: { entity: null, programs: ['SDGT'], currencies: ['XBT'] },
+          before: { entity: 'PARTY 7', programs: ['CYBER2', 'SDGT'] },
+        });
+      });
+
+      test('says of a list that came back that it did, and counts what changed', async () => {
+        const { store, log } = logOn(fresh());
+        for (const [n, list] of [FIRST, SECOND, FIRST].entries()) {
+          await acceptedIn(store, list, T + n * DAY_S);
+        }
+        const files = whole(await log.files({ ...EVER, limit: 9 }));
+        const counts = { moved: 1, programmes_changed: 1, renamed: 1, added: 1, removed: 1 };
+        expect(files.map(({ outcome, counts: of }) => [outcome, of])).toEqual([
+          ['replayed', counts],
+          ['next', counts],
+          ['first', null],
+        ]);
+      });
+
+      test('finds by address in each spelling, by day, and page by page', async () => {
+        const { store, log } = logOn(fresh());
+        await acceptedIn(store, FIRST, T);
+        await acceptedIn(store, SECOND, T + DAY_S);
+        expect(await shown(log, { matchKey: matchKey(A) })).toHaveLength(2);
+        expect(await shown(log, { matchKey: 'nobody' })).toEqual([]);
+        const day = { from: T + DAY_S, until: T + DAY_S + 1 };
+        expect(whole(await log.newest({ ...ALL, ...day }))).toHaveLength(5);
+        expect(whole(await log.newest({ ...ALL, ...EVER, until: T + DAY_S }))).toEqual([]);
+        expect(whole(await log.files({ ...day, limit: 9 }))).toHaveLength(1);
+        const page = await log.newest({ ...ALL, limit: 3 });
+        expect(page).toBeInstanceOf(Part);
+        const rest = await log.newest({ ...ALL, beforeId: 3, limit: 3 });
+        expect(rest instanceof Read && rest.value.map(({ change }) => change)).toEqual([
+          'removed',
+          'added',
+        ]);
+      });
+
+      test('holds nothing of a list that did not come into force', async () => {
+        const database = fresh();
+        const { store, log } = logOn(database);
+        await acceptedIn(store, FIRST, T);
+        const before = whole(await log.files({ ...EVER, limit: 9 }));
+        const late = { ...SECOND, sha256: '3'.repeat(64) } satisfies PublishedList;
+        expect(await acceptedIn(store, late, T, 9_999)).toBe('moved');
+        // A row that the store refuses takes the whole acceptance with it.
+        const broken = { ...SECOND, distinct_addresses: 0 };
+        await expect(acceptedIn(store, broken, T)).rejects.toThrow();
+        expect(whole(await log.files({ ...EVER, limit: 9 }))).toEqual(before);
+        database.silence('it is down');
+        expect(await log.newest(ALL)).toBeInstanceOf(Unread);
+        database.silence(null);
+      });
+    });
+  });
+});
+
+describe('differences', () => {
+  const row = (address: string, uid: string, more: Partial<ListEntry> = {}): ListEntry => ({
+    address,
+    uid,
+    currency: 'ETH',
+    entity: `PARTY ${uid}`,
+    type: 'Entity',
+    programs: ['CYBER2'],
+    remarks: null,
+    listed_on: null,
+    note: null,
+    ...more,
+  });
+  const diff = (a: ListEntry[], b: ListEntry[]) =>
+    diffPublications({ addresses: a }, { addresses: b });
+
+  describe('a diff keeps apart', () => {
+    test('added, removed, moved, changed programmes and renamed', () => {
+      const before = [
+        row('stays', '1'),
+        row('goes', '1'),
+        row('moves', '1'),
+        row('programmes', '2'),
+        row('renamed', '3', { entity: 'OLD, Name' }),
+      ];
+      const after = [
+        row('stays', '1'),
+        row('moves', '9'),
+        row('programmes', '2', { programs: ['CYBER2', 'DPRK3'] }),
+        row('renamed', '3', { entity: 'NEW, Name' }),
+        row('comes', '1'),
+      ];
+      const found = diff(before, after);
+      expect(found.added.map(({ address }) => address)).toEqual(['comes']);
+      expect(found.removed.map(({ address }) => address)).toEqual(['goes']);
+      expect(found.moved).toMatchObject([
+        { from: { address: 'moves', uid: '1' }, to: { address: 'moves', uid: '9' } },
+      ]);
+      expect(found.programmes_changed).toMatchObject([
+        { from: { programs: ['CYBER2'] }, to: { programs: ['CYBER2', 'DPRK3'] } },
+      ]);
+      expect(found.renamed).toMatchObject([{ from: { entity: 'OLD, Name' }, to: { uid: '3' } }]);
+    });
+
+    test('a second entry for an address is an addition; a stay beside it moves nothing', () => {
+      const found = diff([row('a', '1')], [row('a', '1'), row('a', '2')]);
+      expect(found.moved).toEqual([]);
+      expect(found.added).toMatchObject([{ address: 'a', uid: '2' }]);
+    });
+
+    test('one of two entries moves, the other is removed', () => {
+      const found = diff([row('a', '1'), row('a', '2')], [row('a', '3')]);
+      expect(found.moved).toMatchObject([{ from: { uid: '1' }, to: { uid: '3' } }]);
+      expect(found.removed).toMatchObject([{ uid: '2' }]);
+    });
+
+    test('nothing for order, repeated rows, currency codes or the comma in a name', () => {
+      const before = [
+        row('a', '1', { programs: ['X', 'Y'], entity: 'DOE, John, Quincy' }),
+        row('a', '1', { currency: 'BSC', programs: ['X', 'Y'], entity: 'DOE, John, Quincy' }),
+        row('b', '1'),
+      ];
+      const after = [
+        row('b', '1'),
+        row('a', '1', { programs: ['Y', 'X'], entity: 'DOE, John Quincy' }),
+      ];
+      const none = { added: [], removed: [], moved: [], programmes_changed: [], renamed: [] };
+      expect(diff(before, after)).toEqual(none);
+    });
+
+    test('nothing for the letter case of an address that has none', () => {
+      const printed = '0xABcdEFABcdEFabcdEfAbCdefabcdeFABcDEFabCD';
+      const none = { added: [], removed: [], moved: [], programmes_changed: [], renamed: [] };
+      expect(diff([row(printed, '1')], [row(printed.toLowerCase(), '1')])).toEqual(none);
+    });
+
+    test('what a file leaves open, as a change from what it said', () => {
+      const said = row('a', '1');
+      const open = row('a', '1', { entity: null, programs: null });
+      const found = diff([said], [open]);
+      expect(found.programmes_changed).toMatchObject([{ to: { programs: null } }]);
+      expect(found.renamed).toMatchObject([{ to: { entity: null } }]);
+      expect(diff([open], [open])).toMatchObject({ programmes_changed: [], renamed: [] });
+    });
+
+    test('letter case: base58 addresses that differ only in case are two addresses', () => {
+      expect(diff([row('aB', '1')], [row('ab', '1')])).toMatchObject({
+        added: [{ address: 'ab' }],
+        removed: [{ address: 'aB' }],
+        moved: [],
+      });
+    });
+  });
+
+  test('what one direction adds the other removes, and moves are moves both ways', () => {
+    const rows = fc.array(
+      fc.record({ address: fc.constantFrom('a', 'b', 'c'), uid: fc.constantFrom('1', '2', '3') }),
+    );
+    fc.assert(
+      fc.property(rows, rows, (one, other) => {
+        const a = one.map(({ address, uid }) => row(address, uid));
+        const b = other.map(({ address, uid }) => row(address, uid));
+        const there = diff(a, b);
+        const back = diff(b, a);
+        expect(back.removed.length).toBe(there.added.length);
+        expect(back.added.length).toBe(there.removed.length);
+        expect(back.moved.length).toBe(there.moved.length);
+      }),
     );
   });
 });

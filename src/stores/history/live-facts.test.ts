@@ -1,7 +1,20 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { basis, Part, Read, Unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { ImportOrigin } from '../../evidence/source.ts';
+import { type ChainFacts, FACT_NAMES, factUnread, noFacts } from '../../ports/accounts.ts';
 import type { CoverageRange, Neighbourhood } from '../../ports/history.ts';
+import { evm } from '../../testing/addresses.ts';
+import { memoryChainFacts } from '../../testing/twins/accounts.ts';
 import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
-import { liveFacts } from './live-facts.ts';
+import { warehouseFacts } from '../warehouse/account-facts.ts';
+import { type EmbeddedWarehouse, embeddedWarehouse } from '../warehouse/engine/embedded.ts';
+import { migrateWarehouse } from '../warehouse/engine/migrate.ts';
+import { transferStore } from '../warehouse/transfers/store.ts';
+import { cascadedFacts, liveFacts } from './live-facts.ts';
 
 const HEAD_TIME = 1_800_000_000;
 const [a, b] = ['a', 'b'].map((digit) => `0x${digit.repeat(40)}`) as [string, string];
@@ -62,5 +75,138 @@ describe('what was read live', () => {
     const reward = memoryTransfer(1, `0x${'0'.repeat(40)}`, a, { kind: 'internal' });
     const counterparties = [{ address: reward.from, transfers: [reward], transfer_count: 1 }];
     expect(liveFacts(known([], { counterparties }), ORIGIN).transfers).toEqual([]);
+  });
+});
+
+const CONTRACT = evm('contract');
+const MAKER = evm('maker');
+const FACTORY = evm('factory');
+const TX = `0x${'7'.repeat(64)}`;
+const SIGNAL = new AbortController().signal;
+const MIGRATIONS = join(import.meta.dirname, '../../../migrations/warehouse');
+const memory = memoryChainFacts({
+  chains: ['ethereum'],
+  as_of: 5,
+  simulated: false,
+  facts: [{ chain: 'ethereum', address: CONTRACT, nonce: 4 }],
+});
+
+function failing(fault: string): ChainFacts {
+  const reason = why('provider_failed', { provider: 'It', fault });
+  return {
+    stateChains: [],
+    setBy: async () => factUnread(reason),
+    of: async () => noFacts(reason),
+  };
+}
+
+describe('a cascade of sources', () => {
+  test('asks the next only for what the one before did not tell', async () => {
+    const wanted: (readonly string[])[] = [];
+    const last: ChainFacts = {
+      stateChains: ['base'],
+      setBy: failing('down').setBy,
+      of: async (...asked) => {
+        wanted.push(asked[2]);
+        return failing('down').of(...asked);
+      },
+    };
+    const joined = cascadedFacts([memory, last]);
+    const facts = await joined.of('ethereum', CONTRACT, FACT_NAMES, SIGNAL);
+    expect(wanted).toEqual([['creation']]);
+    expect(facts.nonce).toMatchObject({ value: 4 });
+    expect(joined.stateChains).toEqual(['ethereum', 'base']);
+  });
+
+  test('says the fault of the one that should have told, not that others are not for it', async () => {
+    const joined = cascadedFacts([memory, failing('down')]);
+    const { nonce } = await joined.of('base', CONTRACT, ['nonce'], SIGNAL);
+    expect(nonce).toBeInstanceOf(Unread);
+    if (nonce instanceof Unread) expect(nonce.why.reason).toBe('It failed: down.');
+    const turned = cascadedFacts([failing('down'), memory]);
+    const other = await turned.of('base', CONTRACT, ['nonce'], SIGNAL);
+    if (other.nonce instanceof Unread) expect(other.nonce.why.reason).toBe('It failed: down.');
+  });
+
+  test('without a source, every fact says that none is configured', async () => {
+    const facts = await cascadedFacts([]).of('base', CONTRACT, FACT_NAMES, SIGNAL);
+    for (const reading of Object.values(facts)) {
+      expect(reading instanceof Unread && reading.why.code).toBe('not_configured');
+    }
+  });
+
+  test('made-up state is a part, whatever it says', async () => {
+    const madeUp = memoryChainFacts({
+      chains: ['ethereum'],
+      as_of: 5,
+      simulated: true,
+      facts: [],
+    });
+    const { code } = await madeUp.of('ethereum', CONTRACT, ['code'], SIGNAL);
+    expect(code).toBeInstanceOf(Part);
+    expect(basis(code).sources.map(({ simulated }) => simulated)).toEqual([true]);
+  });
+});
+
+describe('creations in the warehouse', () => {
+  let folder = '';
+  let warehouse: EmbeddedWarehouse;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'exhibit-creations-'));
+    warehouse = await embeddedWarehouse(join(folder, 'store'));
+    await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
+  }, 60_000);
+  afterAll(async () => {
+    await warehouse.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function held(created: string, origin: ImportOrigin, creator: string): Promise<void> {
+    const creation = {
+      chain: 'ethereum' as const,
+      created,
+      creator,
+      initiator: MAKER,
+      tx_hash: TX,
+      block: 9,
+      block_hash: null,
+      block_time: 1_700_000_000,
+    };
+    const facts = { transfers: [], creations: [creation], blocks: [], transactions: [] };
+    const store = transferStore(warehouse, () => 1_790_251_200);
+    const written = await store.appendImported(facts, { source: 'tests', origin, import_id: '1' });
+    expect(written).toBeInstanceOf(Read);
+  }
+
+  async function creationOf(address: string) {
+    const facts = warehouseFacts(warehouse, () => 1_790_251_200);
+    return (await facts.of('ethereum', address, ['creation'], SIGNAL)).creation;
+  }
+
+  test('name who signed, and the factory that ran the creation', async () => {
+    await held(CONTRACT, 'observed', FACTORY);
+    expect(await creationOf(CONTRACT)).toMatchObject({
+      value: { creator: MAKER, factory: FACTORY, tx: TX, block: 9 },
+    });
+    await held(evm('direct'), 'observed', MAKER);
+    expect(await creationOf(evm('direct'))).toMatchObject({
+      value: { creator: MAKER, factory: null },
+    });
+  });
+
+  test('that are made up are a part; of what is not held nothing is said', async () => {
+    await held(evm('made up'), 'simulated', MAKER);
+    expect(await creationOf(evm('made up'))).toBeInstanceOf(Part);
+    const unknown = await creationOf(evm('unknown'));
+    expect(unknown instanceof Unread && unknown.why.code).toBe('creation_not_found');
+  });
+
+  test('are silent once the warehouse is closed', async () => {
+    const other = await embeddedWarehouse(join(folder, 'other'));
+    await other.close();
+    const facts = await warehouseFacts(other, () => 0).of(
+      ...(['ethereum', CONTRACT, ['creation'], SIGNAL] as const),
+    );
+    expect(facts.creation).toBeInstanceOf(Unread);
   });
 });

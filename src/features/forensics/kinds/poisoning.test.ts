@@ -3,6 +3,7 @@ import type { HistoryTransfer } from '../../../ports/history.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { foundOf, scored } from '../../../testing/finding-suite.ts';
 import { memoryTransfer } from '../../../testing/twins/history.ts';
+import { endsOf, foldedSymbol } from './poisoning.ts';
 
 const SUBJECT = evm('subject');
 const POISONER = evm('poisoner');
@@ -121,5 +122,35 @@ describe('what is no attack', () => {
     ['a failed one', memoryTransfer(2, POISONER, SUBJECT, { raw_amount: 0n, success: false })],
   ])('%s', async (_, transfer) => {
     expect(await poisoning(PAID_FRIEND, transfer)).toEqual([]);
+  });
+});
+
+describe('likeness', () => {
+  test.each([
+    ['mathematical letters', '𝐔𝐒𝐃𝐂', 'USDC'],
+    ['full width', 'ＵＳＤＴ', 'USDT'],
+    ['Cyrillic', 'USDС', 'USDC'],
+    ['Cyrillic and Armenian', 'ՍЅDТ', 'USDT'],
+    ['Greek', 'ΕΤΗ', 'ETH'],
+    ['a tugrik sign', 'USD₮', 'USDT'],
+    ['zero-width letters', 'US\u200bDC', 'USDC'],
+    ['marks', 'U\u0307SDC', 'USDC'],
+    ['lower case and dots', 'usd.c', 'USDC'],
+    ['Cherokee', 'ᎠAI', 'DAI'],
+  ])('%s read as Latin ones', (_, written, read) => {
+    expect(foldedSymbol(written)).toBe(read);
+  });
+
+  test('another word stays another word', () => {
+    expect(foldedSymbol('UNI')).not.toBe(foldedSymbol('USDC'));
+  });
+
+  test('addresses with the same ends are alike, whatever stands between', () => {
+    const ends = [
+      '0xd9a1c0000000000000000000000000000000053a91',
+      '0xd9a1f000000000000000000000000000000003a91',
+    ];
+    expect(endsOf(ends[0] ?? '')).toBe(endsOf(ends[1] ?? ''));
+    expect(endsOf('0xd9a1')).not.toBe(endsOf('0xd9a2'));
   });
 });

@@ -1,8 +1,8 @@
-// Both sizes of the engine keep the same promises; each then shows what only it can do wrong.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -13,7 +13,16 @@ import {
 import { type EmbeddedWarehouse, embeddedWarehouse } from './embedded.ts';
 import { ENGINE_LIMITS } from './engine.ts';
 import { warehousePromises } from './executor.suite.ts';
-import { type Warehouse, WarehouseRefusal, WarehouseUnavailable } from './executor.ts';
+import {
+  bindParams,
+  identifier,
+  quoteSql,
+  shapedRows,
+  splitStatements,
+  type Warehouse,
+  WarehouseRefusal,
+  WarehouseUnavailable,
+} from './executor.ts';
 import { REMOTE_LIMITS, remoteWarehouse } from './remote.ts';
 
 const SECONDS_10 = { timeoutMs: 10_000 };
@@ -375,4 +384,113 @@ describe('the server fails', () => {
       expect(() => remoteWarehouse(url)).not.toThrow('marker');
     },
   );
+});
+
+describe('a bound value', () => {
+  test('becomes a cast literal of its declared type', () => {
+    const params = { a: 'x', n: null, b: 2n ** 200n, l: ["it's", 'b'] };
+    const sql = 'SELECT {a:String}, {n:Nullable(String)}, { b : UInt256 }, {l:Array(String)}';
+    expect(bindParams(sql, params)).toBe(
+      `SELECT _CAST('x', 'String'), _CAST(NULL, 'Nullable(String)'), _CAST('${2n ** 200n}', ` +
+        `'UInt256'), _CAST('[\\'it\\\\\\'s\\',\\'b\\']', 'Array(String)')`,
+    );
+  });
+
+  test('is put nowhere inside quoted text, quoted names and comments', () => {
+    const sql = `SELECT '{a:X}', "{a:X}", \`{a:X}\`, 'it\\'s {a:X}', 'x''{a:X}' -- {a:X}\n/* {a:X} */`;
+    expect(bindParams(sql, undefined)).toBe(sql);
+  });
+
+  test('cannot end its literal, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const literal = quoteSql(text);
+        const inside = literal.slice(1, -1).replace(/\\[\s\S]/g, '');
+        expect(literal.startsWith("'") && literal.endsWith("'")).toBe(true);
+        expect(inside).not.toContain("'");
+        expect(inside).not.toContain('\\');
+      }),
+    );
+  });
+
+  test('is refused where it is not a number', () => {
+    expect(() => bindParams('{a:Float64}', { a: Number.NaN })).toThrow('PARAM_NOT_FINITE');
+  });
+});
+
+describe('a bound name', () => {
+  test('is a plain one', () => {
+    expect(bindParams('SELECT 1 FROM {t:Identifier}', { t: 'sides_local' })).toContain(
+      'sides_local',
+    );
+  });
+
+  test.each(['a b', 'a;', '', '1a', 'a.b', 'a`'])('is refused otherwise: "%s"', (name) => {
+    expect(() => identifier(name)).toThrow('BAD_NAME');
+  });
+});
+
+const SOURCE = `-- Sides by address; it's sharded.
+CREATE TABLE IF NOT EXISTS {{local:sides}} {{on_cluster}} (a String DEFAULT ';--{{x}}')
+ENGINE = {{engine:ReplacingMergeTree(version)}} ORDER BY a; /* and; then */
+{{distributed:sides:cityHash64(a)}};
+{{cluster_only}} ALTER TABLE sides {{on_cluster}} ADD COLUMN IF NOT EXISTS b UInt8;
+CREATE TABLE IF NOT EXISTS stamp {{on_cluster}} (a UInt8)
+ENGINE = {{engine_everywhere:MergeTree()}} ORDER BY a`;
+
+describe('one source', () => {
+  test('on a single node names plain tables and nothing of a cluster', () => {
+    expect(splitStatements(SOURCE.replace('{{x}}', 'x'), 'single')).toEqual([
+      `CREATE TABLE IF NOT EXISTS sides  (a String DEFAULT ';--x')
+ENGINE = ReplacingMergeTree(version) ORDER BY a`,
+      `CREATE TABLE IF NOT EXISTS stamp  (a UInt8)
+ENGINE = MergeTree() ORDER BY a`,
+    ]);
+  });
+
+  test('on a cluster replicates, shards and distributes', () => {
+    const [local, distributed, altered, everywhere] = splitStatements(
+      SOURCE.replace('{{x}}', 'x'),
+      'cluster',
+    );
+    expect(local).toContain("sides_local ON CLUSTER '{cluster}'");
+    expect(local).toContain(
+      "ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)",
+    );
+    expect(distributed).toContain(
+      "AS sides_local\nENGINE = Distributed('{cluster}', currentDatabase(), sides_local, cityHash64(a))",
+    );
+    expect(altered).toBe(
+      "ALTER TABLE sides ON CLUSTER '{cluster}' ADD COLUMN IF NOT EXISTS b UInt8",
+    );
+    expect(everywhere).toContain(
+      "ReplicatedMergeTree('/clickhouse/tables/{database}/{table}', '{shard}-{replica}')",
+    );
+  });
+
+  test.each([
+    ['CREATE TABLE a {{on_cluster}} (b UInt8) ENGINE = {{engine:MergeTree()}}', 'IF NOT EXISTS'],
+    ['CREATE TABLE IF NOT EXISTS a (b UInt8) ENGINE = {{engine:MergeTree()}}', 'on_cluster'],
+    ['CREATE TABLE IF NOT EXISTS a {{on_cluster}} (b UInt8) ENGINE = MergeTree()', 'an engine'],
+    ['CREATE TABLE IF NOT EXISTS a {{on_cluster}} {{other}}', 'unknown placeholder'],
+    ['CREATE TABLE IF NOT EXISTS a {{on_cluster}} ENGINE = {{engine:MergeTree}}', 'unknown'],
+  ])('is refused where one layout would go wrong: %s', (statement, why) => {
+    expect(() => splitStatements(statement, 'single')).toThrow(why);
+  });
+});
+
+const row = z.strictObject({ a: z.string() });
+const whole = '{"meta":[],"data":[{"a":"1"},{"a":"2"}],"rows":2}';
+
+test('a whole document gives its rows', () => {
+  expect(shapedRows(whole, row)).toEqual([{ a: '1' }, { a: '2' }]);
+});
+
+test('an answer cut anywhere, doubled, or miscounted is silence', () => {
+  for (let end = 0; end < whole.length; end += 1) {
+    expect(() => shapedRows(whole.slice(0, end), row)).toThrow(WarehouseUnavailable);
+  }
+  for (const wrong of [whole + whole, whole.replace('"rows":2', '"rows":3'), '[]', 'null', '{}']) {
+    expect(() => shapedRows(wrong, row)).toThrow(WarehouseUnavailable);
+  }
 });

@@ -1,0 +1,147 @@
+import { describe, expect, test, vi } from 'vitest';
+import { Unread } from '../../evidence/reading.ts';
+import { keyStoreKeeps } from '../../ports/key-store.suite.ts';
+import { membershipStoreKeeps } from '../../ports/membership-store.suite.ts';
+import { quotaStoreKeeps } from '../../ports/quota-store.suite.ts';
+import { accessIn, onEachEngine } from '../../testing/control-store.ts';
+import { type Database, StoreUnavailable } from './engine/database.ts';
+import { STALE_MAX_MS } from './engine/look-up-cache.ts';
+import { keyTable, knownUses, SEEN_FRESH_MS, tokenTable } from './keys.ts';
+import { membershipTable } from './memberships.ts';
+import { quotaTable } from './quotas.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const CONTEXT = { simulated: false, nowMs: Date.now };
+
+onEachEngine((name, fresh) => {
+  test(`${name}: a key revoked by another process stops working within five seconds`, async () => {
+    const database = fresh();
+    const [here, elsewhere] = [keyTable(database, CONTEXT), keyTable(database, CONTEXT)];
+    const at = Date.now() / 1_000;
+    const event = { membership_id: 'mem_1', plan: 'desk', status: 'active', at } as const;
+    await membershipTable(database, CONTEXT).record(event);
+    const secret = { hash: new Uint8Array(32).fill(1), pepper: 'p' };
+    const holder = { kind: 'sc', membership_id: 'mem_1' } as const;
+    const dated = { created_at: at, expires_at: at + 1_000 };
+    await here.add({ id: 'key_1', holder, secret, prefix: 'sc_1', ...dated }, 5);
+    expect(await here.find([secret])).toMatchObject({ value: { key: { revoked_at: null } } });
+    await elsewhere.revoke('key_1', at, null);
+    const revokedHere = async () => {
+      const found = await here.find([secret]);
+      expect(found).toMatchObject({ value: { key: { revoked_at: expect.any(Number) } } });
+    };
+    await vi.waitFor(revokedHere, { timeout: STALE_MAX_MS, interval: 100 });
+  });
+
+  membershipStoreKeeps(name, async () => membershipTable(fresh(), CONTEXT));
+  quotaStoreKeeps(name, async () => quotaTable(fresh(), CONTEXT));
+  keyStoreKeeps(name, async () => {
+    const stores = accessIn(fresh(), Date.now);
+    return { ...stores, settled: stores.keys.close };
+  });
+});
+
+describe('over a store that does not answer', () => {
+  const gone: Database = {
+    kind: 'postgres',
+    durable: true,
+    query: () => Promise.reject(new StoreUnavailable('the server did not answer', 'ENOANSWER')),
+    transaction: () => Promise.reject(new StoreUnavailable('the server did not answer', 'X')),
+    close: async () => undefined,
+  };
+  const broken: Database = { ...gone, query: () => Promise.reject(new TypeError('a bug')) };
+
+  test('every answer is unread and says which table could not be read', async () => {
+    const secret = { hash: new Uint8Array(32), pepper: 'p' };
+    const allowance = { subject: 's', period: '2026-11-21', limit: 1 };
+    const keys = keyTable(gone, CONTEXT);
+    expect(await membershipTable(gone, CONTEXT).list()).toMatchObject({
+      checked: false,
+      why: { reason: 'The memberships could not be read: the server did not answer.' },
+    });
+    for (const reading of [
+      await membershipTable(gone, CONTEXT).find('a'),
+      await keys.find([secret]),
+      await keys.list('everyone'),
+      await keys.revoke('x', 1, null),
+      await tokenTable(gone, CONTEXT).find([secret]),
+      await tokenTable(gone, CONTEXT).list(),
+      await quotaTable(gone, CONTEXT).remaining(allowance),
+      await quotaTable(gone, CONTEXT).usage('s', '2026-11-21'),
+    ]) {
+      expect(reading).toBeInstanceOf(Unread);
+    }
+    expect(await quotaTable(gone, CONTEXT).charge(allowance)).toMatchObject({
+      why: {
+        code: 'store_unreadable',
+        reason: 'The quota counters could not be read: the server did not answer.',
+      },
+    });
+  });
+
+  test('a bug is thrown, not called a failure of the store', async () => {
+    const allowance = { subject: 's', period: '2026-11-21', limit: 1 };
+    await expect(quotaTable(broken, CONTEXT).charge(allowance)).rejects.toThrow('a bug');
+    await expect(membershipTable(broken, CONTEXT).find('a')).rejects.toThrow('a bug');
+  });
+
+  test('past the bound of waiting charges the rest are refused, the first answered', async () => {
+    let answer: (rows: object[]) => void = () => undefined;
+    let asked = 0;
+    const slow: Database = {
+      ...gone,
+      query: <T extends object>() => {
+        asked += 1;
+        return new Promise<T[]>((resolve) => {
+          answer = (rows) => resolve(rows as T[]);
+        });
+      },
+    };
+    const quota = quotaTable(slow, CONTEXT);
+    const allowance = { subject: 's', period: '2026-11-21', limit: 1_000_000 };
+    const first = quota.charge(allowance);
+    while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
+    const rest = Array.from({ length: 10_005 }, () => quota.charge(allowance));
+    expect(await rest.at(-1)).toBeInstanceOf(Unread);
+    answer([{ subjects: ['s'], periods: ['2026-11-21'], used: [1], granted: [1] }]);
+    expect(await first).toMatchObject({ value: { granted: true } });
+    expect(asked).toBeGreaterThan(0);
+  });
+});
+
+const DAY = '2026-11-21';
+
+describe('uses that were seen', () => {
+  test('a spent allowance stays spent for its period without a question', () => {
+    let nowMs = 0;
+    const known = knownUses(() => nowMs);
+    known.saw('a', DAY, 10);
+    nowMs = 80_000_000;
+    expect(known.recent('a', DAY, 10)).toBe(10);
+    expect(known.recent('a', '2026-11-22', 10)).toBeNull();
+    expect(known.recent('a', DAY, 11)).toBeNull();
+  });
+
+  test('what is not spent is known for two seconds, and not when the clock was set back', () => {
+    let nowMs = 1_000_000;
+    const known = knownUses(() => nowMs);
+    expect(known.recent('a', DAY, 10)).toBeNull();
+    known.saw('a', DAY, 3);
+    nowMs += SEEN_FRESH_MS - 1;
+    expect(known.recent('a', DAY, 10)).toBe(3);
+    nowMs += 1;
+    expect(known.recent('a', DAY, 10)).toBeNull();
+    nowMs = 0;
+    expect(known.recent('a', DAY, 10)).toBeNull();
+  });
+
+  test('an answer that comes late does not take a larger use back', () => {
+    const known = knownUses(() => 0);
+    known.saw('a', DAY, 10);
+    known.saw('a', DAY, 9);
+    expect(known.recent('a', DAY, 10)).toBe(10);
+    known.saw('a', '2026-11-22', 1);
+    expect(known.recent('a', '2026-11-22', 10)).toBe(1);
+  });
+});

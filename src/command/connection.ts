@@ -6,25 +6,28 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { z } from 'zod';
 import type { Configured } from '../config.ts';
-import { fileArgument, type Io, UsageError } from './command.ts';
+import { anyText, fileArgument, type Io, optional, UsageError } from './command.ts';
 
 /** For commands that ask a running service: the configuration as `npm start` takes it. */
 export type ConnectionServices = { readonly started: Configured };
 
 /** The options by which a service and a key are named. */
 export const CONNECTION_OPTIONS = {
-  'base-url': { type: 'string' },
-  key: { type: 'string' },
-  'key-file': { type: 'string' },
-} as const;
+  'base-url': optional('URL', 'the service; without it the one that is configured here', anyText),
+  'key-file': optional(
+    'FILE',
+    'a file that holds the API key; without it EXHIBIT_API_KEY is used',
+    anyText,
+  ),
+  key: optional(
+    'KEY',
+    'the API key itself; other users of this machine can see it while this runs',
+    anyText,
+  ),
+};
 
-/** How those options are explained. */
-export const CONNECTION_DETAILS = [
-  '--base-url URL    the service; without it the one that is configured here',
-  '--key-file FILE   a file that holds the API key; without it EXHIBIT_API_KEY is used',
-  '--key KEY         the API key itself; other users of this machine can see it while this runs',
-  'Beside a simulated service its own demo key is used.',
-];
+/** What stands below those options in the help. */
+export const CONNECTION_NOTE = 'Beside a simulated service its own demo key is used.';
 
 /** A service and the key to it. */
 export type Connection = { readonly baseUrl: URL; readonly key: string };
@@ -43,7 +46,11 @@ const KEY_CHARS_MAX = 500;
 const TIMEOUT_MS = 60_000;
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-type Options = { 'base-url'?: string; key?: string; 'key-file'?: string };
+type Options = {
+  readonly 'base-url': string | null;
+  readonly key: string | null;
+  readonly 'key-file': string | null;
+};
 
 /** Finds the service and the key, or throws `UsageError` that says which is missing. */
 export async function findConnection(
@@ -84,7 +91,8 @@ export async function findStream(
   { started }: ConnectionServices,
 ): Promise<StreamConnection> {
   const demo = await demoOf(started);
-  const baseUrl = baseUrlOf(options['base-url'], demo, started);
+  const typedBase = options['base-url'];
+  const baseUrl = baseUrlOf(typedBase === undefined ? null : typedBase, demo, started);
   const { token: typed, 'token-file': file } = options;
   const text = file === undefined ? typed : await textOf(fileArgument(file, io), '--token-file');
   if (text !== undefined) return { baseUrl, token: credentialIn(text, 'access token') };
@@ -98,8 +106,8 @@ export async function findStream(
 
 type Demo = z.output<typeof demoCredentials>;
 
-function baseUrlOf(given: string | undefined, demo: Demo | null, started: Configured): URL {
-  const base = given === undefined ? (demo?.base_url ?? configuredBase(started)) : given;
+function baseUrlOf(given: string | null, demo: Demo | null, started: Configured): URL {
+  const base = given === null ? (demo?.base_url ?? configuredBase(started)) : given;
   const baseUrl = URL.canParse(base) ? new URL(base) : null;
   if (baseUrl === null || !['http:', 'https:'].includes(baseUrl.protocol)) {
     throw new UsageError('--base-url takes an http: or https: URL.');
@@ -118,8 +126,8 @@ async function givenKey(
   started: Configured,
 ): Promise<string | null> {
   const set = started.ok && started.config.apiKey !== null ? started.config.apiKey.reveal() : null;
-  const given = typed === undefined ? set : typed;
-  const text = file === undefined ? given : await textOf(fileArgument(file, io), '--key-file');
+  const given = typed === null ? set : typed;
+  const text = file === null ? given : await textOf(fileArgument(file, io), '--key-file');
   return text === null ? null : credentialIn(text, 'API key');
 }
 

@@ -1,9 +1,9 @@
 // Answers one question: how are the tools of a running service given to a client on this machine.
 // Standard output carries the protocol and nothing else: what there is to say goes beside it.
 
-import { type Command, EXIT, readArgs } from '../command/command.ts';
+import { defineCommand, EXIT } from '../command/command.ts';
 import {
-  CONNECTION_DETAILS,
+  CONNECTION_NOTE,
   CONNECTION_OPTIONS,
   type ConnectionServices,
   findConnection,
@@ -14,23 +14,24 @@ import type { ToolServices } from './stdio.ts';
 type McpServices = ConnectionServices & ToolServices;
 
 /** `exhibit mcp`. */
-export const mcpCommand: Command<McpServices> = {
+export const mcpCommand = defineCommand({
   name: 'mcp',
   summary: 'Give an MCP client the tools of a running service.',
-  usage: 'exhibit mcp [--base-url URL] [--key-file FILE]',
+  usage: '[--base-url URL] [--key-file FILE]',
+  json: null,
   example: 'exhibit mcp --base-url http://127.0.0.1:8080',
-  details: [
-    ...CONNECTION_DETAILS,
+  options: CONNECTION_OPTIONS,
+  notes: [
+    CONNECTION_NOTE,
     'It speaks the protocol over standard input and output, and runs until its input ends.',
     'Each call asks one route of the service and costs what that route costs.',
   ],
-  run: async (argv, io, services) => {
-    const { values } = readArgs(argv, { options: CONNECTION_OPTIONS });
-    const to = await findConnection(values, io, services);
+  run: async (named, io, services: McpServices) => {
+    const to = await findConnection(named, io, services);
     // Loaded here alone: no other command needs the protocol.
     const { serveTools } = await import('./stdio.ts');
     io.err(`Tools of ${to.baseUrl.origin} for an MCP client, until the input ends.`);
     await serveTools(to, services, io.signal);
     return EXIT.done;
   },
-};
+});

@@ -1,11 +1,13 @@
 import {
-  type Command,
+  defineCommand,
   EXIT,
-  fileArgument,
+  fail,
+  filePath,
+  flag,
   type Io,
-  oneOf,
-  readArgs,
-  requireOption,
+  mandatory,
+  optional,
+  wordIn,
 } from '../../command/command.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
 import { BRIDGE_CHAINS, type BridgeChain } from '../../ports/bridges.ts';
@@ -23,45 +25,43 @@ export type BridgesServices = {
 };
 
 /** `exhibit bridges explain`. */
-export const bridgesExplain: Command<BridgesServices> = {
+export const bridgesExplain = defineCommand({
   name: 'bridges explain',
   summary: 'Show what one transaction and its receipt bridged, or why nothing.',
-  usage: 'exhibit bridges explain --receipt FILE [--chain CHAIN] [--destination] [--json]',
   example: 'exhibit bridges explain --receipt deposit.json',
-  details: [
-    '--receipt FILE   JSON with a transaction and its receipt, as eth_getTransactionByHash and',
-    '                 eth_getTransactionReceipt answer: {"transaction": …, "receipt": …}, each as',
-    '                 it is or inside "result", or a list of the two answers',
-    '--chain CHAIN    where the transaction names none; else its own chain id decides',
-    '--destination    look for the other side of what was sent, at the nodes of both chains',
-    '                 (EXHIBIT_RPC_<CHAIN>), then on the protocol’s status page where one is set',
-    '                 (EXHIBIT_<PROTOCOL>_STATUS_URL): "arrival": {chain, tx, state, matched_by,',
-    '                 reason}; state: matched, in_flight, unmatched, messaging_only, or null',
-    '--json           one object a line for each thing that was bridged; one with why_not for none',
+  options: {
+    receipt: mandatory(
+      'FILE',
+      'JSON with a transaction and its receipt, as eth_getTransactionByHash and ' +
+        'eth_getTransactionReceipt answer: {"transaction": …, "receipt": …}, each as it is or ' +
+        'inside "result", or a list of the two answers',
+      filePath,
+    ),
+    chain: optional(
+      'CHAIN',
+      'where the transaction names none; else its own chain id decides',
+      wordIn(BRIDGE_CHAINS),
+    ),
+    destination: flag(
+      'look for the other side of what was sent, at the nodes of both chains ' +
+        '(EXHIBIT_RPC_<CHAIN>), then on the protocol’s status page where one is set ' +
+        '(EXHIBIT_<PROTOCOL>_STATUS_URL): "arrival": {chain, tx, state, matched_by, reason}; ' +
+        'state: matched, in_flight, unmatched, messaging_only, or null',
+    ),
+  },
+  json: 'one object a line for each thing that was bridged; one with why_not for none',
+  notes: [
     'Exit status 1: the file holds no such thing. 3: its chain is not covered, or an event of a',
     'bridge in it cannot be read: `"bridged": null`.',
   ],
-  run: async (argv, io, { explainReceipt }) => {
-    const { values } = readArgs(argv, {
-      options: {
-        receipt: { type: 'string' },
-        chain: { type: 'string' },
-        destination: { type: 'boolean' },
-      },
-    });
-    const path = fileArgument(requireOption(values.receipt, '--receipt'), io);
-    const chain = values.chain === undefined ? null : oneOf(values.chain, '--chain', BRIDGE_CHAINS);
-    const destination = values.destination === true;
-    const explained = await explainReceipt(path, { chain, destination }, io.signal);
-    if (!explained.read) {
-      io.err(explained.reason);
-      return EXIT.failed;
-    }
+  run: async ({ receipt, chain, destination }, io, { explainReceipt }: BridgesServices) => {
+    const explained = await explainReceipt(receipt, { chain, destination }, io.signal);
+    if (!explained.read) return fail(io, explained.reason);
     if (io.json) printLines(explained, io);
     else printText(explained, io);
     return explained.checked ? EXIT.done : EXIT.couldNotCheck;
   },
-};
+});
 
 function printLines({ bridged, ...rest }: Explanation, io: Io): void {
   const { chain, checked, why_not, unknown_events } = rest;
@@ -108,11 +108,17 @@ function printText(
     print(
       io,
       factLines([
-        ...[['protocol', protocol] as const, ['direction', direction] as const],
-        ...[['user', user] as const, ['asset', asset] as const, ['amount', amount] as const],
-        ...[['via', viaText(one)] as const, ['logged', loggedText(one)] as const],
-        ...[['contract', contract] as const, ['message_id', message_id] as const],
-        ...[['origin', one.origin] as const, ['destination', destination] as const],
+        ['protocol', protocol],
+        ['direction', direction],
+        ['user', user],
+        ['asset', asset],
+        ['amount', amount],
+        ['via', viaText(one)],
+        ['logged', loggedText(one)],
+        ['contract', contract],
+        ['message_id', message_id],
+        ['origin', one.origin],
+        ['destination', destination],
         ['event', `${one.event}, ${one.version}`],
         ['arrival', arrivalText(one)],
       ]),

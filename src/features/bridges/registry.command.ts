@@ -3,12 +3,13 @@
 
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
 import {
-  type Command,
+  defineCommand,
   EXIT,
   type ExitStatus,
-  fileArgument,
+  fail,
+  filePath,
   type Io,
-  readArgs,
+  several,
 } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
 import { collect } from '../../evidence/measure.ts';
@@ -37,46 +38,49 @@ export type RegistryServices = {
 };
 
 /** `exhibit registry check`. */
-export const registryCheck: Command<RegistryServices> = {
+export const registryCheck = defineCommand({
   name: 'registry check',
   summary: 'Check bridge contracts and exchange wallets by their rules and by nodes.',
-  usage: 'exhibit registry check [FILE] [--json]',
+  usage: '[FILE]',
   example: 'exhibit registry check registry/bridge-contracts.csv',
-  details: [
-    'FILE   CSV of bridge contracts (chain, address, protocol, name, role, valid_from_block,',
-    '       sources, reviewed, note) or exchange wallets (chain, address, entity, label, role,',
-    '       confidence, source, source_url, first_seen, reviewed); without it, both tables of the',
-    '       product',
+  arguments: {
+    files: several(
+      'FILE',
+      'CSV of bridge contracts (chain, address, protocol, name, role, valid_from_block, sources, ' +
+        'reviewed, note) or exchange wallets (chain, address, entity, label, role, confidence, ' +
+        'source, source_url, first_seen, reviewed); without it, both tables of the product',
+      filePath,
+    ),
+  },
+  notes: [
     'Of exchange wallets the rules are those of `labels import`, and no cell may be empty.',
     'Of bridge contracts a node of a chain (EXHIBIT_RPC_<CHAIN>) verifies that there is code, that',
     'it is no token and no pool, and whether it logged an event of its protocol.',
     'Exit status 1: a row was refused, or the file could not be read. 3: a node did not answer.',
   ],
-  run: async (argv, io, { checkRegistry }) => {
-    const { positionals } = readArgs(argv, { options: {}, positionals: [], many: true });
-    const [path] = positionals;
-    const file = path === undefined ? null : fileArgument(path, io);
-    const statuses = (await checkRegistry(file, io.signal)).map((one) => printCheck(one, io));
+  run: async ({ files: [file] }, io, { checkRegistry }: RegistryServices) => {
+    const checks = await checkRegistry(file === undefined ? null : file, io.signal);
+    const statuses = checks.map((one) => printCheck(one, io));
     const worst = [EXIT.failed, EXIT.couldNotCheck].find((status) => statuses.includes(status));
     return worst === undefined ? EXIT.done : worst;
   },
-};
+});
 
 function printCheck(checked: CheckResult, io: Io): ExitStatus {
-  if (!checked.read) {
-    io.err(checked.reason);
-    return EXIT.failed;
-  }
+  if (!checked.read) return fail(io, checked.reason);
   const status = statusOf(checked);
   const { read: _, ...fields } = checked;
   if (io.json) printJson(io, { ...fields, status });
   else {
     const refused = refusals(checked);
     const columns = ['line', 'chain', 'address', 'why', 'reason'].map((title) => ({ title }));
-    const lineOf = (line: number) => (line === 0 ? null : line);
     if (refused.length > 0) {
-      const cells = refused.map((one) => [
-        ...[lineOf(one.line), one.chain, one.address, one.code, one.reason],
+      const cells = refused.map(({ line, chain, address, code, reason }) => [
+        line === NO_LINE ? null : line,
+        chain,
+        address,
+        code,
+        reason,
       ]);
       print(io, tableLines(columns, cells, io));
     }

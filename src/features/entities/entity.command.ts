@@ -2,14 +2,19 @@
 // Anything not looked at is named beside the findings; it is never shown as "linked to nobody".
 
 import {
-  type Command,
+  anyText,
+  defineCommand,
   EXIT,
   type ExitStatus,
-  fileArgument,
+  fail,
+  filePath,
+  flag,
   type Io,
-  readArgs,
+  mandatory,
+  numberWithin,
+  optional,
+  several,
   UsageError,
-  wholeNumber,
 } from '../../command/command.ts';
 import { factLines, print, printJson, tableLines } from '../../command/output.ts';
 import type { BlocksImported, BlocksOutcome, BlocksWatch } from '../../ports/entities.ts';
@@ -68,98 +73,99 @@ export type EntityServices = {
   };
 };
 
-const CHAIN_OPTION = { chain: { type: 'string' } } as const;
 const BLOCK_MAX = 999_999_999;
 
-const entityShow: Command<EntityServices> = {
+const entityShow = defineCommand({
   name: 'entity show',
   summary: 'Show the entity of an address, or of a cluster by its id.',
-  usage: 'exhibit entity show ADDRESS|CLUSTER_ID [--chain CHAIN] [--json]',
   example: 'exhibit entity show 0x28c6c06298d514db089934071355e5743bf21d60 --chain base',
-  details: [
-    '--chain CHAIN  solana, ethereum, base, bsc, arbitrum, hyperevm, bitcoin; ethereum for 0x…,',
-    '               else by the form of the address',
+  usage: 'ADDRESS|CLUSTER_ID [--chain CHAIN]',
+  arguments: { subject: mandatory('ADDRESS', null, anyText) },
+  options: {
+    chain: optional(
+      'CHAIN',
+      'solana, ethereum, base, bsc, arbitrum, hyperevm, bitcoin; ethereum for 0x…, else by the ' +
+        'form of the address',
+      anyText,
+    ),
+  },
+  notes: [
     'Exit status 3: not everything that could link it was looked at; the reason says what was not.',
   ],
-  run: async (argv, io, { entity }) => {
-    const { values, positionals } = readArgs(argv, {
-      options: CHAIN_OPTION,
-      positionals: ['ADDRESS'],
-    });
-    const chain = values.chain === undefined ? null : values.chain;
-    const subject = String(positionals[0]);
-    return tell(await entity.ask({ subject, chain, explain: null, signal: io.signal }), io, show);
-  },
-};
+  run: async ({ subject, chain }, io, { entity }: EntityServices) =>
+    tell(await entity.ask({ subject, chain, explain: null, signal: io.signal }), io, show),
+});
 
-const entityExplain: Command<EntityServices> = {
+const entityExplain = defineCommand({
   name: 'entity explain',
   summary: 'Show the shortest chain of evidence between two addresses.',
-  usage: 'exhibit entity explain A B [--chain CHAIN] [--json]',
   example: 'exhibit entity explain 0x28c6…1d60 0x21a3…5549',
-  details: [
-    '--chain CHAIN  as for entity show',
+  arguments: { subject: mandatory('A', null, anyText), explain: mandatory('B', null, anyText) },
+  options: { chain: optional('CHAIN', 'as for entity show', anyText) },
+  notes: [
     'Exit status 1: no evidence links them, and everything that could was looked at.',
     'Exit status 3: none was found, and not everything was looked at.',
   ],
-  run: async (argv, io, { entity }) => {
-    const { values, positionals } = readArgs(argv, {
-      options: CHAIN_OPTION,
-      positionals: ['A', 'B'],
-    });
-    const chain = values.chain === undefined ? null : values.chain;
-    const [subject, explain] = positionals.map(String);
-    if (subject === undefined || explain === undefined) throw new UsageError('B is missing.');
-    return tell(await entity.ask({ subject, chain, explain, signal: io.signal }), io, tellChain);
-  },
-};
+  run: async ({ subject, explain, chain }, io, { entity }: EntityServices) =>
+    tell(await entity.ask({ subject, chain, explain, signal: io.signal }), io, tellChain),
+});
 
-const entityImport: Command<EntityServices> = {
+const entityImport = defineCommand({
   name: 'entity import',
   summary: 'Take in blocks of Bitcoin for its entities.',
-  usage: 'exhibit entity import PATH… | --node [--from-block N] [--to-block N]  [--json]',
+  usage: 'PATH… | --node [--from-block N] [--to-block N]',
   example: "exhibit entity import 'export/blocks_*.json' 'export/transactions_*.json'",
-  details: [
-    'PATH            bitcoin-etl JSON lines (blocks and enriched transactions), gzip or not:',
-    '                files, folders, or patterns; a block is held in full where its row is there',
-    '                too and tells as many transactions as came',
-    '--node          the Bitcoin Core node of EXHIBIT_RPC_BITCOIN instead of files',
-    '--from-block N  the first block; without it the one behind those held from the first on',
-    '--to-block N    the last block; never one of the newest six, which may be replaced',
+  arguments: {
+    paths: several(
+      'PATH',
+      'bitcoin-etl JSON lines (blocks and enriched transactions), gzip or not: files, folders, or ' +
+        'patterns; a block is held in full where its row is there too and tells as many ' +
+        'transactions as came',
+      filePath,
+    ),
+  },
+  options: {
+    node: flag('the Bitcoin Core node of EXHIBIT_RPC_BITCOIN instead of files'),
+    'from-block': optional(
+      'N',
+      'the first block; without it the one behind those held from the first on',
+      numberWithin(0, BLOCK_MAX),
+    ),
+    'to-block': optional(
+      'N',
+      'the last block; never one of the newest six, which may be replaced',
+      numberWithin(0, BLOCK_MAX),
+    ),
+  },
+  notes: [
     'Change addresses are told only while blocks come in order from the first one on.',
     'Exit status 1: a fault of the source or the store; what came before it is kept.',
   ],
-  run: async (argv, io, { entity }) => {
-    const { values, positionals } = readArgs(argv, {
-      options: {
-        node: { type: 'boolean' },
-        'from-block': { type: 'string' },
-        'to-block': { type: 'string' },
+  run: async (
+    { paths, node, 'from-block': from, 'to-block': to },
+    io,
+    { entity }: EntityServices,
+  ) => {
+    const watch = {
+      signal: io.signal,
+      onProgress: ({ blocks, blocks_in_part, ties }: BlocksImported) => {
+        const done = (blocks + blocks_in_part).toLocaleString('en');
+        io.err(`${done} blocks, ${ties.toLocaleString('en')} ties`);
       },
-      positionals: [],
-      many: true,
-    });
-    const from = blockOf(values['from-block'], '--from-block');
-    const to = blockOf(values['to-block'], '--to-block');
-    const watch = { signal: io.signal, onProgress: (done: BlocksImported) => progress(done, io) };
-    if (values.node === true) {
-      if (positionals.length > 0) throw new UsageError('Either PATH or --node, not both.');
+    };
+    if (node) {
+      if (paths.length > 0) throw new UsageError('Either PATH or --node, not both.');
       if (entity.importNode === null) throw new UsageError('EXHIBIT_RPC_BITCOIN is not set.');
       return tellEnd(await entity.importNode(from, to, watch), io);
     }
-    if (positionals.length === 0) throw new UsageError('PATH is missing, or --node.');
+    if (paths.length === 0) throw new UsageError('PATH is missing, or --node.');
     if (from !== null || to !== null) throw new UsageError('--from-block goes with --node.');
-    const paths = positionals.map((path) => fileArgument(path, io));
     return tellEnd(await entity.importFiles(paths, watch), io);
   },
-};
+});
 
 /** The commands on entities. */
 export const entityCommands = [entityShow, entityExplain, entityImport] as const;
-
-function blockOf(text: string | undefined, option: string): number | null {
-  return text === undefined ? null : wholeNumber(text, option, { min: 0, max: BLOCK_MAX });
-}
 
 function tell(
   answer: Awaited<ReturnType<EntityServices['entity']['ask']>>,
@@ -168,8 +174,7 @@ function tell(
 ): ExitStatus {
   if (!('problem' in answer)) return show(answer, io);
   if (!answer.couldNotCheck) throw new UsageError(answer.problem);
-  io.err(answer.problem);
-  return EXIT.couldNotCheck;
+  return fail(io, answer.problem, EXIT.couldNotCheck);
 }
 
 function show(entity: EntityView, io: Io): ExitStatus {
@@ -229,11 +234,6 @@ function evidenceLines(evidence: readonly EvidenceView[], io: Io): string[] {
   return tableLines(columns, rows, io);
 }
 
-function progress(done: BlocksImported, io: Io): void {
-  const blocks = done.blocks + done.blocks_in_part;
-  io.err(`${blocks.toLocaleString('en')} blocks, ${done.ties.toLocaleString('en')} ties`);
-}
-
 function tellEnd(outcome: BlocksOutcome, io: Io): ExitStatus {
   const { imported } = outcome;
   const { refused, ...counts } = imported;
@@ -248,20 +248,13 @@ function tellEnd(outcome: BlocksOutcome, io: Io): ExitStatus {
   }
   switch (outcome.outcome) {
     case 'completed':
-      return imported.transactions + imported.blocks_held > 0 ? EXIT.done : tellNothing(io);
+      if (imported.transactions + imported.blocks_held > 0) return EXIT.done;
+      return fail(io, 'No transaction was taken in.');
     case 'stopped':
-      io.err('Stopped; what came before is kept.');
-      return EXIT.failed;
+      return fail(io, 'Stopped; what came before is kept.');
     case 'fault':
-      io.err(`The source could not be read on: ${outcome.fault}.`);
-      return EXIT.failed;
+      return fail(io, `The source could not be read on: ${outcome.fault}.`);
     case 'unread':
-      io.err(outcome.why.reason);
-      return EXIT.failed;
+      return fail(io, outcome.why.reason);
   }
-}
-
-function tellNothing(io: Io): ExitStatus {
-  io.err('No transaction was taken in.');
-  return EXIT.failed;
 }

@@ -12,12 +12,15 @@ import {
   type UnreadRow,
 } from '../../command/address-file.ts';
 import {
-  type Command,
+  anyText,
+  defineCommand,
   EXIT,
   type ExitStatus,
-  fileArgument,
+  filePath,
+  flag,
   type Io,
-  readArgs,
+  optional,
+  several,
   UsageError,
 } from '../../command/command.ts';
 import { otherListsText, type SaidByList } from '../../command/other-lists-text.ts';
@@ -78,34 +81,40 @@ export type CheckServices = {
 };
 
 /** `exhibit sanctions check`. */
-export const sanctionsCheck: Command<CheckServices> = {
+export const sanctionsCheck = defineCommand({
   name: 'sanctions check',
   summary: 'Check addresses, or those of a file, directly against the lists in force.',
-  usage: 'exhibit sanctions check ADDRESS… | --file FILE.csv [--source FILE] [--json]',
+  usage: 'ADDRESS… | --file FILE.csv [--source FILE]',
   example: 'exhibit sanctions check 12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h',
-  details: [
-    '--file FILE.csv   check every column that holds addresses; one line for each of them',
-    '--column NAME     of the file read this column alone; may be given more than once',
-    '--source FILE     ask this file of the publisher’s formats, instead of the list in force',
-    '--fail-on-listed  exit status 1 where an address, or another form of it, is on any list',
-    '--json            one address a line, with the caveat',
+  arguments: { addresses: several('ADDRESS', null, anyText) },
+  options: {
+    file: optional(
+      'FILE.csv',
+      'check every column that holds addresses; one line for each of them',
+      filePath,
+    ),
+    column: several(
+      'NAME',
+      'of the file read this column alone; may be given more than once',
+      anyText,
+    ),
+    source: optional(
+      'FILE',
+      'ask this file of the publisher’s formats, instead of the list in force',
+      anyText,
+    ),
+    'fail-on-listed': flag('exit status 1 where an address, or another form of it, is on any list'),
+  },
+  json: 'one address a line, with the caveat',
+  notes: [
     'Not listed is a statement about the sanctions list alone. The lists of other authorities that',
     'were imported are asked too, and other forms of the same key or account; each told apart.',
     'Exit status 3: at least one address or row could not be checked. 1: a --source is refused.',
   ],
-  run: async (argv, io, { sanctions, otherLists }) => {
-    const { values, positionals } = readArgs(argv, {
-      options: {
-        file: { type: 'string' },
-        column: { type: 'string', multiple: true },
-        source: { type: 'string' },
-        'fail-on-listed': { type: 'boolean' },
-      },
-      many: true,
-    });
-    const { file, column, source } = values;
-    if (file === undefined) checkArguments(positionals, column);
-    else if (positionals.length > 0) throw new UsageError('Either ADDRESS or --file FILE.csv.');
+  run: async (values, io, { sanctions, otherLists }: CheckServices) => {
+    const { addresses, file, column, source } = values;
+    if (file === null) checkArguments(addresses, column);
+    else if (addresses.length > 0) throw new UsageError('Either ADDRESS or --file FILE.csv.');
     const list = await listAsked(source, io, sanctions);
     if ('status' in list) return list.status;
     await otherLists.poll();
@@ -114,24 +123,22 @@ export const sanctionsCheck: Command<CheckServices> = {
     const asked = { lookUp: list.lookUp, otherLists, now: otherLists.now, simulated, hint };
     const ask = (address: string) => checkOne(address, asked);
     const tally = newTally();
-    if (file === undefined) {
+    if (file === null) {
       const results: Checked[] = [];
-      for (const address of positionals) results.push(await ask(address));
+      for (const address of addresses) results.push(await ask(address));
       for (const result of results) countChecked(result, tally);
       if (io.json) for (const result of results) printJson(io, jsonOfCheck(result, simulated));
       else showChecks(results, simulated, io);
     } else {
-      const columns = listOrNone(column);
-      const path = fileArgument(file, io);
-      await checkFile({ path, columns, readRecords, ask, simulated }, tally, io);
+      await checkFile({ path: file, columns: column, readRecords, ask, simulated }, tally, io);
     }
-    return statusOf(tally, values['fail-on-listed'] === true);
+    return statusOf(tally, values['fail-on-listed']);
   },
-};
+});
 
-function checkArguments(addresses: readonly string[], column: readonly string[] | undefined): void {
+function checkArguments(addresses: readonly string[], column: readonly string[]): void {
   if (addresses.length === 0) throw new UsageError('ADDRESS is missing.');
-  if (column !== undefined) throw new UsageError('--column goes with --file FILE.csv.');
+  if (column.length > 0) throw new UsageError('--column goes with --file FILE.csv.');
   if (addresses.length <= CHECKED_MAX) return;
   throw new UsageError(`At most ${CHECKED_MAX} addresses at a time; --file takes more.`);
 }
@@ -144,11 +151,11 @@ type CheckedList =
   | { readonly status: ExitStatus };
 
 async function listAsked(
-  source: string | undefined,
+  source: string | null,
   io: Io,
   sanctions: CheckServices['sanctions'],
 ): Promise<CheckedList> {
-  if (source === undefined) {
+  if (source === null) {
     await sanctions.poll();
     return { lookUp: sanctions.list.lookUp, entries: () => entriesInForce(sanctions.store) };
   }

@@ -2,13 +2,17 @@ import { parseKnownAddress } from '../../chain/address.ts';
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import type { ReadRecords } from '../../command/address-file.ts';
 import {
-  type Command,
+  anyText,
+  defineCommand,
   EXIT,
   type ExitStatus,
-  fileArgument,
+  fail,
+  filePath,
+  flag,
   type Io,
+  mandatory,
+  optional,
   pastTime,
-  readArgs,
   UsageError,
 } from '../../command/command.ts';
 import {
@@ -76,61 +80,57 @@ export type SanctionsServices = {
   };
 };
 
-type SanctionsCommand = Command<SanctionsServices>;
-
 const DIGEST = /^[0-9a-f]{64}$/;
 
-export const sanctionsRefresh: SanctionsCommand = {
-  name: 'sanctions refresh',
-  summary: 'Ask the publisher for a newer list; in force if it passes the gate.',
-  usage: 'exhibit sanctions refresh [--accept SHA256 --why TEXT] [--json]',
-  example: 'exhibit sanctions refresh',
-  details: [
-    '--accept SHA256  let exactly this file pass where only its size speaks against it',
-    '--why TEXT       the reason, kept with the list',
-    'Exit status 1: what was served is refused, the list in force stays. 3: no source answered.',
-  ],
-  run: async (argv, io, { sanctions }) => {
-    const { values } = readArgs(argv, {
-      options: { accept: { type: 'string' }, why: { type: 'string' } },
-    });
-    const outcome = await sanctions.refresh(acceptanceOf(values.accept, values.why), io.signal);
-    return printOutcome(outcome, 'refresh', io);
-  },
+const ACCEPTANCE = {
+  accept: optional(
+    'SHA256',
+    'let exactly this file pass where only its size speaks against it',
+    anyText,
+  ),
+  why: optional('TEXT', 'the reason, kept with the list', anyText),
 };
 
-export const sanctionsImport: SanctionsCommand = {
+export const sanctionsRefresh = defineCommand({
+  name: 'sanctions refresh',
+  summary: 'Ask the publisher for a newer list; in force if it passes the gate.',
+  usage: '[--accept SHA256 --why TEXT]',
+  example: 'exhibit sanctions refresh',
+  options: ACCEPTANCE,
+  notes: [
+    'Exit status 1: what was served is refused, the list in force stays. 3: no source answered.',
+  ],
+  run: async ({ accept, why }, io, { sanctions }: SanctionsServices) => {
+    const outcome = await sanctions.refresh(acceptanceOf(accept, why), io.signal);
+    return printOutcome(outcome, 'refresh', io);
+  },
+});
+
+export const sanctionsImport = defineCommand({
   name: 'sanctions import',
   summary: 'Put a file of the publisher’s in force, for a machine without a network.',
-  usage: 'exhibit sanctions import FILE [--obtained TIME] [--accept SHA256 --why TEXT] [--json]',
+  usage: 'FILE [--obtained TIME] [--accept SHA256 --why TEXT]',
   example: 'exhibit sanctions import SDN_ADVANCED.ZIP --obtained 2026-11-21T09:00Z',
-  details: [
-    '--obtained TIME  when the file was obtained from the publisher, with its zone; every answer',
-    '                 says that you state so. Without it the list is as old as its date.',
-    '--accept SHA256  let exactly this file pass where only its size speaks against it',
-    '--why TEXT       the reason, kept with the list',
-    'Exit status 1: the file is refused, the list in force stays. 3: it could not be read.',
-  ],
-  run: async (argv, io, { sanctions }) => {
-    const { values, positionals } = readArgs(argv, {
-      options: {
-        obtained: { type: 'string' },
-        accept: { type: 'string' },
-        why: { type: 'string' },
-      },
-      positionals: ['FILE'],
-    });
-    const [file] = positionals;
-    if (file === undefined) throw new UsageError('FILE is missing.');
+  arguments: { file: mandatory('FILE', null, anyText) },
+  options: {
+    obtained: optional(
+      'TIME',
+      'when the file was obtained from the publisher, with its zone; every answer says that you ' +
+        'state so. Without it the list is as old as its date.',
+      anyText,
+    ),
+    ...ACCEPTANCE,
+  },
+  notes: ['Exit status 1: the file is refused, the list in force stays. 3: it could not be read.'],
+  run: async ({ file, obtained, accept, why }, io, { sanctions }: SanctionsServices) => {
     const inForce = await sanctions.store.inForce();
     if (!(inForce instanceof Read)) return couldNot(inForce.why.reason, io);
-    const obtained = pastTime(values.obtained, '--obtained', inForce.value.now);
-    const acceptance = acceptanceOf(values.accept, values.why);
-    const path = fileArgument(file, io);
-    const outcome = await sanctions.importFile(path, obtained, acceptance, io.signal);
+    const at = obtained === null ? null : pastTime(obtained, '--obtained', inForce.value.now);
+    const path = filePath(file, 'FILE', io);
+    const outcome = await sanctions.importFile(path, at, acceptanceOf(accept, why), io.signal);
     return printOutcome(outcome, `import ${file}`, io);
   },
-};
+});
 
 function printOutcome(outcome: RefreshOutcome, command: string, io: Io): ExitStatus {
   if (io.json) printJson(io, jsonOf(outcome));
@@ -139,9 +139,9 @@ function printOutcome(outcome: RefreshOutcome, command: string, io: Io): ExitSta
   return outcome.kind === 'unreachable' ? EXIT.couldNotCheck : EXIT.done;
 }
 
-function acceptanceOf(accept: string | undefined, why: string | undefined): Acceptance | null {
-  if (accept === undefined && why === undefined) return null;
-  if (accept === undefined || why === undefined || why.trim() === '') {
+function acceptanceOf(accept: string | null, why: string | null): Acceptance | null {
+  if (accept === null && why === null) return null;
+  if (accept === null || why === null || why.trim() === '') {
     throw new UsageError('--accept SHA256 and --why TEXT go together.');
   }
   const sha256 = accept.toLowerCase();
@@ -195,8 +195,7 @@ function jsonOf(outcome: RefreshOutcome): object {
 
 /** Says what could not be checked, and gives the exit status for it. */
 export function couldNot(reason: string, io: Io): ExitStatus {
-  io.err(`Could not check: ${reason}`);
-  return EXIT.couldNotCheck;
+  return fail(io, `Could not check: ${reason}`, EXIT.couldNotCheck);
 }
 
 // It exits 3 where a miss would be no answer.
@@ -207,18 +206,20 @@ const CHECKED_BY: { readonly [B in CheckedBy]: string } = {
   own_date: 'its own publication date: the publisher did not confirm it',
 };
 
-export const sanctionsStatus: Command<SanctionsServices> = {
+export const sanctionsStatus = defineCommand({
   name: 'sanctions status',
   summary: 'Show the list in force, whose word its age is, and what was refused.',
-  usage: 'exhibit sanctions status [--literals] [--json]',
   example: 'exhibit sanctions status --json',
-  details: [
-    '--literals  list the values of no known address form, which are matched as they are printed',
+  options: {
+    literals: flag(
+      'list the values of no known address form, which are matched as they are printed',
+    ),
+  },
+  notes: [
     'Exit status 3: no list is in force, it is too old or superseded, so that a miss is no answer,',
     'or the store could not be read.',
   ],
-  run: async (argv, io, { sanctions }) => {
-    const { values } = readArgs(argv, { options: { literals: { type: 'boolean' } } });
+  run: async ({ literals: isAsked }, io, { sanctions }: SanctionsServices) => {
     const { store } = sanctions;
     const inForce = await store.inForce();
     if (!(inForce instanceof Read)) return couldNot(inForce.why.reason, io);
@@ -227,8 +228,7 @@ export const sanctionsStatus: Command<SanctionsServices> = {
     const asked = await store.asked();
     if (!(asked instanceof Read)) return couldNot(asked.why.reason, io);
     const { publication } = inForce.value;
-    const isAsked = values.literals === true && publication !== null;
-    const entries = isAsked ? await store.entries(publication.id) : null;
+    const entries = isAsked && publication !== null ? await store.entries(publication.id) : null;
     if (entries !== null && !(entries instanceof Read)) return couldNot(entries.why.reason, io);
     const literals =
       entries === null
@@ -248,7 +248,7 @@ export const sanctionsStatus: Command<SanctionsServices> = {
     else show(facts, sanctions.maxAgeS, io);
     return short === null ? EXIT.done : EXIT.couldNotCheck;
   },
-};
+});
 
 type Facts = Pick<InForce, 'publication' | 'superseded'> & {
   readonly refused: readonly HeldRefusal[];
@@ -286,18 +286,12 @@ function statusJson({ publication, superseded, refused, asked, short, literals }
       asked_at: formatTime(asked_at),
       result,
     })),
-    ...(literals === null
-      ? {}
-      : {
-          literals: literals.map(({ address, currency, entity, uid, note }) => ({
-            address,
-            currency,
-            entity,
-            uid,
-            note,
-          })),
-        }),
+    ...(literals === null ? {} : { literals: literals.map(pickLiteral) }),
   };
+}
+
+function pickLiteral({ address, currency, entity, uid, note }: ListEntry) {
+  return { address, currency, entity, uid, note };
 }
 
 const LITERAL_COLUMNS = ['of no known form', 'currency', 'entity', 'uid', 'note'];
@@ -316,7 +310,7 @@ function show(facts: Facts, maxAgeS: number | null, io: Io): void {
   if (publication !== null) print(io, factLines(linesOf(publication, asked, maxAgeS)));
   if (literals !== null) {
     const columns = LITERAL_COLUMNS.map((title) => ({ title }));
-    const rows = literals.map((one) => [one.address, one.currency, one.entity, one.uid, one.note]);
+    const rows = literals.map((one) => Object.values(pickLiteral(one)));
     print(io, tableLines(columns, rows, io));
   }
   if (short !== null) couldNot(short, io);
@@ -371,14 +365,13 @@ export async function fromFile(
   io: Io,
   { reader, gate }: Pick<Services, 'reader'> & { readonly gate: Pick<PublicationGate, 'absolute'> },
 ): Promise<Found> {
-  const outcome = await reader(fileArgument(path, io), io.signal);
+  const outcome = await reader(filePath(path, 'FILE', io), io.signal);
   const refused = isListRefusal(outcome) ? outcome : gate.absolute(outcome);
   if (refused === null && !isListRefusal(outcome)) return { list: outcome };
   if (refused === null || refused.code === UNREADABLE) {
     return { status: couldNot(`${path}: ${refused === null ? 'not read' : refused.reason}.`, io) };
   }
-  io.err(`${path} is refused (${refused.code}): ${refused.reason}.`);
-  return { status: EXIT.failed };
+  return { status: fail(io, `${path} is refused (${refused.code}): ${refused.reason}.`) };
 }
 
 async function fromStore(day: string | null, io: Io, { store }: Services): Promise<Found> {
@@ -404,19 +397,16 @@ function findPublication(text: string, io: Io, services: Services): Promise<Foun
   return ISO_DAY.test(text) ? fromStore(text, io, services) : fromFile(text, io, services);
 }
 
-export const sanctionsDiff: SanctionsCommand = {
+export const sanctionsDiff = defineCommand({
   name: 'sanctions diff',
   summary: 'Show what changed from one publication to another, by address and entry.',
-  usage: 'exhibit sanctions diff A B [--json]',
   example: 'exhibit sanctions diff 2026-11-15 2026-11-18',
-  details: [
+  arguments: { a: mandatory('A', null, anyText), b: mandatory('B', null, anyText) },
+  notes: [
     'A, B  a file of the publisher’s formats, or the date (YYYY-MM-DD) of a publication held',
     'Moved: the same address under another entry. Exit status 1: a file is refused. 3: not held.',
   ],
-  run: async (argv, io, { sanctions }) => {
-    const { positionals } = readArgs(argv, { options: {}, positionals: ['A', 'B'] });
-    const [a, b] = positionals;
-    if (a === undefined || b === undefined) throw new UsageError('A and B are missing.');
+  run: async ({ a, b }, io, { sanctions }: SanctionsServices) => {
     const before = await findPublication(a, io, sanctions);
     if ('status' in before) return before.status;
     const after = await findPublication(b, io, sanctions);
@@ -426,7 +416,7 @@ export const sanctionsDiff: SanctionsCommand = {
     else showDiff(before.list, after.list, diff, io);
     return EXIT.done;
   },
-};
+});
 
 function facts({ published, sha256, distinct_addresses }: ReadList): object {
   return { published, addresses: distinct_addresses, sha256 };
@@ -454,12 +444,8 @@ function showDiff(before: ReadList, after: ReadList, diff: ListDiff, io: Io): vo
   ];
   if (rows.length === 0) return;
   const columns = ['change', 'address', 'currency', 'entity', 'programmes', 'uid', 'before'];
-  const lines = tableLines(
-    columns.map((title) => ({ title })),
-    rows,
-    io,
-  );
-  for (const line of lines) io.out(line);
+  const titles = columns.map((title) => ({ title }));
+  print(io, tableLines(titles, rows, io));
 }
 
 function row(change: string, listing: AddressListing, before: string | null = null) {
@@ -478,23 +464,24 @@ function programmesText({ programs }: Pick<AddressListing, 'programs'>): string 
   return programs === null ? LEFT_OPEN : programs.join(', ');
 }
 
-export const sanctionsExport: SanctionsCommand = {
+export const sanctionsExport = defineCommand({
   name: 'sanctions export',
   summary: 'Write every listed address and entry, of the list in force or of a file.',
-  usage: 'exhibit sanctions export [--source FILE] [--json | --csv]',
+  usage: '[--source FILE] [--json | --csv]',
+  json: null,
   example: 'exhibit sanctions export --csv > list.csv',
-  details: [
-    '--source FILE  a file of the publisher’s formats, instead of the list in force',
-    '--json         one JSON document a line; --csv (the default): comma-separated with a heading',
-  ],
-  run: async (argv, io, { sanctions }) => {
-    const { values } = readArgs(argv, {
-      options: { source: { type: 'string' }, csv: { type: 'boolean' } },
-    });
-    if (values.csv === true && io.json) throw new UsageError('Either --json or --csv.');
-    const { source } = values;
+  options: {
+    source: optional(
+      'FILE',
+      'a file of the publisher’s formats, instead of the list in force',
+      anyText,
+    ),
+    csv: flag('comma-separated with a heading (the default); --json: one document a line'),
+  },
+  run: async ({ source, csv }, io, { sanctions }: SanctionsServices) => {
+    if (csv && io.json) throw new UsageError('Either --json or --csv.');
     const found =
-      source === undefined
+      source === null
         ? await fromStore(null, io, sanctions)
         : await fromFile(source, io, sanctions);
     if ('status' in found) return found.status;
@@ -511,7 +498,7 @@ export const sanctionsExport: SanctionsCommand = {
     }
     return EXIT.done;
   },
-};
+});
 
 const EXPORTED = ['address', 'currency', 'entity', 'type', 'programs', 'uid', 'published'];
 

@@ -4,16 +4,16 @@
 import { z } from 'zod';
 import { formatIsoDate } from '../../chain/time.ts';
 import {
-  type Command,
+  anyText,
+  defineCommand,
   EXIT,
   type ExitStatus,
   type Io,
-  readArgs,
-  requireOption,
+  mandatory,
 } from '../../command/command.ts';
 import {
   askService,
-  CONNECTION_DETAILS,
+  CONNECTION_NOTE,
   CONNECTION_OPTIONS,
   type ConnectionServices,
   findConnection,
@@ -84,23 +84,20 @@ type Part = {
 };
 
 /** `exhibit look`. */
-export const lookCommand: Command<ConnectionServices> = {
+export const lookCommand = defineCommand({
   name: 'look',
   summary: 'Look at one address through a running service.',
-  usage: 'exhibit look ADDRESS [--base-url URL] [--key-file FILE] [--json]',
+  usage: 'ADDRESS [--base-url URL] [--key-file FILE]',
   example: 'exhibit look 0x8589427373d6d84e98730d7795d8f6f8731fda16',
-  details: [
-    ...CONNECTION_DETAILS,
-    '--json            the answers as they came: {address, ofac, screen}',
+  arguments: { address: mandatory('ADDRESS', null, anyText) },
+  options: CONNECTION_OPTIONS,
+  json: 'the answers as they came: {address, ofac, screen}',
+  notes: [
+    CONNECTION_NOTE,
     'It asks the list route and the bulk screen: two requests of the allowance.',
   ],
-  run: async (argv, io, services) => {
-    const { values, positionals } = readArgs(argv, {
-      options: CONNECTION_OPTIONS,
-      positionals: ['ADDRESS'],
-    });
-    const address = requireOption(positionals[0], 'ADDRESS');
-    const to = await findConnection(values, io, services);
+  run: async ({ address, ...named }, io, services: ConnectionServices) => {
+    const to = await findConnection(named, io, services);
     const path = `/api/v1/wallet/${encodeURIComponent(address)}/ofac`;
     const ofac = await askService(to, { method: 'GET', path }, io.signal);
     const body = { addresses: [address] };
@@ -115,7 +112,7 @@ export const lookCommand: Command<ConnectionServices> = {
     const worst = [EXIT.badUsage, EXIT.couldNotCheck].find((status) => statuses.includes(status));
     return worst === undefined ? EXIT.done : worst;
   },
-};
+});
 
 function rawOf(said: ServiceAnswer): unknown {
   return said.kind === 'said' ? said.body : { error: said.reason };

@@ -14,19 +14,23 @@ import {
   type UnreadRow,
 } from '../../command/address-file.ts';
 import {
-  type Command,
+  anyText,
+  defineCommand,
   EXIT,
   type ExitStatus,
-  fileArgument,
+  fail,
+  filePath,
+  flag,
   type Io,
-  oneOf,
-  readArgs,
-  requireOption,
+  mandatory,
+  optional,
+  several,
   UsageError,
+  wordIn,
 } from '../../command/command.ts';
 import {
   askService,
-  CONNECTION_DETAILS,
+  CONNECTION_NOTE,
   CONNECTION_OPTIONS,
   type Connection,
   type ConnectionServices,
@@ -50,50 +54,47 @@ const TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus', 'other_list
 export type ScreenServices = ConnectionServices & { readonly readRecords: ReadRecords };
 
 /** `exhibit screen`. */
-export const screenCommand: Command<ScreenServices> = {
+export const screenCommand = defineCommand({
   name: 'screen',
   summary: 'Screen the addresses of a CSV file through a running service.',
-  usage: 'exhibit screen FILE.csv [--column NAME] [--require TABLE] [--out FILE.csv] [--json]',
+  usage: 'FILE.csv [--column NAME] [--require TABLE] [--out FILE.csv]',
   example: 'exhibit screen addresses.csv --require sanctions_list --out screened.csv',
-  details: [
-    'FILE.csv          every column that holds addresses is read, and named on the last line',
-    '--column NAME     read this column alone; may be given more than once',
-    '--require TABLE   ask about this table alone; may be given more than once; one of',
-    `                  ${TABLES.join(', ')}`,
-    '--out FILE.csv    write the rows there; no cell of it begins a formula',
-    '--resume          go on with the rows of an --out file of a run that stopped',
-    '--fail-on-listed  exit status 1 where an address, or another form of it, is on any list',
-    ...CONNECTION_DETAILS,
-    '--json            one address a line, in the order of the file, with the caveat',
+  arguments: {
+    file: mandatory(
+      'FILE.csv',
+      'every column that holds addresses is read, and named on the last line',
+      filePath,
+    ),
+  },
+  options: {
+    column: several('NAME', 'read this column alone; may be given more than once', anyText),
+    require: several(
+      'TABLE',
+      `ask about this table alone; may be given more than once; one of ${TABLES.join(', ')}`,
+      wordIn(TABLES),
+    ),
+    out: optional('FILE.csv', 'write the rows there; no cell of it begins a formula', filePath),
+    resume: flag('go on with the rows of an --out file of a run that stopped'),
+    'fail-on-listed': flag('exit status 1 where an address, or another form of it, is on any list'),
+    ...CONNECTION_OPTIONS,
+  },
+  json: 'one address a line, in the order of the file, with the caveat',
+  notes: [
+    CONNECTION_NOTE,
     'Up to 500 addresses are one request of the allowance. Exit status 3: at least one address or',
     'row could not be checked.',
   ],
-  run: async (argv, io, services) => {
-    const { values, positionals } = readArgs(argv, {
-      options: {
-        ...CONNECTION_OPTIONS,
-        column: { type: 'string', multiple: true },
-        require: { type: 'string', multiple: true },
-        out: { type: 'string' },
-        resume: { type: 'boolean' },
-        'fail-on-listed': { type: 'boolean' },
-      },
-      positionals: ['FILE.csv'],
-    });
-    const file = fileArgument(requireOption(positionals[0], 'FILE.csv'), io);
-    const required = listOrNone(values.require);
-    const tables = required.map((one) => oneOf(one, '--require', TABLES));
-    const resume = values.resume === true;
-    if (resume && values.out === undefined) throw new UsageError('--resume needs --out FILE.csv.');
-    const to = await findConnection(values, io, services);
+  run: async (
+    { file, column, require: tables, out: outPath, resume, ...rest },
+    io,
+    services: ScreenServices,
+  ) => {
+    if (resume && outPath === null) throw new UsageError('--resume needs --out FILE.csv.');
+    const to = await findConnection(rest, io, services);
     const { readRecords } = services;
     try {
-      const named = listOrNone(values.column);
-      const layout = await layoutOf(readRecords(file), named);
-      const out =
-        values.out === undefined
-          ? null
-          : await openOut(fileArgument(values.out, io), resume, readRecords);
+      const layout = await layoutOf(readRecords(file), column);
+      const out = outPath === null ? null : await openOut(outPath, resume, readRecords);
       const run: Run = { to, tables, io, out, counts: newCounts(), stopped: null, shown: 0 };
       for await (const batch of batches(fileAddresses(readRecords(file), layout), run)) {
         await screenNext(run, batch);
@@ -101,16 +102,14 @@ export const screenCommand: Command<ScreenServices> = {
       }
       const columns = layout.columns.map((place) => columnName(layout, place));
       io.err(summary(run.counts, columns, run.stopped, out !== null));
-      return statusOf(run, values['fail-on-listed'] === true);
+      return statusOf(run, rest['fail-on-listed']);
     } catch (fault) {
       if (!(fault instanceof FileUnreadable) && !(fault instanceof OutRefused)) throw fault;
-      io.err(
-        `The file cannot be ${fault instanceof OutRefused ? 'written' : 'read'}: ${fault.message}.`,
-      );
-      return EXIT.failed;
+      const what = fault instanceof OutRefused ? 'written' : 'read';
+      return fail(io, `The file cannot be ${what}: ${fault.message}.`);
     }
   },
-};
+});
 
 type Run = {
   readonly to: Connection;

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';
 import { listOrNone } from '../../evidence/measure.ts';
-import { read, unread } from '../../evidence/reading.ts';
+import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
   BridgeArrivals,
@@ -22,13 +22,7 @@ import {
   outsideRow,
 } from '../http/fetch.ts';
 import { shownAddress } from '../http/outbound-call.ts';
-import {
-  observation,
-  ProviderFault,
-  type ProviderGuard,
-  whyUnanswered,
-  withBudget,
-} from '../http/provider.ts';
+import { ProviderFault, type ProviderGuard, readProvider } from '../http/provider.ts';
 
 const PORT = 'bridge_arrivals';
 const HTTP_OK = 200;
@@ -71,18 +65,14 @@ export function statusPages(
       if (question === null) return unread(PORT, why('status_page_unasked', { page }));
       const shown = shownAddress(url);
       const ask = key === null ? question : { ...question, headers: bearer(key) };
-      try {
-        const told = await withBudget({ timeMs, callsMax: CALLS_MAX, signal }, (budget) =>
-          guard.ask(budget, (within) => answered(reader, ask, asked, within)),
-        );
-        const named = { name: `${page} ${shown}`, url: shown, simulated: false };
-        return read(told, { port: PORT, source: observation(named, now) });
-      } catch (error) {
-        const failed = (fault: string) => why('provider_failed', { provider: shown, fault });
-        const cause = whyUnanswered(error, failed);
-        const late = cause.code === 'time_budget';
-        return unread(PORT, late ? why('arrivals_out_of_time') : cause);
-      }
+      const failed = (fault: string) => why('provider_failed', { provider: shown, fault });
+      const provider = { name: `${page} ${shown}`, url: shown, simulated: false, now, failed };
+      const limits = { timeMs, callsMax: CALLS_MAX, signal };
+      const told = await readProvider(PORT, provider, limits, (budget) =>
+        guard.ask(budget, (within) => answered(reader, ask, asked, within)),
+      );
+      const late = !told.checked && told.why.code === 'time_budget';
+      return late ? unread(PORT, why('arrivals_out_of_time')) : told;
     },
   };
 }

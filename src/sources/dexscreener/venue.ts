@@ -6,19 +6,13 @@ import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
-import { map, type Reading, read, unread } from '../../evidence/reading.ts';
+import { map, type Reading, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ListedPool, Venue } from '../../ports/deployers.ts';
 import type { LaunchListings, LaunchListingsPort, ListingState } from '../../ports/launches.ts';
 import { type JsonLimits, outsideRow } from '../http/fetch.ts';
 import { shownAddress } from '../http/outbound-call.ts';
-import {
-  askJson,
-  ProviderFault,
-  type ProviderGuard,
-  whyUnanswered,
-  withBudget,
-} from '../http/provider.ts';
+import { askJson, ProviderFault, type ProviderGuard, readProvider } from '../http/provider.ts';
 
 const PORT = 'venue';
 const NAME = 'DexScreener-compatible API';
@@ -80,25 +74,19 @@ export async function askPairs<T, P extends string>(
   const shown = shownAddress(url);
   const whole = new URL(url);
   whole.pathname = `${whole.pathname.replace(/\/+$/, '')}/token-pairs/v1/${chain}/${token}`;
-  try {
-    const pools = await withBudget({ timeMs, callsMax, signal }, (budget) =>
-      askJson({ guard, budget, url: whole, body: null, limits: LIMITS }, (answer) => {
-        const told = pairs.safeParse(answer);
-        if (!told.success) throw new ProviderFault('answered JSON of another shape', 'passing');
-        return told.data.map((one) => {
-          const own = one.chainId === chain ? made(one) : null;
-          if (own !== null) return own;
-          throw new ProviderFault('answered pairs of another token', 'passing');
-        });
-      }),
-    );
-    const source = { name: NAME, url: shown, as_of: now(), kind: 'observation' } as const;
-    return read(pools, { port, source: { ...source, simulated } });
-  } catch (error) {
-    const provider = `${NAME} ${shown}`;
-    const failed = (fault: string) => why('provider_failed', { provider, fault });
-    return unread(port, whyUnanswered(error, failed));
-  }
+  const failed = (fault: string) => why('provider_failed', { provider: `${NAME} ${shown}`, fault });
+  const provider = { name: NAME, url: shown, simulated, now, failed };
+  return readProvider(port, provider, { timeMs, callsMax, signal }, (budget) =>
+    askJson({ guard, budget, url: whole, body: null, limits: LIMITS }, (answer) => {
+      const told = pairs.safeParse(answer);
+      if (!told.success) throw new ProviderFault('answered JSON of another shape', 'passing');
+      return told.data.map((one) => {
+        const own = one.chainId === chain ? made(one) : null;
+        if (own !== null) return own;
+        throw new ProviderFault('answered pairs of another token', 'passing');
+      });
+    }),
+  );
 }
 
 function poolIn(contract: string) {

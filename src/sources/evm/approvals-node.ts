@@ -14,7 +14,7 @@ import {
   unread,
   weaken,
 } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type {
   ApprovalEvent,
@@ -28,9 +28,9 @@ import type {
 } from '../../ports/accounts.ts';
 import { AMOUNT } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
-import { observation } from '../http/provider.ts';
+import { observation, readAnswer, whyUnanswered } from '../http/provider.ts';
 import { nodeRefusalOf } from './log-ranges.ts';
-import { asker, namedBlocks, topicOf, whyNodeSilent } from './node-of-account.ts';
+import { asker, namedBlocks, nodeProvider, topicOf } from './node-of-account.ts';
 import { answeredWords, type StateAsk, StateFault } from './state-facts-of-account.ts';
 import { LOG, type NodeLog, shaped } from './wire.ts';
 
@@ -63,15 +63,11 @@ export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
     }
     const registry = await permit2();
     if (!registry.checked) return registry;
-    try {
-      const block = await blockOf(rpc, chain, signal);
-      const { shown } = rpc;
-      const source = observation({ name: `Node ${shown}`, url: shown, simulated }, now);
-      const told = read(await work(rpc, block, registry.value), { port: PORT, source });
-      return simulated ? weaken(told, why('simulated')) : told;
-    } catch (error) {
-      return unread(PORT, whyNodeSilent(error, rpc, signal));
-    }
+    const provider = nodeProvider(rpc, signal, { simulated, now });
+    const told = await readAnswer(PORT, provider, async () =>
+      work(rpc, await blockOf(rpc, chain, signal), registry.value),
+    );
+    return simulated ? weaken(told, why('simulated')) : told;
   };
   return {
     chains: [...nodes.keys()],
@@ -283,8 +279,8 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
       const rpc = nodes.get(chain);
       if (rpc === undefined)
         return unread(FREEZES_PORT, why('not_configured', { what: nodeOf(chain) }));
-      const { shown } = rpc;
-      const source = observation({ name: `Node ${shown}`, url: shown, simulated }, now);
+      const provider = nodeProvider(rpc, signal, { simulated, now });
+      const source = observation(provider, now);
       try {
         const block = await blockOf(rpc, chain, signal);
         const answers = await rpc.batch(
@@ -295,12 +291,12 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
           const frozen = frozenIn(token, answers[i], source);
           if (!frozen.checked) return frozen;
           const at = { token, address, block, signal };
-          const placed = frozen.value ? await placedBy(rpc, at) : null;
+          const placed = frozen.value ? await placedBy(rpc, at, provider.failed) : null;
           return told({ token, frozen: frozen.value, block, placed }, source);
         });
         return some<FreezeState, IssuerFreezesPort>(await Promise.all(states));
       } catch (error) {
-        return unread(FREEZES_PORT, whyNodeSilent(error, rpc, signal));
+        return unread(FREEZES_PORT, whyUnanswered(error, provider.failed));
       }
     },
   };
@@ -343,6 +339,7 @@ type Frozen = {
 async function placedBy(
   rpc: JsonRpc,
   { token, address, block, signal }: Frozen,
+  failed: (fault: string) => Why,
 ): Promise<FreezeState['placed']> {
   const events = token.logs.map((one) => declaredEvent(`event ${one}`));
   const isIndexed = events.every(({ topics }) => topics > 1);
@@ -361,6 +358,6 @@ async function placedBy(
     );
     return newest === null ? null : { tx: newest.transactionHash, block: newest.blockNumber };
   } catch (error) {
-    return whyNodeSilent(error, rpc, signal);
+    return whyUnanswered(error, failed);
   }
 }

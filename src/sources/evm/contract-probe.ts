@@ -3,12 +3,10 @@
 
 import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
 import type { BridgeChain, ContractFacts, ContractProbe } from '../../ports/bridges.ts';
 import { BYTES, COUNT } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
-import { observation } from '../http/provider.ts';
+import { readAnswer } from '../http/provider.ts';
 import { isRevert } from './node-of-account.ts';
 import { LOG } from './wire.ts';
 
@@ -63,15 +61,9 @@ export function nodeProbe(chain: BridgeChain, rpc: JsonRpc, now: () => number): 
   };
   return {
     chain,
-    look: async (address, topics, signal): Promise<Reading<ContractFacts, typeof PORT>> => {
-      try {
-        const facts = await look(address, topics, signal);
-        const named = { name: rpc.shown, url: rpc.shown, simulated: false };
-        return read(facts, { port: PORT, source: observation(named, now) });
-      } catch (error) {
-        if (!(error instanceof RpcFault)) throw error;
-        return unread(PORT, why('provider_failed', { provider: rpc.shown, fault: error.fault }));
-      }
+    look: (address, topics, signal) => {
+      const provider = { name: rpc.shown, url: rpc.shown, simulated: false, now };
+      return readAnswer(PORT, provider, () => look(address, topics, signal));
     },
   };
 }

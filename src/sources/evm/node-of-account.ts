@@ -6,13 +6,11 @@ import { z } from 'zod';
 import { declaredEvent } from '../../chain/abi.ts';
 import { authorityOf as signedBy } from '../../chain/authorisation.ts';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { type Partly, unread } from '../../evidence/reading.ts';
+import { type Partly, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { Source } from '../../evidence/source.ts';
 import {
   type ChainFacts,
   type ChainFactsPort,
-  factRead,
   factUnread,
   noFacts,
   readFacts,
@@ -21,6 +19,7 @@ import {
 } from '../../ports/accounts.ts';
 import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
 import { type JsonRpc, type RpcError, RpcFault } from '../http/json-rpc.ts';
+import { type Provider, readAnswer } from '../http/provider.ts';
 import {
   authorityOf,
   balanceOf,
@@ -32,7 +31,7 @@ import {
   StateFault,
   UNDELEGATED,
 } from './state-facts-of-account.ts';
-import { LOG, NodeFault, shaped } from './wire.ts';
+import { LOG, shaped } from './wire.ts';
 
 /** The node of one chain. */
 type FactsNode = { readonly chain: EvmChainName; readonly rpc: JsonRpc };
@@ -95,28 +94,20 @@ function noNodeOf(chain: EvmChainName): Why {
 
 /** What a node tells, once it is known to be of its chain. */
 async function told<T>(
-  { simulated, now }: NodeFactsOptions,
+  options: NodeFactsOptions,
   known: Set<EvmChainName>,
   node: FactsNode,
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<Partly<T, ChainFactsPort>> {
   const { chain, rpc } = node;
-  const { shown: url } = rpc;
-  const source: Source = {
-    name: `Node ${url}`,
-    url,
-    as_of: now(),
-    kind: 'observation',
-    simulated,
-  };
-  try {
+  const provider = nodeProvider(rpc, signal, options);
+  const fact = await readAnswer('chain_facts', provider, async () => {
     if (!known.has(chain)) await identify(node, signal);
     known.add(chain);
-    return factRead(await work(), source);
-  } catch (error) {
-    return unread('chain_facts', whyNodeSilent(error, rpc, signal));
-  }
+    return work();
+  });
+  return options.simulated ? weaken(fact, why('simulated')) : fact;
 }
 
 /** Asks a node of the state of accounts; that a contract refuses a call is an answer. */
@@ -322,13 +313,15 @@ async function newestBlock(
   return Math.max(0, Number(head) - SETTLED_BLOCKS);
 }
 
-/** Why a node said nothing. Throws what is no fault of a node. */
-export function whyNodeSilent(error: unknown, { shown }: JsonRpc, signal: AbortSignal): Why {
-  const isTold = [StateFault, RpcFault, NodeFault].some((kind) => error instanceof kind);
-  if (!(error instanceof Error && isTold)) throw error;
-  if (signal.aborted) return why('time_budget');
-  const fault = error instanceof RpcFault ? error.fault : error.message;
-  return why('provider_failed', { provider: shown, fault });
+/** A node as a provider; what it did not say in time is for want of time. */
+export function nodeProvider(
+  { shown }: JsonRpc,
+  signal: AbortSignal,
+  { simulated, now }: Pick<Provider, 'simulated' | 'now'>,
+): Provider & Required<Pick<Provider, 'failed'>> {
+  const failed = (fault: string) =>
+    signal.aborted ? why('time_budget') : why('provider_failed', { provider: shown, fault });
+  return { name: `Node ${shown}`, url: shown, simulated, now, failed };
 }
 
 const WORD_DIGITS = 64;

@@ -5,20 +5,17 @@
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import { sameKindsUntil, wholeKinds } from '../../chain/transfer.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
 import {
   BLOCKS_AT_ONCE_MAX,
   type ChainNode,
-  type ChainNodePort,
   type Heads,
   type NodeReach,
   type ReadBlocks,
   type TipBlock,
 } from '../../ports/indexing.ts';
 import { COUNT } from '../http/fetch.ts';
-import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
-import { attempt, observation } from '../http/provider.ts';
+import type { JsonRpc } from '../http/json-rpc.ts';
+import { attempt, readAnswer } from '../http/provider.ts';
 import { decodeBlock, headerOf, isTransferLog, tokenTransfers } from './decode-block.ts';
 import { bestWay, executions, hasTraces, type NodeWay, resultOf } from './execution.ts';
 import { type LogRanges, logRanges, nodeRefusalOf, quantity } from './log-ranges.ts';
@@ -57,18 +54,9 @@ const BLOCK_METHOD = 'eth_getBlockByNumber';
 export function evmNode(options: EvmNodeOptions): ChainNode {
   const { chain, rpc } = options;
   const reader = new BlockReader(options);
-  const tell = async <T>(work: () => Promise<T>): Promise<Reading<T, ChainNodePort>> => {
-    try {
-      const value = await work();
-      const named = { name: rpc.shown, url: rpc.shown, simulated: options.simulated };
-      return read(value, { port: 'chain_node', source: observation(named, options.now) });
-    } catch (error) {
-      const known = error instanceof NodeFault || error instanceof RpcFault;
-      if (!known && !(error instanceof ChainMoved)) throw error;
-      const fault = known ? error.fault : 'changed its chain while it was read';
-      return unread('chain_node', why('provider_failed', { provider: rpc.shown, fault }));
-    }
-  };
+  const { shown } = rpc;
+  const provider = { name: shown, url: shown, simulated: options.simulated, now: options.now };
+  const tell = <T>(work: () => Promise<T>) => readAnswer('chain_node', provider, work);
   return {
     chain,
     source: rpc.shown,

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { CHAINS, chainById, type EvmChainName, isEvmChain } from '../../chain/chain.ts';
-import { type Origin, type Reading, read, unread, weaken } from '../../evidence/reading.ts';
+import { map, type Reading, read, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type ArrivalFound,
@@ -18,7 +18,7 @@ import {
 } from '../../ports/bridges.ts';
 import { ADDRESS, AMOUNT, BYTES, COUNT, jsonIn, outsideRow, WORD } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
-import { observation, withBudget } from '../http/provider.ts';
+import { observation, readAnswer, withBudget } from '../http/provider.ts';
 
 const PORT = 'transaction_receipts';
 type Told = Reading<ReceiptFacts, TransactionReceiptsPort>;
@@ -242,53 +242,45 @@ export function nodeArrivals(
   options: NodeArrivalsOptions,
 ): Pick<BridgeArrivals, 'lookUp' | 'timeOf'> {
   const { nodes, simulated, now, timeMs, rangesMax } = options;
-  const originOf = (rpc: JsonRpc): Origin<BridgeArrivalsPort> => {
-    const named = { name: rpc.shown, url: rpc.shown, simulated };
-    return { port: ARRIVALS_PORT, source: observation(named, now) };
+  const ask = async <T>(
+    chain: EvmChainName,
+    outer: AbortSignal,
+    work: (rpc: JsonRpc, signal: AbortSignal) => Promise<T>,
+  ): Promise<Reading<T, BridgeArrivalsPort>> => {
+    const rpc = nodes.get(chain);
+    if (rpc === undefined) {
+      return unread(ARRIVALS_PORT, why('not_configured', { what: nodeOf(chain) }));
+    }
+    return withBudget({ timeMs, callsMax: rangesMax, signal: outer }, ({ signal }) => {
+      const { shown } = rpc;
+      const failed = (fault: string) =>
+        signal.aborted
+          ? why('arrivals_out_of_time')
+          : why('provider_failed', { provider: shown, fault });
+      const provider = { name: shown, url: shown, simulated, now, failed };
+      return readAnswer(ARRIVALS_PORT, provider, () => work(rpc, signal));
+    });
   };
-  const missing = (chain: EvmChainName) =>
-    unread(ARRIVALS_PORT, why('not_configured', { what: `A node of ${chain}` }));
-  const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
-    withBudget({ timeMs, callsMax: rangesMax, signal }, (budget) => work(budget.signal));
   return {
     lookUp: async (asked, outer) => {
-      const rpc = nodes.get(asked.chain);
-      if (rpc === undefined) return missing(asked.chain);
-      return limited(outer, async (signal) => {
-        try {
-          const { cut, ...told } = await search(rpc, asked, rangesMax, signal);
-          const whole = read(told, originOf(rpc));
-          if (told.found.length > 0) return whole;
-          const behind = told.head_time < Math.min(asked.until, now() - HEAD_MAX_AGE_S);
-          const old = behind ? why('arrivals_head_old', { chain: asked.chain }) : null;
-          // What is made up shows an arrival, and never that there was none.
-          const cause = simulated ? why('simulated') : (cut ?? old);
-          return cause === null ? whole : weaken(whole, cause);
-        } catch (error) {
-          return unread(ARRIVALS_PORT, faultOf(error, rpc, signal));
-        }
-      });
+      const searched = await ask(asked.chain, outer, (rpc, signal) =>
+        search(rpc, asked, rangesMax, signal),
+      );
+      const whole = map(searched, ({ found, head_time }) => ({ found, head_time }));
+      if (!searched.checked || searched.value.found.length > 0) return whole;
+      const { head_time, cut } = searched.value;
+      const behind = head_time < Math.min(asked.until, now() - HEAD_MAX_AGE_S);
+      const old = behind ? why('arrivals_head_old', { chain: asked.chain }) : null;
+      // What is made up shows an arrival, and never that there was none.
+      const cause = simulated ? why('simulated') : (cut ?? old);
+      return cause === null ? whole : weaken(whole, cause);
     },
-    timeOf: async (chain, block, outer) => {
-      const rpc = nodes.get(chain);
-      if (rpc === undefined) return missing(chain);
-      return limited(outer, async (signal) => {
-        try {
-          await checkChain(rpc, chain, signal);
-          return read((await blockAt(rpc, block, signal)).timestamp, originOf(rpc));
-        } catch (error) {
-          return unread(ARRIVALS_PORT, faultOf(error, rpc, signal));
-        }
-      });
-    },
+    timeOf: (chain, block, outer) =>
+      ask(chain, outer, async (rpc, signal) => {
+        await checkChain(rpc, chain, signal);
+        return (await blockAt(rpc, block, signal)).timestamp;
+      }),
   };
-}
-
-/** Why a node said nothing. Throws what is no fault of a node. */
-function faultOf(error: unknown, rpc: JsonRpc, signal: AbortSignal): Why {
-  if (!(error instanceof RpcFault)) throw error;
-  if (signal.aborted) return why('arrivals_out_of_time');
-  return why('provider_failed', { provider: rpc.shown, fault: error.fault });
 }
 
 /** What was found; `cut` where the stretch is longer than may be read. */

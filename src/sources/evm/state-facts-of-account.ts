@@ -6,6 +6,7 @@ import { parseEvmAddress } from '../../chain/address.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import type { AuthorityFact, CodeFact } from '../../ports/accounts.ts';
 import type { ContractKind } from '../../ports/deployers.ts';
+import { ProviderFault } from '../http/provider.ts';
 
 /** What a contract answered, or that it refused the call. */
 export type Called =
@@ -16,9 +17,9 @@ export type Called =
 export type StateAsk = (call: StateCall) => Promise<Called>;
 
 /** The source answered in a form that is none. */
-export class StateFault extends Error {
+export class StateFault extends ProviderFault {
   constructor(method: string) {
-    super(`answered ${method} in another form`);
+    super(`answered ${method} in another form`, 'lasting');
     this.name = 'StateFault';
   }
 }

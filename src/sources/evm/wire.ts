@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { ADDRESS, AMOUNT, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
+import { ProviderFault } from '../http/provider.ts';
 
 const TRANSACTION = outsideRow({
   hash: WORD,
@@ -113,19 +114,17 @@ export function shaped<T>(schema: z.ZodType<T>, result: unknown, method: string)
 // Two ways: the node failed, or its chain moved on meanwhile. Neither is ever an empty block.
 
 /** The node did not tell what it was asked. `fault` is product text and holds no part of a URL. */
-export class NodeFault extends Error {
-  readonly fault: string;
+export class NodeFault extends ProviderFault {
   constructor(fault: string) {
-    super(fault);
+    super(fault, 'lasting');
     this.name = 'NodeFault';
-    this.fault = fault;
   }
 }
 
 /** What was asked is not on the node's chain (any more). */
-export class ChainMoved extends Error {
+export class ChainMoved extends ProviderFault {
   constructor() {
-    super('the chain moved while it was read');
+    super('changed its chain while it was read', 'passing');
     this.name = 'ChainMoved';
   }
 }

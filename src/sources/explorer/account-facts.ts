@@ -36,10 +36,9 @@ import {
   StateFault,
 } from '../evm/state-facts-of-account.ts';
 import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
-import { type CallBudget, whyUnanswered, withBudget } from '../http/provider.ts';
+import { type CallBudget, observation, whyUnanswered, withBudget } from '../http/provider.ts';
 import {
   askExplorer,
-  ChainRefused,
   type ExplorerChain,
   explorerFailed,
   nodeResultIn,
@@ -139,10 +138,10 @@ async function factsAt(
 }
 
 function sourceOf(
-  { name, shown }: ExplorerChain,
-  { now, simulated }: ExplorerFactsOptions,
+  { name, shown: url }: ExplorerChain,
+  { now, simulated }: Pick<ExplorerFactsOptions, 'now' | 'simulated'>,
 ): Source {
-  return { name, url: shown, as_of: now(), kind: 'observation', simulated };
+  return observation({ name, url, simulated }, now);
 }
 
 const REFUSED_WORDS = /revert|invalid opcode|out of gas|vm execution error/i;
@@ -248,12 +247,10 @@ async function identify(
 }
 
 /** Why a question has no answer; a bug is thrown on. */
-export function whyOf(error: unknown, at: ExplorerChain): Why {
+function whyOf(error: unknown, at: ExplorerChain): Why {
   if (error instanceof NoCreation) {
     return why('creation_not_found', { source: `${at.name} ${at.shown}` });
   }
-  if (error instanceof ChainRefused) return explorerFailed(at, 'its plan refuses this chain');
-  if (error instanceof StateFault) return explorerFailed(at, error.message);
   return whyUnanswered(error, (fault) => explorerFailed(at, fault));
 }
 
@@ -289,9 +286,7 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
     }
     const registry = await permit2();
     if (!registry.checked) return registry;
-    const { name, shown: url } = at;
-    const source: Source = { name, url, as_of: now(), kind: 'observation', simulated };
-    const origin = { port: APPROVALS_PORT, source } as const;
+    const origin = { port: APPROVALS_PORT, source: sourceOf(at, options) } as const;
     try {
       const { value, cut } = await withBudget({ timeMs, callsMax, signal }, (budget) =>
         work(at, budget, registry.value),

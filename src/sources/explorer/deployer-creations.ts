@@ -3,9 +3,8 @@
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
-import { type Partly, part, type Reading, read, unread } from '../../evidence/reading.ts';
+import { map, type Partly, type Reading, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Source } from '../../evidence/source.ts';
 import type {
   ContractKind,
   ContractKinds,
@@ -15,14 +14,15 @@ import type {
   TokenTransfers,
 } from '../../ports/deployers.ts';
 import { asker } from '../evm/node-of-account.ts';
-import { contractKindOf, type StateAsk, StateFault } from '../evm/state-facts-of-account.ts';
+import { contractKindOf, type StateAsk } from '../evm/state-facts-of-account.ts';
 import { jsonIn, outsideRow } from '../http/fetch.ts';
-import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
-import { type CallBudget, ProviderFault, withBudget } from '../http/provider.ts';
-import { creationRow, stateAnswer, whyOf } from './account-facts.ts';
+import type { JsonRpc } from '../http/json-rpc.ts';
+import { type CallBudget, ProviderFault, readAnswer, readProvider } from '../http/provider.ts';
+import { creationRow, stateAnswer } from './account-facts.ts';
 import {
   askExplorer,
   type ExplorerChain,
+  explorerFailed,
   nodeResultIn,
   pageIn,
   resultIn,
@@ -32,7 +32,6 @@ import {
 import { headReader, listedAs, type ReadAs, type RowsAsked } from './listing.ts';
 
 const PORT = 'deployer_creations';
-type Port = typeof PORT;
 
 /** How an explorer is asked for a walk, and what one question of it may spend. */
 export type WalkExplorer = {
@@ -49,46 +48,42 @@ const CREATIONS_MAX = 5_000;
 /** How many contracts one question of `getcontractcreation` takes. */
 const CONTRACTS_PER_CALL = 5;
 
-/** The explorer as a source. */
-export function walkSource({ at, simulated, now }: WalkExplorer): Source {
-  return { name: at.name, url: at.shown, as_of: now(), kind: 'observation', simulated };
+/** What a question of the explorer came to: it is unread where that is nothing usable. */
+export function readExplorer<T, P extends string>(
+  port: P,
+  { at, now, simulated, timeMs, callsMax }: WalkExplorer,
+  signal: AbortSignal,
+  work: (budget: CallBudget) => Promise<T>,
+): Promise<Reading<T, P>> {
+  const failed = (fault: string) => explorerFailed(at, fault);
+  const provider = { name: at.name, url: at.shown, simulated, now, failed };
+  return readProvider(port, provider, { timeMs, callsMax, signal }, work);
 }
 
 /** Creations as an explorer lists them. */
 export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
-  const { at, now, timeMs, callsMax } = explorer;
-  const heads = headReader(now);
-  const asked = async <T>(
+  const { at } = explorer;
+  const heads = headReader(explorer.now);
+  const listOf = async (
+    address: string,
+    kind: keyof typeof READERS,
     signal: AbortSignal,
-    work: (budget: CallBudget) => Promise<T>,
-  ): Promise<T | Reading<never, Port>> => {
-    try {
-      return await withBudget({ timeMs, callsMax, signal }, work);
-    } catch (error) {
-      return unread(PORT, whyOf(error, at));
-    }
-  };
-  const listOf = (address: string, kind: keyof typeof READERS, signal: AbortSignal) =>
-    asked(signal, async (budget): Promise<Partly<readonly MadeContract[], Port>> => {
+  ): Promise<Partly<readonly MadeContract[], typeof PORT>> => {
+    const list = await readExplorer(PORT, explorer, signal, async (budget) => {
       const { block } = await heads.settled(at, budget);
       const range = { chain: at.chain, address, fromBlock: 0, toBlock: block };
-      const list = { at, action: kind, rowIn: READERS[kind], budget };
-      const {
-        transfers: made,
-        cut,
-        pending,
-      } = await listedAs(list, range, {
-        transfersMax: CREATIONS_MAX,
-      });
-      const origin = { port: PORT, source: walkSource(explorer) } as const;
-      if (!cut && !pending) return read(made, origin);
-      return part(made, origin, why('row_cap', { address, limit: String(CREATIONS_MAX) }));
+      const asked = { at, action: kind, rowIn: READERS[kind], budget };
+      return listedAs(asked, range, { transfersMax: CREATIONS_MAX });
     });
+    const made = map(list, ({ transfers }) => transfers);
+    if (!list.checked || !(list.value.cut || list.value.pending)) return made;
+    return weaken(made, why('row_cap', { address, limit: String(CREATIONS_MAX) }));
+  };
   return {
     madeDirectly: (address, signal) => listOf(address, 'txlist', signal),
     madeBy: (factory, signal) => listOf(factory, 'txlistinternal', signal),
     makersOf: (contracts, signal) =>
-      asked(signal, async (budget) => {
+      readExplorer(PORT, explorer, signal, async (budget): Promise<ReadonlyMap<string, Maker>> => {
         const makers = new Map<string, Maker>();
         for (let from = 0; from < contracts.length; from += CONTRACTS_PER_CALL) {
           const some = contracts.slice(from, from + CONTRACTS_PER_CALL);
@@ -96,8 +91,7 @@ export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
             makers.set(contract, maker);
           }
         }
-        const told: ReadonlyMap<string, Maker> = makers;
-        return read(told, { port: PORT, source: walkSource(explorer) });
+        return makers;
       }),
   };
 }
@@ -226,55 +220,36 @@ type Told = Reading<ContractKind, typeof KINDS_PORT>;
 export function contractKinds(explorer: WalkExplorer, node: JsonRpc | null): ContractKinds {
   return {
     kindOf: async (contract, signal) => {
-      const byNode = node === null ? null : await askedOfNode(explorer, node, contract, signal);
+      const byNode = node === null ? null : await askNode(explorer, node, contract, signal);
       if (byNode?.checked === true) return byNode;
-      const byCalls = await askedOfExplorer(explorer, contract, signal);
+      const byCalls = await askCalls(explorer, contract, signal);
       if (byCalls.checked) return byCalls;
-      const bySource = await publishedInterface(explorer, contract, signal);
+      const bySource = await askPublished(explorer, contract, signal);
       if (bySource.checked) return bySource;
       return byNode === null ? byCalls : byNode;
     },
   };
 }
 
-async function askedOfNode(
+function askNode(
   { simulated, now }: WalkExplorer,
   rpc: JsonRpc,
   contract: string,
   signal: AbortSignal,
 ): Promise<Told> {
-  const source: Source = {
-    name: 'Node',
-    url: rpc.shown,
-    as_of: now(),
-    kind: 'observation',
-    simulated,
-  };
-  try {
-    return read(await contractKindOf(asker(rpc, signal), contract), { port: KINDS_PORT, source });
-  } catch (error) {
-    if (!(error instanceof StateFault || error instanceof RpcFault)) throw error;
-    const fault = error instanceof RpcFault ? error.fault : error.message;
-    return unread(KINDS_PORT, why('provider_failed', { provider: rpc.shown, fault }));
-  }
+  const { shown: url } = rpc;
+  const failed = (fault: string) => why('provider_failed', { provider: url, fault });
+  const provider = { name: 'Node', url, simulated, now, failed };
+  return readAnswer(KINDS_PORT, provider, () => contractKindOf(asker(rpc, signal), contract));
 }
 
-async function askedOfExplorer(
-  explorer: WalkExplorer,
-  contract: string,
-  signal: AbortSignal,
-): Promise<Told> {
-  const { at, timeMs, callsMax } = explorer;
-  try {
-    const kind = await withBudget({ timeMs, callsMax, signal }, (budget) => {
-      const ask: StateAsk = (call) =>
-        askExplorer(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
-      return contractKindOf(ask, contract);
-    });
-    return read(kind, { port: KINDS_PORT, source: walkSource(explorer) });
-  } catch (error) {
-    return unread(KINDS_PORT, whyOf(error, at));
-  }
+function askCalls(explorer: WalkExplorer, contract: string, signal: AbortSignal): Promise<Told> {
+  const { at } = explorer;
+  return readExplorer(KINDS_PORT, explorer, signal, (budget) => {
+    const ask: StateAsk = (call) =>
+      askExplorer(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
+    return contractKindOf(ask, contract);
+  });
 }
 
 const sourceRow = outsideRow({
@@ -288,25 +263,20 @@ const abiItem = outsideRow({
   inputs: z.array(outsideRow({ type: z.string() })).optional(),
 });
 
-async function publishedInterface(
+function askPublished(
   explorer: WalkExplorer,
   contract: string,
   signal: AbortSignal,
 ): Promise<Told> {
-  const { at, timeMs, callsMax } = explorer;
+  const { at } = explorer;
   const params = { module: 'contract', action: 'getsourcecode', address: contract };
-  try {
-    const kind = await withBudget({ timeMs, callsMax, signal }, (budget) =>
-      askExplorer(at, budget, at.list(params), (answer) => {
-        const rows = z.tuple([sourceRow]).safeParse(resultIn(answer)?.result);
-        if (!rows.success) throw new ProviderFault('answered another shape (source)', 'passing');
-        return kindByInterface(rows.data[0]);
-      }),
-    );
-    return read(kind, { port: KINDS_PORT, source: walkSource(explorer) });
-  } catch (error) {
-    return unread(KINDS_PORT, whyOf(error, at));
-  }
+  return readExplorer(KINDS_PORT, explorer, signal, (budget) =>
+    askExplorer(at, budget, at.list(params), (answer) => {
+      const rows = z.tuple([sourceRow]).safeParse(resultIn(answer)?.result);
+      if (!rows.success) throw new ProviderFault('answered another shape (source)', 'passing');
+      return kindByInterface(rows.data[0]);
+    }),
+  );
 }
 
 const ERC20 = [
@@ -345,9 +315,9 @@ const row = outsideRow({ contractAddress: z.string() });
 
 /** The transfers of tokens as an explorer lists them. */
 export function explorerTokenTransfers(explorer: WalkExplorer): TokenTransfers {
-  const { at, timeMs, callsMax } = explorer;
+  const { at } = explorer;
   return {
-    observed: async (token, signal) => {
+    observed: (token, signal) => {
       const question = at.list({
         module: 'account',
         action: 'tokentx',
@@ -356,22 +326,16 @@ export function explorerTokenTransfers(explorer: WalkExplorer): TokenTransfers {
         offset: String(PAGE_ROWS),
         sort: 'asc',
       });
-      try {
-        const count = await withBudget({ timeMs, callsMax, signal }, (budget) =>
-          askExplorer(at, budget, question, (answer) => {
-            const { rows, pending } = pageIn('tokentx', answer);
-            if (pending) throw new ProviderFault('has not processed every block yet', 'passing');
-            if (!rows.every((one) => isOf(one, token))) {
-              throw new ProviderFault('answered transfers of another token (tokentx)', 'passing');
-            }
-            return rows.length;
-          }),
-        );
-        const observed = { count, truncated: count >= PAGE_ROWS };
-        return read(observed, { port: TRANSFERS_PORT, source: walkSource(explorer) });
-      } catch (error) {
-        return unread(TRANSFERS_PORT, whyOf(error, at));
-      }
+      return readExplorer(TRANSFERS_PORT, explorer, signal, (budget) =>
+        askExplorer(at, budget, question, (answer) => {
+          const { rows, pending } = pageIn('tokentx', answer);
+          if (pending) throw new ProviderFault('has not processed every block yet', 'passing');
+          if (!rows.every((one) => isOf(one, token))) {
+            throw new ProviderFault('answered transfers of another token (tokentx)', 'passing');
+          }
+          return { count: rows.length, truncated: rows.length >= PAGE_ROWS };
+        }),
+      );
     },
   };
 }

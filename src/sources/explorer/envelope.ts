@@ -10,9 +10,9 @@ import { shownAddress } from '../http/outbound-call.ts';
 import { askJson, type CallBudget, ProviderFault, type ProviderGuard } from '../http/provider.ts';
 
 /** The provider does not serve this chain to this deployment: it is one that is not read here. */
-export class ChainRefused extends Error {
+export class ChainRefused extends ProviderFault {
   constructor() {
-    super('the provider refuses this chain');
+    super('its plan refuses this chain', 'lasting');
     this.name = 'ChainRefused';
   }
 }

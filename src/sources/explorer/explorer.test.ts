@@ -106,7 +106,7 @@ describe('explorer', () => {
             }),
       ),
       now: () => SUITE_NOW,
-      timeMs: 5_000,
+      timeMs: 60_000,
       callsMax: 500,
       simulated: false,
       ...over,

@@ -11,7 +11,6 @@ import {
   map,
   type Partly,
   part,
-  type Reading,
   read,
   rowsSeen,
   some,
@@ -37,6 +36,7 @@ import {
   attempt,
   type CallBudget,
   ProviderFault,
+  readProvider,
   whyUnanswered,
   withBudget,
 } from '../http/provider.ts';
@@ -239,7 +239,7 @@ async function listOf(
     if (!(error instanceof ChainRefused)) return unread(PORT, whyOf(error, at));
     // It was counted as read when this request began: from the next one on it is not.
     reader.heads.refuse(at.chain);
-    return unread(PORT, explorerFailed(at, 'its plan refuses this chain'));
+    return unread(PORT, whyOf(error, at));
   }
 }
 
@@ -305,7 +305,6 @@ function otherSide({ from, to }: HistoryTransfer, address: string): string {
 // time? It refuses to call a slice whole that the explorer left unfinished, and to reach past what
 // is settled.
 
-const SLICES_PORT: RawHistoryPort = 'raw_history';
 /** A slice that is cut off is read again, so it is short; a block of many rows is read with it. */
 const SLICES_MAX = 4;
 /** How long one slice may take, waits for the provider's rate included. */
@@ -327,39 +326,22 @@ export function explorerLists({ chains, now }: SliceOptions): ListedHistories {
     slice: async (asked, { callsMax, signal, onCall }) => {
       const at = chains.find(({ chain }) => chain === asked.chain);
       if (at === undefined) throw new RangeError(`no explorer of ${asked.chain}`);
-      try {
-        return await withBudget({ timeMs: SLICE_MS, callsMax, signal }, async (budget) => {
-          const counted: CallBudget = {
-            ...budget,
-            spend: () => {
-              budget.spend();
-              onCall();
-            },
-          };
-          return told(at, now(), await sliceOf(at, asked, heads, counted));
-        });
-      } catch (error) {
-        return unread(SLICES_PORT, whyOfSlice(error, at, heads));
-      }
+      const limits = { timeMs: SLICE_MS, callsMax, signal };
+      const failed = (fault: string) => explorerFailed(at, fault);
+      const provider = { name: at.name, url: at.shown, simulated: false, now, failed };
+      return readProvider(PORT, provider, limits, async (budget) => {
+        const spend = () => {
+          budget.spend();
+          onCall();
+        };
+        const slice = sliceOf(at, asked, heads, { ...budget, spend });
+        const whole = await attempt(ChainRefused, () => slice);
+        if (!(whole instanceof ChainRefused)) return whole;
+        heads.refuse(at.chain);
+        throw whole;
+      });
     },
   };
-}
-
-function told(
-  { name, shown }: ExplorerChain,
-  as_of: number,
-  slice: ListSlice,
-): Reading<ListSlice, RawHistoryPort> {
-  const source = { name, url: shown, as_of, kind: 'observation', simulated: false } as const;
-  return read(slice, { port: SLICES_PORT, source });
-}
-
-function whyOfSlice(error: unknown, at: ExplorerChain, heads: HeadReader): Why {
-  if (!(error instanceof ChainRefused)) {
-    return whyUnanswered(error, (fault) => explorerFailed(at, fault));
-  }
-  heads.refuse(at.chain);
-  return explorerFailed(at, 'its plan refuses this chain');
 }
 
 async function sliceOf(

@@ -5,11 +5,10 @@
 import { z } from 'zod';
 import { declaredEvent } from '../../chain/abi.ts';
 import { formatUnits } from '../../chain/amount.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
 import type { FirstLiquidity, LaunchPools } from '../../ports/deployers.ts';
-import { type CallBudget, ProviderFault, withBudget } from '../http/provider.ts';
-import { LOG_NUMBER, LOG_ROW, PAGE_ROWS, whyOf } from './account-facts.ts';
-import { signerOf, type WalkExplorer, walkSource } from './deployer-creations.ts';
+import { type CallBudget, ProviderFault } from '../http/provider.ts';
+import { LOG_NUMBER, LOG_ROW, PAGE_ROWS } from './account-facts.ts';
+import { readExplorer, signerOf, type WalkExplorer } from './deployer-creations.ts';
 import { askExplorer, type ExplorerChain, resultIn, saysNoLogs } from './envelope.ts';
 import { headReader } from './listing.ts';
 
@@ -50,20 +49,14 @@ type Row = z.output<typeof ROWS>[number];
 
 /** First liquidity as an explorer's logs have it, up to the settled block. */
 export function explorerLaunchPools(explorer: WalkExplorer, exchange: Exchange): LaunchPools {
-  const { at, now, timeMs, callsMax } = explorer;
-  const heads = headReader(now);
+  const { at } = explorer;
+  const heads = headReader(explorer.now);
   return {
-    firstLiquidity: async (token, signal): Promise<Reading<FirstLiquidity | null, typeof PORT>> => {
-      try {
-        const first = await withBudget({ timeMs, callsMax, signal }, async (budget) => {
-          const { block } = await heads.settled(at, budget);
-          return firstOf({ at, budget, toBlock: block }, exchange, token);
-        });
-        return read(first, { port: PORT, source: walkSource(explorer) });
-      } catch (error) {
-        return unread(PORT, whyOf(error, at));
-      }
-    },
+    firstLiquidity: (token, signal) =>
+      readExplorer(PORT, explorer, signal, async (budget) => {
+        const { block } = await heads.settled(at, budget);
+        return firstOf({ at, budget, toBlock: block }, exchange, token);
+      }),
   };
 }
 

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Answered, exchange, jsonIn, outsideBody, outsideRow } from './fetch.ts';
 import { FetchFault, shownAddress } from './outbound-call.ts';
-import { attempt } from './provider.ts';
+import { attempt, ProviderFault, retry } from './provider.ts';
 
 /** One call. */
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
@@ -28,13 +28,16 @@ export type RpcAnswer =
  * The server gave no usable answer. `too_large`: a smaller question may be answered; `terminal`:
  * asking again does not help.
  */
-export class RpcFault extends Error {
-  readonly fault: string;
+export class RpcFault extends ProviderFault {
   readonly kind: 'too_large' | 'failed' | 'stopped' | 'terminal';
-  constructor(fault: string, kind: RpcFault['kind']) {
-    super(fault);
+  /** `again`: the same question may soon be answered, after so long where it is told. */
+  constructor(
+    fault: string,
+    kind: RpcFault['kind'],
+    again: { readonly waitMs: number | null } | null = null,
+  ) {
+    super(fault, again === null ? 'lasting' : 'passing', again === null ? null : again.waitMs);
     this.name = 'RpcFault';
-    this.fault = fault;
     this.kind = kind;
   }
 }
@@ -145,25 +148,25 @@ class Client {
   }
 
   /** Asks in one exchange, and again where the server only asks to wait. */
-  async ask(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcAnswer[]> {
+  ask(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcAnswer[]> {
     const { limits, sleep } = this.#options;
-    let waitMs = FIRST_WAIT_MS;
-    for (let attempt = 1; ; attempt += 1) {
-      const tried = await this.#exchange(calls, signal);
-      if (!('again' in tried)) return tried.answers;
-      const wait = tried.afterMs === null ? waitMs : tried.afterMs;
-      if (attempt >= limits.attemptsMax) throw new RpcFault(tried.again, 'failed');
-      if (wait > limits.waitMaxMs) {
-        const asks = `asks to wait ${Math.ceil(wait / MS_PER_S)} s`;
-        throw new RpcFault(`${tried.again} and ${asks}`, 'failed');
-      }
-      await sleep(wait, signal);
-      if (signal.aborted) throw new RpcFault('the reading was stopped', 'stopped');
-      waitMs *= 2;
-    }
+    const bounds = {
+      retriesMax: limits.attemptsMax - 1,
+      backoffMs: FIRST_WAIT_MS,
+      waitMaxMs: limits.waitMaxMs,
+      pause: async (ms: number) => {
+        await sleep(ms, signal);
+        if (signal.aborted) throw new RpcFault('the reading was stopped', 'stopped');
+      },
+      tooLong: ({ fault }: ProviderFault, waitMs: number) => {
+        const asks = `asks to wait ${Math.ceil(waitMs / MS_PER_S)} s`;
+        return new RpcFault(`${fault} and ${asks}`, 'failed');
+      },
+    };
+    return retry(bounds, () => this.#exchange(calls, signal));
   }
 
-  async #exchange(calls: readonly RpcCall[], signal: AbortSignal): Promise<Tried> {
+  async #exchange(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcAnswer[]> {
     const first = this.#nextId;
     this.#nextId += calls.length;
     const asked = calls.map((call, i) => ({ jsonrpc: '2.0', id: first + i, ...call }));
@@ -182,24 +185,27 @@ class Client {
       });
     } catch (error) {
       if (!(error instanceof FetchFault)) throw error;
-      if (error.kind === 'failed') return { again: error.fault, afterMs: null };
+      if (error.kind === 'failed') throw passing(error.fault, null);
       throw new RpcFault(error.fault, error.kind);
     }
-    const { status, retryAfterMs: afterMs } = posted;
+    const { status, retryAfterMs } = posted;
     const text = posted.bytes.toString('utf8');
-    if (status === HTTP.tooMany) return { again: 'limits the rate of requests', afterMs };
+    if (status === HTTP.tooMany) throw passing(LIMITED, retryAfterMs);
     if (status === HTTP.tooLarge) throw new RpcFault('finds the request too large', 'too_large');
     const wires = wiresOf(text);
-    if (wires === null) return unusable(posted, text);
+    if (wires === null) throw unusable(posted, text);
     const answers = matched(wires, first, calls.length, status);
     const limited = answers.some((one) => !one.ok && isRateLimit(one.error));
-    return limited ? { again: 'limits the rate of requests', afterMs } : { answers };
+    if (limited) throw passing(LIMITED, retryAfterMs);
+    return answers;
   }
 }
 
-type Tried =
-  | { readonly answers: RpcAnswer[] }
-  | { readonly again: string; readonly afterMs: number | null };
+const LIMITED = 'limits the rate of requests';
+
+function passing(fault: string, waitMs: number | null): RpcFault {
+  return new RpcFault(fault, 'failed', { waitMs });
+}
 
 /** The answers in a body, or `null` where it holds none. Providers send errors with any status. */
 function wiresOf(text: string): readonly Wire[] | null {
@@ -211,16 +217,17 @@ function wiresOf(text: string): readonly Wire[] | null {
   return parsed.data.some(({ id, error }) => id != null || error != null) ? parsed.data : null;
 }
 
-function unusable({ status, retryAfterMs: afterMs }: Answered, text: string): Tried {
+function unusable({ status, retryAfterMs }: Answered, text: string): RpcFault {
   if (status === HTTP.unauthorised || status === HTTP.forbidden) {
-    throw new RpcFault(`refused the credential (${status})`, 'terminal');
+    return new RpcFault(`refused the credential (${status})`, 'terminal');
   }
-  if (status >= SERVER_FAULT) return { again: `answered ${status}`, afterMs };
-  if (status !== HTTP.ok) throw new RpcFault(`answered ${status}`, 'failed');
+  if (status >= SERVER_FAULT) return passing(`answered ${status}`, retryAfterMs);
+  if (status !== HTTP.ok) return new RpcFault(`answered ${status}`, 'failed');
   // A body that begins as JSON and does not end as such was cut by somebody on the way.
-  if (/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text))
-    throw new RpcFault('cut its answer off', 'too_large');
-  throw new RpcFault('answered something other than JSON-RPC', 'failed');
+  if (/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text)) {
+    return new RpcFault('cut its answer off', 'too_large');
+  }
+  return new RpcFault('answered something other than JSON-RPC', 'failed');
 }
 
 /** The answer of each call by its id. One error for a whole batch is that of a batch refused. */

@@ -4,6 +4,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { MS_PER_S } from '../../chain/time.ts';
+import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import { fetchJson, type JsonAsk, StatusFault } from './fetch.ts';
@@ -14,11 +15,14 @@ export class ProviderFault extends Error {
   readonly fault: string;
   /** Whether the same question may soon be answered: a passing failure, unlike a refusal. */
   readonly passing: boolean;
-  constructor(fault: string, kind: 'passing' | 'lasting') {
+  /** How long it asked to wait, in milliseconds; `null` where it did not. */
+  readonly waitMs: number | null;
+  constructor(fault: string, kind: 'passing' | 'lasting', waitMs: number | null = null) {
     super(fault);
     this.name = 'ProviderFault';
     this.fault = fault;
     this.passing = kind === 'passing';
+    this.waitMs = waitMs;
   }
 }
 
@@ -108,9 +112,12 @@ export function callBudget(limits: {
   };
 }
 
+/** What one request may spend, and the signal of whoever waits for it. */
+export type CallLimits = Parameters<typeof callBudget>[0];
+
 /** Does work under a budget of its own, which ends with it. */
 export async function withBudget<T>(
-  limits: Parameters<typeof callBudget>[0],
+  limits: CallLimits,
   work: (budget: CallBudget) => Promise<T>,
 ): Promise<T> {
   const budget = callBudget(limits);
@@ -118,6 +125,66 @@ export async function withBudget<T>(
     return await work(budget);
   } finally {
     budget.end();
+  }
+}
+
+/** How a provider stands behind a port: its name as a source, and its faults as reasons. */
+export type Provider = Pick<Source, 'name' | 'url' | 'simulated'> & {
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** Names it beside its fault where that is more than its name as a source. */
+  readonly failed?: (fault: string) => Why;
+};
+
+/** What work gives is read of the provider; what the provider did not give is unread. */
+export async function readAnswer<T, P extends string>(
+  port: P,
+  { now, failed, ...named }: Provider,
+  work: () => Promise<T>,
+): Promise<Reading<T, P>> {
+  try {
+    const value = await work();
+    return read(value, { port, source: observation(named, now) });
+  } catch (error) {
+    const byName = (fault: string) => why('provider_failed', { provider: named.name, fault });
+    return unread(port, whyUnanswered(error, failed === undefined ? byName : failed));
+  }
+}
+
+/** The same of work under a budget of its own. */
+export function readProvider<T, P extends string>(
+  port: P,
+  provider: Provider,
+  limits: CallLimits,
+  work: (budget: CallBudget) => Promise<T>,
+): Promise<Reading<T, P>> {
+  return readAnswer(port, provider, () => withBudget(limits, work));
+}
+
+/** How often and how long a passing fault is waited out. */
+type RetryBounds = {
+  readonly retriesMax: number;
+  /** The wait before the first of them, doubled for each further one. */
+  readonly backoffMs: number;
+  readonly waitMaxMs: number;
+  readonly pause: (ms: number) => Promise<void>;
+  /** What a wait that is too long comes to. */
+  readonly tooLong: (fault: ProviderFault, waitMs: number) => ProviderFault;
+};
+
+/** Asks, and asks again after a passing fault, as long as the provider asked to wait at least. */
+export async function retry<T>(
+  { retriesMax, backoffMs, waitMaxMs, pause, tooLong }: RetryBounds,
+  once: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    const tried = await attempt(ProviderFault, async () => ({ answer: await once() }));
+    if (!(tried instanceof ProviderFault)) return tried.answer;
+    if (!tried.passing || tries >= retriesMax) throw tried;
+    const backoff = backoffMs * 2 ** tries;
+    const wait = tried.waitMs === null ? backoff : Math.max(tried.waitMs, backoff);
+    if (wait > waitMaxMs) throw tooLong(tried, wait);
+    await pause(wait);
   }
 }
 
@@ -173,22 +240,21 @@ export function providerGuard(limits: GuardLimits, nowMs: () => number): Provide
       failures = fault.passing ? failures + 1 : 0;
       lastFault = fault.fault;
       if (failures >= limits.failuresMax) restsUntil = nowMs() + limits.restMs;
-      throw error;
+      throw fault;
     }
   };
 
   return {
-    ask: async (budget, question) => {
-      for (let tries = 0; ; tries += 1) {
-        const told = await attempt(Error, async () => ({ answer: await once(budget, question) }));
-        if (!(told instanceof Error)) return told.answer;
-        if (told instanceof BudgetSpent) throw told;
-        const fault = asProviderFault(told);
-        const wait = waitBefore(told, limits.backoffMs * 2 ** tries);
-        if (!fault.passing || tries >= limits.retriesMax || wait > WAIT_MAX_MS) throw fault;
-        await pause(wait, budget.signal);
-      }
-    },
+    ask: (budget, question) =>
+      retry(
+        {
+          ...limits,
+          waitMaxMs: WAIT_MAX_MS,
+          pause: (ms) => pause(ms, budget.signal),
+          tooLong: (fault) => fault,
+        },
+        () => once(budget, question),
+      ),
   };
 }
 
@@ -228,15 +294,11 @@ function asProviderFault(error: unknown): ProviderFault {
   if (error instanceof ProviderFault) return error;
   if (error instanceof StatusFault) {
     const limited = error.status === 429 ? 'answered 429: its rate limit is reached' : error.fault;
-    return new ProviderFault(limited, PASSING_STATUSES.has(error.status) ? 'passing' : 'lasting');
+    const kind = PASSING_STATUSES.has(error.status) ? 'passing' : 'lasting';
+    return new ProviderFault(limited, kind, error.retryAfterMs);
   }
   if (error instanceof FetchFault) return new ProviderFault(error.fault, 'passing');
   throw error;
-}
-
-function waitBefore(error: unknown, backoffMs: number): number {
-  const asked = error instanceof StatusFault ? error.retryAfterMs : null;
-  return asked === null ? backoffMs : Math.max(asked, backoffMs);
 }
 
 /** After a late timer, turns that were missed for so long are given at once. */

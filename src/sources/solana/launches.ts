@@ -7,26 +7,17 @@ import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { decodeBase58 } from '../../chain/coin-address.ts';
 import { DAY_S } from '../../chain/time.ts';
 import { listOrNone } from '../../evidence/measure.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
   AccountPage,
   LaunchFeed,
-  LaunchFeedPort,
   ListedTransaction,
   ReadTransaction,
   SeenLaunch,
 } from '../../ports/launches.ts';
 import { outsideRow } from '../http/fetch.ts';
 import { shownAddress } from '../http/outbound-call.ts';
-import {
-  attempt,
-  type CallBudget,
-  observation,
-  ProviderFault,
-  whyUnanswered,
-  withBudget,
-} from '../http/provider.ts';
+import { attempt, type CallBudget, ProviderFault, readProvider } from '../http/provider.ts';
 import { called, checkMainnet, NodeError, type SolanaNode } from './history.ts';
 
 const place = z.number().int().nonnegative();
@@ -173,32 +164,25 @@ export type FeedOptions = SolanaNode & {
 
 /** The launches that a node shows. */
 export function solanaLaunchFeed(options: FeedOptions): LaunchFeed {
-  const { url, now, simulated, timeMs, callsMax } = options;
+  const { url, timeMs, callsMax } = options;
   const shown = shownAddress(url);
-  const asked = async <T>(
-    signal: AbortSignal,
-    question: (budget: CallBudget) => Promise<T>,
-  ): Promise<Reading<T, LaunchFeedPort>> => {
-    try {
-      const value = await withBudget({ timeMs, callsMax, signal }, question);
-      const named = { name: 'Solana JSON-RPC', url: shown, simulated };
-      return read(value, { port: PORT, source: observation(named, now) });
-    } catch (error) {
-      const provider = `Solana node ${shown}`;
-      return unread(
-        PORT,
-        whyUnanswered(error, (fault) => why('provider_failed', { provider, fault })),
-      );
-    }
+  const provider = {
+    name: 'Solana JSON-RPC',
+    url: shown,
+    simulated: options.simulated,
+    now: options.now,
+    failed: (fault: string) => why('provider_failed', { provider: `Solana node ${shown}`, fault }),
   };
+  const ask = <T>(signal: AbortSignal, question: (budget: CallBudget) => Promise<T>) =>
+    readProvider(PORT, provider, { timeMs, callsMax, signal }, question);
   return {
     listed: (account, after, signal) =>
-      asked(signal, async (budget) => {
+      ask(signal, async (budget) => {
         await checkMainnet(options, budget);
         return listingOf(options, account, after, budget);
       }),
     launchesOf: (signature, signal) =>
-      asked(signal, async (budget): Promise<ReadTransaction> => {
+      ask(signal, async (budget): Promise<ReadTransaction> => {
         const read = launchesIn(await transactionOf(options, signature, budget));
         if ('rejected' in read) return read;
         const launches: FoundLaunch[] = [];

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { closings } from '../src/compose/closings.ts';
 import { createLogger } from '../src/compose/logger.ts';
 import { outsideOf } from '../src/compose/outside.ts';
-import { type Parts, startParts } from '../src/compose/parts.ts';
+import { type ProcessParts, startParts } from '../src/compose/parts.ts';
 import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
 import { access } from '../src/features/access/feature.ts';
@@ -67,7 +67,7 @@ export async function furnish(directory: string): Promise<Furnished> {
   }
 }
 
-async function importTables(directory: string, parts: Parts, now: number): Promise<void> {
+async function importTables(directory: string, parts: ProcessParts, now: number): Promise<void> {
   const labels = join(directory, 'labels.csv');
   const corpus = join(directory, 'launches.jsonl');
   writeFileSync(labels, worldLabelsCsv(WORLD_SEED));
@@ -80,7 +80,7 @@ async function importTables(directory: string, parts: Parts, now: number): Promi
   await importCommand(launchCorpus).run([corpus, '--source', 'bench'], io, services);
 }
 
-async function hundredKeys(parts: Parts, at: number): Promise<string[]> {
+async function hundredKeys(parts: ProcessParts, at: number): Promise<string[]> {
   const keys: string[] = [];
   const { memberships, mintKey, ...services } = parts.of(access).services;
   for (let i = 0; i < KEYS; i += 1) {

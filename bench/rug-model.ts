@@ -11,7 +11,7 @@ import { cardLines } from '../src/command/model-card-text.ts';
 import { tally } from '../src/evidence/measure.ts';
 import { artefactOf } from '../src/features/rug-model/artefact.ts';
 import { trainingFile } from '../src/features/rug-model/examples.ts';
-import { DEFAULTS, FATES, trained } from '../src/features/rug-model/train.ts';
+import { DEFAULTS, FATES, trainModel } from '../src/features/rug-model/train.ts';
 import { localTableFiles } from '../src/sources/files/files.ts';
 import { evmLaunchLayout } from '../src/testing/evm-launch-layout.ts';
 import { EVM_LAUNCHES, recordedLaunches, STATED } from '../src/testing/evm-launches.ts';
@@ -46,7 +46,7 @@ async function measure(file: string): Promise<void> {
   for (const fates of FATES) {
     const order = { ...DEFAULTS, fates, splitAt: null, sha256, simulated: false };
     const begun = process.cpuUsage();
-    const model = await trained(rows, { ...order, codeVersion: 'bench' });
+    const model = await trainModel(rows, { ...order, codeVersion: 'bench' });
     const { user, system } = process.cpuUsage(begun);
     say('');
     for (const line of cardLines(artefactOf(model), { colour: false })) say(line);

@@ -12,13 +12,13 @@ import { type AgeLimit, PrivateUrl, Secret } from './config/readers.ts';
 import {
   badValue,
   conflicts,
-  type Given,
-  givenSettings,
   isSetting,
   type LayoutName,
   namesASource,
+  readSettings,
   SETTINGS,
   type SettingName,
+  type SettingTexts,
   type SoldPlan,
   type SurfaceName,
   type TierName,
@@ -44,7 +44,7 @@ type Lifecycle = {
 };
 
 /** A setting as an operator sees it: nothing of a secret, of a URL its scheme and host only. */
-type ShownSetting = {
+type SettingView = {
   readonly name: SettingName;
   readonly value: string | null;
   readonly from: 'set' | 'default';
@@ -119,7 +119,7 @@ export type Config = {
   readonly exitLiquidityUsd: number;
   readonly worldFaults: readonly { readonly provider: string; readonly fault: string }[];
   /** Every setting as it may be printed. */
-  readonly shown: readonly ShownSetting[];
+  readonly shown: readonly SettingView[];
 };
 
 /** Texts of an environment by name. */
@@ -135,19 +135,19 @@ export type Configured =
  * absolute.
  */
 export function parseConfig(env: Environment, at: { readonly cwd: string }): Configured {
-  const given = givenSettings(env);
+  const given = readSettings(env);
   const problems = unknownNames(given);
   const values = readValues(given, problems);
   problems.push(...conflicts(given, values.EXHIBIT_SIMULATE === true));
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, config: frozen(assembled(values, given, at.cwd)) };
+  return { ok: true, config: freezeDeep(assemble(values, given, at.cwd)) };
 }
 
 const SETTING_NAMES = Object.keys(SETTINGS).filter(isSetting);
 
 // A value that does not parse is a problem; what stands in its place is never used, because a
 // problem stops the start.
-function readValues(given: Given, problems: string[]): Values {
+function readValues(given: SettingTexts, problems: string[]): Values {
   const values = new Map<string, unknown>();
   for (const name of SETTING_NAMES) {
     const setting = SETTINGS[name];
@@ -159,7 +159,7 @@ function readValues(given: Given, problems: string[]): Values {
   return Object.fromEntries(values) as Values;
 }
 
-function assembled(values: Values, given: Given, cwd: string): Config {
+function assemble(values: Values, given: SettingTexts, cwd: string): Config {
   const simulate = values.EXHIBIT_SIMULATE;
   const root = resolve(cwd, values.EXHIBIT_DATA_DIR);
   const dataDir = simulate ? resolve(root, 'simulated') : root;
@@ -178,9 +178,9 @@ function assembled(values: Values, given: Given, cwd: string): Config {
       ...(simulate ? { kind: 'simulated' } : { kind: 'mirrors', mirrors: values.EXHIBIT_SDN_URL }),
     },
     payments: {
-      secrets: listed(values.EXHIBIT_PAYMENT_WEBHOOK_SECRET),
-      plans: listed(values.EXHIBIT_PLANS),
-      checkouts: listed(values.EXHIBIT_CHECKOUTS),
+      secrets: listOrNone(values.EXHIBIT_PAYMENT_WEBHOOK_SECRET),
+      plans: listOrNone(values.EXHIBIT_PLANS),
+      checkouts: listOrNone(values.EXHIBIT_CHECKOUTS),
     },
     chatUrls: {
       slack: values.EXHIBIT_SLACK_URL,
@@ -191,12 +191,12 @@ function assembled(values: Values, given: Given, cwd: string): Config {
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
     ringCallsADay: values.EXHIBIT_RING_CALLS,
     exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,
-    worldFaults: listed(values.EXHIBIT_WORLD_FAULTS),
-    shown: shownSettings(given),
+    worldFaults: listOrNone(values.EXHIBIT_WORLD_FAULTS),
+    shown: viewSettings(given),
   };
 }
 
-function listed<T>(list: readonly T[] | null): readonly T[] {
+function listOrNone<T>(list: readonly T[] | null): readonly T[] {
   return list === null ? [] : list;
 }
 
@@ -286,7 +286,7 @@ function access(
     adminToken: values.EXHIBIT_ADMIN_TOKEN,
     apiKey: values.EXHIBIT_API_KEY,
     intelligence: {
-      tokens: listed(values.EXHIBIT_INTELLIGENCE_TOKENS),
+      tokens: listOrNone(values.EXHIBIT_INTELLIGENCE_TOKENS),
       allowAnonymous: values.EXHIBIT_ALLOW_ANONYMOUS,
     },
   };
@@ -300,17 +300,17 @@ function secretOrigin(values: Values, dataDir: string): SecretOrigin {
   return { kind: 'file', path: resolve(dataDir, 'secret') };
 }
 
-function shownSettings(given: Given): ShownSetting[] {
+function viewSettings(given: SettingTexts): SettingView[] {
   return SETTING_NAMES.map((name) => {
     const setting = SETTINGS[name];
     const text = given.get(name);
     const value = text === undefined ? setting.initial : text;
     const from = text === undefined ? 'default' : 'set';
-    return { name, value: value === null ? null : shownText(name, value), from };
+    return { name, value: value === null ? null : viewText(name, value), from };
   });
 }
 
-function shownText(name: SettingName, text: string): string {
+function viewText(name: SettingName, text: string): string {
   const { showing } = SETTINGS[name].reader;
   if (showing === 'nothing') return new Secret(text).toString();
   if (showing === 'value') return text.trim();
@@ -321,10 +321,10 @@ function shownText(name: SettingName, text: string): string {
 }
 
 // Only plain data is walked: the classes of secrets and URLs hold nothing that could be changed.
-function frozen<T>(value: T): T {
+function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Object.getPrototypeOf(value) === Object.prototype || Array.isArray(value)) {
-    for (const inner of Object.values(value)) frozen(inner);
+    for (const inner of Object.values(value)) freezeDeep(inner);
   }
   return Object.freeze(value);
 }
@@ -338,7 +338,7 @@ function isLoopback(host: string): boolean {
 
 /** Adds the simulated world of `npm start`: where no source is set and the host is loopback. */
 export function withStartDefaults(env: Environment): Environment {
-  const given = givenSettings(env);
+  const given = readSettings(env);
   const host = given.get('EXHIBIT_HOST') ?? SETTINGS.EXHIBIT_HOST.initial;
   if (given.has('EXHIBIT_SIMULATE') || namesASource(given) || !isLoopback(host.trim())) return env;
   return { ...env, EXHIBIT_SIMULATE: 'true' };

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { followStream } from './client/stream.ts';
-import { flagStream } from './features/flag-stream/flag-stream.route.ts';
+import { flagStreamRoute } from './features/flag-stream/flag-stream.route.ts';
 import { openPostgres } from './stores/control/engine/postgres.ts';
 import { APPENDER, DIST, flagEventsIn } from './testing/flag-events.ts';
 import { NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';
@@ -101,7 +101,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () =
       const stop = new AbortController();
       const items = followStream({
         baseUrl: serviceOf(name).url,
-        stream: flagStream,
+        stream: flagStreamRoute,
         token: TOKENS.desk,
         since,
         signal: stop.signal,

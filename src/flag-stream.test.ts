@@ -2,7 +2,7 @@
 // and say so where it cannot?
 
 import { describe, expect, test } from 'vitest';
-import { flagStream, flagStreamHandler } from './features/flag-stream/flag-stream.route.ts';
+import { flagStreamHandler, flagStreamRoute } from './features/flag-stream/flag-stream.route.ts';
 
 import { inProcessBus } from './stores/bus/in-process.ts';
 import { embeddedControl, type TestStore } from './testing/control-store.ts';
@@ -32,7 +32,7 @@ async function serveFlags(serving: Serving = {}, database: TestStore = fresh()) 
     return log.after(seq);
   };
   const handle: unknown = flagStreamHandler({ flagEvents: { after }, onAppended: bus.listen });
-  const stream = { route: flagStream, handle } as MountedStream;
+  const stream = { route: flagStreamRoute, handle } as MountedStream;
   const served = await serveStream(stream, serving);
   return {
     ...served,

@@ -4,7 +4,12 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type EventOf, type Followed, type FollowOptions, followStream } from './client/stream.ts';
+import {
+  type EventOf,
+  type FollowOptions,
+  followStream,
+  type StreamItem,
+} from './client/stream.ts';
 import type { TicksRoute } from './testing/scratch-stream.ts';
 import { numbers, serveTicks, TOKENS } from './transport/stream-service.suite.ts';
 
@@ -36,8 +41,8 @@ function follow(baseUrl: string, options: Partial<FollowOptions> = {}) {
 }
 
 /** What a follower was given, up to the event of a number, or to its end. */
-async function followedTo(last: number, followed: AsyncGenerator<Followed<Tick>, void>) {
-  const items: Followed<Tick>[] = [];
+async function followedTo(last: number, followed: AsyncGenerator<StreamItem<Tick>, void>) {
+  const items: StreamItem<Tick>[] = [];
   for await (const item of followed) {
     items.push(item);
     if (item.kind === 'event' && item.seq >= last) break;
@@ -45,7 +50,7 @@ async function followedTo(last: number, followed: AsyncGenerator<Followed<Tick>,
   return items;
 }
 
-const seqsIn = (items: readonly Followed<Tick>[]) =>
+const seqsIn = (items: readonly StreamItem<Tick>[]) =>
   items.flatMap((item) => (item.kind === 'event' ? item.seq : []));
 
 /** A line to a service that breaks on purpose: `cut` says how, for each connection. */
@@ -173,7 +178,7 @@ describe.each(DOORS)('over %s', (_, door) => {
       // Before it is back, what it did not ask for can no longer be had.
       log.add();
     });
-    const items: Followed<Tick>[] = [];
+    const items: StreamItem<Tick>[] = [];
     for await (const item of follow(line.base, { ...door, query: { of: 'even' } })) {
       items.push(item);
       if (item.kind === 'event' && item.seq === 4) break;
@@ -207,7 +212,7 @@ describe.each(DOORS)('over %s', (_, door) => {
     const limits = { recheckMs: 1 };
     const { base, log } = await serveTicks({ heartbeat_s: 1, guarding: { tokens }, limits });
     log.add();
-    const items: Followed<Tick>[] = [];
+    const items: StreamItem<Tick>[] = [];
     for await (const item of follow(base, { ...door, since: 0 })) {
       items.push(item);
       if (item.kind === 'event') revoked = true;

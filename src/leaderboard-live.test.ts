@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { mountedPage } from './compose/documents.ts';
-import type { Message, StreamHandler } from './contract/stream.ts';
-import { flagStream } from './features/flag-stream/flag-stream.route.ts';
+import type { StreamHandler, StreamMessage } from './contract/stream.ts';
+import { flagStreamRoute } from './features/flag-stream/flag-stream.route.ts';
 import { rugs } from './features/rugs/feature.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
@@ -35,8 +35,8 @@ const of = {
   model_version: 'rug-1',
   simulated: true,
 } as const;
-const { event, welcome } = flagStream;
-const told: Message<'flag_stream'>[] = [
+const { event, welcome } = flagStreamRoute;
+const told: StreamMessage<'flag_stream'>[] = [
   event('flag', 1, { ...of, score: 0.97, evidence: '<img src=x> died.', flagged_at: AT }),
   event('retraction', 2, { ...of, retracts: 1, reason: 'It is gone.', retracted_at: AT }),
   event('flag', 3, { ...of, score: 0.91, evidence: 'The third.', flagged_at: AT }),
@@ -44,7 +44,7 @@ const told: Message<'flag_stream'>[] = [
 const places: (number | null)[] = [];
 
 /** The first reader is told two events and loses its stream; who resumes is told the rest. */
-const handle: StreamHandler<typeof flagStream> = async ({ since }) => {
+const handle: StreamHandler<typeof flagStreamRoute> = async ({ since }) => {
   places.push(since);
   const from = since === null ? 0 : since;
   const until = since === null ? 2 : 3;
@@ -89,7 +89,7 @@ describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium
       return { outcome: 'unknown', reason: 'The token is not known here.' };
     },
     streams: {
-      mounted: [{ route: flagStream, handle } as MountedStream],
+      mounted: [{ route: flagStreamRoute, handle } as MountedStream],
       limits: STREAM_LIMITS,
       slots: createSlots(STREAM_LIMITS.connectionsMax, { hold: async () => ({ checked: false }) }),
       base: () => base,

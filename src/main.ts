@@ -128,13 +128,13 @@ async function runUntilStopped(
   const stopping = stopSignal();
   const { runService } = await import('./compose/run.ts');
   const running = await runService(config, command.roles);
-  await aborted(stopping);
+  await waitForAbort(stopping);
   await running.stop();
   return EXIT.done;
 }
 
 // A role whose timers keep no process alive still runs until it is stopped.
-async function aborted(signal: AbortSignal): Promise<void> {
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const alive = setInterval(() => undefined, ALIVE_MS);
   await new Promise<void>((stop) => {
@@ -143,7 +143,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   clearInterval(alive);
 }
 
-function failed(fault: unknown): ExitStatus {
+function reportFailure(fault: unknown): ExitStatus {
   if (fault instanceof UsageError) {
     err(`exhibit: ${fault.message}`);
     return EXIT.badUsage;
@@ -158,5 +158,5 @@ function failed(fault: unknown): ExitStatus {
 process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
   process.exit(fault.code === 'EPIPE' ? EXIT.done : EXIT.failed);
 });
-process.exitCode = await main(process.argv.slice(2)).catch(failed);
+process.exitCode = await main(process.argv.slice(2)).catch(reportFailure);
 setTimeout(() => process.exit(), LINGER_MAX_MS).unref();

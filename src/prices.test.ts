@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Answer } from './contract/answer.ts';
-import { type Asked, type Caller, NOBODY } from './contract/route.ts';
+import { type Caller, NOBODY, type RequestContext } from './contract/route.ts';
 import { unread } from './evidence/reading.ts';
 import { why } from './evidence/reasons.ts';
 import { walletBridgesHandler } from './features/bridges/wallet-bridges.route.ts';
@@ -92,7 +92,7 @@ function historyOf(hasSource: boolean): TransferHistory {
 const NO_RING = unread('counterparty_ring', why('ring_unbuilt', { cause: 'a test has none' }));
 
 type Handle = {
-  call(input: object, asked: Asked, caller: Caller): Promise<unknown>;
+  call(input: object, asked: RequestContext, caller: Caller): Promise<unknown>;
 }['call'];
 
 /** Every field of the answer that is an amount of USD, by its place. */

@@ -42,7 +42,7 @@ export type Admission = Admitted | { readonly kind: 'uncharged'; readonly caller
 export type TurnedAway = { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** The gate in front of every hosted route. */
-export type Gate = {
+export type AccessGate = {
   /** Credential first, then allowance; nothing is charged yet. */
   readonly admit: (presented: Presented, rule: HostedRule) => Soon<Admitted | TurnedAway>;
   /** What is left of an admitted caller's allowance, as far as this process knows now. */
@@ -61,7 +61,7 @@ export type Gate = {
 type GateStores = CredentialStores & { readonly quota: QuotaStore };
 
 /** Makes the gate. `now` gives Unix seconds. */
-export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
+export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGate {
   const { quota, durable } = stores;
 
   const turnAway = async (denied: Denied): Promise<TurnedAway> => {
@@ -71,7 +71,7 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
     return { kind: 'refused', refusal: credentialRefusal(denied, durable, remaining, now()) };
   };
 
-  const admitted = (
+  const admission = (
     credential: Authenticated,
     left: Reading<Remaining, QuotaPort>,
   ): Soon<Admitted | TurnedAway> => {
@@ -90,7 +90,7 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
         (credential): Soon<Admitted | TurnedAway> => {
           if (!credential.admitted) return turnAway(credential);
           const left = quota.remaining(credential.allowance.allowance);
-          return whenThere(left, (said) => admitted(credential, said));
+          return whenThere(left, (said) => admission(credential, said));
         },
       ),
     left: ({ credential: { allowance }, figures }) => {
@@ -213,18 +213,19 @@ export function authenticate(
   stores: CredentialStores,
   now: UnixSeconds,
 ): Soon<Authenticated | Denied> {
-  const authorization = sent(presented.authorization);
-  const alternative = sent(presented.serviceMembership);
+  const authorization = headerText(presented.authorization);
+  const alternative = headerText(presented.serviceMembership);
   if (authorization === null && alternative === null) {
-    return denied('no_credential', inQuery(presented.search) ? 'inQuery' : 'none');
+    return denialOf('no_credential', inQuery(presented.search) ? 'inQuery' : 'none');
   }
   // Where both are sent, Authorization counts, whatever it holds.
   const text = authorization === null ? alternative : bearerOf(authorization);
   const recognised = text === null ? null : recognise(text, stores.secrets);
-  if (recognised === null) return denied('unknown_membership', 'malformed');
+  if (recognised === null) return denialOf('unknown_membership', 'malformed');
   const { kind, hashes } = recognised;
-  if (kind === 'scp' && rule !== 'partner') return denied('unknown_membership', 'partnerElsewhere');
-  if (kind === 'sc' && rule === 'partner') return denied('unknown_membership', 'partnerOnly');
+  if (kind === 'scp' && rule !== 'partner')
+    return denialOf('unknown_membership', 'partnerElsewhere');
+  if (kind === 'sc' && rule === 'partner') return denialOf('unknown_membership', 'partnerOnly');
 
   return whenThere(stores.keys.find(hashes), (found) => {
     if (found instanceof Unread) return storeUnavailable(null);
@@ -235,7 +236,7 @@ export function authenticate(
 }
 
 /** A header without its outer spaces; an empty one was not sent. */
-function sent(header: string | undefined): string | null {
+function headerText(header: string | undefined): string | null {
   const text = header === undefined ? '' : header.trim();
   return text === '' ? null : text;
 }
@@ -250,15 +251,16 @@ function outcomeFor(
   rule: HostedRule,
   now: UnixSeconds,
 ): Authenticated | Denied {
-  if (found === null) return denied('unknown_membership', 'unknown');
+  if (found === null) return denialOf('unknown_membership', 'unknown');
   const { key, membership } = found;
-  if (key.revoked_at !== null) return denied('unknown_membership', 'revoked');
-  if (key.expires_at <= now) return denied('unknown_membership', 'expired');
+  if (key.revoked_at !== null) return denialOf('unknown_membership', 'revoked');
+  if (key.expires_at <= now) return denialOf('unknown_membership', 'expired');
   if (key.holder.kind === 'scp') {
     const allowance = monthlyAllowance(key.id, key.holder, now);
     return { admitted: true, key, membership: null, plan: null, allowance };
   }
-  if (membership === null || !isActive(membership)) return denied('unknown_membership', 'inactive');
+  if (membership === null || !isActive(membership))
+    return denialOf('unknown_membership', 'inactive');
   const plan = PLANS[membership.plan];
   const allowance = dailyAllowance(membership.membership_id, plan, now);
   if (rule !== 'partner' && !planReaches(plan.name, rule)) {
@@ -268,13 +270,13 @@ function outcomeFor(
   return { admitted: true, key, membership, plan, allowance };
 }
 
-function denied(reason: CredentialReason, text: keyof typeof CREDENTIAL_TEXTS): Denied {
+function denialOf(reason: CredentialReason, text: keyof typeof CREDENTIAL_TEXTS): Denied {
   return { admitted: false, reason, error: CREDENTIAL_TEXTS[text], allowance: null };
 }
 
 /** The refusal where the keys or the counters cannot be read or written. */
 export function storeUnavailable(allowance: DatedAllowance | null): Denied {
-  return { ...denied('store_unavailable', 'store'), allowance };
+  return { ...denialOf('store_unavailable', 'store'), allowance };
 }
 
 function inQuery(search: string): boolean {

@@ -30,35 +30,35 @@ export function pageReading(
   now: () => UnixSeconds,
 ): (caller: Caller) => Promise<PageReading> {
   return async (caller) => {
-    if (caller.kind !== 'session') return simulated ? FREE : refused(why('page_of_nobody'));
+    if (caller.kind !== 'session') return simulated ? FREE : refusalFor(why('page_of_nobody'));
     const membership = await memberships.find(caller.membership_id);
-    if (membership instanceof Unread) return refused(membership.why);
+    if (membership instanceof Unread) return refusalFor(membership.why);
     if (membership.value === null || !isActive(membership.value)) {
-      return refused(why('page_membership_inactive'));
+      return refusalFor(why('page_membership_inactive'));
     }
     const plan = PLANS[membership.value.plan];
     const dated = dailyAllowance(caller.membership_id, plan, now());
     const left = await quota.remaining(dated.allowance);
-    if (left instanceof Unread) return refused(left.why);
+    if (left instanceof Unread) return refusalFor(left.why);
     if (left.value.remaining === 0) {
-      return refused(
+      return refusalFor(
         why('page_allowance_spent', { limit: plan.daily_requests.toLocaleString('en') }),
       );
     }
     const pay = async () => {
       const charged = await quota.charge(dated.allowance);
-      if (charged instanceof Unread) return uncounted(charged.why);
+      if (charged instanceof Unread) return overloadRefusal(charged.why);
       return charged.value.granted ? null : quotaSpent(dated);
     };
     return { may: true, pay };
   };
 }
 
-function refused(reason: Why): PageReading {
+function refusalFor(reason: Why): PageReading {
   return { may: false, why: reason };
 }
 
-function uncounted({ reason }: Why): Refusal {
+function overloadRefusal({ reason }: Why): Refusal {
   const retry = { 'retry-after': String(STORE_RETRY_AFTER_S) };
   return new Refusal('overloaded', { error: reason }, retry);
 }

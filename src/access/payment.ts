@@ -64,7 +64,7 @@ export function readPaymentEvent(bytes: Uint8Array, now: UnixSeconds): ReadEvent
   return { type, body, asks: change === null ? 'unreadable' : change, code };
 }
 
-type Told = {
+type PaymentNotice = {
   readonly id: unknown;
   readonly status: MembershipStatus | undefined;
   readonly at: UnixSeconds | null;
@@ -73,7 +73,7 @@ type Told = {
 };
 
 // One that is dated ahead of its time would stand above every later one.
-function changeOf({ id, status, at, product, plan }: Told, now: UnixSeconds) {
+function changeOf({ id, status, at, product, plan }: PaymentNotice, now: UnixSeconds) {
   if (typeof id !== 'string' || !isMembershipId(id)) return null;
   if (status === undefined || at === null || at > now + TOLERANCE_S) return null;
   const [product_id, plan_id] = [soldId(product), soldId(plan)];

@@ -160,7 +160,7 @@ export function createSignIn(
   now: () => UnixSeconds,
 ): SignIn {
   const begin = async (membershipId: string): Promise<SignInOutcome> =>
-    begun(await sessions.begin(membershipId));
+    signInOutcome(await sessions.begin(membershipId));
   const parse = (link: string) => parsedLink(link, secrets, now());
   return {
     mintLink: (membershipId) => {
@@ -202,7 +202,7 @@ export function createSignIn(
 /** The hash of no code: random, and under no pepper. */
 const NO_CODE = { hash: randomBytes(MAC_BYTES), pepper: '' } as const;
 
-function begun(cookie: Reading<string, SessionsPort>): SignInOutcome {
+function signInOutcome(cookie: Reading<string, SessionsPort>): SignInOutcome {
   if (cookie instanceof Unread) return { outcome: 'unreachable' };
   return { outcome: 'signed_in', cookie: cookie.value };
 }

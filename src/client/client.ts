@@ -2,7 +2,7 @@
 // its key to itself, and writes no log.
 
 import type { z } from 'zod';
-import type { Absence, ShownBy } from '../contract/answer.ts';
+import type { Absence, AnswerSeen } from '../contract/answer.ts';
 import type { REFUSALS, RefusalCode } from '../contract/refusals.ts';
 import type { AccessRule } from '../contract/route.ts';
 import { type Contracts, ROUTES, type RouteRow } from './routes.ts';
@@ -301,8 +301,8 @@ type Replied<S> = {
 }[keyof S & number];
 
 /** What a route gives: the envelope, or one of its declared replies. */
-type Given<R> = R extends { readonly kind: 'evidence' }
-  ? ShownBy<R>
+type AnswerTo<R> = R extends { readonly kind: 'evidence' }
+  ? AnswerSeen<R>
   : R extends { readonly responses: infer S }
     ? Replied<S>
     : never;
@@ -317,8 +317,8 @@ export type CallOptions = {
 
 type Method<R extends Declared> =
   Record<never, never> extends RouteQuestion<R>
-    ? (question?: RouteQuestion<R>, options?: CallOptions) => Promise<Given<R>>
-    : (question: RouteQuestion<R>, options?: CallOptions) => Promise<Given<R>>;
+    ? (question?: RouteQuestion<R>, options?: CallOptions) => Promise<AnswerTo<R>>
+    : (question: RouteQuestion<R>, options?: CallOptions) => Promise<AnswerTo<R>>;
 
 /** A method for each declared route, under the route's own name. */
 export type Client = { readonly [N in keyof Contracts]: Method<Contracts[N]> };
@@ -327,7 +327,7 @@ export type Client = { readonly [N in keyof Contracts]: Method<Contracts[N]> };
 export type QuestionOf<N extends keyof Contracts> = RouteQuestion<Contracts[N]>;
 
 /** What a method of the client gives, by its name. */
-export type AnswerOf<N extends keyof Contracts> = Given<Contracts[N]>;
+export type AnswerOf<N extends keyof Contracts> = AnswerTo<Contracts[N]>;
 
 // A request is repeated where a passing fault kept it from being answered, and for nothing else: a
 // 402 or a 429 stays as long as its cause, and asking again in a loop would only be one more

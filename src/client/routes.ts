@@ -10,7 +10,7 @@ import type { tokenCreator } from '../features/deployers/token.route.tsx';
 import type { walletEntity } from '../features/entities/wallet-entity.route.ts';
 import type { walletCex } from '../features/exchanges/wallet-cex.route.ts';
 import type { walletScore } from '../features/forensics/wallet-score.route.ts';
-import type { health } from '../features/health/health.route.tsx';
+import type { healthRoute } from '../features/health/health.route.tsx';
 import type {
   connectIntegration,
   listIntegrations,
@@ -44,7 +44,7 @@ export type Contracts = {
   readonly bulk_wallet_screen: typeof bulkWalletScreen;
   readonly connect_integration: typeof connectIntegration;
   readonly deployer_record: typeof deployerRecord;
-  readonly health: typeof health;
+  readonly health: typeof healthRoute;
   readonly label_changes: typeof labelChanges;
   readonly leaderboard: typeof leaderboard;
   readonly list_integrations: typeof listIntegrations;

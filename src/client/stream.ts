@@ -5,17 +5,17 @@
 import type { z } from 'zod';
 
 type Kinds = { readonly [type: string]: z.ZodType };
-type Shown<K extends Kinds> = {
+type MessageOf<K extends Kinds> = {
   [T in keyof K & string]: { readonly type: T } & z.output<K[T]>;
 }[keyof K & string];
 
 /** The events of a declared stream. */
-export type EventOf<R extends { readonly events: Kinds }> = Shown<R['events']> & {
+export type EventOf<R extends { readonly events: Kinds }> = MessageOf<R['events']> & {
   readonly seq: number;
 };
 
 /** What a follower is given, one by one. */
-export type Followed<E> =
+export type StreamItem<E> =
   | { readonly kind: 'event'; readonly seq: number; readonly event: E }
   /** From `from` to `to`, both included, nothing can be had any more. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
@@ -75,14 +75,14 @@ type Place = { at: number | null; silenceMs: number };
 type Ended = {
   /** It said more than its welcome, so that the next one need not wait long. */
   readonly moved: boolean;
-  readonly refused: Refused | null;
+  readonly refused: StreamRefused | null;
   readonly opened: boolean;
 };
 
 /** Follows a stream until the signal ends it or the service refuses. */
 export async function* followStream<E extends { readonly type: string; readonly seq: number }>(
   options: FollowOptions,
-): AsyncGenerator<Followed<E>, void> {
+): AsyncGenerator<StreamItem<E>, void> {
   const { signal, backoffMs = BACKOFF_MS, backoffMaxMs = BACKOFF_MAX_MS } = options;
   const place: Place = {
     at: options.since === undefined ? null : options.since,
@@ -121,7 +121,7 @@ async function* connection<E extends { readonly type: string; readonly seq: numb
   options: FollowOptions,
   place: Place,
   bySocket: boolean,
-): AsyncGenerator<Followed<E>, Ended> {
+): AsyncGenerator<StreamItem<E>, Ended> {
   const controller = new AbortController();
   const { signal } = controller;
   const leave = () => controller.abort();
@@ -153,11 +153,11 @@ function opening(
   { at }: Place,
   bySocket: boolean,
   signal: AbortSignal,
-): AsyncGenerator<Said, void> {
+): AsyncGenerator<StreamFrame, void> {
   const url = new URL(bySocket ? stream.path : stream.eventsPath, baseUrl);
   for (const [name, value] of Object.entries({ ...query })) url.searchParams.set(name, value);
   if (at !== null) url.searchParams.set('since', String(at));
-  if (!bySocket || WebSocket === undefined) return eventsOf(url, token, signal);
+  if (!bySocket || WebSocket === undefined) return parseEvents(url, token, signal);
   url.protocol = url.protocol.replace('http', 'ws');
   if (token !== undefined) url.searchParams.set('token', token);
   return messagesOf(url, WebSocket, signal);
@@ -165,9 +165,9 @@ function opening(
 
 /** What a message gives its follower, and where the follower then stands. */
 function itemsOf<E extends { readonly type: string; readonly seq: number }>(
-  said: Said,
+  said: StreamFrame,
   place: Place,
-): Followed<E>[] {
+): StreamItem<E>[] {
   switch (said.type) {
     case 'welcome': {
       if (said.heartbeat_s !== undefined) {
@@ -200,7 +200,7 @@ function itemsOf<E extends { readonly type: string; readonly seq: number }>(
   }
 }
 
-function gapsOf(from: number, to: number, place: Place): Followed<never>[] {
+function gapsOf(from: number, to: number, place: Place): StreamItem<never>[] {
   const known = place.at === null ? from - 1 : place.at;
   if (to <= known) return [];
   place.at = to;
@@ -213,7 +213,7 @@ function isBehind(seq: number | undefined, { at }: Place): seq is number {
 
 // The service does not know the numbers that this follower has: its log was put back to an earlier
 // day. They will be given to other events, which must not be taken for those that were had.
-function restartAt(seq: number, place: Place): Followed<never>[] {
+function restartAt(seq: number, place: Place): StreamItem<never>[] {
   const to = place.at === null ? seq : place.at;
   place.at = seq;
   return [{ kind: 'gap', from: seq + 1, to }];
@@ -240,7 +240,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 // Server-sent events are read by `fetch`, because it can send a header.
 
 /** What the service answered instead of a stream. */
-export type Refused = {
+export type StreamRefused = {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterS: number | null;
@@ -248,15 +248,15 @@ export type Refused = {
 
 class RefusedError extends Error {
   override readonly name = 'RefusedError';
-  readonly refused: Refused;
-  constructor(refused: Refused) {
+  readonly refused: StreamRefused;
+  constructor(refused: StreamRefused) {
     super(`refused with ${refused.status}`);
     this.refused = refused;
   }
 }
 
 /** The refusal that a fault stands for; `null` for any other. */
-export function refusalIn(fault: unknown): Refused | null {
+export function refusalIn(fault: unknown): StreamRefused | null {
   return fault instanceof RefusedError ? fault.refused : null;
 }
 
@@ -265,11 +265,11 @@ const EVENT_CHARS_MAX = 1024 * 1024;
 const REFUSAL_CHARS_MAX = 64 * 1024;
 
 /** The messages of a stream of events, until it ends; it rejects where it breaks or is refused. */
-export async function* eventsOf(
+export async function* parseEvents(
   url: URL,
   token: string | undefined,
   signal: AbortSignal,
-): AsyncGenerator<Said, void> {
+): AsyncGenerator<StreamFrame, void> {
   const headers = {
     accept: 'text/event-stream',
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -288,7 +288,7 @@ export async function* eventsOf(
     while (end !== -1) {
       const data = dataOf(text.slice(0, end));
       text = text.slice(end + 2);
-      if (data !== '') yield saidIn(data);
+      if (data !== '') yield parseFrame(data);
       end = text.indexOf('\n\n');
     }
     if (text.length > EVENT_CHARS_MAX) throw new Error('an event is longer than is taken');
@@ -315,7 +315,7 @@ function dataOf(event: string): string {
   return lines.map((line) => line.slice('data:'.length).trimStart()).join('\n');
 }
 
-async function refusalOf(response: Response): Promise<Refused> {
+async function refusalOf(response: Response): Promise<StreamRefused> {
   let text = '';
   if (response.body !== null) {
     for await (const chunk of textOf(response.body)) {
@@ -339,7 +339,7 @@ function bodyIn(text: string): unknown {
 }
 
 /** A message as it came; in the stream's own messages these fields have these types. */
-export type Said = {
+export type StreamFrame = {
   readonly type: string;
   readonly seq?: number;
   readonly heartbeat_s?: number;
@@ -351,22 +351,22 @@ export type Said = {
 type Range = { readonly from: number; readonly to: number };
 
 /** Takes a text for a message. Throws where it is none: whoever sent it is no stream. */
-export function saidIn(text: string): Said {
+export function parseFrame(text: string): StreamFrame {
   const said: unknown = JSON.parse(text);
-  if (!isSaid(said)) throw new Error('what came is no message of a stream');
+  if (!isFrame(said)) throw new Error('what came is no message of a stream');
   return said;
 }
 
-function isSaid(said: unknown): said is Said {
+function isFrame(said: unknown): said is StreamFrame {
   if (typeof said !== 'object' || said === null) return false;
   const { type, seq, heartbeat_s, gap, from, to } = said as { readonly [name: string]: unknown };
-  const isRange = gap === undefined || gap === null || isSaidRange(gap);
+  const isRange = gap === undefined || gap === null || isFrameRange(gap);
   return (
     typeof type === 'string' && isRange && [seq, heartbeat_s, from, to].every(isNumberOrLeftOut)
   );
 }
 
-function isSaidRange(gap: unknown): boolean {
+function isFrameRange(gap: unknown): boolean {
   if (typeof gap !== 'object' || gap === null || !('from' in gap) || !('to' in gap)) return false;
   return Number.isSafeInteger(gap.from) && Number.isSafeInteger(gap.to);
 }
@@ -394,7 +394,7 @@ export async function* messagesOf(
   url: URL,
   WebSocket: SocketClass,
   signal: AbortSignal,
-): AsyncGenerator<Said, void> {
+): AsyncGenerator<StreamFrame, void> {
   const waiting: unknown[] = [];
   let closed = false;
   let wake: () => void = () => undefined;
@@ -420,7 +420,7 @@ export async function* messagesOf(
   });
   while (!signal.aborted) {
     if (waiting.length > 0) {
-      for (const data of waiting.splice(0)) yield saidIn(String(data));
+      for (const data of waiting.splice(0)) yield parseFrame(String(data));
     } else if (closed) return;
     else {
       await new Promise<void>((resolve) => {

@@ -22,7 +22,7 @@ export type FileAddress = {
 export type UnreadRow = { readonly line: number; readonly problem: string };
 
 /** Where the addresses of a file are. */
-export type Layout = {
+export type AddressLayout = {
   /** The headings as written; `null` where the first row is no row of headings. */
   readonly headings: readonly string[] | null;
   readonly width: number;
@@ -42,10 +42,10 @@ const HEADING = /address|wallet/i;
 const ADDRESS_CHARS_MIN = 25;
 
 /** Finds the columns. Those that are named are taken, and no other; a missing one is a fault. */
-export async function layoutOf(
+export async function addressLayoutOf(
   records: AsyncIterable<TableLine>,
   named: readonly string[],
-): Promise<Layout> {
+): Promise<AddressLayout> {
   let first: readonly string[] | null = null;
   let hasHeadings = false;
   let held = 0;
@@ -107,7 +107,7 @@ function placeOf(name: string, headings: readonly string[] | null): number {
 }
 
 /** The name of a column as its heading has it, else its number (from 1). */
-export function columnName({ headings }: Layout, place: number): string {
+export function columnName({ headings }: AddressLayout, place: number): string {
   const heading = headings?.[place];
   return heading === undefined || heading === '' ? String(place + 1) : heading;
 }
@@ -115,7 +115,7 @@ export function columnName({ headings }: Layout, place: number): string {
 /** The addresses of a file in the order of its cells, and the rows that could not be taken. */
 export async function* fileAddresses(
   records: AsyncIterable<TableLine>,
-  layout: Layout,
+  layout: AddressLayout,
 ): AsyncGenerator<FileAddress | UnreadRow, void> {
   let isFirst = true;
   for await (const { line, cells } of records) {

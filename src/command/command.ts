@@ -102,7 +102,7 @@ export function requireOption<T>(value: T | null | undefined, option: string): T
 }
 
 /** One of a closed list of words, or `UsageError` naming the option and the list. */
-export function oneOf<const W extends string>(
+export function chooseOne<const W extends string>(
   value: string,
   option: string,
   words: readonly W[],
@@ -174,7 +174,7 @@ export const anyText: Parse<string> = (text) => text;
 
 /** Takes one word of a closed list. */
 export function wordIn<const W extends string>(words: readonly W[]): Parse<W> {
-  return (text, name) => oneOf(text, name, words);
+  return (text, name) => chooseOne(text, name, words);
 }
 
 /** Takes a whole number within bounds. */

@@ -60,7 +60,7 @@ export async function findConnection(
 ): Promise<Connection> {
   const demo = await demoOf(started);
   const baseUrl = baseUrlOf(options['base-url'], demo, started);
-  const key = await givenKey(options, io, started);
+  const key = await readKey(options, io, started);
   if (key !== null) return { baseUrl, key };
   if (isOf(demo, baseUrl)) return { baseUrl, key: demo.api_key };
   throw new UsageError('An API key is needed: --key-file FILE, or EXHIBIT_API_KEY.');
@@ -120,7 +120,7 @@ function isOf(demo: Demo | null, baseUrl: URL): demo is Demo {
   return demo !== null && new URL(demo.base_url).origin === baseUrl.origin;
 }
 
-async function givenKey(
+async function readKey(
   { key: typed, 'key-file': file }: Options,
   io: Pick<Io, 'cwd'>,
   started: Configured,
@@ -181,7 +181,7 @@ export async function askService(
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: what.body === undefined ? null : JSON.stringify(what.body),
     });
-    const body = jsonOf(await cappedText(response.body), response.statusCode);
+    const body = jsonOf(await readCapped(response.body), response.statusCode);
     return { kind: 'said', status: response.statusCode, body };
   } catch (fault) {
     return silent(baseUrl, faultText(fault));
@@ -204,7 +204,7 @@ function silent(baseUrl: URL, reason: string): ServiceAnswer {
   return { kind: 'silent', reason: `${baseUrl.origin} could not be asked: ${reason}` };
 }
 
-async function cappedText(body: AsyncIterable<Uint8Array>): Promise<string | null> {
+async function readCapped(body: AsyncIterable<Uint8Array>): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {

@@ -49,14 +49,14 @@ const FATES_TOLD = {
 } as const;
 
 function partFacts({ split }: ModelCard): (readonly [string, string])[] {
-  const told = (part: ModelPart) =>
+  const partText = (part: ModelPart) =>
     `${part.rows} launches, ${part.died} died; ` +
     `${formatIsoDate(part.from)} to ${formatIsoDate(part.to)}`;
   return [
-    ['train', told(split.train)],
-    ['stop', told(split.stop)],
-    ['calibrate', told(split.calibrate)],
-    ['test', told(split.test)],
+    ['train', partText(split.train)],
+    ['stop', partText(split.stop)],
+    ['calibrate', partText(split.calibrate)],
+    ['test', partText(split.test)],
   ];
 }
 

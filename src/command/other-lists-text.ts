@@ -5,7 +5,7 @@
 import { formatIsoDate } from '../chain/time.ts';
 
 /** What one list says of an address. */
-export type SaidByList = {
+export type ListAnswer = {
   readonly list: string;
   /** Unix seconds. */
   readonly as_of: number;
@@ -26,7 +26,7 @@ export const NOT_CHECKED = 'not checked';
 const ORDER = [LISTED, FORM_LISTED, NOT_CHECKED, 'ended', 'not'] as const;
 
 /** The lists with their dates, each with what it says. */
-export function otherListsText(said: readonly SaidByList[]): string {
+export function otherListsText(said: readonly ListAnswer[]): string {
   const texts = said.flatMap(textsOf);
   return ORDER.flatMap((word) => texts.filter((one) => one.word === word))
     .map(({ text }) => text)
@@ -35,7 +35,7 @@ export function otherListsText(said: readonly SaidByList[]): string {
 
 type Text = { readonly word: (typeof ORDER)[number]; readonly text: string };
 
-function textsOf({ list, as_of, listed, entity, forms }: SaidByList): Text[] {
+function textsOf({ list, as_of, listed, entity, forms }: ListAnswer): Text[] {
   const dated = `${list} of ${formatIsoDate(as_of)}`;
   const whom = entity === null ? '' : `: ${entity}`;
   const texts: Text[] = [];

@@ -4,7 +4,7 @@
 import { HOUR_S } from '../chain/time.ts';
 import { type DatedBy, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/source.ts';
 import type { ImportOutcome, ImportWatch, RefusedCounts } from '../ports/tables.ts';
-import { EXIT, type ExitStatus, type Io, oneOf, UsageError } from './command.ts';
+import { chooseOne, EXIT, type ExitStatus, type Io, UsageError } from './command.ts';
 import { factLines, formatTime, paint, print, printJson, timeText } from './output.ts';
 
 /** How many rows lie between two lines of progress. */
@@ -30,7 +30,7 @@ export function sourceName(text: string, option = 'source'): string {
 
 /** Whether the rows were observed or made up; in the simulated world all of them are made up. */
 export function parseOrigin(text: string | undefined, simulated: boolean): ImportOrigin {
-  const asked = text === undefined ? null : oneOf(text, '--origin', IMPORT_ORIGINS);
+  const asked = text === undefined ? null : chooseOne(text, '--origin', IMPORT_ORIGINS);
   if (!simulated) return asked === null ? 'observed' : asked;
   if (asked === 'observed') {
     throw new UsageError('--origin observed: this deployment serves the simulated world.');

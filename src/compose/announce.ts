@@ -84,7 +84,9 @@ export async function announceLive(
 ): Promise<string[]> {
   const widest = Math.max(...sources.map(({ facts }) => facts.title.length));
   const lines = await Promise.all(
-    sources.map(async ({ facts, age }) => `  ${facts.title.padEnd(widest)}  ${said(await age())}`),
+    sources.map(
+      async ({ facts, age }) => `  ${facts.title.padEnd(widest)}  ${freshnessText(await age())}`,
+    ),
   );
   return [
     '',
@@ -112,7 +114,7 @@ function pagesOf(url: string, { surfaces }: Config): string[] {
   return surfaces.includes('mcp') ? [pages, tools] : [pages];
 }
 
-function said({ state, published, reason }: SourceFreshness): string {
+function freshnessText({ state, published, reason }: SourceFreshness): string {
   if (state === 'fresh') return published === null ? 'read' : `of ${published}`;
   if (state === 'stale') return `of ${published}: ${reason}`;
   return state === 'per_answer' ? 'asked for each answer' : `silent: ${reason}`;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../config.ts';
-import { absences } from './checks.ts';
+import { portChecks } from './checks.ts';
 
 function absentNames(env: { readonly [name: string]: string }): string[] {
   const parsed = parseConfig(env, { cwd: '/' });
   if (!parsed.ok) throw new Error(parsed.problems.join('; '));
-  return absences(parsed.config).map(({ name }) => name);
+  return portChecks(parsed.config).map(({ name }) => name);
 }
 
 test('each source that is not set says what is answered without it; one that is set does not', () => {

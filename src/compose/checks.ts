@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secret.ts';
 import type { Config } from '../config.ts';
 import { Unread } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
-import type { Absence, CheckResult, DoctorCheck, DoctorServices } from '../operator/doctor.ts';
+import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access.ts';
 import type { StoreCheck } from './documents.ts';
 import type { DatedSource } from './freshness.ts';
@@ -37,11 +37,11 @@ export function doctorServices(
     return { name: facts.title.toLowerCase(), look: async () => finding(await age()) };
   });
   const checks = [...pings, ...ages, { name: 'secret', look: () => rotation(keys, secrets) }];
-  return { config, checks, absences: absences(config) };
+  return { config, checks, absences: portChecks(config) };
 }
 
 /** A line for each source that is not set. The simulated world stands in for providers. */
-export function absences(config: Config): Absence[] {
+export function portChecks(config: Config): PortAbsence[] {
   return FEATURES.flatMap(({ optional }) => optional)
     .filter(({ isSet }) => !isSet(config))
     .map(({ name, setting, without }) => {

@@ -20,7 +20,7 @@ export const STORE_COMMANDS: readonly Command<never>[] = [
 ];
 
 /** A command together with what it needs. The declaration of its feature checked the pair. */
-export function bound(command: Command<never>, services: unknown): Command<null> {
+export function bindCommand(command: Command<never>, services: unknown): Command<null> {
   const run = command.run as Command<unknown>['run'];
   return { ...command, run: (argv, io) => run(argv, io, services) };
 }
@@ -29,7 +29,7 @@ export function bound(command: Command<never>, services: unknown): Command<null>
 export function localCommands(configurations: Configurations): Command<null>[] {
   const own = present(ALL.map(({ local }) => local)).flatMap((local) => {
     const services = local.services(configurations);
-    return local.commands.map((command) => bound(command, services));
+    return local.commands.map((command) => bindCommand(command, services));
   });
   const tools = {
     ...configurations,
@@ -37,7 +37,7 @@ export function localCommands(configurations: Configurations): Command<null>[] {
     version: VERSION,
     pipe: () => ({ input: process.stdin, output: process.stdout }),
   };
-  return [bound(configCommand, configurations), bound(mcpCommand, tools), ...own];
+  return [bindCommand(configCommand, configurations), bindCommand(mcpCommand, tools), ...own];
 }
 
 /** The headings of the help. */

@@ -2,12 +2,12 @@
 // a page that anybody may open has nobody walked.
 
 import { Refusal } from '../contract/refusals.ts';
-import type { Asked, Caller } from '../contract/route.ts';
+import type { Caller, RequestContext } from '../contract/route.ts';
 
 import {
+  type DeployerView,
   deployerRecord,
   deployerRecordHandler,
-  type ShownDeployer,
 } from '../features/deployers/deployer-record.route.tsx';
 
 import {
@@ -18,24 +18,24 @@ import {
 import type { DeployerRecords, WalletLaunches } from '../ports/deployers.ts';
 
 /** The ports that the page rests on. */
-export type DeployerPageGiven = {
+export type DeployerPagePorts = {
   readonly deployerRecords: DeployerRecords;
   readonly walletLaunches: WalletLaunches;
 };
 
-type Shown = { readonly status: 200 | 503; readonly shown: ShownDeployer };
+type PageAnswer = { readonly status: 200 | 503; readonly shown: DeployerView };
 
 /** Asks the route of a chain about an address. */
-export function deployerShown({ deployerRecords, walletLaunches }: DeployerPageGiven) {
+export function deployerShown({ deployerRecords, walletLaunches }: DeployerPagePorts) {
   const walked = deployerRecordHandler({
     deployerRecords: { recordOf: (address) => deployerRecords.heldOf(address) },
   });
   const collected = solanaDeployerHandler({ walletLaunches });
   return async (
     params: { readonly chain: string; readonly address: string },
-    asked: Asked,
+    asked: RequestContext,
     caller: Caller,
-  ): Promise<Shown | Refusal> => {
+  ): Promise<PageAnswer | Refusal> => {
     const isSolana = params.chain === 'solana';
     const said = isSolana
       ? await collected({ params, query: {}, body: undefined }, asked, caller)

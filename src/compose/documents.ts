@@ -124,9 +124,9 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
   const reference = once(() => referencePage(facts, openapi()));
   const description = once(() => JSON.stringify(openapi()));
   return [
-    fixed('openapi_document', '/openapi.json', 'application/json; charset=utf-8', description),
-    fixed('reference_page', '/docs', HTML_TYPE, reference),
-    fixed('stylesheet', '/assets/exhibit.css', 'text/css; charset=utf-8', () => STYLE),
+    documentAt('openapi_document', '/openapi.json', 'application/json; charset=utf-8', description),
+    documentAt('reference_page', '/docs', HTML_TYPE, reference),
+    documentAt('stylesheet', '/assets/exhibit.css', 'text/css; charset=utf-8', () => STYLE),
     {
       route: operation,
       handle: async ({ params }) => {
@@ -138,7 +138,7 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
     { route: home, handle: async () => home.reply(200, await homeOf(facts, sources)) },
     ...PAGES.map((page) => mountedPage(page, given, facts)),
     ...guideDocuments(facts),
-    fixed('llms_txt', '/llms.txt', TEXT, () => llmsText(base())),
+    documentAt('llms_txt', '/llms.txt', TEXT, () => llmsText(base())),
   ];
 }
 
@@ -152,8 +152,8 @@ function guideDocuments(facts: PageFacts): Mounted[] {
       return guidePage(facts, guide, html, GUIDES);
     });
     return [
-      fixed(`${name}_guide`, `/docs/${guide.path}`, HTML_TYPE, shown),
-      fixed(`${name}_markdown`, `/docs/${guide.path}.md`, MARKDOWN, () => guide.text),
+      documentAt(`${name}_guide`, `/docs/${guide.path}`, HTML_TYPE, shown),
+      documentAt(`${name}_markdown`, `/docs/${guide.path}.md`, MARKDOWN, () => guide.text),
     ];
   });
 }
@@ -179,7 +179,7 @@ export function mountedPage(
   return { route, handle: made(given, facts) as AnyHandler };
 }
 
-function fixed(name: string, path: string, type: string, make: () => string): Mounted {
+function documentAt(name: string, path: string, type: string, make: () => string): Mounted {
   const route = plainRoute({
     ...DOCUMENT,
     name,
@@ -238,7 +238,7 @@ export function operatorDocuments({ meters, checks, sources }: OperatorFacts): M
     {
       route: ready,
       handle: async (_input, _asked, { kind }) => {
-        const stores = await Promise.all(checks.map(checked));
+        const stores = await Promise.all(checks.map(checkStore));
         const status = stores.every(({ fault }) => fault === null) ? 200 : 503;
         if (kind !== 'operator') return ready.reply(status, status === 200 ? 'ready' : 'not_ready');
         const detail = { stores, sources: await freshnessOf(sources) };
@@ -251,7 +251,7 @@ export function operatorDocuments({ meters, checks, sources }: OperatorFacts): M
 
 const PING_TIMEOUT_MS = 2_000;
 
-async function checked({ name, ping }: StoreCheck) {
+async function checkStore({ name, ping }: StoreCheck) {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve('no answer in time'), PING_TIMEOUT_MS);
@@ -267,7 +267,7 @@ async function checked({ name, ping }: StoreCheck) {
 
 // Both sides are hashed, so that the comparison takes the same time whatever was sent.
 /** Whether an Authorization header carries the operator's token. */
-export function isToken(authorization: string | undefined, token: string): boolean {
+export function isOpsToken(authorization: string | undefined, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(textOrEmpty(authorization)), digest(`Bearer ${token}`));
 }

@@ -1,6 +1,6 @@
 // Answers one question: which addresses of the simulated world are worth looking at first?
 
-import type { Example } from '../pages/home.tsx';
+import type { AddressExample } from '../pages/home.tsx';
 import { SANDBOX_SCORED } from '../world/account-state.ts';
 import { SANDBOX_WALLETS } from '../world/chain-data.ts';
 import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
@@ -9,7 +9,7 @@ import { SANDBOX_LABELLED } from '../world/labels.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
 
 /** One address for each kind of answer; docs/guides/simulated-world.md has all of them. */
-export const SIMULATED_EXAMPLES: readonly Example[] = [
+export const SIMULATED_EXAMPLES: readonly AddressExample[] = [
   ...SANDBOX_PARTY.addresses
     .slice(0, 1)
     .map(({ address }) => ({ address, says: 'On the sanctions list' })),

@@ -18,18 +18,18 @@ import type { AnyRoute, AnyStreamRoute, StreamHandler } from '../contract/stream
 import { listOrNone } from '../evidence/measure.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { ImportOrigin } from '../evidence/source.ts';
-import type { PaymentDesk } from '../features/access/payment-webhook.route.ts';
-import type { SettingsDesk, ShownPlan } from '../features/access/settings.route.tsx';
+import type { PaymentPorts } from '../features/access/payment-webhook.route.ts';
+import type { PlanView, SettingsPorts } from '../features/access/settings.route.tsx';
 
-import type { SignInDesk } from '../features/access/sign-in.route.tsx';
+import type { SignInPorts } from '../features/access/sign-in.route.tsx';
 import type {
-  RingFacts,
+  RingHealth,
   SourceFreshness,
   SourceWords,
   StreamingFacts,
 } from '../features/health/health.route.tsx';
 
-import type { IntegrationDesk } from '../features/integrations/integrations.route.ts';
+import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { FollowReports } from '../ports/indexing.ts';
 import type { PublishedModels } from '../ports/rug-model.ts';
@@ -96,7 +96,7 @@ export type Service = {
   readonly followers: FollowReports['all'];
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
-  readonly ring: RingFacts;
+  readonly ring: RingHealth;
   /** Calls whoever listens when a process has appended to a log, until it is undone. */
   readonly onCall: Bus['listen'];
   /** What is streamed; `null` where this process serves no stream. */
@@ -105,10 +105,10 @@ export type Service = {
 
 /** What the routes and pages of memberships are given beside ports. */
 export type Members = {
-  readonly payments: PaymentDesk;
-  readonly signIn: SignInDesk;
-  readonly settings: Omit<SettingsDesk, 'base'>;
-  readonly plans: readonly ShownPlan[];
+  readonly payments: PaymentPorts;
+  readonly signIn: SignInPorts;
+  readonly settings: Omit<SettingsPorts, 'base'>;
+  readonly plans: readonly PlanView[];
   /** Whether a page may have outside sources read for a caller. */
   readonly reading: (caller: Caller) => Promise<PageReading>;
 };
@@ -121,16 +121,16 @@ type HandlerOf<R extends Contract> = R extends AnyEvidenceRoute
     : never;
 
 /** A contract with what makes its handler from ports. */
-export type Served<G> = {
+export type ServedRoute<G> = {
   readonly route: Contract;
   readonly make: (given: G) => unknown;
 };
 
 /** Pairs a contract with its handler; a handler under another contract does not compile. */
-export function served<R extends Contract, G>(
+export function serveRoute<R extends Contract, G>(
   route: R,
   make: (given: G) => HandlerOf<R>,
-): Served<G> {
+): ServedRoute<G> {
   return { route, make };
 }
 
@@ -141,7 +141,7 @@ export type Streamed<G> = {
 };
 
 /** Pairs a stream with its handler; a handler of another stream does not compile. */
-export function streamed<R extends AnyStreamRoute, G>(
+export function serveStream<R extends AnyStreamRoute, G>(
   route: R,
   make: (given: G) => StreamHandler<R>,
 ): Streamed<G> {
@@ -188,7 +188,7 @@ export type LocalCommands<S> = {
 };
 
 /** Pairs the contract of a page with its handler, over the ports that it names. */
-export function shownPage<R extends AnyPlainRoute, G>(
+export function servePage<R extends AnyPlainRoute, G>(
   route: R,
   link: string | null,
   make: (given: G, facts: PageFacts) => PlainHandler<R>,
@@ -209,7 +209,7 @@ export type Opened = {
 };
 
 /** Whether what a deployment takes in was observed or made up. */
-export function originOf({ simulate }: Config): ImportOrigin {
+export function routeOrigin({ simulate }: Config): ImportOrigin {
   return simulate ? 'simulated' : 'observed';
 }
 
@@ -220,7 +220,7 @@ export type AnyFeature = {
   readonly heading: string | null;
   /** The features that it is opened on; they stand before it in the list. */
   readonly rests: Rests;
-  readonly routes: readonly Served<never>[];
+  readonly routes: readonly ServedRoute<never>[];
   readonly streams: readonly Streamed<never>[];
   readonly ports: { readonly [key: string]: PortFacts<never> };
   readonly commands: readonly Command<never>[];
@@ -239,7 +239,7 @@ export type OpenedRests<R extends Rests> = { readonly [K in keyof R]: ReturnType
 type Spec<
   R extends Rests,
   O extends Opened,
-  S extends readonly Served<never>[],
+  S extends readonly ServedRoute<never>[],
   P extends readonly Page<never>[],
   L,
   T extends readonly Streamed<never>[],
@@ -264,7 +264,7 @@ type Spec<
 export function feature<
   O extends Opened,
   const R extends Rests = Record<never, never>,
-  const S extends readonly Served<never>[] = readonly [],
+  const S extends readonly ServedRoute<never>[] = readonly [],
   const P extends readonly Page<never>[] = readonly [],
   L = never,
   const T extends readonly Streamed<never>[] = readonly [],
@@ -299,7 +299,7 @@ type Makes<F extends readonly AnyFeature[]> =
   | F[number]['routes'][number]['make']
   | F[number]['streams'][number]['make']
   | F[number]['pages'][number]['make'];
-type Given<F extends readonly AnyFeature[]> =
+type FeaturePorts<F extends readonly AnyFeature[]> =
   Makes<F> extends (given: infer G, ...more: never) => unknown ? G : never;
 
 /** Holds a list together: every handler and page finds its ports in it. */
@@ -307,10 +307,10 @@ export function featureList<const F extends readonly AnyFeature[]>(
   features: PortsOf<F> & {
     readonly service: Service;
     readonly members: Members;
-    readonly chats: IntegrationDesk;
-  } extends Given<F>
+    readonly chats: IntegrationPorts;
+  } extends FeaturePorts<F>
     ? F
-    : Given<F>,
+    : FeaturePorts<F>,
 ): F {
   return features as F;
 }

@@ -21,7 +21,13 @@ import {
 } from '../stores/warehouse/engine/executor.ts';
 import { transferStore } from '../stores/warehouse/transfers/store.ts';
 import { nowS, pause } from './clock.ts';
-import { FOLLOW_FD, type Order, order, type Question, type Report } from './follower-process.ts';
+import {
+  type ChildQuestion,
+  FOLLOW_FD,
+  type FollowerOrder,
+  followerOrder,
+  type Report,
+} from './follower-process.ts';
 
 /** Answering requests comes first where cores are few. */
 const NICENESS = 5;
@@ -30,8 +36,8 @@ const INSERT_BYTES = 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 type Pending = { readonly resolve: (body: Buffer) => void; readonly reject: (e: Error) => void };
-type Opening = Extract<Order, { do: 'open' }>;
-type Following = Extract<Order, { do: 'follow' }>;
+type Opening = Extract<FollowerOrder, { do: 'open' }>;
+type Following = Extract<FollowerOrder, { do: 'follow' }>;
 
 const stream = new Socket({ fd: FOLLOW_FD, readable: true, writable: true });
 const pending = new Map<number, Pending>();
@@ -44,7 +50,7 @@ function say(report: Report, body: Uint8Array = NOTHING): void {
   writeFrame(stream, report, body);
 }
 
-function ask(question: Question, body?: Uint8Array): Promise<Buffer> {
+function ask(question: ChildQuestion, body?: Uint8Array): Promise<Buffer> {
   last += 1;
   const id = last;
   return new Promise((resolve, reject) => {
@@ -57,7 +63,7 @@ const rowsIn = z.array(z.unknown());
 const json = z.record(z.string(), z.json());
 
 /** The service's warehouse, asked over the stream. */
-function askedWarehouse(kind: Warehouse['kind']): Warehouse {
+function requestWarehouse(kind: Warehouse['kind']): Warehouse {
   const without = async (): Promise<never> => {
     throw new TypeError('a follower does not ask for this');
   };
@@ -88,9 +94,9 @@ function askedWarehouse(kind: Warehouse['kind']): Warehouse {
   };
 }
 
-function plain(params: object): Extract<Question, { say: 'command' }>['params'] {
+function plain(params: object): Extract<ChildQuestion, { say: 'command' }>['params'] {
   const told = json.parse(params);
-  return told as Extract<Question, { say: 'command' }>['params'];
+  return told as Extract<ChildQuestion, { say: 'command' }>['params'];
 }
 
 /** Whole lines, some at once: the pieces of a source end where a line does. */
@@ -119,7 +125,7 @@ async function follow({ id, chain, from_block, epoch }: Following, signal: Abort
   const { simulated, kind } = opening;
   const origin = simulated ? ('simulated' as const) : ('observed' as const);
   const node = evmNode({ chain, rpc, simulated, now: nowS });
-  const store = transferStore(askedWarehouse(kind), nowS);
+  const store = transferStore(requestWarehouse(kind), nowS);
   const clock = { now: nowS, sleep: pause, pollMs: FOLLOW_POLL_MS };
   const world = { node, store, origin, ...clock, tipBlocksMax: TIP_BLOCKS_MAX };
   const settle = async () => void (await ask({ say: 'settle', of: id }));
@@ -137,7 +143,7 @@ function open(told: Opening): void {
   }
 }
 
-function refusalOf({ unavailable, query }: Extract<Order, { do: 'refuse' }>): Error {
+function refusalOf({ unavailable, query }: Extract<FollowerOrder, { do: 'refuse' }>): Error {
   if (query !== null) return new WarehouseQueryError(query.code, query.reason, '');
   return unavailable === null
     ? new Error('the service failed')
@@ -145,7 +151,7 @@ function refusalOf({ unavailable, query }: Extract<Order, { do: 'refuse' }>): Er
 }
 
 function obey(head: unknown, body: Buffer): void {
-  const told = order.parse(head);
+  const told = followerOrder.parse(head);
   if (told.do === 'open') open(told);
   else if (told.do === 'stop') stops.get(told.id)?.abort();
   else if (told.do === 'follow') {

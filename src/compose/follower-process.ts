@@ -59,7 +59,7 @@ type Followed = {
   readonly resolve: (end: FollowEnd) => void;
   readonly reject: (error: Error) => void;
 };
-type Asked = Exclude<Report, { say: 'state' | 'end' | 'bug' }>;
+type FollowerQuestion = Exclude<Report, { say: 'state' | 'end' | 'bug' }>;
 
 /** Makes the process of a service. */
 export function followerProcess(options: FollowerOptions): FollowerProcess {
@@ -67,7 +67,7 @@ export function followerProcess(options: FollowerOptions): FollowerProcess {
   let last = 0;
   return {
     follow: (chain, from_block, watch, tenure) => {
-      if (life === null || !life.isAlive()) life = begun(options);
+      if (life === null || !life.isAlive()) life = startChild(options);
       last += 1;
       return life.follow(
         { do: 'follow', id: last, chain, from_block, epoch: tenure.epoch },
@@ -88,13 +88,13 @@ type Life = {
   readonly pid: number | undefined;
   readonly isAlive: () => boolean;
   readonly follow: (
-    order: Extract<Order, { do: 'follow' }>,
+    order: Extract<FollowerOrder, { do: 'follow' }>,
     asked: Pick<Followed, 'watch' | 'tenure'>,
   ) => Promise<FollowEnd>;
   readonly stop: () => Promise<void>;
 };
 
-function begun({ warehouse, simulated, proxy, nodes }: FollowerOptions): Life {
+function startChild({ warehouse, simulated, proxy, nodes }: FollowerOptions): Life {
   const heap = `--max-old-space-size=${HEAP_MIB}`;
   const child = spawn(process.execPath, [heap, fileURLToPath(CHILD_URL)], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -106,23 +106,23 @@ function begun({ warehouse, simulated, proxy, nodes }: FollowerOptions): Life {
   const followed = new Map<number, Followed>();
   let alive = true;
   const ended = new Promise<void>((resolve) => {
-    const gone = () => {
+    const forgetChild = () => {
       alive = false;
       channel.destroy();
       for (const one of followed.values()) one.reject(new Error('the process of followers ended'));
       followed.clear();
       resolve();
     };
-    child.once('close', gone);
-    child.once('error', gone);
+    child.once('close', forgetChild);
+    child.once('error', forgetChild);
   });
-  const tell = (message: Order, body: Uint8Array = NOTHING): void => {
+  const tell = (message: FollowerOrder, body: Uint8Array = NOTHING): void => {
     if (channel.writable) writeFrame(channel, message, body);
   };
   tell({ do: 'open', kind: warehouse.kind, simulated, proxy, nodes });
   listen(
     channel,
-    (head, body) => heard(warehouse, followed, tell, report.parse(head), body),
+    (head, body) => handleReport(warehouse, followed, tell, report.parse(head), body),
     child,
   );
   return {
@@ -177,10 +177,10 @@ function listen(
   pieces().catch(() => child.kill('SIGKILL'));
 }
 
-function heard(
+function handleReport(
   warehouse: Warehouse,
   followed: ReadonlyMap<number, Followed>,
-  tell: (message: Order, body?: Uint8Array) => void,
+  tell: (message: FollowerOrder, body?: Uint8Array) => void,
   told: Report,
   body: Buffer,
 ): void {
@@ -199,7 +199,7 @@ function heard(
 async function answer(
   warehouse: Warehouse,
   followed: ReadonlyMap<number, Followed>,
-  told: Asked,
+  told: FollowerQuestion,
   body: Buffer,
 ): Promise<Uint8Array> {
   if (told.say === 'settle') {
@@ -227,7 +227,7 @@ async function* pieceOf(body: Buffer): AsyncGenerator<Uint8Array> {
   yield body;
 }
 
-function refusal(id: number, error: unknown): Order {
+function refusal(id: number, error: unknown): FollowerOrder {
   if (error instanceof WarehouseUnavailable) {
     return { do: 'refuse', id, unavailable: error.code, query: null };
   }
@@ -247,7 +247,7 @@ const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const params = z.record(z.string(), z.union([scalar, z.array(scalar)]));
 
 /** To the process. The body of `answer` is what was asked for. */
-export const order = z.discriminatedUnion('do', [
+export const followerOrder = z.discriminatedUnion('do', [
   z.object({
     do: z.literal('open'),
     kind: z.enum(['embedded', 'remote']),
@@ -308,11 +308,11 @@ export const report = z.discriminatedUnion('say', [
 ]);
 
 /** A message to the process. */
-export type Order = z.infer<typeof order>;
+export type FollowerOrder = z.infer<typeof followerOrder>;
 /** A message from it. */
 export type Report = z.infer<typeof report>;
 /** What it asks for, without its number. */
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;
-export type Question = Unnumbered<
+export type ChildQuestion = Unnumbered<
   Extract<Report, { say: 'settle' | 'query' | 'command' | 'insert' }>
 >;

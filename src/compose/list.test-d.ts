@@ -10,16 +10,16 @@ import { history } from '../features/history/feature.ts';
 import { sanctionsStatus } from '../features/sanctions/sanctions.command.ts';
 import { screening } from '../features/screening/feature.ts';
 import type { BridgeRegistry } from '../ports/bridges.ts';
-import { type Base, feature, featureList, type PortFacts, served } from './feature.ts';
+import { type Base, feature, featureList, type PortFacts, serveRoute } from './feature.ts';
 
 declare const registry: BridgeRegistry;
 declare const facts: Omit<PortFacts<BridgeRegistry>, 'freshness'>;
 
 // @ts-expect-error A contract needs its handler.
-served(walletCex);
+serveRoute(walletCex);
 
 // @ts-expect-error A handler answers through its own contract only.
-served(walletCex, walletScoreHandler);
+serveRoute(walletCex, walletScoreHandler);
 
 feature({
   name: 'a port without its freshness',
@@ -63,7 +63,7 @@ feature({
 featureList([screening, history]);
 
 // Their right twins.
-served(registryBridges, ({ bridgeRegistry }: { bridgeRegistry: BridgeRegistry }) =>
+serveRoute(registryBridges, ({ bridgeRegistry }: { bridgeRegistry: BridgeRegistry }) =>
   registryBridgesHandler(bridgeRegistry),
 );
 featureList([history, bridges]);

@@ -30,7 +30,7 @@ import {
   type AnyFeature,
   featureList,
   type PortsOf,
-  type Served,
+  type ServedRoute,
   type Streamed,
 } from './feature.ts';
 
@@ -78,7 +78,7 @@ export type EvidencePorts = Omit<
   | 'watchlist'
 >;
 
-const SERVED: readonly Served<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(
+const SERVED: readonly ServedRoute<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(
   ({ routes }) => routes,
 );
 

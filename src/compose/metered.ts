@@ -9,7 +9,7 @@ export type CountReading = (port: string, outcome: 'read' | 'part' | 'unread') =
 type Methods = { readonly [method: string]: unknown };
 
 /** The same port, each of whose readings is counted. */
-export function metered<P extends object>(name: string, port: P, count: CountReading): P {
+export function meterPort<P extends object>(name: string, port: P, count: CountReading): P {
   const wrapped = Object.entries(port as Methods).map(([method, f]) => [
     method,
     typeof f === 'function' ? countedMethod(name, f.bind(port), count) : f,

@@ -2,7 +2,7 @@
 
 import type { Operations } from '../operator/operate.ts';
 import { becomeOwner } from '../operator/owner.ts';
-import { absences as absencesOf } from './checks.ts';
+import { portChecks as absencesOf } from './checks.ts';
 import { closings, openWhole } from './closings.ts';
 import { createLogger } from './logger.ts';
 import { outsideOf } from './outside.ts';

@@ -42,25 +42,27 @@ const NOWHERE: ByChain = {
 /** The configured providers. The simulated world's are there only while it is served. */
 export function outsideOf(config: Config): Outside {
   const { sanctions, explorer } = config;
-  const of = (urls: Config['blockscout']): ByChain => {
-    const pairs = EVM_CHAINS.map((chain) => [chain, revealed(urls[chain])] as const);
+  const byChain = (urls: Config['blockscout']): ByChain => {
+    const pairs = EVM_CHAINS.map((chain) => [chain, revealText(urls[chain])] as const);
     return { ...NOWHERE, ...Object.fromEntries(pairs) };
   };
   return {
     mirrors: sanctions.kind === 'mirrors' ? sanctions.mirrors.map((url) => url.reveal()) : [],
     explorer:
-      explorer.kind === 'none' ? null : { url: explorer.url.reveal(), key: revealed(explorer.key) },
-    blockscout: of(config.blockscout),
-    rpc: of(config.rpc),
-    solana: revealed(config.rpc.solana),
-    solanaLaunches: revealed(config.rpc.solana),
-    prices: revealed(config.pricesUrl),
-    venue: revealed(config.venueUrl),
+      explorer.kind === 'none'
+        ? null
+        : { url: explorer.url.reveal(), key: revealText(explorer.key) },
+    blockscout: byChain(config.blockscout),
+    rpc: byChain(config.rpc),
+    solana: revealText(config.rpc.solana),
+    solanaLaunches: revealText(config.rpc.solana),
+    prices: revealText(config.pricesUrl),
+    venue: revealText(config.venueUrl),
     statusPages: statusPagesOf(config),
     chats: {
-      slack: revealed(config.chatUrls.slack),
-      discord: revealed(config.chatUrls.discord),
-      telegram: revealed(config.chatUrls.telegram),
+      slack: revealText(config.chatUrls.slack),
+      discord: revealText(config.chatUrls.discord),
+      telegram: revealText(config.chatUrls.telegram),
     },
     callsPerS: null,
   };
@@ -104,8 +106,8 @@ function statusPagesOf({ statusUrls: urls, acrossStatusKey }: Config) {
   const names = Object.keys(STATUS_PAGE_OF) as (keyof Config['statusUrls'])[];
   return new Map(
     names.flatMap((name) => {
-      const url = revealed(urls[name]);
-      const key = name === 'across' ? revealed(acrossStatusKey) : null;
+      const url = revealText(urls[name]);
+      const key = name === 'across' ? revealText(acrossStatusKey) : null;
       return url === null ? [] : [[STATUS_PAGE_OF[name], { url, key }] as const];
     }),
   );
@@ -113,6 +115,6 @@ function statusPagesOf({ statusUrls: urls, acrossStatusKey }: Config) {
 
 const SIMULATED_CALLS_PER_S = 1_000;
 
-function revealed(held: { readonly reveal: () => string } | null): string | null {
+function revealText(held: { readonly reveal: () => string } | null): string | null {
   return held === null ? null : held.reveal();
 }

@@ -1,7 +1,7 @@
 // Answers one question: what does a process hold once its stores are open?
 // Serving, working and the operator's commands all take their pieces from here.
 
-import type { Gate } from '../access/gate.ts';
+import type { AccessGate } from '../access/gate.ts';
 import type { Secrets } from '../access/secret.ts';
 import type { Sessions } from '../access/session.ts';
 import type { Command } from '../command/command.ts';
@@ -9,10 +9,10 @@ import type { Config } from '../config.ts';
 import { listOrNone } from '../evidence/measure.ts';
 import { access, members } from '../features/access/feature.ts';
 
-import type { RingFacts } from '../features/health/health.route.tsx';
+import type { RingHealth } from '../features/health/health.route.tsx';
 import { indexing } from '../features/indexing/feature.ts';
 import { integrations } from '../features/integrations/feature.ts';
-import type { IntegrationDesk } from '../features/integrations/integrations.route.ts';
+import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
 import { rugModel } from '../features/rug-model/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { FollowReports } from '../ports/indexing.ts';
@@ -24,21 +24,21 @@ import { createMeters, type Meters } from '../transport/metrics.ts';
 import { openBus } from './bus.ts';
 import { doctorServices } from './checks.ts';
 import type { Closings } from './closings.ts';
-import { bound } from './commands.ts';
+import { bindCommand } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
 import type { AnyFeature, Base, Job, Members, Opened, PortFacts } from './feature.ts';
 import { type DatedSource, datedSources, type Handed } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
-import { metered } from './metered.ts';
+import { meterPort } from './metered.ts';
 import type { Outside } from './outside.ts';
 import type { Stores } from './stores.ts';
 
 /** Everything that rests on the opened stores. */
-export type Parts = {
+export type ProcessParts = {
   readonly ports: Ports;
   readonly secrets: Secrets;
-  readonly gate: Gate;
+  readonly gate: AccessGate;
   /** Who opens the routes that take a bearer token. */
   readonly tokens: Tokens;
   /** Whose browsers are signed in. */
@@ -46,7 +46,7 @@ export type Parts = {
   /** What the routes and pages of memberships are given. */
   readonly members: Members;
   /** What the routes and pages of chats are given. */
-  readonly chats: IntegrationDesk;
+  readonly chats: IntegrationPorts;
   readonly meters: Meters;
   readonly bus: Bus;
   readonly checks: readonly StoreCheck[];
@@ -55,7 +55,7 @@ export type Parts = {
   readonly followers: FollowReports['all'];
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
-  readonly ring: RingFacts;
+  readonly ring: RingHealth;
   /** The commands on the stores, each with what it needs. */
   readonly commands: readonly Command<null>[];
   readonly jobs: readonly Job[];
@@ -72,7 +72,7 @@ export async function startParts(
   outside: Outside,
   log: Logger,
   opened: Closings,
-): Promise<Parts> {
+): Promise<ProcessParts> {
   const { database, warehouse, secrets } = stores;
   if (config.proxyUrl !== null) goThrough(new URL(config.proxyUrl.reveal()));
   const context = { simulated: config.simulate, nowMs: Date.now };
@@ -91,10 +91,10 @@ function composeParts(
   { database, warehouse, secrets, bus }: Stores & { readonly bus: Bus },
   opened: OpenedFeatures,
   outside: Outside,
-): Parts {
-  const of = openedIn(opened);
+): ProcessParts {
+  const of = lookUpIn(opened);
   const all = [...opened.values()];
-  const handed = [...opened].flatMap(([feature, { ports }]) => handedBy(feature, ports));
+  const handed = [...opened].flatMap(([feature, { ports }]) => portsHandedBy(feature, ports));
   const meters = createMeters(all.flatMap(({ gauges }) => listOrNone(gauges)));
   const sources = datedSources(handed, config, outside);
   const checks: StoreCheck[] = [
@@ -104,7 +104,7 @@ function composeParts(
   const { gate, tokens, sessions, services } = of(access);
   const doctor = doctorServices(config, checks, sources, services.keys, secrets);
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
-    own.map((command) => bound(command, given)),
+    own.map((command) => bindCommand(command, given)),
   );
   return {
     ports: portsOf(handed, meters),
@@ -121,7 +121,7 @@ function composeParts(
     followers: of(indexing).services.followers,
     modelInForce: of(rugModel).services.model.published.inForce,
     ring: of(indexing).ringFacts,
-    commands: [bound(doctorCommand, doctor), ...commands],
+    commands: [bindCommand(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => listOrNone(jobs)),
     of,
   };
@@ -132,7 +132,7 @@ type OpenedFeatures = ReadonlyMap<AnyFeature, Opened>;
 /** Opens the features in the order of the list, each on those that it rests on. */
 function openAll(base: Base, closing: Closings): OpenedFeatures {
   const opened = new Map<AnyFeature, Opened>();
-  const of = openedIn(opened);
+  const of = lookUpIn(opened);
   for (const feature of FEATURES as readonly AnyFeature[]) {
     const rests = Object.entries(feature.rests).map(([name, one]) => [name, of(one)] as const);
     // The declaration checked that these are what the feature opens on.
@@ -144,7 +144,7 @@ function openAll(base: Base, closing: Closings): OpenedFeatures {
   return opened;
 }
 
-function openedIn(opened: OpenedFeatures): Parts['of'] {
+function lookUpIn(opened: OpenedFeatures): ProcessParts['of'] {
   return <F extends AnyFeature>(feature: F) => {
     const one = opened.get(feature);
     if (one === undefined)
@@ -153,7 +153,7 @@ function openedIn(opened: OpenedFeatures): Parts['of'] {
   };
 }
 
-function handedBy(feature: AnyFeature, ports: object): Handed[] {
+function portsHandedBy(feature: AnyFeature, ports: object): Handed[] {
   return Object.entries(feature.ports).map(([key, facts]) => {
     const port: unknown = Reflect.get(ports, key);
     if (typeof port !== 'object' || port === null) throw new Error(`${feature.name}: no ${key}`);
@@ -164,7 +164,7 @@ function handedBy(feature: AnyFeature, ports: object): Handed[] {
 // `featureList` has the compiler hold that these are the ports of the list.
 function portsOf(handed: readonly Handed[], { readings }: Meters): Ports {
   const wired = handed.map(({ key, facts, port }) => {
-    return [key, metered(facts.tag, port, readings)] as const;
+    return [key, meterPort(facts.tag, port, readings)] as const;
   });
   const ports: object = Object.fromEntries(wired);
   return ports as Ports;

@@ -8,7 +8,7 @@ import { announceLive, announceSimulated, SIMULATED_LINE } from './announce.ts';
 import { type Closings, closings, openWhole } from './closings.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { outsideOf } from './outside.ts';
-import { type Parts, startParts } from './parts.ts';
+import { type ProcessParts, startParts } from './parts.ts';
 import { type Serving, startServing } from './serving.ts';
 import { type SimulatedWorld, startSimulated } from './simulated.ts';
 import { openStores } from './stores.ts';
@@ -17,20 +17,20 @@ import { openStores } from './stores.ts';
 export type Role = 'serve' | 'work';
 
 /** A running service. `stop` finishes what is in flight, then closes the stores. */
-export type Running = { readonly stop: () => Promise<void> };
+export type RunningService = { readonly stop: () => Promise<void> };
 
 type Seat = Extract<Ownership, { owner: true }>;
 
 /** Starts a service in the given roles and says on standard output what it serves. */
-export async function runService(config: Config, roles: readonly Role[]): Promise<Running> {
+export async function runService(config: Config, roles: readonly Role[]): Promise<RunningService> {
   if (config.simulate) process.stdout.write(`${SIMULATED_LINE}\n`);
   const log = createLogger();
   const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
-  await openWhole(opened, () => started(config, roles, log, opened));
+  await openWhole(opened, () => startRoles(config, roles, log, opened));
   return { stop: opened.closeAll };
 }
 
-async function started(
+async function startRoles(
   config: Config,
   roles: readonly Role[],
   log: Logger,
@@ -50,7 +50,7 @@ async function started(
     if (roles.includes(role)) opened.add(name, start().stop);
   }
   const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
-  await announced(config, parts, world, serving);
+  await announceStart(config, parts, world, serving);
 }
 
 // Embedded stores have one owner. A process on shared stores alone needs no seat.
@@ -65,7 +65,7 @@ async function seatOf({ store, warehouse, dataDir }: Config): Promise<Seat | nul
 
 async function serve(
   config: Config,
-  parts: Parts,
+  parts: ProcessParts,
   log: Logger,
   opened: Closings,
 ): Promise<Serving> {
@@ -74,22 +74,22 @@ async function serve(
   return serving;
 }
 
-async function announced(
+async function announceStart(
   config: Config,
-  parts: Parts,
+  parts: ProcessParts,
   world: SimulatedWorld | null,
   serving: Serving | null,
 ): Promise<void> {
   const lines =
     world !== null && serving !== null
-      ? await announcedWorld(config, parts, world, serving)
+      ? await announceWorld(config, parts, world, serving)
       : await announceLive(config, parts.sources, serving === null ? null : serving.url);
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
-async function announcedWorld(
+async function announceWorld(
   config: Config,
-  parts: Parts,
+  parts: ProcessParts,
   world: SimulatedWorld,
   { url }: Serving,
 ): Promise<string[]> {

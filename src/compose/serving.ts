@@ -1,6 +1,6 @@
 // Answers one question: what listens, and what is mounted on it.
 
-import type { Gate } from '../access/gate.ts';
+import type { AccessGate } from '../access/gate.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/stream.ts';
@@ -9,23 +9,23 @@ import { mcpDoor } from '../mcp/http-door.ts';
 import { type Tools, toolsOf } from '../mcp/tools.ts';
 import { refusalPage } from '../pages/layout.tsx';
 import { type Answers, answersOf, type Mounted } from '../transport/answer.ts';
-import { createHttp, type Door, type HttpOptions } from '../transport/http.ts';
+import { createHttp, type HttpDoor, type HttpOptions } from '../transport/http.ts';
 import { createSlots, type MountedStream } from '../transport/stream.ts';
 import { STREAM_LIMITS } from '../transport/stream-reader.ts';
 
 import { nowS } from './clock.ts';
-import { isToken, operatorDocuments, pageFacts, webDocuments } from './documents.ts';
+import { isOpsToken, operatorDocuments, pageFacts, webDocuments } from './documents.ts';
 import type { Service, Streamed } from './feature.ts';
 import { freshnessOf } from './freshness.ts';
 import { CONTRACTS, handlerOf, STREAMS } from './list.ts';
 import type { Logger } from './logger.ts';
-import type { Parts } from './parts.ts';
+import type { ProcessParts } from './parts.ts';
 import { streamingFacts } from './streaming.ts';
 import { VERSION } from './version.ts';
 
 /** What is served: the parts, under a configuration. The gate may be another than theirs. */
 export type ServingParts = Pick<
-  Parts,
+  ProcessParts,
   | 'ports'
   | 'tokens'
   | 'sessions'
@@ -40,7 +40,7 @@ export type ServingParts = Pick<
   | 'ring'
 > & {
   readonly config: Config;
-  readonly gate: Gate;
+  readonly gate: AccessGate;
   readonly log: Logger;
 };
 
@@ -96,9 +96,9 @@ function publicOptions(parts: ServingParts, base: () => string) {
     : [];
   const options: HttpOptions = {
     ...common(parts),
-    mounted: [...mounted(routes, given), ...pages, ...operatorDocuments(parts)],
+    mounted: [...mountRoutes(routes, given), ...pages, ...operatorDocuments(parts)],
     streams: {
-      mounted: streams.map((one) => opened(one, given)),
+      mounted: streams.map((one) => mountStream(one, given)),
       limits: STREAM_LIMITS,
       slots,
       base,
@@ -120,11 +120,11 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const others = [...tools.values()]
     .flatMap((tool) => tool.routes)
     .filter(({ name }) => !served.has(name));
-  const answers = answersOf([...options.mounted, ...mounted(others, given)], options);
+  const answers = answersOf([...options.mounted, ...mountRoutes(others, given)], options);
   return { options: { ...options, doors: [toolDoor(parts, tools, answers)] }, answers };
 }
 
-function toolDoor(parts: ServingParts, tools: Tools, answers: Answers): Door {
+function toolDoor(parts: ServingParts, tools: Tools, answers: Answers): HttpDoor {
   const { publicUrl, listen } = parts.config;
   const names = publicUrl === null ? [] : [new URL(publicUrl).hostname];
   return mcpDoor({
@@ -142,7 +142,7 @@ function opsOptions(parts: ServingParts, base: () => string) {
   const service = serviceOf(parts, servedRoutes(config), base, NO_STREAM);
   return {
     ...common(parts),
-    mounted: [...mounted(ALWAYS, { ...ports, service }), ...operatorDocuments(parts)],
+    mounted: [...mountRoutes(ALWAYS, { ...ports, service }), ...operatorDocuments(parts)],
     // Who reaches the loopback port is the operator.
     isOperator: () => true,
     gate: null,
@@ -154,7 +154,7 @@ function opsOptions(parts: ServingParts, base: () => string) {
 function operatorOf({ adminToken }: Config): (authorization: string | undefined) => boolean {
   if (adminToken === null) return () => false;
   const token = adminToken.reveal();
-  return (authorization) => isToken(authorization, token);
+  return (authorization) => isOpsToken(authorization, token);
 }
 
 function common({ meters, log, config }: ServingParts) {
@@ -172,12 +172,12 @@ function servedRoutes(config: Config) {
   return CONTRACTS.filter((route) => isServed(route, config));
 }
 
-function mounted(routes: readonly Mounted['route'][], given: object): Mounted[] {
+function mountRoutes(routes: readonly Mounted['route'][], given: object): Mounted[] {
   return routes.map((route) => ({ route, handle: handlerOf(route.name, given) }));
 }
 
 // The declaration checked that a stream and its handler fit (`streamed`).
-function opened({ route, make }: Streamed<never>, given: object): MountedStream {
+function mountStream({ route, make }: Streamed<never>, given: object): MountedStream {
   return { route, handle: (make as (given: object) => unknown)(given) as MountedStream['handle'] };
 }
 

@@ -10,13 +10,13 @@ import { modelPublish, modelTrain } from '../features/rug-model/model.command.ts
 
 import { worldLaunchHistoryCsv } from '../world/launch-history.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
-import type { Parts } from './parts.ts';
+import type { ProcessParts } from './parts.ts';
 import { VERSION } from './version.ts';
 
 const TRAINING_MS_MAX = 60_000;
 
 /** Trains a model on the launches of the world and publishes it, unless one is in force. */
-export async function publishSimulatedModel(config: Config, parts: Parts): Promise<void> {
+export async function publishSimulatedModel(config: Config, parts: ProcessParts): Promise<void> {
   const { services } = parts.of(rugModel);
   const inForce = await services.model.published.inForce();
   if (inForce.checked) return;

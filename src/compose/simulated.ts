@@ -36,7 +36,7 @@ import { isVenueFault, startVenue } from '../world/venue-api.ts';
 import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
 import { type Outside, simulatedOutside } from './outside.ts';
-import type { Parts } from './parts.ts';
+import type { ProcessParts } from './parts.ts';
 import { publishSimulatedModel } from './simulated-model.ts';
 
 /** What a first user needs, kept with the simulated data for the next start. */
@@ -54,9 +54,9 @@ export type SimulatedWorld = {
   /** Where its providers are. */
   readonly outside: Outside;
   /** Fills the list and the tables, and makes sure of ready credentials. */
-  readonly furnish: (parts: Parts, baseUrl: string) => Promise<DemoCredentials>;
+  readonly furnish: (parts: ProcessParts, baseUrl: string) => Promise<DemoCredentials>;
   /** A link that signs a browser in for the demo membership, once. */
-  readonly signInLink: (parts: Parts, demo: DemoCredentials) => string;
+  readonly signInLink: (parts: ProcessParts, demo: DemoCredentials) => string;
 };
 
 const OWNER_ONLY = 0o600;
@@ -130,7 +130,7 @@ const WALKED = ['allDied', 'mixed', 'unlisted', 'none'] as const;
 /** The start waits for their walks no longer than this; what is not walked by then is queued. */
 const WALKS_MS_MAX = 5_000;
 
-async function walkSandbox(parts: Parts): Promise<void> {
+async function walkSandbox(parts: ProcessParts): Promise<void> {
   const { ports, services } = parts.of(deployers);
   const signal = AbortSignal.timeout(WALKS_MS_MAX);
   for (const name of WALKED) {
@@ -147,7 +147,7 @@ const WALKED_EACH_MS = 30_000;
 function launcherWalks() {
   const ended = new AbortController();
   let running: Promise<void> = Promise.resolve();
-  const walk = async (parts: Parts): Promise<void> => {
+  const walk = async (parts: ProcessParts): Promise<void> => {
     while (!ended.signal.aborted) {
       const makers = evmLaunchesIn(nowS() - WALKED_FOR_S, nowS()).map(({ maker }) => maker);
       for (const maker of new Set(makers)) {
@@ -157,7 +157,7 @@ function launcherWalks() {
     }
   };
   return {
-    begin: (parts: Parts) => {
+    begin: (parts: ProcessParts) => {
       running = walk(parts);
     },
     stop: async () => {
@@ -168,7 +168,7 @@ function launcherWalks() {
 }
 
 // The same files go through the same importers as an operator's.
-async function fillTables(config: Config, parts: Parts): Promise<void> {
+async function fillTables(config: Config, parts: ProcessParts): Promise<void> {
   const folder = join(config.dataDir, 'spool');
   await mkdir(folder, { recursive: true });
   const fills = [
@@ -204,11 +204,11 @@ const kept = z.object({
 
 async function demoCredentials(
   config: Config,
-  parts: Parts,
+  parts: ProcessParts,
   baseUrl: string,
 ): Promise<DemoCredentials> {
   const file = join(config.dataDir, CREDENTIALS_FILE);
-  const held = await heldCredentials(file, parts);
+  const held = await readCredentials(file, parts);
   const made = held === null ? await mintCredentials(parts) : held;
   const all: DemoCredentials = { base_url: baseUrl, ...made, plan: 'desk', simulated: true };
   await writeFile(file, `${JSON.stringify(all, null, 2)}\n`, { mode: OWNER_ONLY });
@@ -218,7 +218,7 @@ async function demoCredentials(
 
 type Made = z.output<typeof kept>;
 
-async function heldCredentials(file: string, parts: Parts): Promise<Made | null> {
+async function readCredentials(file: string, parts: ProcessParts): Promise<Made | null> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return null;
   const parsed = kept.safeParse(jsonIn(text));
@@ -231,7 +231,7 @@ async function heldCredentials(file: string, parts: Parts): Promise<Made | null>
   return revoked_at === null && expires_at > nowS() ? parsed.data : null;
 }
 
-async function mintCredentials(parts: Parts): Promise<Made> {
+async function mintCredentials(parts: ProcessParts): Promise<Made> {
   const { memberships, ...services } = parts.of(access).services;
   const membership_id = 'mem_simulated_demo';
   const at = nowS();

@@ -4,11 +4,11 @@ import type { Config } from '../config.ts';
 import { present } from '../evidence/measure.ts';
 import type { Reading } from '../evidence/reading.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../evidence/waiting.ts';
-import { flagStream } from '../features/flag-stream/flag-stream.route.ts';
+import { flagStreamRoute } from '../features/flag-stream/flag-stream.route.ts';
 import type { StreamingFacts } from '../features/health/health.route.tsx';
 import type { FlagEvents } from '../ports/rug-flags.ts';
 import type { Bus } from '../ports/streams.ts';
-import type { Slots } from '../transport/stream.ts';
+import type { StreamSlots } from '../transport/stream.ts';
 import { CONNECTIONS_MAX } from '../transport/stream-reader.ts';
 
 /** What is asked. */
@@ -25,7 +25,7 @@ const TIERS = ['free', 'pro', 'desk'] as const;
 /** The paths, the bus, who is connected and what is read. It holds no credential. */
 export async function streamingFacts(
   { config, bus, ports }: StreamingParts,
-  slots: Slots,
+  slots: StreamSlots,
 ): Promise<StreamingFacts> {
   const tiers = config.intelligence.allowAnonymous ? [...TIERS, 'anonymous' as const] : TIERS;
   const [source, ...others] = await Promise.all([
@@ -44,8 +44,8 @@ export async function streamingFacts(
     ];
   });
   return {
-    paths: { websocket: flagStream.path, sse: flagStream.eventsPath },
-    heartbeat_s: flagStream.heartbeat_s,
+    paths: { websocket: flagStreamRoute.path, sse: flagStreamRoute.eventsPath },
+    heartbeat_s: flagStreamRoute.heartbeat_s,
     bus: { kind: bus.kind, state: isTogether ? 'answers' : 'silent', reason: reasonOf(silent) },
     connections: Object.fromEntries(connections),
     connections_of: isTogether ? 'all_processes' : 'this_process',

@@ -3,11 +3,11 @@
 
 import type { PageReading } from '../access/page-reading.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { Asked, Caller, InputOf } from '../contract/route.ts';
+import type { Caller, InputOf, RequestContext } from '../contract/route.ts';
 
 import {
   type CreatorPorts,
-  type ShownToken,
+  type TokenView,
   tokenCreator,
   tokenCreatorHandler,
   type tokenPage,
@@ -16,24 +16,24 @@ import {
 import type { DeployerRecords } from '../ports/deployers.ts';
 
 /** What the page rests on. */
-export type TokenPageGiven = Omit<CreatorPorts, 'deployerRecords'> & {
+export type TokenPagePorts = Omit<CreatorPorts, 'deployerRecords'> & {
   readonly deployerRecords: DeployerRecords;
   readonly members: { readonly reading: (caller: Caller) => Promise<PageReading> };
 };
 
-type Shown = { readonly status: 200 | 503; readonly shown: ShownToken };
+type PageAnswer = { readonly status: 200 | 503; readonly shown: TokenView };
 
 /** Asks the route of a token's creator, where the caller may have it asked. */
-export function tokenShown({ deployerRecords, members, ...ports }: TokenPageGiven) {
+export function tokenShown({ deployerRecords, members, ...ports }: TokenPagePorts) {
   const ask = tokenCreatorHandler({
     ...ports,
     deployerRecords: { recordOf: (address) => deployerRecords.heldOf(address) },
   });
   return async (
     { chain, address }: InputOf<typeof tokenPage>['params'],
-    asked: Asked,
+    asked: RequestContext,
     caller: Caller,
-  ): Promise<Shown | Refusal> => {
+  ): Promise<PageAnswer | Refusal> => {
     // Launches of Solana are on record; makers of contracts are asked of their chain.
     const permit = chain === 'solana' ? null : await members.reading(caller);
     if (permit?.may === false) {

@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 type Showing = 'value' | 'origin' | 'nothing';
 
 /** How a setting's text becomes its value. The text has no white space around it. */
-export type Reader<T> = {
+export type SettingReader<T> = {
   /** Completes "expected …" where the text has no value. */
   readonly expected: string;
   readonly showing: Showing;
@@ -18,12 +18,12 @@ function reader<T>(
   expected: string,
   parse: (text: string) => T | undefined,
   showing: Showing = 'value',
-): Reader<T> {
+): SettingReader<T> {
   return { expected, showing, parse };
 }
 
 /** A whole number within bounds. */
-export function whole(min: number, max: number, what: string): Reader<number> {
+export function whole(min: number, max: number, what: string): SettingReader<number> {
   return reader(`${what}, a whole number from ${min} to ${max}`, (text) => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
@@ -31,7 +31,7 @@ export function whole(min: number, max: number, what: string): Reader<number> {
 }
 
 /** `true` or `false`, also written `1` and `0`. */
-export const trueOrFalse: Reader<boolean> = reader('true or false', (text) => {
+export const trueOrFalse: SettingReader<boolean> = reader('true or false', (text) => {
   if (text === 'true' || text === '1') return true;
   return text === 'false' || text === '0' ? false : undefined;
 });
@@ -39,22 +39,23 @@ export const trueOrFalse: Reader<boolean> = reader('true or false', (text) => {
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
 
 /** An address of this machine, or a host name. */
-export const host: Reader<string> = reader('an IP address or a host name', (text) =>
+export const host: SettingReader<string> = reader('an IP address or a host name', (text) =>
   isIP(text) !== 0 || HOST_NAME.test(text) ? text : undefined,
 );
 
 /** The value of a header: printable ASCII. */
-export const headerText: Reader<string> = reader('1 to 256 printable ASCII characters', (text) =>
-  /^[\x20-\x7e]{1,256}$/.test(text) ? text : undefined,
+export const headerText: SettingReader<string> = reader(
+  '1 to 256 printable ASCII characters',
+  (text) => (/^[\x20-\x7e]{1,256}$/.test(text) ? text : undefined),
 );
 
 /** A path of this machine. */
-export const path: Reader<string> = reader('a path', (text) =>
+export const path: SettingReader<string> = reader('a path', (text) =>
   /^[^\p{Cc}]+$/u.test(text) ? text : undefined,
 );
 
 /** A credential of at least so many characters. */
-export function secret(charsMin: number): Reader<Secret> {
+export function secret(charsMin: number): SettingReader<Secret> {
   const expected = `at least ${charsMin} characters without white space`;
   return reader(
     expected,
@@ -91,7 +92,7 @@ function formsOf(schemes: readonly string[]): string {
 }
 
 /** An absolute URL of one of these schemes. */
-export function url(...schemes: readonly string[]): Reader<PrivateUrl> {
+export function url(...schemes: readonly string[]): SettingReader<PrivateUrl> {
   const expected = `an absolute URL (${formsOf(schemes)})`;
   return reader(expected, (text) => privateUrl(text, schemes), 'origin');
 }
@@ -99,7 +100,7 @@ export function url(...schemes: readonly string[]): Reader<PrivateUrl> {
 const MIRRORS_MAX = 8;
 
 /** Several such URLs, separated by commas. */
-export function urls(...schemes: readonly string[]): Reader<readonly PrivateUrl[]> {
+export function urls(...schemes: readonly string[]): SettingReader<readonly PrivateUrl[]> {
   const expected = `1 to ${MIRRORS_MAX} absolute URLs (${formsOf(schemes)}), comma-separated`;
   const parse = (text: string) => {
     const all = text.split(',').map((one) => privateUrl(one.trim(), schemes));
@@ -110,7 +111,7 @@ export function urls(...schemes: readonly string[]): Reader<readonly PrivateUrl[
 }
 
 /** The base of public links: printed as it is, so that it may not carry a credential. */
-export const publicUrl: Reader<string> = reader(
+export const publicUrl: SettingReader<string> = reader(
   'an absolute http: or https: URL without user info, query or fragment',
   (text) => {
     if (!URL.canParse(text)) return undefined;
@@ -135,7 +136,7 @@ function isUnit(text: string): text is Unit {
 }
 
 /** Milliseconds, from `90m`, `2h`, `7d`, `30s`, or a bare number in the setting's own unit. */
-export function duration(bare: Unit, minMs: number, maxMs: number): Reader<number> {
+export function duration(bare: Unit, minMs: number, maxMs: number): SettingReader<number> {
   return reader(`a time such as 90m, 2h or 7d (a bare number is ${UNIT_WORDS[bare]})`, (text) => {
     const ms = durationMs(text, bare);
     return ms !== undefined && ms >= minMs && ms <= maxMs ? ms : undefined;
@@ -154,7 +155,7 @@ export type AgeLimit =
   | { readonly kind: 'lifted' };
 
 /** A duration as for `duration`, or `none`. */
-export function ageLimit(bare: Unit, maxMs: number): Reader<AgeLimit> {
+export function ageLimit(bare: Unit, maxMs: number): SettingReader<AgeLimit> {
   return reader(
     `a time such as 90m, 2h or 7d (a bare number is ${UNIT_WORDS[bare]}), or none`,
     (text) => {
@@ -166,12 +167,14 @@ export function ageLimit(bare: Unit, maxMs: number): Reader<AgeLimit> {
 }
 
 /** One of a closed list of words. */
-export function oneWord<const W extends string>(words: readonly W[]): Reader<W> {
+export function oneWord<const W extends string>(words: readonly W[]): SettingReader<W> {
   return reader(`one of ${words.join(', ')}`, (text) => words.find((one) => one === text));
 }
 
 /** Some of a closed list of words, comma-separated, each once. */
-export function someWords<const W extends string>(words: readonly W[]): Reader<readonly W[]> {
+export function someWords<const W extends string>(
+  words: readonly W[],
+): SettingReader<readonly W[]> {
   return reader(`some of ${words.join(', ')}, comma-separated`, (text) => {
     const asked = text.split(',').map((one) => one.trim());
     const known = words.filter((one) => asked.includes(one));
@@ -199,7 +202,7 @@ function pairsIn<T>(
 export function tokensOf<const W extends string>(
   tiers: readonly W[],
   charsMin: number,
-): Reader<readonly { readonly tier: W; readonly token: Secret }[]> {
+): SettingReader<readonly { readonly tier: W; readonly token: Secret }[]> {
   const pair = (left: string, right: string) => {
     const tier = tiers.find((one) => one === left);
     const token = right.length >= charsMin ? secretOf(right) : undefined;
@@ -214,7 +217,7 @@ export function tokensOf<const W extends string>(
 /** `id:word` pairs of a closed list of words. */
 export function idsTo<const W extends string>(
   words: readonly W[],
-): Reader<readonly { readonly id: string; readonly word: W }[]> {
+): SettingReader<readonly { readonly id: string; readonly word: W }[]> {
   const pair = (id: string, right: string) => {
     const word = words.find((one) => one === right);
     return word === undefined || !/^[\w-]{1,100}$/.test(id) ? undefined : { id, word };
@@ -226,7 +229,7 @@ export function idsTo<const W extends string>(
 /** `word:url` pairs: a public https URL for words of a closed list. */
 export function urlsFor<const W extends string>(
   words: readonly W[],
-): Reader<readonly { readonly word: W; readonly url: string }[]> {
+): SettingReader<readonly { readonly word: W; readonly url: string }[]> {
   const pair = (left: string, right: string) => {
     const word = words.find((one) => one === left);
     const url = publicPage(right);
@@ -248,7 +251,7 @@ const WHSEC = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9
 const WS = /^ws_[\x21-\x2b\x2d-\x7e]{8,256}$/;
 
 /** Secrets of a webhook as payment platforms show them; several during a rotation. */
-export const webhookSecrets: Reader<readonly Secret[]> = reader(
+export const webhookSecrets: SettingReader<readonly Secret[]> = reader(
   `1 to ${WEBHOOK_SECRETS_MAX} secrets, comma-separated: whsec_ with base64 of 24 to 64 bytes, ` +
     'or ws_…',
   (text) => {
@@ -264,12 +267,13 @@ export const webhookSecrets: Reader<readonly Secret[]> = reader(
 const LOWER_WORD = /^[a-z0-9-]+$/;
 
 /** `provider:fault` pairs, both in lower case. */
-export const faults: Reader<readonly { readonly provider: string; readonly fault: string }[]> =
-  reader('provider:fault pairs, comma-separated', (text) =>
-    pairsIn(text, (provider, fault) =>
-      LOWER_WORD.test(provider) && LOWER_WORD.test(fault) ? { provider, fault } : undefined,
-    ),
-  );
+export const faults: SettingReader<
+  readonly { readonly provider: string; readonly fault: string }[]
+> = reader('provider:fault pairs, comma-separated', (text) =>
+  pairsIn(text, (provider, fault) =>
+    LOWER_WORD.test(provider) && LOWER_WORD.test(fault) ? { provider, fault } : undefined,
+  ),
+);
 
 // Only `reveal` gives the value of a credential; it is called where the value is used and nowhere
 // else.

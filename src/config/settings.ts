@@ -13,7 +13,7 @@ import {
   type PrivateUrl,
   path,
   publicUrl,
-  type Reader,
+  type SettingReader,
   secret,
   someWords,
   tokensOf,
@@ -45,7 +45,7 @@ export type LayoutName = (typeof LAYOUTS)[number];
 type Setting<T, I extends string | null> = {
   readonly initial: I;
   /** Which texts it takes, and whether they are secret. */
-  readonly reader: Reader<T>;
+  readonly reader: SettingReader<T>;
   readonly meaning: string;
   readonly unset: string;
   /** The setting without which this one means nothing. */
@@ -56,14 +56,18 @@ type Words = { readonly unset?: string; readonly needs?: string };
 
 function withInitial<T>(
   initial: string,
-  reader: Reader<T>,
+  reader: SettingReader<T>,
   meaning: string,
   words: Words = {},
 ): Setting<T, string> {
   return { initial, reader, meaning, unset: `\`${initial}\``, needs: null, ...words };
 }
 
-function optional<T>(reader: Reader<T>, meaning: string, words: Words = {}): Setting<T, null> {
+function optional<T>(
+  reader: SettingReader<T>,
+  meaning: string,
+  words: Words = {},
+): Setting<T, null> {
   return { initial: null, reader, meaning, unset: 'none', needs: null, ...words };
 }
 
@@ -363,7 +367,7 @@ export function isOfSharedStore(name: string): boolean {
 // No line about a problem repeats the text of a value: it may hold a credential.
 
 /** The texts that were given, by name; an empty text counts as not given. */
-export type Given = ReadonlyMap<string, string>;
+export type SettingTexts = ReadonlyMap<string, string>;
 
 const PREFIX = 'EXHIBIT_';
 /** Names that are not settings of the service: those of its tests, and those a cluster injects. */
@@ -371,7 +375,7 @@ const IGNORED = [/^EXHIBIT_TEST_/, /^EXHIBIT_SERVICE_/, /^EXHIBIT_PORT_\d+_/];
 const EDITS_MAX = 3;
 
 /** Every given text whose name has to be a setting's. */
-export function givenSettings(env: { readonly [name: string]: string | undefined }): Given {
+export function readSettings(env: { readonly [name: string]: string | undefined }): SettingTexts {
   const given = new Map<string, string>();
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || IGNORED.some((pattern) => pattern.test(name))) continue;
@@ -381,7 +385,7 @@ export function givenSettings(env: { readonly [name: string]: string | undefined
 }
 
 /** One line for each name that is no setting, with the nearest one that is. */
-export function unknownNames(given: Given): string[] {
+export function unknownNames(given: SettingTexts): string[] {
   const unknown = [...given.keys()].filter((name) => !isSetting(name));
   return unknown.map((name) => {
     const near = nearest(name, Object.keys(SETTINGS));
@@ -417,7 +421,7 @@ function editDistance(a: string, b: string): number {
 }
 
 /** Lines about settings that do not go together. */
-export function conflicts(given: Given, simulate: boolean): string[] {
+export function conflicts(given: SettingTexts, simulate: boolean): string[] {
   const lines: string[] = [];
   for (const [name, { needs }] of Object.entries(SETTINGS)) {
     if (needs !== null && given.has(name) && !given.has(needs)) {
@@ -432,7 +436,7 @@ export function conflicts(given: Given, simulate: boolean): string[] {
 }
 
 // A real source behind the label "simulated" would be as wrong as the reverse.
-function realSources(given: Given): string[] {
+function realSources(given: SettingTexts): string[] {
   const names = [...given.keys()].filter(
     (name) => isSetting(name) && SETTINGS[name].reader.showing === 'origin' && isOfProvider(name),
   );
@@ -442,7 +446,7 @@ function realSources(given: Given): string[] {
 }
 
 /** Whether anything is set that names a source or a store. */
-export function namesASource(given: Given): boolean {
+export function namesASource(given: SettingTexts): boolean {
   return [...given.keys()].some((name) => isOfProvider(name) || isOfSharedStore(name));
 }
 
@@ -504,7 +508,7 @@ export function exampleFile(): string {
   ];
   const blocks = Object.entries(GROUPS).map(([title, settings]) => {
     const rows = Object.entries(settings).flatMap(([name, { initial, meaning }]) => [
-      ...wrapped(meaning.replaceAll('`', '')),
+      ...wrapText(meaning.replaceAll('`', '')),
       `#${name}=${initial === null ? '' : initial}`,
     ]);
     return [`# --- ${title} ---`, ...rows].join('\n');
@@ -512,7 +516,7 @@ export function exampleFile(): string {
   return `${[head.join('\n'), ...blocks].join('\n\n')}\n`;
 }
 
-function wrapped(text: string): string[] {
+function wrapText(text: string): string[] {
   const lines: string[] = [];
   let line = '#';
   for (const word of text.split(' ')) {

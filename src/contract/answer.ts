@@ -194,12 +194,12 @@ export type Absent<A extends Absence> = {
 };
 
 /** An answer: data, or one of the absences that its route declares. Look at `state` first. */
-export type ShownAnswer<D, A extends Absence> = Ok<D> | (A extends Absence ? Absent<A> : never);
+export type AnswerView<D, A extends Absence> = Ok<D> | (A extends Absence ? Absent<A> : never);
 
 /** What the reader of an evidence route is given. */
-export type ShownBy<R> = R extends {
+export type AnswerSeen<R> = R extends {
   readonly data: infer D extends z.ZodType;
   readonly absences: readonly (infer A extends Absence)[];
 }
-  ? ShownAnswer<z.output<D>, A>
+  ? AnswerView<z.output<D>, A>
   : never;

@@ -24,7 +24,7 @@ import {
 import { type Why, why } from '../evidence/reasons.ts';
 import { Answer } from './answer.ts';
 import { evidenceRoute, type Handler, plainRoute } from './route.ts';
-import { checked, checkedOrNull, claimedWords, negative } from './wire.ts';
+import { checkedFlag, checkedFlagOrNull, claimedWords, negative } from './wire.ts';
 
 declare const listRead: Read<readonly string[], 'list'>;
 declare const listReading: Reading<readonly string[], 'list'>;
@@ -48,8 +48,8 @@ const route = evidenceRoute({
     listed: negative(z.boolean(), { restsOn: ['list'] }),
     names: negative(z.array(z.string()), { restsOn: ['list'] }),
     count: negative(z.int().nullable(), { restsOn: ['list', 'labels'] }),
-    looked: checked({ restsOn: ['list'] }),
-    looked_or_none: checkedOrNull({ restsOn: ['list'] }),
+    looked: checkedFlag({ restsOn: ['list'] }),
+    looked_or_none: checkedFlagOrNull({ restsOn: ['list'] }),
     verdict: claimedWords(['hit', 'miss', 'silent'], ['miss'], { restsOn: ['list'] }),
     note: z.string(),
   }),
@@ -74,7 +74,7 @@ const onlyWhenPresent = evidenceRoute({
     items: z.array(z.strictObject({ listed: negative(z.boolean(), { restsOn: ['list'] }) })),
     maybe: z.strictObject({ listed: negative(z.boolean(), { restsOn: ['list'] }) }).nullable(),
     absent: z.strictObject({ listed: negative(z.boolean(), { restsOn: ['list'] }) }).optional(),
-    flag: checked({ restsOn: ['list'] }),
+    flag: checkedFlag({ restsOn: ['list'] }),
   }),
   absences: [],
   tool: null,
@@ -311,7 +311,7 @@ export function declarations(): unknown[] {
     // @ts-expect-error a negative that rests on nothing
     negative(z.boolean(), { restsOn: [] }),
     // @ts-expect-error a flag that rests on nothing
-    checked({ restsOn: [] }),
+    checkedFlag({ restsOn: [] }),
     // @ts-expect-error a word that is not one of them
     claimedWords(['hit', 'miss'], ['mist'], { restsOn: ['list'] }),
     // @ts-expect-error an empty record denies, so silence cannot say it

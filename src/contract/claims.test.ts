@@ -6,7 +6,7 @@ import { type Claim, claim } from '../evidence/claim.ts';
 import { all, both, part, read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import type { Source } from '../evidence/source.ts';
-import { checked, checkedOrNull, claimedWords, negative } from './wire.ts';
+import { checkedFlag, checkedFlagOrNull, claimedWords, negative } from './wire.ts';
 import { claimMeta, denies, writerOf } from './writer.ts';
 
 const LIST = { restsOn: ['list'] } as const;
@@ -132,11 +132,11 @@ describe('taking claims', () => {
 
   test('a flag may be false without a claim, never true; a word likewise', () => {
     const word = claimedWords(['hit', 'miss', 'silent'], ['miss'], LIST);
-    expect(taken(checked(LIST), false)).toBe(false);
-    expect(taken(checkedOrNull(LIST), null)).toBeNull();
+    expect(taken(checkedFlag(LIST), false)).toBe(false);
+    expect(taken(checkedFlagOrNull(LIST), null)).toBeNull();
     expect(taken(word, 'silent')).toBe('silent');
-    expect(() => taken(checked(LIST), true)).toThrow('without the reading');
-    expect(() => taken(checkedOrNull(LIST), true)).toThrow('without the reading');
+    expect(() => taken(checkedFlag(LIST), true)).toThrow('without the reading');
+    expect(() => taken(checkedFlagOrNull(LIST), true)).toThrow('without the reading');
     expect(() => taken(word, 'miss')).toThrow('without the reading');
     expect(
       taken(

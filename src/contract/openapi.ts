@@ -58,16 +58,16 @@ export type DocumentFacts = {
   readonly serverUrl: string;
 };
 
-const shared = (...names: string[]): JsonObject =>
+const headerRefs = (...names: string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-const PLAIN_HEADERS = shared('X-Request-Id');
-const QUOTA_HEADERS = shared(
+const PLAIN_HEADERS = headerRefs('X-Request-Id');
+const QUOTA_HEADERS = headerRefs(
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
 );
-const KEPT_HEADERS = shared('Cache-Control', 'ETag');
+const KEPT_HEADERS = headerRefs('Cache-Control', 'ETag');
 
 /** The OpenAPI 3.1 document of the declared routes. */
 export function openapiDocument(
@@ -150,7 +150,7 @@ function streamOperation(route: AnyStreamRoute, door: 'websocket' | 'events'): O
   const codes: RefusalCode[] = isSocket ? ['upgrade_required', 'at_capacity'] : ['at_capacity'];
   const refused = {
     ...route,
-    refusals: [...given(route.refusals), ...codes],
+    refusals: [...codesOf(route.refusals), ...codes],
   };
   return {
     operationId: isSocket ? route.name : `${route.name}_events`,
@@ -275,7 +275,7 @@ function ownHeaders(route: AnyRoute, status: string): JsonObject {
 function notModified(route: AnyRoute, headers: JsonObject): Operation['responses'] {
   if (route.kind !== 'plain' || !isRevalidated(route)) return {};
   const description = 'The answer that If-None-Match names is still the one.';
-  return { 304: { description, headers: { ...headers, ...shared('ETag') } } };
+  return { 304: { description, headers: { ...headers, ...headerRefs('ETag') } } };
 }
 
 function statesSentence(absences: readonly string[]): string {
@@ -295,13 +295,13 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
     codes.add('wrong_content_type');
   }
   if (isSentByPages(route)) codes.add('foreign_form');
-  for (const own of given(route.refusals)) codes.add(own);
+  for (const own of codesOf(route.refusals)) codes.add(own);
   const said = [...codes].map((code) => {
     const { status, means, body } = REFUSALS[code];
     const own = route.access === 'session' && status === 401 ? undefined : REFUSAL_HEADERS[code];
     const headers = {
       ...(charged ? QUOTA_HEADERS : PLAIN_HEADERS),
-      ...(own === undefined ? {} : shared(own)),
+      ...(own === undefined ? {} : headerRefs(own)),
     };
     const shown = isPage(route) ? html() : body;
     return { [status]: { description: means, headers, ...contentOf(shown, 'output') } };
@@ -320,7 +320,7 @@ const REFUSAL_HEADERS: { readonly [code in RefusalCode]?: string } = {
   at_capacity: 'Retry-After',
 };
 
-function given(own: readonly RefusalCode[] | undefined): readonly RefusalCode[] {
+function codesOf(own: readonly RefusalCode[] | undefined): readonly RefusalCode[] {
   return own === undefined ? [] : own;
 }
 

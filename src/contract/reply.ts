@@ -15,7 +15,7 @@ export type HeadersOfStatus = { readonly [header: string]: string };
 export type ReplyHeaders = { readonly [status: number]: HeadersOfStatus };
 
 /** The headers that a reply of a status must be given; `null` leaves one out of this reply. */
-export type HeadersGiven<H extends ReplyHeaders, S> = S extends keyof H
+export type HeaderArguments<H extends ReplyHeaders, S> = S extends keyof H
   ? [headers: { readonly [K in keyof H[S]]: string | readonly string[] | null }]
   : [];
 
@@ -53,9 +53,9 @@ export function isRevalidated({ headers, keptS }: Replies): boolean {
 type Replier<N extends string> = (
   status: number,
   body: unknown,
-  headers?: GivenHeaders,
+  headers?: HeaderValues,
 ) => Reply<N>;
-type GivenHeaders = { readonly [name: string]: string | readonly string[] | null };
+type HeaderValues = { readonly [name: string]: string | readonly string[] | null };
 
 const HEADER_NAME = /^[a-z][a-z0-9-]*$/;
 /** What is the server's own to say of an answer. */
@@ -78,7 +78,7 @@ export function replierOf<N extends string>(
   responses: Responses,
   headers: ReplyHeaders,
 ): Replier<N> {
-  const makers = new Map<number, (body: unknown, own: GivenHeaders) => Reply<N>>();
+  const makers = new Map<number, (body: unknown, own: HeaderValues) => Reply<N>>();
   for (const [status, schema] of Object.entries<z.ZodType>(responses)) {
     if (BODILESS.has(status)) throw new Error(`${name}: a route cannot declare ${status}`);
     makers.set(Number(status), makerOf<N>(`${name} ${status}`, Number(status), schema));
@@ -97,13 +97,13 @@ export function replierOf<N extends string>(
   };
 }
 
-const NONE: GivenHeaders = {};
+const NONE: HeaderValues = {};
 
 function makerOf<N extends string>(at: string, status: number, schema: z.ZodType) {
   const media = mediaOf(schema);
   const write = bodyWriter(media, schema, at);
   const typed: Headers = media.type === null ? {} : { 'content-type': media.type };
-  return (body: unknown, own: GivenHeaders): Reply<N> => {
+  return (body: unknown, own: HeaderValues): Reply<N> => {
     const headers: { [name: string]: string | readonly string[] } = { ...typed };
     for (const [name, value] of Object.entries(own)) {
       if (value === null) continue;
@@ -154,7 +154,7 @@ export function mediaOf(schema: z.ZodType | null): Media {
 
 /** A body that is text of a content type and is written as it is: a feed, Markdown, a picture. */
 export function text(type: string, schema: z.ZodString = z.string()): z.ZodString {
-  return marked(schema, { kind: 'text', type });
+  return markMedia(schema, { kind: 'text', type });
 }
 
 /** A body that is a whole page. A route that answers one refuses in pages too. */
@@ -164,22 +164,22 @@ export function html(): z.ZodString {
 
 /** No body: what is said stands in the status and the headers. */
 export function noBody(): z.ZodUndefined {
-  return marked(z.undefined(), NO_MEDIA);
+  return markMedia(z.undefined(), NO_MEDIA);
 }
 
 /** A body that a page's form sends: its fields are texts, or lists of texts where repeated. */
 export function form<S extends z.ZodObject>(fields: S): S {
-  return marked(fields, { kind: 'form', type: 'application/x-www-form-urlencoded' });
+  return markMedia(fields, { kind: 'form', type: 'application/x-www-form-urlencoded' });
 }
 
 /** A body that is taken as the bytes that were sent, as a signature is over them. */
 export function bytes(type: string | null): z.ZodType<Uint8Array> {
   const sent = z.instanceof(Uint8Array, { error: 'expected the bytes that were signed' });
-  return marked(sent, { kind: 'bytes', type });
+  return markMedia(sent, { kind: 'bytes', type });
 }
 
 // A mark belongs to one place: the schema itself may stand in others.
-function marked<S extends z.ZodType>(schema: S, media: Media): S {
+function markMedia<S extends z.ZodType>(schema: S, media: Media): S {
   const own: S = schema.clone(schema._zod.def, { parent: true });
   MEDIA.add(own, media);
   return own;

@@ -8,7 +8,7 @@ import { why } from '../evidence/reasons.ts';
 import { SIMULATED_CAVEAT, type Source } from '../evidence/source.ts';
 import { Refusal } from './refusals.ts';
 import { envelopeSchema, evidenceRoute, plainRoute } from './route.ts';
-import { checked, negative } from './wire.ts';
+import { checkedFlag, negative } from './wire.ts';
 
 const NOW = 1_000;
 const WHY = why('no_history');
@@ -41,7 +41,7 @@ const screen = evidenceRoute({
   name: 'a_screen',
   data: z.strictObject({
     listed: negative(z.boolean(), { restsOn: ['list'] }),
-    looked: checked({ restsOn: ['list'] }),
+    looked: checkedFlag({ restsOn: ['list'] }),
     caveat: z.string().min(1),
   }),
   absences: ['not_deployed', 'insufficient_evidence'],
@@ -111,7 +111,7 @@ describe('ok', () => {
     const route = evidenceRoute({
       ...facts,
       name: 'empty',
-      data: z.strictObject({ note: z.string(), flag: checked({ restsOn: ['list'] }) }),
+      data: z.strictObject({ note: z.string(), flag: checkedFlag({ restsOn: ['list'] }) }),
       absences: [],
       tool: null,
     });

@@ -10,16 +10,16 @@ import { SIMULATED_CAVEAT, type Source } from '../evidence/source.ts';
 import {
   type Absence,
   type Answer,
+  type AnswerSeen,
   type Headers,
   makeAnswer,
   markSections,
   type Reply,
   type SectionRoutes,
   type Sections,
-  type ShownBy,
 } from './answer.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
-import { type HeadersGiven, type ReplyHeaders, type Responses, replierOf } from './reply.ts';
+import { type HeaderArguments, type ReplyHeaders, type Responses, replierOf } from './reply.ts';
 import { harmless, prose, sourceShown, unixSeconds, words } from './wire.ts';
 import { dataWriterOf } from './writer.ts';
 
@@ -225,7 +225,7 @@ function caveatLabel(sources: ReadonlySet<Source>): string {
 }
 
 /** What a handler is told beside its input. `now` is Unix seconds. */
-export type Asked = { readonly now: () => number; readonly signal: AbortSignal };
+export type RequestContext = { readonly now: () => number; readonly signal: AbortSignal };
 
 type BodyOf<B> = [B] extends [never] ? undefined : B;
 
@@ -238,7 +238,7 @@ export type InputOf<R> = (R extends Inputs<infer P, infer Q, infer B>
 /** A handler of an evidence route: it answers through its route, or refuses the input. */
 export type Handler<R extends AnyEvidenceRoute> = (
   input: InputOf<R>,
-  asked: Asked,
+  asked: RequestContext,
   caller: Caller,
 ) => Promise<Answer<R['name']> | Refusal>;
 
@@ -273,7 +273,7 @@ export type PlainRoute<
     readonly reply: <S extends keyof R & number>(
       status: S,
       body: z.input<R[S]>,
-      ...headers: HeadersGiven<H, S>
+      ...headers: HeaderArguments<H, S>
     ) => Reply<N>;
   };
 
@@ -330,7 +330,7 @@ export type AnyPlainRoute = RouteFacts & {
 /** A handler of a plain route. */
 export type PlainHandler<R extends AnyPlainRoute> = (
   input: InputOf<R>,
-  asked: Asked,
+  asked: RequestContext,
   caller: Caller,
 ) => Promise<Reply<R['name']> | Refusal>;
 
@@ -419,17 +419,17 @@ export function deprecationSentence({ since, sunset, instead }: Deprecation): st
 type EvidenceRoutes = { readonly [section: string]: AnyEvidenceRoute };
 
 /** The answers as their reader finds them: those that were asked for. */
-type SectionsShown<R> = { readonly [K in keyof R]?: ShownBy<R[K]> };
+type SectionAnswers<R> = { readonly [K in keyof R]?: AnswerSeen<R[K]> };
 
 /** A field that holds answers of other routes, each under its section and as its route gives it. */
 export function sectionsOf<const R extends EvidenceRoutes>(
   routes: R,
-): z.ZodType<SectionsShown<R>, Sections<R>> {
+): z.ZodType<SectionAnswers<R>, Sections<R>> {
   const envelopes = Object.entries(routes).map(([section, route]) => {
     return [section, envelopeSchema(route).optional()] as const;
   });
   const schema: unknown = z.strictObject(Object.fromEntries(envelopes));
-  const marked = schema as z.ZodType<SectionsShown<R>, Sections<R>>;
+  const marked = schema as z.ZodType<SectionAnswers<R>, Sections<R>>;
   markSections(marked, routes);
   return marked;
 }

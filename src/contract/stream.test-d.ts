@@ -1,7 +1,7 @@
 // What must not compile of a stream? Each line is a mistake; `tsc` fails where it takes one.
 
 import { z } from 'zod';
-import { type Message, type StreamHandler, type Streaming, streamRoute } from './stream.ts';
+import { type StreamHandler, type Streaming, type StreamMessage, streamRoute } from './stream.ts';
 
 const DECLARED = {
   surface: 'intelligence',
@@ -72,6 +72,6 @@ ticks.refuse(410, { error: 'gone' });
 // @ts-expect-error A handler of one stream opens no other.
 const swapped: StreamHandler<typeof others> = right;
 // @ts-expect-error A message is made by its route alone.
-const made: Message<'ticks'> = { seq: 1, frame: () => Buffer.of(), event: () => Buffer.of() };
+const made: StreamMessage<'ticks'> = { seq: 1, frame: () => Buffer.of(), event: () => Buffer.of() };
 
 export const used = [silent, swapped, made];

@@ -128,19 +128,19 @@ export type StreamRoute<
   Omit<Spec<N, Q, W, E, M, A, R>, 'welcome'> & {
     readonly heartbeat_s: number;
     /** The first message. */
-    readonly welcome: (say: Standing & OwnOf<W>) => Message<N>;
+    readonly welcome: (say: Standing & OwnOf<W>) => StreamMessage<N>;
     /** What happened, under the next number of the stream. */
     readonly event: <K extends keyof E & string>(
       type: K,
       seq: number,
       say: z.input<E[K]>,
-    ) => Message<N>;
+    ) => StreamMessage<N>;
     /** What is said to one reader, mostly in answer to a frame. */
-    readonly notice: <K extends keyof M & string>(type: K, say: z.input<M[K]>) => Message<N>;
+    readonly notice: <K extends keyof M & string>(type: K, say: z.input<M[K]>) => StreamMessage<N>;
     /** Events that a reader can no longer have, from the first to the last of them. */
-    readonly gap: (from: number, to: number) => Message<N>;
+    readonly gap: (from: number, to: number) => StreamMessage<N>;
     /** The last words of a stream whose source cannot be read any more: quiet would be a lie. */
-    readonly unread: (message: string) => Message<N>;
+    readonly unread: (message: string) => StreamMessage<N>;
     /** Refuses, before anything is upgraded, with a body that the route declares. */
     readonly refuse: <S extends keyof R & number>(status: S, body: z.input<R[S]>) => Reply<N>;
   };
@@ -169,7 +169,7 @@ export type AnyStreamRoute = RouteFacts & {
 };
 
 /** What a handler is told. */
-export type StreamAsked<R extends AnyStreamRoute> = {
+export type StreamRequest<R extends AnyStreamRoute> = {
   readonly query: z.output<R['query']>;
   readonly caller: Caller;
   /** The last number that the reader has; `null` for who wants only what comes. */
@@ -184,13 +184,13 @@ type Heard<R extends AnyStreamRoute> = keyof R['asks'] extends never
   ? { readonly hear?: undefined }
   : {
       /** Told each frame of the client, in order; what it returns is said to this reader. */
-      readonly hear: (ask: AskOf<R['asks']>) => Message<R['name']> | null;
+      readonly hear: (ask: AskOf<R['asks']>) => StreamMessage<R['name']> | null;
     };
 
 /** What a reader is given. */
 export type Streaming<R extends AnyStreamRoute> = Heard<R> & {
-  readonly welcome: Message<R['name']>;
-  readonly messages: StreamSource<Message<R['name']>>;
+  readonly welcome: StreamMessage<R['name']>;
+  readonly messages: StreamSource<StreamMessage<R['name']>>;
 };
 
 /**
@@ -210,7 +210,7 @@ export type StreamSource<M> = {
 
 /** A handler of a stream: it opens one for each reader, or refuses. It never sees a socket. */
 export type StreamHandler<R extends AnyStreamRoute> = (
-  asked: StreamAsked<R>,
+  asked: StreamRequest<R>,
 ) => Promise<Streaming<R> | Reply<R['name']> | Refusal>;
 
 /** Declares a stream. */
@@ -225,14 +225,14 @@ export function streamRoute<
 >(spec: Spec<N, Q, W, E, M, A, R>): StreamRoute<N, Q, W, E, M, A, R> {
   const heartbeat_s = spec.heartbeat_s === undefined ? HEARTBEAT_S : spec.heartbeat_s;
   const messages = messagesOf(spec);
-  const heard = typedAll(spec.name, [['ping', PING], ...Object.entries(spec.asks)]);
+  const heard = messageSchemas(spec.name, [['ping', PING], ...Object.entries(spec.asks)]);
   const writers = new Map(
     Object.entries(messages).map(([type, schema]) => [
       type,
       writerOf(schema, `${spec.name} ${type}`),
     ]),
   );
-  const make = (type: string, seq: number | null, fields: object): Message<N> => {
+  const make = (type: string, seq: number | null, fields: object): StreamMessage<N> => {
     const write = writers.get(type);
     if (write === undefined) throw new Error(`${spec.name}: ${type}?`);
     return makeMessage(seq, write({ type, ...fields }, new Set()));
@@ -273,7 +273,7 @@ function messagesOf(spec: {
   const numbered = Object.entries(spec.events).map(
     ([type, fields]) => [type, z.strictObject({ seq: position }).extend(fields.shape)] as const,
   );
-  return typedAll(spec.name, [
+  return messageSchemas(spec.name, [
     ['welcome', z.strictObject(WELCOME).extend(spec.welcome.shape)],
     ...numbered,
     ...Object.entries(spec.notices),
@@ -282,7 +282,7 @@ function messagesOf(spec: {
 }
 
 // A type that is declared twice would hide the other.
-function typedAll(name: string, kinds: readonly (readonly [string, Fields])[]) {
+function messageSchemas(name: string, kinds: readonly (readonly [string, Fields])[]) {
   const all: { [type: string]: z.ZodObject<{ type: z.ZodLiteral<string> }> } = {};
   for (const [type, { shape }] of kinds) {
     if (type in all) throw new Error(`${name} declares ${type} twice`);
@@ -303,13 +303,13 @@ function deniesAnything(schema: z.ZodType): boolean {
 // reader of each needs them, and every reader is sent the same bytes.
 
 /** Makes a message of JSON text. For `stream.ts` only (`tidy.test.ts` holds that). */
-export let makeMessage: <N extends string>(seq: number | null, text: string) => Message<N>;
+export let makeMessage: <N extends string>(seq: number | null, text: string) => StreamMessage<N>;
 
 /** A message as those see it who send it and need not know of which stream it is. */
-export type Sendable = Pick<Message<never>, 'seq' | 'frame' | 'event'>;
+export type Sendable = Pick<StreamMessage<never>, 'seq' | 'frame' | 'event'>;
 
 /** A message of a stream: only the route that declares it makes one. */
-export class Message<in out Name extends string> {
+export class StreamMessage<in out Name extends string> {
   declare protected readonly of: Name;
   /** Where a reader stands who has read it; `null` where it moves nobody. */
   readonly seq: number | null;
@@ -322,7 +322,7 @@ export class Message<in out Name extends string> {
   }
   /** A whole WebSocket frame, as a server sends it (RFC 6455, 5.2). */
   frame(): Buffer {
-    if (this.#frame === null) this.#frame = framed(Buffer.from(this.#text));
+    if (this.#frame === null) this.#frame = frameText(Buffer.from(this.#text));
     return this.#frame;
   }
   /** A server-sent event, without an `event:` line: a reader hears all of them in one place. */
@@ -338,7 +338,7 @@ export class Message<in out Name extends string> {
     return JSON.parse(this.#text);
   }
   static {
-    makeMessage = (seq, text) => new Message(seq, text);
+    makeMessage = (seq, text) => new StreamMessage(seq, text);
   }
 }
 
@@ -348,7 +348,7 @@ const FINAL_TEXT = 0x81;
 const SHORT_BYTES_MAX = 125;
 const MIDDLE_BYTES_MAX = 0xffff;
 
-function framed(payload: Buffer): Buffer {
+function frameText(payload: Buffer): Buffer {
   const { length } = payload;
   if (length <= SHORT_BYTES_MAX) return Buffer.concat([Buffer.of(FINAL_TEXT, length), payload]);
   if (length <= MIDDLE_BYTES_MAX) {

@@ -50,14 +50,14 @@ export function negative<S extends z.ZodType, const P extends string>(
 }
 
 /** A flag that says "this was looked at": `true` is claimed, `false` is free. */
-export function checked<const P extends string>(
+export function checkedFlag<const P extends string>(
   rests: RestsOn<P>,
 ): Claimed<z.ZodBoolean, false | Claim<boolean, false, P>> {
   return mark(z.boolean(), { rests_on: rests.restsOn, rule: 'checked' });
 }
 
 /** A flag that may also be `null`, where the question does not apply to the subject. */
-export function checkedOrNull<const P extends string>(
+export function checkedFlagOrNull<const P extends string>(
   rests: RestsOn<P>,
 ): Claimed<z.ZodNullable<z.ZodBoolean>, false | null | Claim<boolean, false, P>> {
   return mark(z.boolean().nullable(), { rests_on: rests.restsOn, rule: 'checked' });
@@ -157,7 +157,7 @@ export function prose(): z.ZodString {
 }
 
 /** A fact of a row that was found: its empty form is told of that row, once these ports spoke. */
-export function ofRow<S extends z.ZodType, const P extends string>(
+export function rowFact<S extends z.ZodType, const P extends string>(
   schema: S,
   rests?: RestsOn<P>,
 ): S {

@@ -25,7 +25,7 @@ const DEPTH_MAX = 12;
 
 /** Makes the writer of a schema. `at` is its place, for the words of a fault. */
 export function writerOf(schema: z.ZodType, at: string): Write {
-  return made(schema, { at, depth: 0, within: null });
+  return fieldWriter(schema, { at, depth: 0, within: null });
 }
 
 /** Makes the writer of an answer's data: its caveat is written last, when all sources are known. */
@@ -34,25 +34,25 @@ export function dataWriterOf(schema: z.ZodObject, at: string, label: Label): Wri
   const fields = fieldsOf(schema, place);
   const others = fields.filter(({ name }) => name !== 'caveat');
   const caveats = fields.filter(({ name }) => name === 'caveat');
-  const last = caveats.map((field) => ({ ...field, write: labelled(field, label) }));
-  return checked(schema, place, objectWriter([...others, ...last], at));
+  const last = caveats.map((field) => ({ ...field, write: labelWriter(field, label) }));
+  return checkWriter(schema, place, objectWriter([...others, ...last], at));
 }
 
-function labelled({ write }: Field, label: Label): Write {
+function labelWriter({ write }: Field, label: Label): Write {
   return (value, sources) => {
     const text = write(value, sources);
     return text.startsWith('"') ? `"${label(sources)}${text.slice(1)}` : text;
   };
 }
 
-function made(schema: z.ZodType, place: Place): Write {
+function fieldWriter(schema: z.ZodType, place: Place): Write {
   if (place.depth > DEPTH_MAX) throw mistake(place, 'the schema nests too deep');
   if (sectionRoutes(schema) !== null) return sectionsWriter(place);
   const meta = claimMeta(schema);
-  if (meta === null) return checked(schema, place, kindOf(schema, place));
+  if (meta === null) return checkWriter(schema, place, kindOf(schema, place));
   if (place.within !== null) throw mistake(place, `a claim stands inside ${place.within}`);
   const within = { ...place, within: 'a claim' };
-  const write = checked(schema, within, kindOf(schema, within));
+  const write = checkWriter(schema, within, kindOf(schema, within));
   const take = claimTaker(meta, place.at);
   return (value, sources) => write(take(value, sources), sources);
 }
@@ -69,9 +69,9 @@ function sectionsWriter({ at }: Place): Write {
 function kindOf(schema: z.ZodType, place: Place): Write {
   const { type, coerce, values, entries, innerType, element, options, valueType } = defOf(schema);
   const inner = (one: z.ZodType, more: Partial<Place> = {}) =>
-    made(one, { ...place, depth: place.depth + 1, ...more });
+    fieldWriter(one, { ...place, depth: place.depth + 1, ...more });
   if (coerce === true) throw mistake(place, `the schema kind "${type}" changes what it is given`);
-  if (type === 'string') return quoted(place.at);
+  if (type === 'string') return quoteWriter(place.at);
   if (type === 'number') return digits(place.at);
   if (type === 'boolean') return oneOf([true, false], place.at);
   if (type === 'null') return oneOf([null], place.at);
@@ -100,7 +100,7 @@ function orNull(write: Write): Write {
 /** Printable ASCII without what JSON writes as an escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-function quoted(at: string): Write {
+function quoteWriter(at: string): Write {
   return (value) => {
     if (typeof value !== 'string') throw misfit(at, 'expected string');
     return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
@@ -166,7 +166,7 @@ function fieldsOf(schema: z.ZodType, place: Place): Field[] {
     const { type, innerType } = defOf(field);
     const optional = type === 'optional' && innerType !== undefined && claimMeta(field) === null;
     const within = { ...place, at: `${place.at}.${name}`, depth: place.depth + 1 };
-    return { name, optional, write: made(optional ? innerType : field, within) };
+    return { name, optional, write: fieldWriter(optional ? innerType : field, within) };
   });
 }
 
@@ -217,7 +217,7 @@ const CHECKS: ReadonlySet<string> = new Set([
   'string_format',
 ]);
 
-function checked(schema: z.ZodType, place: Place, write: Write): Write {
+function checkWriter(schema: z.ZodType, place: Place, write: Write): Write {
   const checks = checksOf(schema);
   for (const { _zod } of checks) {
     const { check } = _zod.def;

@@ -13,30 +13,30 @@ import {
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Gate } from '../access/gate.ts';
+import type { AccessGate } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
 import {
   type Answers,
   type Asking,
-  askedUntil,
+  contextUntil,
   describe,
   faultRefusal,
   type Log,
   reasonOf,
   refusalSaid,
-  type Said,
+  type WrittenAnswer,
 } from '../transport/answer.ts';
 
-import type { Door } from '../transport/http.ts';
+import type { HttpDoor } from '../transport/http.ts';
 
-import { type AskTool, type Heard, type Tools, toolServer } from './tools.ts';
+import { type AskTool, type ToolAnswer, type Tools, toolServer } from './tools.ts';
 
 /** What the door is made of. */
 export type McpDoor = {
   readonly tools: Tools;
   /** Holds the route of each tool, whether it is mounted or not. */
   readonly answers: Answers;
-  readonly gate: Gate;
+  readonly gate: AccessGate;
   /** The names by which this service is reached, beside those of its own machine. */
   readonly hosts: readonly string[];
   readonly version: string;
@@ -61,7 +61,7 @@ const handshake = z.object({ method: z.literal('initialize') });
 const REQUEST_ID = 'x-request-id';
 
 /** Makes the door of the tools. */
-export function mcpDoor(parts: McpDoor): Door {
+export function mcpDoor(parts: McpDoor): HttpDoor {
   const { tools, version, log } = parts;
   const calls = callsUnderWay();
   const hosts = [...localhostAllowedHostnames(), ...parts.hosts];
@@ -117,7 +117,7 @@ const OPENS_NOTHING = ['no_credential', 'unknown_membership'];
 
 // A plan that is too low and an allowance that is spent are for the calls to say: the list of the
 // tools is free.
-async function noKey(request: IncomingMessage, gate: Gate): Promise<Refusal | null> {
+async function noKey(request: IncomingMessage, gate: AccessGate): Promise<Refusal | null> {
   const { authorization, 'x-service-membership': membership } = request.headers;
   const serviceMembership = typeof membership === 'string' ? membership : undefined;
   const search = new URL(String(request.url), 'http://any').search;
@@ -136,25 +136,25 @@ async function noKey(request: IncomingMessage, gate: Gate): Promise<Refusal | nu
 /** Asks routes as whoever sent the request. Of a fault of ours, its id alone is said. */
 function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskTool {
   const id = String(headers.get(REQUEST_ID));
-  const onBug = (fault: unknown): Heard => {
+  const onBug = (fault: unknown): ToolAnswer => {
     parts.log.error({ request_id: id, route: MCP_PATH, fault: describe(fault) }, 'fault');
-    return heard(refusalSaid(faultRefusal(id), null));
+    return answerHeard(refusalSaid(faultRefusal(id), null));
   };
   return async ({ route: { name }, sent }, call) => {
     const underWay = calls.begin(headers.get(CLIENT), call.id, call.signal);
-    const { asked, done } = askedUntil(underWay.signal, parts.now, parts.budgetMs);
+    const { asked, done } = contextUntil(underWay.signal, parts.now, parts.budgetMs);
     const startedMs = performance.now();
     try {
       const { guard, ask, refuse } = askingOf(parts.answers, name);
       const by = await guard(credentialOf(headers), '');
-      if (by.kind === 'refused') return heard(refuse(by.refusal, null));
+      if (by.kind === 'refused') return answerHeard(refuse(by.refusal, null));
       const isGone = () => underWay.signal.aborted;
-      return heard(await ask(sent, by, { id, startedMs, asked, isGone }));
+      return answerHeard(await ask(sent, by, { id, startedMs, asked, isGone }));
     } catch (fault) {
       return onBug(fault);
     } finally {
       done();
-      underWay.done();
+      underWay.forget();
     }
   };
 }
@@ -174,7 +174,7 @@ function credentialOf(headers: Headers) {
   return own;
 }
 
-function heard({ status, bytes }: Said): Heard {
+function answerHeard({ status, bytes }: WrittenAnswer): ToolAnswer {
   return { status, text: bytes.toString() };
 }
 
@@ -185,7 +185,7 @@ function heard({ status, bytes }: Said): Heard {
 type CallId = string | number;
 
 /** A call while it runs: what ends with it, and how to say that it came to its end. */
-export type CallUnderWay = { readonly signal: AbortSignal; readonly done: () => void };
+export type CallUnderWay = { readonly signal: AbortSignal; readonly forget: () => void };
 
 /** The calls that run, by the name of their client and their id there. */
 export type CallsUnderWay = {
@@ -206,14 +206,14 @@ export function callsUnderWay(): CallsUnderWay {
   const keyOf = (client: string, id: CallId) => JSON.stringify([client, id]);
   return {
     begin: (client, id, gone) => {
-      if (client === null) return { signal: gone, done: () => undefined };
+      if (client === null) return { signal: gone, forget: () => undefined };
       const key = keyOf(client, id);
       const own = new AbortController();
       running.set(key, own);
-      const done = () => {
+      const forget = () => {
         if (running.get(key) === own) running.delete(key);
       };
-      return { signal: AbortSignal.any([gone, own.signal]), done };
+      return { signal: AbortSignal.any([gone, own.signal]), forget };
     },
     giveUp: (client, message) => {
       const parsed = givenUp.safeParse(message);

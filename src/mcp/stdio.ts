@@ -8,7 +8,7 @@ import { askService, type Connection } from '../command/connection.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { AnyRoute } from '../contract/stream.ts';
 import { parseInput, type Sent } from '../transport/answer.ts';
-import { type Asked, type AskTool, type Heard, toolServer, toolsOf } from './tools.ts';
+import { type AskTool, type ToolAnswer, type ToolRequest, toolServer, toolsOf } from './tools.ts';
 
 /** The declared routes, and where a client sits. */
 export type ToolServices = {
@@ -53,26 +53,26 @@ function askThrough(to: Connection): AskTool {
   return async ({ route, sent }, { signal }) => {
     // The service would say the same of these, with a path that names no address.
     const input = parseInput(route, sent);
-    if (input instanceof Refusal) return said(input.status, input.body);
-    if (running >= CALLS_MAX) return said(503, { error: BUSY });
+    if (input instanceof Refusal) return answerOf(input.status, input.body);
+    if (running >= CALLS_MAX) return answerOf(503, { error: BUSY });
     running += 1;
     try {
       const answer = await askService(to, requestOf(route, sent), signal);
-      if (answer.kind === 'silent') return said(503, { error: answer.reason });
-      return said(answer.status, answer.body);
+      if (answer.kind === 'silent') return answerOf(503, { error: answer.reason });
+      return answerOf(answer.status, answer.body);
     } finally {
       running -= 1;
     }
   };
 }
 
-function said(status: number, body: unknown): Heard {
+function answerOf(status: number, body: unknown): ToolAnswer {
   return { status, text: JSON.stringify(body) };
 }
 
 const texts = z.record(z.string(), z.string());
 
-function requestOf({ method, path }: Asked['route'], { params, query, body }: Sent) {
+function requestOf({ method, path }: ToolRequest['route'], { params, query, body }: Sent) {
   const named = texts.parse(params);
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(String(named[name])),

@@ -17,13 +17,13 @@ import { listOrNone } from '../evidence/measure.ts';
 import type { Sent } from '../transport/answer.ts';
 
 /** A route and what it is sent. */
-export type Asked = { readonly route: AnyEvidenceRoute; readonly sent: Sent };
+export type ToolRequest = { readonly route: AnyEvidenceRoute; readonly sent: Sent };
 
 /** One tool: the routes it may ask, how a client sees it, and what its arguments ask of which. */
 type RouteTool = {
   readonly routes: readonly AnyEvidenceRoute[];
   readonly listed: Tool;
-  readonly askedBy: (sent: Arguments) => Asked;
+  readonly askedBy: (sent: Arguments) => ToolRequest;
 };
 
 /** The tools by name, in the order of their routes. */
@@ -80,7 +80,7 @@ function toolOf(
         openWorldHint: true,
       },
     },
-    askedBy: (sent) => ({ route, sent: sentOf(sent, places, route.body !== null) }),
+    askedBy: (sent) => ({ route, sent: argumentsOf(sent, places, route.body !== null) }),
   };
 }
 
@@ -95,7 +95,7 @@ function withStandIn(tool: RouteTool, route: AnyEvidenceRoute): RouteTool {
     listed: {
       ...listed,
       description: `${listed.description} ${route.tool.description}`,
-      outputSchema: joined(listed.outputSchema, standIn.listed.outputSchema),
+      outputSchema: joinSchemas(listed.outputSchema, standIn.listed.outputSchema),
     },
     askedBy: (sent) => {
       const given = new Map(sent === undefined ? [] : Object.entries(sent));
@@ -106,7 +106,7 @@ function withStandIn(tool: RouteTool, route: AnyEvidenceRoute): RouteTool {
   };
 }
 
-function joined(one: Tool['outputSchema'], other: Tool['outputSchema']): Tool['outputSchema'] {
+function joinSchemas(one: Tool['outputSchema'], other: Tool['outputSchema']): Tool['outputSchema'] {
   return { type: 'object', oneOf: [one, other].flatMap((schema) => alternatives(schema)) };
 }
 
@@ -149,15 +149,19 @@ function outputSchemaOf(route: AnyEvidenceRoute): NonNullable<Tool['outputSchema
 }
 
 // An argument that no part knows goes to the query, which refuses it by name.
-function sentOf(sent: Arguments, places: ReadonlyMap<string, Part>, hasBody: boolean): Sent {
+function argumentsOf(sent: Arguments, places: ReadonlyMap<string, Part>, hasBody: boolean): Sent {
   const entries = sent === undefined ? [] : Object.entries(sent);
-  const of = (part: Part) =>
+  const partOf = (part: Part) =>
     Object.fromEntries(
       entries
         .filter(([name]) => (places.get(name) ?? 'query') === part)
         .map(([name, value]) => [name, part === 'body' ? value : asText(value)]),
     );
-  return { params: of('params'), query: of('query'), body: hasBody ? of('body') : undefined };
+  return {
+    params: partOf('params'),
+    query: partOf('query'),
+    body: hasBody ? partOf('body') : undefined,
+  };
 }
 
 // A path and a query are text: a number means the digits that a caller of the route would write.
@@ -169,7 +173,7 @@ function asText(value: unknown): unknown {
 export type ToolCall = { readonly id: string | number; readonly signal: AbortSignal };
 
 /** Asks the route of a tool. */
-export type AskTool = (asked: Asked, call: ToolCall) => Promise<Heard>;
+export type AskTool = (asked: ToolRequest, call: ToolCall) => Promise<ToolAnswer>;
 
 /** How an answer is to be read; a client shows it to its model with the tools. */
 const INSTRUCTIONS = [
@@ -217,7 +221,7 @@ export function toolServer(tools: Tools, version: string, ask: AskTool): Server 
 // Text that others wrote, on chain or in a list, arrives inside JSON's quotes and never outside.
 
 /** What a route said: a status, and JSON. */
-export type Heard = { readonly status: number; readonly text: string };
+export type ToolAnswer = { readonly status: number; readonly text: string };
 
 /** What is said before each answer, because its reader may take text for instructions. */
 export const QUOTED_DATA =
@@ -236,7 +240,7 @@ const envelope = z.discriminatedUnion('state', [
 ]);
 
 /** An answer as its tool gives it; a refusal as a failure of the tool, with the same body. */
-export function toolResult({ status, text }: Heard): CallToolResult {
+export function toolResult({ status, text }: ToolAnswer): CallToolResult {
   if (status !== OK) return { isError: true, content: [{ type: 'text', text: visible(text) }] };
   const said: unknown = JSON.parse(text);
   const known = envelope.parse(said);

@@ -22,13 +22,17 @@ export type DoctorCheck = {
 };
 
 /** A source that is not set, and what this deployment answers without it. */
-export type Absence = { readonly name: string; readonly state: 'absent'; readonly says: string };
+export type PortAbsence = {
+  readonly name: string;
+  readonly state: 'absent';
+  readonly says: string;
+};
 
 /** What doctor needs. The composition knows what is opened; the rest is seen from here. */
 export type DoctorServices = {
   readonly config: Config;
   readonly checks: readonly DoctorCheck[];
-  readonly absences: readonly Absence[];
+  readonly absences: readonly PortAbsence[];
 };
 
 const LOOK_MAX_MS = 10_000;

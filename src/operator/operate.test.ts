@@ -12,7 +12,7 @@ import {
 } from '../command/command.ts';
 import { type Config, parseConfig, withStartDefaults } from '../config.ts';
 import { ran, recordingIo, wordsAsked } from '../testing/recording-io.ts';
-import { type Absence, doctorCommand } from './doctor.ts';
+import { doctorCommand, type PortAbsence } from './doctor.ts';
 import {
   type Candidates,
   callOwner,
@@ -40,7 +40,9 @@ describe('operate', () => {
   };
   const DOCTOR = wordsAsked('doctor --json', [doctorCommand, MEMBERS_LIST]);
   const MEMBERS = wordsAsked('members list', [doctorCommand, MEMBERS_LIST]);
-  const ABSENT: readonly Absence[] = [{ name: 'explorer', state: 'absent', says: 'no live read' }];
+  const ABSENT: readonly PortAbsence[] = [
+    { name: 'explorer', state: 'absent', says: 'no live read' },
+  ];
 
   function configOf(env: { readonly [name: string]: string }): Config {
     const parsed = parseConfig(env, { cwd });

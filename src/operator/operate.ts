@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, EXIT, type ExitStatus, type Io, UsageError } from '../command/command.ts';
 import type { Config } from '../config.ts';
-import { type Absence, doctorCommand } from './doctor.ts';
+import { doctorCommand, type PortAbsence } from './doctor.ts';
 import type { OwnerHandler, OwnerRequest, Ownership } from './owner.ts';
 
 /** The commands on stores that were opened for them. */
@@ -19,7 +19,7 @@ type OpenedCommands = {
 export type Operations = {
   readonly takeSeat: (dataDir: string) => Promise<Ownership>;
   readonly openCommands: (config: Config) => Promise<OpenedCommands>;
-  readonly absences: (config: Config) => readonly Absence[];
+  readonly absences: (config: Config) => readonly PortAbsence[];
 };
 
 /** The configurations that a command may mean: what is set, and what `npm start` makes of it. */
@@ -32,12 +32,12 @@ const SOCKET_NAME = 'owner.sock';
 
 /** Runs a command on the stores and returns its exit status. */
 export async function operate(
-  asked: AskedCommand<never>,
+  asked: CommandRequest<never>,
   io: Io,
   candidates: Candidates,
   operations: Operations,
 ): Promise<number> {
-  const simulated = await simulatedOwner(candidates, operations);
+  const simulated = await openSimulated(candidates, operations);
   if (simulated !== null) {
     io.err('(the simulated world that runs here)');
     return runInOwner(simulated, candidates.started, asked, io, operations);
@@ -51,7 +51,7 @@ export async function operate(
 
 // Where nothing is set, `npm start` serves the simulated world; a command typed beside it means
 // that one, as long as nothing runs on the live directory.
-async function simulatedOwner(
+async function openSimulated(
   { set, started }: Candidates,
   { takeSeat }: Operations,
 ): Promise<Ownership | null> {
@@ -67,12 +67,12 @@ async function simulatedOwner(
 async function runInOwner(
   first: Ownership,
   config: Config,
-  asked: AskedCommand<never>,
+  asked: CommandRequest<never>,
   io: Io,
   operations: Operations,
 ): Promise<number> {
   let seat = first;
-  const gone = left(io.signal);
+  const gone = waitForLeave(io.signal);
   for (let tries = 1; !seat.owner; tries += 1) {
     const outcome = await Promise.race([callOwner(seat, asked, io), gone]);
     if ('status' in outcome) return outcome.status;
@@ -84,7 +84,7 @@ async function runInOwner(
 }
 
 // The owner notices that its caller has left and ends the command there.
-function left(signal: AbortSignal): Promise<{ readonly status: number }> {
+function waitForLeave(signal: AbortSignal): Promise<{ readonly status: number }> {
   return new Promise((settle) => {
     signal.addEventListener('abort', () => settle({ status: EXIT.failed }), { once: true });
   });
@@ -92,7 +92,7 @@ function left(signal: AbortSignal): Promise<{ readonly status: number }> {
 
 async function runOnOwnStores(
   config: Config,
-  asked: AskedCommand<never>,
+  asked: CommandRequest<never>,
   io: Io,
   operations: Operations,
   seat: Extract<Ownership, { owner: true }> | null,
@@ -121,7 +121,7 @@ async function runOnOwnStores(
 async function reportUnopened(
   fault: unknown,
   config: Config,
-  asked: AskedCommand<never>,
+  asked: CommandRequest<never>,
   io: Io,
   { absences }: Operations,
 ): Promise<number> {
@@ -136,7 +136,7 @@ async function reportUnopened(
 }
 
 /** Words that were understood as far as the command's name. */
-export type AskedCommand<S> = {
+export type CommandRequest<S> = {
   readonly command: Command<S>;
   readonly argv: readonly string[];
   readonly json: boolean;
@@ -147,7 +147,7 @@ export type AskedCommand<S> = {
 export function findCommand<S>(
   words: readonly string[],
   commands: readonly Command<S>[],
-): AskedCommand<S> | null {
+): CommandRequest<S> | null {
   for (const length of [3, 2, 1]) {
     const name = words.slice(0, length).join(' ');
     const command = commands.find((one) => one.name === name);
@@ -168,7 +168,7 @@ export function findCommand<S>(
 
 /** Runs a command, or prints its help. Bad usage is said with the usage; a bug is thrown on. */
 export async function runCommand<S>(
-  asked: AskedCommand<S>,
+  asked: CommandRequest<S>,
   io: Io,
   services: S,
 ): Promise<ExitStatus> {
@@ -195,7 +195,7 @@ const JSON_WANTED = 'json';
 const COLOUR_WANTED = 'colour';
 
 /** Puts a command into words for the owner. */
-export function ownerRequest(asked: AskedCommand<never>, io: Io): OwnerRequest {
+export function ownerRequest(asked: CommandRequest<never>, io: Io): OwnerRequest {
   const how = [asked.json ? JSON_WANTED : '', io.colour ? COLOUR_WANTED : ''].join(',');
   return { command: asked.command.name, args: [io.cwd, how, ...asked.argv] };
 }
@@ -203,7 +203,7 @@ export function ownerRequest(asked: AskedCommand<never>, io: Io): OwnerRequest {
 /** Asks the owner to run a command. Throws where the owner was lost. */
 export async function callOwner(
   seat: Extract<Ownership, { owner: false }>,
-  asked: AskedCommand<never>,
+  asked: CommandRequest<never>,
   io: Io,
 ): Promise<{ readonly status: number } | { readonly began: false; readonly fault: unknown }> {
   let began = false;

@@ -46,14 +46,14 @@ export async function becomeOwner(dataDir: string): Promise<Ownership> {
   await mkdir(join(dataDir, CLAIMS_NAME), { recursive: true, mode: OWNER_ONLY });
   const place = await reachablePlace(dataDir);
   try {
-    return await settled(place, dataDir);
+    return await claimPlace(place, dataDir);
   } finally {
     // A socket is bound and named, or nothing is: the short way to it has served.
     await place.leave();
   }
 }
 
-async function settled(place: Place, dataDir: string): Promise<Ownership> {
+async function claimPlace(place: Place, dataDir: string): Promise<Ownership> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const highest = await highestClaim(place.dir);
     const state = highest === 0 ? 'dead' : await probe(join(place.claims, String(highest)));
@@ -66,7 +66,7 @@ async function settled(place: Place, dataDir: string): Promise<Ownership> {
     try {
       return await ownershipOf(place, claim);
     } catch (fault) {
-      await ended(claim);
+      await closeClaim(claim);
       throw fault;
     }
   }
@@ -119,17 +119,17 @@ async function highestClaim(dir: string): Promise<number> {
 async function probe(path: string): Promise<'alive' | 'dead' | 'gone'> {
   return await new Promise((settle) => {
     const socket = connect(path);
-    const done = (state: 'alive' | 'dead' | 'gone') => {
+    const finish = (state: 'alive' | 'dead' | 'gone') => {
       socket.destroy();
       settle(state);
     };
-    socket.setTimeout(CONNECT_TIMEOUT_MS, () => done('alive'));
-    socket.once('connect', () => done('alive'));
+    socket.setTimeout(CONNECT_TIMEOUT_MS, () => finish('alive'));
+    socket.once('connect', () => finish('alive'));
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') done('dead');
-      else if (error.code === 'ENOENT') done('gone');
+      if (error.code === 'ECONNREFUSED') finish('dead');
+      else if (error.code === 'ENOENT') finish('gone');
       // Any other answer is no proof of death, and only proof lets a claim be replaced.
-      else done('alive');
+      else finish('alive');
     });
   });
 }
@@ -151,13 +151,13 @@ async function listen(place: Place, number: number): Promise<Claim | null> {
     server.once('error', failed);
     server.listen(own, ready);
   });
-  const lost = () => ended({ server, sockets });
+  const endClaim = () => closeClaim({ server, sockets });
   await chmod(own, SOCKET_MODE);
   const path = join(place.claims, String(number));
   try {
     await link(own, path);
   } catch (error) {
-    await lost();
+    await endClaim();
     // Another was first; or this process stood still so long that its socket was cleared away.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return null;
     throw error;
@@ -167,7 +167,7 @@ async function listen(place: Place, number: number): Promise<Claim | null> {
   // A process that slept since it looked may have made a number that was cleared away meanwhile.
   if ((await highestClaim(place.dir)) > number) {
     await rm(path, { force: true });
-    await lost();
+    await endClaim();
     return null;
   }
   return { number, server, sockets };
@@ -189,13 +189,13 @@ async function ownershipOf(place: Place, claim: Claim): Promise<Ownership> {
       // While it listens nobody else can have published theirs, so this removes its own.
       await rm(published, { force: true });
       ending.abort();
-      await ended(claim);
+      await closeClaim(claim);
     },
   };
 }
 
 /** Stops listening: whoever looks next finds the claim dead. */
-async function ended({ server, sockets }: Pick<Claim, 'server' | 'sockets'>): Promise<void> {
+async function closeClaim({ server, sockets }: Pick<Claim, 'server' | 'sockets'>): Promise<void> {
   const closed = new Promise((done) => server.close(done));
   for (const socket of sockets) socket.destroy();
   await closed;
@@ -356,14 +356,14 @@ async function send(socket: Socket, reply: Reply): Promise<void> {
   if (socket.write(text)) return;
   await new Promise<void>((flushed) => {
     const stalled = setTimeout(() => socket.destroy(), UNREAD_MAX_MS);
-    const done = () => {
+    const endSend = () => {
       clearTimeout(stalled);
-      socket.removeListener('drain', done);
-      socket.removeListener('close', done);
+      socket.removeListener('drain', endSend);
+      socket.removeListener('close', endSend);
       flushed();
     };
-    socket.once('drain', done);
-    socket.once('close', done);
+    socket.once('drain', endSend);
+    socket.once('close', endSend);
   });
 }
 
@@ -371,7 +371,7 @@ async function send(socket: Socket, reply: Reply): Promise<void> {
 async function firstLine(socket: Socket): Promise<string | null> {
   return await new Promise((settle) => {
     let text = '';
-    const done = (line: string | null) => {
+    const endLine = (line: string | null) => {
       clearTimeout(timer);
       socket.removeListener('data', onData);
       socket.removeListener('end', onEnd);
@@ -379,12 +379,12 @@ async function firstLine(socket: Socket): Promise<string | null> {
       socket.resume();
       settle(line);
     };
-    const onEnd = () => done(null);
+    const onEnd = () => endLine(null);
     const onData = (chunk: string) => {
       text += chunk;
       const end = text.indexOf('\n');
-      if (end >= 0) done(text.slice(0, end));
-      else if (text.length > MESSAGE_MAX_BYTES) done('');
+      if (end >= 0) endLine(text.slice(0, end));
+      else if (text.length > MESSAGE_MAX_BYTES) endLine('');
     };
     const timer = setTimeout(onEnd, REQUEST_TIMEOUT_MS);
     socket.setEncoding('utf8');

@@ -28,12 +28,12 @@ export function atomFeed({ id, title, updated, self, page, entries }: Feed): str
   const lines = [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
-    `<id>${escaped(id)}</id>`,
-    `<title>${escaped(title)}</title>`,
+    `<id>${escapeXml(id)}</id>`,
+    `<title>${escapeXml(title)}</title>`,
     `<updated>${formatIsoTime(updated)}</updated>`,
     '<author><name>Exhibit</name></author>',
-    `<link rel="self" type="application/atom+xml" href="${escaped(self)}"/>`,
-    `<link rel="alternate" type="text/html" href="${escaped(page)}"/>`,
+    `<link rel="self" type="application/atom+xml" href="${escapeXml(self)}"/>`,
+    `<link rel="alternate" type="text/html" href="${escapeXml(page)}"/>`,
     ...entries.map(entryOf),
     '</feed>',
   ];
@@ -43,17 +43,17 @@ export function atomFeed({ id, title, updated, self, page, entries }: Feed): str
 function entryOf({ id, title, updated, link, text }: Entry): string {
   return [
     '<entry>',
-    `<id>${escaped(id)}</id>`,
-    `<title>${escaped(title)}</title>`,
+    `<id>${escapeXml(id)}</id>`,
+    `<title>${escapeXml(title)}</title>`,
     `<updated>${formatIsoTime(updated)}</updated>`,
-    `<link rel="alternate" type="${escaped(link.type)}" href="${escaped(link.href)}"/>`,
-    `<content type="text">${escaped(text)}</content>`,
+    `<link rel="alternate" type="${escapeXml(link.type)}" href="${escapeXml(link.href)}"/>`,
+    `<content type="text">${escapeXml(text)}</content>`,
     '</entry>',
   ].join('\n');
 }
 
 /** Text for an element or attribute: characters that XML 1.0 does not allow are left out. */
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
     .replaceAll('&', '&amp;')

@@ -1,7 +1,7 @@
 // How are addresses and what passed between them drawn? In columns, as SVG that needs no script.
 // A picture says nothing that the table beside it does not.
 
-import { Scroll, shortened } from './words.tsx';
+import { Scroll, shorten } from './words.tsx';
 
 /** An address in the picture. `row` counts from the top of its column and need not be whole. */
 export type GraphNode = {
@@ -122,7 +122,7 @@ function Box({ node, at }: { node: GraphNode; at: Place }) {
     <g class={`box ${node.tone}`}>
       <rect x={at.x + 1} y={at.y} width={BOX - 2} height={TALL} rx="8" />
       <text class="who" x={at.x + 14} y={at.y + 24}>
-        {shortened(node.id)}
+        {shorten(node.id)}
       </text>
       <text class="says" x={at.x + 14} y={at.y + 44}>
         {says}

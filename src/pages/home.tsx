@@ -3,7 +3,7 @@
 import { type PageFacts, page, Search } from './layout.tsx';
 
 /** An address to try, and what stands on record of it. */
-export type Example = { readonly address: string; readonly says: string };
+export type AddressExample = { readonly address: string; readonly says: string };
 
 /** How the sources stand: how many there are, and how many of them cannot deny anything now. */
 export type SourceCount = { readonly all: number; readonly silent: number };
@@ -12,7 +12,7 @@ export type SourceCount = { readonly all: number; readonly silent: number };
 export function homePage(
   facts: PageFacts,
   sources: SourceCount,
-  examples: readonly Example[],
+  examples: readonly AddressExample[],
 ): string {
   return page({
     ...facts,
@@ -44,7 +44,7 @@ function statusText({ all, silent }: SourceCount): string {
   return `${silent} of ${all} sources cannot be asked now, or are past their age`;
 }
 
-function Examples({ examples }: { examples: readonly Example[] }) {
+function Examples({ examples }: { examples: readonly AddressExample[] }) {
   return (
     <section aria-labelledby="examples">
       <h2 id="examples" class="section">

@@ -96,7 +96,7 @@ export function page(props: LayoutProps): string {
 }
 
 /** What is said, where a reader goes on, and the page of the navigation that it is under. */
-export type Message = {
+export type PageMessage = {
   readonly title: string;
   readonly why: string;
   readonly current: string;
@@ -104,7 +104,7 @@ export type Message = {
 };
 
 /** The page of a message. */
-export function messagePage(facts: PageFacts, { title, why, current, back }: Message): string {
+export function messagePage(facts: PageFacts, { title, why, current, back }: PageMessage): string {
   return page({
     ...facts,
     title,

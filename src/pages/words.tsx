@@ -9,7 +9,7 @@ const HEAD = 8;
 const TAIL = 6;
 
 /** A long text by its two ends. */
-export function shortened(text: string): string {
+export function shorten(text: string): string {
   return text.length < SHORT_MIN ? text : `${text.slice(0, HEAD)}…${text.slice(-TAIL)}`;
 }
 
@@ -18,7 +18,7 @@ export function Address({ of, name }: { of: string; name?: string | null }) {
   return (
     <>
       <a href={`/address/${of}`} title={of}>
-        <code>{shortened(of)}</code>
+        <code>{shorten(of)}</code>
       </a>
       {name !== undefined && name !== null && <span class="quiet"> {name}</span>}
     </>
@@ -66,7 +66,7 @@ export function amountText(amount: string | null, symbol: string | null): string
 }
 
 /** `1 transfer`, `2 transfers`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function countWords(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
@@ -80,7 +80,7 @@ const SPANS = [
 export function ageText(seconds: number): string {
   const span = SPANS.find(([length]) => seconds >= length);
   if (span === undefined) return 'moments ago';
-  return `${counted(Math.floor(seconds / span[0]), span[1])} ago`;
+  return `${countWords(Math.floor(seconds / span[0]), span[1])} ago`;
 }
 
 /** How something stands: what was found, that it was looked for in vain, or that nobody looked. */
@@ -101,7 +101,7 @@ export function Badge({ tone, children }: { tone: Tone; children?: ComponentChil
 type FactRow = readonly [name: string, value: ComponentChildren];
 
 /** Names and values beside each other. */
-export function FactRows({ rows }: { rows: readonly FactRow[] }) {
+export function FactList({ rows }: { rows: readonly FactRow[] }) {
   return (
     <dl class="cells">
       {rows.map(([name, value]) => (

@@ -4,7 +4,7 @@
 
 import { join } from 'node:path';
 import { collect } from '../evidence/measure.ts';
-import { outcomeOf } from '../features/deployers/record.ts';
+import { measureOutcome } from '../features/deployers/record.ts';
 import type { DeployerWalk, ObservedLaunch } from '../ports/deployers.ts';
 import { csvTable } from '../sources/files/csv.ts';
 import { walkOf } from './deployer-worlds.ts';
@@ -49,7 +49,7 @@ export async function recordedLaunches(): Promise<
       address: token,
       created_at: (Math.floor(Date.parse(day) / DAY_MS) * DAY_MS) / 1_000,
       factory: null,
-      ...outcomeOf({ pools, transfers }, STATED.exitLiquidityUsd),
+      ...measureOutcome({ pools, transfers }, STATED.exitLiquidityUsd),
       transfers_observed: transfers.count,
       transfers_truncated: transfers.truncated,
       launched_with: { state: 'unknown', cause: 'unasked' },

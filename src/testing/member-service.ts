@@ -6,7 +6,7 @@ import { createGate } from '../access/gate.ts';
 import { mountedPage } from '../compose/documents.ts';
 import { handlerOf } from '../compose/list.ts';
 import { members as membersFeature } from '../features/access/feature.ts';
-import { deskOf, integrations } from '../features/integrations/feature.ts';
+import { integrationPorts, integrations } from '../features/integrations/feature.ts';
 import type { Mounted } from '../transport/answer.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
@@ -86,7 +86,7 @@ export async function serveMembers(fresh: FreshStore, ask: typeof fetch, chatRoo
     await made.memberships.record({ membership_id, plan: 'analyst', status: 'active', at });
   }
   const context = { simulated: false, nowMs: () => at * 1_000 };
-  const chats = deskOf({ database, context, secrets: made.secrets }, chatRoots, BASE);
+  const chats = integrationPorts({ database, context, secrets: made.secrets }, chatRoots, BASE);
   const given = { members: made.members, chats, service: { base: () => BASE } };
   const origin = await listening(made, given, now);
   const send = async (method: string, path: string, headers: Headers = {}, body?: string) => {

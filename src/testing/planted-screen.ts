@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseAddress } from '../chain/address.ts';
 import { badInput } from '../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../contract/route.ts';
-import { addressText, checked, negative, prose, words } from '../contract/wire.ts';
+import { addressText, checkedFlag, negative, prose, words } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
 import { rowsUnder } from '../evidence/measure.ts';
 import {
@@ -47,7 +47,7 @@ export const plantedScreen = evidenceRoute({
           listed: negative(z.boolean(), LIST),
           labels: negative(z.array(words()).nullable(), { restsOn: ['exchange_labels'] }),
           linked: negative(z.boolean().nullable(), WALK),
-          linked_checked: checked(WALK),
+          linked_checked: checkedFlag(WALK),
           linked_reason: prose().nullable(),
         }),
       )

@@ -1,7 +1,7 @@
 // Answers one question: what did a command write. For tests of commands.
 
 import type { Command, Io } from '../command/command.ts';
-import { type AskedCommand, findCommand, runCommand } from '../operator/operate.ts';
+import { type CommandRequest, findCommand, runCommand } from '../operator/operate.ts';
 
 /** An Io that keeps its lines. */
 type RecordingIo = Io & { readonly lines: string[]; readonly errors: string[] };
@@ -44,7 +44,7 @@ export async function ran<S>(
 }
 
 /** The command that a line asks for; throws where it names none. */
-export function wordsAsked<S>(line: string, commands: readonly Command<S>[]): AskedCommand<S> {
+export function wordsAsked<S>(line: string, commands: readonly Command<S>[]): CommandRequest<S> {
   const asked = findCommand(
     line.split(' ').filter((word) => word !== ''),
     commands,

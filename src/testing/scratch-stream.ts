@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import type { AccessRule } from '../contract/route.ts';
 import {
-  type Message,
   type StreamHandler,
+  type StreamMessage,
   type StreamSource,
   standingIn,
   streamRoute,
@@ -35,7 +35,7 @@ export type TicksRoute = ReturnType<typeof ticksRoute>;
 export class TickLog {
   newest = 0;
   readonly #route: TicksRoute;
-  readonly #kept: Message<'ticks'>[] = [];
+  readonly #kept: StreamMessage<'ticks'>[] = [];
   readonly #keptMax: number;
   readonly #waiting = new Set<() => void>();
 
@@ -64,7 +64,7 @@ export class TickLog {
     place: number,
     isChosen: (seq: number) => boolean,
     signal: AbortSignal,
-  ): StreamSource<Message<'ticks'>> {
+  ): StreamSource<StreamMessage<'ticks'>> {
     let at = place;
     return {
       next: () => {

@@ -1,6 +1,6 @@
 // How does the silence test hold a handler, whatever its route?
 
-import type { Asked, Caller } from '../contract/route.ts';
+import type { Caller, RequestContext } from '../contract/route.ts';
 
 import type { SilencePorts } from './silence-ports.ts';
 
@@ -8,7 +8,7 @@ import type { SilencePorts } from './silence-ports.ts';
 type AnyHandler = {
   call(
     input: { params: unknown; query: unknown; body: unknown },
-    asked: Asked,
+    asked: RequestContext,
     caller: Caller,
   ): Promise<unknown>;
 }['call'];

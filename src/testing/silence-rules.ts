@@ -17,7 +17,7 @@ export const LEAK_RULES = {
   },
   'an undeclared empty value': {
     means: 'A false, 0, empty text or empty list stood where no claim is declared.',
-    next: 'Declare the field with negative(), or ofRow(), harmless() or emptyUnless() and why.',
+    next: 'Declare the field with negative(), or rowFact(), harmless() or emptyUnless() and why.',
   },
   'an answer of which nothing was read': {
     means: 'Every port was silent, and the route still answered as if it had looked.',

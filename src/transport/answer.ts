@@ -7,9 +7,9 @@ import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import {
+  type AccessGate,
   type Admission,
   type Admitted,
-  type Gate,
   type QuotaFigures,
   quotaHeaders,
   quotaSpent,
@@ -20,25 +20,25 @@ import { HTML_TYPE, isPage } from '../contract/reply.ts';
 import {
   type AnyEvidenceRoute,
   type AnyPlainRoute,
-  type Asked,
   type Caller,
   deprecationHeaders,
+  type RequestContext,
 } from '../contract/route.ts';
 import { defOf } from '../contract/writer.ts';
 import { type Guard, type Guarding, guardOf } from './guard.ts';
 import type { Meters } from './metrics.ts';
 
 /** One request: its id in the log, when it came (`performance.now`), what its handler is told. */
-export type Question = {
+export type RouteQuestion = {
   readonly id: string;
   readonly startedMs: number;
-  readonly asked: Asked;
+  readonly asked: RequestContext;
   /** Whether its client has hung up, where the door can tell. */
   readonly isGone?: () => boolean;
 };
 
 /** What leaves. */
-export type Said = {
+export type WrittenAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
@@ -55,10 +55,14 @@ export type Answering = Guarding & {
 };
 
 /** Asks one route: parses, answers, charges. It never rejects: a fault of ours is a 500. */
-export type AskRoute = (sent: Sent, by: Admission, question: Question) => Promise<Said>;
+export type AskRoute = (
+  sent: Sent,
+  by: Admission,
+  question: RouteQuestion,
+) => Promise<WrittenAnswer>;
 
 /** Counts a refusal of a route, and makes what leaves of it. */
-export type Refuse = (refusal: Refusal, figures: QuotaFigures | null) => Said;
+export type Refuse = (refusal: Refusal, figures: QuotaFigures | null) => WrittenAnswer;
 
 /** A mounted route as its doors hold it: who may come in, how it is asked, how it refuses. */
 export type Asking = {
@@ -101,12 +105,12 @@ function answerer(
   const headersOf = route.access === 'open' ? openHeaders(route) : ownHeaders(route);
   const { deprecated } = route;
   const notice = deprecated === undefined ? null : deprecationHeaders(deprecated);
-  const hungUp = (): Said => {
+  const answerNobody = (): WrittenAnswer => {
     meters.refused(route.name, HUNG_UP);
     return NOBODY_READS;
   };
   return async (sent, by, { id, startedMs, asked, isGone }) => {
-    if (isGone?.() === true) return hungUp();
+    if (isGone?.() === true) return answerNobody();
     const tooMany = underWay.begin(by, route.name);
     if (tooMany !== null) return refuse(tooMany, figuresOf(by));
     try {
@@ -115,9 +119,9 @@ function answerer(
       const said = await handle(input, asked, by.caller);
       if (said instanceof Refusal) return refuse(said, figuresOf(by));
       // Written before it is charged, so that a fault in the answer is never paid for.
-      const { status, state, bytes, declared } = written(said, asked.now());
+      const { status, state, bytes, declared } = writeAnswer(said, asked.now());
       // What is charged is an answer that is ready while its client is still there.
-      if (isGone?.() === true) return hungUp();
+      if (isGone?.() === true) return answerNobody();
       const charged = by.kind === 'uncharged' ? null : await charge(gate, by);
       if (charged?.kind === 'refused') return refuse(charged.refusal, null);
       meters.answered(route.name, state, (performance.now() - startedMs) / 1000);
@@ -137,7 +141,7 @@ function answerer(
 
 /** The reason under which a request is counted whose client left before its answer was ready. */
 const HUNG_UP = 'hung_up';
-const NOBODY_READS: Said = { status: 499, headers: {}, bytes: Buffer.alloc(0) };
+const NOBODY_READS: WrittenAnswer = { status: 499, headers: {}, bytes: Buffer.alloc(0) };
 
 type HeadersOf = (declared: Headers | null, status: number, bytes: Buffer) => Headers;
 
@@ -196,7 +200,7 @@ export function refusalSaid(
   refusal: Refusal,
   figures: QuotaFigures | null,
   page?: RefusalPage,
-): Said {
+): WrittenAnswer {
   const headers = {
     'content-type': page === undefined ? JSON_TYPE : HTML_TYPE,
     'cache-control': NO_STORE,
@@ -213,12 +217,12 @@ export function figuresOf(by: Admission | null): QuotaFigures | null {
   return by?.kind === 'admitted' ? by.figures : null;
 }
 
-function charge(gate: Gate | null, by: Admitted) {
+function charge(gate: AccessGate | null, by: Admitted) {
   if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
   return gate.charge(by);
 }
 
-function written(said: unknown, now: number) {
+function writeAnswer(said: unknown, now: number) {
   if (said instanceof Answer) {
     return { status: OK, state: said.state, bytes: said.bytes(now), declared: null };
   }
@@ -256,11 +260,11 @@ export function parseInput(route: Declared, sent: Sent): Input | Refusal {
   if (requestHeaders === undefined || requestHeaders === null) {
     return problems.length > 0 ? badInput(problems) : { params, query, body };
   }
-  const headers = take(requestHeaders, declaredOf(requestHeaders, sent.headers), '', problems);
+  const headers = take(requestHeaders, selectDeclared(requestHeaders, sent.headers), '', problems);
   return problems.length > 0 ? badInput(problems) : { params, query, body, headers };
 }
 
-function declaredOf({ shape }: z.ZodObject, sent: unknown): object {
+function selectDeclared({ shape }: z.ZodObject, sent: unknown): object {
   return Object.fromEntries(
     Object.keys(shape).map((name) => [name, Reflect.get(Object(sent), name)]),
   );
@@ -278,7 +282,7 @@ function problem(issue: z.core.$ZodIssue, whole: string, schema: z.ZodType): str
   const where = at === '' ? whole : at;
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(shapeOf(schema));
-    const names = issue.keys.map(shownName).join(', ');
+    const names = issue.keys.map(nameText).join(', ');
     const expected = known.length === 0 ? 'no fields here' : `only ${known.join(', ')}`;
     return `${where === '' ? '' : `${where}: `}unknown name ${names}; expected ${expected}`;
   }
@@ -288,7 +292,7 @@ function problem(issue: z.core.$ZodIssue, whole: string, schema: z.ZodType): str
 
 // A key can be sent in the place of a name: what has no name's form, or begins as our keys do, is
 // not repeated.
-function shownName(name: string): string {
+function nameText(name: string): string {
   const isName = /^[A-Za-z][A-Za-z0-9_-]{0,29}$/.test(name) && !/^sc[pt]?_/i.test(name);
   return isName ? JSON.stringify(name) : `of ${name.length} characters, not repeated here`;
 }
@@ -310,7 +314,7 @@ function shapeOf(schema: z.ZodType): object {
 /** A handler as the transport calls it: the declaration's types were checked where it was made. */
 export type AnyHandler = (
   input: { params: unknown; query: unknown; body: unknown; headers?: unknown },
-  asked: Asked,
+  asked: RequestContext,
   caller: Caller,
 ) => Promise<unknown>;
 
@@ -363,7 +367,7 @@ export type UnderWay = {
 };
 
 /** Counts the requests under way of one server. */
-export function requestsUnderWay(gate: Gate | null): UnderWay {
+export function requestsUnderWay(gate: AccessGate | null): UnderWay {
   let all = 0;
   const counts = new Map<string, number>();
 
@@ -399,18 +403,19 @@ function counterOf(by: Admission, route: string): string {
 
 function refuseOneMore(
   by: Admission,
-  gate: Gate | null,
+  gate: AccessGate | null,
   all: number,
   mine: number,
 ): Refusal | null {
-  if (all >= REQUESTS_MAX) return overloaded(BUSY);
-  if (by.kind === 'uncharged') return mine < UNCHARGED_OF_ONE_ROUTE_MAX ? null : overloaded(BUSY);
-  if (mine >= OF_ONE_ALLOWANCE_MAX) return overloaded(asManyAs(mine));
+  if (all >= REQUESTS_MAX) return overloadRefusal(BUSY);
+  if (by.kind === 'uncharged')
+    return mine < UNCHARGED_OF_ONE_ROUTE_MAX ? null : overloadRefusal(BUSY);
+  if (mine >= OF_ONE_ALLOWANCE_MAX) return overloadRefusal(asManyAs(mine));
   // Each of them may be charged: no more begin than can be paid for.
   if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
   const left = gate.left(by);
   if (mine < left) return null;
-  return left === 0 ? quotaSpent(by.credential.allowance) : overloaded(spokenFor(left));
+  return left === 0 ? quotaSpent(by.credential.allowance) : overloadRefusal(allowanceText(left));
 }
 
 const BUSY = 'Too many requests at once; try again in a second.';
@@ -419,22 +424,22 @@ function asManyAs(count: number): string {
   return `${count} requests with this allowance are under way at once; try again in a second.`;
 }
 
-function spokenFor(left: number): string {
+function allowanceText(left: number): string {
   return (
     `The ${left} requests that this allowance has left are under way; try again in a second. ` +
     'Nothing was charged.'
   );
 }
 
-function overloaded(error: string): Refusal {
+function overloadRefusal(error: string): Refusal {
   return new Refusal('overloaded', { error }, { 'retry-after': '1' });
 }
 
 /** What a handler is told, and how to let go of what watches for the end. */
-export type ContextHandle = { readonly asked: Asked; readonly done: () => void };
+export type ContextHandle = { readonly asked: RequestContext; readonly done: () => void };
 
 /** Begins to answer through a response. `now` is Unix seconds. */
-export function askedOf(
+export function contextOf(
   response: ServerResponse,
   now: () => number,
   budgetMs: number,
@@ -447,7 +452,11 @@ export function askedOf(
 }
 
 /** Begins to answer until a signal says that nobody waits. `now` is Unix seconds. */
-export function askedUntil(gone: AbortSignal, now: () => number, budgetMs: number): ContextHandle {
+export function contextUntil(
+  gone: AbortSignal,
+  now: () => number,
+  budgetMs: number,
+): ContextHandle {
   return asking(now, budgetMs, (end) => {
     if (gone.aborted) end();
     gone.addEventListener('abort', end, { once: true });

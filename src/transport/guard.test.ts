@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createGate, type Gate } from '../access/gate.ts';
+import { type AccessGate, createGate } from '../access/gate.ts';
 import { deriveSecrets, mintKey, mintToken, tokenAuthentication } from '../access/secret.ts';
 
 import {
@@ -151,7 +151,7 @@ describe('a route that takes a bearer token', () => {
 describe('the rule of access alone says who may ask', () => {
   const RULES = ['analyst', 'desk', 'enterprise', 'partner'] as const;
   const SURFACES = ['hosted', 'integrations', 'intelligence', 'web'] as const;
-  const served = (access: AccessRule, surface: Surface, gate: Gate | null) => {
+  const served = (access: AccessRule, surface: Surface, gate: AccessGate | null) => {
     const route = plainRoute({
       name: 'kept',
       surface,

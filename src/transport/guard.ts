@@ -2,7 +2,7 @@
 // can hold stops the mounting: no route is served without it.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Admission, Gate, HostedRule, Presented, TurnedAway } from '../access/gate.ts';
+import type { AccessGate, Admission, HostedRule, Presented, TurnedAway } from '../access/gate.ts';
 import type { AuthenticateToken } from '../access/secret.ts';
 import type { Sessions } from '../access/session.ts';
 import { Refusal } from '../contract/refusals.ts';
@@ -24,7 +24,7 @@ export type Guard = (headers: IncomingHttpHeaders, search: string) => Soon<Admis
 
 /** What the guards rest on; what is missing guards no route. */
 export type Guarding = {
-  readonly gate: Gate | null;
+  readonly gate: AccessGate | null;
   readonly tokens?: Tokens;
   /** Whether an Authorization header is the operator's. */
   readonly isOperator?: (authorization: string | undefined) => boolean;
@@ -86,12 +86,12 @@ function guardOfRule({ name, access }: RouteFacts, guarding: Guarding, tokenIn: 
   }
 }
 
-function keyGuard(gate: Gate, rule: HostedRule): Guard {
-  return (headers, search) => gate.admit(presentedIn(headers, search), rule);
+function keyGuard(gate: AccessGate, rule: HostedRule): Guard {
+  return (headers, search) => gate.admit(credentialsIn(headers, search), rule);
 }
 
 /** The places of a request in which a key can stand. */
-export function presentedIn(headers: IncomingHttpHeaders, search: string): Presented {
+export function credentialsIn(headers: IncomingHttpHeaders, search: string): Presented {
   const { authorization, 'x-service-membership': membership } = headers;
   const serviceMembership = typeof membership === 'string' ? membership : undefined;
   return { authorization, serviceMembership, search };
@@ -106,7 +106,7 @@ function tokenGuard(authenticate: AuthenticateToken, tokenIn: TokenIn): Guard {
       const { id: token_id, tier } = said;
       return { kind: 'uncharged', caller: { kind: 'token', token_id, tier } };
     }
-    return closed(said, BEARER);
+    return closedResult(said, BEARER);
   };
 }
 
@@ -114,7 +114,7 @@ function sessionGuard({ authenticate }: Pick<Sessions, 'authenticate'>): Guard {
   return async ({ cookie }) => {
     const said = await authenticate(cookie);
     if (said.outcome === 'opens') return { kind: 'uncharged', caller: said.caller };
-    return closed(said, {});
+    return closedResult(said, {});
   };
 }
 
@@ -123,13 +123,13 @@ function visitorGuard({ authenticate }: Pick<Sessions, 'authenticate'>): Guard {
   return async ({ cookie }) => {
     const said = await authenticate(cookie);
     if (said.outcome === 'opens') return { kind: 'uncharged', caller: said.caller };
-    return said.outcome === 'unreachable' ? closed(said, {}) : ANYBODY;
+    return said.outcome === 'unreachable' ? closedResult(said, {}) : ANYBODY;
   };
 }
 
 const BEARER = { 'www-authenticate': 'Bearer' };
 
-function closed(
+function closedResult(
   { outcome, reason }: { readonly outcome: string; readonly reason: string },
   headers: { readonly [name: string]: string },
 ): TurnedAway {
@@ -141,7 +141,7 @@ function closed(
 }
 
 const ONLY_OPERATOR = "The operator's token opens this, and nothing else does.";
-const NO_OPERATOR = closed({ outcome: 'none', reason: ONLY_OPERATOR }, BEARER);
+const NO_OPERATOR = closedResult({ outcome: 'none', reason: ONLY_OPERATOR }, BEARER);
 
 // A browser sends its cookie with whatever another site makes it send, so that a session alone is
 // no proof. What fails here is refused before the body is read, and again before it is used.

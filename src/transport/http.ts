@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Admission, Gate, QuotaFigures, TurnedAway } from '../access/gate.ts';
+import type { AccessGate, Admission, QuotaFigures, TurnedAway } from '../access/gate.ts';
 import { isFormOf } from '../access/session.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
 import {
@@ -28,7 +28,7 @@ import {
   API_HEADERS,
   type Asking,
   answersOf,
-  askedOf,
+  contextOf,
   describe,
   faultRefusal,
   figuresOf,
@@ -36,10 +36,10 @@ import {
   PAGE_HEADERS,
   reasonOf,
   refusalSaid,
-  type Said,
   type Sent,
+  type WrittenAnswer,
 } from './answer.ts';
-import { foreignForm, presentedIn } from './guard.ts';
+import { credentialsIn, foreignForm } from './guard.ts';
 import { type StreamServing, serveStreams } from './stream.ts';
 
 /** The largest body of a route that names no bound of its own. */
@@ -53,18 +53,18 @@ const NOT_MODIFIED = 304;
 const HOSTED_PATHS = '/api/v1/';
 
 /** What answers the posts to one path in a protocol of its own, past the routes. */
-export type Door = {
+export type HttpDoor = {
   readonly path: string;
   /** The largest body that is read, in bytes. */
   readonly bodyBytesMax: number;
   /** Lets a caller in (`null`) or turns it away, before anything else is read. */
   readonly admit: (request: IncomingMessage) => Promise<Refusal | null>;
   /** Writes the answer to a body that is JSON, or gives the refusal and has written nothing. */
-  readonly serve: (asked: Posted, response: ServerResponse) => Promise<Refusal | null>;
+  readonly serve: (asked: PostedBody, response: ServerResponse) => Promise<Refusal | null>;
 };
 
 /** A post to a door: its id in the log, and its body as JSON. */
-export type Posted = {
+export type PostedBody = {
   readonly id: string;
   readonly request: IncomingMessage;
   readonly body: unknown;
@@ -72,7 +72,7 @@ export type Posted = {
 
 export type HttpOptions = Answering & {
   readonly mounted: readonly Mounted[];
-  readonly doors?: readonly Door[];
+  readonly doors?: readonly HttpDoor[];
   /** Unix seconds. */
   readonly now: () => number;
   /** Time for reading history inside one request. */
@@ -112,7 +112,7 @@ export function createHttp(
     clientErrorHandler: (error, socket) => refuseUnparsed(error, socket, options),
     genReqId: requestIds(),
     frameworkErrors: (error, request, reply) => {
-      const refusal = refusalOf(error);
+      const refusal = refusalOfFault(error);
       refuseAt(request, reply, refusal === null ? badInput([BAD_PATH]) : refusal, options);
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
@@ -152,7 +152,7 @@ function askingOf(answers: Answers, name: string): Asking {
   return asking;
 }
 
-function doorsOf({ doors }: HttpOptions): readonly Door[] {
+function doorsOf({ doors }: HttpOptions): readonly HttpDoor[] {
   return doors === undefined ? [] : doors;
 }
 
@@ -247,7 +247,7 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     if (by === null) throw new Error(`${route.name}: nobody was let in`);
     const sent = byPages ? withoutToken(request, by) : request;
     if (sent instanceof Refusal) return send(reply, refuse(sent, null));
-    const { asked, done } = askedOf(reply.raw, now, budgetMs);
+    const { asked, done } = contextOf(reply.raw, now, budgetMs);
     const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
     const said = await ask(sent, by, { id, startedMs, asked, isGone });
     done();
@@ -268,7 +268,7 @@ function searchOf(url: string): string {
 
 // Written past the framework, whose own sending costs more than most answers. Of what the framework
 // would add, only the closing of a connection is kept.
-function send(reply: FastifyReply, { status, headers, bytes }: Said): void {
+function send(reply: FastifyReply, { status, headers, bytes }: WrittenAnswer): void {
   reply.raw.writeHead(status, {
     ...(headers['content-type'] === HTML_TYPE ? PAGE_HEADERS : API_HEADERS),
     'x-request-id': reply.request.id,
@@ -280,7 +280,7 @@ function send(reply: FastifyReply, { status, headers, bytes }: Said): void {
   reply.raw.end(bytes);
 }
 
-function openDoor(app: FastifyInstance, door: Door, options: HttpOptions): void {
+function openDoor(app: FastifyInstance, door: HttpDoor, options: HttpOptions): void {
   const { path, admit, serve } = door;
   const refuse = (reply: FastifyReply, refusal: Refusal | null): boolean => {
     if (refusal === null) return false;
@@ -312,7 +312,7 @@ function openDoor(app: FastifyInstance, door: Door, options: HttpOptions): void 
 }
 
 // A client that holds the answer already is told so, without its bytes.
-function sendIfNew(reply: FastifyReply, said: Said): void {
+function sendIfNew(reply: FastifyReply, said: WrittenAnswer): void {
   const { 'if-none-match': held } = reply.request.headers;
   const { etag } = said.headers;
   const isHeld = said.status === 200 && typeof etag === 'string' && isNamed(held, etag);
@@ -359,9 +359,9 @@ function refuseAt(
 }
 
 /** Whose allowance stands beside a response that no route gave; `null` off the hosted surface. */
-function figuresAt(gate: Gate, { url, headers }: IncomingMessage): Soon<QuotaFigures | null> {
+function figuresAt(gate: AccessGate, { url, headers }: IncomingMessage): Soon<QuotaFigures | null> {
   if (url?.startsWith(HOSTED_PATHS) !== true) return null;
-  return gate.figures(presentedIn(headers, searchOf(url)));
+  return gate.figures(credentialsIn(headers, searchOf(url)));
 }
 
 /** The refusal of a request that failed: what the framework refused, or a fault of ours. */
@@ -371,7 +371,7 @@ function refusalFor(
   { log }: HttpOptions,
   bodyType?: string,
 ): Refusal {
-  const refusal = refusalOf(error, bodyType);
+  const refusal = refusalOfFault(error, bodyType);
   if (refusal !== null) return refusal;
   log.error({ request_id: id, route: routeOptions.url, fault: describe(error) }, 'fault');
   return faultRefusal(id);
@@ -472,7 +472,7 @@ export const BAD_PATH = 'path: expected a decodable path of at most 256 characte
 export class BrokenBody extends Error {}
 
 /** The refusal that a fault of the framework stands for; `null` for a fault of ours. */
-export function refusalOf(error: unknown, bodyType = 'application/json'): Refusal | null {
+export function refusalOfFault(error: unknown, bodyType = 'application/json'): Refusal | null {
   if (error instanceof BrokenBody) return badInput([error.message]);
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {

@@ -120,13 +120,13 @@ export function eventsDoor(
 }
 
 /** A frame of a client: one that the stream declares, or the message that says what is wrong. */
-export type Heard =
+export type HeardFrame =
   | { readonly kind: 'ask'; readonly ask: { readonly type: string } }
   | { readonly kind: 'wrong'; readonly answer: Sendable };
 
 /** Reads a frame by the declaration; `null` is a binary one. What was sent is never echoed. */
-export function heardFrame(route: AnyStreamRoute, text: string | null): Heard {
-  const sent = text === null ? undefined : parsed(text);
+export function heardFrame(route: AnyStreamRoute, text: string | null): HeardFrame {
+  const sent = text === null ? undefined : parseJson(text);
   const ask = route.frames.safeParse(sent);
   if (ask.success) return { kind: 'ask', ask: ask.data };
   const known = Object.keys(route.heard);
@@ -137,7 +137,7 @@ export function heardFrame(route: AnyStreamRoute, text: string | null): Heard {
   return { kind: 'wrong', answer };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (fault) {

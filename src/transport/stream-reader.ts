@@ -51,7 +51,7 @@ const MS_PER_S = 1_000;
 const BURST_MAX = 128;
 
 /** One open stream. */
-export class Reader {
+export class StreamReader {
   readonly #door: Door;
   readonly #parts: ReaderParts;
   readonly #output: Output;

@@ -9,7 +9,7 @@ import { createGate } from '../access/gate.ts';
 import { PLANS } from '../access/plan.ts';
 import { deriveSecrets, mintKey } from '../access/secret.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { Message, StreamHandler, StreamSource } from '../contract/stream.ts';
+import type { StreamHandler, StreamMessage, StreamSource } from '../contract/stream.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { type TicksRoute, ticksHandler } from '../testing/scratch-stream.ts';
 import { createSlots } from './stream.ts';
@@ -148,7 +148,7 @@ describe('says', () => {
     }
   });
 
-  function oneTick(route: TicksRoute, fault: boolean): StreamSource<Message<'ticks'>> {
+  function oneTick(route: TicksRoute, fault: boolean): StreamSource<StreamMessage<'ticks'>> {
     let isTold = false;
     return {
       next: () => {

@@ -25,7 +25,7 @@ import {
   parseInput,
   reasonOf,
   refusalSaid,
-  type Said,
+  type WrittenAnswer,
 } from './answer.ts';
 import { type Guard, guardOfStream } from './guard.ts';
 import type { StreamMeters } from './metrics.ts';
@@ -44,9 +44,9 @@ import {
   type Door,
   type Heartbeat,
   holderOf,
-  Reader,
   type StreamHolder,
   type StreamLimits,
+  StreamReader,
   type StreamScope,
 } from './stream-reader.ts';
 
@@ -54,7 +54,7 @@ import {
 export type StreamServing = {
   readonly mounted: readonly MountedStream[];
   readonly limits: StreamLimits;
-  readonly slots: Slots;
+  readonly slots: StreamSlots;
   /** Without a final slash: where the server is reached. */
   readonly base: () => string;
 };
@@ -63,7 +63,7 @@ type Serving = Answering & {
   readonly streams: StreamServing;
   readonly now: () => number;
   /** Sends a whole answer. */
-  readonly send: (reply: FastifyReply, said: Said) => void;
+  readonly send: (reply: FastifyReply, said: WrittenAnswer) => void;
 };
 
 type Mount = OpeningParts & Serving & { readonly guard: Guard };
@@ -98,7 +98,7 @@ function serveSocket(
     const upgrading = find(request.raw);
     if (upgrading === undefined) throw new Error(`${route.name}: no upgrade came with it`);
     const { socket } = upgrading;
-    const said = await openStream(mount, askedOf(mount, request, null, socket));
+    const said = await openStream(mount, openingOf(mount, request, null, socket));
     if ('status' in said) return send(reply, said);
     const headers = { 'X-Request-Id': request.id, ...said.quota };
     upgrade(request.raw, upgrading, headers, (door) => {
@@ -128,7 +128,7 @@ function serveEvents(app: FastifyInstance, mount: Mount): void {
     const { raw } = reply;
     const last = request.headers['last-event-id'];
     const lastEventId = typeof last === 'string' ? last : null;
-    const said = await openStream(mount, askedOf(mount, request, lastEventId, raw));
+    const said = await openStream(mount, openingOf(mount, request, lastEventId, raw));
     if ('status' in said) return send(reply, said);
     if (raw.destroyed) return;
     const headers = { ...API_HEADERS, 'x-request-id': request.id, ...said.quota };
@@ -180,12 +180,12 @@ function admit(
   else enter(said);
 }
 
-function askedOf(
+function openingOf(
   { guard }: Mount,
   { id, startedMs, by, query, headers, url }: FastifyRequest,
   lastEventId: string | null,
-  ends: OpeningAsked['ends'],
-): OpeningAsked {
+  ends: OpeningRequest['ends'],
+): OpeningRequest {
   if (by === null) throw new Error('nobody was let in');
   const recheck = () => guard(headers, searchOf(url));
   return { id, startedMs, by, query, lastEventId, ends, recheck };
@@ -211,7 +211,11 @@ function upgradeRequired(route: AnyStreamRoute, base: string): Refusal {
   return new Refusal('upgrade_required', body, headers);
 }
 
-function earsOf({ stream, hub, limits }: Mount, streaming: AnyStreaming, reader: Reader): Ears {
+function earsOf(
+  { stream, hub, limits }: Mount,
+  streaming: AnyStreaming,
+  reader: StreamReader,
+): Ears {
   const { route } = stream;
   const mayHear = frameRate(limits);
   const answer = (text: string | null): void => {
@@ -266,7 +270,7 @@ export type OpeningParts = Answering & {
 };
 
 /** A request to open a stream. */
-export type OpeningAsked = {
+export type OpeningRequest = {
   readonly id: string;
   readonly startedMs: number;
   readonly by: Admission;
@@ -282,32 +286,32 @@ export type OpeningAsked = {
 export type Opening = {
   readonly streaming: AnyStreaming;
   readonly quota: { readonly [name: string]: string };
-  readonly begin: (door: Door) => Reader;
+  readonly begin: (door: Door) => StreamReader;
 };
 
 /** Opens a stream, or says why not. It never rejects: a fault of ours is a 500. */
 export async function openStream(
   parts: OpeningParts,
-  asked: OpeningAsked,
-): Promise<Opening | Said> {
+  asked: OpeningRequest,
+): Promise<Opening | WrittenAnswer> {
   const { stream, hub, meters, log } = parts;
   const { route } = stream;
   const { id, by, ends } = asked;
   const figures = figuresOf(by);
-  const refused = (refusal: Refusal): Said => {
+  const refuseOpening = (refusal: Refusal): WrittenAnswer => {
     meters.refused(route.name, refusal.code);
     return refusalSaid(refusal, figures);
   };
   // Its end was told before anybody listened for it.
-  if (ends.destroyed) return refused(new Refusal('overloaded', STOPPING, RETRY));
+  if (ends.destroyed) return refuseOpening(new Refusal('overloaded', STOPPING, RETRY));
   const place = placeOf(route, asked);
-  if (place instanceof Refusal) return refused(place);
+  if (place instanceof Refusal) return refuseOpening(place);
   const holder = holderOf(by.caller);
   const slot = await hub.slots.take(holder);
-  if (slot instanceof Refusal) return refused(slot);
+  if (slot instanceof Refusal) return refuseOpening(slot);
   if (ends.destroyed) {
     slot.release();
-    return refused(new Refusal('overloaded', STOPPING, RETRY));
+    return refuseOpening(new Refusal('overloaded', STOPPING, RETRY));
   }
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
@@ -316,20 +320,20 @@ export async function openStream(
     slot.release();
   };
   ends.once('close', leave);
-  const letGo = (said: Said): Said => {
+  const letGo = (said: WrittenAnswer): WrittenAnswer => {
     ends.off('close', leave);
     leave();
     return said;
   };
   try {
-    const said = await opened(parts, asked, place, controller.signal);
-    if (said instanceof Refusal) return letGo(refused(said));
+    const said = await openSource(parts, asked, place, controller.signal);
+    if (said instanceof Refusal) return letGo(refuseOpening(said));
     if (said instanceof Reply) {
       meters.refused(route.name, String(said.status));
       return letGo({ status: said.status, headers: said.headers, bytes: said.bytes() });
     }
     const charged = by.kind === 'uncharged' ? null : await charge(parts, by);
-    if (charged?.kind === 'refused') return letGo(refused(charged.refusal));
+    if (charged?.kind === 'refused') return letGo(refuseOpening(charged.refusal));
     meters.answered(route.name, 'opened', (performance.now() - asked.startedMs) / 1000);
     return {
       streaming: said,
@@ -345,7 +349,7 @@ export async function openStream(
 type Place = { readonly query: unknown; readonly since: number | null };
 
 /** The query as the handler takes it, and the place to go on from. */
-function placeOf(route: AnyStreamRoute, { query, lastEventId }: OpeningAsked): Place | Refusal {
+function placeOf(route: AnyStreamRoute, { query, lastEventId }: OpeningRequest): Place | Refusal {
   const input = parseInput(route.sent, { params: {}, query, body: undefined });
   if (input instanceof Refusal) return input;
   const { since, token: _, ...own } = Object(input.query);
@@ -361,9 +365,9 @@ const BUSY = { error: 'The stream could not be opened in time; try again in a se
 const STOPPING = { error: 'The service is stopping; try again in a second.' };
 const RETRY = { 'retry-after': '1' };
 
-async function opened(
+async function openSource(
   { stream, hub, limits, now }: OpeningParts,
-  { by }: OpeningAsked,
+  { by }: OpeningRequest,
   place: Place,
   signal: AbortSignal,
 ): Promise<AnyStreaming | Reply<never> | Refusal> {
@@ -401,11 +405,11 @@ export type Beginning = {
 
 /** The open streams of a server. */
 export type StreamHub = {
-  readonly slots: Slots;
+  readonly slots: StreamSlots;
   readonly stopping: () => boolean;
-  readonly begin: (beginning: Beginning) => Reader;
+  readonly begin: (beginning: Beginning) => StreamReader;
   /** Its socket is closed. */
-  readonly gone: (reader: Reader) => void;
+  readonly gone: (reader: StreamReader) => void;
   /** The heartbeat of a number, as of now. */
   readonly heartbeat: (route: AnyStreamRoute) => Heartbeat;
   /** Ends all of them in order, and resolves when the last socket is closed. */
@@ -415,7 +419,7 @@ export type StreamHub = {
 /** What the hub is made of. */
 export type HubParts = {
   readonly routes: readonly AnyStreamRoute[];
-  readonly slots: Slots;
+  readonly slots: StreamSlots;
   readonly limits: StreamLimits;
   readonly meters: StreamMeters;
   readonly log: Log;
@@ -423,7 +427,7 @@ export type HubParts = {
 
 /** Makes the hub and starts its timer. */
 export function createHub({ routes, slots, limits, meters, log }: HubParts): StreamHub {
-  const open = new Map<Reader, Beginning>();
+  const open = new Map<StreamReader, Beginning>();
   const accounts = createAccounts(limits.recheckMs, log);
   const flusher = createFlusher();
   let onEmpty: (() => void) | null = null;
@@ -455,7 +459,7 @@ export function createHub({ routes, slots, limits, meters, log }: HubParts): Str
     begin: (beginning) => {
       const { route, holder, id, door } = beginning;
       meters.opened(route.name, holder.scope);
-      const reader = new Reader(door, {
+      const reader = new StreamReader(door, {
         route,
         limits,
         flusher,
@@ -504,14 +508,14 @@ function heartbeatOf(route: AnyStreamRoute): Heartbeat {
 function createAccounts(recheckMs: number, log: Log) {
   const accounts = new Map<string, Account>();
   return {
-    join: ({ holder, recheck }: Beginning, reader: Reader, now: number): void => {
+    join: ({ holder, recheck }: Beginning, reader: StreamReader, now: number): void => {
       const known = accounts.get(holder.id);
       if (known !== undefined) known.readers.add(reader);
       else {
         accounts.set(holder.id, { readers: new Set([reader]), recheck, dueMs: now + recheckMs });
       }
     },
-    leave: ({ holder }: Beginning, reader: Reader): void => {
+    leave: ({ holder }: Beginning, reader: StreamReader): void => {
       const account = accounts.get(holder.id);
       account?.readers.delete(reader);
       if (account?.readers.size === 0) accounts.delete(holder.id);
@@ -527,7 +531,7 @@ function createAccounts(recheckMs: number, log: Log) {
 }
 
 type Account = {
-  readonly readers: Set<Reader>;
+  readonly readers: Set<StreamReader>;
   readonly recheck: Beginning['recheck'];
   dueMs: number;
 };
@@ -568,7 +572,7 @@ export type CountedTogether = {
 };
 
 /** The places of a process. */
-export type Slots = {
+export type StreamSlots = {
   readonly take: (holder: StreamHolder) => Promise<Slot | Refusal>;
   /** How many are taken. */
   readonly taken: () => number;
@@ -577,7 +581,7 @@ export type Slots = {
 };
 
 /** Makes the places. */
-export function createSlots(connectionsMax: number, together: CountedTogether): Slots {
+export function createSlots(connectionsMax: number, together: CountedTogether): StreamSlots {
   const byHolder = new Map<string, number>();
   const byScope = new Map<StreamScope, number>();
   let all = 0;

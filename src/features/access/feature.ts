@@ -1,6 +1,6 @@
 // Who may ask: memberships, keys, quota and tokens, and the commands that keep them.
 
-import { createGate, type Gate } from '../../access/gate.ts';
+import { type AccessGate, createGate } from '../../access/gate.ts';
 import { pageReading } from '../../access/page-reading.ts';
 import { webhookKey } from '../../access/payment.ts';
 import { PLANS } from '../../access/plan.ts';
@@ -20,7 +20,7 @@ import {
   type Members,
   type OpenedRests,
   type Service,
-  shownPage,
+  servePage,
 } from '../../compose/feature.ts';
 import type { Config } from '../../config.ts';
 import { present } from '../../evidence/measure.ts';
@@ -45,7 +45,6 @@ import { plansPage } from './pricing.page.tsx';
 import {
   createKey,
   createKeyHandler,
-  type DrawSettings,
   membershipUnread,
   newKeyPage,
   notDone,
@@ -54,6 +53,7 @@ import {
   replaceKeyHandler,
   revokeKey,
   revokeKeyHandler,
+  type SettingsPages,
   settings,
   settingsHandler,
   settingsPage,
@@ -77,7 +77,10 @@ export const access = feature({
     const memberships = membershipTable(database, context);
     const quota = quotaTable(database, context);
     const tokens = tokenTable(database, context);
-    const gate: Gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
+    const gate: AccessGate = createGate(
+      { keys, quota, secrets, durable: memberships.durable },
+      nowS,
+    );
     return {
       ports: {},
       services: {
@@ -116,7 +119,7 @@ function tokensOf({ intelligence }: Config, minted: TokenStore, secrets: Secrets
 // --- members.ts: Memberships as people meet them: purchases, signing in, settings and plans.
 
 type Rests = OpenedRests<{ access: typeof access }>;
-type Given = { readonly members: Members; readonly service: Service };
+type MembersPorts = { readonly members: Members; readonly service: Service };
 
 export const members = feature({
   name: 'members',
@@ -169,43 +172,43 @@ export const members = feature({
   },
   ports: {},
   pages: [
-    shownPage(pricingPage, 'Plans', ({ members: { plans } }: Given, facts) => async () => {
+    servePage(pricingPage, 'Plans', ({ members: { plans } }: MembersPorts, facts) => async () => {
       return pricingPage.reply(200, plansPage(facts, plans));
     }),
-    shownPage(settingsPage, 'Settings', (given: Given, facts) =>
+    servePage(settingsPage, 'Settings', (given: MembersPorts, facts) =>
       settingsHandler(settingsDesk(given), drawSettings(facts)),
     ),
-    shownPage(createKey, null, (given: Given, facts) =>
+    servePage(createKey, null, (given: MembersPorts, facts) =>
       createKeyHandler(settingsDesk(given), drawSettings(facts)),
     ),
-    shownPage(replaceKey, null, (given: Given, facts) =>
+    servePage(replaceKey, null, (given: MembersPorts, facts) =>
       replaceKeyHandler(settingsDesk(given), drawSettings(facts)),
     ),
-    shownPage(revokeKey, null, (given: Given, facts) =>
+    servePage(revokeKey, null, (given: MembersPorts, facts) =>
       revokeKeyHandler(settingsDesk(given), drawSettings(facts)),
     ),
-    shownPage(activatePage, null, ({ members: { signIn } }: Given, facts) =>
+    servePage(activatePage, null, ({ members: { signIn } }: MembersPorts, facts) =>
       activatePageHandler(signIn, (told) => signInPage(facts, told)),
     ),
-    shownPage(activate, null, ({ members: { signIn } }: Given, facts) =>
+    servePage(activate, null, ({ members: { signIn } }: MembersPorts, facts) =>
       activateHandler(signIn, (told) => signInPage(facts, told)),
     ),
-    shownPage(signOut, null, ({ members: { signIn } }: Given, facts) =>
+    servePage(signOut, null, ({ members: { signIn } }: MembersPorts, facts) =>
       signOutHandler(signIn, (told) => signInPage(facts, told)),
     ),
     // No page, and as little an answer for clients: the payment platform alone asks it.
-    shownPage(paymentWebhook, null, ({ members: { payments } }: Given) =>
+    servePage(paymentWebhook, null, ({ members: { payments } }: MembersPorts) =>
       paymentWebhookHandler(payments),
     ),
   ],
   commands: [...paymentCommands, ...linkCommands],
 });
 
-function settingsDesk({ members: { settings }, service: { base } }: Given) {
+function settingsDesk({ members: { settings }, service: { base } }: MembersPorts) {
   return { ...settings, base };
 }
 
-function drawSettings(facts: PageFacts): DrawSettings {
+function drawSettings(facts: PageFacts): SettingsPages {
   return {
     whole: (shown) => settings(facts, shown),
     unread: (reason) => membershipUnread(facts, reason),

@@ -31,7 +31,7 @@ export const paymentWebhook = plainRoute({
 });
 
 /** What the webhook rests on. */
-export type PaymentDesk = {
+export type PaymentPorts = {
   /** The keys of the secrets in force; without one nothing can be told from a forgery. */
   readonly keys: readonly Buffer[];
   readonly planOf: PlanOf;
@@ -51,7 +51,7 @@ const HELD =
 const UNREADABLE = 'A payment event asks what cannot be done: see `exhibit payments list`.';
 
 /** @internal */
-export function paymentWebhookHandler(desk: PaymentDesk): PlainHandler<typeof paymentWebhook> {
+export function paymentWebhookHandler(desk: PaymentPorts): PlainHandler<typeof paymentWebhook> {
   return async ({ headers, body }, { now }) => {
     if (desk.keys.length === 0) return paymentWebhook.reply(503, { error: NO_SECRET });
     const sent = {
@@ -77,7 +77,7 @@ export function paymentWebhookHandler(desk: PaymentDesk): PlainHandler<typeof pa
   };
 }
 
-function tell({ warn }: PaymentDesk, { delivery_id, type, asks }: PaymentDelivery, told: string) {
+function tell({ warn }: PaymentPorts, { delivery_id, type, asks }: PaymentDelivery, told: string) {
   if (told === 'unreadable') warn({ delivery_id, type }, UNREADABLE);
   if (told !== 'no_plan' || typeof asks === 'string') return;
   const { membership_id, product_id, plan_id } = asks;

@@ -1,19 +1,19 @@
 // Answers one question: what does each plan hold?
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import type { ShownPlan } from './settings.route.tsx';
+import type { PlanView } from './settings.route.tsx';
 
 const PATH = '/pricing';
 const TITLE = 'Plans';
 
 /** The page of the plans. */
-export function plansPage(facts: PageFacts, plans: readonly ShownPlan[]): string {
+export function plansPage(facts: PageFacts, plans: readonly PlanView[]): string {
   return page({ ...facts, title: TITLE, current: PATH, children: <Plans plans={plans} /> });
 }
 
 const number = (value: number): string => value.toLocaleString('en');
 
-function Plans({ plans }: { plans: readonly ShownPlan[] }) {
+function Plans({ plans }: { plans: readonly PlanView[] }) {
   return (
     <>
       <h1>{TITLE}</h1>

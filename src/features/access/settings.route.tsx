@@ -17,7 +17,7 @@ import type {
   NewKey,
   QuotaStore,
 } from '../../ports/access.ts';
-import { type DayShown, UsageChart } from './usage-chart.page.tsx';
+import { UsageChart, type UsageDay } from './usage-chart.page.tsx';
 
 /** How long a key may open beside the one that takes its place, in hours. */
 export const OVERLAP_HOURS = ['1', '24', '168'] as const;
@@ -89,7 +89,7 @@ export const pricingPage = plainRoute({
 });
 
 /** A key as it is listed. */
-export type ShownKey = {
+export type KeyView = {
   readonly id: string;
   readonly name: string | null;
   readonly prefix: string;
@@ -119,19 +119,23 @@ export type SettingsChange = {
 };
 
 /** What was read, or why it could not be. */
-type Told<T> = { readonly read: T } | { readonly unread: string };
+type ReadOrWhy<T> = { readonly read: T } | { readonly unread: string };
 
 /** All that the page shows. */
-export type Settings = {
+export type SettingsView = {
   readonly member: Member;
   readonly form_token: string;
   readonly now: UnixSeconds;
   readonly base: string;
   /** Whether a key was revoked just before. */
   readonly revoked: boolean;
-  readonly keys: Told<readonly ShownKey[]>;
-  readonly today: Told<{ readonly used: number; readonly limit: number; readonly reset_s: number }>;
-  readonly days: Told<readonly DayShown[]>;
+  readonly keys: ReadOrWhy<readonly KeyView[]>;
+  readonly today: ReadOrWhy<{
+    readonly used: number;
+    readonly limit: number;
+    readonly reset_s: number;
+  }>;
+  readonly days: ReadOrWhy<readonly UsageDay[]>;
   /** Newest first; `null`: none that could be read. */
   readonly changes: { readonly read: readonly SettingsChange[] | null; readonly whole: boolean };
 };
@@ -148,7 +152,7 @@ type Member = {
 };
 
 /** A key that was created, with how it is sent. */
-export type NewKeyShown = {
+export type NewKeyView = {
   readonly text: string;
   readonly name: string | null;
   readonly expires_at: UnixSeconds;
@@ -158,7 +162,7 @@ export type NewKeyShown = {
 };
 
 /** A plan as the table of plans has it. */
-export type ShownPlan = {
+export type PlanView = {
   readonly name: string;
   readonly title: string;
   readonly daily_requests: number;
@@ -172,17 +176,17 @@ export type ShownPlan = {
 };
 
 /** Draws the pages of the settings. */
-export type DrawSettings = {
-  readonly whole: (shown: Settings) => string;
+export type SettingsPages = {
+  readonly whole: (shown: SettingsView) => string;
   readonly unread: (reason: string) => string;
   readonly notDone: (title: string, why: string) => string;
-  readonly newKey: (shown: NewKeyShown) => string;
+  readonly newKey: (shown: NewKeyView) => string;
 };
 
 // Whose membership it is follows from the session alone; nothing that is sent names another.
 
 /** What the settings rest on. A minted key's `text` is the key. */
-export type SettingsDesk = {
+export type SettingsPorts = {
   readonly memberships: Pick<MembershipStore, 'find'>;
   readonly keys: Pick<KeyStore, 'list' | 'add' | 'replace' | 'revoke'>;
   readonly quota: Pick<QuotaStore, 'usage' | 'days'>;
@@ -205,17 +209,17 @@ function sessionOf(caller: Caller): InSession {
 
 /** @internal */
 export function settingsHandler(
-  desk: SettingsDesk,
-  draw: DrawSettings,
+  desk: SettingsPorts,
+  draw: SettingsPages,
 ): PlainHandler<typeof settingsPage> {
   return async ({ query: { done } }, { now }, caller) => {
     const { session_id, membership_id, form_token } = sessionOf(caller);
-    const membership = await found(desk, membership_id);
+    const membership = await findMembership(desk, membership_id);
     if (membership instanceof Unread) {
       return settingsPage.reply(503, draw.unread(membership.why.reason));
     }
     const renewed = await desk.sessions.renew(session_id);
-    const shown = await shownOf(desk, membership.value, now());
+    const shown = await viewSettings(desk, membership.value, now());
     const told = { ...shown, form_token, revoked: done === 'revoked' };
     return settingsPage.reply(200, draw.whole(told), {
       // A token that could not be changed stays as good as it was.
@@ -225,18 +229,18 @@ export function settingsHandler(
 }
 
 /** The membership of a session: its row cannot be gone, since the session refers to it. */
-async function found({ memberships }: SettingsDesk, id: string) {
+async function findMembership({ memberships }: SettingsPorts, id: string) {
   return map(await memberships.find(id), (membership) => {
     if (membership === null) throw new Error('a session of a membership that is not there');
     return membership;
   });
 }
 
-async function shownOf(
-  { keys, quota, accessLog, base }: SettingsDesk,
+async function viewSettings(
+  { keys, quota, accessLog, base }: SettingsPorts,
   membership: Membership,
   now: UnixSeconds,
-): Promise<Omit<Settings, 'form_token' | 'revoked'>> {
+): Promise<Omit<SettingsView, 'form_token' | 'revoked'>> {
   const { membership_id } = membership;
   const plan = PLANS[membership.plan];
   const { allowance, reset_s } = dailyAllowance(membership_id, plan, now);
@@ -253,8 +257,8 @@ async function shownOf(
     now,
     base: base(),
     keys: listed.checked ? { read: listed.value } : { unread: listed.why.reason },
-    today: toldOf(used, (value) => ({ used: value, limit: plan.daily_requests, reset_s })),
-    days: toldOf(counted, (rows) => {
+    today: readOrWhy(used, (value) => ({ used: value, limit: plan.daily_requests, reset_s })),
+    days: readOrWhy(counted, (rows) => {
       const held = new Map(rows.map(({ day, used: of }) => [day, of]));
       return days.map((day) => ({ day, used: held.get(day) }));
     }),
@@ -262,7 +266,7 @@ async function shownOf(
   };
 }
 
-function toldOf<T, U, P extends string>(reading: Reading<T, P>, of: (value: T) => U) {
+function readOrWhy<T, U, P extends string>(reading: Reading<T, P>, of: (value: T) => U) {
   return reading instanceof Unread ? { unread: reading.why.reason } : { read: of(reading.value) };
 }
 
@@ -289,15 +293,15 @@ const REPLACED =
 type Minted = {
   readonly text: string;
   readonly stored: NewKey;
-  readonly plan: Settings['member']['plan'];
+  readonly plan: SettingsView['member']['plan'];
 };
 
 /** Makes a key for an active membership, or says why there is none; nothing is stored yet. */
-async function minted(
-  desk: SettingsDesk,
+async function mintForMember(
+  desk: SettingsPorts,
   membership_id: string,
 ): Promise<Minted | { readonly status: 409 | 503; readonly why: string }> {
-  const membership = await found(desk, membership_id);
+  const membership = await findMembership(desk, membership_id);
   if (membership instanceof Unread) return { status: 503, why: NO_STORE };
   if (membership.value.status !== 'active') return { status: 409, why: INACTIVE };
   const plan = PLANS[membership.value.plan];
@@ -306,61 +310,61 @@ async function minted(
 
 /** @internal */
 export function createKeyHandler(
-  desk: SettingsDesk,
-  draw: DrawSettings,
+  desk: SettingsPorts,
+  draw: SettingsPages,
 ): PlainHandler<typeof createKey> {
-  const refused = (status: 409 | 503, why: string) =>
+  const refuse = (status: 409 | 503, why: string) =>
     createKey.reply(status, draw.notDone('The key was not created', why));
   return async ({ body: { name } }, _asked, caller) => {
-    const key = await minted(desk, sessionOf(caller).membership_id);
-    if ('why' in key) return refused(key.status, key.why);
+    const key = await mintForMember(desk, sessionOf(caller).membership_id);
+    if ('why' in key) return refuse(key.status, key.why);
     const { active_keys, title } = key.plan;
     const added = await desk.keys.add({ ...key.stored, name }, active_keys, 'member');
-    if (added instanceof Unread) return refused(503, NO_STORE);
-    if (added.value.outcome === 'no_membership') return refused(409, INACTIVE);
+    if (added instanceof Unread) return refuse(503, NO_STORE);
+    if (added.value.outcome === 'no_membership') return refuse(409, INACTIVE);
     if (added.value.outcome === 'limit') {
       const why = `All ${active_keys} keys of the plan ${title} are active. Revoke one first.`;
-      return refused(409, why);
+      return refuse(409, why);
     }
     const { expires_at } = added.value.key;
-    return createKey.reply(200, draw.newKey(shownKey(desk, key.text, name, expires_at)));
+    return createKey.reply(200, draw.newKey(newKeyView(desk, key.text, name, expires_at)));
   };
 }
 
-function shownKey(
-  { base }: SettingsDesk,
+function newKeyView(
+  { base }: SettingsPorts,
   text: string,
   name: string | null,
   expires_at: UnixSeconds,
-): NewKeyShown {
+): NewKeyView {
   return { text, name, expires_at, base: base(), instead_until: null };
 }
 
 /** @internal */
 export function replaceKeyHandler(
-  desk: SettingsDesk,
-  draw: DrawSettings,
+  desk: SettingsPorts,
+  draw: SettingsPages,
 ): PlainHandler<typeof replaceKey> {
-  const refused = (status: 404 | 409 | 503, why: string) =>
+  const refuse = (status: 404 | 409 | 503, why: string) =>
     replaceKey.reply(status, draw.notDone('The key was not replaced', why));
   return async ({ params: { id }, body: { overlap } }, { now }, caller) => {
-    const key = await minted(desk, sessionOf(caller).membership_id);
-    if ('why' in key) return refused(key.status, key.why);
+    const key = await mintForMember(desk, sessionOf(caller).membership_id);
+    if ('why' in key) return refuse(key.status, key.why);
     const until = now() + Number(overlap) * HOUR_S;
     const replaced = await desk.keys.replace(id, key.stored, until);
-    if (replaced instanceof Unread) return refused(503, NO_STORE);
-    if (replaced.value.outcome === 'unknown') return refused(404, NO_KEY);
-    if (replaced.value.outcome !== 'added') return refused(409, REPLACED);
+    if (replaced instanceof Unread) return refuse(503, NO_STORE);
+    if (replaced.value.outcome === 'unknown') return refuse(404, NO_KEY);
+    if (replaced.value.outcome !== 'added') return refuse(409, REPLACED);
     const { name, expires_at } = replaced.value.key;
-    const shown = { ...shownKey(desk, key.text, name, expires_at), instead_until: until };
+    const shown = { ...newKeyView(desk, key.text, name, expires_at), instead_until: until };
     return replaceKey.reply(200, draw.newKey(shown));
   };
 }
 
 /** @internal */
 export function revokeKeyHandler(
-  desk: SettingsDesk,
-  draw: DrawSettings,
+  desk: SettingsPorts,
+  draw: SettingsPages,
 ): PlainHandler<typeof revokeKey> {
   return async ({ params: { id } }, { now }, caller) => {
     const { membership_id } = sessionOf(caller);
@@ -379,7 +383,7 @@ const TITLE = 'Settings';
 const number = (value: number): string => value.toLocaleString('en');
 
 /** @internal The page of a membership. */
-export function settings(facts: PageFacts, shown: Settings): string {
+export function settings(facts: PageFacts, shown: SettingsView): string {
   return page({ ...facts, title: TITLE, current: PATH, children: <Whole shown={shown} /> });
 }
 
@@ -404,7 +408,7 @@ export function notDone(facts: PageFacts, title: string, why: string): string {
   return messagePage(facts, { title, why, current: PATH, back });
 }
 
-function Whole({ shown }: { shown: Settings }) {
+function Whole({ shown }: { shown: SettingsView }) {
   const { member, form_token, revoked } = shown;
   return (
     <>
@@ -440,7 +444,7 @@ function Token({ token }: { token: string }) {
   return <input type="hidden" name="form_token" value={token} />;
 }
 
-function MembershipSection({ shown: { member, today } }: { shown: Settings }) {
+function MembershipSection({ shown: { member, today } }: { shown: SettingsView }) {
   return (
     <section aria-labelledby="membership">
       <h2 id="membership" class="hidden">
@@ -485,14 +489,14 @@ function hoursText(seconds: number): string {
   return hours === 0 ? `${minutes} min` : `${hours} h ${minutes % 60} min`;
 }
 
-function isOpen(key: ShownKey, now: UnixSeconds): boolean {
+function isOpen(key: KeyView, now: UnixSeconds): boolean {
   return key.revoked_at === null && key.expires_at > now;
 }
 
 /** So many keys that ended are shown, the newest. */
 const ENDED_SHOWN = 20;
 
-function Keys({ shown }: { shown: Settings }) {
+function Keys({ shown }: { shown: SettingsView }) {
   const { keys, now, member, form_token } = shown;
   if ('unread' in keys) {
     return (
@@ -541,7 +545,7 @@ function NewKeySection({ token }: { token: string }) {
   );
 }
 
-type RowProps = { shown: ShownKey; token: string; isActive: boolean };
+type RowProps = { shown: KeyView; token: string; isActive: boolean };
 
 function KeyRow({ shown, token, isActive }: RowProps) {
   const { id, name, prefix, created_at, expires_at, last_used_at, replaced_at } = shown;
@@ -590,7 +594,7 @@ function KeyRow({ shown, token, isActive }: RowProps) {
   );
 }
 
-function Ended({ keys }: { keys: readonly ShownKey[] }) {
+function Ended({ keys }: { keys: readonly KeyView[] }) {
   return (
     <details>
       <summary>Keys that ended</summary>
@@ -614,7 +618,7 @@ function Ended({ keys }: { keys: readonly ShownKey[] }) {
   );
 }
 
-function Usage({ shown: { days } }: { shown: Settings }) {
+function Usage({ shown: { days } }: { shown: SettingsView }) {
   return (
     <section aria-labelledby="usage">
       <h2 id="usage">Use by day</h2>
@@ -637,7 +641,7 @@ const WORDS: { readonly [K in SettingsChange['change']]: string } = {
   integration_removed: 'Chat removed',
 };
 
-function Changes({ changes: { read, whole } }: { changes: Settings['changes'] }) {
+function Changes({ changes: { read, whole } }: { changes: SettingsView['changes'] }) {
   return (
     <section aria-labelledby="changes">
       <h2 id="changes">Changes</h2>
@@ -677,7 +681,7 @@ function Changes({ changes: { read, whole } }: { changes: Settings['changes'] })
 // It is shown here and nowhere again.
 
 /** @internal The page that shows a key once. */
-export function newKeyPage(facts: PageFacts, shown: NewKeyShown): string {
+export function newKeyPage(facts: PageFacts, shown: NewKeyView): string {
   const { text, name, expires_at, base, instead_until } = shown;
   return page({
     ...facts,

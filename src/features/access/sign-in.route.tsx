@@ -56,7 +56,7 @@ export const signOut = plainRoute({
 });
 
 /** What the page of signing in says above its form. */
-export type SignInTold =
+export type SignInView =
   | {
       readonly kind: 'asked' | 'bad_link' | 'bad_code' | 'too_often' | 'unreachable' | 'still_in';
     }
@@ -64,32 +64,35 @@ export type SignInTold =
   | { readonly kind: 'link'; readonly membership_id: string; readonly link: string };
 
 /** Draws the page of signing in. */
-export type DrawSignIn = (told: SignInTold) => string;
+export type SignInDrawing = (told: SignInView) => string;
 
 // What it says of a wrong try is the same whatever was wrong.
 
 /** What signing in rests on. */
-export type SignInDesk = {
+export type SignInPorts = {
   readonly signIn: Pick<SignIn, 'membershipOf' | 'byLink' | 'byCode'>;
   readonly sessions: Pick<Sessions, 'end'>;
 };
 
 /** @internal */
 export function activatePageHandler(
-  { signIn }: SignInDesk,
-  draw: DrawSignIn,
+  { signIn }: SignInPorts,
+  draw: SignInDrawing,
 ): PlainHandler<typeof activatePage> {
   return async ({ query: { link } }) => {
     if (link === undefined) return activatePage.reply(200, draw({ kind: 'asked' }));
     const membership_id = signIn.membershipOf(link);
-    const told: SignInTold =
+    const told: SignInView =
       membership_id === null ? { kind: 'bad_link' } : { kind: 'link', membership_id, link };
     return activatePage.reply(200, draw(told));
   };
 }
 
 /** @internal */
-export function activateHandler(desk: SignInDesk, draw: DrawSignIn): PlainHandler<typeof activate> {
+export function activateHandler(
+  desk: SignInPorts,
+  draw: SignInDrawing,
+): PlainHandler<typeof activate> {
   return async ({ body: { membership_id, code, link } }) => {
     const byLink = link !== undefined;
     const tried = byLink
@@ -99,16 +102,16 @@ export function activateHandler(desk: SignInDesk, draw: DrawSignIn): PlainHandle
       const headers = { location: '/settings', 'set-cookie': tried.cookie };
       return activate.reply(303, undefined, headers);
     }
-    const page = draw(toldOf(tried, byLink));
+    const page = draw(viewOf(tried, byLink));
     if (tried.outcome === 'too_often') return activate.reply(429, page);
     return activate.reply(tried.outcome === 'unreachable' ? 503 : 401, page);
   };
 }
 
-function toldOf(
+function viewOf(
   { outcome }: Exclude<SignInOutcome, { outcome: 'signed_in' }>,
   byLink: boolean,
-): SignInTold {
+): SignInView {
   if (outcome === 'refused') return { kind: byLink ? 'bad_link' : 'bad_code' };
   return { kind: outcome };
 }
@@ -120,8 +123,8 @@ function asSent(field: string | undefined): string {
 
 /** @internal */
 export function signOutHandler(
-  { sessions }: SignInDesk,
-  draw: DrawSignIn,
+  { sessions }: SignInPorts,
+  draw: SignInDrawing,
 ): PlainHandler<typeof signOut> {
   return async (_input, _asked, caller) => {
     if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
@@ -136,7 +139,7 @@ export function signOutHandler(
 const PATH = '/activate';
 const TITLE = 'Sign in';
 
-const SAID: { readonly [K in Exclude<SignInTold['kind'], 'asked' | 'link'>]: string } = {
+const SAID: { readonly [K in Exclude<SignInView['kind'], 'asked' | 'link'>]: string } = {
   bad_link: 'This link does not open: it was used, is older than a day, or is not whole.',
   bad_code: 'The membership id and the code do not belong together.',
   too_often: 'Too many tries for this membership. Wait a quarter of an hour, or use a link.',
@@ -145,7 +148,7 @@ const SAID: { readonly [K in Exclude<SignInTold['kind'], 'asked' | 'link'>]: str
 };
 
 /** @internal The page of signing in. */
-export function signInPage(facts: PageFacts, told: SignInTold): string {
+export function signInPage(facts: PageFacts, told: SignInView): string {
   return page({
     ...facts,
     title: TITLE,
@@ -170,7 +173,7 @@ function ByLink({ membership_id, link }: { membership_id: string; link: string }
   );
 }
 
-function ByCode({ told: { kind } }: { told: SignInTold }) {
+function ByCode({ told: { kind } }: { told: SignInView }) {
   return (
     <>
       <h1>{TITLE}</h1>

@@ -5,7 +5,7 @@ import { countOrZero } from '../../evidence/measure.ts';
 import { Table } from '../../pages/words.tsx';
 
 /** A day and its requests; of a day on which nothing was charged there is no counter. */
-export type DayShown = { readonly day: string; readonly used: number | undefined };
+export type UsageDay = { readonly day: string; readonly used: number | undefined };
 
 const WIDTH = 720;
 const HEIGHT = 190;
@@ -20,13 +20,13 @@ const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });
 const number = (value: number): string => value.toLocaleString('en');
 
 /** The use by day. */
-export function UsageChart({ days }: { days: readonly DayShown[] }) {
-  const highest = Math.max(...days.map(usedOn));
+export function UsageChart({ days }: { days: readonly UsageDay[] }) {
+  const highest = Math.max(...days.map(useOn));
   const top = ceilingOf(Math.max(1, highest));
   const slots = Math.max(days.length, SLOTS_MIN);
   const slot = (WIDTH - LEFT) / slots;
   const height = (used: number) => ((BASE - TOP) * used) / top;
-  const total = days.reduce((sum, day) => sum + usedOn(day), 0);
+  const total = days.reduce((sum, day) => sum + useOn(day), 0);
   return (
     <figure class="plot wide">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="usage-title">
@@ -53,11 +53,11 @@ export function UsageChart({ days }: { days: readonly DayShown[] }) {
             class="bar"
             data-day={one.day}
             x={LEFT + (slots - days.length + i) * slot + (slot * (1 - BAR_SHARE)) / 2}
-            y={BASE - height(usedOn(one))}
+            y={BASE - height(useOn(one))}
             width={slot * BAR_SHARE}
-            height={height(usedOn(one))}
+            height={height(useOn(one))}
           >
-            <title>{`${one.day}: ${number(usedOn(one))}`}</title>
+            <title>{`${one.day}: ${number(useOn(one))}`}</title>
           </rect>
         ))}
         <Ends days={days} slots={slots} slot={slot} />
@@ -72,7 +72,7 @@ export function UsageChart({ days }: { days: readonly DayShown[] }) {
           rows={days.toReversed()}
           columns={[
             { head: 'Day', cell: ({ day }) => day },
-            { head: 'Requests', cell: (one) => number(usedOn(one)) },
+            { head: 'Requests', cell: (one) => number(useOn(one)) },
           ]}
         />
       </details>
@@ -80,7 +80,7 @@ export function UsageChart({ days }: { days: readonly DayShown[] }) {
   );
 }
 
-type EndsProps = { days: readonly DayShown[]; slots: number; slot: number };
+type EndsProps = { days: readonly UsageDay[]; slots: number; slot: number };
 
 function Ends({ days, slots, slot }: EndsProps) {
   const [first] = days;
@@ -102,7 +102,7 @@ function Ends({ days, slots, slot }: EndsProps) {
   );
 }
 
-function usedOn({ used }: DayShown): number {
+function useOn({ used }: UsageDay): number {
   return countOrZero(used);
 }
 

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { MS_PER_S } from '../../chain/time.ts';
 import { nowS } from '../../compose/clock.ts';
 import { evmClients } from '../../compose/evm-clients.ts';
-import { type Base, feature, served, shownPage } from '../../compose/feature.ts';
+import { type Base, feature, servePage, serveRoute } from '../../compose/feature.ts';
 import { type Outside, outsideOf } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { map, Read, unread } from '../../evidence/reading.ts';
@@ -85,8 +85,10 @@ export const bridges = feature({
     };
   },
   routes: [
-    served(walletBridges, walletBridgesHandler),
-    served(registryBridges, (ports: RegistryPorts) => registryBridgesHandler(ports.bridgeRegistry)),
+    serveRoute(walletBridges, walletBridgesHandler),
+    serveRoute(registryBridges, (ports: RegistryPorts) =>
+      registryBridgesHandler(ports.bridgeRegistry),
+    ),
   ],
   ports: {
     bridgeRegistry: {
@@ -140,7 +142,7 @@ export const bridges = feature({
     services: ({ configured }) => bridgeServices(configured.ok ? configured.config : null),
   },
   pages: [
-    shownPage(bridgeContractsPage, 'Bridges', ({ bridgeRegistry }: RegistryPorts, facts) =>
+    servePage(bridgeContractsPage, 'Bridges', ({ bridgeRegistry }: RegistryPorts, facts) =>
       bridgeContractsPageHandler(bridgeRegistry, facts),
     ),
   ],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { isoDay, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
+import { isoDay, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import { tally } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
@@ -25,7 +25,7 @@ const registryRow = z.strictObject({
   role: oneOf(BRIDGE_ROLES),
   valid_from_block: z.int().nonnegative().nullable(),
   /** Chains that are not covered where the protocol has the same address: EIP-155 ids. */
-  also_on: ofRow(z.array(z.int().positive())),
+  also_on: rowFact(z.array(z.int().positive())),
   sources: z.array(words()).min(1),
   reviewed: isoDay,
   note: words().nullable(),

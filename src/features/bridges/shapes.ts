@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { claimedWords, isoTime, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
+import { claimedWords, isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import { STATUS_PAGES } from '../../ports/bridges.ts';
 
 /** The event of a contract. Amounts are decimal text, in smallest units. */
@@ -13,7 +13,7 @@ export const bridgeEvent = z.strictObject({
   asset: words().nullable(),
   amount: words().nullable(),
   /** The contracts between the wallet and the bridge's, each with the registry's name for it. */
-  via: ofRow(z.array(z.strictObject({ contract: words(), name: words().nullable() }))),
+  via: rowFact(z.array(z.strictObject({ contract: words(), name: words().nullable() }))),
   contract: words(),
   message_id: words().nullable(),
   origin: words().nullable(),
@@ -55,10 +55,10 @@ export const bridgeDealings = z.strictObject({
   transfers: z.int().positive(),
   transactions: z.int().positive(),
   usd: z.number().nonnegative().nullable(),
-  unpriced_transfers: ofRow(z.int().nonnegative()),
+  unpriced_transfers: rowFact(z.int().nonnegative()),
   first_seen: isoTime,
   last_seen: isoTime,
   contracts: z.array(words()).min(1),
-  messaging_only: ofRow(z.boolean()),
+  messaging_only: rowFact(z.boolean()),
 });
 export type BridgeDealings = z.output<typeof bridgeDealings>;

@@ -10,7 +10,7 @@ import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
   addressText,
-  checked,
+  checkedFlag,
   harmless,
   isoDay,
   isoTime,
@@ -105,7 +105,7 @@ export const walletBridges = evidenceRoute({
     }),
     total_usd: claimedUsd,
     coverage: z.strictObject({
-      checked: checked(TRACE),
+      checked: checkedFlag(TRACE),
       reason: prose().nullable(),
       from_block: harmless(count, 'the number of a block is a place').nullable(),
       to_block: z.int().positive().nullable(),
@@ -130,7 +130,7 @@ export const walletBridges = evidenceRoute({
       .strictObject({
         read: z.int().positive().nullable(),
         unread: z.int().positive().nullable(),
-        complete: checked(RECEIPTS),
+        complete: checkedFlag(RECEIPTS),
         unknown_events: negative(count.nullable(), RECEIPTS),
         reason: prose().nullable(),
       })

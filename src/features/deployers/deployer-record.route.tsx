@@ -11,9 +11,9 @@ import {
   claimedWords,
   harmless,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -21,22 +21,22 @@ import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Moment, Table } from '../../pages/words.tsx';
 import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/deployers.ts';
-import { chainNotServed, noLaunchFound, recordShown } from './record.ts';
+import { chainNotServed, noLaunchFound, recordView } from './record.ts';
 
 const RECORDS = { restsOn: ['deployer_records'] } as const;
 
 const count = negative(z.int().nonnegative(), RECORDS);
-const usd = ofRow(z.number().nonnegative().nullable(), RECORDS);
+const usd = rowFact(z.number().nonnegative().nullable(), RECORDS);
 
 const launch = z.strictObject({
   address: words(),
-  outcome: ofRow(z.enum(['live', 'died', 'never_listed', 'unchecked']), RECORDS),
+  outcome: rowFact(z.enum(['live', 'died', 'never_listed', 'unchecked']), RECORDS),
   created_at: unixSeconds,
-  observed_age_days: ofRow(z.number().nonnegative()),
+  observed_age_days: rowFact(z.number().nonnegative()),
   liquidity_usd: usd,
   volume_usd_24h: usd,
-  transfers_observed: ofRow(z.int().nonnegative().nullable(), RECORDS),
-  transfers_truncated: ofRow(z.boolean().nullable(), RECORDS),
+  transfers_observed: rowFact(z.int().nonnegative().nullable(), RECORDS),
+  transfers_truncated: rowFact(z.boolean().nullable(), RECORDS),
   via: words().nullable(),
 });
 
@@ -47,7 +47,7 @@ const coverage = z.strictObject({
   factory_depth: z.literal(1),
   truncated: negative(z.boolean(), RECORDS),
   truncated_factories: negative(z.array(words()), RECORDS),
-  contracts_examined: ofRow(z.int().nonnegative(), RECORDS),
+  contracts_examined: rowFact(z.int().nonnegative(), RECORDS),
   skipped: negative(
     z.array(
       z.strictObject({
@@ -63,7 +63,7 @@ const coverage = z.strictObject({
     RECORDS,
   ),
   unchecked: count,
-  providers: ofRow(z.array(words()), RECORDS),
+  providers: rowFact(z.array(words()), RECORDS),
 });
 
 /** What a record says, wherever it is answered. */
@@ -88,7 +88,7 @@ export const deployerRecordData = z.strictObject({
 });
 
 /** A record as it is shown. */
-export type ShownRecord = z.output<typeof deployerRecordData>;
+export type DeployerRecordView = z.output<typeof deployerRecordData>;
 
 export const deployerRecord = evidenceRoute({
   name: 'deployer_record',
@@ -155,14 +155,14 @@ export function deployerRecordHandler({
         consulted: [reading],
       });
     }
-    return deployerRecord.ok({ subject, data: recordShown(reading) });
+    return deployerRecord.ok({ subject, data: recordView(reading) });
   };
 }
 
 // A record, a walk that found nothing, and an address that nobody looked at are three pages.
 
 /** What a wallet of Solana launched, as its route answers. */
-export type ShownWallet = {
+export type WalletView = {
   readonly answer: 'flagged' | 'record';
   readonly entries: readonly {
     readonly mint: string;
@@ -177,9 +177,9 @@ export type ShownWallet = {
 };
 
 /** What an address is answered. `looked`: its launches were looked for, and none is credited. */
-export type ShownDeployer =
-  | { readonly kind: 'ethereum'; readonly record: ShownRecord }
-  | { readonly kind: 'solana'; readonly wallet: ShownWallet }
+export type DeployerView =
+  | { readonly kind: 'ethereum'; readonly record: DeployerRecordView }
+  | { readonly kind: 'solana'; readonly wallet: WalletView }
   | { readonly kind: 'absent'; readonly looked: boolean; readonly reason: string };
 
 /** @internal The page of a deployer. */
@@ -187,7 +187,7 @@ export function deployerHtml(
   facts: PageFacts,
   chain: string,
   address: string,
-  shown: ShownDeployer,
+  shown: DeployerView,
 ): string {
   return page({
     ...facts,
@@ -199,7 +199,7 @@ export function deployerHtml(
         <p class="lead subject">
           <code>{address}</code> on {chain}
         </p>
-        <Shown shown={shown} />
+        <DeployerContent shown={shown} />
         <p class="quiet">
           Wallets that the rug model flagged lately stand on the{' '}
           <a href="/leaderboard">leaderboard</a>.
@@ -209,7 +209,7 @@ export function deployerHtml(
   });
 }
 
-function Shown({ shown }: { shown: ShownDeployer }) {
+function DeployerContent({ shown }: { shown: DeployerView }) {
   switch (shown.kind) {
     case 'ethereum':
       return <Record record={shown.record} />;
@@ -234,7 +234,7 @@ function Absent({ looked, reason }: { looked: boolean; reason: string }) {
   );
 }
 
-const STATES: { readonly [K in ShownRecord['state']]: string } = {
+const STATES: { readonly [K in DeployerRecordView['state']]: string } = {
   all_died: 'Every listed launch has died',
   mixed: 'Some listed launches live',
   no_listed_launch: 'No venue ever listed a launch',
@@ -242,7 +242,7 @@ const STATES: { readonly [K in ShownRecord['state']]: string } = {
 };
 
 /** @internal What became of the launches of a record. */
-export function Record({ record }: { record: ShownRecord }) {
+export function Record({ record }: { record: DeployerRecordView }) {
   const { coverage, launches, died, listed_launches: listed, never_listed } = record;
   return (
     <>
@@ -285,7 +285,7 @@ function Facts({ rows }: { rows: readonly FactRow[] }) {
   );
 }
 
-function Launches({ launches }: Pick<ShownRecord, 'launches'>) {
+function Launches({ launches }: Pick<DeployerRecordView, 'launches'>) {
   return (
     <Table
       caption="Launches, as they were observed"
@@ -311,13 +311,13 @@ function dollarText(amount: number | null): string {
   return amount === null ? 'not measured' : amount.toLocaleString('en');
 }
 
-function transfers(one: ShownRecord['launches'][number]): string {
+function transfers(one: DeployerRecordView['launches'][number]): string {
   const { transfers_observed: count, transfers_truncated: more } = one;
   if (count === null) return 'not read';
   return more === true ? `${count} and more` : String(count);
 }
 
-function Skipped({ skipped }: { skipped: ShownRecord['coverage']['skipped'] }) {
+function Skipped({ skipped }: { skipped: DeployerRecordView['coverage']['skipped'] }) {
   return (
     <details>
       <summary>{skipped.length} contracts are no launch of it, or nobody knows</summary>
@@ -333,7 +333,7 @@ function Skipped({ skipped }: { skipped: ShownRecord['coverage']['skipped'] }) {
   );
 }
 
-function Wallet({ wallet }: { wallet: ShownWallet }) {
+function Wallet({ wallet }: { wallet: WalletView }) {
   const { answer, count, entries, suppressed, window_hours } = wallet;
   const died = entries.filter(({ outcome }) => outcome === 'died').length;
   const shown = entries.length === count ? `${count} settled` : `the newest ${entries.length}`;

@@ -1,10 +1,16 @@
 // Deployer records: what became of what an address launched, as walks committed it.
 
 import { nowS, pause } from '../../compose/clock.ts';
-import { type DeployerPageGiven, deployerShown } from '../../compose/deployer-page.ts';
+import { type DeployerPagePorts, deployerShown } from '../../compose/deployer-page.ts';
 import { evmClients } from '../../compose/evm-clients.ts';
-import { type Base, feature, type OpenedRests, served, shownPage } from '../../compose/feature.ts';
-import { type TokenPageGiven, tokenShown } from '../../compose/token-page.ts';
+import {
+  type Base,
+  feature,
+  type OpenedRests,
+  servePage,
+  serveRoute,
+} from '../../compose/feature.ts';
+import { type TokenPagePorts, tokenShown } from '../../compose/token-page.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { DEPLOYER_CHAIN, type WalkSources } from '../../ports/deployers.ts';
 import type { Prices } from '../../ports/history.ts';
@@ -38,7 +44,7 @@ import {
 } from './token.route.tsx';
 
 import { deployersWalk } from './walk.command.ts';
-import { notConfigured, walker, walkQueue } from './walks.job.ts';
+import { walker, walkQueue, walksNotConfigured } from './walks.job.ts';
 
 const LAUNCHPADS = new URL('../../../registry/launchpads.csv', import.meta.url);
 /** Contracts of one deployer that are examined, and how many at once. */
@@ -74,7 +80,7 @@ export const deployers = feature({
     const walks = deployerWalkTable(database, context);
     const limits = { ...WALK_LIMITS, exitLiquidityUsd: config.exitLiquidityUsd };
     const walk = walker({ sources, walks, limits, now: nowS });
-    const unwalked = sources === null ? notConfigured().reason : null;
+    const unwalked = sources === null ? walksNotConfigured().reason : null;
     const queue = {
       walks,
       walk,
@@ -92,8 +98,8 @@ export const deployers = feature({
     };
   },
   routes: [
-    served(deployerRecord, (given: DeployerPorts) => deployerRecordHandler(given)),
-    served(tokenCreator, (given: CreatorPorts) => tokenCreatorHandler(given)),
+    serveRoute(deployerRecord, (given: DeployerPorts) => deployerRecordHandler(given)),
+    serveRoute(tokenCreator, (given: CreatorPorts) => tokenCreatorHandler(given)),
   ],
   ports: {
     deployerRecords: {
@@ -111,7 +117,7 @@ export const deployers = feature({
     },
   },
   pages: [
-    shownPage(deployerPage, null, (given: DeployerPageGiven, facts) => {
+    servePage(deployerPage, null, (given: DeployerPagePorts, facts) => {
       const ask = deployerShown(given);
       return async ({ params }, asked, caller) => {
         const said = await ask(params, asked, caller);
@@ -120,7 +126,7 @@ export const deployers = feature({
         return deployerPage.reply(said.status, html);
       };
     }),
-    shownPage(tokenPage, null, (given: TokenPageGiven, facts) => {
+    servePage(tokenPage, null, (given: TokenPagePorts, facts) => {
       const ask = tokenShown(given);
       return async ({ params }, asked, caller) => {
         const said = await ask(params, asked, caller);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ListedPool } from '../../ports/deployers.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
-import { countsOf, outcomeOf, recordFields } from './record.ts';
+import { countsOf, measureOutcome, recordFields } from './record.ts';
 
 const ADDRESS = '0x00000000000000000000000000000000000000aa';
 const LEVEL = 1_000;
@@ -12,7 +12,7 @@ function pool(liquidity_usd: number | null, side: ListedPool['side'] = 'base'): 
 
 function outcome(pools: readonly ListedPool[] | null, count: number | null = 5) {
   const transfers = count === null ? null : { count, truncated: false };
-  return outcomeOf({ pools, transfers }, LEVEL);
+  return measureOutcome({ pools, transfers }, LEVEL);
 }
 
 describe('the outcome of a launch', () => {

@@ -34,17 +34,17 @@ type LaunchCounts = {
 
 /** Counts launches by what became of them. */
 export function countsOf(launches: readonly Pick<ObservedLaunch, 'outcome'>[]): LaunchCounts {
-  const of = (outcome: LaunchOutcome) =>
+  const countOf = (outcome: LaunchOutcome) =>
     launches.filter((launch) => launch.outcome === outcome).length;
-  const died = of('died');
-  const survived = of('live');
+  const died = countOf('died');
+  const survived = countOf('live');
   const listed_launches = died + survived;
   return {
     listed_launches,
     died,
     survived,
-    never_listed: of('never_listed'),
-    unchecked: of('unchecked'),
+    never_listed: countOf('never_listed'),
+    unchecked: countOf('unchecked'),
     death_rate: rate(died, listed_launches),
   };
 }
@@ -57,10 +57,10 @@ function stateOf({ launches, skipped }: DeployerWalk): RecordState {
   const { survived, listed_launches, unchecked } = countsOf(launches);
   if (survived > 0) return 'mixed';
   if (listed_launches > 0) return 'all_died';
-  return unchecked + undetermined(skipped) > 0 ? 'unchecked' : 'no_listed_launch';
+  return unchecked + countUndetermined(skipped) > 0 ? 'unchecked' : 'no_listed_launch';
 }
 
-function undetermined(skipped: readonly Skipped[]): number {
+function countUndetermined(skipped: readonly Skipped[]): number {
   return skipped.filter(({ reason }) => reason === 'undetermined').length;
 }
 
@@ -121,9 +121,9 @@ function findingOf(record: CommittedRecord): string {
   const counts = countsOf(record.launches);
   const sentences = [
     leadOf(record, counts),
-    unlistedIn(counts),
-    uncheckedIn(counts),
-    undeterminedIn(record),
+    unlistedText(counts),
+    uncheckedText(counts),
+    undeterminedText(record),
     record.truncated ? 'Not everything was read: counts are a floor, not a total.' : null,
     failureIn(record),
   ];
@@ -152,19 +152,19 @@ function leadOf(walk: DeployerWalk, counts: LaunchCounts): string {
   }
 }
 
-function unlistedIn({ never_listed, listed_launches, unchecked }: LaunchCounts): string | null {
+function unlistedText({ never_listed, listed_launches, unchecked }: LaunchCounts): string | null {
   if (never_listed === 0 || listed_launches + unchecked === 0) return null;
   return `${never_listed} further ${launches(never_listed)} never listed: in no rate.`;
 }
 
-function uncheckedIn({ unchecked }: LaunchCounts): string | null {
+function uncheckedText({ unchecked }: LaunchCounts): string | null {
   if (unchecked === 0) return null;
   const what = `${unchecked} ${launches(unchecked)}`;
   return `${what} could not be checked at the venue: in no rate, and no death.`;
 }
 
-function undeterminedIn({ skipped }: DeployerWalk): string | null {
-  const count = undetermined(skipped);
+function undeterminedText({ skipped }: DeployerWalk): string | null {
+  const count = countUndetermined(skipped);
   if (count === 0) return null;
   const what = count === 1 ? 'contract' : 'contracts';
   return `${count} ${what} could not be determined, which is not a finding.`;
@@ -184,7 +184,7 @@ function launches(count: number): string {
 // hold less than a buyer could leave through.
 
 /** What became of a launch, with the figures that it follows from. Amounts in US dollars. */
-export type Outcome = {
+export type MeasuredOutcome = {
   readonly outcome: LaunchOutcome;
   readonly liquidity_usd: number | null;
   readonly volume_usd_24h: number | null;
@@ -199,12 +199,15 @@ export type Observed = {
 const CENTS = 100;
 
 /** The outcome of a launch. `exitLiquidityUsd` is the level below which a listed one has died. */
-export function outcomeOf({ pools, transfers }: Observed, exitLiquidityUsd: number): Outcome {
+export function measureOutcome(
+  { pools, transfers }: Observed,
+  exitLiquidityUsd: number,
+): MeasuredOutcome {
   if (pools === null) return { outcome: 'unchecked', liquidity_usd: null, volume_usd_24h: null };
   const own = pools.filter(({ side }) => side === 'base');
   const held = sumOf(own.map((pool) => pool.liquidity_usd));
   const untouched = transfers !== null && transfers.count === 0;
-  const said = decided(pools, held, exitLiquidityUsd);
+  const said = decideOutcome(pools, held, exitLiquidityUsd);
   // Of a token that nobody ever moved there was nothing to sell.
   const outcome = said === 'died' && untouched ? 'never_listed' : said;
   if (outcome === 'never_listed') return { outcome, liquidity_usd: null, volume_usd_24h: null };
@@ -212,7 +215,7 @@ export function outcomeOf({ pools, transfers }: Observed, exitLiquidityUsd: numb
   return { outcome, liquidity_usd: cents(held), volume_usd_24h };
 }
 
-function decided(
+function decideOutcome(
   pools: readonly ListedPool[],
   ownLiquidityUsd: number | null,
   exitLiquidityUsd: number,
@@ -241,7 +244,7 @@ function cents(usd: number | null): number | null {
 // Every count and list of it is a claim on the one reading that held the record.
 
 /** A record of somebody who made a contract, as answers show it. */
-export function recordShown(reading: Read<CommittedRecord, DeployerRecordsPort>) {
+export function recordView(reading: Read<CommittedRecord, DeployerRecordsPort>) {
   const { coverage, ...record } = recordFields(reading.value);
   return {
     ...record,
@@ -290,10 +293,10 @@ export function noLaunchFound({ failed, ...walk }: CommittedRecord): Why {
     failed === null
       ? ''
       : ` A newer walk, of ${formatIsoTime(failed.at)}, failed: ${failed.reason}`;
-  return why('no_record', { at, examined: `${examined(walk)}${newer}` });
+  return why('no_record', { at, examined: `${examinedText(walk)}${newer}` });
 }
 
-function examined({ skipped, truncated }: DeployerWalk): string {
+function examinedText({ skipped, truncated }: DeployerWalk): string {
   const cut = truncated ? ' Not everything was read.' : '';
   if (skipped.length === 0) return `No creation by it was met.${cut}`;
   const kinds = SKIP_REASONS.flatMap((reason) => {

@@ -4,14 +4,19 @@ import { describeMisform, parseAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { html } from '../../contract/reply.ts';
-import { type Asked, evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
-import { addressText, checked, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
+import {
+  evidenceRoute,
+  type Handler,
+  plainRoute,
+  type RequestContext,
+} from '../../contract/route.ts';
+import { addressText, checkedFlag, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present } from '../../evidence/measure.ts';
 import { map, Read, rowsSeen, type Silent } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { Address, ageText, counted, FactRows, Moment, Tx } from '../../pages/words.tsx';
+import { Address, ageText, countWords, FactList, Moment, Tx } from '../../pages/words.tsx';
 import type { ChainFacts } from '../../ports/accounts.ts';
 import {
   DEPLOYER_CHAIN,
@@ -21,14 +26,14 @@ import {
 } from '../../ports/deployers.ts';
 import { launchAnswer } from '../tables/launches.ts';
 import { deployerRecordData, Record } from './deployer-record.route.tsx';
-import { chainNotServed, noLaunchFound, recordShown } from './record.ts';
+import { chainNotServed, noLaunchFound, recordView } from './record.ts';
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
 
 const launches = z.strictObject({
   answer: oneOf(['flagged', 'record']),
   launches_settled: z.int().positive(),
-  died: ofRow(z.int().nonnegative(), LAUNCHES),
+  died: rowFact(z.int().nonnegative(), LAUNCHES),
 });
 
 export const tokenCreator = evidenceRoute({
@@ -53,11 +58,11 @@ export const tokenCreator = evidenceRoute({
     factory: words().nullable(),
     creation_tx: words().nullable(),
     creation_block: z.int().positive().nullable(),
-    code_size: ofRow(z.int().nonnegative().nullable(), { restsOn: ['chain_facts'] }),
+    code_size: rowFact(z.int().nonnegative().nullable(), { restsOn: ['chain_facts'] }),
     record: deployerRecordData.nullable().describe('Of an Ethereum deployer, where one is held.'),
     launches: launches.nullable().describe('Of a Solana wallet, over its settled launches.'),
-    record_checked: checked({ restsOn: ['deployer_records'] }),
-    corpus_checked: checked(LAUNCHES),
+    record_checked: checkedFlag({ restsOn: ['deployer_records'] }),
+    corpus_checked: checkedFlag(LAUNCHES),
     reason: prose().nullable().describe('Why no record stands beside the creator.'),
     caveat: prose().min(1),
   }),
@@ -85,16 +90,16 @@ export const tokenPage = plainRoute({
 });
 
 /** The creator of a token as its route answers. */
-export type ShownCreator = z.output<typeof tokenCreator.data>;
+export type CreatorView = z.output<typeof tokenCreator.data>;
 
 /**
  * What a token is answered. `looked`: the sources were read, and name nobody. `unasked`: nobody
  * was asked, for whoever is signed in may.
  */
-export type ShownToken =
+export type TokenView =
   | {
       readonly kind: 'creator';
-      readonly creator: ShownCreator;
+      readonly creator: CreatorView;
       readonly sources: readonly { readonly name: string; readonly as_of: number }[];
     }
   | { readonly kind: 'absent'; readonly looked: boolean; readonly reason: string }
@@ -125,7 +130,7 @@ export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCr
     }
     const { kind, address } = parsed;
     const { chain = kind === 'solana' ? 'solana' : DEPLOYER_CHAIN } = query;
-    if (kind === 'solana' && chain === 'solana') return minted(ports, address);
+    if (kind === 'solana' && chain === 'solana') return answerForMint(ports, address);
     if (kind !== 'evm' || chain === 'solana') {
       return badInput([`address: not an address of ${chain}; nothing was checked`]);
     }
@@ -134,7 +139,7 @@ export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCr
 }
 
 /** A mint whose launch is on record. */
-async function minted({ walletLaunches }: CreatorPorts, address: string) {
+async function answerForMint({ walletLaunches }: CreatorPorts, address: string) {
   const look = await walletLaunches.launchOf(address);
   if (!look.checked) return tokenCreator.absent.not_deployed({ subject: address, silent: look });
   const { corpus, launch } = look.value;
@@ -176,7 +181,11 @@ function whyNoLaunches({ settled, waiting }: WalletRecord): string | null {
 const isWhole = (): true => true;
 const isNot = (): false => false;
 
-type Token = { readonly chain: EvmChainName; readonly address: string; readonly asked: Asked };
+type Token = {
+  readonly chain: EvmChainName;
+  readonly address: string;
+  readonly asked: RequestContext;
+};
 
 /** A contract of an EVM chain. */
 async function contractMade(ports: CreatorPorts, { chain, address, asked }: Token) {
@@ -217,7 +226,7 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked }: Toke
     creation_tx: tx,
     creation_block: block,
     code_size: code.checked ? code.value.size : null,
-    record: held === null ? null : recordShown(held),
+    record: held === null ? null : recordView(held),
     launches: null,
     record_checked: record === null ? false : claim(record, isWhole, isNot),
     corpus_checked: false,
@@ -255,7 +264,7 @@ type TokenQuestion = { readonly chain: string; readonly address: string };
 export function tokenHtml(
   facts: PageFacts,
   { chain, address }: TokenQuestion,
-  shown: ShownToken,
+  shown: TokenView,
   now: number,
 ): string {
   return page({
@@ -283,7 +292,7 @@ export function tokenHtml(
   });
 }
 
-function Untold({ shown }: { shown: Exclude<ShownToken, { kind: 'creator' }> }) {
+function Untold({ shown }: { shown: Exclude<TokenView, { kind: 'creator' }> }) {
   const isLooked = shown.kind === 'absent' && shown.looked;
   return (
     <section class={isLooked ? 'nothing' : 'nothing unread'} aria-labelledby="absent">
@@ -306,8 +315,8 @@ function Untold({ shown }: { shown: Exclude<ShownToken, { kind: 'creator' }> }) 
 }
 
 type CreatorProps = {
-  creator: ShownCreator;
-  sources: Extract<ShownToken, { kind: 'creator' }>['sources'];
+  creator: CreatorView;
+  sources: Extract<TokenView, { kind: 'creator' }>['sources'];
   now: number;
 };
 
@@ -320,7 +329,7 @@ function Creator({ creator: shown, sources, now }: CreatorProps) {
       <p class="says">
         <Address of={shown.creator} />
       </p>
-      <FactRows rows={toldOf(shown)} />
+      <FactList rows={factRows(shown)} />
       <h2 class="section">What became of what they made</h2>
       <Made shown={shown} />
       <p class="caveat">{shown.caveat}</p>
@@ -341,17 +350,17 @@ function Creator({ creator: shown, sources, now }: CreatorProps) {
 }
 
 /** What is told of its creation: a field without a value is not told, whatever the reason. */
-function toldOf(shown: ShownCreator): [string, ComponentChildren][] {
+function factRows(shown: CreatorView): [string, ComponentChildren][] {
   const { factory, creation_tx: tx, creation_block: block, code_size: code } = shown;
   const told: [string, ComponentChildren][] = [];
   if (factory !== null) told.push(['Through the factory', <Address key="by" of={factory} />]);
   if (tx !== null) told.push(['Transaction', <Tx key="tx" of={tx} />]);
   if (block !== null) told.push(['Block', block.toLocaleString('en')]);
-  if (code !== null) told.push(['Code', counted(code, 'byte')]);
+  if (code !== null) told.push(['Code', countWords(code, 'byte')]);
   return told;
 }
 
-function Made({ shown: { record, launches, creator, chain, reason } }: { shown: ShownCreator }) {
+function Made({ shown: { record, launches, creator, chain, reason } }: { shown: CreatorView }) {
   if (record !== null) return <Record record={record} />;
   if (launches !== null) {
     const { launches_settled: settled, died, answer } = launches;
@@ -363,7 +372,7 @@ function Made({ shown: { record, launches, creator, chain, reason } }: { shown: 
             : 'At least one settled launch survived.'}
         </p>
         <p>
-          {died} of {counted(settled, 'settled launch', 'settled launches')} died:{' '}
+          {died} of {countWords(settled, 'settled launch', 'settled launches')} died:{' '}
           <a href={`/deployer/${chain}/${creator}`}>each of them</a>.
         </p>
       </>

@@ -21,10 +21,10 @@ import {
   type WalkSources,
 } from '../../ports/deployers.ts';
 import { NEW_FOR_S } from '../../ports/rug-model.ts';
-import { outcomeOf } from './record.ts';
+import { measureOutcome } from './record.ts';
 
 /** What a walk may cost, and below which pooled liquidity a launch has died. */
-export type WalkLimits = {
+export type DeployerWalkLimits = {
   /** Contracts examined: the newest; the rest makes the counts a floor. */
   readonly contractsMax: number;
   /** Contracts that are read at once. */
@@ -46,7 +46,7 @@ type Candidate = MadeContract & { readonly factory: string | null };
 type Walking = {
   readonly sources: WalkSources;
   readonly address: string;
-  readonly limits: WalkLimits;
+  readonly limits: DeployerWalkLimits;
   readonly signal: AbortSignal;
   readonly providers: Set<string>;
   readonly launches: Omit<ObservedLaunch, 'launched_with'>[];
@@ -61,7 +61,7 @@ type Walking = {
 export async function walkDeployer(
   sources: WalkSources,
   address: string,
-  { limits, now }: { readonly limits: WalkLimits; readonly now: () => number },
+  { limits, now }: { readonly limits: DeployerWalkLimits; readonly now: () => number },
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
   // Every question of the walk listens: node would take as many for a leak and print a warning.
@@ -81,7 +81,7 @@ export async function walkDeployer(
   const direct = listIn(walking, made);
   if (!(made instanceof Read) && direct.length === 0) return { walked: false, why: made.why };
   const chosen = newestOf(direct.map(directly), limits.contractsMax);
-  const own = await credited(walking, chosen);
+  const own = await selectCredited(walking, chosen);
   const disowned = walking.skipped.filter(isDetermined).length;
   const launchpads = await sources.launchpads.among(own.map((one) => one.address));
   if (!launchpads.checked) return { walked: false, why: launchpads.why };
@@ -89,7 +89,7 @@ export async function walkDeployer(
   const factories = await childrenOf(walking, ownOnly);
   const room = Math.max(limits.contractsMax - own.length, 0);
   const children = newestOf(factories.children, room);
-  const others = await credited(walking, children);
+  const others = await selectCredited(walking, children);
   await eachOf(walking, [...own, ...others], (one) => examine(walking, one));
   const launches = await withFirstLiquidity(walking, now());
   if (signal.aborted) return { walked: false, why: why('walk_out_of_time') };
@@ -129,11 +129,11 @@ function isDetermined({ reason }: Skipped): boolean {
 
 /** Notes who answered, and gives what was seen so far. */
 function listIn<T>(walking: Walking, reading: Partly<readonly T[], never>): readonly T[] {
-  noted(walking, reading);
+  noteSources(walking, reading);
   return listOrNone(rowsSeen(reading));
 }
 
-function noted(walking: Walking, reading: Partly<unknown, never>): void {
+function noteSources(walking: Walking, reading: Partly<unknown, never>): void {
   for (const { name, url } of basis(reading).sources) walking.providers.add(`${name} ${url}`);
   if (!(reading instanceof Read)) walking.lastWhy = reading.why;
 }
@@ -149,7 +149,7 @@ function newestOf<C extends MadeContract>(list: readonly C[], max: number): C[] 
 }
 
 /** Those with which the chain credits the address; the others are skipped, and why. */
-async function credited(walking: Walking, list: readonly Candidate[]): Promise<Candidate[]> {
+async function selectCredited(walking: Walking, list: readonly Candidate[]): Promise<Candidate[]> {
   const { sources, signal, address, skipped } = walking;
   const standing = list.filter(({ reverted }) => !reverted);
   for (const one of list.filter(({ reverted }) => reverted)) {
@@ -160,7 +160,7 @@ async function credited(walking: Walking, list: readonly Candidate[]): Promise<C
     standing.map((one) => one.address),
     signal,
   );
-  noted(walking, makers);
+  noteSources(walking, makers);
   return standing.filter((one) => {
     const maker = makers.checked ? makers.value.get(one.address) : undefined;
     if (maker?.signer === address) return true;
@@ -212,7 +212,7 @@ async function examine(walking: Walking, candidate: Candidate): Promise<void> {
   const { sources, signal, skipped, launches, limits } = walking;
   const { address, at, factory } = candidate;
   const kind = await sources.kinds.kindOf(address, signal);
-  noted(walking, kind);
+  noteSources(walking, kind);
   if (!kind.checked || kind.value === 'undecided') {
     skipped.push({ address, reason: 'undetermined' });
     return;
@@ -222,7 +222,7 @@ async function examine(walking: Walking, candidate: Candidate): Promise<void> {
     return;
   }
   const transfers = await sources.transfers.observed(address, signal);
-  noted(walking, transfers);
+  noteSources(walking, transfers);
   const moved = transfers.checked ? transfers.value : null;
   // A contract that is gone was a token where transfers of it are on the chain.
   if (kind.value === 'no_code' && (moved === null || moved.count === 0)) {
@@ -230,14 +230,14 @@ async function examine(walking: Walking, candidate: Candidate): Promise<void> {
     return;
   }
   const pools = await sources.venue.poolsOf(address, signal);
-  noted(walking, pools);
+  noteSources(walking, pools);
   const listed = pools.checked ? pools.value : null;
   if (listed !== null) walking.pools.set(address, listed);
   launches.push({
     address,
     created_at: at,
     factory,
-    ...outcomeOf({ pools: listed, transfers: moved }, limits.exitLiquidityUsd),
+    ...measureOutcome({ pools: listed, transfers: moved }, limits.exitLiquidityUsd),
     transfers_observed: moved === null ? null : moved.count,
     transfers_truncated: moved === null ? null : moved.truncated,
   });
@@ -253,8 +253,8 @@ async function withFirstLiquidity(walking: Walking, now: UnixSeconds): Promise<O
   const known = new Map<string, LaunchedWith>();
   await eachOf(walking, asked, async ({ address: token }) => {
     const pools = rowsUnder(walking.pools, token);
-    const note = (reading: Partly<unknown, never>) => noted(walking, reading);
-    known.set(token, await launchedWith(sources, { token, deployer, pools, note }, signal));
+    const note = (reading: Partly<unknown, never>) => noteSources(walking, reading);
+    known.set(token, await readFirstLiquidity(sources, { token, deployer, pools, note }, signal));
   });
   return newest.map((launch) => {
     const launched_with = known.get(launch.address);
@@ -279,7 +279,7 @@ type Launched = {
 };
 
 /** What a token was launched with. */
-export async function launchedWith(
+export async function readFirstLiquidity(
   { launchPools, prices }: Pick<WalkSources, 'launchPools' | 'prices'>,
   { token, deployer, pools, note }: Launched,
   signal: AbortSignal,
@@ -293,7 +293,7 @@ export async function launchedWith(
   if (first.others_before || pools.some((pool) => isOlder(pool, first))) {
     return { state: 'unknown', cause: 'older_pool' };
   }
-  return priced(first, prices, note, signal);
+  return priceLiquidity(first, prices, note, signal);
 }
 
 /** A pool whose age the venue does not tell could be the older one. */
@@ -301,7 +301,7 @@ function isOlder({ address, created_at }: ListedPool, { pool, at }: FirstLiquidi
   return address !== pool && (created_at === null || created_at <= at);
 }
 
-async function priced(
+async function priceLiquidity(
   first: FirstLiquidity,
   prices: WalkSources['prices'],
   note: Launched['note'],

@@ -6,7 +6,7 @@ import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import type { DeployerWalks, WalkAndCommit, WalkSources } from '../../ports/deployers.ts';
-import { type WalkLimits, walkDeployer } from './walk.ts';
+import { type DeployerWalkLimits, walkDeployer } from './walk.ts';
 
 /** A walk takes no longer than this. */
 const WALK_MAX_S = 900;
@@ -17,7 +17,7 @@ type WalkerParts = {
   /** `null` where nobody can be asked who made a contract. */
   readonly sources: WalkSources | null;
   readonly walks: DeployerWalks;
-  readonly limits: WalkLimits;
+  readonly limits: DeployerWalkLimits;
   /** Unix seconds. */
   readonly now: () => number;
 };
@@ -25,7 +25,7 @@ type WalkerParts = {
 /** What walks an address and commits the record. */
 export function walker({ sources, walks, limits, now }: WalkerParts): WalkAndCommit {
   return async (address, signal) => {
-    if (sources === null) return { end: 'failed', why: notConfigured() };
+    if (sources === null) return { end: 'failed', why: walksNotConfigured() };
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(WALK_MAX_S * MS_PER_S)]);
     const outcome = await walkDeployer(sources, address, { limits, now }, bounded);
     if (signal.aborted) return { end: 'stopped' };
@@ -40,7 +40,7 @@ export function walker({ sources, walks, limits, now }: WalkerParts): WalkAndCom
 }
 
 /** Why nobody is walked where no explorer is set. */
-export function notConfigured(): Why {
+export function walksNotConfigured(): Why {
   return why('not_configured', { what: 'An explorer of Ethereum (EXHIBIT_EXPLORER_URL)' });
 }
 

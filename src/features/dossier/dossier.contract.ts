@@ -6,7 +6,7 @@ import { plainRoute } from '../../contract/route.ts';
 import { addressText } from '../../contract/wire.ts';
 import type { WireSource } from '../../evidence/source.ts';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
-import type { ShownRecord } from '../deployers/deployer-record.route.tsx';
+import type { DeployerRecordView } from '../deployers/deployer-record.route.tsx';
 import type { walletEntityData } from '../entities/wallet-entity.route.ts';
 import type { walletCex } from '../exchanges/wallet-cex.route.ts';
 import type { walletScore } from '../forensics/wallet-score.route.ts';
@@ -71,7 +71,7 @@ export type ExchangesData = DataOf<typeof walletCex>;
 export type BridgesData = DataOf<typeof walletBridges>;
 /** What became of launches: a record of Ethereum, or the settled launches of a Solana wallet. */
 export type LaunchesData =
-  | { readonly chain: 'ethereum'; readonly record: ShownRecord }
+  | { readonly chain: 'ethereum'; readonly record: DeployerRecordView }
   | { readonly chain: 'solana'; readonly wallet: DataOf<typeof solanaDeployer> };
 
 /** A source as the envelope shows it. */
@@ -98,7 +98,7 @@ export type PartOf<D> = { readonly path: string } & (
 );
 
 /** The parts that a page shows; `null`: it does not show that one. */
-export type Parts = {
+export type DossierParts = {
   readonly lists: PartOf<ListsData> | null;
   readonly evidence: PartOf<EvidenceData> | null;
   readonly entity: PartOf<EntityData> | null;
@@ -117,11 +117,11 @@ export type Dossier = {
   readonly base: string;
   /** Why nothing was read from outside sources; `null` where it was. */
   readonly unread: { readonly reason: string; readonly signIn: boolean } | null;
-  readonly parts: Parts;
+  readonly parts: DossierParts;
 };
 
 /** Draws the pages. */
-export type DrawDossier = {
+export type DossierPages = {
   readonly whole: (dossier: Dossier) => string;
   readonly part: (dossier: Dossier, name: PartName) => string;
   readonly notFound: (sought: string, problem: string) => string;

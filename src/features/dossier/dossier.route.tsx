@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { checksumAddress, parseKnownAddress } from '../../chain/address.ts';
 import type { Answer, Reply } from '../../contract/answer.ts';
 import { REFUSALS, Refusal } from '../../contract/refusals.ts';
-import type { Asked, Caller, Handler, PlainHandler } from '../../contract/route.ts';
+import type { Caller, Handler, PlainHandler, RequestContext } from '../../contract/route.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
@@ -22,7 +22,8 @@ import {
   type BridgesData,
   type BridgeTraceChain,
   type Dossier,
-  type DrawDossier,
+  type DossierPages,
+  type DossierParts,
   dossierPage,
   dossierPartPage,
   type EvidenceData,
@@ -32,9 +33,8 @@ import {
   PART_NAMES,
   type PartName,
   type PartOf,
-  type Parts,
 } from './dossier.contract.ts';
-import { Entity } from './entity.page.tsx';
+import { EntityPart } from './entity.page.tsx';
 import { Evidence } from './evidence.page.tsx';
 import { Bridges, Exchanges, Launches, Lists } from './lists.page.tsx';
 import {
@@ -74,7 +74,7 @@ type LaunchHandlers = {
 };
 
 /** What the dossier rests on. */
-export type DossierDesk = {
+export type DossierPorts = {
   readonly all: AllHandlers;
   /** The same where nothing but what is held may be asked, for the reason given. */
   readonly held: (why: Why) => HeldHandlers;
@@ -90,13 +90,13 @@ type Permit =
 
 /** @internal The handler of the whole dossier. */
 export function dossierHandler(
-  desk: DossierDesk,
-  draw: DrawDossier,
+  desk: DossierPorts,
+  draw: DossierPages,
   limits: DossierLimits = LIMITS,
 ): PlainHandler<typeof dossierPage> {
   return async ({ params: { address } }, asked, caller) => {
     const question = { address, names: PART_NAMES, chain: null, caller };
-    const read = await readDossier(desk, question, hurried(asked, limits));
+    const read = await readDossier(desk, question, limitWait(asked, limits));
     if (read instanceof Refusal) return read;
     if (isNoAddress(read)) return dossierPage.reply(400, draw.notFound(address, NO_ADDRESS));
     return dossierPage.reply(200, draw.whole(read));
@@ -105,8 +105,8 @@ export function dossierHandler(
 
 /** @internal The handler of one part, which has all the time of a request. */
 export function dossierPartHandler(
-  desk: DossierDesk,
-  draw: DrawDossier,
+  desk: DossierPorts,
+  draw: DossierPages,
 ): PlainHandler<typeof dossierPartPage> {
   return async ({ params: { address, part }, query }, asked, caller) => {
     const chain = query.chain === undefined ? null : query.chain;
@@ -133,7 +133,7 @@ type Question = {
 };
 
 async function readDossier(
-  desk: DossierDesk,
+  desk: DossierPorts,
   { address, names, chain, caller }: Question,
   waiting: Waiting,
 ): Promise<Dossier | Refusal> {
@@ -167,9 +167,9 @@ async function readDossier(
 const MAIN_CHAIN = 'ethereum';
 
 /** How long a part is waited for; `null`: as long as its handler takes. */
-type Waiting = { readonly asked: Asked; readonly patience: AbortSignal | null };
+type Waiting = { readonly asked: RequestContext; readonly patience: AbortSignal | null };
 
-function hurried({ now, signal }: Asked, { partMs, graceMs }: DossierLimits): Waiting {
+function limitWait({ now, signal }: RequestContext, { partMs, graceMs }: DossierLimits): Waiting {
   const own = AbortSignal.any([signal, AbortSignal.timeout(partMs)]);
   // Every look-up of a page listens: node would take as many for a leak and print a warning.
   setMaxListeners(0, own);
@@ -184,7 +184,7 @@ type Asking = Waiting & {
   readonly caller: Caller;
 };
 
-async function partsOf(desk: DossierDesk, permit: Permit, asking: Asking): Promise<Parts> {
+async function partsOf(desk: DossierPorts, permit: Permit, asking: Asking): Promise<DossierParts> {
   const { subject, names, asked, caller, chain } = asking;
   const held = permit.may ? desk.all : desk.held(permit.why);
   const all = permit.may ? desk.all : null;
@@ -195,10 +195,10 @@ async function partsOf(desk: DossierDesk, permit: Permit, asking: Asking): Promi
     name: PartName,
     path: string,
     parse: (data: unknown) => D,
-    ask: (() => Promise<Said>) | null,
+    ask: (() => Promise<HandlerAnswer>) | null,
   ): Promise<PartOf<D> | null> {
     if (!names.includes(name)) return null;
-    if (ask === null) return unasked(path, permit);
+    if (ask === null) return partNotRead(path, permit);
     return partOf(path, parse, ask, asking);
   }
   const [lists, evidence, entity, exchanges, bridges, launches] = await Promise.all([
@@ -233,7 +233,7 @@ function parser<S extends z.ZodType>(schema: S): (data: unknown) => z.output<S> 
 }
 
 async function launchesPart(
-  { launches }: DossierDesk,
+  { launches }: DossierPorts,
   asking: Asking,
 ): Promise<PartOf<LaunchesData>> {
   const { subject, kind, asked, caller } = asking;
@@ -255,13 +255,13 @@ async function launchesPart(
   );
 }
 
-function unasked<D>(path: string, permit: Permit): PartOf<D> {
+function partNotRead<D>(path: string, permit: Permit): PartOf<D> {
   if (permit.may) throw new Error(`${path}: may be asked, and was not`);
   return { path, state: 'unasked', reason: permit.why.reason };
 }
 
 /** What handlers say, whichever their route is. */
-type Said =
+type HandlerAnswer =
   | Pick<Answer<never>, 'state' | 'why' | 'envelope' | 'bytes'>
   | Pick<Reply<never>, 'body' | 'bytes'>
   | Refusal;
@@ -270,7 +270,7 @@ type Said =
 async function partOf<D>(
   path: string,
   parse: (data: unknown) => D,
-  ask: () => Promise<Said>,
+  ask: () => Promise<HandlerAnswer>,
   { asked, patience }: Waiting,
 ): Promise<PartOf<D>> {
   const said = patience === null ? await ask() : await inTime(ask, patience);
@@ -294,12 +294,12 @@ const LATE = 'It was not read in the time that a whole dossier has.';
 // How each part stands first, then each part with what was checked and what was not.
 
 /** @internal The pages of the dossier. */
-export function dossierPages(facts: PageFacts): DrawDossier {
-  const drawn = (dossier: Dossier, children: preact.ComponentChildren) =>
+export function dossierPages(facts: PageFacts): DossierPages {
+  const dossierPageOf = (dossier: Dossier, children: preact.ComponentChildren) =>
     page({ ...facts, title: `Dossier of ${dossier.subject}`, current: '/address', children });
   return {
-    whole: (dossier) => drawn(dossier, <Whole dossier={dossier} />),
-    part: (dossier, name) => drawn(dossier, <Alone dossier={dossier} name={name} />),
+    whole: (dossier) => dossierPageOf(dossier, <Whole dossier={dossier} />),
+    part: (dossier, name) => dossierPageOf(dossier, <Alone dossier={dossier} name={name} />),
     notFound: (sought, problem) =>
       page({
         ...facts,
@@ -339,7 +339,7 @@ function Whole({ dossier }: { dossier: Dossier }) {
       <Unread unread={dossier.unread} subject={subject} />
       <Glance parts={parts} />
       {PART_NAMES.map((name) => (
-        <PartShown key={name} dossier={dossier} name={name} alone={false} />
+        <PartView key={name} dossier={dossier} name={name} alone={false} />
       ))}
       <Timeline parts={parts} />
     </>
@@ -355,7 +355,7 @@ function Alone({ dossier, name }: { dossier: Dossier; name: PartName }) {
         <a href={`/address/${subject}`}>The whole dossier</a>
       </p>
       <Unread unread={dossier.unread} subject={subject} />
-      <PartShown dossier={dossier} name={name} alone={true} />
+      <PartView dossier={dossier} name={name} alone={true} />
     </>
   );
 }
@@ -403,9 +403,16 @@ function Unread({ unread, subject }: Pick<Dossier, 'unread' | 'subject'>) {
   );
 }
 
-type Glanced = readonly [name: PartName, title: string, verdict: Verdict];
+type GlanceLine = readonly [name: PartName, title: string, verdict: Verdict];
 
-function glancedOf({ lists, evidence, entity, exchanges, bridges, launches }: Parts): Glanced[] {
+function glancesOf({
+  lists,
+  evidence,
+  entity,
+  exchanges,
+  bridges,
+  launches,
+}: DossierParts): GlanceLine[] {
   return [
     ...(lists === null
       ? []
@@ -424,8 +431,8 @@ function glancedOf({ lists, evidence, entity, exchanges, bridges, launches }: Pa
   ];
 }
 
-function Glance({ parts }: { parts: Parts }) {
-  const glanced = glancedOf(parts);
+function Glance({ parts }: { parts: DossierParts }) {
+  const glanced = glancesOf(parts);
   const isShort = glanced.some(([, , { says }]) => says === NOT_IN_TIME);
   return (
     <section class="glance" aria-labelledby="glance">
@@ -452,9 +459,9 @@ function Glance({ parts }: { parts: Parts }) {
   );
 }
 
-type ShownProps = { dossier: Dossier; name: PartName; alone: boolean };
+type PartViewProps = { dossier: Dossier; name: PartName; alone: boolean };
 
-function PartShown({ dossier, name, alone }: ShownProps) {
+function PartView({ dossier, name, alone }: PartViewProps) {
   const { subject, base, now, parts } = dossier;
   const facts: PartFacts = { subject, base, now, alone };
   const { lists, evidence, entity, exchanges, bridges, launches } = parts;
@@ -464,7 +471,7 @@ function PartShown({ dossier, name, alone }: ShownProps) {
     case 'evidence':
       return evidence === null ? null : <Evidence part={evidence} facts={facts} />;
     case 'entity':
-      return entity === null ? null : <Entity part={entity} facts={facts} />;
+      return entity === null ? null : <EntityPart part={entity} facts={facts} />;
     case 'exchanges':
       return exchanges === null ? null : <Exchanges part={exchanges} facts={facts} />;
     case 'bridges':
@@ -477,7 +484,7 @@ function PartShown({ dossier, name, alone }: ShownProps) {
 /** Moments that are shown, the newest. */
 const MOMENTS_MAX = 30;
 
-function Timeline({ parts }: { parts: Parts }) {
+function Timeline({ parts }: { parts: DossierParts }) {
   const all = timelineOf(parts);
   return (
     <section class="part" aria-labelledby="timeline">
@@ -517,23 +524,23 @@ export type Happening = {
   readonly at: string;
   readonly says: string;
   readonly who: string | null;
-  readonly part: keyof Parts;
+  readonly part: keyof DossierParts;
 };
 
 /** All moments that the parts date, the newest first. */
-export function timelineOf(parts: Parts): readonly Happening[] {
+export function timelineOf(parts: DossierParts): readonly Happening[] {
   const { lists, evidence, exchanges, bridges, launches } = parts;
   const all = [
-    ...(lists?.state === 'ok' ? ofLists(lists.data) : []),
-    ...(evidence?.state === 'ok' ? ofEvidence(evidence.data) : []),
-    ...(exchanges?.state === 'ok' ? ofExchanges(exchanges.data) : []),
-    ...(bridges?.state === 'ok' ? ofBridges(bridges.data) : []),
-    ...(launches?.state === 'ok' ? ofLaunches(launches.data) : []),
+    ...(lists?.state === 'ok' ? listMoments(lists.data) : []),
+    ...(evidence?.state === 'ok' ? evidenceMoments(evidence.data) : []),
+    ...(exchanges?.state === 'ok' ? exchangeMoments(exchanges.data) : []),
+    ...(bridges?.state === 'ok' ? bridgeMoments(bridges.data) : []),
+    ...(launches?.state === 'ok' ? launchMoments(launches.data) : []),
   ];
   return all.sort((one, other) => other.at.localeCompare(one.at));
 }
 
-function ofLists({ proximity: { hops_detail: hops } }: ListsData): Happening[] {
+function listMoments({ proximity: { hops_detail: hops } }: ListsData): Happening[] {
   return listOrNone(hops).map(({ at, from, to, chain }) => ({
     at,
     says: `Transfer on ${chain} on the way to a listed address`,
@@ -542,7 +549,7 @@ function ofLists({ proximity: { hops_detail: hops } }: ListsData): Happening[] {
   }));
 }
 
-function ofEvidence({ facts, findings }: EvidenceData): Happening[] {
+function evidenceMoments({ facts, findings }: EvidenceData): Happening[] {
   const { first_seen: first, last_seen: last, funded_by: funded } = facts;
   const part = 'evidence';
   const told: Happening[] = [];
@@ -557,19 +564,19 @@ function ofEvidence({ facts, findings }: EvidenceData): Happening[] {
   return told;
 }
 
-function ofExchanges({ activity: { exchanges } }: ExchangesData): Happening[] {
+function exchangeMoments({ activity: { exchanges } }: ExchangesData): Happening[] {
   return listOrNone(exchanges).flatMap(
     ({ entity, first_seen: first, last_seen: last }): Happening[] => {
-      const told = (at: string, which: string) => {
+      const momentAt = (at: string, which: string) => {
         return { at, says: `${which} with ${entity}`, who: null, part: 'exchanges' } as const;
       };
-      if (first === last) return [told(first, 'Transfer')];
-      return [told(first, 'First transfer'), told(last, 'Last transfer')];
+      if (first === last) return [momentAt(first, 'Transfer')];
+      return [momentAt(first, 'First transfer'), momentAt(last, 'Last transfer')];
     },
   );
 }
 
-function ofBridges({ contacts, chain }: BridgesData): Happening[] {
+function bridgeMoments({ contacts, chain }: BridgesData): Happening[] {
   return listOrNone(contacts).map(({ at, name, direction }) => ({
     at,
     says: direction === 'out' ? `Sent to ${name} on ${chain}` : `Received from ${name} on ${chain}`,
@@ -581,7 +588,7 @@ function ofBridges({ contacts, chain }: BridgesData): Happening[] {
 const MS_PER_S = 1_000;
 const isoOf = (seconds: number): string => new Date(seconds * MS_PER_S).toISOString();
 
-function ofLaunches(data: LaunchesData): Happening[] {
+function launchMoments(data: LaunchesData): Happening[] {
   const part = 'launches';
   if (data.chain === 'ethereum') {
     return data.record.launches.map(({ created_at, address, outcome }) => {

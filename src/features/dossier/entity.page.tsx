@@ -1,9 +1,15 @@
 // Who shares a controller with the address, by which evidence, and what speaks against it?
 
 import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
-import { Address, Badge, counted, Moment, Table } from '../../pages/words.tsx';
+import { Address, Badge, countWords, Moment, Table } from '../../pages/words.tsx';
 import type { EntityData, PartOf } from './dossier.contract.ts';
-import { Caveat, entityVerdict, type PartFacts, Section, Unchecked } from './section.page.tsx';
+import {
+  Caveat,
+  DossierSection,
+  entityVerdict,
+  type PartFacts,
+  Unchecked,
+} from './section.page.tsx';
 
 /** Members that are drawn. */
 const DRAWN_MAX = 8;
@@ -11,10 +17,10 @@ const ROWS_MAX = 20;
 const PERCENT = 100;
 
 /** The part of the entity. */
-export function Entity({ part, facts }: { part: PartOf<EntityData>; facts: PartFacts }) {
+export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: PartFacts }) {
   const verdict = entityVerdict(part);
   return (
-    <Section
+    <DossierSection
       name="entity"
       title="Who shares its controller"
       part={part}
@@ -34,7 +40,7 @@ export function Entity({ part, facts }: { part: PartOf<EntityData>; facts: PartF
           <Caveat>{data.caveat}</Caveat>
         </>
       )}
-    </Section>
+    </DossierSection>
   );
 }
 
@@ -69,7 +75,7 @@ function Members({ data: { members, address, confidence, cluster_id } }: { data:
         />
         {members.length > drawn.length && (
           <figcaption>
-            {drawn.length} of {counted(members.length, 'member')} are drawn.
+            {drawn.length} of {countWords(members.length, 'member')} are drawn.
           </figcaption>
         )}
         <Table
@@ -108,7 +114,7 @@ function nodesOf(
 function Items({ evidence }: Pick<EntityData, 'evidence'>) {
   return (
     <>
-      <h3>{counted(evidence.length, 'item')} of evidence</h3>
+      <h3>{countWords(evidence.length, 'item')} of evidence</h3>
       <ol class="findings">
         {evidence.slice(0, ROWS_MAX).map((one) => (
           <li key={one.id}>

@@ -6,15 +6,21 @@ import {
   Address,
   amountText,
   Badge,
-  counted,
-  FactRows,
+  countWords,
+  FactList,
   Moment,
   Table,
   Tx,
   usd,
 } from '../../pages/words.tsx';
 import type { EvidenceData, PartOf } from './dossier.contract.ts';
-import { Caveat, evidenceVerdict, type PartFacts, Section, Unchecked } from './section.page.tsx';
+import {
+  Caveat,
+  DossierSection,
+  evidenceVerdict,
+  type PartFacts,
+  Unchecked,
+} from './section.page.tsx';
 
 type EvidenceProps = { part: PartOf<EvidenceData>; facts: PartFacts };
 
@@ -22,7 +28,13 @@ type EvidenceProps = { part: PartOf<EvidenceData>; facts: PartFacts };
 export function Evidence({ part, facts }: EvidenceProps) {
   const verdict = evidenceVerdict(part);
   return (
-    <Section name="evidence" title="What was observed" part={part} verdict={verdict} facts={facts}>
+    <DossierSection
+      name="evidence"
+      title="What was observed"
+      part={part}
+      verdict={verdict}
+      facts={facts}
+    >
       {(data) => (
         <>
           {data.findings.length === 0 && <p class={`says ${verdict.tone}`}>{verdict.says}</p>}
@@ -41,7 +53,7 @@ export function Evidence({ part, facts }: EvidenceProps) {
           </details>
         </>
       )}
-    </Section>
+    </DossierSection>
   );
 }
 
@@ -56,7 +68,7 @@ function Findings({ data: { findings } }: { data: EvidenceData }) {
           <h3>{one.title}</h3>
           <p>{one.statement}</p>
           <Table
-            caption={`Evidence: ${counted(one.evidence_count, 'item')}`}
+            caption={`Evidence: ${countWords(one.evidence_count, 'item')}`}
             rows={one.evidence.slice(0, ITEMS_MAX)}
             columns={[
               {
@@ -126,7 +138,7 @@ const KINDS = { eoa: 'account without code', contract: 'contract', token: 'token
 
 function Facts({ data: { facts, facts_provenance: from } }: { data: EvidenceData }) {
   // `measured` beside a null: it was looked at, and there is none.
-  const told = (
+  const factText = (
     name: keyof typeof from,
     value: ComponentChildren,
     isKnown: boolean,
@@ -137,29 +149,33 @@ function Facts({ data: { facts, facts_provenance: from } }: { data: EvidenceData
   const { kind, creator, funded_by: funded, balance_wei: wei, nonce, code_size: code } = facts;
   const { first_seen: first, last_seen: last, verified_name: name, transactions } = facts;
   const rows: [string, ComponentChildren][] = [
-    ['Kind', told('kind', kind === null ? null : KINDS[kind], kind !== null)],
-    ['First transfer seen', told('first_seen', momentOf(first), first !== null)],
-    ['Last transfer seen', told('last_seen', momentOf(last), last !== null)],
+    ['Kind', factText('kind', kind === null ? null : KINDS[kind], kind !== null)],
+    ['First transfer seen', factText('first_seen', momentOf(first), first !== null)],
+    ['Last transfer seen', factText('last_seen', momentOf(last), last !== null)],
     [
       'Funded by',
-      told('funded_by', funded === null ? null : <Address of={funded.address} />, funded !== null),
+      factText(
+        'funded_by',
+        funded === null ? null : <Address of={funded.address} />,
+        funded !== null,
+      ),
     ],
-    ['Transactions seen', told('transactions', transactions, transactions !== null)],
-    ['Sent by it (nonce)', told('nonce', nonce, nonce !== null)],
-    ['Balance', told('balance_wei', wei === null ? null : coins(wei), wei !== null)],
-    ['Code', told('code_size', code === null ? null : `${code} bytes`, code !== null)],
+    ['Transactions seen', factText('transactions', transactions, transactions !== null)],
+    ['Sent by it (nonce)', factText('nonce', nonce, nonce !== null)],
+    ['Balance', factText('balance_wei', wei === null ? null : coins(wei), wei !== null)],
+    ['Code', factText('code_size', code === null ? null : `${code} bytes`, code !== null)],
     [
       'Created by',
-      told('creator', creator === null ? null : <Address of={creator} />, creator !== null),
+      factText('creator', creator === null ? null : <Address of={creator} />, creator !== null),
     ],
-    ['Verified source', told('verified_name', name, name !== null)],
+    ['Verified source', factText('verified_name', name, name !== null)],
   ];
   const delegate = facts.delegates_to;
   if (delegate !== null) rows.push(['Runs the code of', <Address key="to" of={delegate} />]);
   return (
     <>
       <h3>Facts{facts.chain !== null && <span class="quiet"> on {facts.chain}</span>}</h3>
-      <FactRows rows={rows} />
+      <FactList rows={rows} />
     </>
   );
 }
@@ -170,8 +186,8 @@ function momentOf(at: string | null): ComponentChildren {
 
 // With whom did the address exchange transfers? The largest counterparties, drawn and as a table.
 
-type FlowsShown = EvidenceData['flows'];
-type Counterparty = NonNullable<FlowsShown['counterparties']>[number];
+type FlowsData = EvidenceData['flows'];
+type Counterparty = NonNullable<FlowsData['counterparties']>[number];
 
 /** Counterparties that are drawn on each side. */
 const DRAWN_MAX = 5;
@@ -179,15 +195,15 @@ const DRAWN_MAX = 5;
 const ROWS_MAX = 20;
 
 /** The flows of an address. */
-export function Flows({ flows, subject }: { flows: FlowsShown; subject: string }) {
+export function Flows({ flows, subject }: { flows: FlowsData; subject: string }) {
   const { counterparties, counterparties_count: count, transfers, assets, checked } = flows;
   return (
     <>
       <h3>What it sent and received</h3>
       {transfers !== null && (
         <p>
-          {counted(transfers, 'transfer')}
-          {count !== null && <> with {counted(count, 'counterparty', 'counterparties')}</>}
+          {countWords(transfers, 'transfer')}
+          {count !== null && <> with {countWords(count, 'counterparty', 'counterparties')}</>}
           {!checked && ', as far as was read'}.
         </p>
       )}
@@ -318,6 +334,6 @@ function totalText({ sent, received, transfers }: Counterparty): string {
   const priced = [sent.usd, received.usd].flatMap((worth) =>
     worth === null ? [] : [Number(worth)],
   );
-  if (priced.length === 0) return counted(transfers, 'transfer');
+  if (priced.length === 0) return countWords(transfers, 'transfer');
   return `${usd(priced.reduce((sum, worth) => sum + worth))} · ${transfers} ×`;
 }

@@ -1,6 +1,6 @@
 // The dossier of an address: what several routes answer about it, on one page for people.
 
-import { feature, type Members, type Service, shownPage } from '../../compose/feature.ts';
+import { feature, type Members, type Service, servePage } from '../../compose/feature.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { unaskedPorts } from '../../stores/history/live-facts.ts';
 import { walletBridgesHandler } from '../bridges/wallet-bridges.route.ts';
@@ -13,7 +13,7 @@ import { solanaDeployerHandler } from '../launches/solana-deployer.route.ts';
 import { walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
 import { dossierPage, dossierPartPage, searchPage } from './dossier.contract.ts';
 import {
-  type DossierDesk,
+  type DossierPorts,
   dossierHandler,
   dossierPages,
   dossierPartHandler,
@@ -27,37 +27,39 @@ type PartPorts = Parameters<typeof walletOfacHandler>[0] &
   Parameters<typeof walletScoreHandler>[0] &
   Parameters<typeof entityPortsOf>[0] &
   Parameters<typeof solanaDeployerHandler>[0];
-type Given = PartPorts & { readonly service: Service; readonly members: Members };
+type DossierContext = PartPorts & { readonly service: Service; readonly members: Members };
 
 export const dossier = feature({
   name: 'dossier',
   open: () => ({ ports: {}, services: {} }),
   ports: {},
   pages: [
-    shownPage(searchPage, null, (_given: Given, facts) => searchHandler(dossierPages(facts))),
-    shownPage(dossierPage, null, (given: Given, facts) =>
-      dossierHandler(deskOf(given), dossierPages(facts)),
+    servePage(searchPage, null, (_given: DossierContext, facts) =>
+      searchHandler(dossierPages(facts)),
     ),
-    shownPage(dossierPartPage, null, (given: Given, facts) =>
-      dossierPartHandler(deskOf(given), dossierPages(facts)),
+    servePage(dossierPage, null, (given: DossierContext, facts) =>
+      dossierHandler(portsOf(given), dossierPages(facts)),
+    ),
+    servePage(dossierPartPage, null, (given: DossierContext, facts) =>
+      dossierPartHandler(portsOf(given), dossierPages(facts)),
     ),
   ],
 });
 
-function deskOf(given: Given): DossierDesk {
+function portsOf(given: DossierContext): DossierPorts {
   const { deployerRecords, service, members } = given;
-  const held = (ports: PartPorts) => ({
+  const handlersOf = (ports: PartPorts) => ({
     lists: walletOfacHandler(ports),
     evidence: walletScoreHandler(ports),
     exchanges: walletCexHandler(ports),
   });
   return {
     all: {
-      ...held(given),
+      ...handlersOf(given),
       entity: walletEntityHandler(entityPortsOf(given), service),
       bridges: walletBridgesHandler(given),
     },
-    held: (reason: Why) => held({ ...given, ...unaskedPorts(reason) }),
+    held: (reason: Why) => handlersOf({ ...given, ...unaskedPorts(reason) }),
     launches: {
       // A page that anybody may open has nobody walked.
       ethereum: deployerRecordHandler({

@@ -1,7 +1,16 @@
 // Does the address stand on a list, and what leads from it to one that does?
 
 import { Graph, type GraphNode } from '../../pages/graph.tsx';
-import { Address, amountText, Badge, counted, Moment, Table, Tx, usd } from '../../pages/words.tsx';
+import {
+  Address,
+  amountText,
+  Badge,
+  countWords,
+  Moment,
+  Table,
+  Tx,
+  usd,
+} from '../../pages/words.tsx';
 import {
   BRIDGE_TRACE_CHAINS,
   type BridgesData,
@@ -13,13 +22,13 @@ import {
 import {
   bridgesVerdict,
   Caveat,
+  DossierSection,
   exchangesVerdict,
   launchesVerdict,
   listVerdict,
   otherListsVerdict,
   type PartFacts,
   pathVerdict,
-  Section,
   strongest,
   Unchecked,
   type Verdict,
@@ -30,7 +39,7 @@ import {
 export function Lists({ part, facts }: { part: PartOf<ListsData>; facts: PartFacts }) {
   const verdict = listVerdict(part);
   return (
-    <Section
+    <DossierSection
       name="lists"
       title="Sanctions lists, and paths to them"
       part={part}
@@ -45,7 +54,7 @@ export function Lists({ part, facts }: { part: PartOf<ListsData>; facts: PartFac
           <Caveat>{data.caveat}</Caveat>
         </>
       )}
-    </Section>
+    </DossierSection>
   );
 }
 
@@ -94,7 +103,9 @@ function Direct({ data: { matches, list, equivalent_forms: forms }, verdict }: P
       </p>
       {forms.length > 0 && (
         <details>
-          <summary>{counted(forms.length, 'other form')} of it looked for on the same list</summary>
+          <summary>
+            {countWords(forms.length, 'other form')} of it looked for on the same list
+          </summary>
           <Table
             caption="Other forms of the address"
             rows={forms}
@@ -157,7 +168,7 @@ function Path({ data: { proximity, address }, verdict }: Props) {
       <p class={`says ${verdict.tone}`}>{verdict.says}</p>
       {verdict.tone === 'hit' && <Unchecked what="Other paths:" reason={proximity.reason} />}
       {examined !== null && (
-        <p class="quiet">{counted(examined, 'address', 'addresses')} examined.</p>
+        <p class="quiet">{countWords(examined, 'address', 'addresses')} examined.</p>
       )}
       {path !== null && hops !== null && (
         <figure class="drawn">
@@ -227,7 +238,7 @@ type LaunchesProps = { part: PartOf<LaunchesData>; facts: PartFacts };
 export function Launches({ part, facts }: LaunchesProps) {
   const verdict = launchesVerdict(part);
   return (
-    <Section
+    <DossierSection
       name="launches"
       title="Tokens that it launched"
       part={part}
@@ -248,20 +259,20 @@ export function Launches({ part, facts }: LaunchesProps) {
           <Caveat>{data.chain === 'ethereum' ? data.record.caveat : data.wallet.caveat}</Caveat>
         </>
       )}
-    </Section>
+    </DossierSection>
   );
 }
 
-type RecordShown = Extract<LaunchesData, { chain: 'ethereum' }>['record'];
-type WalletShown = Extract<LaunchesData, { chain: 'solana' }>['wallet'];
+type EthereumRecord = Extract<LaunchesData, { chain: 'ethereum' }>['record'];
+type SolanaWallet = Extract<LaunchesData, { chain: 'solana' }>['wallet'];
 
-function Record({ record: { finding, launches } }: { record: RecordShown }) {
+function Record({ record: { finding, launches } }: { record: EthereumRecord }) {
   return (
     <>
       <p>{finding}</p>
       {launches.length > 0 && (
         <Table
-          caption={`Launches, ${shownOf(launches.length)}`}
+          caption={`Launches, ${rowsText(launches.length)}`}
           rows={launches.slice(0, ROWS_MAX)}
           columns={[
             { head: 'Token', cell: (one) => <Address of={one.address} /> },
@@ -274,15 +285,20 @@ function Record({ record: { finding, launches } }: { record: RecordShown }) {
   );
 }
 
-function Wallet({ wallet: { entries, count, window_hours, suppressed } }: { wallet: WalletShown }) {
+function Wallet({
+  wallet: { entries, count, window_hours, suppressed },
+}: {
+  wallet: SolanaWallet;
+}) {
+  const settled = countWords(count, 'settled launch', 'settled launches');
   return (
     <>
       <p>
-        {counted(count, 'settled launch', 'settled launches')}, each looked at {window_hours} hours
-        after it was made{suppressed > 0 && `; ${suppressed} more wait to be settled`}.
+        {settled}, each looked at {window_hours} hours after it was made
+        {suppressed > 0 && `; ${suppressed} more wait to be settled`}.
       </p>
       <Table
-        caption={`Settled launches, ${shownOf(entries.length)}`}
+        caption={`Settled launches, ${rowsText(entries.length)}`}
         rows={entries.slice(0, ROWS_MAX)}
         columns={[
           { head: 'Mint', cell: (one) => <Address of={one.mint} /> },
@@ -294,7 +310,7 @@ function Wallet({ wallet: { entries, count, window_hours, suppressed } }: { wall
   );
 }
 
-function shownOf(count: number): string {
+function rowsText(count: number): string {
   return count > ROWS_MAX ? `the first ${ROWS_MAX} of ${count}` : `${count} in all`;
 }
 
@@ -309,7 +325,7 @@ type ExchangesProps = { part: PartOf<ExchangesData>; facts: PartFacts };
 export function Exchanges({ part, facts }: ExchangesProps) {
   const verdict = exchangesVerdict(part);
   return (
-    <Section name="exchanges" title="Exchanges" part={part} verdict={verdict} facts={facts}>
+    <DossierSection name="exchanges" title="Exchanges" part={part} verdict={verdict} facts={facts}>
       {(data) => (
         <>
           <p class={`says ${verdict.tone}`}>{verdict.says}</p>
@@ -318,7 +334,7 @@ export function Exchanges({ part, facts }: ExchangesProps) {
           <Caveat>{data.caveat}</Caveat>
         </>
       )}
-    </Section>
+    </DossierSection>
   );
 }
 
@@ -327,7 +343,7 @@ function Labels({ data: { labels, linked, linked_reason, table_rows } }: { data:
     <>
       {labels.length > 0 ? (
         <Table
-          caption={`Labels of it, of a table of ${counted(table_rows, 'row')}`}
+          caption={`Labels of it, of a table of ${countWords(table_rows, 'row')}`}
           rows={labels}
           columns={[
             { head: 'Label', cell: (one) => one.label },
@@ -340,8 +356,8 @@ function Labels({ data: { labels, linked, linked_reason, table_rows } }: { data:
         />
       ) : (
         <p>
-          A table of {counted(table_rows, 'row')} holds no label of it. Whose it is, that does not
-          say.
+          A table of {countWords(table_rows, 'row')} holds no label of it. Whose it is, that does
+          not say.
         </p>
       )}
       {linked !== null && linked.length > 0 && (
@@ -417,8 +433,8 @@ function Activity({ activity, isSaid }: ActivityProps) {
 function sideText(transfers: number | null, worth: string | null): string {
   if (transfers === null) return 'an unknown number of transfers';
   return worth === null
-    ? counted(transfers, 'transfer')
-    : `${counted(transfers, 'transfer')} worth ${usd(worth)}`;
+    ? countWords(transfers, 'transfer')
+    : `${countWords(transfers, 'transfer')} worth ${usd(worth)}`;
 }
 
 // Which bridge contracts did the address deal with on a chain, and what became of what it sent?
@@ -429,7 +445,7 @@ const BRIDGE_ROWS_MAX = 20;
 export function Bridges({ part, facts }: { part: PartOf<BridgesData>; facts: PartFacts }) {
   const verdict = bridgesVerdict(part);
   return (
-    <Section name="bridges" title="Bridges" part={part} verdict={verdict} facts={facts}>
+    <DossierSection name="bridges" title="Bridges" part={part} verdict={verdict} facts={facts}>
       {(data) => (
         <>
           <p class={`says ${verdict.tone}`}>{verdict.says}</p>
@@ -445,7 +461,7 @@ export function Bridges({ part, facts }: { part: PartOf<BridgesData>; facts: Par
           <Caveat>{data.caveat}</Caveat>
         </>
       )}
-    </Section>
+    </DossierSection>
   );
 }
 
@@ -479,7 +495,7 @@ function Seen({ data: { bridges, totals, chain } }: { data: BridgesData }) {
   );
 }
 
-type DepositShown = NonNullable<BridgesData['deposits']>[number];
+type BridgeDeposit = NonNullable<BridgesData['deposits']>[number];
 
 const STATES = {
   matched: 'arrived',
@@ -488,10 +504,10 @@ const STATES = {
   messaging_only: 'a message, no money',
 } as const;
 
-function Deposits({ deposits }: { deposits: readonly DepositShown[] }) {
+function Deposits({ deposits }: { deposits: readonly BridgeDeposit[] }) {
   return (
     <Table
-      caption={`What it sent, the newest first: ${counted(deposits.length, 'deposit')}`}
+      caption={`What it sent, the newest first: ${countWords(deposits.length, 'deposit')}`}
       rows={deposits.slice(0, BRIDGE_ROWS_MAX)}
       columns={[
         { head: 'Bridge', cell: (one) => one.name },
@@ -507,7 +523,7 @@ function Deposits({ deposits }: { deposits: readonly DepositShown[] }) {
   );
 }
 
-function OtherSide({ destination }: Pick<DepositShown, 'destination'>) {
+function OtherSide({ destination }: Pick<BridgeDeposit, 'destination'>) {
   const { state, chain, tx, reason } = destination;
   return (
     <>

@@ -1,11 +1,11 @@
 import { describeMisform, parseKnownAddress } from '../../chain/address.ts';
 import type { PlainHandler } from '../../contract/route.ts';
-import { type DrawDossier, searchPage } from './dossier.contract.ts';
+import { type DossierPages, searchPage } from './dossier.contract.ts';
 
 /** @internal The handler of the search. */
 export function searchHandler({
   notFound,
-}: Pick<DrawDossier, 'notFound'>): PlainHandler<typeof searchPage> {
+}: Pick<DossierPages, 'notFound'>): PlainHandler<typeof searchPage> {
   return async ({ query: { q } }) => {
     if (q === undefined) return searchPage.reply(303, undefined, { location: '/' });
     const found = whereTo(q);

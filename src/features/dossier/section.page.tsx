@@ -33,7 +33,14 @@ type SectionProps<D> = {
 };
 
 /** A part of the dossier. */
-export function Section<D>({ name, title, part, verdict, facts, children }: SectionProps<D>) {
+export function DossierSection<D>({
+  name,
+  title,
+  part,
+  verdict,
+  facts,
+  children,
+}: SectionProps<D>) {
   const { alone, subject } = facts;
   return (
     <section class={`part ${part.state === 'ok' ? 'told' : 'untold'}`} aria-labelledby={name}>
@@ -43,7 +50,7 @@ export function Section<D>({ name, title, part, verdict, facts, children }: Sect
       </header>
       {part.state === 'ok' ? children(part.data) : <Untold part={part} />}
       <footer>
-        <Asked part={part} facts={facts} name={name} />
+        <Rests part={part} facts={facts} name={name} />
         {!alone && (
           <p>
             <a href={`/address/${subject}/${name}`}>This part alone, with its JSON</a>
@@ -76,9 +83,9 @@ function Untold({ part: { state, reason } }: { part: UntoldPart }) {
   );
 }
 
-type AskedProps = { part: PartOf<unknown>; facts: PartFacts; name: PartName };
+type RestsProps = { part: PartOf<unknown>; facts: PartFacts; name: PartName };
 
-function Asked({ part, facts: { base, now, alone }, name }: AskedProps) {
+function Rests({ part, facts: { base, now, alone }, name }: RestsProps) {
   const key = part.path.startsWith('/api/v1/') ? 'EXHIBIT_API_KEY' : 'EXHIBIT_STREAM_TOKEN';
   return (
     <>
@@ -192,20 +199,20 @@ export function withoutCode(reason: string): string {
   return /[.!?)]$/.test(first) ? first : `${first}.`;
 }
 
-function seen(says: string): Verdict {
+function seenVerdict(says: string): Verdict {
   return { tone: 'seen', says };
 }
 
-function hit(says: string): Verdict {
+function hitVerdict(says: string): Verdict {
   return { tone: 'hit', says };
 }
 
-function none(says: string): Verdict {
+function noneVerdict(says: string): Verdict {
   return { tone: 'none', says };
 }
 
 /** The first few names, and how many more there are. */
-function named(names: readonly (string | null)[]): string {
+function joinNames(names: readonly (string | null)[]): string {
   const known = [
     ...new Set(names.map((name) => (name === null ? 'an entry without a name' : name))),
   ];
@@ -225,10 +232,11 @@ export function strongest(verdicts: readonly [Verdict, ...Verdict[]]): Verdict {
 /** The sanctions list. */
 export function listVerdict(part: PartOf<ListsData>): Verdict {
   return verdict(part, ({ sanctioned, matches, list, equivalent_forms: forms }) => {
-    if (sanctioned) return hit(`Listed: ${named(matches.map(({ entity }) => entity))}.`);
+    if (sanctioned) return hitVerdict(`Listed: ${joinNames(matches.map(({ entity }) => entity))}.`);
     const others = forms.filter(({ listed }) => listed === true);
-    if (others.length > 0) return hit(`Another form of it is listed: ${others[0]?.address}.`);
-    return none(`No entry on the ${list.name} published ${list.published}.`);
+    if (others.length > 0)
+      return hitVerdict(`Another form of it is listed: ${others[0]?.address}.`);
+    return noneVerdict(`No entry on the ${list.name} published ${list.published}.`);
   });
 }
 
@@ -240,10 +248,10 @@ export function otherListsVerdict(part: PartOf<ListsData>): Verdict {
       ({ listed, equivalent_matches: others }) =>
         listed === true || (others !== null && others.length > 0),
     );
-    if (hits.length > 0) return hit(`Listed on ${named(hits.map(({ list }) => list))}.`);
+    if (hits.length > 0) return hitVerdict(`Listed on ${joinNames(hits.map(({ list }) => list))}.`);
     const unread = lists.filter(({ checked, listed }) => !checked || listed === null);
     if (unread.length > 0) return open(unread[0]?.reason === undefined ? null : unread[0].reason);
-    return none(`No entry on ${named(lists.map(({ list }) => list))}.`);
+    return noneVerdict(`No entry on ${joinNames(lists.map(({ list }) => list))}.`);
   });
 }
 
@@ -251,11 +259,12 @@ export function otherListsVerdict(part: PartOf<ListsData>): Verdict {
 export function pathVerdict(part: PartOf<ListsData>): Verdict {
   return verdict(part, ({ proximity: { found, checked, hops, entity, reason } }) => {
     if (found === true) {
-      return hit(
-        `${hops === 1 ? 'One hop' : 'Two hops'} from a listed address: ${named([entity])}.`,
+      return hitVerdict(
+        `${hops === 1 ? 'One hop' : 'Two hops'} from a listed address: ${joinNames([entity])}.`,
       );
     }
-    if (found === false && checked) return none('No path of two hops leads to a listed address.');
+    if (found === false && checked)
+      return noneVerdict('No path of two hops leads to a listed address.');
     return open(reason);
   });
 }
@@ -263,9 +272,10 @@ export function pathVerdict(part: PartOf<ListsData>): Verdict {
 /** What was observed. */
 export function evidenceVerdict(part: PartOf<EvidenceData>): Verdict {
   return verdict(part, ({ findings, findings_found, findings_checked, findings_coverage }) => {
-    if (findings.length > 0) return seen(`${named(findings.map(({ title }) => title))}.`);
+    if (findings.length > 0)
+      return seenVerdict(`${joinNames(findings.map(({ title }) => title))}.`);
     if (findings_found === false && findings_checked) {
-      return none('Each kind of finding was looked for, and none was seen.');
+      return noneVerdict('Each kind of finding was looked for, and none was seen.');
     }
     const missing = findings_coverage.find(({ checked }) => !checked);
     return open(missing === undefined ? null : missing.reason);
@@ -276,29 +286,34 @@ export function evidenceVerdict(part: PartOf<EvidenceData>): Verdict {
 export function entityVerdict(part: PartOf<EntityData>): Verdict {
   return verdict(part, ({ members, checked, reason, related_wallets_total: total, labels }) => {
     if (members.length > 0) {
-      const names = labels.length === 0 ? '' : `, of ${named(labels.map(({ entity }) => entity))}`;
-      return seen(`Tied to ${total - 1} other ${total === 2 ? 'address' : 'addresses'}${names}.`);
+      const names =
+        labels.length === 0 ? '' : `, of ${joinNames(labels.map(({ entity }) => entity))}`;
+      return seenVerdict(
+        `Tied to ${total - 1} other ${total === 2 ? 'address' : 'addresses'}${names}.`,
+      );
     }
-    return checked ? none('No evidence ties it to another address.') : open(reason);
+    return checked ? noneVerdict('No evidence ties it to another address.') : open(reason);
   });
 }
 
 /** Exchanges: labels and dealings. */
 export function exchangesVerdict(part: PartOf<ExchangesData>): Verdict {
   return verdict(part, ({ direct, linked, activity }) => {
-    if (direct !== null) return seen(`Labelled ${direct.label}.`);
+    if (direct !== null) return seenVerdict(`Labelled ${direct.label}.`);
     const { exchanges, inferred_deposit_addresses: deposits, checked, reason } = activity;
     if (exchanges !== null && exchanges.length > 0) {
-      return seen(`Transfers with ${named(exchanges.map(({ entity }) => entity))}.`);
+      return seenVerdict(`Transfers with ${joinNames(exchanges.map(({ entity }) => entity))}.`);
     }
     if (deposits !== null && deposits.length > 0) {
-      return seen(`Deposit addresses of ${named(deposits.map(({ entity }) => entity))}.`);
+      return seenVerdict(
+        `Deposit addresses of ${joinNames(deposits.map(({ entity }) => entity))}.`,
+      );
     }
     if (linked !== null && linked.length > 0) {
-      return seen(`Tied to a wallet of ${named(linked.map(({ entity }) => entity))}.`);
+      return seenVerdict(`Tied to a wallet of ${joinNames(linked.map(({ entity }) => entity))}.`);
     }
     return checked
-      ? none('No label is held, and no transfer with a labelled wallet.')
+      ? noneVerdict('No label is held, and no transfer with a labelled wallet.')
       : open(reason);
   });
 }
@@ -306,9 +321,10 @@ export function exchangesVerdict(part: PartOf<ExchangesData>): Verdict {
 /** Bridges on one chain. */
 export function bridgesVerdict(part: PartOf<BridgesData>): Verdict {
   return verdict(part, ({ bridges, coverage, chain }) => {
-    if (bridges.length > 0) return seen(`${named(bridges.map(({ name }) => name))} on ${chain}.`);
+    if (bridges.length > 0)
+      return seenVerdict(`${joinNames(bridges.map(({ name }) => name))} on ${chain}.`);
     if (!coverage.checked) return open(coverage.reason);
-    return none(`No contract of the registry was touched on ${chain}.`);
+    return noneVerdict(`No contract of the registry was touched on ${chain}.`);
   });
 }
 
@@ -324,10 +340,10 @@ export function launchesVerdict(part: PartOf<LaunchesData>): Verdict {
   // What was walked or collected was read and credits it with nothing. Launches that wait to be
   // settled are an absence too, and no such answer.
   const isNoRecord = part.state === 'insufficient_evidence' && part.reason.startsWith('no_record');
-  if (isNoRecord) return none(withoutCode(part.reason));
+  if (isNoRecord) return noneVerdict(withoutCode(part.reason));
   return verdict(part, (data) => {
-    if (data.chain === 'ethereum') return seen(RECORDS[data.record.state]);
-    return seen(
+    if (data.chain === 'ethereum') return seenVerdict(RECORDS[data.record.state]);
+    return seenVerdict(
       data.wallet.answer === 'flagged'
         ? 'Every settled launch has died.'
         : 'At least one settled launch survived.',

@@ -118,8 +118,8 @@ const entityImport = defineCommand({
   arguments: {
     paths: several(
       'PATH',
-      'bitcoin-etl JSON lines (blocks and enriched transactions), gzip or not: files, folders, or ' +
-        'patterns; a block is held in full where its row is there too and tells as many ' +
+      'bitcoin-etl JSON lines (blocks and enriched transactions), gzip or not: files, folders, ' +
+        'or patterns; a block is held in full where its row is there too and tells as many ' +
         'transactions as came',
       filePath,
     ),

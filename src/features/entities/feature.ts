@@ -8,8 +8,8 @@ import {
   feature,
   type OpenedRests,
   type Service,
-  served,
-  shownPage,
+  servePage,
+  serveRoute,
 } from '../../compose/feature.ts';
 import type { Config } from '../../config.ts';
 import { Refusal } from '../../contract/refusals.ts';
@@ -107,7 +107,7 @@ export const entities = feature({
     };
   },
   routes: [
-    served(walletEntity, (given: EntityDependencies) =>
+    serveRoute(walletEntity, (given: EntityDependencies) =>
       walletEntityHandler(entityPortsOf(given), given.service),
     ),
   ],
@@ -136,7 +136,7 @@ export const entities = feature({
   },
   commands: entityCommands,
   pages: [
-    shownPage(entitiesCalibrationPage, 'Entities', (_given: unknown, facts) => {
+    servePage(entitiesCalibrationPage, 'Entities', (_given: unknown, facts) => {
       const shown = calibrationPage(facts, publishedCalibration());
       return async () => entitiesCalibrationPage.reply(200, shown);
     }),

@@ -3,17 +3,17 @@ import { describeMisform, isSystemAddress, parseAddress } from '../../chain/addr
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
-import { type Asked, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { type PlainHandler, plainRoute, type RequestContext } from '../../contract/route.ts';
 import {
   addressText,
-  checked,
+  checkedFlag,
   emptyUnless,
   harmless,
   isoTime,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -64,7 +64,7 @@ const evidence = z.strictObject({
   statement: prose().min(1),
   rule: z.int().positive(),
   judged_at: isoTime,
-  histories_whole: ofRow(z.boolean()),
+  histories_whole: rowFact(z.boolean()),
 });
 
 const pathStep = z.strictObject({
@@ -113,7 +113,7 @@ const label = z.strictObject({
 
 const run = z.strictObject({
   heuristic,
-  checked: checked(CLUSTERS),
+  checked: checkedFlag(CLUSTERS),
   reason: prose().nullable(),
 });
 
@@ -143,7 +143,7 @@ export const walletEntityData = z.strictObject({
   labels: emptyUnless('checked', z.array(label)),
   related_wallets: z.array(words()).min(1),
   related_wallets_total: z.int().positive(),
-  checked: checked(CLUSTERS),
+  checked: checkedFlag(CLUSTERS),
   reason: prose().nullable(),
   coverage: z.array(run).min(1),
   edges_left_out: z.strictObject({ zero_value: leftOut, no_market_token: leftOut }).nullable(),
@@ -214,7 +214,7 @@ export function walletEntityHandler(
 
 /** @internal The same for whoever asks by an address and a query alone. */
 export function entityAnswers(ports: EntityPorts, limits: EntityLimits) {
-  return async (text: string, query: EntityQuery, asked: Asked) => {
+  return async (text: string, query: EntityQuery, asked: RequestContext) => {
     const question = questionOf(text, query);
     if (!('chain' in question)) return question;
     return walletEntity.reply(200, await entityBody(ports, question, limits, asked));
@@ -225,7 +225,7 @@ async function entityBody(
   ports: EntityPorts,
   question: Question,
   { tipMaxAgeS }: EntityLimits,
-  { now, signal }: Asked,
+  { now, signal }: RequestContext,
 ): Promise<EntityBody> {
   const { chain, address } = question;
   const answer = isSystemAddress(address)

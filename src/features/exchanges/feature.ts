@@ -1,9 +1,9 @@
-import { feature, served } from '../../compose/feature.ts';
+import { feature, serveRoute } from '../../compose/feature.ts';
 import { walletCex, walletCexHandler } from './wallet-cex.route.ts';
 
 export const exchanges = feature({
   name: 'exchanges',
   open: () => ({ ports: {}, services: {} }),
   ports: {},
-  routes: [served(walletCex, walletCexHandler)],
+  routes: [serveRoute(walletCex, walletCexHandler)],
 });

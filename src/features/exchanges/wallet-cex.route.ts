@@ -12,14 +12,14 @@ import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
   addressText,
-  checked,
+  checkedFlag,
   isoDay,
   isoTime,
   missOf,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   words,
 } from '../../contract/wire.ts';
 import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
@@ -61,7 +61,7 @@ const label = z.strictObject({
   role: words(),
   confidence: words(),
   confidence_level: z.int().positive().nullable(),
-  clusterable: ofRow(z.boolean(), LABELS),
+  clusterable: rowFact(z.boolean(), LABELS),
   source: words(),
   source_url: words().nullable(),
   first_seen: isoDay,
@@ -79,7 +79,7 @@ const contactTransfer = z.strictObject({
   raw_amount: words(),
   usd: words().nullable(),
   at: isoTime,
-  initiated_by_subject: ofRow(z.boolean().nullable()),
+  initiated_by_subject: rowFact(z.boolean().nullable()),
 });
 
 // A count or sum is null where it could only be called zero without having read all of it.
@@ -87,8 +87,8 @@ const exchange = z.strictObject({
   entity: words(),
   transfers_in: z.int().nonnegative().nullable(),
   transfers_out: z.int().nonnegative().nullable(),
-  usd_in: ofRow(z.string().nullable(), ACTIVITY),
-  usd_out: ofRow(z.string().nullable(), ACTIVITY),
+  usd_in: rowFact(z.string().nullable(), ACTIVITY),
+  usd_out: rowFact(z.string().nullable(), ACTIVITY),
   unpriced_transfers: z.int().nonnegative().nullable(),
   first_seen: isoTime,
   last_seen: isoTime,
@@ -121,14 +121,14 @@ const inferredDeposit = z.strictObject({
   delay_s: z.int().nonnegative(),
   transactions: z.array(words()).min(1),
   transactions_count: z.int().positive(),
-  is_subject: ofRow(z.boolean()),
+  is_subject: rowFact(z.boolean()),
   // `unstated`: the label of a wallet that it forwards to tells no role; it may be no hot wallet.
   receiver_role: oneOf(['hot', 'unstated']),
   // How often an address inferred so is the exchange's; docs/concepts/entities.md has the measure.
   weight: z.number().positive().max(1),
   clusterable: z.literal(true),
   externally_owned: z.literal(true).nullable(),
-  history_complete: ofRow(z.boolean()),
+  history_complete: rowFact(z.boolean()),
   other_receivers: z.int().nonnegative().nullable(),
   assets_kept: z.int().nonnegative().nullable(),
   wallets: z.array(words()).min(1),
@@ -139,7 +139,7 @@ const inferredDeposit = z.strictObject({
 const count = negative(z.int().nonnegative().nullable(), ACTIVITY);
 
 const activity = z.strictObject({
-  checked: checked(ACTIVITY),
+  checked: checkedFlag(ACTIVITY),
   exchanges: negative(z.array(exchange).nullable(), ACTIVITY),
   inferred_deposit_addresses: negative(z.array(inferredDeposit).nullable(), ACTIVITY),
   truncated: negative(z.boolean().nullable(), ACTIVITY),

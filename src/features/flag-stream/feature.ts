@@ -1,17 +1,17 @@
 // The flag stream: the log of what the scorer flags, told to whoever reads it.
 
 import type { ConnectionServices } from '../../command/connection.ts';
-import { type Base, feature, type Service, streamed } from '../../compose/feature.ts';
+import { type Base, feature, type Service, serveStream } from '../../compose/feature.ts';
 import type { FlagEvents } from '../../ports/rug-flags.ts';
 import { flagEventLog } from '../../stores/control/rug-flags.ts';
-import { flagStream as contract, flagStreamHandler } from './flag-stream.route.ts';
+import { flagStreamRoute as contract, flagStreamHandler } from './flag-stream.route.ts';
 
 import { pruneFlagEvents } from './prune.job.ts';
 import { watchCommand } from './watch.command.ts';
 
 const PRUNE_MS = 60_000;
 
-type Given = { readonly flagEvents: FlagEvents; readonly service: Service };
+type FlagStreamPorts = { readonly flagEvents: FlagEvents; readonly service: Service };
 
 export const flagStream = feature({
   name: 'flag-stream',
@@ -31,7 +31,7 @@ export const flagStream = feature({
     };
   },
   streams: [
-    streamed(contract, ({ flagEvents, service }: Given) =>
+    serveStream(contract, ({ flagEvents, service }: FlagStreamPorts) =>
       flagStreamHandler({ flagEvents, onAppended: service.onCall }),
     ),
   ],

@@ -3,9 +3,9 @@ import { CHAIN_NAMES, type ChainName, parseChain } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import {
-  type Message,
   position,
   type StreamHandler,
+  type StreamMessage,
   standingIn,
   streamRoute,
 } from '../../contract/stream.ts';
@@ -33,7 +33,7 @@ const subject = {
   simulated: z.boolean(),
 };
 
-export const flagStream = streamRoute({
+export const flagStreamRoute = streamRoute({
   name: 'flag_stream',
   surface: 'intelligence',
   path: '/ws/flags',
@@ -82,18 +82,18 @@ const POLL_MS = 1_000;
 const RETRY = { 'retry-after': '5' };
 const ALL = 'all';
 
-type Said = Message<'flag_stream'>;
+type FlagMessage = StreamMessage<'flag_stream'>;
 
 /** @internal The handler of the stream. All its readers share one feed. */
 export function flagStreamHandler({
   flagEvents: log,
   onAppended,
-}: FlagStreamParts): StreamHandler<typeof flagStream> {
-  const feed = new FlagFeed<Said>({
+}: FlagStreamParts): StreamHandler<typeof flagStreamRoute> {
+  const feed = new FlagFeed<FlagMessage>({
     log,
     write,
-    writeGap: flagStream.gap,
-    writeUnread: flagStream.unread,
+    writeGap: flagStreamRoute.gap,
+    writeUnread: flagStreamRoute.unread,
     onAppended,
     pollMs: POLL_MS,
   });
@@ -106,7 +106,7 @@ export function flagStreamHandler({
     if ('why' in bounds) return new Refusal('overloaded', { error: bounds.why.reason }, RETRY);
     const standing = standingIn(bounds, since);
     return {
-      welcome: flagStream.welcome({ ...standing, ...chosen }),
+      welcome: flagStreamRoute.welcome({ ...standing, ...chosen }),
       messages: feed.after(standing.seq, (chain) => wanted.has(chain), signal),
       hear: (ask) => {
         const named = chainsIn(ask.chains);
@@ -114,7 +114,7 @@ export function flagStreamHandler({
           if (ask.type === 'subscribe') wanted.add(chain);
           else wanted.delete(chain);
         }
-        return flagStream.notice('subscribed', {
+        return flagStreamRoute.notice('subscribed', {
           chains: CHAIN_NAMES.filter((chain) => wanted.has(chain)),
           unknown_chains: named.unknown_chains,
         });
@@ -135,15 +135,15 @@ function chainsIn(names: readonly string[]): Chosen {
   };
 }
 
-function write(event: FlagEvent): Said {
+function write(event: FlagEvent): FlagMessage {
   const { seq, kind, chain, address, token, model_version, simulated } = event;
   const subject = { chain, address, token, model_version, simulated };
   if (kind === 'retraction') {
     const { retracts, reason, retracted_at } = event;
     const at = formatIsoTime(retracted_at);
-    return flagStream.event(kind, seq, { ...subject, retracts, reason, retracted_at: at });
+    return flagStreamRoute.event(kind, seq, { ...subject, retracts, reason, retracted_at: at });
   }
   const { score, evidence, flagged_at } = event;
   const at = formatIsoTime(flagged_at);
-  return flagStream.event(kind, seq, { ...subject, score, evidence, flagged_at: at });
+  return flagStreamRoute.event(kind, seq, { ...subject, score, evidence, flagged_at: at });
 }

@@ -2,13 +2,13 @@
 // takes up where it was after each break, and says when nobody was looking.
 
 import { CHAIN_NAMES } from '../../chain/chain.ts';
-import { type EventOf, type Followed, followStream } from '../../client/stream.ts';
+import { type EventOf, followStream, type StreamItem } from '../../client/stream.ts';
 import {
   type Command,
+  chooseOne,
   EXIT,
   type ExitStatus,
   type Io,
-  oneOf,
   readArgs,
   wholeNumber,
 } from '../../command/command.ts';
@@ -22,9 +22,9 @@ import {
 } from '../../command/connection.ts';
 import { NO_VALUE, paint, printable, printJson } from '../../command/output.ts';
 import { listOrNone } from '../../evidence/measure.ts';
-import { flagStream } from './flag-stream.route.ts';
+import { flagStreamRoute } from './flag-stream.route.ts';
 
-type Event = EventOf<typeof flagStream>;
+type Event = EventOf<typeof flagStreamRoute>;
 
 /** The widths of a line's cells: the longest address that a chain of ours has fits. */
 const WIDTHS = { seq: 8, at: 20, chain: 9, address: 44, score: 6 } as const;
@@ -54,17 +54,17 @@ export const watchCommand: Command<ConnectionServices> = {
         since: { type: 'string' },
       },
     });
-    const chains = listOrNone(values.chain).map((name) => oneOf(name, '--chain', CHAIN_NAMES));
+    const chains = listOrNone(values.chain).map((name) => chooseOne(name, '--chain', CHAIN_NAMES));
     const since =
       values.since === undefined
         ? null
         : wholeNumber(values.since, '--since', { min: 0, max: SEQ_MAX });
     const to = await findStream(values, io, services);
-    return await watched(followed(to, chains, since, io.signal), to.baseUrl, io);
+    return await printFlags(followFlags(to, chains, since, io.signal), to.baseUrl, io);
   },
 };
 
-function followed(
+function followFlags(
   { baseUrl, token }: StreamConnection,
   chains: readonly string[],
   since: number | null,
@@ -72,7 +72,7 @@ function followed(
 ) {
   return followStream<Event>({
     baseUrl,
-    stream: flagStream,
+    stream: flagStreamRoute,
     query: chains.length === 0 ? { chains: 'all' } : { chains: chains.join(',') },
     signal,
     ...(token === null ? null : { token }),
@@ -80,8 +80,8 @@ function followed(
   });
 }
 
-async function watched(
-  items: AsyncIterable<Followed<Event>>,
+async function printFlags(
+  items: AsyncIterable<StreamItem<Event>>,
   { origin }: URL,
   io: Io,
 ): Promise<ExitStatus> {
@@ -140,15 +140,15 @@ function lineOf(event: Event, io: Io): string {
   const label = ` Token ${token}.${simulated ? ' (simulated)' : ''}`;
   if (event.type === 'retraction') {
     const { retracts, reason, retracted_at: at } = event;
-    const line = cells(String(seq), shownTime(at), chain, address, NO_VALUE);
+    const line = cells(String(seq), timeText(at), chain, address, NO_VALUE);
     return paint(printable(`${line}  Takes ${retracts} back: ${reason}${label}`), 'dim', io);
   }
   const { score, evidence, flagged_at: at } = event;
-  const line = cells(String(seq), shownTime(at), chain, address, score.toFixed(3));
+  const line = cells(String(seq), timeText(at), chain, address, score.toFixed(3));
   return printable(`${line}  ${evidence}${label}`);
 }
 
 /** To the second, in UTC: `2026-11-21T12:00:00Z`. */
-function shownTime(at: string): string {
+function timeText(at: string): string {
   return at.replace(/\.\d+Z$/, 'Z');
 }

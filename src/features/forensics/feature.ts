@@ -3,7 +3,7 @@
 
 import { nowS } from '../../compose/clock.ts';
 import { evmClients } from '../../compose/evm-clients.ts';
-import { type Base, feature, type OpenedRests, served } from '../../compose/feature.ts';
+import { type Base, feature, type OpenedRests, serveRoute } from '../../compose/feature.ts';
 import { map } from '../../evidence/reading.ts';
 import { nodeApprovals, nodeFreezes } from '../../sources/evm/approvals-node.ts';
 import { nodeFacts } from '../../sources/evm/node-of-account.ts';
@@ -74,7 +74,7 @@ export const forensics = feature({
       },
     };
   },
-  routes: [served(walletScore, walletScoreHandler)],
+  routes: [serveRoute(walletScore, walletScoreHandler)],
   ports: {
     chainFacts: {
       tag: 'chain_facts',

@@ -4,15 +4,15 @@ import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
   addressText,
-  checked,
+  checkedFlag,
   claimedWords,
   emptyUnless,
   harmless,
   isoTime,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -47,7 +47,7 @@ const launch = z.strictObject({
 
 /** `checked: false`: no walk of the address was committed, or none could be read. */
 export const created = z.strictObject({
-  checked: checked(RECORDS),
+  checked: checkedFlag(RECORDS),
   reason: prose().nullable(),
   captured_at: isoTime.nullable(),
   contracts: launchCount,
@@ -97,7 +97,7 @@ const asset = z.strictObject({
 
 /** The counts are of all; the lists show the largest. Null where nothing was seen. */
 export const flows = z.strictObject({
-  checked: checked(HISTORY),
+  checked: checkedFlag(HISTORY),
   reason: prose().nullable(),
   transfers: flowCount,
   counterparties_count: flowCount,
@@ -147,7 +147,7 @@ const facts = z.strictObject({
 // `measured` with a `null` beside it: it was looked at, and there is none.
 const provenance = <const P extends 'chain_facts' | 'transfer_history'>(port: P) =>
   z.strictObject({
-    measured: checked({ restsOn: [port] }),
+    measured: checkedFlag({ restsOn: [port] }),
     source: words().nullable(),
     as_of: unixSeconds.nullable(),
     reason: prose().nullable(),
@@ -194,7 +194,7 @@ const transferEvidence = z.strictObject({
   amount: words().nullable(),
   usd: words().nullable(),
   initiator: words().nullable(),
-  initiated_by_subject: ofRow(z.boolean().nullable()),
+  initiated_by_subject: rowFact(z.boolean().nullable()),
 });
 const recordEvidence = z.strictObject({
   evidence: z.literal('record'),
@@ -215,7 +215,7 @@ const finding = z.strictObject({
   statement: prose(),
   evidence: z.array(z.union([transferEvidence, recordEvidence])).min(1),
   evidence_count: z.int().positive(),
-  initiated_by_subject: ofRow(z.boolean().nullable()),
+  initiated_by_subject: rowFact(z.boolean().nullable()),
   source: words(),
   as_of: unixSeconds,
 });
@@ -255,7 +255,7 @@ export const walletScore = evidenceRoute({
         confidence: words(),
       })
       .nullable(),
-    label_checked: checked(LABELS),
+    label_checked: checkedFlag(LABELS),
     facts,
     facts_provenance: factsProvenance,
     facts_elsewhere: z.array(elsewhere).min(1).nullable(),
@@ -264,13 +264,13 @@ export const walletScore = evidenceRoute({
         cluster_id: words(),
         confidence: z.number().positive(),
         members: z.array(words()).min(1),
-        labels: ofRow(z.array(words()).nullable()),
+        labels: rowFact(z.array(words()).nullable()),
       })
       .nullable(),
-    entity_checked: checked({ restsOn: ['entity_clusters'] }),
+    entity_checked: checkedFlag({ restsOn: ['entity_clusters'] }),
     flows,
     created: created.nullable(),
-    findings_checked: checked(COMMON),
+    findings_checked: checkedFlag(COMMON),
     // False only where every kind that applies ran on inputs that were read, and saw nothing.
     findings_found: negative(z.boolean().nullable(), COMMON),
     findings_coverage: z.array(coverage).min(1),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Answer, type Envelope } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/refusals.ts';
-import { type Asked, type Caller, envelopeSchema, NOBODY } from '../../contract/route.ts';
+import { type Caller, envelopeSchema, NOBODY, type RequestContext } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer } from '../../ports/history.ts';
 import { evm, named } from '../../testing/addresses.ts';
@@ -39,7 +39,7 @@ const NOT_OF_HISTORY = /itself$|created|authority|delegated|in_facts$|issuer|app
 type Handle = {
   call(
     input: { params: { address: string }; query: object; body: undefined },
-    asked: Asked,
+    asked: RequestContext,
     caller: Caller,
   ): Promise<unknown>;
 }['call'];

@@ -1,15 +1,15 @@
 // What the service is, and how old each of its sources: `/health`.
 
-import { feature, type Service, served, shownPage } from '../../compose/feature.ts';
+import { feature, type Service, servePage, serveRoute } from '../../compose/feature.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import {
-  health as healthContract,
+  healthRoute as healthContract,
   healthHandler,
   statusHtml,
   statusPage,
 } from './health.route.tsx';
 
-type Given = { readonly service: Service };
+type HealthPorts = { readonly service: Service };
 
 export const health = feature({
   name: 'health',
@@ -23,9 +23,9 @@ export const health = feature({
     },
   ],
   ports: {},
-  routes: [served(healthContract, ({ service }: Given) => healthHandler(service))],
+  routes: [serveRoute(healthContract, ({ service }: HealthPorts) => healthHandler(service))],
   pages: [
-    shownPage(statusPage, 'Status', ({ service }: Given, facts) => {
+    servePage(statusPage, 'Status', ({ service }: HealthPorts, facts) => {
       const ask = healthHandler(service);
       return async (input, asked, caller) => {
         const said = await ask(input, asked, caller);

@@ -6,7 +6,7 @@ import { isoDay, unixSeconds } from '../../contract/wire.ts';
 import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { ageText, FactRows, Moment, Table } from '../../pages/words.tsx';
+import { ageText, FactList, Moment, Table } from '../../pages/words.tsx';
 import type { RingFillState, RingGap, RingReport } from '../../ports/history.ts';
 import type { FollowReports } from '../../ports/indexing.ts';
 import type { PublishedModels } from '../../ports/rug-model.ts';
@@ -99,7 +99,7 @@ export const streamingShown = z.strictObject({
 
 const served = z.strictObject({ access: z.string(), summary: z.string() });
 
-export const health = plainRoute({
+export const healthRoute = plainRoute({
   name: 'health',
   surface: 'intelligence',
   method: 'GET',
@@ -153,18 +153,18 @@ type HealthFacts = {
   readonly modelInForce: PublishedModels['inForce'];
   /** `null` where no stream is served. */
   readonly streaming: () => Promise<StreamingFacts | null>;
-  readonly ring: RingFacts;
+  readonly ring: RingHealth;
 };
 
 /** What is known of the ring around the list. */
-export type RingFacts = {
+export type RingHealth = {
   readonly report: () => RingReport;
   /** Where reading ahead stands; `null` in a process that does not do it. */
   readonly filling: () => RingFillState | null;
 };
 
 /** @internal The handler of `/health`. */
-export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
+export function healthHandler(facts: HealthFacts): PlainHandler<typeof healthRoute> {
   const routes = Object.fromEntries(
     facts.routes.map((route) => [
       `${route.method} ${route.path}`,
@@ -177,7 +177,7 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
       following(facts.followers),
       facts.streaming(),
     ]);
-    return health.reply(200, {
+    return healthRoute.reply(200, {
       status: 'ok',
       service: 'exhibit',
       version: facts.version,
@@ -272,7 +272,7 @@ export const statusPage = plainRoute({
 });
 
 /** What `/health` says. */
-export type ShownHealth = z.output<(typeof health.responses)[200]>;
+export type HealthView = z.output<(typeof healthRoute.responses)[200]>;
 
 /** A source by its tag, in words. */
 export type SourceWords = { readonly tag: string; readonly title: string; readonly says: string };
@@ -282,7 +282,7 @@ export type SourceWords = { readonly tag: string; readonly title: string; readon
 /** @internal The page of the state. `now` is Unix seconds. */
 export function statusHtml(
   facts: PageFacts,
-  shown: ShownHealth,
+  shown: HealthView,
   sources: readonly SourceWords[],
   now: number,
 ): string {
@@ -301,7 +301,7 @@ export function statusHtml(
         <h2 class="section">The ring around the list</h2>
         <Ring ring={ring} now={now} />
         <h2 class="section">The service</h2>
-        <FactRows
+        <FactList
           rows={[
             ['Version', shown.version],
             [
@@ -323,7 +323,7 @@ function reasonText(reason: string | null): string {
   return reason === null ? 'not told' : reason;
 }
 
-function leadOf({ data_freshness: ages }: ShownHealth): string {
+function leadOf({ data_freshness: ages }: HealthView): string {
   const states = Object.values(ages).map(({ state }) => state);
   const silent = states.filter((state) => state !== 'fresh' && state !== 'per_answer').length;
   if (silent === 0) return `Each of ${states.length} sources can be asked and is within its age.`;
@@ -333,7 +333,7 @@ function leadOf({ data_freshness: ages }: ShownHealth): string {
   );
 }
 
-const STATES: { readonly [S in ShownHealth['data_freshness'][string]['state']]: string } = {
+const STATES: { readonly [S in HealthView['data_freshness'][string]['state']]: string } = {
   fresh: 'fresh',
   per_answer: 'dated by answer',
   stale: 'past its age',
@@ -342,7 +342,7 @@ const STATES: { readonly [S in ShownHealth['data_freshness'][string]['state']]: 
 };
 
 type SourcesProps = {
-  ages: ShownHealth['data_freshness'];
+  ages: HealthView['data_freshness'];
   sources: readonly SourceWords[];
   now: number;
 };
@@ -397,7 +397,7 @@ function Sources({ ages, sources, now }: SourcesProps) {
   );
 }
 
-type FollowingProps = { following: ShownHealth['following']; now: number };
+type FollowingProps = { following: HealthView['following']; now: number };
 
 function Following({ following, now }: FollowingProps) {
   if (following === null) {
@@ -434,7 +434,7 @@ function Following({ following, now }: FollowingProps) {
   );
 }
 
-type RingProps = { ring: ShownHealth['ring']; now: number };
+type RingProps = { ring: HealthView['ring']; now: number };
 
 function Ring({ ring, now }: RingProps) {
   if (ring === null) return <p class="nothing">It has not been looked at since the start.</p>;
@@ -465,7 +465,7 @@ function Ring({ ring, now }: RingProps) {
   );
 }
 
-function streamText({ bus, source, connections }: NonNullable<ShownHealth['streaming']>): string {
+function streamText({ bus, source, connections }: NonNullable<HealthView['streaming']>): string {
   const open = Object.values(connections).reduce((sum, one) => sum + one.open, 0);
   const log = source.state === 'read' ? `newest event ${source.newest_seq}` : 'log not read';
   return `${open.toLocaleString('en')} open, bus ${bus.state}, ${log}`;

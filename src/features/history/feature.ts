@@ -4,7 +4,7 @@
 import { EVM_CHAINS } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
 import { nowS } from '../../compose/clock.ts';
-import { type Base, feature, originOf } from '../../compose/feature.ts';
+import { type Base, feature, routeOrigin } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { present } from '../../evidence/measure.ts';
@@ -73,7 +73,7 @@ export const history = feature({
       ...tip,
       held,
       store,
-      origin: originOf(config),
+      origin: routeOrigin(config),
       onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
     };
     const told = live === null ? null : marketHistory(live, prices);

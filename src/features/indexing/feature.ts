@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { EVM_CHAINS } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
 import { nowS, pause } from '../../compose/clock.ts';
-import { type Base, feature, type Job, type OpenedRests, originOf } from '../../compose/feature.ts';
+import {
+  type Base,
+  feature,
+  type Job,
+  type OpenedRests,
+  routeOrigin,
+} from '../../compose/feature.ts';
 import { followerProcess } from '../../compose/follower-process.ts';
 import type { Logger } from '../../compose/logger.ts';
 import type { Outside } from '../../compose/outside.ts';
@@ -29,7 +35,7 @@ import { ringCalls, ringKeeping, type WarehouseRing } from '../../stores/warehou
 import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
 import { importList } from '../../stores/warehouse/transfers/imports.ts';
 import type { GaugeReading } from '../../transport/metrics.ts';
-import type { RingFacts } from '../health/health.route.ts';
+import type { RingHealth } from '../health/health.route.ts';
 import { history } from '../history/feature.ts';
 import { sanctions } from '../sanctions/feature.ts';
 import {
@@ -185,7 +191,7 @@ type RingParts = {
 type KeptRing = {
   readonly keeping: RingKeeping;
   readonly filling: RingFilling;
-  readonly facts: RingFacts;
+  readonly facts: RingHealth;
   readonly jobs: readonly Job[];
 };
 
@@ -206,7 +212,7 @@ export function openRing(parts: RingParts): KeptRing {
   });
   const off = offBecause(config, explorers);
   const reading = {
-    lists: keptLists({ lists, store, origin: originOf(config), now: nowS }),
+    lists: keptLists({ lists, store, origin: routeOrigin(config), now: nowS }),
     lack,
     calls: ringCalls(warehouse, nowS),
     callsADay: config.ringCallsADay,

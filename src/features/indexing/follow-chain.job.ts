@@ -136,12 +136,12 @@ export function followable(
   const told = reporter(report, chain);
   /** As the one that holds the lease: its word on how it goes is everybody's. */
   const asHolder = async (fromBlock: number | null, watch: FollowWatch, tenure: Tenure) => {
-    const heard = (state: FollowState): void => {
+    const noteState = (state: FollowState): void => {
       told.onState(state);
       watch.onState(state);
     };
     try {
-      const end = await follow(fromBlock, { ...watch, onState: heard }, tenure);
+      const end = await follow(fromBlock, { ...watch, onState: noteState }, tenure);
       if (end.end === 'broken') await told.stopped(end.why.reason, end.state.last_block);
       return end;
     } catch (error) {
@@ -304,15 +304,17 @@ export type FollowLags = {
 /** Keeps the last states, for the metrics. `now` gives Unix seconds. */
 export function followLags(now: () => UnixSeconds): FollowLags {
   const states = new Map<string, FollowState>();
-  const told = <T>(chain: string, value: (state: FollowState) => T): T | null => {
+  const stateValue = <T>(chain: string, value: (state: FollowState) => T): T | null => {
     const state = states.get(chain);
     return state === undefined ? null : value(state);
   };
   return {
     onState: (state) => void states.set(state.chain, state),
     lagS: (chain) =>
-      told(chain, ({ last_time }) => (last_time === null ? null : Math.max(0, now() - last_time))),
-    lagBlocks: (chain) => told(chain, (state) => state.lag_blocks),
-    reorgs: (chain) => told(chain, (state) => state.reorgs),
+      stateValue(chain, ({ last_time }) =>
+        last_time === null ? null : Math.max(0, now() - last_time),
+      ),
+    lagBlocks: (chain) => stateValue(chain, (state) => state.lag_blocks),
+    reorgs: (chain) => stateValue(chain, (state) => state.reorgs),
   };
 }

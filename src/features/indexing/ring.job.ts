@@ -279,7 +279,7 @@ export function keepRing(
     return isReading() ? LOOK_WHILE_READING_MS : LOOK_MS;
   }
 
-  return { report: (): RingReport => report, start: () => begun(world, 0, look) };
+  return { report: (): RingReport => report, start: () => startRounds(world, 0, look) };
 }
 
 /** What is asked first at a start are answers: reading ahead takes its turn after them. */
@@ -291,7 +291,7 @@ const HELD_UP_MS = 30_000;
 /** Makes round after round. */
 export function keepFilling(filling: RingFilling, again: Again) {
   let wait = HELD_UP_MS;
-  return begun(again, FIRST_ROUND_MS, async (signal) => {
+  return startRounds(again, FIRST_ROUND_MS, async (signal) => {
     const { state } = await filling.fill(() => undefined, signal);
     if (state !== 'held_up') {
       wait = HELD_UP_MS;
@@ -303,7 +303,7 @@ export function keepFilling(filling: RingFilling, again: Again) {
 }
 
 /** Turns that are taken until they are stopped, each of which says when the next one is due. */
-function begun(
+function startRounds(
   { sleep, onBug }: Again,
   firstMs: number,
   turn: (signal: AbortSignal) => Promise<number>,

@@ -5,6 +5,7 @@
 import {
   anyText,
   atLeastOne,
+  chooseOne,
   defineCommand,
   EXIT,
   type ExitStatus,
@@ -14,7 +15,6 @@ import {
   type Io,
   mandatory,
   numberWithin,
-  oneOf,
   optional,
   requireOption,
   UsageError,
@@ -328,13 +328,13 @@ export const warehouseStatus = defineCommand({
     printHeld(held.value, io);
     printImports(listed.value, io);
     if (!followers.checked) io.err(followers.why.reason);
-    else print(io, followers.value.flatMap(heldUpLine));
+    else print(io, followers.value.flatMap(stoppedLine));
     return EXIT.done;
   },
 });
 
 /** A line for a chain that is not followed just now. */
-function heldUpLine({ chain, state, reason, since }: FollowReport): readonly string[] {
+function stoppedLine({ chain, state, reason, since }: FollowReport): readonly string[] {
   if (state === 'following') return [];
   const word = state === 'stopped' ? 'stopped' : 'held up';
   return [`${chain}: following ${word} since ${timeText(since)}. ${reason}`];
@@ -442,7 +442,7 @@ export const warehouseFollow = defineCommand({
   ) => {
     const names = following.chains.map((one) => one.chain);
     if (names.length === 0) throw new UsageError('No node is configured: set EXHIBIT_RPC_<CHAIN>.');
-    const name = oneOf(chain, 'CHAIN', names);
+    const name = chooseOne(chain, 'CHAIN', names);
     const chosen = following.chains.find((one) => one.chain === name);
     if (chosen === undefined) throw new UsageError(`${name} is not followed here.`);
     const onState = statePrinter(io, following.elapsedMs);

@@ -67,12 +67,16 @@ async function deliver(parts: Parts, claimed: Claimed, claimedMs: number): Promi
   const end =
     target === null
       ? ({ outcome: 'broken', fault: SEALED_AWAY, after_s: pace.broken_s } as const)
-      : await posted(parts, claimed, target);
+      : await postMessage(parts, claimed, target);
   const settled = await parts.deliveries.settle(claimed, end);
   if (settled instanceof Unread) parts.onFailure(settled.why);
 }
 
-async function posted(parts: Parts, claimed: Claimed, target: ChatTarget): Promise<DeliveryEnd> {
+async function postMessage(
+  parts: Parts,
+  claimed: Claimed,
+  target: ChatTarget,
+): Promise<DeliveryEnd> {
   const { dispatch, message, attempts } = claimed;
   const { backoff_s, backoff_max_s } = parts.pace;
   const backoff = Math.min(backoff_s * 2 ** Math.min(attempts, DOUBLINGS_MAX), backoff_max_s);
@@ -82,17 +86,20 @@ async function posted(parts: Parts, claimed: Claimed, target: ChatTarget): Promi
   if (said instanceof Unread) {
     return { outcome: 'later', fault: said.why.reason, after_s: backoff };
   }
-  return settledBy(parts, { claimed, target, end: said.value, backoff });
+  return settleBy(parts, { claimed, target, end: said.value, backoff });
 }
 
-type Said = {
+type DeliveryAnswer = {
   readonly claimed: Claimed;
   readonly target: ChatTarget;
   readonly end: PostEnd;
   readonly backoff: number;
 };
 
-function settledBy({ pace, sealed }: Parts, { claimed, target, end, backoff }: Said): DeliveryEnd {
+function settleBy(
+  { pace, sealed }: Parts,
+  { claimed, target, end, backoff }: DeliveryAnswer,
+): DeliveryEnd {
   const after_s = pace.between_s[claimed.platform];
   switch (end.outcome) {
     case 'taken':

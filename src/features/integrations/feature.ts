@@ -6,7 +6,7 @@ import { mintId, type Secrets, seal, unseal } from '../../access/secret.ts';
 
 import { baseOf } from '../../compose/base-url.ts';
 import { nowS, pause } from '../../compose/clock.ts';
-import { type Base, feature, type Job, served, shownPage } from '../../compose/feature.ts';
+import { type Base, feature, type Job, servePage, serveRoute } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { PageFacts } from '../../pages/layout.tsx';
@@ -22,7 +22,7 @@ import { tellFlagsUntilStopped } from './flags.job.ts';
 import {
   connectHandler,
   connectIntegration,
-  type IntegrationDesk,
+  type IntegrationPorts,
   listHandler,
   listIntegrations,
   removeHandler,
@@ -35,7 +35,7 @@ import {
   chatsMessage,
   connectForm,
   connectFormHandler,
-  type DrawIntegrations,
+  type IntegrationPages,
   integrationsPage,
   integrationsShown,
   pageHandler,
@@ -50,13 +50,13 @@ import { sealAnew } from './seal-anew.ts';
 const POLL_MS = 1_000;
 const TIDY_MS = 60_000;
 
-type Given = { readonly chats: IntegrationDesk };
+type IntegrationsPorts = { readonly chats: IntegrationPorts };
 
 export const integrations = feature({
   name: 'integrations',
   open: (base: Base) => {
     const { config, outside, secrets, log } = base;
-    const desk = deskOf(base, outside.chats, baseOf(config));
+    const desk = integrationPorts(base, outside.chats, baseOf(config));
     return {
       ports: {},
       services: {},
@@ -77,27 +77,29 @@ export const integrations = feature({
     };
   },
   routes: [
-    served(connectIntegration, ({ chats }: Given) => connectHandler(chats)),
-    served(testIntegration, ({ chats }: Given) => testHandler(chats)),
-    served(listIntegrations, ({ chats }: Given) => listHandler(chats)),
-    served(removeIntegration, ({ chats }: Given) => removeHandler(chats)),
+    serveRoute(connectIntegration, ({ chats }: IntegrationsPorts) => connectHandler(chats)),
+    serveRoute(testIntegration, ({ chats }: IntegrationsPorts) => testHandler(chats)),
+    serveRoute(listIntegrations, ({ chats }: IntegrationsPorts) => listHandler(chats)),
+    serveRoute(removeIntegration, ({ chats }: IntegrationsPorts) => removeHandler(chats)),
   ],
   ports: {},
   pages: [
-    shownPage(integrationsPage, null, ({ chats }: Given, facts) =>
+    servePage(integrationsPage, null, ({ chats }: IntegrationsPorts, facts) =>
       pageHandler(chats, drawing(facts)),
     ),
-    shownPage(connectForm, null, ({ chats }: Given, facts) =>
+    servePage(connectForm, null, ({ chats }: IntegrationsPorts, facts) =>
       connectFormHandler(chats, drawing(facts)),
     ),
-    shownPage(testForm, null, ({ chats }: Given, facts) => testFormHandler(chats, drawing(facts))),
-    shownPage(removeForm, null, ({ chats }: Given, facts) =>
+    servePage(testForm, null, ({ chats }: IntegrationsPorts, facts) =>
+      testFormHandler(chats, drawing(facts)),
+    ),
+    servePage(removeForm, null, ({ chats }: IntegrationsPorts, facts) =>
       removeFormHandler(chats, drawing(facts)),
     ),
   ],
 });
 
-function drawing(facts: PageFacts): DrawIntegrations {
+function drawing(facts: PageFacts): IntegrationPages {
   return {
     whole: (shown) => integrationsShown(facts, shown),
     unread: (reason) => chatsMessage(facts, 'Chats', `Your chats could not be read: ${reason}`),
@@ -106,11 +108,11 @@ function drawing(facts: PageFacts): DrawIntegrations {
 }
 
 /** What integrations rest on: the platforms at these roots, links that begin with `base`. */
-export function deskOf(
+export function integrationPorts(
   { database, context, secrets }: Pick<Base, 'database' | 'context' | 'secrets'>,
   chats: Outside['chats'],
   base: string,
-): IntegrationDesk {
+): IntegrationPorts {
   const { simulated } = context;
   const roots = rootsOf(chats);
   return {
@@ -136,7 +138,7 @@ const kept = z.union([
   z.strictObject({ platform: z.literal('telegram'), bot_token: z.string(), chat_id: z.string() }),
 ]);
 
-function sealing(secrets: Secrets): Pick<IntegrationDesk, 'sealed' | 'opened'> {
+function sealing(secrets: Secrets): Pick<IntegrationPorts, 'sealed' | 'opened'> {
   return {
     sealed: (target: ChatTarget, id: string) => seal(JSON.stringify(target), id, secrets),
     opened: (sealed: Sealed, id: string) => {
@@ -157,7 +159,7 @@ function rootsOf({ slack, discord, telegram }: Outside['chats']): ChatRoots {
   };
 }
 
-function jobsOf({ database, context, log }: Base, desk: IntegrationDesk): Job[] {
+function jobsOf({ database, context, log }: Base, desk: IntegrationPorts): Job[] {
   const onFailure = ({ code, reason }: { code: string; reason: string }) =>
     log.warn({ code, reason }, 'chats: not told');
   const onBug = (error: unknown) => log.error({ err: error }, 'chats: a bug in telling');

@@ -37,9 +37,9 @@ export async function tellFlags({ flagEvents, flagsTold, ...said }: Parts): Prom
   return told instanceof Unread ? told.why : true;
 }
 
-type Said = Parameters<typeof gapDispatch>[2];
+type DispatchWords = Parameters<typeof gapDispatch>[2];
 
-function stepOf(after: number, { events, newest }: FlagEventChunk, said: Said): FlagStep {
+function stepOf(after: number, { events, newest }: FlagEventChunk, said: DispatchWords): FlagStep {
   const [first] = events;
   const before = first === undefined ? newest : first.seq - 1;
   if (before > after) {

@@ -3,11 +3,21 @@ import { parseAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
-import { type Asked, type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import {
+  type Caller,
+  type PlainHandler,
+  plainRoute,
+  type RequestContext,
+} from '../../contract/route.ts';
 import { rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { INTEGRATION_LIMITS } from '../../ports/integrations.ts';
-import { connectChat, type IntegrationDesk, targetFields, testChat } from './integrations.route.ts';
+import {
+  connectChat,
+  type IntegrationPorts,
+  targetFields,
+  testChat,
+} from './integrations.route.ts';
 
 const SESSION = { surface: 'web', access: 'session' } as const;
 const KINDS = ['flag', 'watch'] as const;
@@ -70,7 +80,7 @@ export const removeForm = plainRoute({
 });
 
 /** An integration as it is shown. */
-export type ShownIntegration = {
+export type IntegrationView = {
   readonly id: string;
   readonly platform: 'slack' | 'discord' | 'telegram';
   readonly place: string;
@@ -88,7 +98,7 @@ export type ShownIntegration = {
 };
 
 /** What was given up, as it is shown. */
-export type ShownLetter = {
+export type LetterView = {
   readonly id: number;
   readonly place: string;
   readonly platform: 'slack' | 'discord' | 'telegram';
@@ -103,19 +113,19 @@ export type ShownLetter = {
 };
 
 /** All that the page shows. */
-export type ShownIntegrations = {
+export type IntegrationsView = {
   readonly form_token: string;
   /** What was just done, or not, in a sentence. */
   readonly notice: { readonly text: string; readonly role: 'status' | 'alert' } | null;
-  readonly integrations: readonly ShownIntegration[];
+  readonly integrations: readonly IntegrationView[];
   /** How many there may be. */
   readonly max: number;
-  readonly letters: { readonly read: readonly ShownLetter[] | null; readonly whole: boolean };
+  readonly letters: { readonly read: readonly LetterView[] | null; readonly whole: boolean };
 };
 
 /** Draws the pages. */
-export type DrawIntegrations = {
-  readonly whole: (shown: ShownIntegrations) => string;
+export type IntegrationPages = {
+  readonly whole: (shown: IntegrationsView) => string;
   readonly unread: (reason: string) => string;
   readonly notDone: (title: string, why: string) => string;
 };
@@ -128,7 +138,7 @@ const NO_STORE =
 const UNKNOWN = 'This membership has no such chat.';
 
 type InSession = Extract<Caller, { kind: 'session' }>;
-type Notice = ShownIntegrations['notice'];
+type Notice = IntegrationsView['notice'];
 
 const DONE = {
   connected: 'The chat is connected. Test it, so that you know what arrives.',
@@ -140,15 +150,15 @@ function sessionOf(caller: Caller): InSession {
   return caller;
 }
 
-function askedBy(caller: Caller, { now, signal }: Asked) {
+function requestBy(caller: Caller, { now, signal }: RequestContext) {
   return { membership_id: sessionOf(caller).membership_id, now, signal };
 }
 
-async function shownTo(
-  { integrations }: IntegrationDesk,
+async function viewFor(
+  { integrations }: IntegrationPorts,
   caller: Caller,
   notice: Notice,
-): Promise<ShownIntegrations | string> {
+): Promise<IntegrationsView | string> {
   const { membership_id, form_token } = sessionOf(caller);
   const [listed, dead] = await Promise.all([
     integrations.list(membership_id),
@@ -167,12 +177,12 @@ async function shownTo(
 
 /** @internal */
 export function pageHandler(
-  desk: IntegrationDesk,
-  draw: DrawIntegrations,
+  desk: IntegrationPorts,
+  draw: IntegrationPages,
 ): PlainHandler<typeof integrationsPage> {
   return async ({ query: { done } }, _asked, caller) => {
     const notice = done === undefined ? null : ({ text: DONE[done], role: 'status' } as const);
-    const shown = await shownTo(desk, caller, notice);
+    const shown = await viewFor(desk, caller, notice);
     return typeof shown === 'string'
       ? integrationsPage.reply(503, draw.unread(shown))
       : integrationsPage.reply(200, draw.whole(shown));
@@ -183,25 +193,25 @@ const NOT_CONNECTED = 'The chat was not connected';
 
 /** @internal */
 export function connectFormHandler(
-  desk: IntegrationDesk,
-  draw: DrawIntegrations,
+  desk: IntegrationPorts,
+  draw: IntegrationPages,
 ): PlainHandler<typeof connectForm> {
-  const refused = (status: 400 | 409 | 503, why: string) =>
+  const refuse = (status: 400 | 409 | 503, why: string) =>
     connectForm.reply(status, draw.notDone(NOT_CONNECTED, why));
   return async ({ body }, asked, caller) => {
     const { platform, kinds, chains, addresses, ...fields } = body;
     const lines = addresses === undefined ? undefined : linesOf(addresses);
     const bad = lines?.find((line) => parseAddress(line) === null);
-    if (bad !== undefined) return refused(400, 'Of the addresses at least one is none.');
+    if (bad !== undefined) return refuse(400, 'Of the addresses at least one is none.');
     if (lines !== undefined && lines.length > INTEGRATION_LIMITS.addresses) {
-      return refused(400, `A rule names ${INTEGRATION_LIMITS.addresses} addresses at most.`);
+      return refuse(400, `A rule names ${INTEGRATION_LIMITS.addresses} addresses at most.`);
     }
     const rules = { kinds: listOf(kinds), chains: listOf(chains), addresses: lines };
     const given = Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== ''));
-    const end = await connectChat(desk, askedBy(caller, asked), platform, given, rules);
-    if (end.outcome === 'bad_input') return refused(400, `${end.problems.join('. ')}.`);
-    if (end.outcome === 'refused') return refused(409, end.why);
-    if (end.outcome === 'unread') return refused(503, NO_STORE);
+    const end = await connectChat(desk, requestBy(caller, asked), platform, given, rules);
+    if (end.outcome === 'bad_input') return refuse(400, `${end.problems.join('. ')}.`);
+    if (end.outcome === 'refused') return refuse(409, end.why);
+    if (end.outcome === 'unread') return refuse(503, NO_STORE);
     return connectForm.reply(303, undefined, { location: `${PATH}?done=connected` });
   };
 }
@@ -218,11 +228,11 @@ function listOf<T extends string>(given: T | readonly T[] | undefined): readonly
 
 /** @internal */
 export function testFormHandler(
-  desk: IntegrationDesk,
-  draw: DrawIntegrations,
+  desk: IntegrationPorts,
+  draw: IntegrationPages,
 ): PlainHandler<typeof testForm> {
   return async ({ params: { id } }, asked, caller) => {
-    const end = await testChat(desk, askedBy(caller, asked), id);
+    const end = await testChat(desk, requestBy(caller, asked), id);
     const title = 'The chat was not tested';
     if (end.outcome === 'unread') return testForm.reply(503, draw.notDone(title, NO_STORE));
     if (end.outcome === 'unknown') return testForm.reply(404, draw.notDone(title, UNKNOWN));
@@ -230,7 +240,7 @@ export function testFormHandler(
       end.reason === null
         ? { text: 'The platform took the test: look for it in the chat.', role: 'status' }
         : { text: end.reason, role: 'alert' };
-    const shown = await shownTo(desk, caller, notice);
+    const shown = await viewFor(desk, caller, notice);
     return typeof shown === 'string'
       ? testForm.reply(503, draw.unread(shown))
       : testForm.reply(200, draw.whole(shown));
@@ -239,8 +249,8 @@ export function testFormHandler(
 
 /** @internal */
 export function removeFormHandler(
-  { integrations }: IntegrationDesk,
-  draw: DrawIntegrations,
+  { integrations }: IntegrationPorts,
+  draw: IntegrationPages,
 ): PlainHandler<typeof removeForm> {
   return async ({ params: { id } }, { now }, caller) => {
     const { membership_id } = sessionOf(caller);
@@ -260,7 +270,7 @@ const KIND_WORDS: { readonly [kind: string]: string } = {
 };
 
 /** @internal The page of the chats of a membership. */
-export function integrationsShown(facts: PageFacts, shown: ShownIntegrations): string {
+export function integrationsShown(facts: PageFacts, shown: IntegrationsView): string {
   return page({ ...facts, title: TITLE, current: '/settings', children: <Whole shown={shown} /> });
 }
 
@@ -275,7 +285,7 @@ function moment(at: UnixSeconds): string {
   return `${formatIsoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function Whole({ shown }: { shown: ShownIntegrations }) {
+function Whole({ shown }: { shown: IntegrationsView }) {
   const { integrations, notice, max, form_token, letters } = shown;
   return (
     <>
@@ -311,7 +321,7 @@ function Whole({ shown }: { shown: ShownIntegrations }) {
   );
 }
 
-function rulesText({ kinds, chains, addresses }: ShownIntegration['rules']): string {
+function rulesText({ kinds, chains, addresses }: IntegrationView['rules']): string {
   const of = kinds.map((kind) => String(KIND_WORDS[kind])).join(' and ');
   const on = chains === null ? 'on every chain' : `on ${chains.join(', ')}`;
   const counted = addresses?.length === 1 ? '1 address' : `${addresses?.length} addresses`;
@@ -323,7 +333,7 @@ function Token({ token }: { token: string }) {
   return <input type="hidden" name="form_token" value={token} />;
 }
 
-function Row({ shown, token }: { shown: ShownIntegration; token: string }) {
+function Row({ shown, token }: { shown: IntegrationView; token: string }) {
   const { id, platform, place, rules, verified_at, broken_at, fault, delivered_at } = shown;
   return (
     <li class="panel">
@@ -368,7 +378,7 @@ function Row({ shown, token }: { shown: ShownIntegration; token: string }) {
   );
 }
 
-function Letters({ letters: { read, whole } }: { letters: ShownIntegrations['letters'] }) {
+function Letters({ letters: { read, whole } }: { letters: IntegrationsView['letters'] }) {
   return (
     <section aria-labelledby="dead">
       <h2 id="dead">What did not arrive</h2>
@@ -386,7 +396,7 @@ function Letters({ letters: { read, whole } }: { letters: ShownIntegrations['let
   );
 }
 
-function DeadLetter({ letter }: { letter: ShownLetter }) {
+function DeadLetter({ letter }: { letter: LetterView }) {
   const { message, place, platform, dead_at, reason } = letter;
   return (
     <details>

@@ -185,7 +185,7 @@ function memberOf(caller: Caller): string {
 }
 
 /** @internal */
-export function connectHandler(desk: IntegrationDesk): PlainHandler<typeof connectIntegration> {
+export function connectHandler(desk: IntegrationPorts): PlainHandler<typeof connectIntegration> {
   return async ({ params: { chat_platform: platform }, body }, { now, signal }, caller) => {
     const { rules, chat_id, ...others } = body;
     const fields = chat_id === undefined ? others : { ...others, chat_id: String(chat_id) };
@@ -202,7 +202,7 @@ export function connectHandler(desk: IntegrationDesk): PlainHandler<typeof conne
 }
 
 /** @internal */
-export function testHandler(desk: IntegrationDesk): PlainHandler<typeof testIntegration> {
+export function testHandler(desk: IntegrationPorts): PlainHandler<typeof testIntegration> {
   return async ({ params: { id } }, { now, signal }, caller) => {
     const end = await testChat(desk, { membership_id: memberOf(caller), now, signal }, id);
     if (end.outcome === 'unread') return testIntegration.reply(503, NO_STORE);
@@ -211,7 +211,7 @@ export function testHandler(desk: IntegrationDesk): PlainHandler<typeof testInte
   };
 }
 
-function shownRules({ kinds, chains, addresses }: Rules) {
+function rulesView({ kinds, chains, addresses }: Rules) {
   return {
     kinds: kinds.filter((kind) => kind !== 'signal'),
     chains: chains === null ? null : [...chains],
@@ -225,7 +225,7 @@ const time = (at: UnixSeconds | null): string | null => (at === null ? null : fo
 export function listHandler({
   integrations,
   base,
-}: IntegrationDesk): PlainHandler<typeof listIntegrations> {
+}: IntegrationPorts): PlainHandler<typeof listIntegrations> {
   return async (_input, _asked, caller) => {
     const membership_id = memberOf(caller);
     const [listed, dead] = await Promise.all([
@@ -238,7 +238,7 @@ export function listHandler({
         id: one.id,
         platform: one.platform,
         place: one.place,
-        rules: shownRules(one.rules),
+        rules: rulesView(one.rules),
         created_at: formatIsoTime(one.created_at),
         verified: one.verified_at !== null,
         verified_at: time(one.verified_at),
@@ -268,7 +268,7 @@ export function listHandler({
 /** @internal */
 export function removeHandler({
   integrations,
-}: IntegrationDesk): PlainHandler<typeof removeIntegration> {
+}: IntegrationPorts): PlainHandler<typeof removeIntegration> {
   return async ({ params: { id } }, { now }, caller) => {
     const removed = await integrations.remove(memberOf(caller), id, now(), 'member');
     if (removed instanceof Unread) return removeIntegration.reply(503, NO_STORE);
@@ -281,7 +281,7 @@ export function removeHandler({
 // Whose it is follows from the caller alone; what it is posted with leaves this file sealed.
 
 /** What integrations rest on. */
-export type IntegrationDesk = {
+export type IntegrationPorts = {
   readonly integrations: IntegrationStore;
   readonly platforms: ChatPlatforms;
   readonly sealed: (target: ChatTarget, integrationId: string) => Sealed;
@@ -295,14 +295,14 @@ export type IntegrationDesk = {
 };
 
 /** Who asks, and when. */
-type Asked = {
+type MemberRequest = {
   readonly membership_id: string;
   readonly now: () => UnixSeconds;
   readonly signal: AbortSignal;
 };
 
 /** Rules as they are given: what is left out is not limited. */
-export type GivenRules = {
+export type RuleFields = {
   readonly kinds?: readonly DispatchKind[] | undefined;
   readonly chains?: readonly ChainName[] | undefined;
   readonly addresses?: readonly string[] | undefined;
@@ -310,7 +310,7 @@ export type GivenRules = {
 
 const ALL_KINDS: readonly DispatchKind[] = ['flag', 'watch'];
 
-function rulesOf(rules: GivenRules | undefined): Rules {
+function rulesOf(rules: RuleFields | undefined): Rules {
   if (rules === undefined) return { kinds: ALL_KINDS, chains: null, addresses: null };
   const { kinds = ALL_KINDS, chains, addresses } = rules;
   return {
@@ -346,13 +346,13 @@ const FULL = `A membership has ${INTEGRATION_LIMITS.each} integrations at most. 
 
 /** @internal Connects a chat, verified where the platform can be asked without a post. */
 export async function connectChat(
-  desk: IntegrationDesk,
-  { membership_id, now, signal }: Asked,
+  desk: IntegrationPorts,
+  { membership_id, now, signal }: MemberRequest,
   platform: ChatPlatform,
-  given: Given,
-  rules: GivenRules | undefined,
+  given: TargetFields,
+  rules: RuleFields | undefined,
 ): Promise<ConnectEnd> {
-  const parsed = targetOf(platform, given, desk.slackRoot);
+  const parsed = chatTargetOf(platform, given, desk.slackRoot);
   if ('problems' in parsed) return { outcome: 'bad_input', problems: parsed.problems };
   const { target } = parsed;
   const said = await desk.platforms.verify(target, signal);
@@ -416,8 +416,8 @@ const NO_DISPATCH = 0;
 
 /** @internal Posts a message outside the queue, and notes what that showed. */
 export async function testChat(
-  desk: IntegrationDesk,
-  { membership_id, now, signal }: Asked,
+  desk: IntegrationPorts,
+  { membership_id, now, signal }: MemberRequest,
   id: string,
 ): Promise<TestEnd> {
   const { integrations, platforms, simulated, base } = desk;
@@ -457,7 +457,7 @@ const PATH = '/settings/integrations';
 // compared; nothing of what was given is ever asked for as an address, or said again.
 
 /** What was given, as it was given. */
-export type Given = {
+export type TargetFields = {
   readonly webhook_url?: string | undefined;
   readonly bot_token?: string | undefined;
   readonly channel?: string | undefined;
@@ -466,7 +466,7 @@ export type Given = {
   readonly chat_id?: string | undefined;
 };
 
-type Field = keyof Given;
+type Field = keyof TargetFields;
 type Form = { readonly pattern: RegExp; readonly expected: string };
 
 const SLACK_PATH = /\/services\/(T[A-Z0-9]{2,20}\/B[A-Z0-9]{2,20}\/[A-Za-z0-9]{16,64})$/;
@@ -501,16 +501,20 @@ export type TargetOf =
   | { readonly problems: readonly [string, ...string[]] };
 
 /** The target that was given. `slackRoot` is where webhooks of Slack are posted to here. */
-export function targetOf(platform: ChatPlatform, given: Given, slackRoot: URL): TargetOf {
+export function chatTargetOf(
+  platform: ChatPlatform,
+  given: TargetFields,
+  slackRoot: URL,
+): TargetOf {
   if (platform === 'discord') {
     const { webhook_id, webhook_token } = given;
     const fields = { webhook_id, webhook_token };
-    return made(given, fields, FORMS, (held) => ({ platform, ...held }));
+    return targetFrom(given, fields, FORMS, (held) => ({ platform, ...held }));
   }
   if (platform === 'telegram') {
     const { bot_token, chat_id } = given;
     const forms = { bot_token: TELEGRAM_BOT, chat_id: FORMS.chat_id };
-    return made(given, { bot_token, chat_id }, forms, (held) => ({ platform, ...held }));
+    return targetFrom(given, { bot_token, chat_id }, forms, (held) => ({ platform, ...held }));
   }
   if (given.webhook_url === undefined) {
     const { bot_token, channel } = given;
@@ -518,7 +522,7 @@ export function targetOf(platform: ChatPlatform, given: Given, slackRoot: URL): 
       return { problems: ['body: expected webhook_url, or bot_token and channel'] };
     }
     const forms = { bot_token: SLACK_BOT, channel: FORMS.channel };
-    return made(given, { bot_token, channel }, forms, (held) => ({ platform, ...held }));
+    return targetFrom(given, { bot_token, channel }, forms, (held) => ({ platform, ...held }));
   }
   const beside = namesBeside(given, ['webhook_url']);
   if (beside !== null) return { problems: [beside] };
@@ -540,15 +544,15 @@ function slackWebhook(text: string, slackRoot: URL): string | null {
   return webhook === undefined || pathname !== prefix + whole ? null : webhook;
 }
 
-function namesBeside(given: Given, wanted: readonly string[]): string | null {
+function namesBeside(given: TargetFields, wanted: readonly string[]): string | null {
   const others = Object.entries(given).filter(([name, value]) => {
     return value !== undefined && !wanted.includes(name);
   });
   return others.length === 0 ? null : `${others.map(([name]) => name).join(', ')}: not of this`;
 }
 
-function made<F extends string>(
-  given: Given,
+function targetFrom<F extends string>(
+  given: TargetFields,
   fields: { readonly [N in F]: string | undefined },
   forms: { readonly [N in NoInfer<F>]: Form },
   target: (held: { readonly [N in F]: string }) => ChatTarget,

@@ -48,9 +48,9 @@ export async function collectAccount(
 ): Promise<Collected> {
   const { feed, collection } = parts;
   const place = await collection.cursorOf(account);
-  if (!place.checked) return stopped(place.why);
+  if (!place.checked) return stoppedRound(place.why);
   const listing = await feed.listed(account, placeOf(place.value), signal);
-  if (!listing.checked) return stopped(listing.why);
+  if (!listing.checked) return stoppedRound(listing.why);
   return workThrough(parts, { account, from: place.value, listing: listing.value }, signal);
 }
 
@@ -58,7 +58,7 @@ function placeOf(cursor: AccountCursor | null): string | null {
   return cursor === null ? null : cursor.signature;
 }
 
-function stopped(failed: Why): Collected {
+function stoppedRound(failed: Why): Collected {
   return { launches: 0, gaps: 0, whole: false, failed };
 }
 
@@ -83,7 +83,7 @@ async function workThrough(
 ): Promise<Collected> {
   const { transactions, asked_at } = listing;
   let last = from;
-  const at = begun(from, listing);
+  const at = pendingFrom(from, listing);
   const done = { launches: 0, gaps: 0 };
   const keep = async (): Promise<Why | null> => {
     const { cursor: to, launches, gaps } = at;
@@ -95,7 +95,7 @@ async function workThrough(
     Object.assign(at, { launches: [], gaps: [], transactions: 0 });
     return null;
   };
-  const ended = async (failed: Why | null, whole: boolean): Promise<Collected> => {
+  const endRound = async (failed: Why | null, whole: boolean): Promise<Collected> => {
     // Without a place in the list the next round would begin at another end of it.
     if (!whole && at.cursor.signature === null) return { ...done, whole, failed };
     const unkept = await keep();
@@ -103,31 +103,34 @@ async function workThrough(
   };
   let read = 0;
   for (const one of transactions) {
-    if (read >= limits.transactionsMax || signal.aborted) return ended(null, false);
+    if (read >= limits.transactionsMax || signal.aborted) return endRound(null, false);
     if (!one.failed) {
       read += 1;
       const told = await feed.launchesOf(one.signature, signal);
       if (!told.checked) {
         at.cursor = { ...at.cursor, attempts: at.cursor.attempts + 1 };
         if (signal.aborted || at.cursor.attempts < limits.attemptsMax)
-          return ended(told.why, false);
+          return endRound(told.why, false);
         at.gaps.push(gapAt(at.cursor, one, `it could not be read: ${told.why.reason}`));
       } else if ('rejected' in told.value) {
         at.gaps.push(gapAt(at.cursor, one, `a broken transaction: ${told.value.rejected}`));
       } else at.launches.push(...told.value.launches);
     }
-    at.cursor = passed(at.cursor, one);
+    at.cursor = passTransaction(at.cursor, one);
     at.transactions += 1;
     if (at.transactions < limits.stepMax) continue;
     const unkept = await keep();
     if (unkept !== null) return { ...done, whole: false, failed: unkept };
   }
   at.cursor = { ...at.cursor, reached_at: Math.max(at.cursor.reached_at, asked_at) };
-  return ended(null, true);
+  return endRound(null, true);
 }
 
 /** Where the work begins: at the place of the cursor, or behind a gap where that was not met. */
-function begun(from: AccountCursor | null, { transactions, met, asked_at }: AccountPage): Pending {
+function pendingFrom(
+  from: AccountCursor | null,
+  { transactions, met, asked_at }: AccountPage,
+): Pending {
   const first = transactions.find(({ at }) => at !== null)?.at;
   const since = first === undefined || first === null ? asked_at : first;
   const none = { launches: [], gaps: [], transactions: 0 };
@@ -146,7 +149,10 @@ function begun(from: AccountCursor | null, { transactions, met, asked_at }: Acco
 
 const UNLISTED = 'the list of the node, or its bound, ended before it was met';
 
-function passed(cursor: AccountCursor, { signature, at }: ListedTransaction): AccountCursor {
+function passTransaction(
+  cursor: AccountCursor,
+  { signature, at }: ListedTransaction,
+): AccountCursor {
   const reached_at = at === null ? cursor.reached_at : Math.max(cursor.reached_at, at);
   return { ...cursor, signature, reached_at, attempts: 0 };
 }

@@ -5,7 +5,7 @@ import type { HoldOut } from '../../ports/deployers.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { corpusEvaluate, corpusSettle } from './evaluate.command.ts';
 
-import type { Settled } from './settle.ts';
+import type { SettledLaunches } from './settle.ts';
 
 const SOURCE = { name: 'store', url: 'urn:s', kind: 'table', simulated: false, as_of: 0 } as const;
 const HELD_OUT: HoldOut = {
@@ -83,7 +83,7 @@ describe('exhibit corpus evaluate', () => {
 });
 
 describe('exhibit corpus settle', () => {
-  const typed = (line: string, ...rounds: readonly Partial<Settled>[]) => {
+  const typed = (line: string, ...rounds: readonly Partial<SettledLaunches>[]) => {
     const left = [...rounds];
     const nothing = { listed: 0, gone: 0, waiting: 0, silent: new Map(), failed: null };
     const settleRound = async () => Object.assign({ ...nothing }, left.shift());

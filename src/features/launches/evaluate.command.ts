@@ -3,18 +3,18 @@ import { type Command, EXIT, readArgs, UsageError } from '../../command/command.
 import { printJson } from '../../command/output.ts';
 import { rate, wilsonInterval } from '../../evidence/measure.ts';
 import type { FlagEvaluation, HoldOut, Measured } from '../../ports/deployers.ts';
-import { noVenue, type Settled } from './settle.ts';
+import { noVenue, type SettledLaunches } from './settle.ts';
 import { PUBLISHED_RATES, share } from './solana-deployer.route.ts';
 
 /** What the command needs. */
-export type EvaluateServices = {
+export type LaunchServices = {
   readonly evaluation: FlagEvaluation;
   /** Hours after its launch at which a token is asked for again. */
   readonly windowHours: number;
 };
 
 /** `exhibit corpus evaluate`. */
-export const corpusEvaluate: Command<EvaluateServices> = {
+export const corpusEvaluate: Command<LaunchServices> = {
   name: 'corpus evaluate',
   summary: 'Measure the flag on launches that came after it was set.',
   usage: 'exhibit corpus evaluate [--split DATE] [--json]',
@@ -50,11 +50,11 @@ export const corpusEvaluate: Command<EvaluateServices> = {
 };
 
 function jsonOf({ split, flagged, rest, history }: HoldOut, window_hours: number) {
-  const groups = { flagged: measured(flagged), rest: measured(rest) };
+  const groups = { flagged: measurementView(flagged), rest: measurementView(rest) };
   return { split, window_hours, ...groups, history, published_reference: PUBLISHED_RATES };
 }
 
-function measured({ launches, listed }: Measured) {
+function measurementView({ launches, listed }: Measured) {
   const interval = wilsonInterval(listed, launches);
   return { launches, listed_after_window: listed, rate: rate(listed, launches), interval };
 }
@@ -75,7 +75,7 @@ function linesOf({ split, flagged, rest, history }: HoldOut): string[] {
 
 /** What the command needs. `null`: no venue is set. */
 export type SettleServices = {
-  readonly settleRound: ((signal: AbortSignal) => Promise<Settled>) | null;
+  readonly settleRound: ((signal: AbortSignal) => Promise<SettledLaunches>) | null;
 };
 
 /** Rounds of one run; what is due after them is left to the job. */

@@ -2,7 +2,7 @@
 
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import { nowS, pause } from '../../compose/clock.ts';
-import { type Base, feature, type Job, originOf, served } from '../../compose/feature.ts';
+import { type Base, feature, type Job, routeOrigin, serveRoute } from '../../compose/feature.ts';
 import type { WalletLaunches } from '../../ports/deployers.ts';
 import { dexscreenerListings } from '../../sources/dexscreener/venue.ts';
 import { providerGuard } from '../../sources/http/provider.ts';
@@ -14,7 +14,7 @@ import { LAUNCH_WINDOW_S, launchCorpus } from '../tables/launches.ts';
 import {
   corpusEvaluate,
   corpusSettle,
-  type EvaluateServices,
+  type LaunchServices,
   type SettleServices,
 } from './evaluate.command.ts';
 import { SPLIT_SHARE } from './hold-out.ts';
@@ -46,7 +46,7 @@ const SETTLE_LIMITS = { launchesMax: 2_000, atOnce: 4 };
 /** The simulated world moves while one watches. */
 const SIMULATED_EACH_MS = 5_000;
 
-type Services = EvaluateServices & SettleServices;
+type Services = LaunchServices & SettleServices;
 
 export const launches = feature({
   name: 'launches',
@@ -64,7 +64,9 @@ export const launches = feature({
     };
     return { ports: { walletLaunches }, services, jobs: jobsOf(base, settling) };
   },
-  routes: [served(solanaDeployer, (given: SolanaDeployerPorts) => solanaDeployerHandler(given))],
+  routes: [
+    serveRoute(solanaDeployer, (given: SolanaDeployerPorts) => solanaDeployerHandler(given)),
+  ],
   ports: {
     walletLaunches: {
       tag: 'wallet_launches',
@@ -100,7 +102,7 @@ function settlingOf(base: Base): SettleParts | null {
     exitLiquidityUsd,
   });
   const table = tableStore(database, launchCorpus, nowS, LAUNCH_NOTES);
-  const origin = originOf(config);
+  const origin = routeOrigin(config);
   const collection = collectionOf(base);
   return { collection, listings, table, origin, limits: SETTLE_LIMITS, now: nowS };
 }

@@ -34,14 +34,14 @@ export function holdOutOf(
   const isFlagged = (wallet: string) => wallets.has(wallet) && !survived.has(wallet);
   const held = settled.filter(({ launched_at }) => launched_at >= from);
   if (held.length === 0) return null;
-  const measured = (group: readonly Launch[]) => ({
+  const measureGroup = (group: readonly Launch[]) => ({
     launches: group.length,
     listed: group.filter(({ listed_after_window }) => listed_after_window === true).length,
   });
   return {
     split,
-    flagged: measured(held.filter(({ deployer }) => isFlagged(deployer))),
-    rest: measured(held.filter(({ deployer }) => !isFlagged(deployer))),
+    flagged: measureGroup(held.filter(({ deployer }) => isFlagged(deployer))),
+    rest: measureGroup(held.filter(({ deployer }) => !isFlagged(deployer))),
     history: {
       launches: before.length,
       wallets: wallets.size,

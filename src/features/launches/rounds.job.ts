@@ -18,7 +18,7 @@ type Rounds = {
 const BEGINS_AFTER_MS = 3_000;
 
 /** Repeats a round; `true` from it: there is more to do. `stop` waits for the one under way. */
-function repeated(
+function repeatRounds(
   { pollMs, sleep, onBug }: Rounds,
   round: (signal: AbortSignal) => Promise<boolean>,
 ): BoundedTask {
@@ -45,7 +45,7 @@ type Collecting = Rounds &
 
 /** Starts collecting: each account in turn, so that a busy one leaves room to the others. */
 export function collectLaunches(parts: Collecting): BoundedTask {
-  return repeated(parts, async (signal) => {
+  return repeatRounds(parts, async (signal) => {
     let isMore = false;
     for (const account of parts.accounts) {
       if (signal.aborted) return false;
@@ -60,7 +60,7 @@ export function collectLaunches(parts: Collecting): BoundedTask {
 
 /** Starts settling what is due. */
 export function settleLaunches(parts: Rounds & SettleParts): BoundedTask {
-  return repeated(parts, async (signal) => {
+  return repeatRounds(parts, async (signal) => {
     const { listed, gone, silent, failed } = await settleRound(parts, signal);
     if (signal.aborted) return false;
     if (failed !== null) parts.onFailure('settling', failed);

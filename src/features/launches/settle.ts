@@ -29,7 +29,7 @@ export type SettleParts = {
 };
 
 /** What a round came to. `silent`: why launches wait, each reason with how many. */
-export type Settled = {
+export type SettledLaunches = {
   readonly listed: number;
   readonly gone: number;
   readonly waiting: number;
@@ -38,7 +38,10 @@ export type Settled = {
 };
 
 /** Settles what is due, up to a bound. */
-export async function settleRound(parts: SettleParts, signal: AbortSignal): Promise<Settled> {
+export async function settleRound(
+  parts: SettleParts,
+  signal: AbortSignal,
+): Promise<SettledLaunches> {
   const { collection, limits } = parts;
   const due = await collection.takeDue(limits.launchesMax, TAKEN_S);
   if (!due.checked) return nothing(due.why);
@@ -51,7 +54,7 @@ export async function settleRound(parts: SettleParts, signal: AbortSignal): Prom
     if (others === undefined) silent.set(reason, [mint]);
     else others.push(mint);
   }
-  let failed: Why | null = rows.length === 0 ? null : await kept(parts, rows);
+  let failed: Why | null = rows.length === 0 ? null : await keepRows(parts, rows);
   for (const [reason, mints] of silent) {
     const noted = await collection.postpone(mints, reason, AGAIN_S);
     if (!noted.checked) failed = noted.why;
@@ -67,18 +70,22 @@ export async function settleRound(parts: SettleParts, signal: AbortSignal): Prom
   };
 }
 
-function nothing(failed: Why): Settled {
+function nothing(failed: Why): SettledLaunches {
   return { listed: 0, gone: 0, waiting: 0, silent: new Map(), failed };
 }
 
-type Told = { readonly mint: string; readonly row: Launch | null; readonly reason: string | null };
+type LaunchAnswer = {
+  readonly mint: string;
+  readonly row: Launch | null;
+  readonly reason: string | null;
+};
 
 async function askAll(
   { listings, limits, now }: SettleParts,
   due: readonly DueLaunch[],
   signal: AbortSignal,
-): Promise<Told[]> {
-  const told: Told[] = [];
+): Promise<LaunchAnswer[]> {
+  const told: LaunchAnswer[] = [];
   const waiting = [...due];
   const one = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -105,7 +112,7 @@ function rowOf(
 }
 
 /** Takes the rows into the corpus; why that failed, or `null`. */
-async function kept(
+async function keepRows(
   { table, origin, now }: SettleParts,
   rows: readonly Launch[],
 ): Promise<Why | null> {

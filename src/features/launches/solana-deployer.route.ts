@@ -7,9 +7,9 @@ import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
   harmless,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -32,7 +32,7 @@ const settledLaunch = z.strictObject({
   mint: words(),
   launched_at: unixSeconds,
   settled_at: unixSeconds,
-  listed_after_window: ofRow(z.boolean(), LAUNCHES),
+  listed_after_window: rowFact(z.boolean(), LAUNCHES),
   outcome: oneOf(['survived', 'died']),
 });
 
@@ -55,7 +55,7 @@ export const solanaDeployer = evidenceRoute({
     answer: oneOf(['flagged', 'record']).describe(
       'flagged: every settled launch has died; record: at least one survived.',
     ),
-    entries: ofRow(z.array(settledLaunch), LAUNCHES).describe(
+    entries: rowFact(z.array(settledLaunch), LAUNCHES).describe(
       'The newest settled launches, up to 500.',
     ),
     count: z.int().positive().describe('Settled launches, those beyond the entries included.'),
@@ -134,18 +134,18 @@ export function recordCaveat({ corpus, settled }: WalletRecord): string {
     'The launches that this deployment has on record, credited to the wallet that signed them; ' +
       'others of it may be missing, and a record that is not flagged is no clearance.',
     'The flag says that a launch is likelier to be gone 24 hours later, and nothing else.',
-    corpus.hold_out === null ? UNMEASURED : measuredHere(corpus.hold_out),
+    corpus.hold_out === null ? UNMEASURED : measurementText(corpus.hold_out),
     `Published reference, measured elsewhere: ${percent(PUBLISHED_RATES.flagged)} of flagged ` +
       `launches against ${percent(PUBLISHED_RATES.rest)} of the rest.`,
   ];
-  if (corpus.collection !== null) sentences.push(collected(corpus.collection));
+  if (corpus.collection !== null) sentences.push(collectionText(corpus.collection));
   if (settled > WALLET_ENTRIES_MAX) sentences.push(`The newest ${WALLET_ENTRIES_MAX} are shown.`);
   return sentences.join(' ');
 }
 
 const UNMEASURED = 'On the corpus of this deployment it has not been measured yet.';
 
-function measuredHere({ split, flagged, rest }: HoldOut): string {
+function measurementText({ split, flagged, rest }: HoldOut): string {
   return (
     `On the corpus of this deployment, of the launches from ${split} on, held out, were still ` +
     `listed after their window: ${share(flagged)} of wallets flagged before, ${share(rest)} of ` +
@@ -168,7 +168,7 @@ function percent(part: number): string {
   return `${(part * PERCENT).toFixed(2)}%`;
 }
 
-function collected({ since, reached_at, gaps, missed_s }: Collection): string {
+function collectionText({ since, reached_at, gaps, missed_s }: Collection): string {
   const span = `Collected from ${formatIsoDate(since)} to ${formatIsoDate(reached_at)}`;
   if (gaps === 0) return `${span}.`;
   const hours = (missed_s / HOUR_S).toFixed(1);

@@ -1,6 +1,6 @@
 // What partners ask on behalf of their own users: several routes about one address at once.
 
-import { feature, served } from '../../compose/feature.ts';
+import { feature, serveRoute } from '../../compose/feature.ts';
 import { walletBridgesHandler } from '../bridges/wallet-bridges.route.ts';
 import { walletCexHandler } from '../exchanges/wallet-cex.route.ts';
 import { walletScoreHandler } from '../forensics/wallet-score.route.ts';
@@ -17,7 +17,7 @@ export const partner = feature({
   open: () => ({ ports: {}, services: {} }),
   ports: {},
   routes: [
-    served(partnerScan, (given: PartnerDependencies) =>
+    serveRoute(partnerScan, (given: PartnerDependencies) =>
       partnerScanHandler({
         ofac: walletOfacHandler(given),
         exchange: walletCexHandler(given),

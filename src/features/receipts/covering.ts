@@ -4,10 +4,10 @@ import { matchKey } from '../../chain/address.ts';
 import type { Receipt, ReceiptFiles } from '../../ports/receipts.ts';
 
 /** What is asked for; `null`: of any address, with any words. */
-export type ReceiptsAsked = { readonly address: string | null; readonly words: string | null };
+export type ReceiptsQuery = { readonly address: string | null; readonly words: string | null };
 
 /** Newest first, of one day by title: the order of every list of receipts. */
-export function publishedOf(files: ReceiptFiles): Receipt[] {
+export function selectPublished(files: ReceiptFiles): Receipt[] {
   return files
     .flatMap((one) => (one.state === 'published' ? [one.receipt] : []))
     .sort((a, b) => b.date.localeCompare(a.date) || a.title.localeCompare(b.title));
@@ -19,7 +19,7 @@ export function publishedOf(files: ReceiptFiles): Receipt[] {
  */
 export function covering(
   receipts: readonly Receipt[],
-  { address, words }: ReceiptsAsked,
+  { address, words }: ReceiptsQuery,
 ): readonly Receipt[] {
   const key = address === null ? null : matchKey(address);
   const sought = words === null ? [] : words.toLowerCase().split(/\s+/);

@@ -4,18 +4,18 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAddress } from '../../chain/address.ts';
 import { nowS } from '../../compose/clock.ts';
-import { type Base, feature, served, shownPage } from '../../compose/feature.ts';
+import { type Base, feature, servePage, serveRoute } from '../../compose/feature.ts';
 import type { Config } from '../../config.ts';
 import { textOrEmpty } from '../../evidence/measure.ts';
 import { map, Read } from '../../evidence/reading.ts';
 import { atomFeed } from '../../pages/atom.ts';
 import { receiptsFolder } from '../../sources/files/receipts-folder.ts';
-import { covering, publishedOf } from './covering.ts';
+import { covering, selectPublished } from './covering.ts';
 import { receiptsFeedOf } from './feed.ts';
 import { type ReceiptsServices, receiptsCheck } from './receipts-check.command.ts';
 import {
   RECEIPTS_DEFAULT,
-  type ReceiptsGiven,
+  type ReceiptsPorts,
   receiptArticle,
   receiptMissing,
   receiptPage,
@@ -34,10 +34,10 @@ export const receipts = feature({
   name: 'receipts',
   heading: 'Receipts',
   open: ({ config }: Base) => ({
-    ports: { receiptFolder: opened(folderOf(config), config.simulate) },
+    ports: { receiptFolder: openFolder(folderOf(config), config.simulate) },
     services: {},
   }),
-  routes: [served(receiptsIndex, (given: ReceiptsGiven) => receiptsIndexHandler(given))],
+  routes: [serveRoute(receiptsIndex, (given: ReceiptsPorts) => receiptsIndexHandler(given))],
   ports: {
     receiptFolder: {
       tag: 'receipts',
@@ -52,15 +52,15 @@ export const receipts = feature({
     },
   },
   pages: [
-    shownPage(receiptsPage, 'Receipts', ({ receiptFolder, service }: ReceiptsGiven, facts) => {
+    servePage(receiptsPage, 'Receipts', ({ receiptFolder, service }: ReceiptsPorts, facts) => {
       return async ({ query: { q, page } }) => {
         const files = await receiptFolder.files();
         if (!(files instanceof Read)) {
           return receiptsPage.reply(503, receiptsIndexPage(facts, files.why));
         }
-        const published = publishedOf(files.value);
+        const published = selectPublished(files.value);
         const sought = textOrEmpty(q).trim();
-        const found = covering(published, soughtBy(sought));
+        const found = covering(published, parseSought(sought));
         const last = Math.max(1, Math.ceil(found.length / RECEIPTS_DEFAULT));
         const at = page === undefined ? 1 : Math.min(page, last);
         const shown = found.slice((at - 1) * RECEIPTS_DEFAULT, at * RECEIPTS_DEFAULT);
@@ -76,23 +76,23 @@ export const receipts = feature({
         return receiptsPage.reply(200, html);
       };
     }),
-    shownPage(receiptPage, null, ({ receiptFolder, service }: ReceiptsGiven, facts) => {
+    servePage(receiptPage, null, ({ receiptFolder, service }: ReceiptsPorts, facts) => {
       return async ({ params: { slug } }) => {
         const files = await receiptFolder.files();
         if (!(files instanceof Read)) {
           return receiptPage.reply(503, receiptMissing(facts, files.why.reason));
         }
-        const found = publishedOf(files.value).find((one) => one.slug === slug);
+        const found = selectPublished(files.value).find((one) => one.slug === slug);
         if (found === undefined) return receiptPage.reply(404, receiptMissing(facts, null));
         const shown = receiptShown(found, service.base());
         return receiptPage.reply(200, receiptArticle(facts, shown, found.body));
       };
     }),
-    shownPage(receiptsFeed, null, ({ receiptFolder }: ReceiptsGiven, { simulated }) => {
+    servePage(receiptsFeed, null, ({ receiptFolder }: ReceiptsPorts, { simulated }) => {
       return async () => {
         const files = await receiptFolder.files();
         if (!(files instanceof Read)) return receiptsFeed.reply(503, files.why.reason);
-        const feed = receiptsFeedOf(publishedOf(files.value), simulated, nowS());
+        const feed = receiptsFeedOf(selectPublished(files.value), simulated, nowS());
         return receiptsFeed.reply(200, atomFeed(feed));
       };
     }),
@@ -101,7 +101,7 @@ export const receipts = feature({
     commands: [receiptsCheck],
     services: ({ configured }): ReceiptsServices => {
       const config = configured.ok ? configured.config : NOTHING_SET;
-      const open = (folder: string) => opened(folder, config.simulate);
+      const open = (folder: string) => openFolder(folder, config.simulate);
       return { receipts: { folder: folderOf(config), open } };
     },
   },
@@ -110,7 +110,7 @@ export const receipts = feature({
 type Settings = Pick<Config, 'simulate' | 'receiptsDir'>;
 const NOTHING_SET: Settings = { simulate: false, receiptsDir: null };
 
-function opened(folder: string, simulated: boolean) {
+function openFolder(folder: string, simulated: boolean) {
   return receiptsFolder({ folder, simulated, now: nowS });
 }
 
@@ -120,7 +120,7 @@ function folderOf({ simulate, receiptsDir }: Settings): string {
 }
 
 /** What a person typed is an address, or words. */
-function soughtBy(text: string) {
+function parseSought(text: string) {
   if (text === '') return { address: null, words: null };
   return parseAddress(text) !== null
     ? { address: text, words: null }

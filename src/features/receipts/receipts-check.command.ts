@@ -35,13 +35,13 @@ export const receiptsCheck: Command<ReceiptsServices> = {
       io.err(`${folder}: ${files.why.reason}`);
       return EXIT.couldNotCheck;
     }
-    if (io.json) for (const one of files.value) printJson(io, shown(one));
+    if (io.json) for (const one of files.value) printJson(io, fileView(one));
     else print(io, [...lines(files.value, io), summary(files.value)]);
     return files.value.some(({ state }) => state === 'refused') ? EXIT.failed : EXIT.done;
   },
 };
 
-function shown(one: ReceiptFile): object {
+function fileView(one: ReceiptFile): object {
   const { file, state } = one;
   if (one.state === 'refused') return { file, state, reasons: one.reasons };
   return one.state === 'draft' ? { file, state } : { file, state, id: one.receipt.id };

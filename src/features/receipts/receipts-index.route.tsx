@@ -3,13 +3,13 @@ import { describeMisform, parseAddress } from '../../chain/address.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { html, text } from '../../contract/reply.ts';
 import { evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
-import { addressText, isoDay, missOf, ofRow, prose, words } from '../../contract/wire.ts';
+import { addressText, isoDay, missOf, prose, rowFact, words } from '../../contract/wire.ts';
 import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { renderMarkdown } from '../../pages/guide.tsx';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import type { Receipt, ReceiptFolder } from '../../ports/receipts.ts';
-import { covering, publishedOf } from './covering.ts';
+import { covering, selectPublished } from './covering.ts';
 
 const INDEX = { restsOn: ['receipts'] } as const;
 
@@ -27,12 +27,12 @@ const receipt = z.strictObject({
   subject: words(),
   deployer: words(),
   kind: words(),
-  tags: ofRow(z.array(words()), INDEX),
+  tags: rowFact(z.array(words()), INDEX),
   url: words(z.url()),
 });
 
 /** A receipt as the index shows it. */
-export type ShownReceipt = z.output<typeof receipt>;
+export type ReceiptView = z.output<typeof receipt>;
 
 const filters = z.strictObject({
   address: addressText.optional(),
@@ -54,7 +54,7 @@ export const receiptsIndex = evidenceRoute({
       total: z.int().positive(),
       returned: z.int().positive(),
       published_total: z.int().positive(),
-      drafts_withheld: ofRow(z.int().nonnegative(), INDEX),
+      drafts_withheld: rowFact(z.int().nonnegative(), INDEX),
       caveat: prose().min(1),
     }),
     INDEX,
@@ -110,7 +110,7 @@ export const receiptsFeed = plainRoute({
 // It refuses to say that no receipt covers a question unless the whole folder was read.
 
 /** What the index rests on. `base` begins the links. */
-export type ReceiptsGiven = {
+export type ReceiptsPorts = {
   readonly receiptFolder: ReceiptFolder;
   readonly service: { readonly base: () => string };
 };
@@ -123,7 +123,7 @@ const CAVEAT =
 export function receiptsIndexHandler({
   receiptFolder,
   service,
-}: ReceiptsGiven): Handler<typeof receiptsIndex> {
+}: ReceiptsPorts): Handler<typeof receiptsIndex> {
   return async ({ query: { address, q, limit } }) => {
     const parsed = address === undefined ? null : parseAddress(address);
     if (address !== undefined && parsed === null) {
@@ -134,7 +134,7 @@ export function receiptsIndexHandler({
     const files = await receiptFolder.files();
     if (!(files instanceof Read))
       return receiptsIndex.absent.not_deployed({ subject, silent: files });
-    const published = publishedOf(files.value);
+    const published = selectPublished(files.value);
     const asked = { address: parsed === null ? null : parsed.address, words: q ?? null };
     const found = covering(published, asked);
     const [first, ...more] = found
@@ -164,7 +164,7 @@ export function receiptsIndexHandler({
 }
 
 /** @internal A receipt as the index shows it. */
-export function receiptShown({ body: _, tags, ...receipt }: Receipt, base: string): ShownReceipt {
+export function receiptShown({ body: _, tags, ...receipt }: Receipt, base: string): ReceiptView {
   return { ...receipt, tags: [...tags], url: `${base}/receipts/${receipt.slug}` };
 }
 
@@ -174,9 +174,9 @@ const PATH = '/receipts';
 const TITLE = 'Receipts';
 
 /** A page of the index: what was sought, and what of it is shown. */
-export type ReceiptsShown = {
+export type ReceiptsView = {
   readonly sought: string;
-  readonly receipts: readonly ShownReceipt[];
+  readonly receipts: readonly ReceiptView[];
   readonly total: number;
   readonly published: number;
   readonly withheld: number;
@@ -188,7 +188,7 @@ export type ReceiptsShown = {
 /** @internal The index of receipts; `reason` stands where the folder could not be read. */
 export function receiptsIndexPage(
   facts: PageFacts,
-  shown: ReceiptsShown | { readonly reason: string },
+  shown: ReceiptsView | { readonly reason: string },
 ): string {
   return page({
     ...facts,
@@ -206,7 +206,7 @@ export function receiptsIndexPage(
   });
 }
 
-function Index({ shown }: { shown: ReceiptsShown }) {
+function Index({ shown }: { shown: ReceiptsView }) {
   const { sought, receipts, total, published, withheld } = shown;
   return (
     <>
@@ -245,7 +245,7 @@ function Index({ shown }: { shown: ReceiptsShown }) {
   );
 }
 
-function Entry({ receipt }: { receipt: ShownReceipt }) {
+function Entry({ receipt }: { receipt: ReceiptView }) {
   const { slug, title, date, description, kind, tags } = receipt;
   return (
     <li>
@@ -260,7 +260,7 @@ function Entry({ receipt }: { receipt: ShownReceipt }) {
   );
 }
 
-function Pages({ shown: { sought, at, last } }: { shown: ReceiptsShown }) {
+function Pages({ shown: { sought, at, last } }: { shown: ReceiptsView }) {
   if (last <= 1) return null;
   const linkTo = (number: number) => {
     const query = new URLSearchParams({ ...(sought === '' ? {} : { q: sought }) });
@@ -287,7 +287,7 @@ function Pages({ shown: { sought, at, last } }: { shown: ReceiptsShown }) {
 }
 
 /** @internal One receipt, with its text as Markdown. */
-export function receiptArticle(facts: PageFacts, receipt: ShownReceipt, body: string): string {
+export function receiptArticle(facts: PageFacts, receipt: ReceiptView, body: string): string {
   const { title, date, description, subject, deployer, kind, tags, id } = receipt;
   return page({
     ...facts,

@@ -10,7 +10,7 @@ import type { ReceiptFile } from '../../ports/receipts.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryReceiptFolder } from '../../testing/twins/receipts.ts';
-import { publishedOf } from './covering.ts';
+import { selectPublished } from './covering.ts';
 import { receiptsFeedOf } from './feed.ts';
 import { receiptsIndex, receiptsIndexHandler } from './receipts-index.route.tsx';
 
@@ -159,7 +159,7 @@ describe('refuses', () => {
 });
 
 test('the feed is of the same receipts, and dated where there is none', () => {
-  const feed = receiptsFeedOf(publishedOf(FILES), false, NOW);
+  const feed = receiptsFeedOf(selectPublished(FILES), false, NOW);
   expect(feed.entries.map(({ id }) => id)).toEqual([
     'urn:exhibit:receipts:id-newer',
     'urn:exhibit:receipts:id-older',

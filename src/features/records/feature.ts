@@ -7,8 +7,8 @@ import {
   feature,
   type OpenedRests,
   type Service,
-  served,
-  shownPage,
+  servePage,
+  serveRoute,
 } from '../../compose/feature.ts';
 import type { PageFacts } from '../../pages/layout.tsx';
 import type { ScreeningRecords, ServedVersions } from '../../ports/screening.ts';
@@ -82,16 +82,18 @@ export const records = feature({
     },
   },
   routes: [
-    served(recordScreen, (given: RecordsOpened) => recordScreenHandler(recordsOver(given))),
-    served(recordBulkScreen, (given: RecordsOpened) => recordBulkScreenHandler(recordsOver(given))),
-    served(screenRecord, (given: RecordsOpened) => screenRecordHandler(recordsOver(given))),
-    served(screenReplay, (given: RecordsOpened) => screenReplayHandler(recordsOver(given))),
+    serveRoute(recordScreen, (given: RecordsOpened) => recordScreenHandler(recordsOver(given))),
+    serveRoute(recordBulkScreen, (given: RecordsOpened) =>
+      recordBulkScreenHandler(recordsOver(given)),
+    ),
+    serveRoute(screenRecord, (given: RecordsOpened) => screenRecordHandler(recordsOver(given))),
+    serveRoute(screenReplay, (given: RecordsOpened) => screenReplayHandler(recordsOver(given))),
   ],
   pages: [
-    shownPage(screensPage, null, (given: RecordsOpened, facts) =>
+    servePage(screensPage, null, (given: RecordsOpened, facts) =>
       screensPageHandler(pagesOf(given), drawRecords(facts)),
     ),
-    shownPage(screenPage, null, (given: RecordsOpened, facts) =>
+    servePage(screenPage, null, (given: RecordsOpened, facts) =>
       screenPageHandler(pagesOf(given), drawRecords(facts)),
     ),
   ],

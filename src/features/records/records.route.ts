@@ -6,20 +6,20 @@ import { formatIsoTime } from '../../chain/time.ts';
 import type { Answer } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import {
-  type Asked,
   type Caller,
   type Handler,
   type PlainHandler,
   plainRoute,
+  type RequestContext,
 } from '../../contract/route.ts';
 import {
   addressText,
   harmless,
   isoDay,
   isoTime,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   sourceShown,
   words,
 } from '../../contract/wire.ts';
@@ -108,12 +108,12 @@ const input = z.strictObject({
 const replay = z.strictObject({
   id: words(),
   replayed_at: isoTime,
-  same: ofRow(z.boolean()),
+  same: rowFact(z.boolean()),
   recorded_sha256: sha256,
   answer_sha256: sha256,
   inputs: z.array(input).min(1),
-  moved: ofRow(z.array(words())).describe('Inputs that may account for another answer.'),
-  differs: ofRow(z.array(words())).describe('Where the answers differ, as paths; 50 at most.'),
+  moved: rowFact(z.array(words())).describe('Inputs that may account for another answer.'),
+  differs: rowFact(z.array(words())).describe('Where the answers differ, as paths; 50 at most.'),
   reason: prose(),
   answer: words().describe('The answer of now, as the record quotes that of then.'),
   ...spoken,
@@ -251,7 +251,7 @@ function pathOf({ id }: ScreeningRecord): string {
 async function make(
   desk: RecordsDependencies,
   input: RecordedInput,
-  asked: Asked,
+  asked: RequestContext,
   caller: Caller,
 ): Promise<Made> {
   const { membership_id, key_id, plan } = memberOf(caller);
@@ -270,7 +270,7 @@ type Screened = Omit<NewRecord, 'membership_id' | 'key_id' | 'input' | 'code_ver
 async function screenSteadily(
   { versions, screensOver }: RecordsDependencies,
   input: RecordedInput,
-  asked: Asked,
+  asked: RequestContext,
   caller: Caller,
 ): Promise<Screened | { readonly why: Why } | Refusal> {
   const look = async () =>
@@ -295,11 +295,11 @@ function dayOf(input: RecordedInput): string | null {
 }
 
 /** The question as it is put at a time, then and again: its answer knows no other one. */
-function at(now: number, { signal }: Asked): Asked {
+function at(now: number, { signal }: RequestContext): RequestContext {
   return { now: () => now, signal };
 }
 
-function ask(screens: Screens, input: RecordedInput, asked: Asked, caller: Caller) {
+function ask(screens: Screens, input: RecordedInput, asked: RequestContext, caller: Caller) {
   if (input.route === 'wallet_ofac') {
     const { address, on } = input;
     const query = on === null ? {} : { on };

@@ -10,8 +10,8 @@ import type {
   Measures,
   ReliabilityRow,
 } from '../../ports/rug-model.ts';
-import { deployerOf, type Example, ROWS_AT_ONCE } from './examples.ts';
-import { chanceOf, logOddsOf, rowOf, type Scorer } from './predict.ts';
+import { deployerOf, ROWS_AT_ONCE, type TrainingExample } from './examples.ts';
+import { logOddsOf, rowOf, type Scorer, sigmoid } from './predict.ts';
 import { sharesFrom } from './random.ts';
 
 const RESAMPLES = 2_000;
@@ -24,27 +24,27 @@ const COMPARISONS = 4;
 /** Scores under one name, ready to be measured. */
 type Ready = { readonly scored: Scored; readonly ties: Ties };
 /** The AUC and the Brier score of each kind of score in one resample. */
-type Drawn = readonly { readonly auc: number | null; readonly brier: number }[];
+type Resamples = readonly { readonly auc: number | null; readonly brier: number }[];
 
 /**
  * Holds a model's scores against what became of launches. `baseRate` is the share that died among
  * the launches it learnt from.
  */
-export async function evaluated(
+export async function evaluateModel(
   model: Scorer,
   baseRate: number,
-  examples: readonly Example[],
+  examples: readonly TrainingExample[],
   seed: number,
 ): Promise<Evaluation> {
-  const score = (example: Example) =>
-    chanceOf(logOddsOf(model, rowOf(model.features, example.features)));
-  const byRate = ({ features }: Example) => {
+  const score = (example: TrainingExample) =>
+    sigmoid(logOddsOf(model, rowOf(model.features, example.features)));
+  const byRate = ({ features }: TrainingExample) => {
     const rate = features.deployer_death_rate_before;
     return rate === null ? baseRate : rate;
   };
   const own = await readyOf(examples, score);
   const others = [await readyOf(examples, () => baseRate), await readyOf(examples, byRate)];
-  const draws = await resampled([own, ...others], seed);
+  const draws = await resampleKinds([own, ...others], seed);
   const baselines = others.map((ready, at): Baseline => {
     const told = at === 0 ? BASE_RATE : DEATH_RATE;
     const measures = measuresOf(ready, draws, at + 1);
@@ -77,8 +77,8 @@ const DEATH_RATE = {
 } as const;
 
 async function readyOf(
-  examples: readonly Example[],
-  make: (one: Example) => number,
+  examples: readonly TrainingExample[],
+  make: (one: TrainingExample) => number,
 ): Promise<Ready> {
   const numbers = new Map<string, number>();
   const deployer = Uint32Array.from(examples, ({ row }) => {
@@ -98,13 +98,13 @@ async function readyOf(
 }
 
 /** Draws deployers, with all of their launches, and measures each kind of score anew. */
-async function resampled(kinds: readonly Ready[], seed: number): Promise<readonly Drawn[]> {
+async function resampleKinds(kinds: readonly Ready[], seed: number): Promise<readonly Resamples[]> {
   const [first] = kinds;
   if (first === undefined) throw new Error('there is nothing to draw from');
   const { deployer } = first.scored;
   const deployers = deployer.reduce((most, one) => Math.max(most, one), -1) + 1;
   const draw = sharesFrom(seed);
-  const draws: Drawn[] = [];
+  const draws: Resamples[] = [];
   const times = new Float64Array(deployers);
   const weights = new Float64Array(deployer.length);
   let visits = 0;
@@ -129,7 +129,7 @@ async function resampled(kinds: readonly Ready[], seed: number): Promise<readonl
   return draws;
 }
 
-function measuresOf({ scored, ties }: Ready, draws: readonly Drawn[], at: number): Measures {
+function measuresOf({ scored, ties }: Ready, draws: readonly Resamples[], at: number): Measures {
   const auc = aucOf(ties, scored.died, null);
   const aucs = draws.map((drawn) => drawn[at]?.auc ?? null);
   const briers = draws.map((drawn) => Number(drawn[at]?.brier));
@@ -144,7 +144,7 @@ function measuresOf({ scored, ties }: Ready, draws: readonly Drawn[], at: number
 function gainsOf(
   own: Ready,
   other: Ready,
-  draws: readonly Drawn[],
+  draws: readonly Resamples[],
   at: number,
 ): Pick<Baseline, 'auc_gain' | 'brier_gain'> {
   const difference = (a: number | null | undefined, b: number | null | undefined) =>
@@ -306,7 +306,7 @@ export function reliabilityOf(ties: Ties, scored: Scored): readonly ReliabilityR
 // contributions are kept.
 
 /** Makes calibrated log-odds of what the trees add up to. */
-export type Calibration = { readonly slope: number; readonly intercept: number };
+export type ModelCalibration = { readonly slope: number; readonly intercept: number };
 
 const STEPS_MAX = 100;
 const STEP_END = 1e-10;
@@ -314,7 +314,10 @@ const SLOPE_MIN = 0.01;
 const RIDGE = 1e-9;
 
 /** Fits the two numbers by Newton's method to Platt's softened targets. */
-export function calibrationOf(margins: readonly number[], died: readonly boolean[]): Calibration {
+export function calibrateModel(
+  margins: readonly number[],
+  died: readonly boolean[],
+): ModelCalibration {
   const count = died.filter(Boolean).length;
   const high = (count + 1) / (count + 2);
   const low = 1 / (died.length - count + 2);

@@ -10,7 +10,7 @@ import type { RawRow, TableFiles } from '../../ports/tables.ts';
 import { sharesFrom } from './random.ts';
 
 /** A launch with its features as of the moment it was scored. */
-export type Example = { readonly row: TrainingRow; readonly features: Features };
+export type TrainingExample = { readonly row: TrainingRow; readonly features: Features };
 
 /** Makes the features of a launch from it and all launches by its deployer. */
 export type FeaturesAt = (
@@ -48,8 +48,8 @@ function asSeen(row: TrainingRow, at: UnixSeconds): EarlierLaunch {
 }
 
 /** The rows in the order of time; rows of one second by their token, so that any file gives one. */
-export function inTime(rows: readonly TrainingRow[]): readonly TrainingRow[] {
-  return [...rows].sort((a, b) => a.launched_at - b.launched_at || compared(keyOf(a), keyOf(b)));
+export function inTimeOrder(rows: readonly TrainingRow[]): readonly TrainingRow[] {
+  return [...rows].sort((a, b) => a.launched_at - b.launched_at || compareText(keyOf(a), keyOf(b)));
 }
 
 /** What tells one launch from another. */
@@ -62,7 +62,7 @@ export function deployerOf({ chain, deployer }: TrainingRow): string {
   return `${chain}:${deployer}`;
 }
 
-function compared(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -73,10 +73,10 @@ export const ROWS_AT_ONCE = 2_000;
 export async function examplesOf(
   rows: readonly TrainingRow[],
   settleDays: number,
-): Promise<readonly Example[]> {
+): Promise<readonly TrainingExample[]> {
   const before = new Map<string, TrainingRow[]>();
-  const examples: Example[] = [];
-  for (const row of inTime(rows)) {
+  const examples: TrainingExample[] = [];
+  for (const row of inTimeOrder(rows)) {
     const deployer = deployerOf(row);
     const earlier = rowsUnder(before, deployer).slice(-HISTORY_MAX);
     examples.push({ row, features: featuresAt(row, earlier, settleDays) });
@@ -99,7 +99,7 @@ export function futureFeatures(
   const byDeployer = new Map<string, TrainingRow[]>();
   for (const row of rows) collect(byDeployer, deployerOf(row), row);
   const draw = sharesFrom(seed);
-  const chosen = rows.length <= LOOKED_AT ? rows : drawnOf(rows, draw);
+  const chosen = rows.length <= LOOKED_AT ? rows : drawRows(rows, draw);
   const found = new Set<FeatureName>();
   for (const row of chosen) {
     const all = rowsUnder(byDeployer, deployerOf(row));
@@ -115,7 +115,7 @@ export function futureFeatures(
   return [...found];
 }
 
-function drawnOf(rows: readonly TrainingRow[], draw: () => number): readonly TrainingRow[] {
+function drawRows(rows: readonly TrainingRow[], draw: () => number): readonly TrainingRow[] {
   return Array.from({ length: LOOKED_AT }, () => rows[Math.floor(draw() * rows.length)]).filter(
     (row) => row !== undefined,
   );
@@ -156,7 +156,7 @@ export async function trainingFile(files: TableFiles, path: string): Promise<Tra
     if (!(batch instanceof Read)) return { end: 'unread', reason: batch.why.reason };
     for (const raw of batch.value) {
       const taken = 'problem' in raw ? raw.problem : rowOrFault(raw);
-      const fault = typeof taken === 'string' ? taken : repeated(taken, raw.line, lines);
+      const fault = typeof taken === 'string' ? taken : repeatOf(taken, raw.line, lines);
       if (fault !== null) faults.push(`Line ${raw.line}: ${fault}.`);
       else if (typeof taken !== 'string') rows.push(taken);
     }
@@ -180,7 +180,7 @@ function rowOrFault(raw: Parameters<typeof trainingRow>[0]): TrainingRow | strin
 }
 
 /** What is wrong with a launch that stands in the file twice; notes where each stands. */
-function repeated(row: TrainingRow, line: number, lines: Map<string, number>): string | null {
+function repeatOf(row: TrainingRow, line: number, lines: Map<string, number>): string | null {
   const key = keyOf(row);
   const before = lines.get(key);
   lines.set(key, line);
@@ -363,17 +363,17 @@ export function trainingRow({ fields }: RawRow): TrainingRow {
   for (const name of fields.keys()) {
     if (!COLUMNS.has(name)) throw new RowFault(`${name} is no column of the training layout`);
   }
-  const launchedAt = required(fields, 'launched_at', timeIn);
+  const launchedAt = readRequired(fields, 'launched_at', timeIn);
   const scoredAt = optional(fields, 'scored_at', timeIn);
-  const outcome = required(fields, 'outcome', outcomeIn);
+  const outcome = readRequired(fields, 'outcome', outcomeIn);
   const row: TrainingRow = {
-    chain: required(fields, 'chain', (text) => text),
-    token: required(fields, 'token', (text) => text),
-    deployer: required(fields, 'deployer', (text) => text),
+    chain: readRequired(fields, 'chain', (text) => text),
+    token: readRequired(fields, 'token', (text) => text),
+    deployer: readRequired(fields, 'deployer', (text) => text),
     launched_at: launchedAt,
     scored_at: scoredAt === null ? launchedAt : scoredAt,
     outcome,
-    observed_until: required(fields, 'observed_until', timeIn),
+    observed_until: readRequired(fields, 'observed_until', timeIn),
     died_at: optional(fields, 'died_at', timeIn),
     deployer_funded_at: optional(fields, 'deployer_funded_at', timeIn),
     liquidity_usd: optional(fields, 'liquidity_usd', numberIn),
@@ -404,7 +404,7 @@ type Fields = ReadonlyMap<string, string>;
 /** Reads a value; `null` where the text is none. */
 type ReadText<T> = (text: string) => T | null;
 
-function required<T>(fields: Fields, name: string, readText: ReadText<T>): T {
+function readRequired<T>(fields: Fields, name: string, readText: ReadText<T>): T {
   const value = optional(fields, name, readText);
   if (value === null) throw new RowFault(`${name} is missing`);
   return value;

@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { parseIsoDate } from '../../chain/time.ts';
 import {
   type Command,
+  chooseOne,
   EXIT,
   fileArgument,
   type Io,
-  oneOf,
   readArgs,
   requireOption,
   UsageError,
@@ -26,9 +26,9 @@ import {
 } from '../../ports/rug-model.ts';
 import type { TableFiles } from '../../ports/tables.ts';
 import { artefactOf } from './artefact.ts';
-import { evaluated } from './evaluation.ts';
+import { evaluateModel } from './evaluation.ts';
 import { examplesOf, trainingFile } from './examples.ts';
-import { DEFAULTS, FATES, TrainingFault, type TrainingOrder, trained } from './train.ts';
+import { DEFAULTS, FATES, TrainingFault, type TrainingOrder, trainModel } from './train.ts';
 
 /** What the command needs. */
 export type TrainServices = {
@@ -80,13 +80,13 @@ export const modelTrain: Command<TrainServices> = {
         min: 0,
         max: SETTLE_DAYS_MAX,
       }),
-      fates: oneOf(values.fates, '--fates', FATES),
+      fates: chooseOne(values.fates, '--fates', FATES),
       sha256: file.sha256,
-      simulated: oneOf(values.origin, '--origin', IMPORT_ORIGINS) === 'simulated',
+      simulated: chooseOne(values.origin, '--origin', IMPORT_ORIGINS) === 'simulated',
       codeVersion: training.codeVersion,
     };
     try {
-      const artefact = artefactOf(await trained(file.rows, order));
+      const artefact = artefactOf(await trainModel(file.rows, order));
       await writeFile(out, artefact.text);
       const { version, model } = artefact;
       print({ out: io.err }, suspectLines(model.card));
@@ -162,7 +162,7 @@ export const modelEvaluate: Command<EvaluateServices> = {
     const later = all.filter(({ row }) => row.scored_at >= split.at);
     const counted = isSame ? later : all;
     const baseRate = split.train.died / split.train.rows;
-    const found = await evaluated(model, baseRate, counted, training.seed);
+    const found = await evaluateModel(model, baseRate, counted, training.seed);
     const left_out = all.length - counted.length;
     const before_split = counted.length - later.length;
     const split_at = formatTime(split.at);

@@ -7,7 +7,7 @@ import {
   RUG_FEATURES,
 } from '../../ports/rug-model.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';
-import { chanceOf, logOddsOf, predict, rowOf } from './predict.ts';
+import { logOddsOf, predict, rowOf, sigmoid } from './predict.ts';
 
 const NOTHING = Object.fromEntries(RUG_FEATURES.map(({ name }) => [name, null])) as {
   [name in keyof Features]: number | null;
@@ -26,7 +26,7 @@ describe('a prediction', () => {
       liquidity_usd: 900,
     });
     const { score, contributions, strongest } = predict(SMALL_MODEL, features);
-    expect(score).toBeCloseTo(chanceOf(0.9 * (0.2 + 1.2 + 0.3) + 0.1), 12);
+    expect(score).toBeCloseTo(sigmoid(0.9 * (0.2 + 1.2 + 0.3) + 0.1), 12);
     expect(contributions.map(({ feature }) => feature)).toEqual([
       'deployer_death_rate_before',
       'liquidity_usd',
@@ -120,7 +120,7 @@ describe('contributions', () => {
         const { base, contributions, score } = predict(model, features);
         const sum = contributions.reduce((all, one) => all + one.contribution, base);
         expect(sum).toBeCloseTo(logOddsOf(model, rowOf(model.features, features)), 9);
-        expect(score).toBeCloseTo(chanceOf(sum), 9);
+        expect(score).toBeCloseTo(sigmoid(sum), 9);
       }),
     );
   });

@@ -34,7 +34,7 @@ export type Prediction = {
 };
 
 /** The chance that log-odds stand for. */
-export function chanceOf(logOdds: number): number {
+export function sigmoid(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds));
 }
 
@@ -50,7 +50,7 @@ export function logOddsOf(model: Scorer, row: readonly number[]): number {
 /** A launch as the trees of a model take it. */
 export function rowOf(names: readonly string[], features: Features): number[] {
   return names.map((name) => {
-    const value = features[known(name)];
+    const value = features[knownFeature(name)];
     return value === null ? Number.NaN : value;
   });
 }
@@ -63,15 +63,15 @@ export function predict(model: Scorer, features: Features): Prediction {
   let expected = model.base;
   for (const tree of model.trees) expected += addShares(tree, row, shares);
   const contributions = model.features.map((name, at): Contribution => {
-    const feature = known(name);
+    const feature = knownFeature(name);
     const contribution = slope * Number(shares[at]);
-    const statement = statementOf(feature, features, contribution);
+    const statement = signalStatement(feature, features, contribution);
     return { feature, value: features[feature], contribution, statement };
   });
   contributions.sort((a, b) => b.contribution - a.contribution);
   const raising = contributions.find((one) => one.value !== null && one.contribution > 0);
   return {
-    score: chanceOf(logOddsOf(model, row)),
+    score: sigmoid(logOddsOf(model, row)),
     base: slope * expected + intercept,
     contributions,
     strongest: raising === undefined ? null : raising,
@@ -79,7 +79,7 @@ export function predict(model: Scorer, features: Features): Prediction {
 }
 
 /** A model is held to names that are known when its artefact is read. */
-function known(name: string): FeatureName {
+function knownFeature(name: string): FeatureName {
   const feature = RUG_FEATURES.find((one) => one.name === name);
   if (feature === undefined) throw new Error(`a model names an unknown feature: ${name}`);
   return feature.name;
@@ -90,7 +90,7 @@ function known(name: string): FeatureName {
 // not told is weighed by the training rows on either side), so that they add up exactly.
 
 /** A launch as trees take it: one number for each feature, NaN where it is missing. */
-export type Row = readonly number[] | Float64Array;
+export type FeatureRow = readonly number[] | Float64Array;
 
 type Split = Extract<ModelNode, { readonly feature: number }>;
 
@@ -107,14 +107,14 @@ function nodeAt(tree: ModelTree, at: number): ModelNode {
 }
 
 /** The leaf that a launch comes to. */
-export function leafOf(tree: ModelTree, row: Row): number {
+export function leafOf(tree: ModelTree, row: FeatureRow): number {
   let node = nodeAt(tree, 0);
   while ('feature' in node) node = nodeAt(tree, childOf(node, Number(row[node.feature])));
   return node.leaf;
 }
 
 /** What all trees together add to `base`. */
-export function marginOf(base: number, trees: readonly ModelTree[], row: Row): number {
+export function marginOf(base: number, trees: readonly ModelTree[], row: FeatureRow): number {
   let margin = base;
   for (const tree of trees) margin += leafOf(tree, row);
   return margin;
@@ -130,7 +130,7 @@ type OnPath = {
 };
 
 /** Adds each feature's share in a tree to `shares`, and gives what the tree expects of anybody. */
-export function addShares(tree: ModelTree, row: Row, shares: Float64Array): number {
+export function addShares(tree: ModelTree, row: FeatureRow, shares: Float64Array): number {
   let expected = 0;
   const visit = (at: number, path: readonly OnPath[]): void => {
     const node = nodeAt(tree, at);
@@ -204,15 +204,19 @@ const HOURS_A_DAY = 24;
 const DAYS_FROM_H = 72;
 
 /** The sentence for a feature of a launch and its contribution in log-odds. */
-export function statementOf(name: FeatureName, features: Features, contribution: number): string {
+export function signalStatement(
+  name: FeatureName,
+  features: Features,
+  contribution: number,
+): string {
   const value = features[name];
-  const said = value === null ? unmeasured(name) : SENTENCES[name](value, features);
+  const said = value === null ? notMeasuredText(name) : SENTENCES[name](value, features);
   const amount = Math.abs(contribution).toFixed(2);
   const way = contribution >= 0 ? 'raises' : 'lowers';
   return `${said}, which ${way} the log-odds of its death by ${amount}.`;
 }
 
-function unmeasured(name: FeatureName): string {
+function notMeasuredText(name: FeatureName): string {
   const feature = RUG_FEATURES.find((one) => one.name === name);
   return `Not measured: ${name} (${feature?.missing.replace(/\.$/, '')})`;
 }
@@ -224,9 +228,9 @@ const SENTENCES: { readonly [name in FeatureName]: (value: number, all: Features
     `${value} ${launches(value)} by its deployer fell into the week before`,
   deployer_settled_before: (value) =>
     `Of ${value} earlier ${launches(value)} by its deployer the fate was known`,
-  deployer_died_before: (value, all) => `${ofSettled(value, all)} had died`,
+  deployer_died_before: (value, all) => `${settledShareText(value, all)} had died`,
   deployer_death_rate_before: (value, all) =>
-    `${ofSettled(all.deployer_died_before, all)} had died (${percent(value)})`,
+    `${settledShareText(all.deployer_died_before, all)} had died (${percent(value)})`,
   deployer_hours_since_launch: (value) =>
     `Its deployer launched another token ${span(value)} before`,
   deployer_hours_since_first: (value) =>
@@ -243,7 +247,10 @@ const SENTENCES: { readonly [name in FeatureName]: (value: number, all: Features
   token_hours: (value) => `It was ${span(value)} old when it was scored`,
 };
 
-function ofSettled(died: number | null, { deployer_settled_before: settled }: Features): string {
+function settledShareText(
+  died: number | null,
+  { deployer_settled_before: settled }: Features,
+): string {
   const of = settled === null ? 'an unknown number of' : settled;
   return `${died} of ${of} earlier ${launches(settled)} by its deployer whose fate was known`;
 }

@@ -4,7 +4,7 @@ import { DAY_S } from '../../chain/time.ts';
 import type { ModelTree, RugModel } from '../../ports/rug-model.ts';
 import { madeUpLaunches } from '../../testing/rug-models.ts';
 import { artefactOf } from './artefact.ts';
-import { evaluated } from './evaluation.ts';
+import { evaluateModel } from './evaluation.ts';
 import {
   examplesOf,
   type FeaturesAt,
@@ -16,12 +16,12 @@ import { leafOf, marginOf } from './predict.ts';
 import {
   type Boosted,
   type BoostingLimits,
-  binned,
-  boosted,
+  binValues,
+  boost,
   type Examples,
   grownTree,
   type TrainingOrder,
-  trained,
+  trainModel,
 } from './train.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -39,14 +39,14 @@ const ROWS = madeUpLaunches(900, 11);
 
 let whole: RugModel;
 beforeAll(async () => {
-  whole = await trained(ROWS, ORDER);
+  whole = await trainModel(ROWS, ORDER);
 });
 
 describe('training', () => {
   test('gives the same bytes for the same rows and seed, in whatever order the rows come', async () => {
     const [turned, other] = await Promise.all([
-      trained([...ROWS].reverse(), ORDER),
-      trained(ROWS, { ...ORDER, seed: 8 }),
+      trainModel([...ROWS].reverse(), ORDER),
+      trainModel(ROWS, { ...ORDER, seed: 8 }),
     ]);
     const { text, version } = artefactOf(whole);
     expect(artefactOf(turned).text).toBe(text);
@@ -74,7 +74,7 @@ describe('training', () => {
 
   test('as of the split learns no fate that was seen later', async () => {
     const strict = { ...ORDER, fates: 'at_split' as const };
-    const { card, ...model } = await trained(ROWS, strict);
+    const { card, ...model } = await trainModel(ROWS, strict);
     const { at } = card.split;
     expect(card.split.calibrate.to).toBeLessThanOrEqual(at - 30 * DAY_S);
     expect(card.split.left_out).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ describe('training', () => {
       if (row.launched_at >= at || (row.died_at !== null && row.died_at <= at)) return row;
       return { ...row, outcome: 'died', died_at: row.observed_until };
     });
-    const { card: _, ...again } = await trained(later, strict);
+    const { card: _, ...again } = await trainModel(later, strict);
     expect(again).toEqual(model);
   });
 
@@ -98,7 +98,7 @@ describe('training', () => {
     });
     const moved = late.filter((row) => row.scored_at > row.launched_at).length;
     expect(moved).toBeGreaterThan(20);
-    const { split } = (await trained(late, { ...ORDER, splitAt: at })).card;
+    const { split } = (await trainModel(late, { ...ORDER, splitAt: at })).card;
     expect(split.test.rows).toBe(whole.card.split.test.rows + moved);
     expect(split.calibrate.to).toBeLessThan(at);
   });
@@ -116,7 +116,7 @@ describe('training', () => {
       'Nothing can be told apart in the part to train: all of them died.',
     ],
   ])('of %s is refused', async (_, rows, message) => {
-    await expect(trained(rows, ORDER)).rejects.toThrow(message);
+    await expect(trainModel(rows, ORDER)).rejects.toThrow(message);
   });
 });
 
@@ -151,7 +151,7 @@ describe('a feature from the future', () => {
       ...row,
       holder_top10_share: row.outcome === 'died' ? 0.9 : 0.1,
     }));
-    const { card } = await trained(leaking, ORDER);
+    const { card } = await trainModel(leaking, ORDER);
     const found = card.features.filter(({ auc_alone }) => auc_alone !== null && auc_alone > 0.99);
     expect(found.map(({ name }) => name)).toEqual(['holder_top10_share']);
   });
@@ -177,7 +177,7 @@ test('an evaluation is the same for the same seed, and its intervals hold its fi
   const all = await examplesOf(ROWS, 30);
   const examples = all.filter(({ row }) => row.launched_at >= card.split.at);
   const baseRate = card.split.train.died / card.split.train.rows;
-  expect(await evaluated(model, baseRate, examples, ORDER.seed)).toEqual(card.test);
+  expect(await evaluateModel(model, baseRate, examples, ORDER.seed)).toEqual(card.test);
   const { auc, brier } = card.test.model;
   for (const figure of [auc, brier]) {
     expect(figure?.low).toBeLessThan(Number(figure?.value));
@@ -226,7 +226,7 @@ describe('boosting', () => {
     test('only split where it gains, and each tree lowers the loss over what it learnt from', () => {
       fc.assert(
         fc.property(anyRows, (rows) => {
-          const { base, trees } = boosted(examplesOf(rows), null, FREE, LIMITS);
+          const { base, trees } = boost(examplesOf(rows), null, FREE, LIMITS);
           let before = lossOf({ base, trees: [] }, rows);
           for (const [at, tree] of trees.entries()) {
             expect(gainsOf(tree).every((gain) => gain > 0)).toBe(true);
@@ -255,8 +255,8 @@ describe('boosting', () => {
       fc.assert(
         fc.property(anyRows, fc.nat(), (rows, by) => {
           const turned = rows.map((_, at) => rows[(at + by) % rows.length]) as Rows;
-          const here = boosted(examplesOf(rows), null, FREE, LIMITS);
-          expect(boosted(examplesOf(turned), null, FREE, LIMITS)).toEqual(here);
+          const here = boost(examplesOf(rows), null, FREE, LIMITS);
+          expect(boost(examplesOf(turned), null, FREE, LIMITS)).toEqual(here);
         }),
       );
     });
@@ -265,7 +265,7 @@ describe('boosting', () => {
       fc.assert(
         fc.property(anyRows, fc.boolean(), (rows, died) => {
           const alike = rows.map(([a, b]) => [a, b, died] as const);
-          const { base, trees } = boosted(examplesOf(alike), null, FREE, LIMITS);
+          const { base, trees } = boost(examplesOf(alike), null, FREE, LIMITS);
           expect(trees.flatMap(gainsOf)).toEqual([]);
           expect(Math.sign(base)).toBe(died ? 1 : -1);
         }),
@@ -275,7 +275,7 @@ describe('boosting', () => {
     test('rise with a feature that they may only rise with, whatever the rows say', () => {
       fc.assert(
         fc.property(anyRows, value, (rows, other) => {
-          const { base, trees } = boosted(examplesOf(rows), null, [1, 0], LIMITS);
+          const { base, trees } = boost(examplesOf(rows), null, [1, 0], LIMITS);
           const margins = Array.from({ length: 12 }, (_, at) => marginOf(base, trees, [at, other]));
           for (const [at, margin] of margins.entries()) {
             expect(margin).toBeGreaterThanOrEqual((margins[at - 1] ?? -Infinity) - 1e-12);
@@ -290,7 +290,7 @@ describe('boosting', () => {
         // Of the second feature nothing tells but whether it was measured.
         return [at % 7, missing ? Number.NaN : 1, missing] as const;
       });
-      const { base, trees } = boosted(examplesOf(rows), null, FREE, LIMITS);
+      const { base, trees } = boost(examplesOf(rows), null, FREE, LIMITS);
       expect(marginOf(base, trees, [0, Number.NaN])).toBeGreaterThan(1);
       for (const measured of [0, 1, 2])
         expect(marginOf(base, trees, [0, measured])).toBeLessThan(-1);
@@ -300,8 +300,8 @@ describe('boosting', () => {
       const told: Rows = Array.from({ length: 60 }, (_, at) => [at % 6, 1, at % 6 > 2] as const);
       const turned: Rows = told.map(([a, b, died]) => [a, b, !died] as const);
       const limits = { ...LIMITS, treesMax: 60 };
-      const same = boosted(examplesOf(told), examplesOf(told), FREE, limits);
-      const against = boosted(examplesOf(told), examplesOf(turned), FREE, limits);
+      const same = boost(examplesOf(told), examplesOf(told), FREE, limits);
+      const against = boost(examplesOf(told), examplesOf(turned), FREE, limits);
       expect(same.trees.length).toBeGreaterThan(10);
       expect(against.trees).toEqual([]);
     });
@@ -312,7 +312,7 @@ describe('boosting', () => {
     const gradients = Float64Array.from(died, (one) => share - one);
     const hessians = new Float64Array(died.length).fill(share * (1 - share));
     const features = columns.map((column) => {
-      const { cuts, bins } = binned(column, LIMITS.binsMax);
+      const { cuts, bins } = binValues(column, LIMITS.binsMax);
       return { cuts, bins, monotone: 0 as const };
     });
     const rows = Uint32Array.from(died, (_, at) => at);
@@ -365,7 +365,7 @@ describe('boosting', () => {
           fc.integer({ min: 2, max: 6 }),
           (list, max) => {
             const values = Float64Array.from(list);
-            const { cuts, bins } = binned(values, max);
+            const { cuts, bins } = binValues(values, max);
             expect(cuts.length).toBeLessThan(max);
             for (const [at, one] of values.entries()) {
               const bin = Number(bins[at]);

@@ -12,15 +12,15 @@ import {
   RUG_FEATURES,
   type RugModel,
 } from '../../ports/rug-model.ts';
-import { aucOf, calibrationOf, evaluated, tiesOf } from './evaluation.ts';
+import { aucOf, calibrateModel, evaluateModel, tiesOf } from './evaluation.ts';
 
 import {
   deployerOf,
-  type Example,
   examplesOf,
   featuresAt,
   futureFeatures,
   SETTLE_DAYS,
+  type TrainingExample,
   type TrainingRow,
 } from './examples.ts';
 
@@ -70,7 +70,7 @@ const PART_ROWS_MIN = 50;
 export class TrainingFault extends Error {}
 
 /** A launch with the fate that is learnt of it, or that it is tested by. */
-type Lesson = Example & { readonly died: boolean };
+type Lesson = TrainingExample & { readonly died: boolean };
 type Parts = {
   readonly at: UnixSeconds;
   readonly train: readonly Lesson[];
@@ -81,7 +81,7 @@ type Parts = {
 };
 
 /** Trains a model. Throws `TrainingFault`. */
-export async function trained(
+export async function trainModel(
   rows: readonly TrainingRow[],
   order: TrainingOrder,
 ): Promise<RugModel> {
@@ -93,7 +93,7 @@ export async function trained(
   const features = RUG_FEATURES.map(({ name }) => name);
   const monotone = RUG_FEATURES.map((one) => one.monotone);
   const limits = { ...LIMITS, seed };
-  const { base, trees } = boosted(
+  const { base, trees } = boost(
     asColumns(parts.train, features),
     asColumns(parts.stop, features),
     monotone,
@@ -103,13 +103,13 @@ export async function trained(
   const margins = parts.calibrate.map((one) => {
     return marginOf(base, trees, rowOf(features, one.features));
   });
-  const calibration = calibrationOf(
+  const calibration = calibrateModel(
     margins,
     parts.calibrate.map(({ died }) => died),
   );
   const scorer: Scorer = { features, base, trees, calibration };
   const { rows: taught, died } = partOf(parts.train);
-  const test = await evaluated(scorer, died / taught, parts.test, seed);
+  const test = await evaluateModel(scorer, died / taught, parts.test, seed);
   const { codeVersion: code_version } = order;
   const card = {
     ...cardFacts(examples, parts, order),
@@ -121,7 +121,7 @@ export async function trained(
   return { ...scorer, card };
 }
 
-function partsOf(examples: readonly Example[], order: TrainingOrder): Parts {
+function partsOf(examples: readonly TrainingExample[], order: TrainingOrder): Parts {
   const at = order.splitAt === null ? usualSplit(examples) : order.splitAt;
   const isStrict = order.fates === 'at_split';
   const until = isStrict ? at - order.settleDays * DAY_S : at;
@@ -141,23 +141,24 @@ function partsOf(examples: readonly Example[], order: TrainingOrder): Parts {
     test,
     leftOut: lessons.length - learnt.length - test.length,
   };
-  for (const name of ['train', 'stop', 'calibrate', 'test'] as const) held(name, parts[name]);
+  for (const name of ['train', 'stop', 'calibrate', 'test'] as const)
+    requirePart(name, parts[name]);
   return parts;
 }
 
 /** In the order in which they were scored: what is known of a launch is as old as its scoring. */
-function byScoring(examples: readonly Example[]): readonly Example[] {
+function byScoring(examples: readonly TrainingExample[]): readonly TrainingExample[] {
   return [...examples].sort((a, b) => a.row.scored_at - b.row.scored_at);
 }
 
-function usualSplit(examples: readonly Example[]): UnixSeconds {
+function usualSplit(examples: readonly TrainingExample[]): UnixSeconds {
   const example = byScoring(examples)[Math.floor(TEST_FROM * examples.length)];
   if (example === undefined) throw new TrainingFault('The file holds no launch.');
   return example.row.scored_at;
 }
 
 /** Holds a part to what can be learnt from. */
-function held(name: string, part: readonly Lesson[]): void {
+function requirePart(name: string, part: readonly Lesson[]): void {
   if (part.length < PART_ROWS_MIN) {
     const least = `${PART_ROWS_MIN} are the least`;
     throw new TrainingFault(`The part to ${name} holds ${part.length} launches; ${least}.`);
@@ -191,7 +192,7 @@ function partOf(lessons: readonly Lesson[]): ModelPart {
   };
 }
 
-function cardFacts(examples: readonly Example[], parts: Parts, order: TrainingOrder) {
+function cardFacts(examples: readonly TrainingExample[], parts: Parts, order: TrainingOrder) {
   const { from } = partOf(parts.train);
   const { to } = partOf(parts.test);
   return {
@@ -294,7 +295,7 @@ export type Boosted = { readonly base: number; readonly trees: readonly ModelTre
 const SHARE_MIN = 1e-6;
 
 /** Boosts trees. `monotone` says of each column whether the score may only rise with it. */
-export function boosted(
+export function boost(
   examples: Examples,
   stopping: Examples | null,
   monotone: readonly (0 | 1)[],
@@ -302,12 +303,12 @@ export function boosted(
 ): Boosted {
   const { columns, died } = examples;
   const features = columns.map((column, at) => {
-    const { cuts, bins } = binned(column, limits.binsMax);
+    const { cuts, bins } = binValues(column, limits.binsMax);
     return { cuts, bins, monotone: monotone[at] === 1 ? (1 as const) : (0 as const) };
   });
   const base = logOddsOf(died);
   const margins = new Float64Array(died.length).fill(base);
-  const late = stopping === null ? null : watched(stopping, base);
+  const late = stopping === null ? null : watchLoss(stopping, base);
   const gradients = new Float64Array(died.length);
   const hessians = new Float64Array(died.length);
   const draw = sharesFrom(limits.seed);
@@ -319,7 +320,7 @@ export function boosted(
       gradients[row] = exact(chance - Number(died[row]));
       hessians[row] = exact(chance * (1 - chance));
     }
-    const rows = drawn(died.length, limits.rowShare, draw);
+    const rows = drawSample(died.length, limits.rowShare, draw);
     const tree = grownTree({ features, gradients, hessians, limits }, rows);
     trees.push(tree);
     addTree(tree, columns, margins);
@@ -348,7 +349,7 @@ function logOddsOf(died: Uint8Array): number {
   return Math.log(kept / (1 - kept));
 }
 
-function drawn(count: number, share: number, draw: () => number): Uint32Array {
+function drawSample(count: number, share: number, draw: () => number): Uint32Array {
   const all = Uint32Array.from({ length: count }, (_, row) => row);
   return share === 1 ? all : all.filter(() => draw() < share);
 }
@@ -362,7 +363,7 @@ function addTree(tree: ModelTree, columns: readonly Float64Array[], margins: Flo
 }
 
 /** Rows that no tree is grown on, and the log-loss of the trees so far over them. */
-function watched({ columns, died }: Examples, base: number) {
+function watchLoss({ columns, died }: Examples, base: number) {
   const margins = new Float64Array(died.length).fill(base);
   return {
     add: (tree: ModelTree) => addTree(tree, columns, margins),
@@ -573,7 +574,7 @@ export type Binned = {
 };
 
 /** Bins of about equal numbers of rows, or one for each value where there are few. */
-export function binned(values: Float64Array, binsMax: number): Binned {
+export function binValues(values: Float64Array, binsMax: number): Binned {
   const cuts = cutsOf(values, binsMax);
   const bins = Uint16Array.from(values, (value) =>
     Number.isNaN(value) ? cuts.length + 1 : binOf(cuts, value),

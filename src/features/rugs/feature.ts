@@ -1,7 +1,13 @@
 // Rug flags: what the model said of launches, and the leaderboards of the wallets behind them.
 
 import { nowS, pause } from '../../compose/clock.ts';
-import { type Base, feature, type OpenedRests, served, shownPage } from '../../compose/feature.ts';
+import {
+  type Base,
+  feature,
+  type OpenedRests,
+  servePage,
+  serveRoute,
+} from '../../compose/feature.ts';
 import type { LaunchMonths } from '../../ports/launches.ts';
 import { establishedTokens } from '../../sources/registry/registry-files.ts';
 import { launchMonthTable } from '../../stores/control/launch-collection.ts';
@@ -10,7 +16,7 @@ import { rugFlagTable } from '../../stores/control/rug-flags.ts';
 import { rugModel } from '../rug-model/feature.ts';
 import { launchCharts, MONTHS_SHOWN } from './launch-chart.route.tsx';
 import {
-  type LeaderboardGiven,
+  type LeaderboardPorts,
   leaderboard,
   leaderboardHandler,
   leaderboardHtml,
@@ -18,7 +24,7 @@ import {
   leaderboardScript,
   rugsLeaderboard,
   rugsLeaderboardHandler,
-  shownWindow,
+  viewWindow,
 } from './leaderboard.route.tsx';
 
 import { LIVE_SCRIPT } from './live-script.ts';
@@ -31,7 +37,7 @@ const ESTABLISHED = new URL('../../../registry/established-tokens.csv', import.m
 const SCORED_EACH_S = 30;
 
 type Rested = OpenedRests<{ rugModel: typeof rugModel }>;
-type PageGiven = LeaderboardGiven & { readonly launchMonths: LaunchMonths };
+type LeaderboardPagePorts = LeaderboardPorts & { readonly launchMonths: LaunchMonths };
 
 export const rugs = feature({
   name: 'rugs',
@@ -59,8 +65,8 @@ export const rugs = feature({
     };
   },
   routes: [
-    served(leaderboard, (given: LeaderboardGiven) => leaderboardHandler(given)),
-    served(rugsLeaderboard, (given: LeaderboardGiven) => rugsLeaderboardHandler(given)),
+    serveRoute(leaderboard, (given: LeaderboardPorts) => leaderboardHandler(given)),
+    serveRoute(rugsLeaderboard, (given: LeaderboardPorts) => rugsLeaderboardHandler(given)),
   ],
   ports: {
     rugFlags: {
@@ -79,10 +85,10 @@ export const rugs = feature({
     },
   },
   pages: [
-    shownPage(leaderboardPage, 'Leaderboard', (given: PageGiven, facts) => {
+    servePage(leaderboardPage, 'Leaderboard', (given: LeaderboardPagePorts, facts) => {
       return async (_input, { now }) => {
         const [shown, months] = await Promise.all([
-          shownWindow(given.rugFlags, now()),
+          viewWindow(given.rugFlags, now()),
           given.launchMonths.newest(MONTHS_SHOWN),
         ]);
         const charts = months.checked
@@ -92,7 +98,7 @@ export const rugs = feature({
         return leaderboardPage.reply('reason' in shown ? 503 : 200, html);
       };
     }),
-    shownPage(leaderboardScript, null, (_given: unknown) => {
+    servePage(leaderboardScript, null, (_given: unknown) => {
       return async () => leaderboardScript.reply(200, LIVE_SCRIPT);
     }),
   ],

@@ -25,7 +25,7 @@ export type LaunchChart = {
 };
 
 /** The charts of a page, or why the launches on record could not be read. */
-export type ShownCharts = readonly LaunchChart[] | { readonly reason: string };
+export type ChartsView = readonly LaunchChart[] | { readonly reason: string };
 
 // Each month of the span has a place; of one without a launch on record nothing is drawn.
 
@@ -43,13 +43,13 @@ export function launchCharts(rows: readonly LaunchMonth[], now: number): LaunchC
     if (own.length === 0) return [];
     const months = span.map((month) => {
       const found = own.find((one) => one.month === month);
-      return { month, counted: found === undefined ? null : counted(found) };
+      return { month, counted: found === undefined ? null : countMonth(found) };
     });
     return [{ chain, months, listed_max: Math.max(1, ...own.map(({ listed }) => listed)) }];
   });
 }
 
-function counted({ listed, died, unchecked }: LaunchMonth): CountedMonth {
+function countMonth({ listed, died, unchecked }: LaunchMonth): CountedMonth {
   const interval = wilsonInterval(died, listed);
   const share = interval === null ? null : { value: died / listed, ...interval };
   return { listed, died, unchecked, share };
@@ -85,7 +85,7 @@ const WORDS: { readonly [K in LaunchChart['chain']]: { title: string; listed: st
 };
 
 /** @internal The section of the charts. */
-export function ChartSection({ charts }: { charts: ShownCharts }) {
+export function ChartSection({ charts }: { charts: ChartsView }) {
   return (
     <section aria-labelledby="months">
       <h2 class="section" id="months">

@@ -11,7 +11,7 @@ import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { rugFlagOf } from '../../testing/rug-worlds.ts';
 import { memoryRugFlags, SCORED } from '../../testing/twins/rug-flags.ts';
-import { launchCharts, type ShownCharts } from './launch-chart.route.tsx';
+import { type ChartsView, launchCharts } from './launch-chart.route.tsx';
 import {
   leaderboard,
   leaderboardHandler,
@@ -265,7 +265,7 @@ describe('GET /api/leaderboard/rugs', () => {
 
 describe('leaderboard page', () => {
   const FACTS = { simulated: false, version: '0', links: [] };
-  const NO_CHARTS: ShownCharts = [];
+  const NO_CHARTS: ChartsView = [];
   const SCORED = {
     chain: 'ethereum',
     scored: 12,
@@ -301,7 +301,7 @@ describe('leaderboard page', () => {
   };
 
   type Shown = Parameters<typeof leaderboardHtml>[1];
-  const html = (shown: Shown, charts: ShownCharts = NO_CHARTS) =>
+  const html = (shown: Shown, charts: ChartsView = NO_CHARTS) =>
     leaderboardHtml(FACTS, shown, charts);
 
   test('a quiet window, a table never written and one not read are three pages', () => {

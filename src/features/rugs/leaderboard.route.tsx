@@ -8,12 +8,12 @@ import {
   plainRoute,
 } from '../../contract/route.ts';
 import {
-  checked,
+  checkedFlag,
   harmless,
   isoTime,
   negative,
-  ofRow,
   prose,
+  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -24,24 +24,24 @@ import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Moment, Table } from '../../pages/words.tsx';
 import type { RugFlags, RugFlagsPort, ScoredChain } from '../../ports/rug-flags.ts';
-import { ChartSection, type ShownCharts } from './launch-chart.route.tsx';
+import { ChartSection, type ChartsView } from './launch-chart.route.tsx';
 import { type Board, boardOf, type FlaggedWallet, sumOf, WINDOW_HOURS } from './scoring.ts';
 
 /** On what everything here rests that could deny something. */
 export const FLAGS = { restsOn: ['rug_flags'] } as const;
 
 /** The most entries of one answer, and how many where none is named. */
-export const ENTRIES_MAX = 100;
+export const BOARD_ENTRIES_MAX = 100;
 export const ENTRIES_DEFAULT = 50;
 
 /** How many entries are asked for. */
-export const limit = z.coerce.number().int().min(1).max(ENTRIES_MAX).optional();
-const count = ofRow(z.int().nonnegative());
+export const limit = z.coerce.number().int().min(1).max(BOARD_ENTRIES_MAX).optional();
+const count = rowFact(z.int().nonnegative());
 
 const topEvidence = z.strictObject({
   feature: words(),
-  value: ofRow(z.number().nullable()),
-  contribution: ofRow(z.number()),
+  value: rowFact(z.number().nullable()),
+  contribution: rowFact(z.number()),
   statement: prose().min(1),
 });
 
@@ -49,7 +49,7 @@ const topEvidence = z.strictObject({
 export const entry = z.strictObject({
   address: words(),
   chain: words(),
-  score: ofRow(z.number().min(0).max(1)),
+  score: rowFact(z.number().min(0).max(1)),
   first_flagged_at: isoTime,
   last_scored_at: isoTime,
   top_evidence: topEvidence,
@@ -84,13 +84,13 @@ export const leaderboard = evidenceRoute({
   access: 'analyst',
   query: z.strictObject({ limit }),
   data: z.strictObject({
-    entries: negative(z.array(entry).max(ENTRIES_MAX), FLAGS),
+    entries: negative(z.array(entry).max(BOARD_ENTRIES_MAX), FLAGS),
     count: negative(z.int().nonnegative(), FLAGS),
     empty: harmless(z.boolean(), SAID_BY_EMPTY_REASON),
     empty_reason: prose().min(1).nullable(),
     window_hours: z.int().positive(),
     suppressed: negative(z.int().nonnegative().nullable(), FLAGS),
-    window_checked: checked(FLAGS),
+    window_checked: checkedFlag(FLAGS),
     window_reason: prose().min(1).nullable(),
     scored: harmless(z.array(scored), 'it is empty where no scorer has ever written', FLAGS),
     caveat: prose().min(1),
@@ -145,7 +145,7 @@ export const rugsLeaderboard = plainRoute({
         schema: SCHEMA,
         state: z.literal('ok'),
         available: z.literal(true),
-        entries: negative(z.array(entry).max(ENTRIES_MAX), FLAGS),
+        entries: negative(z.array(entry).max(BOARD_ENTRIES_MAX), FLAGS),
         count: negative(z.int().nonnegative(), FLAGS),
         empty: harmless(z.boolean(), SAID_BY_EMPTY_REASON),
         empty_reason: prose().min(1).nullable(),
@@ -186,7 +186,7 @@ export const rugsLeaderboard = plainRoute({
 // ever written, which is said as such; everything else is no answer.
 
 /** What the leaderboards rest on. */
-export type LeaderboardGiven = {
+export type LeaderboardPorts = {
   readonly rugFlags: RugFlags;
   readonly service: { readonly simulated: boolean };
 };
@@ -207,7 +207,7 @@ async function windowOf(rugFlags: RugFlags, now: UnixSeconds) {
 }
 
 /** @internal The handler of the hosted leaderboard. */
-export function leaderboardHandler({ rugFlags }: LeaderboardGiven): Handler<typeof leaderboard> {
+export function leaderboardHandler({ rugFlags }: LeaderboardPorts): Handler<typeof leaderboard> {
   return async ({ query: { limit } }, { now }) => {
     const { board, shown } = await windowOf(rugFlags, now());
     if (!(shown instanceof Read)) {
@@ -236,7 +236,7 @@ export function leaderboardHandler({ rugFlags }: LeaderboardGiven): Handler<type
 export function rugsLeaderboardHandler({
   rugFlags,
   service: { simulated },
-}: LeaderboardGiven): PlainHandler<typeof rugsLeaderboard> {
+}: LeaderboardPorts): PlainHandler<typeof rugsLeaderboard> {
   const window = { window_hours: WINDOW_HOURS, simulated };
   return async ({ query: { limit } }, asked) => {
     const generated_at = Math.floor(asked.now());
@@ -283,11 +283,11 @@ function claimsOf(
   limit: number | undefined,
 ) {
   const most = limit === undefined ? ENTRIES_DEFAULT : limit;
-  const listed = (held: Board) => held.wallets.slice(0, most).map(entryOf);
+  const firstEntries = (held: Board) => held.wallets.slice(0, most).map(entryOf);
   const suppressed: Reading<Board, RugFlagsPort> = decide(board, (held) => held.suppressed > 0);
   return {
-    entries: claim(shown, listed),
-    count: claim(shown, (held) => listed(held).length),
+    entries: claim(shown, firstEntries),
+    count: claim(shown, (held) => firstEntries(held).length),
     suppressed: claim(
       suppressed,
       (held) => held.suppressed,
@@ -329,7 +329,7 @@ function quiet({ chains, suppressed }: Board): Why {
 const PAGE_ENTRIES_MAX = 100;
 
 /** @internal What the page shows of the window, or why nothing can be said of it. */
-export async function shownWindow(rugFlags: RugFlags, now: UnixSeconds) {
+export async function viewWindow(rugFlags: RugFlags, now: UnixSeconds) {
   const { board, shown } = await windowOf(rugFlags, now);
   if (!(shown instanceof Read)) return { reason: shown.why.reason };
   const empty = emptyWhy(shown.value);
@@ -371,7 +371,7 @@ const PATH = '/leaderboard';
 const TITLE = 'Leaderboard';
 
 /** What the page shows of a window. */
-type ShownWindow = {
+type WindowView = {
   readonly entries: readonly ListedWallet[];
   /** Wallets in the window, of which `entries` are the first. */
   readonly total: number;
@@ -394,8 +394,8 @@ type ShownWindow = {
 /** @internal The page; `reason` stands where nothing can be said of the window. */
 export function leaderboardHtml(
   facts: PageFacts,
-  shown: ShownWindow | { readonly reason: string },
-  charts: ShownCharts,
+  shown: WindowView | { readonly reason: string },
+  charts: ChartsView,
 ): string {
   return page({
     ...facts,
@@ -426,7 +426,7 @@ function Unread({ reason }: { reason: string }) {
   );
 }
 
-function Window({ shown }: { shown: ShownWindow }) {
+function Window({ shown }: { shown: WindowView }) {
   const { entries, total, empty, partial, caveat } = shown;
   return (
     <>
@@ -458,7 +458,7 @@ function headline(shown: number, total: number): string {
   return shown === total ? wallets : `${shown} of ${wallets}`;
 }
 
-function Empty({ isQuiet, says }: NonNullable<ShownWindow['empty']>) {
+function Empty({ isQuiet, says }: NonNullable<WindowView['empty']>) {
   return (
     <section class={isQuiet ? 'nothing quiet-window' : 'nothing'} aria-labelledby="empty">
       <h2 id="empty">{isQuiet ? 'A quiet window' : 'Nothing was ever scored here'}</h2>
@@ -489,7 +489,7 @@ function Flag({ entry }: { entry: ListedWallet }) {
       <p class="quiet">
         <code>{top_evidence.feature}</code>
         {top_evidence.value === null ? ' has no value' : ` ${numberText(top_evidence.value)}`},
-        moves the score by {signed(top_evidence.contribution)} · token <code>{token}</code>
+        moves the score by {signedText(top_evidence.contribution)} · token <code>{token}</code>
       </p>
       <p class="quiet">
         Flagged <Moment at={entry.first_flagged_at} />, scored <Moment at={entry.last_scored_at} />
@@ -529,11 +529,11 @@ function numberText(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: FIGURES });
 }
 
-function signed(value: number): string {
+function signedText(value: number): string {
   return `${value < 0 ? '−' : '+'}${numberText(Math.abs(value))}`;
 }
 
-function Scored({ shown: { scored, suppressed, window_hours } }: { shown: ShownWindow }) {
+function Scored({ shown: { scored, suppressed, window_hours } }: { shown: WindowView }) {
   if (scored.length === 0) return null;
   return (
     <>

@@ -41,7 +41,7 @@ function scoreLaunch(
   const subject = { token, launched_at, liquidity_usd };
   const reason = unreadOf(launch, wallet, model);
   if (reason !== null) return { ...subject, outcome: 'unscored', reason };
-  const features = featuresOf(knownOf(launch, wallet), settle_days);
+  const features = featuresOf(factsOf(launch, wallet), settle_days);
   const { score, strongest } = predict(model, features);
   if (level === null || score < level) return { ...subject, outcome: 'passed', score };
   // What nobody measured is no evidence, and a flag without evidence is none.
@@ -73,7 +73,7 @@ function asksLiquidity({ features, trees }: Judging['model']): boolean {
 }
 
 /** What was known when the wallet was observed; what nobody reads of a launch is missing. */
-function knownOf({ launched_at, launched_with_usd }: LaunchOnRecord, wallet: WalletToScore) {
+function factsOf({ launched_at, launched_with_usd }: LaunchOnRecord, wallet: WalletToScore) {
   return {
     launched_at,
     scored_at: wallet.observed_at,

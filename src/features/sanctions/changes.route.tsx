@@ -6,14 +6,14 @@ import { html, text } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import {
   addressText,
-  checked,
+  checkedFlag,
   daySpan,
   isoDay,
   isoTime,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
@@ -40,7 +40,7 @@ const listing = z.strictObject({
   uid: words(),
   entity: words().nullable(),
   type: words().nullable(),
-  programs: ofRow(z.array(words()).nullable()),
+  programs: rowFact(z.array(words()).nullable()),
   currencies: z.array(words()).min(1),
 });
 
@@ -55,7 +55,7 @@ const change = listing.extend({
   at: isoTime,
 });
 
-const count = ofRow(z.int().nonnegative());
+const count = rowFact(z.int().nonnegative());
 
 const file = z.strictObject({
   outcome: oneOf(['first', 'next', 'replayed', 'read_again', 'refused']),
@@ -83,7 +83,7 @@ const answer = z.strictObject({
   next_before: z.int().positive().nullable(),
   files: negative(z.array(file), LOG),
   /** False: more files than these fall into the span. */
-  files_whole: checked(LOG),
+  files_whole: checkedFlag(LOG),
   caveat: prose().min(1),
 });
 export type PublishedChanges = z.output<typeof answer>;

@@ -3,11 +3,11 @@
 
 import {
   ADDRESSES_MAX,
+  addressLayoutOf,
   columnName,
   type FileAddress,
   FileUnreadable,
   fileAddresses,
-  layoutOf,
   type ReadRecords,
   type UnreadRow,
 } from '../../command/address-file.ts';
@@ -23,7 +23,7 @@ import {
   several,
   UsageError,
 } from '../../command/command.ts';
-import { otherListsText, type SaidByList } from '../../command/other-lists-text.ts';
+import { type ListAnswer, otherListsText } from '../../command/other-lists-text.ts';
 import {
   formatTime,
   print,
@@ -271,7 +271,7 @@ async function* checkRows(
   tally: Tally,
   io: Io,
 ): AsyncGenerator<Row, void> {
-  const layout = await layoutOf(readRecords(path), named);
+  const layout = await addressLayoutOf(readRecords(path), named);
   columns.push(...layout.columns.map((place) => columnName(layout, place)));
   // A bar that renews its line would wipe out a row where both streams go to one terminal.
   const progress = progressLine({ err: io.err, colour: false }, () => performance.now());
@@ -449,7 +449,7 @@ export async function checkOthers(
     matches: matches.shown,
     equivalent_matches: equivalent_matches.shown,
   }));
-  const said = shown.map(({ list, as_of, listed, matches, equivalent_matches }): SaidByList => {
+  const said = shown.map(({ list, as_of, listed, matches, equivalent_matches }): ListAnswer => {
     const own = listOrNone(matches).map(({ entity }) => (entity === null ? UNNAMED : entity));
     const forms = listOrNone(equivalent_matches).map(({ listed_address }) => listed_address);
     const entity = own.length === 0 ? null : [...new Set(own)].join('; ');

@@ -10,8 +10,8 @@ import {
   feature,
   type Job,
   type OpenedRests,
-  served,
-  shownPage,
+  servePage,
+  serveRoute,
 } from '../../compose/feature.ts';
 import { listGauges } from '../../compose/list-gauges.ts';
 import type { Logger } from '../../compose/logger.ts';
@@ -127,8 +127,8 @@ export const sanctions = feature({
     };
   },
   routes: [
-    served(walletOfac, (given: OfacPorts) => walletOfacHandler(given)),
-    served(sanctionsChanges, (given: ChangesDependencies) =>
+    serveRoute(walletOfac, (given: OfacPorts) => walletOfacHandler(given)),
+    serveRoute(sanctionsChanges, (given: ChangesDependencies) =>
       sanctionsChangesHandler(given.sanctionsChanges),
     ),
   ],
@@ -154,7 +154,7 @@ export const sanctions = feature({
     },
   },
   pages: [
-    shownPage(
+    servePage(
       listChangesPage,
       'List changes',
       ({ sanctionsChanges: log }: ChangesDependencies, facts) => {
@@ -165,7 +165,7 @@ export const sanctions = feature({
         };
       },
     ),
-    shownPage(
+    servePage(
       listChangesFeed,
       null,
       ({ sanctionsChanges: log }: ChangesDependencies, { simulated }) => {

@@ -3,18 +3,18 @@ import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoDate, formatIsoTime, parseIsoDate } from '../../chain/time.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
-import { type Asked, evidenceRoute, type Handler } from '../../contract/route.ts';
+import { evidenceRoute, type Handler, type RequestContext } from '../../contract/route.ts';
 import {
   addressText,
-  checked,
-  checkedOrNull,
+  checkedFlag,
+  checkedFlagOrNull,
   harmless,
   isoDay,
   isoTime,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -101,11 +101,11 @@ const otherList = z.strictObject({
   dated_by: oneOf(DATED_BY),
   imported_at: unixSeconds,
   rows: z.int().positive(),
-  rows_lost: ofRow(z.int().nonnegative()),
+  rows_lost: rowFact(z.int().nonnegative()),
   sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
   source_url: words().nullable(),
-  simulated: ofRow(z.boolean()),
-  checked: checked(OTHER),
+  simulated: rowFact(z.boolean()),
+  checked: checkedFlag(OTHER),
   listed: negative(z.boolean().nullable(), OTHER),
   matches: negative(z.array(otherMatch).nullable(), OTHER),
   equivalent_matches: negative(z.array(otherMatch).nullable(), OTHER),
@@ -129,7 +129,7 @@ const hop = z.strictObject({
   at: isoTime,
   direction: oneOf(['out', 'in']),
   initiator: words().nullable(),
-  initiated_by_subject: ofRow(z.boolean().nullable()),
+  initiated_by_subject: rowFact(z.boolean().nullable()),
   success: z.boolean().nullable(),
 });
 
@@ -158,7 +158,7 @@ const hubContact = z.strictObject({
 const leftOutCount = negative(z.int().nonnegative(), WALK);
 
 const proximityShape = z.strictObject({
-  checked: checked(WALK),
+  checked: checkedFlag(WALK),
   reason: prose().nullable(),
   found: negative(z.boolean().nullable(), WALK),
   hops: z.int().min(1).max(2).nullable(),
@@ -177,7 +177,7 @@ const proximityShape = z.strictObject({
     'null unless the walk was read to its end, which leaves no address unread',
     WALK,
   ),
-  frontier_exhausted: checkedOrNull(WALK),
+  frontier_exhausted: checkedFlagOrNull(WALK),
   node_budget_hit: negative(z.boolean().nullable(), WALK),
   hubs_not_expanded: negative(z.array(hub).nullable(), WALK),
   hubs_not_expanded_count: negative(z.int().nonnegative().nullable(), WALK),
@@ -221,7 +221,7 @@ export const walletOfac = evidenceRoute({
     ),
     other_lists: z.array(otherList).min(1).nullable(),
     other_lists_reason: prose().nullable(),
-    proximity_checked: checked(WALK),
+    proximity_checked: checkedFlag(WALK),
     proximity: proximityShape,
     caveat: prose().min(1),
   }),
@@ -437,7 +437,7 @@ async function walkFrom(
   on: string | null,
   ports: OfacPorts,
   limits: ListWalkLimits,
-  asked: Asked,
+  asked: RequestContext,
 ): Promise<Partly<Walk, WalkPort>> {
   if (on !== null) return unread<WalkPort>('transfer_history', why('walk_is_of_today'));
   if (parsed === null) {

@@ -3,14 +3,14 @@ import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
   addressText,
-  checkedOrNull,
+  checkedFlagOrNull,
   claimedWordsOfAsked,
   harmless,
   isoDay,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -44,13 +44,13 @@ const exchange = z.strictObject({
   entity: words(),
   role: words(),
   confidence: words(),
-  clusterable: ofRow(z.boolean(), EXCHANGE),
+  clusterable: rowFact(z.boolean(), EXCHANGE),
 });
 
 const launches = z.strictObject({
   answer: oneOf(['flagged', 'record']),
   launches_settled: z.int().positive(),
-  died: ofRow(z.int().nonnegative(), CORPUS),
+  died: rowFact(z.int().nonnegative(), CORPUS),
 });
 
 const sanctions = z.strictObject({
@@ -98,10 +98,10 @@ const screenResult = z.strictObject({
     .nullable()
     .describe('Lists of other authorities, apart from `sanctions`.'),
   checked: z.strictObject({
-    exchange_table: checkedOrNull(EXCHANGE),
-    launch_corpus: checkedOrNull(CORPUS),
-    other_lists: checkedOrNull(OTHERS),
-    sanctions_list: checkedOrNull(LIST),
+    exchange_table: checkedFlagOrNull(EXCHANGE),
+    launch_corpus: checkedFlagOrNull(CORPUS),
+    other_lists: checkedFlagOrNull(OTHERS),
+    sanctions_list: checkedFlagOrNull(LIST),
   }),
   reason: prose().optional(),
 });

@@ -1,7 +1,7 @@
 // Many addresses against the tables held, and the commands that ask a running service.
 
 import { readRecords } from '../../compose/address-records.ts';
-import { feature, served } from '../../compose/feature.ts';
+import { feature, serveRoute } from '../../compose/feature.ts';
 import { bulkWalletScreen, bulkWalletScreenHandler } from './bulk-wallet-screen.route.ts';
 
 import { lookCommand } from './look.command.ts';
@@ -12,7 +12,7 @@ export const screening = feature({
   heading: 'Ask a running service',
   open: () => ({ ports: {}, services: {} }),
   ports: {},
-  routes: [served(bulkWalletScreen, bulkWalletScreenHandler)],
+  routes: [serveRoute(bulkWalletScreen, bulkWalletScreenHandler)],
   local: {
     commands: [lookCommand, screenCommand],
     services: ({ started }): ScreenServices => ({ started, readRecords }),

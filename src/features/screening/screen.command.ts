@@ -5,11 +5,11 @@ import { appendFile, open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import {
   ADDRESSES_MAX,
+  addressLayoutOf,
   columnName,
   type FileAddress,
   FileUnreadable,
   fileAddresses,
-  layoutOf,
   type ReadRecords,
   type UnreadRow,
 } from '../../command/address-file.ts';
@@ -40,9 +40,9 @@ import {
 import {
   FORM_LISTED,
   LISTED,
+  type ListAnswer,
   NOT_CHECKED,
   otherListsText,
-  type SaidByList,
 } from '../../command/other-lists-text.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
@@ -93,7 +93,7 @@ export const screenCommand = defineCommand({
     const to = await findConnection(rest, io, services);
     const { readRecords } = services;
     try {
-      const layout = await layoutOf(readRecords(file), column);
+      const layout = await addressLayoutOf(readRecords(file), column);
       const out = outPath === null ? null : await openOut(outPath, resume, readRecords);
       const run: Run = { to, tables, io, out, counts: newCounts(), stopped: null, shown: 0 };
       for await (const batch of batches(fileAddresses(readRecords(file), layout), run)) {
@@ -542,7 +542,7 @@ export const screenText = {
 };
 
 /** What the lists of other authorities say; `null` where none was read. */
-export function otherListsIn({ other_lists: lists }: AnsweredScreen): readonly SaidByList[] | null {
+export function otherListsIn({ other_lists: lists }: AnsweredScreen): readonly ListAnswer[] | null {
   if (lists === null || lists === undefined) return null;
   return lists.map(({ equivalent_forms: forms, ...one }) => {
     return { ...one, forms: listOrNone(forms).map(({ address }) => address) };

@@ -1,7 +1,7 @@
 // The tables that an operator fills by import: where they are kept, and who serves them.
 
 import { nowS } from '../../compose/clock.ts';
-import { type Base, feature, type PortFacts, served } from '../../compose/feature.ts';
+import { type Base, feature, type PortFacts, serveRoute } from '../../compose/feature.ts';
 import { map } from '../../evidence/reading.ts';
 import type {
   ExchangeLabels,
@@ -136,10 +136,10 @@ export const tables = feature({
     };
   },
   routes: [
-    served(labelChanges, (given: LabelChangesDependencies) =>
+    serveRoute(labelChanges, (given: LabelChangesDependencies) =>
       labelChangesHandler(given.labelChanges),
     ),
-    served(otherListChanges, (given: ListChangesDependencies) =>
+    serveRoute(otherListChanges, (given: ListChangesDependencies) =>
       otherListChangesHandler(given.otherListChanges),
     ),
   ],

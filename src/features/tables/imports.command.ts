@@ -3,8 +3,8 @@
 
 import {
   type Command,
+  chooseOne,
   fileArgument,
-  oneOf,
   pastTime,
   readArgs,
   requireOption,
@@ -73,7 +73,7 @@ export function importCommand({ name, words, leastShare }: Fillable): Command<Im
         path: fileArgument(String(positionals[0]), io),
         source: sourceName(requireOption(named, `--${sourceOption}`), sourceOption),
         source_url: publicPage(text('source-url')),
-        otherwise: isTold ? oneOf(word, `--${option}`, otherwise.words) : null,
+        otherwise: isTold ? chooseOne(word, `--${option}`, otherwise.words) : null,
         origin: parseOrigin(text('origin'), tables.simulated),
         as_of: pastTime(text('as-of'), '--as-of', tables.now(), 'day or time'),
         acceptSmaller: said.get(ACCEPT_SMALLER) === true,

@@ -9,9 +9,9 @@ import {
   isoDay,
   isoTime,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
@@ -45,7 +45,7 @@ const change = label.extend({
   import_id: z.int().positive(),
   at: isoTime,
   sha256: words(),
-  simulated: ofRow(z.boolean()),
+  simulated: rowFact(z.boolean()),
 });
 
 export const labelChanges = plainRoute({

@@ -7,14 +7,14 @@ import { badInput } from '../../contract/refusals.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import {
   addressText,
-  checked,
+  checkedFlag,
   daySpan,
   isoDay,
   isoTime,
   negative,
-  ofRow,
   oneOf,
   prose,
+  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -59,10 +59,10 @@ const change = z.strictObject({
   import_id: z.int().positive(),
   at: isoTime,
   sha256,
-  simulated: ofRow(z.boolean()),
+  simulated: rowFact(z.boolean()),
 });
 
-const count = ofRow(z.int().nonnegative());
+const count = rowFact(z.int().nonnegative());
 
 const imported = z.strictObject({
   list: words(),
@@ -75,7 +75,7 @@ const imported = z.strictObject({
   rows: z.int().positive(),
   rows_refused: count,
   rows_lost: count,
-  simulated: ofRow(z.boolean()),
+  simulated: rowFact(z.boolean()),
   /** Of how many addresses. */
   counts: z.strictObject({ added: count, changed: count, removed: count }),
 });
@@ -103,7 +103,7 @@ export const otherListChanges = plainRoute({
         next_before: z.int().positive().nullable(),
         imports: negative(z.array(imported), LOG),
         /** False: more imports than these fall into the span. */
-        imports_whole: checked(LOG),
+        imports_whole: checkedFlag(LOG),
         caveat: prose().min(1),
       })
       .describe(

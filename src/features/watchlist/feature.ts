@@ -6,9 +6,9 @@ import {
   type Members,
   type OpenedRests,
   type Service,
-  served,
-  shownPage,
-  streamed,
+  servePage,
+  serveRoute,
+  serveStream,
 } from '../../compose/feature.ts';
 import { map } from '../../evidence/reading.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
@@ -96,24 +96,24 @@ export const watchlist = feature({
     },
   },
   streams: [
-    streamed(watchStream, ({ watchlist, service }: Ports & { readonly service: Service }) =>
+    serveStream(watchStream, ({ watchlist, service }: Ports & { readonly service: Service }) =>
       watchStreamHandler({ watchlist, onAppended: service.onCall }),
     ),
   ],
   routes: [
-    served(watchlistRoute, watchlistHandler),
-    served(watchAddress, watchAddressHandler),
-    served(unwatchAddress, unwatchAddressHandler),
-    served(watchlistChanges, watchlistChangesHandler),
+    serveRoute(watchlistRoute, watchlistHandler),
+    serveRoute(watchAddress, watchAddressHandler),
+    serveRoute(unwatchAddress, unwatchAddressHandler),
+    serveRoute(watchlistChanges, watchlistChangesHandler),
   ],
   pages: [
-    shownPage(watchlistPage, 'Watchlist', (ports: PagePorts, facts) =>
+    servePage(watchlistPage, 'Watchlist', (ports: PagePorts, facts) =>
       watchlistPageHandler({ ...ports, planOf: planOf(ports) }, facts),
     ),
-    shownPage(watchForm, null, (ports: PagePorts, facts) =>
+    servePage(watchForm, null, (ports: PagePorts, facts) =>
       watchFormHandler({ ...ports, planOf: planOf(ports) }, facts),
     ),
-    shownPage(unwatchForm, null, (ports: PagePorts, facts) =>
+    servePage(unwatchForm, null, (ports: PagePorts, facts) =>
       unwatchFormHandler({ ...ports, planOf: planOf(ports) }, facts),
     ),
   ],

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { position } from '../../contract/stream.ts';
-import { harmless, isoTime, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
+import { harmless, isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
 import type { NewDispatch } from '../../ports/integrations.ts';
 
@@ -72,7 +72,7 @@ export const watchChange = z.strictObject({
   version_before: words().nullable(),
   version_after: words(),
   not_read: harmless(z.array(prose()).readonly(), 'it names what the same look could not read'),
-  simulated: ofRow(z.boolean()),
+  simulated: rowFact(z.boolean()),
   at: isoTime,
 });
 export const numberedChange = watchChange.extend({ seq: position });

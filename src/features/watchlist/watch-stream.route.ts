@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { Refusal } from '../../contract/refusals.ts';
 import {
-  type Message,
   type StreamHandler,
+  type StreamMessage,
   type StreamSource,
   standingIn,
   streamRoute,
@@ -36,7 +36,7 @@ export const watchStream = streamRoute({
   refused: {},
 });
 
-type WatchMessage = Message<'watch_stream'>;
+type WatchMessage = StreamMessage<'watch_stream'>;
 
 /** How long a change may go unnoticed where the bus is silent. */
 const POLL_MS = 5_000;

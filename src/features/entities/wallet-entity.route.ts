@@ -343,9 +343,6 @@ function asOf(sources: readonly Source[], now: number): number {
   return observed === null ? now : observed;
 }
 
-const _isWhole = (): true => true;
-const _isNot = (): false => false;
-
 // Some left out is a fact of what was seen; that none were is said of a whole examination alone.
 function viewLeftOut(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
   if (live instanceof Unread) return null;

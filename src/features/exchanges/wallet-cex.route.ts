@@ -270,9 +270,6 @@ function linkShown({ label, cluster_id }: LinkedLabel) {
   return { ...labelShown(label), cluster_id };
 }
 
-const _wasRead = (): true => true;
-const _wasNot = (): false => false;
-
 function activityShown(subject: string, { history, activity }: Attribution): Data['activity'] {
   const whole = activity instanceof Read;
   const contacts = map(activity, (one) => one.contacts.map((c) => contactShown(subject, c, whole)));

@@ -347,8 +347,6 @@ type Measured<P extends string> = {
   reason: string | null;
 };
 
-const _noMeasure = (): null => null;
-
 type Span = {
   readonly first: HistoryTransfer | null;
   readonly last: HistoryTransfer | null;

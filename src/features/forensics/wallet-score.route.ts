@@ -346,9 +346,6 @@ function viewEvidence(evidence: ForensicEvidence) {
   return walletScore.ok({ subject: address, data, rests });
 }
 
-const _isWhole = (): true => true;
-const _isNot = (): false => false;
-
 function findingOf({ evidence, ...finding }: Finding): Data['findings'][number] {
   const shown = evidence.map((one) => {
     if (one.evidence === 'transfer') return { ...one };

@@ -448,10 +448,6 @@ async function walkFrom(
   return proximity({ list, history, ring: ports.counterpartyRing, labels }, parsed, limits, asked);
 }
 
-const _isWhole = (): true => true;
-const _isNot = (): false => false;
-const _noMeasure = (): null => null;
-
 function matchOf(entry: ListEntry) {
   const { entity, type, currency, uid, remarks, note, programs, address } = entry;
   return {

@@ -246,9 +246,6 @@ function reasonOf(readings: Readings, isWhole: boolean): string {
   return why('tables_unread', { tables: silentTables(readings) }).reason;
 }
 
-const _wasRead = (): true => true;
-const _wasNot = (): false => false;
-
 const LIST_NAME = 'the sanctions list';
 const LABELS_NAME = 'the exchange-wallet table';
 const CORPUS_NAME = 'the Solana launch corpus';

@@ -11,10 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { bulkImporter } from '../src/stores/warehouse/bulk-import/bulk-import.ts';
-import {
-  type EmbeddedWarehouse,
-  embeddedWarehouse,
-} from '../src/stores/warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../src/stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../src/stores/warehouse/engine/migrate.ts';
 import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
 import { treeCpuMs } from './children.ts';
@@ -194,7 +191,7 @@ function peakMib(warehouse: EmbeddedWarehouse): number {
 }
 
 async function openStore(directory: string): Promise<EmbeddedWarehouse> {
-  const warehouse = await embeddedWarehouse(directory);
+  const warehouse = await openEmbedded(directory);
   await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
   return warehouse;
 }
@@ -241,7 +238,7 @@ async function main(): Promise<void> {
     const rows = Number(options[layout.of]);
     const plain = join(folder, 'plain');
     const shuffled = join(folder, 'shuffled');
-    const maker = await embeddedWarehouse(join(folder, 'maker'));
+    const maker = await openEmbedded(join(folder, 'maker'));
     await makeFiles(maker, layout, rows, plain, false);
     if (!options['without-equality']) await makeFiles(maker, layout, rows, shuffled, true);
     await maker.close();

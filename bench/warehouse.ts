@@ -11,10 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import {
-  type EmbeddedWarehouse,
-  embeddedWarehouse,
-} from '../src/stores/warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../src/stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../src/stores/warehouse/engine/migrate.ts';
 import { warehouseReads } from '../src/stores/warehouse/history/warehouse.ts';
 import { warehouseRing } from '../src/stores/warehouse/ring/ring.ts';
@@ -146,7 +143,7 @@ async function load(warehouse: EmbeddedWarehouse): Promise<void> {
 }
 
 async function openStore(): Promise<EmbeddedWarehouse> {
-  const warehouse = await embeddedWarehouse(join(folder, 'store'));
+  const warehouse = await openEmbedded(join(folder, 'store'));
   await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
   return warehouse;
 }

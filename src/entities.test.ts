@@ -25,7 +25,7 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { warehouseFacts } from './stores/warehouse/account-facts.ts';
 import { warehouseCreations } from './stores/warehouse/creations.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
@@ -70,7 +70,7 @@ describe.skipIf(absent)(title, () => {
     const [started, contracts, opened, store] = await Promise.all([
       startAnvil(1),
       compileContracts(),
-      embeddedWarehouse(join(folder, 'store')),
+      openEmbedded(join(folder, 'store')),
       openPglite(directory),
     ]);
     anvil = started;

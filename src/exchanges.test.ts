@@ -18,7 +18,7 @@ import { tenure } from './ports/transfer-store.suite.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { coveredHistory } from './stores/history/covered.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
@@ -48,7 +48,7 @@ describe.skipIf(absent)(title, () => {
     const [started, contracts, opened] = await Promise.all([
       startAnvil(1),
       compileContracts(),
-      embeddedWarehouse(join(folder, 'store')),
+      openEmbedded(join(folder, 'store')),
     ]);
     anvil = started;
     warehouse = opened;

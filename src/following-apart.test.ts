@@ -13,7 +13,7 @@ import { pause } from './compose/clock.ts';
 import { followerProcess } from './compose/follower-process.ts';
 import { followable, followChains } from './features/indexing/follow-chain.job.ts';
 import type { FollowState } from './ports/indexing.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { type Warehouse, WarehouseUnavailable } from './stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
@@ -38,10 +38,7 @@ describe.skipIf(absent)(title, () => {
   const alive = new Set<ChildProcess>();
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'exhibit-apart-'));
-    [anvil, warehouse] = await Promise.all([
-      startAnvil(1),
-      embeddedWarehouse(join(folder, 'store')),
-    ]);
+    [anvil, warehouse] = await Promise.all([startAnvil(1), openEmbedded(join(folder, 'store'))]);
     await migrateWarehouse(warehouse, MIGRATIONS, { simulated: true, layout: 'single' });
   });
   afterAll(async () => {

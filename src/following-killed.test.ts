@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself } from './testing/anvil-reading.ts';
 import { deployed } from './testing/anvil-traffic.ts';
@@ -38,7 +38,7 @@ const FOLLOWER = `
 const [dist, directory, migrations, url] = process.argv.slice(1);
 const load = (path) => import(dist + path);
 const { setTimeout: wait } = await import('node:timers/promises');
-const { embeddedWarehouse } = await load('stores/warehouse/engine/embedded.js');
+const { openEmbedded } = await load('stores/warehouse/engine/embedded.js');
 const { migrateWarehouse } = await load('stores/warehouse/engine/migrate.js');
 const { transferStore } = await load('stores/warehouse/transfers/store.js');
 const { evmNode } = await load('sources/evm/node.js');
@@ -46,7 +46,7 @@ const { jsonRpc, RPC_LIMITS } = await load('sources/http/json-rpc.js');
 const { followChain, TIP_BLOCKS_MAX } = await load('features/indexing/follow-chain.job.js');
 const now = () => Math.floor(Date.now() / 1000);
 const sleep = (ms) => wait(ms);
-const warehouse = await embeddedWarehouse(directory);
+const warehouse = await openEmbedded(directory);
 await migrateWarehouse(warehouse, migrations, { simulated: true, layout: 'single' });
 const rpc = jsonRpc({ url: new URL(url), headers: {}, limits: RPC_LIMITS, sleep });
 const node = evmNode({ chain: 'ethereum', rpc, simulated: true, now });
@@ -126,7 +126,7 @@ describe.skipIf(absent)(title, () => {
 
 /** Every transfer that succeeded, as the node's own reading writes it. */
 async function rowsHeld(directory: string) {
-  const warehouse = await embeddedWarehouse(directory);
+  const warehouse = await openEmbedded(directory);
   try {
     return await heldTransfers(warehouse);
   } finally {

@@ -12,7 +12,7 @@ import {
   importedInto,
   recordOf,
 } from './stores/warehouse/bulk-import/bulk-import.suite.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
@@ -94,7 +94,7 @@ describe.each(EXPORTS)('a walk over an import of %s', (_, { fileIn, listedEvery 
     if (fileIn === null) return;
     const folder = await freshFolder();
     const file = fileIn(folder);
-    warehouse = await embeddedWarehouse(join(folder, 'store'));
+    warehouse = await openEmbedded(join(folder, 'store'));
     await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
     recordOf(await importedInto(warehouse, [file], { folder }));
     lines = linesOf(file);

@@ -19,7 +19,7 @@ import {
   transferFact,
 } from './ports/transfer-store.suite.ts';
 import { coveredHistory } from './stores/history/covered.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { readDegree } from './stores/warehouse/history/warehouse-rows.ts';
@@ -44,7 +44,7 @@ let warehouse: EmbeddedWarehouse;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-nft-'));
-  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  warehouse = await openEmbedded(join(folder, 'store'));
   await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
 });
 afterAll(async () => {

@@ -21,7 +21,7 @@ import { defillamaPrices } from './sources/prices/defillama.ts';
 import { valuedHistory, worthsBy } from './sources/prices/priced-history.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { tablePrices } from './stores/history/table-prices.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { warehousePrices } from './stores/warehouse/prices.ts';
@@ -54,7 +54,7 @@ let api: StartedPriceApi;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-prices-'));
-  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  warehouse = await openEmbedded(join(folder, 'store'));
   await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
   const store = transferStore(warehouse, now);
   const facts = { ...NONE, transfers: FACTS };

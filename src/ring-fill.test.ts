@@ -19,7 +19,7 @@ import { explorerLists } from './sources/explorer/history.ts';
 import { providerGuard } from './sources/http/provider.ts';
 import { ringGaps, ringLack } from './stores/history/covered.ts';
 import { keptLists } from './stores/history/kept-lists.ts';
-import { embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { warehouseReads } from './stores/warehouse/history/warehouse.ts';
 import { ringCalls, warehouseRing } from './stores/warehouse/ring/ring.ts';
@@ -267,7 +267,7 @@ const FILLER = `
 const [dist, directory, migrations, url, now, listed] = process.argv.slice(1);
 const load = (path) => import(dist + path);
 const { read } = await load('evidence/reading.js');
-const { embeddedWarehouse } = await load('stores/warehouse/engine/embedded.js');
+const { openEmbedded } = await load('stores/warehouse/engine/embedded.js');
 const { migrateWarehouse } = await load('stores/warehouse/engine/migrate.js');
 const { transferStore } = await load('stores/warehouse/transfers/store.js');
 const { warehouseReads } = await load('stores/warehouse/history/warehouse.js');
@@ -280,7 +280,7 @@ const { etherscanChain } = await load('sources/explorer/envelope.js');
 const { providerGuard } = await load('sources/http/provider.js');
 const { ringFilling } = await load('features/indexing/ring.job.js');
 const clock = () => Number(now);
-const warehouse = await embeddedWarehouse(directory);
+const warehouse = await openEmbedded(directory);
 await migrateWarehouse(warehouse, migrations, { simulated: false, layout: 'single' });
 const limits = { callsPerS: 500, retriesMax: 2, backoffMs: 1, failuresMax: 5, restMs: 1 };
 const guard = providerGuard(limits, () => performance.now());
@@ -343,7 +343,7 @@ async function filledUntil(directory: string, calls: number): Promise<string> {
 }
 
 async function heldIn(directory: string) {
-  const warehouse = await embeddedWarehouse(directory);
+  const warehouse = await openEmbedded(directory);
   const sql = `SELECT concat('0x', lower(hex(addr))), toString(kind), max(to_block)
     FROM address_coverage GROUP BY addr, kind`;
   const found = await warehouse.query(sql, { ...CALL, row: heldRow });

@@ -159,7 +159,7 @@ describe('names', () => {
   });
 
   test.each([
-    ...['importFiles', 'feedRow', 'needOf', 'readings', 'isListed', 'embeddedWarehouse', 'token'],
+    ...['importFiles', 'feedRow', 'needOf', 'readings', 'isListed', 'openEmbedded', 'token'],
   ])('a function may be called %s', (name) => {
     expect(refuseFunctionName(name, false)).toBeNull();
   });

@@ -184,11 +184,6 @@ export function describeMisform(text: string): 'solana_letter_case' | null {
 const LOWER_CASE_PATTERN = /[a-z]/;
 const UPPER_CASE_PATTERN = /[A-Z]/;
 
-/** Whether a text has upper-case letters and no lower-case ones. */
-function isUpperCase(text: string): boolean {
-  return !LOWER_CASE_PATTERN.test(text) && UPPER_CASE_PATTERN.test(text);
-}
-
 /**
  * The key under which a listed string and a query are compared: EVM addresses in lower case, and
  * so a bech32 or bech32m string of any chain that is all in upper case, and a cash address, which
@@ -198,7 +193,7 @@ function isUpperCase(text: string): boolean {
 export function matchKey(text: string): string {
   const evm = parseEvmAddress(text);
   if (evm !== null) return evm;
-  const upper = isUpperCase(text);
+  const upper = !LOWER_CASE_PATTERN.test(text) && UPPER_CASE_PATTERN.test(text);
   if (upper && isBech32(text)) return text.toLowerCase();
   if (!upper && !text.startsWith(CASHADDR_PREFIX)) return text;
   const cash = parseCashaddr(text);
@@ -335,8 +330,14 @@ export function otherForms({ kind, address }: KnownAddress): EquivalentForm[] {
   switch (kind) {
     case 'evm':
       return [tronForm(address)];
-    case 'tron':
-      return formsOfTron(address);
+    case 'tron': {
+      const whole = checkedBase58(address);
+      if (whole === null) throw new Error('equivalent form: a Tron address without its checksum');
+      return [
+        { form: 'evm_hex', address: `0x${hex.encode(whole.subarray(1))}`, relation: 'same_key' },
+        { form: 'tron_hex', address: hex.encode(whole), relation: 'same_account' },
+      ];
+    }
     case 'solana':
       return [];
     default:
@@ -349,15 +350,6 @@ const PREFIX_CHARS = '0x'.length;
 function tronForm(address: EvmAddress): EquivalentForm {
   const tron = encodeBase58check([TRON_VERSION], hex.decode(address.slice(PREFIX_CHARS)));
   return { form: 'tron_base58', address: tron, relation: 'same_key' };
-}
-
-function formsOfTron(address: TronAddress): EquivalentForm[] {
-  const whole = checkedBase58(address);
-  if (whole === null) throw new Error('equivalent form: a Tron address without its checksum');
-  return [
-    { form: 'evm_hex', address: `0x${hex.encode(whole.subarray(1))}`, relation: 'same_key' },
-    { form: 'tron_hex', address: hex.encode(whole), relation: 'same_account' },
-  ];
 }
 
 /** The forms of Bitcoin and its kin; none for a text that is of no known form. */

@@ -37,7 +37,10 @@ export function logsBloom(logs: readonly CommittedLog[]): string {
 /** The root of the trie of a block's receipts, in the order of their transactions. */
 export function receiptsRoot(receipts: readonly CommittedReceipt[]): string {
   const entries = receipts.map(
-    (one, i): Entry => ({ key: nibbles(rlp(i)), value: encodeReceipt(one) }),
+    (one, i): Entry => ({
+      key: [...rlp(i)].flatMap((byte) => [byte >> 4, byte % NIBBLES]),
+      value: encodeReceipt(one),
+    }),
   );
   return text(keccak256(entries.length === 0 ? rlp('0x') : node(entries, 0)));
 }
@@ -100,10 +103,6 @@ function path(key: readonly number[], flag: number): Uint8Array {
   return Uint8Array.from({ length: whole.length / 2 }, (_, i) => {
     return Number(whole[2 * i]) * NIBBLES + Number(whole[2 * i + 1]);
   });
-}
-
-function nibbles(key: Uint8Array): number[] {
-  return [...key].flatMap((byte) => [byte >> 4, byte % NIBBLES]);
 }
 
 /** What RLP encodes: `0x` and hex, whole numbers without leading zeros, and lists of them. */

@@ -10,7 +10,7 @@ import type { Database } from '../stores/control/engine/database.ts';
 import { migrate } from '../stores/control/engine/migrate.ts';
 import { openPglite } from '../stores/control/engine/pglite.ts';
 import { openPostgres } from '../stores/control/engine/postgres.ts';
-import { embeddedWarehouse } from '../stores/warehouse/engine/embedded.ts';
+import { openEmbedded } from '../stores/warehouse/engine/embedded.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from '../stores/warehouse/engine/migrate.ts';
 import { remoteWarehouse } from '../stores/warehouse/engine/remote.ts';
@@ -67,9 +67,7 @@ async function openControl(config: Config, secrets: Secrets): Promise<Database> 
 async function openWarehouse(config: Config): Promise<Warehouse> {
   const { warehouse: where } = config;
   const warehouse =
-    where.kind === 'embedded'
-      ? await embeddedWarehouse(where.dir)
-      : remoteWarehouse(where.url.reveal());
+    where.kind === 'embedded' ? await openEmbedded(where.dir) : remoteWarehouse(where.url.reveal());
   try {
     await migrateWarehouse(warehouse, WAREHOUSE_MIGRATIONS, {
       simulated: config.simulate,

@@ -13,7 +13,7 @@ import type { HistoryTransfer } from '../ports/history.ts';
 import type { TipBlock, TransferFact, TransferStore } from '../ports/indexing.ts';
 import type { SanctionsList } from '../ports/sanctions.ts';
 import { coveredHistory, coveredRing } from '../stores/history/covered.ts';
-import { embeddedWarehouse } from '../stores/warehouse/engine/embedded.ts';
+import { openEmbedded } from '../stores/warehouse/engine/embedded.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from '../stores/warehouse/engine/migrate.ts';
 import { warehouseHistory, warehouseReads } from '../stores/warehouse/history/warehouse.ts';
@@ -47,7 +47,7 @@ export type RingWorld = {
 /** A warehouse of its own, until it is closed. */
 export async function ringWarehouse(): Promise<Warehouse> {
   const folder = await mkdtemp(join(tmpdir(), 'exhibit-ring-'));
-  const warehouse = await embeddedWarehouse(join(folder, 'store'));
+  const warehouse = await openEmbedded(join(folder, 'store'));
   await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
   const close = async () => {
     await warehouse.close();

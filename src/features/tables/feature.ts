@@ -15,7 +15,7 @@ import type {
 import { localTableFiles } from '../../sources/files/files.ts';
 import { labelsFile } from '../../sources/registry/registry-files.ts';
 import { type ImportNotes, tableStore } from '../../stores/control/imported-tables.ts';
-import { LAUNCH_NOTES, reachedAt } from '../../stores/control/launch-collection.ts';
+import { collectionReach, LAUNCH_NOTES } from '../../stores/control/launch-collection.ts';
 import {
   LABEL_NOTES,
   labelChangeStore,
@@ -105,7 +105,7 @@ export const tables = feature({
     const others = serve(otherLists, OTHER_LIST_NOTES);
     const corpus = collectedCorpus({
       corpus: lookUpOnly(serve(launchCorpus, LAUNCH_NOTES)),
-      reachedAt: reachedAt(database, context),
+      reachedAt: collectionReach(database, context),
       now: nowS,
       pollMs: TABLE_POLL_MS,
       onBug: (fault) => log.error({ fault: String(fault) }, 'corpus: its age was not polled'),

@@ -6,7 +6,7 @@ import type { Bus } from '../../ports/streams.ts';
 /** Makes the bus; no other process is on it. `now` gives Unix seconds. */
 export function inProcessBus(now: () => number): Bus {
   const listening = new Set<() => void>();
-  const said = <T>(value: T) =>
+  const mint = <T>(value: T) =>
     read<T, 'bus'>(value, {
       port: 'bus',
       source: {
@@ -26,8 +26,8 @@ export function inProcessBus(now: () => number): Bus {
       listening.add(call);
       return () => listening.delete(call);
     },
-    hold: async ({ own }, max) => said({ granted: max === null || own <= max, others: 0 }),
-    others: async () => said(0),
+    hold: async ({ own }, max) => mint({ granted: max === null || own <= max, others: 0 }),
+    others: async () => mint(0),
     close: async () => undefined,
   };
 }

@@ -69,7 +69,7 @@ type TiesIn = Pick<ClusterStore, 'tiedTo' | 'servicesAmong' | 'keep'>;
 function tiesIn({ database, context, readings }: Tools): TiesIn {
   return {
     tiedTo: async (chain, addresses, limits) => {
-      const reading = await readings.ask(() => followed(database, chain, addresses, limits));
+      const reading = await readings.ask(() => followTies(database, chain, addresses, limits));
       if (!reading.checked) return reading;
       const { tied, cut } = reading.value;
       const origin = { port: PORT, source: readings.source() } as const;
@@ -352,7 +352,7 @@ const examinationRow = z.object({
 const OBJECTIONS_MAX = 1_000;
 
 /** Follows the ties of some addresses; `cut` where a bound ended it. */
-export async function followed(
+export async function followTies(
   database: Database,
   chain: ChainName,
   asked: readonly string[],
@@ -384,7 +384,7 @@ export async function followed(
     tied: {
       ties: ties.filter(({ address }) => met.has(address)),
       objections: await objectionsTo(database, chain, asked, [...met]),
-      reused: await reusedIn(database, single),
+      reused: await readReused(database, single),
       examinations: await examinationsOf(database, chain, [...met]),
     },
     cut,
@@ -471,7 +471,7 @@ export async function servicesIn(
   return new Set(rows.map(({ address }) => address));
 }
 
-async function reusedIn(
+async function readReused(
   database: Database,
   addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {

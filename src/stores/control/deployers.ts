@@ -104,7 +104,7 @@ export function deployerRecordTable(
   return {
     recordOf: (address) =>
       recordOr(address, async () => {
-        const queued = await enqueued(database, address);
+        const queued = await enqueue(database, address);
         return unwalked === null ? queued : `${queued} ${unwalked}`;
       }),
     heldOf: (address) => recordOr(address, async () => NOT_QUEUED),
@@ -138,7 +138,7 @@ function sourceOf({ captured_at }: CommittedRecord, simulated: boolean): Source 
 type Waiting = { readonly attempts: number; readonly failure: string | null };
 
 /** Puts an address into the queue, where there is room, and says so in a sentence. */
-async function enqueued(database: Database, address: string): Promise<string> {
+async function enqueue(database: Database, address: string): Promise<string> {
   await database.query(
     `insert into deployer_queue (address, asked_at, due_at)
      select $1, now(), now() where (select count(*) from deployer_queue) < $2::int

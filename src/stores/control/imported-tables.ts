@@ -60,7 +60,7 @@ export function tableStore<Row extends StoredRow>(
   now: () => number,
   notes: ImportNotes | null,
 ): TableStore<Row> {
-  const ask = <T>(work: () => Promise<T>) => asked(shape, database, now, work);
+  const ask = <T>(work: () => Promise<T>) => askStore(shape, database, now, work);
   const sql = tableStatements(shape);
   return {
     begin: (facts) =>
@@ -76,7 +76,17 @@ export function tableStore<Row extends StoredRow>(
         database.transaction((session) => complete(session, sql.table, notes, id, end)),
       );
       // The import stands; what it replaced is forgotten now, or after the next one.
-      await ask(() => forgetReplaced(database, sql));
+      await ask(async () => {
+        const imports = await database.query<{ id: number }>(
+          `select i.id from table_imports i
+           where i.table_name = $1 and i.completed_at is not null
+             and exists (select 1 from ${sql.table} r where r.import_id = i.id) order by i.id`,
+          [sql.table],
+        );
+        for (const { id } of imports) await forgetRows(database, sql, id, sql.unread);
+        // The embedded engine neither gives room back nor counts rows for its plans by itself.
+        if (database.kind === 'pglite') await database.query(`vacuum (analyze) ${sql.table}`);
+      });
       return ended;
     },
     abandon: (id) =>
@@ -109,7 +119,7 @@ export function tableStore<Row extends StoredRow>(
 }
 
 /** Runs work on the store; a failure of the store is unread. */
-async function asked<T>(
+async function askStore<T>(
   { what }: { readonly what: string },
   database: Database,
   now: () => number,
@@ -253,19 +263,6 @@ async function forgetImport(database: Database, sql: Forgetting, id: number): Pr
   await database.query('delete from table_imports where id = $1 and completed_at is null', [id]);
 }
 
-/** Forgets rows of completed imports that nobody reads any more, and gives their room back. */
-async function forgetReplaced(database: Database, sql: Forgetting): Promise<void> {
-  const imports = await database.query<{ id: number }>(
-    `select i.id from table_imports i
-      where i.table_name = $1 and i.completed_at is not null
-        and exists (select 1 from ${sql.table} r where r.import_id = i.id) order by i.id`,
-    [sql.table],
-  );
-  for (const { id } of imports) await forgetRows(database, sql, id, sql.unread);
-  // The embedded engine neither gives room back nor counts rows for its plans by itself.
-  if (database.kind === 'pglite') await database.query(`vacuum (analyze) ${sql.table}`);
-}
-
 async function forgetRows(
   session: Asking,
   sql: Forgetting,
@@ -330,7 +327,12 @@ export function tableStatements<Row extends StoredRow>({
       select $1, * from unnest($2::int4[], ${placed.join(', ')})
       on conflict do nothing returning n`,
     values: (rows: readonly Row[]): Param[] => [
-      ...derived.map(([, field]) => rows.map((row) => keyOf(row[field]))),
+      ...derived.map(([, field]) =>
+        rows.map((row) => {
+          const value = row[field];
+          return typeof value === 'string' ? matchKey(value) : null;
+        }),
+      ),
       ...kinds.map(([column, kind]) =>
         rows.map((row) =>
           kind === 'time' ? unixTime(Number(row[column])) : (row[column] ?? null),
@@ -367,10 +369,6 @@ function conditions<Row>(table: string, counting: Counting<Row>) {
   return { joined, counts, unread: outdone };
 }
 
-function keyOf(value: StoredRow[string] | undefined): string | null {
-  return typeof value === 'string' ? matchKey(value) : null;
-}
-
 /** A row as the store gives it. */
 export type Kept = { readonly n: number; readonly [column: string]: StoredRow[string] };
 
@@ -379,13 +377,13 @@ export function rowsOfTable<Row extends StoredRow>(columns: readonly string[]) {
   const texts = new Map<string, string>();
   return (kept: Kept): Numbered<Row> => {
     const row: { [column: string]: StoredRow[string] } = {};
-    for (const column of columns) row[column] = shared(kept[column], texts);
+    for (const column of columns) row[column] = shareText(kept[column], texts);
     // What the declaration names as columns are the fields of the row.
     return { n: kept.n, row: row as Row };
   };
 }
 
-function shared(value: StoredRow[string] | undefined, texts: Map<string, string>) {
+function shareText(value: StoredRow[string] | undefined, texts: Map<string, string>) {
   if (typeof value !== 'string') return value === undefined ? null : value;
   const known = texts.get(value);
   if (known !== undefined) return known;
@@ -424,7 +422,13 @@ export const PIECE = 'l.import_id = $1 and l.n > $3 and l.n <= $4';
 
 /** What an import of such a table notes of itself. */
 export function changeNotes(sql: LogStatements): ImportNotes {
-  const before = (session: Asking, id: number) => noteChanges(session, sql, id);
+  const before = async (session: Asking, id: number) => {
+    const old = await inForceBefore(session, id);
+    await session.query(`delete from ${sql.log} where import_id = $1`, [id]);
+    await inPieces(session, sql.table, sql.ofNew, [id, old]);
+    if (old !== null) await inPieces(session, sql.table, [sql.ofGone], [old, id]);
+    await session.query('update table_imports set compared_with = $2 where id = $1', [id, old]);
+  };
   return {
     before,
     completing: async (session, id) => {
@@ -436,14 +440,6 @@ export function changeNotes(sql: LogStatements): ImportNotes {
       if (noted !== undefined && noted.compared_with !== compared) await before(session, id);
     },
   };
-}
-
-async function noteChanges(session: Asking, sql: LogStatements, id: number): Promise<void> {
-  const before = await inForceBefore(session, id);
-  await session.query(`delete from ${sql.log} where import_id = $1`, [id]);
-  await inPieces(session, sql.table, sql.ofNew, [id, before]);
-  if (before !== null) await inPieces(session, sql.table, [sql.ofGone], [before, id]);
-  await session.query('update table_imports set compared_with = $2 where id = $1', [id, before]);
 }
 
 async function inForceBefore(session: Asking, id: number): Promise<number | null> {
@@ -485,7 +481,7 @@ type LogFacts<P extends string> = {
 };
 
 /** The rows of a log, of which one more than the limit was asked for. `now` gives Unix seconds. */
-export async function loggedRows<T extends { readonly simulated: boolean }, P extends string>(
+export async function readLog<T extends { readonly simulated: boolean }, P extends string>(
   database: Database,
   { port, title, what, of, table }: LogFacts<P>,
   now: () => number,

@@ -54,7 +54,7 @@ const BROKEN = `
 export function integrationTable(database: Database, context: ControlContext): IntegrationStore {
   const { ask, askList } = controlReadings('integrations', 'The integrations', context);
   return {
-    connect: (integration, by) => ask(() => connected(database, integration, by)),
+    connect: (integration, by) => ask(() => connectChat(database, integration, by)),
     list: (membershipId) =>
       askList(INTEGRATION_LIMITS.each, 'integrations', async (limit) => {
         const rows = await database.query<Row>(LIST, [membershipId, limit]);
@@ -80,7 +80,24 @@ export function integrationTable(database: Database, context: ControlContext): I
         return true as const;
       }),
     remove: (membershipId, id, at, by) =>
-      ask(() => removed(database, { membershipId, id, at, by })),
+      ask(() =>
+        database.transaction(async (session) => {
+          const [gone] = await session.query<{ platform: string }>(
+            'delete from integrations where membership_id = $1 and id = $2 returning platform',
+            [membershipId, id],
+          );
+          if (gone !== undefined) {
+            await noteChange(session, {
+              at,
+              membership_id: membershipId,
+              by_whom: by,
+              change: 'integration_removed',
+              subject: `${gone.platform} ${id}`,
+            });
+          }
+          return gone !== undefined;
+        }),
+      ),
     deadLetters: (membershipId) =>
       askList(INTEGRATION_LIMITS.dead_shown, 'dead letters', (limit) =>
         database.query<DeadLetter>(DEAD, [membershipId, limit]),
@@ -105,7 +122,7 @@ export function integrationTable(database: Database, context: ControlContext): I
   };
 }
 
-function connected(
+function connectChat(
   database: Database,
   { membership_id, id, platform, place, sealed, rules, created_at, verified_at }: NewIntegration,
   by: Actor,
@@ -136,31 +153,5 @@ function connected(
     const subject = `${platform} ${id}`;
     await noteChange(session, { at: created_at, membership_id, by_whom: by, change, subject });
     return { outcome: 'connected' };
-  });
-}
-
-type Removal = {
-  readonly membershipId: string;
-  readonly id: string;
-  readonly at: number;
-  readonly by: Actor;
-};
-
-function removed(database: Database, { membershipId, id, at, by }: Removal): Promise<boolean> {
-  return database.transaction(async (session) => {
-    const [gone] = await session.query<{ platform: string }>(
-      'delete from integrations where membership_id = $1 and id = $2 returning platform',
-      [membershipId, id],
-    );
-    if (gone !== undefined) {
-      await noteChange(session, {
-        at,
-        membership_id: membershipId,
-        by_whom: by,
-        change: 'integration_removed',
-        subject: `${gone.platform} ${id}`,
-      });
-    }
-    return gone !== undefined;
   });
 }

@@ -81,7 +81,12 @@ type KeyTable = KeyStore & { readonly close: () => Promise<void> };
 /** Opens the keys over the control database. */
 export function keyTable(database: Database, context: ControlContext): KeyTable {
   const readings = controlReadings('keys', 'The keys', context);
-  const lookUps = secretLookUps<FoundRow, FoundKey, KeysPort>(database, readings, FIND, foundOf);
+  const lookUps = secretLookUps<FoundRow, FoundKey, KeysPort>(
+    database,
+    readings,
+    FIND,
+    keyAndMembership,
+  );
   const uses = keyUses(database, readings, lookUps.forget);
   return {
     find: lookUps.find,
@@ -90,7 +95,7 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
     replace: (id, key, until) => lookUps.changed(() => replace(database, id, key, until)),
     list: (of) =>
       readings.askList(KEYS_LISTED_MAX, 'keys', async (limit) => {
-        const [where, params] = chosen(of);
+        const [where, params] = conditionOf(of);
         const rows = await database.query<KeyRow>(
           `select ${COLUMNS} from api_keys k where ${where}
            order by k.created_at desc, k.id limit ${limit}`,
@@ -109,26 +114,27 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
         only,
         shown: keyOf,
       } as const;
-      const noted = (session: Session, key: ApiKey) =>
+      const noteRevocation = (session: Session, key: ApiKey) =>
         noteChange(session, changeOf(key, at, by, 'key_revoked'));
-      return lookUps.changed(() => revokeOne<KeyRow, ApiKey>(database, { ...named, noted }));
+      return lookUps.changed(() =>
+        revokeOne<KeyRow, ApiKey>(database, { ...named, noted: noteRevocation }),
+      );
     },
     noteUse: uses.note,
-    underOtherSecrets: (pepper) => readings.ask(() => countOthers(database, pepper)),
+    underOtherSecrets: (pepper) =>
+      readings.ask(async () => {
+        const rows = await database.query<{ n: number }>(
+          `select count(*)::int as n from api_keys
+           where pepper <> $1 and revoked_at is null and expires_at > now()`,
+          [pepper],
+        );
+        return onlyRow(rows).n;
+      }),
     close: uses.close,
   };
 }
 
-async function countOthers(database: Database, pepper: string): Promise<number> {
-  const rows = await database.query<{ n: number }>(
-    `select count(*)::int as n from api_keys
-     where pepper <> $1 and revoked_at is null and expires_at > now()`,
-    [pepper],
-  );
-  return onlyRow(rows).n;
-}
-
-function foundOf(row: FoundRow): FoundKey {
+function keyAndMembership(row: FoundRow): FoundKey {
   const { membership_id, plan, status, member_since, member_as_of } = row;
   const found = { key: keyOf(row), pepper: row.pepper };
   if (
@@ -165,7 +171,7 @@ function holderOf(row: KeyRow): ApiKey['holder'] {
   throw new Error('keys: a row belongs neither to a membership nor to a partner');
 }
 
-function chosen(of: KeysOf): [where: string, params: readonly Param[]] {
+function conditionOf(of: KeysOf): [where: string, params: readonly Param[]] {
   if (of === 'everyone') return ['true', []];
   if ('partner' in of) return ['k.partner = $1', [of.partner]];
   return ['k.membership_id = $1', [of.membership_id]];
@@ -186,10 +192,16 @@ async function add(
         [holder.membership_id],
       );
       if (locked.length === 0) return { outcome: 'no_membership' };
-      const active = await countActive(session, holder.membership_id, key.created_at);
+      const rows = await session.query<{ n: number }>(
+        `select count(*)::int as n from api_keys
+         where membership_id = $1 and revoked_at is null and replaced_at is null
+           and expires_at > to_timestamp($2)`,
+        [holder.membership_id, key.created_at],
+      );
+      const active = onlyRow(rows).n;
       if (active >= activeMax) return { outcome: 'limit', active };
     }
-    const added = await inserted(session, key);
+    const added = await insertKey(session, key);
     await noteChange(session, changeOf(added, key.created_at, by, 'key_created'));
     return { outcome: 'added', key: added };
   });
@@ -224,7 +236,7 @@ async function replace(
           [id, at, until],
         );
     if (rows.length === 0) return { outcome: 'replaced' };
-    const added = await inserted(session, { ...key, name: old.name });
+    const added = await insertKey(session, { ...key, name: old.name });
     await session.query('update api_keys set replaced_by = $2 where id = $1', [id, added.id]);
     await noteChange(session, changeOf(keyOf(old), at, 'member', 'key_replaced'));
     await noteChange(session, changeOf(added, at, 'member', 'key_created'));
@@ -232,7 +244,7 @@ async function replace(
   });
 }
 
-async function inserted(session: Session, key: NewKey): Promise<ApiKey> {
+async function insertKey(session: Session, key: NewKey): Promise<ApiKey> {
   const { holder, name = null } = key;
   const rows = await session.query<KeyRow>(
     `insert into api_keys as k
@@ -265,20 +277,6 @@ function changeOf(
 ) {
   const membership_id = holder.kind === 'sc' ? holder.membership_id : null;
   return { at, membership_id, by_whom, change, subject };
-}
-
-async function countActive(
-  session: Session,
-  membershipId: string,
-  at: UnixSeconds,
-): Promise<number> {
-  const rows = await session.query<{ n: number }>(
-    `select count(*)::int as n from api_keys
-     where membership_id = $1 and revoked_at is null and replaced_at is null
-       and expires_at > to_timestamp($2)`,
-    [membershipId, at],
-  );
-  return onlyRow(rows).n;
 }
 
 // Uses are kept in memory and written together, at most once a minute for each key.
@@ -413,12 +411,12 @@ const FIND_TOKEN = `select ${TOKEN_COLUMNS}, encode(k.hash, 'hex') as hash
 /** The tokens over the control database. */
 export function tokenTable(database: Database, context: ControlContext): TokenStore {
   const readings = controlReadings('tokens', 'The tokens', context);
-  const shown = ({ hash, ...token }: TokenRow & { readonly hash: string }) => token;
-  const lookUps = secretLookUps<Parameters<typeof shown>[0], IntelligenceToken, TokensPort>(
+  const withoutHash = ({ hash, ...token }: TokenRow & { readonly hash: string }) => token;
+  const lookUps = secretLookUps<Parameters<typeof withoutHash>[0], IntelligenceToken, TokensPort>(
     database,
     readings,
     FIND_TOKEN,
-    shown,
+    withoutHash,
   );
   return {
     find: lookUps.find,

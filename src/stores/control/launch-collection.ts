@@ -56,7 +56,7 @@ export function launchCollectionTable(
         const reached = Math.floor(reached_at);
         return { signature, since: Math.floor(since), reached_at: reached, attempts };
       }),
-    keep: (step) => ask(() => database.transaction((session) => kept(session, step, windowS))),
+    keep: (step) => ask(() => database.transaction((session) => keepStep(session, step, windowS))),
     takeDue: (max, forS) =>
       ask(async () => {
         const at = [now(), windowS, lateS] as const;
@@ -80,7 +80,7 @@ export function launchCollectionTable(
 }
 
 /** Up to when every watched account was read; `null` where nothing was ever collected. */
-export function reachedAt(database: Database, context: ControlContext): ReachedAt {
+export function collectionReach(database: Database, context: ControlContext): ReachedAt {
   const { ask } = controlReadings('launch_collection', 'The collection of launches', context);
   return () =>
     ask(async () => {
@@ -97,7 +97,7 @@ function timeOf(seconds: number): Date {
   return new Date(seconds * MS_PER_S);
 }
 
-async function kept(session: Session, step: CollectionStep, windowS: number): Promise<boolean> {
+async function keepStep(session: Session, step: CollectionStep, windowS: number): Promise<boolean> {
   const { account, from, to, launches, gaps } = step;
   const place = [account, to.signature, timeOf(to.reached_at), to.attempts] as const;
   const moved =

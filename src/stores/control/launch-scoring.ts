@@ -89,7 +89,9 @@ export function launchScoringTable(
   );
   return {
     due: async (chain, modelVersion, most) => {
-      const behind = await ask(async () => (chain === 'solana' ? collectedUntil(database) : null));
+      const behind = await ask(async () =>
+        chain === 'solana' ? readCollectionReach(database) : null,
+      );
       if (!behind.checked) return behind;
       const late = staleness(behind.value, context.nowMs() / MS_PER_S);
       if (late !== null) return unread('launch_scoring', late);
@@ -279,7 +281,7 @@ const REACHED = `select ${epoch('min(reached_at)', 'reached_at')} from launch_cu
 const reachedRow = z.object({ reached_at: z.number().nullable() });
 
 /** Up to when launches of Solana were collected; `null` where nothing is watched. */
-export async function collectedUntil(database: Database): Promise<number | null> {
+export async function readCollectionReach(database: Database): Promise<number | null> {
   return reachedRow.parse(onlyRow(await database.query(REACHED))).reached_at;
 }
 
@@ -311,11 +313,11 @@ export async function walletsDue(
 ): Promise<Due> {
   if (chain === 'ethereum') {
     const rows = z.array(walkedRow).parse(await database.query(WALKED, [modelVersion, most]));
-    return { wallets: rows.map(({ walk }) => walked(walkIn(walk))), due: dueIn(rows) };
+    return { wallets: rows.map(({ walk }) => walletOfWalk(walkIn(walk))), due: dueIn(rows) };
   }
   const bounds = [modelVersion, most, LAUNCHED_WITHIN_S, LAUNCHES_MAX];
   const rows = z.array(collectedRow).parse(await database.query(COLLECTED, bounds));
-  return { wallets: rows.map(collected), due: dueIn(rows) };
+  return { wallets: rows.map(walletOfCollected), due: dueIn(rows) };
 }
 
 /** Every row says how many there are; without a row there is none. */
@@ -323,7 +325,7 @@ function dueIn(rows: readonly { readonly due: number }[]): number {
   return Math.max(0, ...rows.map((one) => one.due));
 }
 
-function walked(walk: DeployerWalk): WalletToScore {
+function walletOfWalk(walk: DeployerWalk): WalletToScore {
   const at = walk.captured_at;
   return {
     chain: 'ethereum',
@@ -359,7 +361,7 @@ function unreadIn({ launches, skipped, truncated }: DeployerWalk): string | null
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-function collected({ address, observed_at, launches }: Collected): WalletToScore {
+function walletOfCollected({ address, observed_at, launches }: Collected): WalletToScore {
   // What its window has passed and nobody knows of was not read; what is young is not known yet.
   const unknown = launches.filter(
     ({ settled, launched_at }) => !settled && launched_at + 2 * WINDOW_S < observed_at,

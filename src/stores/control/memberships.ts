@@ -69,7 +69,7 @@ export function membershipTable(database: Database, context: ControlContext): Me
 }
 
 /** The membership of an id; whoever changes it meanwhile waits for the end of the transaction. */
-export async function lockedMembership(
+export async function lockMembership(
   session: Session,
   membershipId: string,
 ): Promise<Membership | null> {
@@ -123,9 +123,23 @@ export function paymentTable(database: Database, context: ControlContext): Payme
   const { ask, askList } = controlReadings('payments', 'The payment events', context);
   return {
     record: (delivery, planOf) =>
-      ask(() => database.transaction((session) => recorded(session, delivery, planOf))),
+      ask(() => database.transaction((session) => recordDelivery(session, delivery, planOf))),
     applyHeld: (planOf) =>
-      ask(() => database.transaction((session) => heldApplied(session, planOf))),
+      ask(() =>
+        database.transaction(async (session) => {
+          const held = await session.query<HeldRow>(
+            `select p.delivery_id, p.membership_id, p.product_id, p.plan_id, p.status,
+               ${epoch('p.event_at', 'at')}
+             from payment_events p where p.outcome = 'no_plan'
+             order by p.event_at limit ${HELD_MAX} for update`,
+          );
+          const outcomes: PaymentOutcome[] = [];
+          for (const { delivery_id, ...change } of held) {
+            outcomes.push(await settleDelivery(session, delivery_id, change, planOf));
+          }
+          return outcomes.filter((outcome) => outcome !== 'no_plan').length;
+        }),
+      ),
     list: (outcome) =>
       askList(LISTED_MAX, 'payment events', (limit) =>
         database.query<PaymentEvent>(
@@ -137,7 +151,7 @@ export function paymentTable(database: Database, context: ControlContext): Payme
   };
 }
 
-async function recorded(
+async function recordDelivery(
   session: Session,
   { delivery_id, type, received_at, asks, code, body }: PaymentDelivery,
   planOf: PlanOf,
@@ -172,16 +186,16 @@ async function recorded(
   );
   if (typeof asks === 'string') return asks;
   if (code !== null) await setSignInCode(session, asks.membership_id, code, asks.at);
-  return settled(session, delivery_id, asks, planOf);
+  return settleDelivery(session, delivery_id, asks, planOf);
 }
 
-async function settled(
+async function settleDelivery(
   session: Session,
   deliveryId: string,
   change: MembershipChange,
   planOf: PlanOf,
 ): Promise<PaymentOutcome> {
-  const outcome = await applied(session, change, planOf);
+  const outcome = await applyChange(session, change, planOf);
   await session.query('update payment_events set outcome = $2 where delivery_id = $1', [
     deliveryId,
     outcome,
@@ -191,13 +205,13 @@ async function settled(
 
 // What opens a membership needs a plan. What ends one ends it whatever its product is called, and
 // is recorded of one that is not known too: the event that opens it may come later and be older.
-async function applied(
+async function applyChange(
   session: Session,
   change: MembershipChange,
   planOf: PlanOf,
 ): Promise<PaymentOutcome> {
   const { membership_id, status, at } = change;
-  const known = await lockedMembership(session, membership_id);
+  const known = await lockMembership(session, membership_id);
   const named = planOf(change);
   const [lowest] = PLAN_NAMES;
   const held = known === null ? lowest : known.plan;
@@ -208,20 +222,6 @@ async function applied(
 }
 
 type HeldRow = MembershipChange & { readonly delivery_id: string };
-
-async function heldApplied(session: Session, planOf: PlanOf): Promise<number> {
-  const held = await session.query<HeldRow>(
-    `select p.delivery_id, p.membership_id, p.product_id, p.plan_id, p.status,
-       ${epoch('p.event_at', 'at')}
-     from payment_events p where p.outcome = 'no_plan'
-     order by p.event_at limit ${HELD_MAX} for update`,
-  );
-  const outcomes: PaymentOutcome[] = [];
-  for (const { delivery_id, ...change } of held) {
-    outcomes.push(await settled(session, delivery_id, change, planOf));
-  }
-  return outcomes.filter((outcome) => outcome !== 'no_plan').length;
-}
 
 /** So many changes of a membership are shown, the newest. */
 const CHANGES_MAX = 100;

@@ -15,7 +15,7 @@ import type {
   OtherListImport,
 } from '../../ports/tables.ts';
 import type { Database } from './engine/database.ts';
-import { changeNotes, loggedRows, PIECE } from './imported-tables.ts';
+import { changeNotes, PIECE, readLog } from './imported-tables.ts';
 
 const LOG = {
   port: 'other_list_changes',
@@ -69,8 +69,8 @@ export const OTHER_LIST_NOTES = changeNotes({
 /** The log in a control store. `now` gives Unix seconds. */
 export function otherListChangeStore(database: Database, now: () => number): OtherListChanges {
   return {
-    newest: (asked) => loggedRows(database, LOG, now, asked.limit, () => changes(database, asked)),
-    imports: (asked) => loggedRows(database, LOG, now, asked.limit, () => imports(database, asked)),
+    newest: (asked) => readLog(database, LOG, now, asked.limit, () => changes(database, asked)),
+    imports: (asked) => readLog(database, LOG, now, asked.limit, () => imports(database, asked)),
   };
 }
 
@@ -196,7 +196,7 @@ type Row = Omit<LabelChange, 'before' | 'at' | 'role'> & {
 export function labelChangeStore(database: Database, now: () => number): LabelChanges {
   return {
     newest: async (asked) => {
-      const found = await loggedRows(database, LABEL_LOG, now, asked.limit, async () => {
+      const found = await readLog(database, LABEL_LOG, now, asked.limit, async () => {
         const rows = await changeRows(database, asked);
         return rows.map((row) => ({ row, simulated: row.origin === 'simulated' }));
       });

@@ -156,12 +156,15 @@ export function deliveryTable(
         const held = await database.query<{ id: string }>(HOLD, [holder, forS, max], 'often');
         if (held.length === 0) return [];
         const rows = await database.query<Row>(NEXT, [held.map(({ id }) => id)]);
-        return rows.map(claimedOf);
+        return rows.map(
+          ({ sealed, sealed_by, ...row }): Claimed =>
+            Object.assign(row, { sealed: { bytes: sealed, by: sealed_by } }),
+        );
       }),
     settle: (claimed, end) =>
       ask(() =>
         database.transaction(async (session) => {
-          await settled(session, holder, claimed, end);
+          await settleTry(session, holder, claimed, end);
           return true as const;
         }),
       ),
@@ -175,12 +178,8 @@ export function deliveryTable(
   };
 }
 
-function claimedOf({ sealed, sealed_by, ...row }: Row): Claimed {
-  return Object.assign(row, { sealed: { bytes: sealed, by: sealed_by } });
-}
-
 // Whoever lost the queue meanwhile still knows what was delivered, and nothing else of it.
-async function settled(
+async function settleTry(
   session: Session,
   holder: string,
   { delivery, integration_id: id }: Claimed,

@@ -52,17 +52,33 @@ export function publicationStore(database: Database, now: () => number): Publica
   const { ask } = controlReadings(PORT, 'The store of the sanctions list', context);
   return {
     inForce: () => ask(() => inForce(database)),
-    held: () => ask(() => held(database)),
+    held: () => ask(() => readHeld(database)),
     entries: (id) => ask(async () => (await entries(database, id)).map((row) => row.entry)),
     entriesUnder: (ids, keys) => ask(() => entriesUnder(database, ids, keys)),
     lastServed: (key) => ask(() => lastServed(database, key)),
-    asked: () => ask(() => sourcesAsked(database)),
+    asked: () =>
+      ask(async () => {
+        const rows = await database.query<{
+          readonly source_key: string;
+          readonly source_url: string;
+          readonly asked_at: Date;
+          readonly result: string;
+        }>(
+          'select source_key, source_url, asked_at, result from sanctions_sources ' +
+            `order by asked_at desc, source_key limit ${ASKED_MAX}`,
+        );
+        return rows.map(({ source_key, source_url, asked_at, result }) => ({
+          source: { key: source_key, url: source_url },
+          asked_at: secondsOf(asked_at),
+          result,
+        }));
+      }),
     recordAsked: (asked, served) => ask(() => recordAsked(database, asked, served)),
     accept: (next) => ask(() => database.transaction((session) => accept(session, next))),
     recordCheck: (check) =>
       ask(() => database.transaction((session) => recordCheck(session, check))),
     refusals: () => ask(() => refusals(database, REFUSALS_TOLD_MAX)),
-    refusalOf: (sha256) => ask(() => heldRefusalOf(database, sha256)),
+    refusalOf: (sha256) => ask(() => readRefusal(database, sha256)),
     recordRefusal: (refusal) =>
       ask(() => database.transaction((session) => recordRefusal(session, refusal))),
   };
@@ -105,7 +121,7 @@ async function inForce(session: Pick<Session, 'query'>): Promise<InForce> {
   const [current] = await session.query<PublicationRow>(
     `${PUBLICATION} join sanctions_current n on n.publication_id = p.id`,
   );
-  const superseded = await supersededBy(session);
+  const superseded = await readNewerRefusal(session);
   const [newest] = await refusals(session, 1);
   const stood = await session.query<{ readonly now: Date; readonly refused: number }>(
     `select control_now() as now,
@@ -123,7 +139,7 @@ async function inForce(session: Pick<Session, 'query'>): Promise<InForce> {
   };
 }
 
-async function held(session: Pick<Session, 'query'>): Promise<HeldPublication[]> {
+async function readHeld(session: Pick<Session, 'query'>): Promise<HeldPublication[]> {
   const rows = await session.query<PublicationRow>(
     `${PUBLICATION} order by p.published desc, coalesce(c.at, p.accepted_at) desc, p.id desc
       limit ${HELD_MAX}`,
@@ -142,7 +158,7 @@ const ENTRY = `
          listed_on, note
     from sanctions_entries`;
 
-function keyedOf({ publication_id, match_key, ...entry }: EntryRow): KeyedEntry {
+function keyedEntry({ publication_id, match_key, ...entry }: EntryRow): KeyedEntry {
   return { publication_id, match_key, entry };
 }
 
@@ -151,7 +167,7 @@ async function entries(session: Pick<Session, 'query'>, id: number): Promise<Key
     `${ENTRY} where publication_id = $1 order by ordinal`,
     [id],
   );
-  return rows.map(keyedOf);
+  return rows.map(keyedEntry);
 }
 
 async function entriesUnder(
@@ -164,7 +180,7 @@ async function entriesUnder(
       order by publication_id, ordinal`,
     [ids, matchKeys],
   );
-  return rows.map(keyedOf);
+  return rows.map(keyedEntry);
 }
 
 async function lastServed(
@@ -183,23 +199,6 @@ async function lastServed(
   if (row === undefined) return null;
   const { sha256, ...validators } = row;
   return { sha256, validators };
-}
-
-async function sourcesAsked(session: Pick<Session, 'query'>): Promise<SourceCheck[]> {
-  const rows = await session.query<{
-    readonly source_key: string;
-    readonly source_url: string;
-    readonly asked_at: Date;
-    readonly result: string;
-  }>(
-    'select source_key, source_url, asked_at, result from sanctions_sources ' +
-      `order by asked_at desc, source_key limit ${ASKED_MAX}`,
-  );
-  return rows.map(({ source_key, source_url, asked_at, result }) => ({
-    source: { key: source_key, url: source_url },
-    asked_at: secondsOf(asked_at),
-    result,
-  }));
 }
 
 async function recordAsked(
@@ -231,7 +230,7 @@ async function recordAsked(
 }
 
 /** Takes the lock under which the list is replaced and checks are written. */
-async function lockedCurrent(session: Session): Promise<number | null> {
+async function lockCurrent(session: Session): Promise<number | null> {
   const rows = await session.query<{ readonly publication_id: number | null }>(
     'select publication_id from sanctions_current for update',
   );
@@ -240,7 +239,7 @@ async function lockedCurrent(session: Session): Promise<number | null> {
 
 /** Puts a list in force: its rows, whose word it is, and the row that names it, all or none. */
 async function accept(session: Session, next: Acceptable): Promise<Written> {
-  if ((await lockedCurrent(session)) !== next.instead_of) return 'moved';
+  if ((await lockCurrent(session)) !== next.instead_of) return 'moved';
   await noteChanges(session, next);
   const id = await publicationId(session, next);
   if (next.check !== null) await writeCheck(session, { ...next, publication_id: id });
@@ -335,16 +334,21 @@ async function writeEntries(
        from jsonb_to_recordset($2::text::jsonb) as r (ordinal integer, match_key text,
             address text, currency text, entity text, type text, programs jsonb, uid text,
             remarks text, listed_on date, note text)`,
-    [id, JSON.stringify(addresses.map(numbered))],
+    [
+      id,
+      JSON.stringify(
+        addresses.map((entry, ordinal) => ({
+          ...entry,
+          ordinal,
+          match_key: matchKey(entry.address),
+        })),
+      ),
+    ],
   );
 }
 
-function numbered(entry: ListEntry, ordinal: number): object {
-  return { ...entry, ordinal, match_key: matchKey(entry.address) };
-}
-
 async function recordCheck(session: Session, check: NewestCheck): Promise<Written> {
-  if ((await lockedCurrent(session)) !== check.publication_id) return 'moved';
+  if ((await lockCurrent(session)) !== check.publication_id) return 'moved';
   await writeCheck(session, check);
   if (check.check.by === 'asked') {
     // The publisher vouches for the file, whoever served it first.
@@ -392,7 +396,7 @@ type Noted = Pick<Acceptable, 'list' | 'source' | 'accepted_at' | 'accepted_why'
 export async function noteChanges(session: Asking, next: Noted): Promise<void> {
   const { list, source } = next;
   const before =
-    next.instead_of === null ? null : await changedPublicationOf(session, next.instead_of);
+    next.instead_of === null ? null : await readChangedPublication(session, next.instead_of);
   const inserted = await session.query<{ readonly id: number }>(
     `insert into sanctions_acceptances (kind, published, sha256, source_url, distinct_addresses,
        published_before, sha256_before, accepted_at, accepted_why)
@@ -422,7 +426,7 @@ export async function noteChanges(session: Asking, next: Noted): Promise<void> {
 
 type Before = PublicationName & { readonly addresses: readonly ListEntry[] };
 
-async function changedPublicationOf(session: Asking, id: number): Promise<Before> {
+async function readChangedPublication(session: Asking, id: number): Promise<Before> {
   const named = await session.query<PublicationName>(
     'select published, sha256 from sanctions_publications where id = $1',
     [id],
@@ -472,7 +476,7 @@ export function listChangeStore(
   database: Database,
   { simulated, now }: { readonly simulated: boolean; readonly now: () => number },
 ): ListChanges {
-  const listed = async <T>(
+  const askNewest = async <T>(
     limit: number,
     rows: () => Promise<readonly T[]>,
   ): Promise<Partly<readonly T[], ListChangesPort>> => {
@@ -497,8 +501,8 @@ export function listChangeStore(
     }
   };
   return {
-    newest: (asked) => listed(asked.limit, () => changes(database, asked)),
-    files: (asked) => listed(asked.limit, () => files(database, asked)),
+    newest: (asked) => askNewest(asked.limit, () => changes(database, asked)),
+    files: (asked) => askNewest(asked.limit, () => files(database, asked)),
   };
 }
 
@@ -592,7 +596,8 @@ export function diffPublications(a: Listed, b: Listed): ListDiff {
   const after = listings(b);
   const lacking = [...before].filter(([key]) => !after.has(key)).map(([, found]) => found);
   const removed = new Set(lacking);
-  const gone = byAddress(lacking);
+  const gone = new Map<string, AddressListing[]>();
+  for (const one of lacking) collect(gone, matchKey(one.address), one);
   const added: AddressListing[] = [];
   const moved: ChangedListing[] = [];
   const both: ChangedListing[] = [];
@@ -634,12 +639,6 @@ function listing(rows: readonly DiffRow[]): AddressListing {
   const programs = open ? null : [...new Set(said)];
   const currencies = [...new Set(rows.map(({ currency }) => currency))];
   return { address, uid, entity, type, programs, currencies };
-}
-
-function byAddress(found: readonly AddressListing[]): Map<string, AddressListing[]> {
-  const held = new Map<string, AddressListing[]>();
-  for (const one of found) collect(held, matchKey(one.address), one);
-  return held;
 }
 
 function sameSet(a: readonly string[] | null, b: readonly string[] | null): boolean {
@@ -691,7 +690,9 @@ const SUPERSEDED = `
    order by coalesce(r.published, p.published) desc, r.refused_at desc limit 1`;
 
 /** The newer file that stands against the list in force, if one does. */
-export async function supersededBy(session: Pick<Session, 'query'>): Promise<NewerRefusal | null> {
+export async function readNewerRefusal(
+  session: Pick<Session, 'query'>,
+): Promise<NewerRefusal | null> {
   const [row] = await session.query<Omit<NewerRefusal, 'since'> & { readonly since: Date }>(
     SUPERSEDED,
   );
@@ -725,7 +726,7 @@ export async function refusals(
 }
 
 /** The newest refusal of one file. */
-export async function heldRefusalOf(
+export async function readRefusal(
   session: Pick<Session, 'query'>,
   sha256: string,
 ): Promise<HeldRefusal | null> {

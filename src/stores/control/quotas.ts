@@ -60,10 +60,13 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
     (charges) => chargeAll(database, charges, known),
     CHARGES,
   );
-  const usageBatched = batchQueue<Pick<Allowance, 'subject' | 'period'>, number>(
-    (asked) => usageOfAll(database, asked),
-    READS,
-  );
+  const usageBatched = batchQueue<Pick<Allowance, 'subject' | 'period'>, number>(async (asked) => {
+    const rows = await database.query<{ used: number | null }>(USAGE, [
+      asked.map((one) => one.subject),
+      asked.map((one) => one.period),
+    ]);
+    return rows.map(({ used }) => countOrZero(used));
+  }, READS);
 
   async function usage(subject: string, period: string): Promise<Reading<number, QuotaPort>> {
     return await readings.ask(async () => {
@@ -82,13 +85,13 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
       checkAllowance(allowance);
       const { subject, period, limit } = allowance;
       const seen = known.recent(subject, period, limit);
-      if (seen !== null) return readings.read(left(seen, limit));
+      if (seen !== null) return readings.read(remainingOf(seen, limit));
       return readings.ask(async () => {
         const used = await usageBatched({ subject, period });
         known.saw(subject, period, used);
         // A charge that was stored meanwhile may have been answered first.
         const last = known.recent(subject, period, limit);
-        return left(last === null ? used : last, limit);
+        return remainingOf(last === null ? used : last, limit);
       });
     },
     days: (subject, from, to) =>
@@ -106,7 +109,7 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
 }
 
 /** What is left of a limit after a use; a use past a lowered limit leaves nothing. */
-export function left(used: number, limit: number): Remaining {
+export function remainingOf(used: number, limit: number): Remaining {
   return { used, remaining: Math.max(limit - used, 0), limit };
 }
 
@@ -201,15 +204,4 @@ function roundsOf(charges: readonly Allowance[]): readonly Map<string, Group>[] 
     else group.positions.push(position);
   }
   return rounds;
-}
-
-async function usageOfAll(
-  database: Database,
-  asked: readonly Pick<Allowance, 'subject' | 'period'>[],
-): Promise<readonly number[]> {
-  const rows = await database.query<{ used: number | null }>(USAGE, [
-    asked.map((one) => one.subject),
-    asked.map((one) => one.period),
-  ]);
-  return rows.map(({ used }) => countOrZero(used));
 }

@@ -104,7 +104,15 @@ export function rugFlagTable(
   const { ask, source } = controlReadings<RugFlagsPort>(PORT, 'The table of flags', context);
   return {
     inWindow: async (windowS) => {
-      const kept = await ask(() => keptIn(database, windowS));
+      const kept = await ask(async () => {
+        const chains = await database.query(
+          CHAINS,
+          [Math.ceil(windowS), SCORER_MAX_AGE_S],
+          'often',
+        );
+        const flags = await database.query(FLAGS, [Math.ceil(windowS), FLAGS_MAX + 1], 'often');
+        return { chains: z.array(chainRow).parse(chains), flags: z.array(flagRow).parse(flags) };
+      });
       if (!kept.checked) return kept;
       const established = await listed.among(kept.value.flags);
       if (!established.checked) return unread(PORT, established.why);
@@ -115,7 +123,7 @@ export function rugFlagTable(
           return { ...flag, is_listed_token: established.value.has(flag) };
         }),
       };
-      const window = read(shown, { port: PORT, source: datedBy(shown, source()) });
+      const window = read(shown, { port: PORT, source: windowSource(shown, source()) });
       const gaps = gapsOf(kept.value);
       if (gaps.length > 0) return weaken(window, partial(windowS, gaps));
       // What nobody ever scored is no window, simulated or not.
@@ -125,16 +133,10 @@ export function rugFlagTable(
 }
 
 /** The window is as old as the chain that was scored longest ago. */
-function datedBy({ chains }: FlagWindow, table: Source): Source {
+function windowSource({ chains }: FlagWindow, table: Source): Source {
   if (chains.length === 0) return table;
   const as_of = Math.min(...chains.map(({ last_scored_at }) => last_scored_at));
   return { ...table, name: 'Rug scorer', as_of, kind: 'observation' };
-}
-
-async function keptIn(database: Database, windowS: number): Promise<Kept> {
-  const chains = await database.query(CHAINS, [Math.ceil(windowS), SCORER_MAX_AGE_S], 'often');
-  const flags = await database.query(FLAGS, [Math.ceil(windowS), FLAGS_MAX + 1], 'often');
-  return { chains: z.array(chainRow).parse(chains), flags: z.array(flagRow).parse(flags) };
 }
 
 function partial(windowS: number, gaps: readonly string[]): Why {
@@ -150,13 +152,13 @@ function gapsOf({ chains, flags }: Kept): string[] {
     ...(flags.length > FLAGS_MAX ? [`it holds more than ${FLAGS_MAX} flags`] : []),
     ...chains.flatMap(({ chain: of, last_scored_at, late, unscored, waiting }) => [
       ...(late ? [`${of} was last scored at ${formatIsoTime(last_scored_at)}`] : []),
-      ...(waiting > 0 ? [`${counted(waiting, 'wallet')} of ${of} to be scored yet`] : []),
-      ...(unscored > 0 ? [`${counted(unscored, 'launch', 'launches')} of ${of} unscored`] : []),
+      ...(waiting > 0 ? [`${countText(waiting, 'wallet')} of ${of} to be scored yet`] : []),
+      ...(unscored > 0 ? [`${countText(unscored, 'launch', 'launches')} of ${of} unscored`] : []),
     ]),
   ];
 }
 
-function counted(count: number, one: string, many = `${one}s`): string {
+function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
@@ -272,7 +274,14 @@ export function flagEventLog(database: Database, context: ControlContext): FlagE
           [seq, FLAG_EVENTS_AT_ONCE_MAX],
           'often',
         );
-        const events = rows.filter((row) => row.seq !== null).map(eventOf);
+        const events = rows
+          .filter((row) => row.seq !== null)
+          .map((row): FlagEvent => {
+            const { at, ...event } = eventRow.parse(row);
+            return event.kind === 'flag'
+              ? { ...event, flagged_at: at }
+              : { ...event, retracted_at: at };
+          });
         return { ...boundsOf(onlyRow(rows.slice(0, 1))), events };
       }),
     bounds: () => ask(async () => boundsOf(onlyRow(await database.query(BOUNDS, [], 'often')))),
@@ -287,11 +296,6 @@ export function flagEventLog(database: Database, context: ControlContext): FlagE
 function boundsOf(row: object) {
   const { newest, oldest } = boundsRow.parse(row);
   return { newest: placeOrBeginning(newest), oldest };
-}
-
-function eventOf(row: object): FlagEvent {
-  const { at, ...event } = eventRow.parse(row);
-  return event.kind === 'flag' ? { ...event, flagged_at: at } : { ...event, retracted_at: at };
 }
 
 // One that is there is updated to itself, so that the row is given either way.

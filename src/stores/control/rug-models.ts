@@ -39,7 +39,20 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
       const publication = newest.value;
       if (publication === undefined) return unread(PORT, why('model_not_published'));
       if (held?.id !== publication.id) {
-        const loaded = await ask(() => loadedFrom(database, publication));
+        const loaded = await ask(async () => {
+          const { id, version, published_at } = publication;
+          const [row] = await database.query<{ artefact: string }>(
+            'select artefact from rug_models where version = $1',
+            [version],
+          );
+          if (row === undefined) throw new Error('a publication names an artefact not kept');
+          const artefact = usable(row.artefact);
+          if (typeof artefact === 'string') return { id, version, fault: artefact };
+          if (artefact.version !== version) {
+            return { id, version, fault: 'it is kept under another name' };
+          }
+          return { id, published: { ...artefact, published_at: Math.floor(published_at) } };
+        });
         if (!loaded.checked) return loaded;
         held = loaded.value;
       }
@@ -47,7 +60,14 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
         const { version, fault } = held;
         return unread(PORT, why('model_unusable', { version, fault }));
       }
-      const source = sourceOf(held.published, context.simulated);
+      // A model is as old as its publication; trained on made-up launches, it says so.
+      const source: Source = {
+        name: 'Rug model',
+        url: 'control-store:',
+        as_of: held.published.published_at,
+        kind: 'table',
+        simulated: context.simulated || held.published.model.card.data.simulated,
+      };
       return read(held.published, { port: PORT, source });
     },
     publish: ({ version, text }: ModelArtefact) =>
@@ -69,19 +89,6 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
   };
 }
 
-async function loadedFrom(database: Database, publication: Publication): Promise<Held> {
-  const { id, version, published_at } = publication;
-  const [row] = await database.query<{ artefact: string }>(
-    'select artefact from rug_models where version = $1',
-    [version],
-  );
-  if (row === undefined) throw new Error('a publication names an artefact that is not kept');
-  const artefact = usable(row.artefact);
-  if (typeof artefact === 'string') return { id, version, fault: artefact };
-  if (artefact.version !== version) return { id, version, fault: 'it is kept under another name' };
-  return { id, published: { ...artefact, published_at: Math.floor(published_at) } };
-}
-
 /** The artefact of a text, or what is wrong with it. */
 function usable(text: string): ModelArtefact | string {
   try {
@@ -90,15 +97,4 @@ function usable(text: string): ModelArtefact | string {
     if (fault instanceof FileFault) return fault.message;
     throw fault;
   }
-}
-
-/** A model is as old as its publication; trained on made-up launches, it says so. */
-function sourceOf({ model, published_at }: PublishedModel, simulated: boolean): Source {
-  return {
-    name: 'Rug model',
-    url: 'control-store:',
-    as_of: published_at,
-    kind: 'table',
-    simulated: simulated || model.card.data.simulated,
-  };
 }

@@ -34,7 +34,7 @@ export function screeningRecordTable(
   const { ask, askList } = controlReadings('screening_records', 'The records of screens', context);
   return {
     keep: (record, recordsMax) =>
-      ask(() => database.transaction((session) => kept(session, record, recordsMax))),
+      ask(() => database.transaction((session) => keepRecord(session, record, recordsMax))),
     find: (membershipId, id) =>
       ask(async () => {
         const [found] = await database.query<ScreeningRecord>(
@@ -57,7 +57,7 @@ export function screeningRecordTable(
 }
 
 // One after another for each membership, so that those who come together do not pass its bound.
-async function kept(
+async function keepRecord(
   session: Session,
   record: NewRecord,
   recordsMax: number,

@@ -11,7 +11,7 @@ const FIND = `select s.id, s.membership_id, ${epoch('s.created_at')}, ${epoch('s
 /** The sessions over the control database. */
 export function sessionTable(database: Database, context: ControlContext): SessionStore {
   const { ask } = controlReadings('sessions', 'The sessions', context);
-  const done = (sql: string, params: (string | number | Uint8Array)[]) =>
+  const run = (sql: string, params: (string | number | Uint8Array)[]) =>
     ask(async () => {
       await database.query(sql, params);
       return true as const;
@@ -24,7 +24,7 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
         return found === undefined ? null : found;
       }),
     add: ({ id, membership_id, secret, created_at }, dropBefore) =>
-      done(
+      run(
         `with gone as (
            delete from sessions where ended_at is not null or created_at < to_timestamp($6)
          ), noted as (
@@ -46,10 +46,9 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
         );
         return renewed === undefined ? null : renewed.created_at;
       }),
-    seen: (id, at) =>
-      done('update sessions set seen_at = to_timestamp($2) where id = $1', [id, at]),
+    seen: (id, at) => run('update sessions set seen_at = to_timestamp($2) where id = $1', [id, at]),
     end: (id, at) =>
-      done(
+      run(
         `with ended as (
            update sessions set ended_at = to_timestamp($2) where id = $1 and ended_at is null
            returning membership_id

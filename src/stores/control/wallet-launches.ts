@@ -50,10 +50,14 @@ export function walletLaunchTable(
   options: Options,
 ): WalletLaunches & FlagEvaluation {
   const { ask } = controlReadings(PORT, `The ${TITLE}`, context);
-  const heldOut = (split: string | null) => ask(() => measured(database, split, options));
-  const standing = kept(STATE_KEPT_MS, context.nowMs, standingOf(database, context, heldOut, ask));
+  const measureHeldOut = (split: string | null) => ask(() => measure(database, split, options));
+  const standing = keepReading(
+    STATE_KEPT_MS,
+    context.nowMs,
+    standingOf(database, context, measureHeldOut, ask),
+  );
   /** Answers from the store where the corpus can be read; a miss of a stale one is no answer. */
-  const asked = async <T>(
+  const askCorpus = async <T>(
     question: (corpus: CorpusState) => Promise<T>,
     isFound: (value: T) => boolean,
   ): Promise<Reading<T, WalletLaunchesPort>> => {
@@ -70,7 +74,7 @@ export function walletLaunchTable(
   };
   return {
     of: (wallet) =>
-      asked(
+      askCorpus(
         async (corpus) => {
           const waits = await database.query<{ mint: string }>(WAITING, [wallet, WAITING_MAX]);
           const rows = await database.query<EntryRow>(
@@ -82,19 +86,31 @@ export function walletLaunchTable(
           const counts = first === undefined ? { settled: 0, died: 0 } : first;
           const { settled, died } = counts;
           const waiting = waits.map(({ mint }) => mint);
-          return { corpus, settled, died, waiting, entries: rows.map(entryIn) };
+          return {
+            corpus,
+            settled,
+            died,
+            waiting,
+            entries: rows.map(({ mint, launched_at, settled_at, listed_after_window }) => ({
+              mint,
+              launched_at: Math.floor(launched_at),
+              settled_at: Math.floor(settled_at),
+              listed_after_window,
+            })),
+          };
         },
         ({ settled }) => settled > 0,
       ),
     launchOf: (mint) =>
-      asked(
+      askCorpus(
         async (corpus) => {
           const [row] = await database.query<MintLaunch>(OF_MINT, [mint], 'often');
-          return { corpus, launch: row === undefined ? null : launchIn(row) };
+          if (row === undefined) return { corpus, launch: null };
+          return { corpus, launch: { ...row, launched_at: Math.floor(row.launched_at) } };
         },
         ({ launch }) => launch !== null,
       ),
-    heldOut,
+    heldOut: measureHeldOut,
   };
 }
 
@@ -102,17 +118,8 @@ const UNSETTLED = { what: `the ${TITLE} with a settled launch` };
 
 type EntryRow = SettledLaunch & { readonly settled: number; readonly died: number };
 
-function entryIn({ mint, launched_at, settled_at, listed_after_window }: EntryRow): SettledLaunch {
-  const at = Math.floor(settled_at);
-  return { mint, launched_at: Math.floor(launched_at), settled_at: at, listed_after_window };
-}
-
-function launchIn({ deployer, launched_at, signature }: MintLaunch): MintLaunch {
-  return { deployer, launched_at: Math.floor(launched_at), signature };
-}
-
 /** A reading that is used for a while once it was read. */
-function kept(
+function keepReading(
   forMs: number,
   nowMs: () => number,
   ask: () => Promise<Standings>,
@@ -186,7 +193,7 @@ type HeldOutRow = {
 };
 type HistoryRow = HoldOut['history'];
 
-async function measured(
+async function measure(
   database: Database,
   named: string | null,
   { windowS, splitShare }: Options,
@@ -198,11 +205,11 @@ async function measured(
     const rows = await session.query<HeldOutRow>(HELD_OUT.groups, [split, windowS]);
     if (rows.length === 0) return null;
     const history = onlyRow(await session.query<HistoryRow>(HELD_OUT.history, [split, windowS]));
-    const of = (flagged: boolean) => {
+    const countsOf = (flagged: boolean) => {
       const row = rows.find((one) => one.flagged === flagged);
       return row === undefined ? NOBODY : { launches: row.launches, listed: row.listed };
     };
-    return { split, flagged: of(true), rest: of(false), history };
+    return { split, flagged: countsOf(true), rest: countsOf(false), history };
   });
 }
 

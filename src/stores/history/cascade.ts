@@ -69,7 +69,7 @@ export function cascadedHistory(options: CascadeOptions): RawHistory {
         const fresh = read.get(address);
         if (fresh === undefined) continue;
         keep(fresh, limits, options);
-        answers.set(address, joined(had.get(address), fresh));
+        answers.set(address, joinAnswers(had.get(address), fresh));
       }
       return answers;
     },
@@ -117,7 +117,7 @@ function isWanting(
   return gapsIn(coverage, { chains: own, now: now(), tipMaxAgeS }).length > 0;
 }
 
-function joined(held: Answer | undefined, live: Answer): Answer {
+function joinAnswers(held: Answer | undefined, live: Answer): Answer {
   if (held === undefined || (held instanceof Unread && hasNothing(held))) return live;
   if (live instanceof Unread) {
     if (!(held instanceof Unread)) return weaken(held, live.why);
@@ -137,7 +137,12 @@ function together(held: Neighbourhood, live: Neighbourhood): Neighbourhood {
   for (const one of [...held.counterparties, ...live.counterparties]) {
     collect(byPeer, one.address, one);
   }
-  const counterparties = [...byPeer].map(([address, known]) => onePeer(address, known));
+  const counterparties = [...byPeer].map(([address, known]) => {
+    const told = eachOnce(known.map(({ transfers }) => transfers));
+    const transfers = told.sort((x, y) => y.at - x.at);
+    const counts = known.map(({ transfer_count }) => transfer_count);
+    return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
+  });
   return {
     address: held.address,
     degree: Math.max(held.degree, live.degree, counterparties.length),
@@ -145,13 +150,6 @@ function together(held: Neighbourhood, live: Neighbourhood): Neighbourhood {
     coverage: [...held.coverage, ...live.coverage],
     provenance: 'onchain',
   };
-}
-
-function onePeer(address: string, known: readonly Counterparty[]): Counterparty {
-  const told = eachOnce(known.map(({ transfers }) => transfers));
-  const transfers = told.sort((x, y) => y.at - x.at);
-  const counts = known.map(({ transfer_count }) => transfer_count);
-  return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
 }
 
 /**
@@ -163,7 +161,8 @@ export function eachOnce(lists: readonly (readonly HistoryTransfer[])[]): Histor
   for (const transfers of lists) {
     const counts = new Map<string, number>();
     for (const transfer of transfers) {
-      const name = nameOf(transfer);
+      const { chain, tx, kind, token, from, to, raw_amount, token_id } = transfer;
+      const name = [chain, tx, kind, token, from, to, raw_amount, token_id].join(' ');
       tally(counts, name);
       if (Number(counts.get(name)) > rowsUnder(byName, name).length) {
         collect(byName, name, transfer);
@@ -171,11 +170,6 @@ export function eachOnce(lists: readonly (readonly HistoryTransfer[])[]): Histor
     }
   }
   return [...byName.values()].flat();
-}
-
-function nameOf(one: HistoryTransfer): string {
-  const { chain, tx, kind, token, from, to, raw_amount, token_id } = one;
-  return [chain, tx, kind, token, from, to, raw_amount, token_id].join(' ');
 }
 
 // Only what came whole is kept: a range recorded over rows that were left out would be a lie.

@@ -62,7 +62,7 @@ export function coveredHistory(
       const chains = await chainsToCover(raw, limits);
       const readings = await raw.neighbourhoods(addresses, limits);
       const told = [...readings].map(([address, reading]) => {
-        return [address, covered(address, reading, chains, limits, tip)] as const;
+        return [address, coverAddress(address, reading, chains, limits, tip)] as const;
       });
       return new Map(told);
     },
@@ -79,7 +79,7 @@ async function chainsToCover(
   return chains instanceof Read ? chains.value : chains.why;
 }
 
-function covered(
+function coverAddress(
   address: string,
   reading: Partly<Neighbourhood, RawHistoryPort>,
   chains: readonly ChainName[] | Why,
@@ -109,21 +109,18 @@ function covered(
     const nft_gaps = gapsIn(coverage, { ...needs, chains: own.filter(isEvmChain) }, ['nft']);
     return signersTold({ ...known, gaps: gapsIn(coverage, needs), nft_gaps, signs_within });
   });
-  const missing = rowsSeen(map(told, (known) => missingOf(known, degreeMax)));
+  const missing = rowsSeen(
+    map(told, (known) => {
+      const { address, degree, counterparties, gaps } = known;
+      if (gaps.length > 0) return [why('partial_history', { gaps: gapsText(address, gaps) })];
+      if (degree <= degreeMax || counterparties.length >= degree) return [];
+      return [why('high_degree', { degree: String(degree), limit: String(degreeMax) })];
+    }),
+  );
   return mintAs(PORT, missing === null ? told : weaken(told, missing[0]));
 }
 
 const NONE_TOLD: readonly CoverageGap[] = Object.freeze([]);
-
-/** Why a neighbourhood is not all there is, if it is not: at most one reason. */
-function missingOf(
-  { address, degree, counterparties, gaps }: CoveredNeighbourhood,
-  degreeMax: number,
-): Why[] {
-  if (gaps.length > 0) return [why('partial_history', { gaps: gapsText(address, gaps) })];
-  if (degree <= degreeMax || counterparties.length >= degree) return [];
-  return [why('high_degree', { degree: String(degree), limit: String(degreeMax) })];
-}
 
 const NOWHERE: readonly CoverageRange[] = Object.freeze([]);
 
@@ -144,13 +141,13 @@ function signersTold(known: CoveredNeighbourhood): CoveredNeighbourhood {
   const isTold = (transfer: HistoryTransfer) => signerOf(transfer) !== null;
   if (known.counterparties.every(({ transfers }) => transfers.every(isTold))) return known;
   const isSigned = signingOf(known);
-  const told = (transfer: HistoryTransfer): HistoryTransfer => {
+  const withSigner = (transfer: HistoryTransfer): HistoryTransfer => {
     const signed = isTold(transfer) ? null : isSigned(transfer);
     if (signed === null) return transfer;
     return signed ? { ...transfer, initiator: address } : { ...transfer, unsigned_by: address };
   };
   const counterparties = known.counterparties.map((one) => {
-    return { ...one, transfers: one.transfers.map(told) };
+    return { ...one, transfers: one.transfers.map(withSigner) };
   });
   return { ...known, counterparties };
 }
@@ -300,13 +297,12 @@ function inOrder(ranges: readonly CoverageRange[]): readonly CoverageRange[] {
 /** How far ranges reach from the first block on; `null` where none of them begins there. */
 function reachOf(ordered: readonly CoverageRange[]): CoverageRange | null {
   const first = ordered.find((range) => range.from_first);
-  return first === undefined ? null : ordered.reduce(extended, first);
-}
-
-/** How far a range reaches with one that begins inside it or right behind it. */
-function extended(reach: CoverageRange, range: CoverageRange): CoverageRange {
-  const adjoins = range.from_first || range.from_block <= reach.to_block + 1;
-  return adjoins && range.to_block > reach.to_block ? range : reach;
+  return first === undefined
+    ? null
+    : ordered.reduce((reach, range) => {
+        const adjoins = range.from_first || range.from_block <= reach.to_block + 1;
+        return adjoins && range.to_block > reach.to_block ? range : reach;
+      }, first);
 }
 
 /** The most gaps that a reason names; the rest are counted. */
@@ -344,7 +340,7 @@ export function spanText(seconds: number): string {
 const READ_ON_AT = 2 / 3;
 
 /** What is asked: the listed addresses of EVM chains, and the chains that are read. */
-type LackAsked = {
+type LackRequest = {
   readonly listed: readonly string[];
   readonly chains: readonly ChainName[];
   readonly kinds: ListedHistories['kinds'];
@@ -353,7 +349,7 @@ type LackAsked = {
 /** The lists that lack something. */
 export function ringLack(
   { ofChains, ofListed }: RingCoverage,
-  { listed, chains, kinds }: LackAsked,
+  { listed, chains, kinds }: LackRequest,
   { now, tipMaxAgeS }: FreshTip,
 ): RingLack {
   const due = { now: now(), tipMaxAgeS: tipMaxAgeS * READ_ON_AT };

@@ -5,12 +5,7 @@ import { all, basis, map, type Reading, Unread } from '../../evidence/reading.ts
 import type { ImportOrigin } from '../../evidence/source.ts';
 import type { KeptLists, ListedHistories, RawHistoryPort, ReadSlice } from '../../ports/history.ts';
 
-import type {
-  AddressRange,
-  Facts,
-  TransferStore,
-  TransferStorePort,
-} from '../../ports/indexing.ts';
+import type { Facts, TransferStore, TransferStorePort } from '../../ports/indexing.ts';
 import { eachOnce } from './cascade.ts';
 import { factOf, isNamed, tokensIn } from './live-facts.ts';
 
@@ -42,7 +37,11 @@ export function keptLists({ lists, store, origin, now }: KeptOptions): KeptLists
       const named = await store.recordTokens(tokensIn(transfers, UNDATED));
       if (named instanceof Unread) return named;
       // Ranges last: who reads them before the rows never takes rows for all that are missing.
-      const ranges = slices.map((one) => rangeOf(one, { origin, read_at }));
+      const ranges = slices.map(({ asked, slice: { to_block, to_time }, source }) => {
+        const { chain, address, kind, from_block } = asked;
+        const blocks = { from_block, to_block, to_time, from_first: from_block === 0 };
+        return { chain, address, kind, ...blocks, source, origin, read_at, truncated: false };
+      });
       return map(all([named, await store.recordAddressCoverage(ranges)]), () => true as const);
     },
   };
@@ -50,16 +49,6 @@ export function keptLists({ lists, store, origin, now }: KeptOptions): KeptLists
 
 /** An explorer tells names and no markets: they stand behind whatever was read of a token. */
 const UNDATED = 0;
-
-function rangeOf(
-  { asked, slice, source }: ReadSlice,
-  from: Pick<AddressRange, 'origin' | 'read_at'>,
-): AddressRange {
-  const { chain, address, kind, from_block } = asked;
-  const { to_block, to_time } = slice;
-  const blocks = { from_block, to_block, to_time, from_first: from_block === 0 };
-  return { chain, address, kind, ...blocks, source, ...from, truncated: false };
-}
 
 /**
  * The facts of some slices: a transfer between two listed addresses is in the lists of both. A

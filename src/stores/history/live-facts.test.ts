@@ -11,7 +11,7 @@ import { evm } from '../../testing/addresses.ts';
 import { memoryChainFacts } from '../../testing/twins/accounts.ts';
 import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
 import { warehouseFacts } from '../warehouse/account-facts.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../warehouse/engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../warehouse/engine/migrate.ts';
 import { transferStore } from '../warehouse/transfers/store.ts';
 import { cascadedFacts, liveFacts } from './live-facts.ts';
@@ -153,7 +153,7 @@ describe('creations in the warehouse', () => {
   let warehouse: EmbeddedWarehouse;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'exhibit-creations-'));
-    warehouse = await embeddedWarehouse(join(folder, 'store'));
+    warehouse = await openEmbedded(join(folder, 'store'));
     await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
   }, 60_000);
   afterAll(async () => {
@@ -202,7 +202,7 @@ describe('creations in the warehouse', () => {
   });
 
   test('are silent once the warehouse is closed', async () => {
-    const other = await embeddedWarehouse(join(folder, 'other'));
+    const other = await openEmbedded(join(folder, 'other'));
     await other.close();
     const facts = await warehouseFacts(other, () => 0).of(
       ...(['ethereum', CONTRACT, ['creation'], SIGNAL] as const),

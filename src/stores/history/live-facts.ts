@@ -49,19 +49,19 @@ const FINAL: Readonly<Record<ChainName, { readonly blocks: number; readonly span
 export function liveFacts(known: Neighbourhood, origin: LiveOrigin): LiveHistory {
   const heads = new Map<string, CoverageRange>();
   for (const range of known.coverage) {
-    const before = heads.get(ofKind(range));
-    if (before === undefined || range.to_block > before.to_block) heads.set(ofKind(range), range);
+    const before = heads.get(kindKey(range));
+    if (before === undefined || range.to_block > before.to_block) heads.set(kindKey(range), range);
   }
   const told = known.counterparties.flatMap(({ transfers }) => transfers);
   const kept = told.filter((one) => {
-    const head = heads.get(ofKind(one));
+    const head = heads.get(kindKey(one));
     return head !== undefined && one.block <= lastFinal(head) && isNamed(one);
   });
   const { address } = known;
   return {
     transfers: kept.map(factOf),
     ranges: known.coverage.flatMap((range) => {
-      const head = heads.get(ofKind(range));
+      const head = heads.get(kindKey(range));
       const final = head === undefined ? range : upToFinal(range, head);
       if (final.to_block < final.from_block) return [];
       return [{ ...final, ...origin, address, truncated: false }];
@@ -70,7 +70,7 @@ export function liveFacts(known: Neighbourhood, origin: LiveOrigin): LiveHistory
   };
 }
 
-function ofKind({ chain, kind }: Pick<CoverageRange, 'chain' | 'kind'>): string {
+function kindKey({ chain, kind }: Pick<CoverageRange, 'chain' | 'kind'>): string {
   return `${chain} ${kind}`;
 }
 

@@ -80,7 +80,7 @@ export function heldTable<Row extends StoredRow, P extends string, Answer>(
 
   const poll = (): Promise<void> => {
     if (polling === null) {
-      polling = polled(options, state)
+      polling = pollStore(options, state)
         .then((next) => {
           state = next;
         })
@@ -92,8 +92,8 @@ export function heldTable<Row extends StoredRow, P extends string, Answer>(
   };
   const next = (): void => {
     if (stopped) return;
-    const polled = () => (onBug === undefined ? poll() : poll().catch(onBug));
-    timer = setTimeout(() => void polled().then(next), pollMs);
+    const pollOnce = () => (onBug === undefined ? poll() : poll().catch(onBug));
+    timer = setTimeout(() => void pollOnce().then(next), pollMs);
     timer.unref();
   };
   return {
@@ -134,7 +134,7 @@ async function lookUp<Row extends StoredRow, P extends string, Answer>(
   return read(index.answer(rows, addresses), { port, source });
 }
 
-async function polled<Row extends StoredRow, P extends string, Answer>(
+async function pollStore<Row extends StoredRow, P extends string, Answer>(
   { table, store, unimported, onFault }: HeldOptions<Row, P, Answer>,
   before: State<Row, P, Answer>,
 ): Promise<State<Row, P, Answer>> {
@@ -183,13 +183,13 @@ async function load<Row extends StoredRow, P extends string, Answer>(
       const page = await store.page(id, afterN);
       if (!(page instanceof Read)) return { why: page.why };
       const last = page.value.at(-1);
-      if (last === undefined) return changed(table);
+      if (last === undefined) return changedWhileRead(table);
       for (const { row } of page.value) index.add(row);
       loaded += page.value.length;
       afterN = last.n;
       if (index.size() > max) return tooMany();
     }
-    if (loaded !== expected) return changed(table);
+    if (loaded !== expected) return changedWhileRead(table);
   }
   return { rows, index, imports, source };
 }
@@ -203,7 +203,7 @@ export function nothingCounts({
   return why('table_never_imported', { what: `${what}${words}` });
 }
 
-function changed(table: { readonly what: string }): { readonly why: Why } {
+function changedWhileRead(table: { readonly what: string }): { readonly why: Why } {
   return silent(table, 'it changed while it was read');
 }
 

@@ -113,7 +113,7 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
       const hear = (at: number): void => {
         heard = { store: at, now: now(), ticks: ticks() };
       };
-      polling = polled(store, state, { hear, onFault: options.onFault })
+      polling = pollStore(store, state, { hear, onFault: options.onFault })
         .then(set)
         .finally(() => {
           polling = null;
@@ -142,9 +142,9 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
           : notLoaded(state),
       listed: async () =>
         state.kind === 'loaded'
-          ? listedNow(state.list.table, standingNow(state.list))
+          ? listInForce(state.list.table, standingNow(state.list))
           : notLoaded(state),
-      lookUpOn: (on, addresses) => answeredOn(store, options, on, addresses),
+      lookUpOn: (on, addresses) => answerForDay(store, options, on, addresses),
     },
     poll,
     start: async () => {
@@ -185,7 +185,7 @@ type Hearing = {
 };
 
 /** The state after asking the store once. A loaded list is only ever replaced by another one. */
-async function polled(
+async function pollStore(
   store: PublicationStore,
   before: State,
   { hear, onFault }: Hearing,
@@ -201,7 +201,11 @@ async function polled(
   if (publication === null) {
     return before.kind === 'loaded' ? before : { kind: 'never', newest: newest_refusal };
   }
-  if (before.kind === 'loaded' && hasRowsOf(before.list.publication, publication)) {
+  if (
+    before.kind === 'loaded' &&
+    before.list.publication.id === publication.id &&
+    before.list.publication.reader_version === publication.reader_version
+  ) {
     const { table } = before.list;
     return { kind: 'loaded', list: { publication, superseded, table }, refusals };
   }
@@ -216,13 +220,8 @@ async function polled(
   return { kind: 'loaded', list: { publication, superseded, table }, refusals };
 }
 
-/** Whether the rows of one are those of the other: the same file, by the same reader. */
-function hasRowsOf(loaded: HeldPublication, { id, reader_version }: HeldPublication): boolean {
-  return loaded.id === id && loaded.reader_version === reader_version;
-}
-
 /** Answers for a past day from the store, whatever is loaded. */
-async function answeredOn(
+async function answerForDay(
   store: PublicationStore,
   rules: ListRules,
   on: string,
@@ -319,7 +318,7 @@ export function answerNow(
 }
 
 /** Every address of the list in force: to its end while the list is young enough, else in part. */
-export function listedNow(
+export function listInForce(
   table: ListTable,
   { facts, origin, tooOld }: Standing,
 ): Partly<ListedAddresses, SanctionsListPort> {
@@ -406,11 +405,16 @@ export function dayNotCovered(
   const both = inBoth.length === 0 ? '' : ` Listed in both: ${inBoth.join(', ')}.`;
   return unread(
     PORT,
-    why('list_date_not_covered', { on, before: named(before), after: named(after), both }),
+    why('list_date_not_covered', {
+      on,
+      before: publicationText(before),
+      after: publicationText(after),
+      both,
+    }),
   );
 }
 
-function named(publication: HeldPublication | null): string {
+function publicationText(publication: HeldPublication | null): string {
   return publication === null ? 'none' : `the publication of ${publication.published}`;
 }
 
@@ -595,7 +599,7 @@ type Options = {
 /** The versions that a process answers from. */
 export function servedVersions(options: Options): ServedVersions {
   const { list, store, imports, simulated, now } = options;
-  const minted = <T>(value: T): Reading<T, ServedVersionsPort> => {
+  const mint = <T>(value: T): Reading<T, ServedVersionsPort> => {
     const as_of = now();
     const source = { name: 'Control store', url: 'control-store:', as_of, simulated } as const;
     return read(value, { port: VERSIONS_PORT, source: { ...source, kind: 'table' } });
@@ -608,18 +612,18 @@ export function servedVersions(options: Options): ServedVersions {
         return { table: table_name, source, sha256, imported_at: completed_at };
       });
       const versions: Versions = { list: version, tables };
-      return minted(versions);
+      return mint(versions);
     },
     listOf: async (version) => {
-      if (!version.read) return minted(silentList(version.why));
+      if (!version.read) return mint(silentList(version.why));
       const held = await store.held();
       if (!(held instanceof Read)) return unread(VERSIONS_PORT, held.why);
       const publication = held.value.find(({ sha256 }) => sha256 === version.facts.sha256);
-      if (publication === undefined) return minted(null);
+      if (publication === undefined) return mint(null);
       const entries = await store.entries(publication.id);
       if (!(entries instanceof Read)) return unread(VERSIONS_PORT, entries.why);
       const isWhole = distinctAddresses(entries.value) === version.facts.addresses;
-      return minted(isWhole ? listAt(version, entries.value) : null);
+      return mint(isWhole ? listAt(version, entries.value) : null);
     },
   };
 }
@@ -646,7 +650,7 @@ function listAt(
   return {
     lookUp: async (addresses) => answerNow(table, standing, addresses),
     lookUpOn: async (_on, addresses) => answerNow(table, standing, addresses),
-    listed: async () => listedNow(table, standing),
+    listed: async () => listInForce(table, standing),
   };
 }
 

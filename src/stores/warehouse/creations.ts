@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { part, read } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { ContractCreations, Creation } from '../../ports/accounts.ts';
+import type { ContractCreations } from '../../ports/accounts.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from './engine/executor.ts';
 import { addressHex, addressOf, hashOf } from './transfers/append.ts';
 import { type HeldBlocksOf, isUndone, readHeld, tipRows } from './transfers/held.ts';
@@ -28,7 +28,7 @@ const ROW = `lower(hex(created)), lower(hex(creator)), lower(hex(max(initiator))
 const GROUPED = 'GROUP BY created, creator, tx_hash, block';
 
 // Blocks above the final ones stand apart until they are final.
-const ofCreated = (tip: string) => `
+const createdSql = (tip: string) => `
 SELECT ${ROW} FROM creations
 WHERE chain = {chain:String} AND created = unhex({address:String}) ${GROUPED}
 UNION ALL
@@ -36,7 +36,7 @@ SELECT ${ROW} FROM tip_creations
 WHERE ${tip} AND created = unhex({address:String})
 ${GROUPED}
 LIMIT ${CREATIONS_MAX + 1}`;
-const ofSigners = (tip: string) => `
+const signersSql = (tip: string) => `
 SELECT ${ROW} FROM creators
 WHERE chain = {chain:String} AND addr IN (SELECT unhex(arrayJoin({addresses:Array(String)})))
   AND initiator = addr ${GROUPED}
@@ -69,7 +69,18 @@ export function warehouseCreations(
         );
         // A tip that changed meanwhile was not there to be read under its old stamps.
         if (await isUndone(warehouse, held, call)) throw new WarehouseUnavailable('interrupted');
-        const creations = rows.map((row) => creationOf(chain, row));
+        const creations = rows.map((row) => {
+          const [created, creator, signer, tx, block, at] = row;
+          return {
+            chain,
+            block,
+            at,
+            tx: hashOf(tx),
+            created: addressOf(created),
+            creator: addressOf(creator),
+            signer: signer === '' ? null : addressOf(signer),
+          };
+        });
         const simulated = rows.some((row) => row[6] === 0) || reach.simulated;
         const as_of = reach.to_time === null ? now() : reach.to_time;
         const origin = { port: PORT, source: warehouseSource(as_of, simulated) } as const;
@@ -90,31 +101,18 @@ async function rowsAround(
   call: Call,
 ): Promise<{ rows: Row[]; cut: boolean }> {
   const query = { ...call, row: creationRow, tuples: true, rowsMax: CREATIONS_MAX + 1 };
-  const own = await warehouse.query(ofCreated(at.tip), {
+  const own = await warehouse.query(createdSql(at.tip), {
     ...query,
     params: { chain: at.chain, address: addressHex(address) },
   });
   const signers = own.map((row) => row[2]).filter((signer) => signer !== '');
   const addresses = [...new Set([addressHex(address), ...signers])];
-  const signed = await warehouse.query(ofSigners(at.tip), {
+  const signed = await warehouse.query(signersSql(at.tip), {
     ...query,
     params: { chain: at.chain, addresses },
   });
   const cut = own.length > CREATIONS_MAX || signed.length > CREATIONS_MAX;
   return { rows: [...own, ...signed], cut };
-}
-
-function creationOf(chain: EvmChainName, row: Row): Creation {
-  const [created, creator, signer, tx, block, at] = row;
-  return {
-    chain,
-    block,
-    at,
-    tx: hashOf(tx),
-    created: addressOf(created),
-    creator: addressOf(creator),
-    signer: signer === '' ? null : addressOf(signer),
-  };
 }
 
 /** The rows of the chain's tip that count. */

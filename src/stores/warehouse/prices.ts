@@ -4,19 +4,11 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { collect, rowsUnder } from '../../evidence/measure.ts';
-import { type Reading, read } from '../../evidence/reading.ts';
-import {
-  type PriceAsk,
-  type PricesPort,
-  type PriceTable,
-  priceTime,
-  type ReadPrice,
-} from '../../ports/history.ts';
+import { type PriceAsk, type PriceTable, priceTime, type ReadPrice } from '../../ports/history.ts';
 import type { Warehouse } from './engine/executor.ts';
 import { addressHex, addressOf, insertRows } from './transfers/append.ts';
-import { unreadFor, warehouseSource } from './transfers/imports.ts';
+import { warehouseReadings } from './transfers/imports.ts';
 
-const PORT = 'prices';
 const READ_TIMEOUT_MS = 5_000;
 
 const priceRow = z.tuple([
@@ -44,17 +36,10 @@ export function warehousePrices(
   now: () => number,
   simulated: boolean,
 ): PriceTable {
-  async function asked<T>(work: () => Promise<T>): Promise<Reading<T, PricesPort>> {
-    try {
-      const value = await work();
-      return read(value, { port: PORT, source: warehouseSource(now(), simulated) });
-    } catch (error) {
-      return unreadFor(PORT, error);
-    }
-  }
+  const ask = warehouseReadings('prices', now, simulated);
   return {
     held: (asks, signal) =>
-      asked(async () => {
+      ask(async () => {
         const byKey = new Map<string, PriceAsk[]>();
         for (const ask of asks) collect(byKey, keyOf(ask), ask);
         const keys = [...byKey.values()].flatMap(([first]) => (first === undefined ? [] : [first]));
@@ -71,7 +56,7 @@ export function warehousePrices(
         });
       }),
     keep: (rows) =>
-      asked(async () => {
+      ask(async () => {
         const columns = ['chain', 'token_hex', 'at', 'usd', 'basis', 'read_at'];
         await insertRows(warehouse, 'prices', {
           columns,

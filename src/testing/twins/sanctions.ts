@@ -22,7 +22,7 @@ import {
   type ListRules,
   type ListTable,
   listEntriesUnder,
-  listedNow,
+  listInForce,
   neverLoaded,
   standingOf,
   tableOf,
@@ -61,7 +61,7 @@ export function memorySanctionsList(options: MemoryListOptions): SanctionsList {
     listed: async () => {
       if (inForce === undefined) return neverLoaded(null);
       const standing = standingOf(inForce.publication, null, options, options.now());
-      return listedNow(inForce.table, standing);
+      return listInForce(inForce.table, standing);
     },
     lookUpOn: async (on, addresses) => {
       if (inForce === undefined) return neverLoaded(null);

@@ -312,17 +312,17 @@ export function controlReadings<P extends string>(
     simulated: context.simulated,
   });
   const silent = (fault: string) => unread(port, why('store_unreadable', { what, fault }));
-  const minted = <T>(value: T) => read(value, { port, source: source() });
+  const mint = <T>(value: T) => read(value, { port, source: source() });
   const ask = async <T>(question: () => Promise<T>): Promise<Reading<T, P>> => {
     try {
-      return minted(await question());
+      return mint(await question());
     } catch (error) {
       if (error instanceof StoreUnavailable) return silent(error.fault);
       throw error;
     }
   };
   return {
-    read: minted,
+    read: mint,
     silent,
     source,
     ask,

@@ -13,9 +13,9 @@ export const STALE_MAX_MS = 5_000;
 /** Answers kept; the oldest goes first. */
 const KEPT_MAX = 20_000;
 
-type Asked = readonly [SecretHash, ...SecretHash[]];
-type Find<T, P extends string> = (secrets: Asked) => Promise<Reading<T, P>>;
-type Remembered<T, P extends string> = (secrets: Asked) => Soon<Reading<T, P>>;
+type SecretHashes = readonly [SecretHash, ...SecretHash[]];
+type Find<T, P extends string> = (secrets: SecretHashes) => Promise<Reading<T, P>>;
+type Remembered<T, P extends string> = (secrets: SecretHashes) => Soon<Reading<T, P>>;
 type Kept<T, P extends string> = { readonly reading: Reading<T, P>; readonly askedMs: number };
 
 /** A look-up with a memory, and how to empty it after a change made here. */
@@ -36,7 +36,7 @@ export function rememberLookUps<T, P extends string>(
   let kept = new Map<string, Kept<T, P>>();
   let asking = new Map<string, Promise<Reading<T, P>>>();
 
-  async function ask(name: string, secrets: Asked): Promise<Reading<T, P>> {
+  async function ask(name: string, secrets: SecretHashes): Promise<Reading<T, P>> {
     const memory = kept;
     const askedMs = monotonicMs();
     const reading = await find(secrets);
@@ -74,9 +74,9 @@ export function rememberLookUps<T, P extends string>(
 }
 
 // A caller that is seen again sends the very hashes that it sent before.
-const names = new WeakMap<Asked, string>();
+const names = new WeakMap<SecretHashes, string>();
 
-function nameOf(secrets: Asked): string {
+function nameOf(secrets: SecretHashes): string {
   const known = names.get(secrets);
   if (known !== undefined) return known;
   const name = secrets.map(({ hash }) => Buffer.from(hash).toString('latin1')).join();

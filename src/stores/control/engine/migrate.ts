@@ -46,7 +46,13 @@ export async function migrate(
       await session.query('select pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
       const stamped = await checkStamp(session, deployment);
       const applied = await applyMissing(session, files);
-      if (stamped !== 'current') await writeStamp(session, deployment);
+      if (stamped !== 'current') {
+        await session.query(
+          'insert into deployment (simulated, secret_fingerprint) values ($1, $2) ' +
+            'on conflict (only_one) do update set secret_fingerprint = excluded.secret_fingerprint',
+          [deployment.simulated, deployment.secret_fingerprint],
+        );
+      }
       return applied;
     },
     { timeoutMs: MIGRATION_TIMEOUT_MS },
@@ -131,12 +137,4 @@ async function applyMissing(
     applied.push(name);
   }
   return applied;
-}
-
-async function writeStamp(session: Session, deployment: Deployment): Promise<void> {
-  await session.query(
-    'insert into deployment (simulated, secret_fingerprint) values ($1, $2) ' +
-      'on conflict (only_one) do update set secret_fingerprint = excluded.secret_fingerprint',
-    [deployment.simulated, deployment.secret_fingerprint],
-  );
 }

@@ -24,7 +24,7 @@ export function preparedStatements(
     const { queryParams, resultFields } = await engine.describeQuery(sql);
     const name = `often_${kept.size}`;
     await engine.execProtocol(
-      joined([protocol.serialize.parse({ name, text: sql }), protocol.serialize.sync()]),
+      joinParts([protocol.serialize.parse({ name, text: sql }), protocol.serialize.sync()]),
     );
     const write = queryParams.map(({ serializer }) => (value: unknown): string | null => {
       if (value === null) return null;
@@ -38,9 +38,9 @@ export function preparedStatements(
   return async (sql, params) => {
     const known = kept.get(sql);
     const { name, write, fields } = known === undefined ? await prepare(sql) : known;
-    const values = params.map((param, i) => written(write[i], param));
+    const values = params.map((param, i) => paramText(write[i], param));
     const { messages } = await engine.execProtocol(
-      joined([
+      joinParts([
         protocol.serialize.bind({ statement: name, values }),
         protocol.serialize.execute({}),
         protocol.serialize.sync(),
@@ -56,7 +56,7 @@ export function preparedStatements(
   };
 }
 
-function written(
+function paramText(
   write: ((value: unknown) => string | null) | undefined,
   param: Param,
 ): string | null {
@@ -77,7 +77,7 @@ function rowOf(
   );
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function joinParts(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.length, 0));
   let at = 0;
   for (const part of parts) {

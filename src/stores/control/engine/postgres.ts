@@ -37,12 +37,14 @@ export function openPostgres(url: string): Database {
   pool.on('error', () => undefined);
   let closed = false;
 
-  async function connected<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async function withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
     if (closed) throw new StoreUnavailable('it has been closed', 'ECLOSED');
     if (pool.waitingCount >= WAITING_MAX) {
       throw new StoreUnavailable('too many callers wait', 'EBUSY');
     }
-    const client: Client = await pool.connect().catch(rethrown);
+    const client: Client = await pool.connect().catch((error: unknown): never => {
+      throw knownFault(error);
+    });
     const onError = () => {
       client.broken = true;
     };
@@ -59,9 +61,9 @@ export function openPostgres(url: string): Database {
     kind: 'postgres',
     durable: true,
     query: <T extends object>(sql: string, params?: readonly Param[]) =>
-      connected((client) => run<T>(client, sql, listOrNone(params), STATEMENT_TIMEOUT_MS)),
+      withClient((client) => run<T>(client, sql, listOrNone(params), STATEMENT_TIMEOUT_MS)),
     transaction: (work, limits) =>
-      connected((client) => transact(own(client, timeoutOf(limits)), work, timeoutOf(limits))),
+      withClient((client) => transact(own(client, timeoutOf(limits)), work, timeoutOf(limits))),
     close: async () => {
       closed = true;
       await pool.end();
@@ -85,7 +87,12 @@ function poolOf(url: string): Pool {
     query_timeout: STATEMENT_TIMEOUT_MS + ANSWER_GRACE_MS,
     keepAlive: true,
     application_name: 'exhibit',
-    types: { getTypeParser: parserOf },
+    types: {
+      getTypeParser: (typeId: number, format?: string) => {
+        const parser = format === 'binary' ? undefined : PARSERS.get(typeId);
+        return parser ?? types.getTypeParser(typeId, format === 'binary' ? 'binary' : 'text');
+      },
+    },
   });
 }
 
@@ -113,7 +120,7 @@ async function run<T extends object>(
   const request = {
     text: sql,
     query_timeout: timeoutMs + ANSWER_GRACE_MS,
-    ...(params.length > 0 && { values: params.map(written) }),
+    ...(params.length > 0 && { values: params.map(driverParam) }),
   };
   try {
     const result = await client.query<T>(request);
@@ -126,12 +133,8 @@ async function run<T extends object>(
   }
 }
 
-function rethrown(error: unknown): never {
-  throw knownFault(error);
-}
-
-function written(param: Param): unknown {
-  if (Array.isArray(param)) return param.map(written);
+function driverParam(param: Param): unknown {
+  if (Array.isArray(param)) return param.map(driverParam);
   return param instanceof Uint8Array ? Buffer.from(param) : param;
 }
 
@@ -178,8 +181,3 @@ const PARSERS = new Map<number, (value: string) => unknown>([
     (value) => textArray(value).map((item) => (item === null ? null : BigInt(item))),
   ],
 ]);
-
-function parserOf(typeId: number, format?: string): (value: string) => unknown {
-  const parser = format === 'binary' ? undefined : PARSERS.get(typeId);
-  return parser ?? types.getTypeParser(typeId, format === 'binary' ? 'binary' : 'text');
-}

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { BulkImportOrder, BulkImportOutcome } from '../../../ports/indexing.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { transferStore } from '../transfers/store.ts';
@@ -46,7 +46,7 @@ export async function freshFolder(): Promise<string> {
 
 /** A warehouse with all tables, on an engine of its own. */
 export async function freshWarehouse(): Promise<EmbeddedWarehouse> {
-  const warehouse = await embeddedWarehouse(join(await freshFolder(), 'store'));
+  const warehouse = await openEmbedded(join(await freshFolder(), 'store'));
   await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
   return warehouse;
 }

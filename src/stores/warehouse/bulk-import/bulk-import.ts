@@ -19,7 +19,7 @@ import type {
 } from '../../../ports/indexing.ts';
 import { fingerprintOf } from '../../../sources/files/input-file.ts';
 import { ImportFault } from '../../../sources/files/text-lines.ts';
-import { embeddedWarehouse } from '../engine/embedded.ts';
+import { openEmbedded } from '../engine/embedded.ts';
 import { ENGINE_LIMITS } from '../engine/engine.ts';
 import {
   type Call,
@@ -30,13 +30,13 @@ import {
   WarehouseRefusal,
   WarehouseUnavailable,
 } from '../engine/executor.ts';
-import { observed } from '../transfers/append.ts';
+import { observedFlag } from '../transfers/append.ts';
 import { degreeCount, keepCounts } from '../transfers/counts.ts';
 import { type ImportLedger, importLedger } from '../transfers/imports.ts';
 import {
-  begun,
   type Checkpoint,
   coverageOf,
+  firstCheckpoint,
   forgetCheckpoint,
   type ImportTables,
   importTables,
@@ -102,7 +102,7 @@ export function bulkImporter(
       underWay.add(plan.id);
       try {
         await clearLeft(into.warehouse, directory, underWay);
-        return await imported({ into, directory, blockRows }, plan, order, watch);
+        return await runImport({ into, directory, blockRows }, plan, order, watch);
       } finally {
         underWay.delete(plan.id);
       }
@@ -133,7 +133,7 @@ type Importer = {
   readonly blockRows: number;
 };
 
-async function imported(
+async function runImport(
   { into, directory, blockRows }: Importer,
   plan: ImportPlan,
   order: BulkImportOrder,
@@ -142,8 +142,7 @@ async function imported(
   const { warehouse, now } = into;
   const folder = join(directory, UNDER_WAY, plan.id);
   await mkdir(join(folder, 'files'), { recursive: true, mode: 0o700 });
-  const own =
-    'queryFile' in warehouse ? null : await embeddedWarehouse(join(folder, 'engine'), OWN);
+  const own = 'queryFile' in warehouse ? null : await openEmbedded(join(folder, 'engine'), OWN);
   try {
     const local = 'queryFile' in warehouse ? warehouse : own;
     if (local === null)
@@ -151,9 +150,9 @@ async function imported(
     const reading = { plan, order, folder, local, warehouse, watch };
     const tables = importTables(warehouse, plan.id);
     const work = { ...reading, blockRows, tables, ledger: importLedger(warehouse, now) };
-    const known = await knownFiles(work);
-    const state = await importFiles(work, known, await resumed(work));
-    const outcome = await ended(work, state, filesOf(known, state), { into, directory });
+    const known = await recogniseFiles(work);
+    const state = await importFiles(work, known, await resumeImport(work));
+    const outcome = await endImport(work, state, filesOf(known, state), { into, directory });
     if (outcome.outcome !== 'completed') return outcome;
     await tables.clear();
     await rm(folder, { recursive: true, force: true });
@@ -164,7 +163,7 @@ async function imported(
 }
 
 /** Where the import was, if it is listed as begun; else its beginning, with nothing left of it. */
-async function resumed({ plan, order, folder, tables, ledger }: Work): Promise<Checkpoint> {
+async function resumeImport({ plan, order, folder, tables, ledger }: Work): Promise<Checkpoint> {
   const listed = await ledger.find(plan.id);
   const kept = await readCheckpoint(folder);
   if (kept !== null && listed !== null && listed.state === 'begun') return kept;
@@ -172,7 +171,7 @@ async function resumed({ plan, order, folder, tables, ledger }: Work): Promise<C
   await tables.clear();
   const { chain, origin } = order;
   await ledger.begin({ import_id: plan.id, chain, origin, source: sourceOf(plan) });
-  return begun();
+  return firstCheckpoint();
 }
 
 function filesOf(
@@ -190,7 +189,7 @@ function filesOf(
   });
 }
 
-async function ended(
+async function endImport(
   { plan, order, tables, ledger, watch }: Work,
   state: Checkpoint,
   files: readonly ImportedFile[],
@@ -329,7 +328,7 @@ async function writeAndReadOn(
   next: Ready | undefined,
   datasets: ReadonlySet<string>,
   state: Checkpoint,
-  progress: Told,
+  progress: TellProgress,
 ): Promise<Checkpoint> {
   const ending = new AbortController();
   const signal = AbortSignal.any([work.watch.signal, ending.signal]);
@@ -373,11 +372,15 @@ async function inOrder(work: Work, files: readonly KnownFile[]): Promise<readonl
 }
 
 type UnderWay = { readonly rows: number; readonly bytes: number };
-type Told = (now: { readonly state?: Checkpoint; readonly underWay?: UnderWay }) => void;
+type TellProgress = (now: { readonly state?: Checkpoint; readonly underWay?: UnderWay }) => void;
 const NOTHING: UnderWay = { rows: 0, bytes: 0 };
 
 /** Half of the way is read, half written. */
-function progressOf({ watch, plan }: Work, files: readonly KnownFile[], from: Checkpoint): Told {
+function progressOf(
+  { watch, plan }: Work,
+  files: readonly KnownFile[],
+  from: Checkpoint,
+): TellProgress {
   const all = files.reduce((sum, { file }) => sum + file.bytes, 0);
   let latest = { state: from, underWay: NOTHING };
   return (now) => {
@@ -402,7 +405,7 @@ async function readIfRoom(
   work: Work,
   next: Ready,
   state: Checkpoint,
-  progress: Told,
+  progress: TellProgress,
 ): Promise<Checkpoint['read'] | null> {
   try {
     return await read(work, next, state, progress);
@@ -421,7 +424,7 @@ async function read(
   work: Work,
   { known }: Ready,
   state: Checkpoint,
-  progress: Told,
+  progress: TellProgress,
 ): Promise<Checkpoint['read'] | null> {
   const { number, bytes } = known.file;
   if (String(number) in state.read) return null;
@@ -446,7 +449,7 @@ async function writeBefore(
   work: Work,
   { bound, datasets, reading }: Ahead,
   from: Checkpoint,
-  progress: Told,
+  progress: TellProgress,
 ): Promise<Checkpoint> {
   const { warehouse, tables, folder, blockRows } = work;
   let state = from;
@@ -475,7 +478,7 @@ function windowOf(
 ): Window {
   const { chain, origin, failed_excluded } = order;
   const blocks = { import_id: plan.id, from_block, to_block };
-  return { ...blocks, chain, observed: observed(origin), failed_excluded, datasets };
+  return { ...blocks, chain, observed: observedFlag(origin), failed_excluded, datasets };
 }
 
 function stopIfAsked({ watch }: Work): void {
@@ -515,13 +518,13 @@ export type FileReading = {
 };
 
 /** Recognises every file before any is read; `null` for an empty one. */
-export async function knownFiles(work: FileReading): Promise<readonly (KnownFile | null)[]> {
+export async function recogniseFiles(work: FileReading): Promise<readonly (KnownFile | null)[]> {
   const known: (KnownFile | null)[] = [];
-  for (const file of work.plan.files) known.push(await recognised(file, work));
+  for (const file of work.plan.files) known.push(await recogniseFile(file, work));
   return known;
 }
 
-async function recognised(file: PlannedFile, work: FileReading): Promise<KnownFile | null> {
+async function recogniseFile(file: PlannedFile, work: FileReading): Promise<KnownFile | null> {
   if (file.format === 'empty') {
     work.watch.onNote(`${file.name}: empty.`);
     return null;
@@ -536,7 +539,7 @@ async function recognised(file: PlannedFile, work: FileReading): Promise<KnownFi
   const unread = { path, format, gzip, columns: [] };
   const columns: readonly FileColumn[] =
     file.columns === null
-      ? await named(name, columnsOf(work.local, unread))
+      ? await nameFault(name, columnsOf(work.local, unread))
       : file.columns.map((column) => ({ name: column, type: null }));
   const layout = fileLayoutOf(
     name,
@@ -563,7 +566,7 @@ export async function reachOf(
   // The order of rows does not matter here, so that text may be parsed by all threads.
   const settings = { ...READ_SETTINGS, max_threads: 2, input_format_parallel_parsing: 1 };
   const query = { ...READ, signal: work.watch.signal, row, settings };
-  const [reach] = await named(file.name, work.local.queryFile(source, sql, query));
+  const [reach] = await nameFault(file.name, work.local.queryFile(source, sql, query));
   if (reach === undefined) throw new RangeError('an aggregate has one row');
   return reach.n === 0 ? null : reach;
 }
@@ -583,7 +586,7 @@ export async function readFile(
   const sql = (table: string) => rowsStatement(rows, table);
   const call = { ...READ, signal: watch.signal, settings: READ_SETTINGS };
   try {
-    await named(file.name, warehouse.commandFile(source, sql, call));
+    await nameFault(file.name, warehouse.commandFile(source, sql, call));
   } finally {
     clearInterval(look);
   }
@@ -593,7 +596,7 @@ export async function readFile(
 }
 
 /** The engine's words may quote the file; only what kind of fault it is, and where, is told. */
-async function named<T>(name: string, work: Promise<T>): Promise<T> {
+async function nameFault<T>(name: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (fault) {

@@ -17,7 +17,7 @@ import { completeBlocks, WRITE } from '../transfers/append.ts';
 import {
   blocksStatement,
   factsStatement,
-  ofWindow,
+  inWindow,
   proofQuery,
   type Window,
   withdrawalsStatement,
@@ -180,7 +180,7 @@ async function nextBlocks(
 export type ImportTables = ReturnType<typeof importTables>;
 
 async function countsOf(warehouse: Warehouse, window: Window): Promise<WindowCounts> {
-  const from = `FROM import_facts WHERE ${ofWindow(window)}`;
+  const from = `FROM import_facts WHERE ${inWindow(window)}`;
   const [transfers, success_unknown, creations, of_another_fork, contradicted] = (await numbers(
     warehouse,
     `SELECT countIf(kind != '' AND success != 1), countIf(kind != '' AND success = 0),
@@ -273,7 +273,7 @@ export type Checkpoint = z.infer<typeof checkpoint>;
 const FILE = 'checkpoint.json';
 
 /** Where an import begins. */
-export function begun(): Checkpoint {
+export function firstCheckpoint(): Checkpoint {
   const facts = { rows_written: 0, transfers: 0, creations: 0, success_unknown: 0 };
   const apart = { of_another_fork: 0, contradicted: 0, left_out: {}, proved: [] };
   return { read: {}, dropped: [], next_block: 0, ...facts, ...apart };
@@ -323,14 +323,14 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 const HOLES_MAX = 1_000;
 
 /** What is asked of the rows of an import that were refused, and of their times. */
-export type ToldRows = Pick<ImportTables, 'refusedBlocks' | 'lastTime'>;
+export type RefusedRowReads = Pick<ImportTables, 'refusedBlocks' | 'lastTime'>;
 
 /** What of an import's counts its coverage hangs on. */
 type Counted = Pick<
   Checkpoint,
   'proved' | 'of_another_fork' | 'contradicted' | 'success_unknown' | 'left_out'
 >;
-type Told = { readonly kind: TransferKind; readonly by: readonly BulkDataset[] };
+type WholeKind = { readonly kind: TransferKind; readonly by: readonly BulkDataset[] };
 
 /** The ranges to record. */
 export async function coverageOf(
@@ -338,7 +338,7 @@ export async function coverageOf(
   order: BulkImportOrder,
   files: readonly ImportedFile[],
   source: string,
-  rows: ToldRows,
+  rows: RefusedRowReads,
   onNote: (line: string) => void,
 ): Promise<readonly HeldTableRange[]> {
   const common = { chain: order.chain, source, origin: order.origin } as const;
@@ -356,7 +356,7 @@ export async function coverageOf(
     return proved;
   }
   const declared: HeldTableRange[] = [];
-  for (const told of toldKinds(state, order, files, onNote)) {
+  for (const told of kindsToldWhole(state, order, files, onNote)) {
     const holes = await holesOf(told, rows);
     if (holes === null) {
       onNote(`${told.kind}: too many rows were refused, so no declared block is held in full.`);
@@ -372,14 +372,14 @@ export async function coverageOf(
 }
 
 /** The kinds of transfer that the files can tell whole, each with the datasets that tell it. */
-function toldKinds(
+function kindsToldWhole(
   state: Counted,
   { chain }: BulkImportOrder,
   files: readonly ImportedFile[],
   onNote: (line: string) => void,
-): readonly Told[] {
+): readonly WholeKind[] {
   const has = (dataset: BulkDataset) => files.some((file) => file.dataset === dataset);
-  const kinds: Told[] = [];
+  const kinds: WholeKind[] = [];
   if (has('token_transfers')) kinds.push({ kind: 'token', by: ['token_transfers'] });
   const coins: BulkDataset[] = (['traces', 'transactions', 'native_transfers'] as const).filter(
     has,
@@ -401,7 +401,10 @@ function toldKinds(
 
 const FIRST_BLOCK = 0;
 
-async function holesOf({ by }: Told, rows: ToldRows): Promise<readonly number[] | null> {
+async function holesOf(
+  { by }: WholeKind,
+  rows: RefusedRowReads,
+): Promise<readonly number[] | null> {
   const holes = new Set<number>();
   for (const dataset of by) {
     const blocks = await rows.refusedBlocks(dataset, HOLES_MAX + 1);

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BulkImportOrder } from '../../../ports/indexing.ts';
 import { trialsOf } from '../../../testing/trials.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import { WarehouseUnavailable } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import {
@@ -204,10 +204,10 @@ const KILLS_MS_MAX = KILLED_AT.length * 120_000;
 const IMPORTER = `
 const [dist, directory, files, at] = process.argv.slice(1);
 const load = (path) => import(dist + path);
-const { embeddedWarehouse } = await load('stores/warehouse/engine/embedded.js');
+const { openEmbedded } = await load('stores/warehouse/engine/embedded.js');
 const { transferStore } = await load('stores/warehouse/transfers/store.js');
 const { bulkImporter } = await load('stores/warehouse/bulk-import/bulk-import.js');
-const opened = await embeddedWarehouse(directory + '/store');
+const opened = await openEmbedded(directory + '/store');
 let writes = 0;
 const counted = (work) => async (...asked) => {
   writes += 1;
@@ -257,11 +257,11 @@ describe('a process that imports is killed', () => {
       await straight.close();
       for (const write of KILLED_AT) {
         const folder = await freshFolder();
-        const opened = await embeddedWarehouse(join(folder, 'store'));
+        const opened = await openEmbedded(join(folder, 'store'));
         await migrateWarehouse(opened, resolve('migrations/warehouse'), { simulated: false });
         await opened.close();
         const said = await killedAt(folder, files, write);
-        const left = await embeddedWarehouse(join(folder, 'store'));
+        const left = await openEmbedded(join(folder, 'store'));
         await mustHoldWhatCounts(left);
         if (said !== 'completed') {
           recordOf(await importedInto(left, [files], { folder, blockRows: 40 }));

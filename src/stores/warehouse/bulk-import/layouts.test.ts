@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SHARED_DATA } from '../../../testing/shared-data.ts';
 import { madeUpAddress } from '../../../world/made-up-address.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import { freshFolder, imported, KeptFacts, recordOf } from './bulk-import.suite.ts';
 
 const hex = (digit: string, chars: number) => `0x${digit.repeat(chars)}`;
@@ -157,7 +157,7 @@ describe('cryo', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await freshFolder();
-    engine = await embeddedWarehouse(join(folder, 'maker'));
+    engine = await openEmbedded(join(folder, 'maker'));
   });
   afterAll(() => engine.close());
 

@@ -112,7 +112,10 @@ function rawOf({ layout, columns }: FileRows, field: Field): string {
   if (name === null) return "''";
   const type = columns.find((column) => column.name === name)?.type;
   const text = textOf(`\`${name}\``, type === undefined ? null : type);
-  if (name.endsWith('value_binary')) return wordOf(text);
+  if (name.endsWith('value_binary')) {
+    const bytes = `if(length(${text}) = 32, ${text}, unhex(substring(${text}, 3)))`;
+    return `if(length(${bytes}) = 32, toString(reinterpretAsUInt256(reverse(${bytes}))), '')`;
+  }
   if (!HEX_FIELDS.has(field)) return `trimBoth(${text})`;
   // Binary columns are told by their length: as text they would have 42 or 66 characters.
   const hex = `if(length(${text}) IN (20, 32), concat('0x', hex(${text})), ${text})`;
@@ -127,12 +130,6 @@ function textOf(column: string, type: string | null): string {
   }
   if (type.includes('DateTime')) return `ifNull(toString(toUnixTimestamp(${column})), '')`;
   return `ifNull(toString(${column}), '')`;
-}
-
-/** A 32-byte big-endian number as decimal text, from bytes or from their hex. */
-function wordOf(text: string): string {
-  const bytes = `if(length(${text}) = 32, ${text}, unhex(substring(${text}, 3)))`;
-  return `if(length(${bytes}) = 32, toString(reinterpretAsUInt256(reverse(${bytes}))), '')`;
 }
 
 const TIME = `multiIf(match(r_time, '^[0-9]{1,10}$'), toInt64OrZero(r_time),
@@ -262,7 +259,7 @@ export function goodRows({ import_id, from_block, to_block }: Window): string {
 }
 
 /** The facts of a window. */
-export function ofWindow({ import_id, from_block, to_block }: Window): string {
+export function inWindow({ import_id, from_block, to_block }: Window): string {
   return `import_id = '${import_id}' AND block BETWEEN ${from_block} AND ${to_block}`;
 }
 
@@ -413,21 +410,21 @@ const WEI_PER_GWEI = '1000000000';
 
 /** The coins that the headers of a window say the chain gave to validators. */
 export function withdrawalsStatement(window: Window): string {
-  const unquoted = (name: string) => `replaceAll(${whole(name)}, '"', '')`;
+  const unquote = (name: string) => `replaceAll(${whole(name)}, '"', '')`;
   const address = "unhex(substring(lower(JSONExtractString(item, 'address')), 3))";
   return `INSERT INTO import_facts (import_id, block, dataset, file, line, block_time, block_hash,
   of_fork, kind, place, from_address, to_address, amount, position, success)
 SELECT import_id, block, 'withdrawals', file, line, block_time, block_hash, of_fork, 'internal',
-  concat(block_hash, ${unquoted('index')}), unhex('${'0'.repeat(40)}'), ${address},
-  toUInt256(${unquoted('amount')}) * ${WEI_PER_GWEI}, ${unquoted('index')}, 2
+  concat(block_hash, ${unquote('index')}), unhex('${'0'.repeat(40)}'), ${address},
+  toUInt256(${unquote('amount')}) * ${WEI_PER_GWEI}, ${unquote('index')}, 2
 FROM import_facts ARRAY JOIN JSONExtractArrayRaw(withdrawals) AS item
-WHERE ${ofWindow(window)} AND dataset = 'blocks' AND ${TELLS_WITHDRAWALS}`;
+WHERE ${inWindow(window)} AND dataset = 'blocks' AND ${TELLS_WITHDRAWALS}`;
 }
 
 /** The statements that write the facts of a window, signers before the transfers they are of. */
 export function writingStatements(window: Window): readonly string[] {
   const { chain, observed, datasets } = window;
-  const from = `FROM import_facts WHERE ${ofWindow(window)}`;
+  const from = `FROM import_facts WHERE ${inWindow(window)}`;
   const standing = `${observed}, ${FINALITY.imported}`;
   const place = 'block, tx, place, kind, token, from_address, to_address, amount';
   // Equal rows at one position are one row; the others are numbered in the order of positions.
@@ -484,33 +481,33 @@ const SHANGHAI_S = 1_681_338_455;
 const headers = (window: Window) => `
 SELECT block, max(tx_count) AS transactions, max(block_time) AS time, max(${TELLS_WITHDRAWALS})
     AS tells_withdrawals
-FROM import_facts WHERE ${ofWindow(window)} AND dataset = 'blocks' AND of_fork = 0
+FROM import_facts WHERE ${inWindow(window)} AND dataset = 'blocks' AND of_fork = 0
   AND tx_count >= 0
-  AND block NOT IN (SELECT block FROM import_facts WHERE ${ofWindow(window)} AND hash_differs = 1)
+  AND block NOT IN (SELECT block FROM import_facts WHERE ${inWindow(window)} AND hash_differs = 1)
 GROUP BY block`;
 
 /** Calls whose number of calls within is not the one that they tell. */
-const traced = (window: Window) => `
+const traceCounts = (window: Window) => `
 SELECT block, countIf(tx != '' AND path = '') AS roots,
   countIf(tx != '' AND subtraces != children) AS cut, countIf(trace = 'reward') AS rewards
 FROM (
   SELECT block, tx, path, trace, subtraces FROM import_facts
-  WHERE ${ofWindow(window)} AND dataset = 'traces'
+  WHERE ${inWindow(window)} AND dataset = 'traces'
 ) AS calls LEFT JOIN (
   SELECT block, tx, replaceRegexpOne(path, '_?[0-9]+$', '') AS caller,
     toInt32(count()) AS children
-  FROM import_facts WHERE ${ofWindow(window)} AND dataset = 'traces' AND tx != '' AND path != ''
+  FROM import_facts WHERE ${inWindow(window)} AND dataset = 'traces' AND tx != '' AND path != ''
   GROUP BY block, tx, caller
 ) AS within ON calls.block = within.block AND calls.tx = within.tx AND calls.path = within.caller
 GROUP BY block`;
 
-const sent = (window: Window) => `
+const senderCounts = (window: Window) => `
 SELECT block, count() AS senders, countIf(status < 0 OR to_address = '') AS untold
-FROM import_facts WHERE ${ofWindow(window)} AND dataset = 'transactions' GROUP BY block`;
+FROM import_facts WHERE ${inWindow(window)} AND dataset = 'transactions' GROUP BY block`;
 
 const spoilt = (window: Window) => `
 SELECT block, groupUniqArray(toString(dataset)) AS datasets FROM import_refused
-WHERE ${ofWindow(window)} AND block > 0 GROUP BY block`;
+WHERE ${inWindow(window)} AND block > 0 GROUP BY block`;
 
 /** Ranges of blocks that are proved: native or internal, from, to, and the time of the last. */
 export function proofQuery(window: Window, rangesMax: number): string {
@@ -529,8 +526,8 @@ SELECT kind, min(block) AS first, max(block), argMax(time, block) FROM (
       arrayJoin(arrayFilter(one -> one != '', [if(is_traced OR is_sent, 'native', ''),
         if(is_internal, 'internal', '')])) AS kind
     FROM (${headers(window)}) AS header
-    LEFT JOIN (${traced(window)}) AS traced USING (block)
-    LEFT JOIN (${sent(window)}) AS sent USING (block)
+    LEFT JOIN (${traceCounts(window)}) AS traced USING (block)
+    LEFT JOIN (${senderCounts(window)}) AS sent USING (block)
     LEFT JOIN (${spoilt(window)}) AS spoilt USING (block)
     WHERE NOT has(datasets, 'blocks')
   )

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStore } from '../../../ports/indexing.ts';
 import { SHARED_DATA } from '../../../testing/shared-data.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { transferStore } from '../transfers/store.ts';
 import { freshFolder, importedInto, recordOf } from './bulk-import.suite.ts';
@@ -51,7 +51,7 @@ describe.each(FILES)('an import into the warehouse of %s', (_, files) => {
   beforeAll(async () => {
     if (absent) return;
     folder = await freshFolder();
-    warehouse = await embeddedWarehouse(join(folder, 'store'));
+    warehouse = await openEmbedded(join(folder, 'store'));
     await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
     store = transferStore(warehouse, () => 1_800_000_000);
   });

@@ -35,7 +35,7 @@ function connect(): Connection {
 }
 
 /** A connection with these settings and no others; what was once set cannot be unset. */
-function settled(connection: Connection, settings: EngineSettings): Connection {
+function connectWith(connection: Connection, settings: EngineSettings): Connection {
   if (Object.keys(connection.settings).every((name) => name in settings)) return connection;
   connection.session.close();
   return connect();
@@ -93,7 +93,7 @@ async function serve(job: Run | Insert, body: Buffer): Promise<void> {
   if (running.size >= options.connections) throw new Error('More statements than connections.');
   running.add(job.id);
   const free = idle.pop() ?? connect();
-  const connection = job.do === 'run' ? settled(free, job.settings) : free;
+  const connection = job.do === 'run' ? connectWith(free, job.settings) : free;
   const work = job.do === 'run' ? run(connection, job, body) : insert(connection, job, body);
   await work.then(
     (bytes) => {
@@ -117,13 +117,6 @@ function close(): void {
   process.exit(0);
 }
 
-function obey(head: unknown, body: Buffer): void {
-  const job = engineOrder.parse(head);
-  if (job.do === 'close') close();
-  else if (job.do === 'cancel') cancel(job.id);
-  else void serve(job, body);
-}
-
 /** Immediate, because a normal exit would wait for statements that nobody can receive. */
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
@@ -139,7 +132,12 @@ function main(): void {
   idle.push(connection);
   stream.on(
     'data',
-    frameReader(({ head, body }) => obey(head, body)),
+    frameReader(({ head, body }) => {
+      const job = engineOrder.parse(head);
+      if (job.do === 'close') close();
+      else if (job.do === 'cancel') cancel(job.id);
+      else void serve(job, body);
+    }),
   );
   // The first statement loads what later ones share; it belongs to the start, not to a caller.
   connection.session.queryAsync('SELECT 1', { format: 'Null' }).then(

@@ -37,7 +37,7 @@ const columnRow = z.object({ name: z.string(), type: z.string() });
 type ParquetSource = Extract<InsertSource, { format: 'Parquet' }>;
 
 /** Opens the warehouse in a directory of its own. Rejects with `WarehouseRefusal`. */
-export async function embeddedWarehouse(
+export async function openEmbedded(
   directory: string,
   limits: EngineLimits = ENGINE_LIMITS,
 ): Promise<EmbeddedWarehouse> {

@@ -13,7 +13,7 @@ import {
   reply,
   writeFrame,
 } from './engine-protocol.ts';
-import { saidError, WarehouseRefusal, WarehouseUnavailable } from './executor.ts';
+import { errorOfText, WarehouseRefusal, WarehouseUnavailable } from './executor.ts';
 
 /** A running child. */
 export type EngineChild = {
@@ -56,7 +56,7 @@ export async function startChild(options: ChildOptions): Promise<EngineChild> {
   if (!(channel instanceof Duplex) || child.pid === undefined) {
     throw new WarehouseRefusal('broken', 'The process of the embedded warehouse did not start.');
   }
-  const life = lived(child, channel, child.pid);
+  const life = followChild(child, channel, child.pid);
   const timer = setTimeout(() => child.kill('SIGKILL'), START_WAIT_MS);
   const opened = await Promise.race([life.ready.then(() => true), life.child.ended]);
   clearTimeout(timer);
@@ -92,7 +92,7 @@ async function listen(channel: Duplex, heard: (frame: Frame) => void): Promise<v
   for await (const piece of channel) if (Buffer.isBuffer(piece)) read(piece);
 }
 
-function lived(child: ChildProcess, channel: Duplex, pid: number) {
+function followChild(child: ChildProcess, channel: Duplex, pid: number) {
   const pending = new Map<number, Pending>();
   let isReady: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
@@ -101,17 +101,17 @@ function lived(child: ChildProcess, channel: Duplex, pid: number) {
   let last = 0;
 
   const ended = new Promise<void>((resolve) => {
-    const gone = () => {
+    const onGone = () => {
       channel.destroy();
       for (const owed of pending.values()) owed.reject(new WarehouseUnavailable('interrupted'));
       pending.clear();
       resolve();
     };
-    child.once('close', gone);
-    child.once('error', gone);
+    child.once('close', onGone);
+    child.once('error', onGone);
   });
 
-  function heard({ head, body }: Frame): void {
+  function hear({ head, body }: Frame): void {
     const said = reply.parse(head);
     if (said.say === 'ready') {
       isReady();
@@ -120,7 +120,7 @@ function lived(child: ChildProcess, channel: Duplex, pid: number) {
     const owed = pending.get(said.id);
     pending.delete(said.id);
     if (said.say === 'done') owed?.resolve(body);
-    else owed?.reject(saidError(body.toString('utf8')));
+    else owed?.reject(errorOfText(body.toString('utf8')));
   }
 
   function tell(message: EngineOrder, body: Uint8Array): void {
@@ -155,7 +155,7 @@ function lived(child: ChildProcess, channel: Duplex, pid: number) {
   }
 
   // A child that says nonsense is killed; its death is told by 'close' like any other.
-  listen(channel, heard).then(
+  listen(channel, hear).then(
     () => undefined,
     () => child.kill('SIGKILL'),
   );

@@ -10,7 +10,7 @@ import {
   startWarehouseFront,
   type WarehouseFront,
 } from '../../../testing/warehouse-front.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from './embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from './embedded.ts';
 import { ENGINE_LIMITS } from './engine.ts';
 import { warehousePromises } from './executor.suite.ts';
 import {
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 warehousePromises('embedded', ENGINE_LIMITS.inFlightMax, async () => {
-  const warehouse = await embeddedWarehouse(await freshDirectory());
+  const warehouse = await openEmbedded(await freshDirectory());
   return { warehouse, close: warehouse.close };
 });
 
@@ -85,7 +85,7 @@ function kill(warehouse: EmbeddedWarehouse): void {
 }
 
 test('the embedded engine counts what may be written, as long as it may be', async () => {
-  const warehouse = await embeddedWarehouse(await freshDirectory());
+  const warehouse = await openEmbedded(await freshDirectory());
   await warehouse.command('CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n', SECONDS_10);
   const before = warehouse.writes();
   expect(before).not.toBeNull();
@@ -111,7 +111,7 @@ describe('the embedded engine dies', () => {
   let warehouse: EmbeddedWarehouse;
   beforeAll(async () => {
     directory = await freshDirectory();
-    warehouse = await embeddedWarehouse(directory);
+    warehouse = await openEmbedded(directory);
     await warehouse.command(
       'CREATE TABLE kept (i UInt64) ENGINE = MergeTree ORDER BY i',
       SECONDS_10,
@@ -167,7 +167,7 @@ describe('the embedded engine dies', () => {
 
   test('a query that cannot be stopped costs the child its life, and the others say interrupted', async () => {
     const impatient = { ...ENGINE_LIMITS, readGraceMs: 0 };
-    const other = await embeddedWarehouse(await freshDirectory(), impatient);
+    const other = await openEmbedded(await freshDirectory(), impatient);
     const innocent = counted(other, SLOW).catch((error: unknown) => error);
     await expect(other.query(SLOW, { timeoutMs: 100, row: count })).rejects.toMatchObject({
       code: 'timeout',
@@ -179,7 +179,7 @@ describe('the embedded engine dies', () => {
   });
 
   test('a second owner of the directory is told so, and the first goes on', async () => {
-    const second = embeddedWarehouse(directory);
+    const second = openEmbedded(directory);
     await expect(second).rejects.toThrow(
       `The warehouse in ${directory} is open in another process: stop that first.`,
     );
@@ -193,8 +193,8 @@ describe('the embedded engine dies', () => {
       '../../../../dist/stores/warehouse/engine/embedded.js',
       import.meta.url,
     );
-    const script = `const { embeddedWarehouse } = await import(${JSON.stringify(embedded.href)});
-      const warehouse = await embeddedWarehouse(${JSON.stringify(store)});
+    const script = `const { openEmbedded } = await import(${JSON.stringify(embedded.href)});
+      const warehouse = await openEmbedded(${JSON.stringify(store)});
       await warehouse.command('CREATE TABLE left (n UInt8) ENGINE = Log', { timeoutMs: 10000 });
       warehouse.query(${JSON.stringify(SLOW)}, { timeoutMs: 600000, row: { parse: () => 0 } });
       while (warehouse.load().inFlight === 0) await new Promise((go) => setTimeout(go, 1));
@@ -204,7 +204,7 @@ describe('the embedded engine dies', () => {
     });
     await new Promise((resolve) => owner.stdout.once('data', resolve));
     owner.kill('SIGKILL');
-    const heir = await embeddedWarehouse(store);
+    const heir = await openEmbedded(store);
     expect(await counted(heir, 'SELECT count() AS n FROM left')).toEqual([{ n: 0 }]);
     await heir.close();
   });
@@ -219,12 +219,12 @@ describe('the embedded engine dies', () => {
 
   test('closing lets a query end; later calls are refused, and the directory is free', async () => {
     const store = await freshDirectory();
-    const first = await embeddedWarehouse(store);
+    const first = await openEmbedded(store);
     const last = counted(first, 'SELECT toUInt8(sleep(0.3)) AS n');
     await first.close();
     expect(await last).toEqual([{ n: 0 }]);
     await expect(counted(first, 'SELECT 1 AS n')).rejects.toMatchObject({ code: 'closed' });
-    const second = await embeddedWarehouse(store);
+    const second = await openEmbedded(store);
     await second.close();
   });
 });

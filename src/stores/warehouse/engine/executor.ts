@@ -270,10 +270,18 @@ export function splitStatements(source: string, layout: ServerLayout): readonly 
     if (distributed?.[1] !== undefined && distributed[2] !== undefined) {
       return layout === 'single' ? [] : [distributedTable(distributed[1], distributed[2])];
     }
-    mustBeRepeatable(statement);
-    if (!statement.startsWith(CLUSTER_ONLY)) return [rendered(statement, layout)];
+    if (!/\bIF (NOT )?EXISTS\b|^CREATE OR REPLACE VIEW\b|\bMODIFY QUERY\b/i.test(statement)) {
+      throw malformedMigration('holds neither IF NOT EXISTS nor IF EXISTS', statement);
+    }
+    if (!statement.includes('{{on_cluster}}')) {
+      throw malformedMigration('does not say {{on_cluster}}', statement);
+    }
+    if (/(?<!\{)\bENGINE\b\s*=?\s*(?!\{\{engine|[\s={])/i.test(statement)) {
+      throw malformedMigration('names an engine without a placeholder', statement);
+    }
+    if (!statement.startsWith(CLUSTER_ONLY)) return [renderStatement(statement, layout)];
     if (layout === 'single') return [];
-    return [rendered(statement.slice(CLUSTER_ONLY.length), layout).trim()];
+    return [renderStatement(statement.slice(CLUSTER_ONLY.length), layout).trim()];
   });
 }
 
@@ -295,24 +303,12 @@ function split(source: string): readonly string[] {
   return statements.filter((text) => text !== '');
 }
 
-function mustBeRepeatable(statement: string): void {
-  if (!/\bIF (NOT )?EXISTS\b|^CREATE OR REPLACE VIEW\b|\bMODIFY QUERY\b/i.test(statement)) {
-    throw malformed('holds neither IF NOT EXISTS nor IF EXISTS', statement);
-  }
-  if (!statement.includes('{{on_cluster}}')) {
-    throw malformed('does not say {{on_cluster}}', statement);
-  }
-  if (/(?<!\{)\bENGINE\b\s*=?\s*(?!\{\{engine|[\s={])/i.test(statement)) {
-    throw malformed('names an engine without a placeholder', statement);
-  }
-}
-
-function malformed(what: string, statement: string): WarehouseRefusal {
+function malformedMigration(what: string, statement: string): WarehouseRefusal {
   const begin = statement.slice(0, 60).replace(/\s+/g, ' ');
   return new WarehouseRefusal('migration_malformed', `A migration ${what}: ${begin}`);
 }
 
-function rendered(statement: string, layout: ServerLayout): string {
+function renderStatement(statement: string, layout: ServerLayout): string {
   return statement
     .replace(PLACEHOLDER, (whole: string, name: string, of: string | undefined) => {
       if (name === 'on_cluster') return layout === 'single' ? '' : "ON CLUSTER '{cluster}'";
@@ -320,7 +316,7 @@ function rendered(statement: string, layout: ServerLayout): string {
       const path = name === 'engine' ? SHARDED : EVERYWHERE;
       const engine = ENGINE.exec(String(of));
       if ((name !== 'engine' && name !== 'engine_everywhere') || engine === null) {
-        throw malformed(`has an unknown placeholder ${whole}`, statement);
+        throw malformedMigration(`has an unknown placeholder ${whole}`, statement);
       }
       const [, family, args] = engine;
       if (layout === 'single') return `${family}(${args})`;
@@ -338,7 +334,7 @@ ENGINE = Distributed('{cluster}', currentDatabase(), ${table}_local, ${key.trim(
 /** The rows of a result document; `interrupted` where it is not one whole document. */
 export function shapedRows<T>(document: string, row: RowShape<T>): readonly T[] {
   const data = wholeData(document);
-  return data.map((value) => shaped(value, row));
+  return data.map((value) => shapeRow(value, row));
 }
 
 function wholeData(document: string): readonly unknown[] {
@@ -356,7 +352,7 @@ function wholeData(document: string): readonly unknown[] {
   return parsed.data;
 }
 
-function shaped<T>(value: unknown, row: RowShape<T>): T {
+function shapeRow<T>(value: unknown, row: RowShape<T>): T {
   try {
     return row.parse(value);
   } catch (cause) {
@@ -445,7 +441,7 @@ export function engineError(
 }
 
 /** The same from the text of an exception: `Code: 62. DB::Exception: … (SYNTAX_ERROR)`. */
-export function saidError(said: string): WarehouseUnavailable | WarehouseQueryError {
+export function errorOfText(said: string): WarehouseUnavailable | WarehouseQueryError {
   const code = CODE.exec(said)?.[1];
   const reason = [...said.matchAll(REASON)].at(-1)?.[1];
   const number = code === undefined ? 0 : Number(code);

@@ -38,13 +38,13 @@ export function chunksOf(
   target: TargetColumns | undefined,
 ): AsyncIterable<Chunk> {
   if ('rows' in source) {
-    const lines = encodedRows(source.rows, source.columns, target);
-    return gathered(lines, 'JSONCompactEachRow');
+    const lines = encodeRows(source.rows, source.columns, target);
+    return gatherChunks(lines, 'JSONCompactEachRow');
   }
-  return gathered(source.bytes, source.format);
+  return gatherChunks(source.bytes, source.format);
 }
 
-async function* encodedRows(
+async function* encodeRows(
   rows: Iterable<readonly InsertCell[]> | AsyncIterable<readonly InsertCell[]>,
   columns: readonly string[],
   target: TargetColumns | undefined,
@@ -59,7 +59,7 @@ async function* encodedRows(
     }
     const at = row.findIndex((cell, index) => cell === null && takesNull[index] !== true);
     if (at !== -1) throw new WarehouseQueryError(0, 'NULL_IN_COLUMN', String(columns[at]));
-    lines.push(`[${row.map(encoded).join(',')}]\n`);
+    lines.push(`[${row.map(encodeCell).join(',')}]\n`);
     if (lines.length === LINES_AT_ONCE) {
       yield Buffer.from(lines.join(''));
       lines = [];
@@ -71,21 +71,21 @@ async function* encodedRows(
 /** Rows turned into bytes in one go. */
 const LINES_AT_ONCE = 1000;
 
-function encoded(cell: InsertCell): string {
+function encodeCell(cell: InsertCell): string {
   if (typeof cell === 'string') return JSON.stringify(cell);
   if (typeof cell === 'bigint') return `"${cell}"`;
   if (typeof cell === 'number') {
     if (Number.isFinite(cell)) return String(cell);
     throw new WarehouseQueryError(0, 'NUMBER_NOT_FINITE', String(cell));
   }
-  if (typeof cell === 'object' && cell !== null) return `[${cell.map(encoded).join(',')}]`;
+  if (typeof cell === 'object' && cell !== null) return `[${cell.map(encodeCell).join(',')}]`;
   return String(cell);
 }
 
 const NEWLINE = 0x0a;
 
 /** Bytes cut after the last line end that fits. Both line formats escape newlines within values. */
-async function* gathered(
+async function* gatherChunks(
   bytes: AsyncIterable<Uint8Array>,
   format: LineFormat,
 ): AsyncIterable<Chunk> {

@@ -47,9 +47,9 @@ export async function migrateWarehouse(
   const files = await readMigrations(directory);
   const layout = use.layout === undefined ? 'single' : use.layout;
   const tables = await tablesOf(warehouse);
-  const stamped = tables.has('deployment') && (await checkedStamp(warehouse, use));
+  const stamped = tables.has('deployment') && (await checkStamp(warehouse, use));
   const done = tables.has('schema_migrations')
-    ? await checkedLedger(warehouse, files, layout)
+    ? await checkLedger(warehouse, files, layout)
     : new Set<string>();
   await run(warehouse, LEDGER, layout);
   const missing = files.filter((file) => !done.has(file.name));
@@ -91,7 +91,7 @@ async function tablesOf(warehouse: Warehouse): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-async function checkedLedger(
+async function checkLedger(
   warehouse: Warehouse,
   files: readonly Migration[],
   layout: ServerLayout,
@@ -117,7 +117,7 @@ async function checkedLedger(
 }
 
 /** Whether the store is stamped; refuses one whose stamp is not ours alone. */
-async function checkedStamp(warehouse: Warehouse, use: WarehouseUse): Promise<boolean> {
+async function checkStamp(warehouse: Warehouse, use: WarehouseUse): Promise<boolean> {
   const sql = 'SELECT DISTINCT simulated FROM deployment';
   const stamps = await warehouse.query(sql, { ...STATEMENT, row: stamp });
   if (stamps.some(({ simulated }) => simulated !== use.simulated)) {
@@ -132,5 +132,5 @@ async function checkedStamp(warehouse: Warehouse, use: WarehouseUse): Promise<bo
 async function writeStamp(warehouse: Warehouse, use: WarehouseUse): Promise<void> {
   const source = { columns: ['simulated'], rows: [[use.simulated]] };
   await warehouse.insert('deployment', source, STATEMENT);
-  await checkedStamp(warehouse, use);
+  await checkStamp(warehouse, use);
 }

@@ -18,13 +18,13 @@ import {
   type Call,
   type CommandOptions,
   engineError,
+  errorOfText,
   type FileSource,
   type InsertSource,
   identifier,
   type Params,
   type QueryOptions,
   RESULT_ROWS_MAX,
-  saidError,
   shapedRows,
   type Warehouse,
   WarehouseQueryError,
@@ -110,7 +110,7 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
     const binding = bindings(sql, options.params);
     await request(slots, options, async ({ abort_signal, seconds }) => {
       const clickhouse_settings = { max_execution_time: seconds };
-      await acknowledged(
+      await awaitAcknowledgement(
         await client.exec({ query: sql, abort_signal, clickhouse_settings, ...binding }),
       );
     });
@@ -120,7 +120,7 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
   async function write(target: string, format: string, bytes: Readable, call: Call): Promise<void> {
     await request(slots, call, async ({ abort_signal }) => {
       const sql = `INSERT INTO ${target} FORMAT ${format}`;
-      await acknowledged(await client.exec({ query: sql, values: bytes, abort_signal }));
+      await awaitAcknowledgement(await client.exec({ query: sql, values: bytes, abort_signal }));
     });
   }
 
@@ -161,7 +161,9 @@ function uploadOf(client: ClickHouseClient, slots: QuerySlots): Warehouse['comma
     await request(slots, call, async ({ abort_signal, seconds }) => {
       const clickhouse_settings = { ...settings, max_execution_time: seconds };
       const values = fileBytes(file);
-      await acknowledged(await client.exec({ query, values, abort_signal, clickhouse_settings }));
+      await awaitAcknowledgement(
+        await client.exec({ query, values, abort_signal, clickhouse_settings }),
+      );
     });
   };
 }
@@ -174,7 +176,10 @@ const EXCEPTION = /Code: \d+\. DB::Exception/;
  * Reads the answer to a statement without result to its end. A status of 200 is said before the
  * statement has ended: its exception may stand in the body. A proxy's page bears no name of ours.
  */
-async function acknowledged({ stream, response_headers }: ExecResult<Readable>): Promise<void> {
+async function awaitAcknowledgement({
+  stream,
+  response_headers,
+}: ExecResult<Readable>): Promise<void> {
   const pieces: Buffer[] = [];
   let held = 0;
   for await (const piece of stream) {
@@ -184,7 +189,7 @@ async function acknowledged({ stream, response_headers }: ExecResult<Readable>):
     pieces.push(piece);
   }
   const said = Buffer.concat(pieces).toString('utf8');
-  if (EXCEPTION.test(said)) throw saidError(said);
+  if (EXCEPTION.test(said)) throw errorOfText(said);
   if (!SERVER_HEADERS.some((name) => name in response_headers)) {
     throw new WarehouseUnavailable('interrupted');
   }
@@ -214,7 +219,7 @@ async function ownFault(
   send: (bytes: Readable) => Promise<void>,
 ): Promise<void> {
   let ofSource: unknown;
-  async function* watched(): AsyncIterable<Uint8Array> {
+  async function* watch(): AsyncIterable<Uint8Array> {
     try {
       yield* source;
     } catch (cause) {
@@ -223,7 +228,7 @@ async function ownFault(
     }
   }
   try {
-    await send(Readable.from(watched(), BYTES));
+    await send(Readable.from(watch(), BYTES));
   } catch (cause) {
     throw ofSource === undefined ? cause : ofSource;
   }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { map, Part, Read, rowsSeen, Unread } from '../../../evidence/reading.ts';
 import type { HeldRange, TransferFact } from '../../../ports/indexing.ts';
 import { evm } from '../../../testing/addresses.ts';
-import { embeddedWarehouse } from '../engine/embedded.ts';
+import { openEmbedded } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { transferStore } from '../transfers/store.ts';
@@ -33,7 +33,7 @@ let warehouse: Warehouse;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-paid-'));
-  warehouse = await embeddedWarehouse(join(folder, 'warehouse'));
+  warehouse = await openEmbedded(join(folder, 'warehouse'));
   await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
 });
 

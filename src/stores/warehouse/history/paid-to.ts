@@ -6,16 +6,11 @@ import { z } from 'zod';
 import type { EvmChainName } from '../../../chain/chain.ts';
 import { part, read } from '../../../evidence/reading.ts';
 import { type Why, why } from '../../../evidence/reasons.ts';
-import type {
-  BridgeArrivals,
-  Payment,
-  PaymentsFound,
-  PaymentsQuery,
-} from '../../../ports/bridges.ts';
+import type { BridgeArrivals, PaymentsFound, PaymentsQuery } from '../../../ports/bridges.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { type HeldBlocks, type HeldBlocksOf, isUndone, readHeld } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/imports.ts';
-import { type HeldTransfer, readPaid } from './warehouse-rows.ts';
+import { readPaid } from './warehouse-rows.ts';
 
 const PORT = 'bridge_arrivals';
 /** The most payments of one recipient that are read. */
@@ -49,7 +44,15 @@ export function warehousePaidTo(
         if (await isUndone(warehouse, held, call)) throw new WarehouseUnavailable('interrupted');
         const simulated = rows.some(({ observed }) => !observed) || reach.simulated;
         const head_time = reach.head_time === null ? now() : reach.head_time;
-        const told: PaymentsFound = { payments: rows.filter(isPaid).map(paymentOf), head_time };
+        const told: PaymentsFound = {
+          payments: rows
+            .filter(({ transfer }) => transfer.kind !== 'nft')
+            .map(({ transfer }) => {
+              const { tx, block, at, from, token, raw_amount: amount } = transfer;
+              return { tx, block, at, from, token, amount };
+            }),
+          head_time,
+        };
         const origin = { port: PORT, source: warehouseSource(head_time, simulated) } as const;
         const cause = simulated ? why('simulated') : whyCut(asked, reach, more, now() - tipMaxAgeS);
         return cause === null ? read(told, origin) : part(told, origin, cause);
@@ -58,15 +61,6 @@ export function warehousePaidTo(
       }
     },
   };
-}
-
-function isPaid({ transfer: { kind } }: HeldTransfer): boolean {
-  return kind !== 'nft';
-}
-
-function paymentOf({ transfer }: HeldTransfer): Payment {
-  const { tx, block, at, from, token, raw_amount: amount } = transfer;
-  return { tx, block, at, from, token, amount };
 }
 
 /** How far all kinds of a chain's transfers are held; `null` where not from the first moment on. */

@@ -60,7 +60,7 @@ export function tokenNames(warehouse: Warehouse, now: () => number) {
     }
   }
 
-  function of(chain: ChainName, token: string): ReturnType<TokenNames['of']> {
+  function nameOf(chain: ChainName, token: string): ReturnType<TokenNames['of']> {
     const before = kept.get(`${chain} ${token}`);
     if (before === undefined || before.known === null) return UNKNOWN;
     const { symbol, decimals, has_market, read_at } = before.known;
@@ -72,9 +72,9 @@ export function tokenNames(warehouse: Warehouse, now: () => number) {
     /** The names for one read; where no token is known at all, nothing is asked. */
     within: (held: HeldBlocksOf, call: Call): TokenNames => ({
       learn: held.hasTokens ? (rows) => learn(rows, call) : async () => undefined,
-      of,
+      of: nameOf,
     }),
-    of,
+    of: nameOf,
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { coalesced, type Load } from './warehouse-rows.ts';
+import { coalesce, type Load } from './warehouse-rows.ts';
 
 const LIMITS = { waitMs: 1, keysMax: 10, divideFrom: 10, loadsMax: 1 };
 const never = new AbortController().signal;
@@ -38,7 +38,7 @@ async function endOf(promise: Promise<unknown>): Promise<unknown> {
 describe('reads at the same time', () => {
   test('become one load, and each is given its own keys', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, LIMITS);
+    const ask = coalesce(load, LIMITS);
     const both = [ask(['a', 'b'], never), ask(['b', 'c'], never)];
     const [first] = await begun(1);
     expect(first?.keys).toEqual(['a', 'b', 'c']);
@@ -56,7 +56,7 @@ describe('reads at the same time', () => {
 
   test('that come while one is loaded go together into the next, not into that one', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, LIMITS);
+    const ask = coalesce(load, LIMITS);
     const first = ask(['a'], never);
     const [running] = await begun(1);
     const later = [ask(['a'], never), ask(['d'], never)];
@@ -70,7 +70,7 @@ describe('reads at the same time', () => {
 
   test('past the most keys of a load are split, and answered whole', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, { ...LIMITS, keysMax: 2, divideFrom: 1 });
+    const ask = coalesce(load, { ...LIMITS, keysMax: 2, divideFrom: 1 });
     const answer = ask(['a', 'b', 'c'], never);
     const [first] = await begun(1);
     expect(first?.keys).toEqual(['a', 'b']);
@@ -83,7 +83,7 @@ describe('reads at the same time', () => {
 
   test('are divided among the loads that may run beside each other', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, { ...LIMITS, divideFrom: 2, loadsMax: 2 });
+    const ask = coalesce(load, { ...LIMITS, divideFrom: 2, loadsMax: 2 });
     const answer = ask(['a', 'b', 'c', 'd'], never);
     const loads = await begun(2);
     expect(loads.map(({ keys }) => keys)).toEqual([
@@ -96,7 +96,7 @@ describe('reads at the same time', () => {
 
   test('all learn of a load that failed', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, LIMITS);
+    const ask = coalesce(load, LIMITS);
     const ends = [endOf(ask(['a'], never)), endOf(ask(['b'], never))];
     const [first] = await begun(1);
     const fault = new Error('lost');
@@ -108,7 +108,7 @@ describe('reads at the same time', () => {
 describe('who gives up', () => {
   test('is let go at once, while the others are still answered', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, LIMITS);
+    const ask = coalesce(load, LIMITS);
     const stop = new AbortController();
     const gone = endOf(ask(['a'], stop.signal));
     const stays = ask(['b'], never);
@@ -122,7 +122,7 @@ describe('who gives up', () => {
 
   test('last stops the load', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, LIMITS);
+    const ask = coalesce(load, LIMITS);
     const stops = [new AbortController(), new AbortController()];
     const ends = stops.map(({ signal }) => endOf(ask(['a'], signal)));
     const [first] = await begun(1);
@@ -133,7 +133,7 @@ describe('who gives up', () => {
 
   test('before a load begins is not asked for', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, LIMITS);
+    const ask = coalesce(load, LIMITS);
     const stop = new AbortController();
     const gone = endOf(ask(['a'], stop.signal));
     stop.abort();
@@ -147,7 +147,7 @@ describe('who gives up', () => {
 
   test('beforehand is refused, and nobody is asked', async () => {
     const { load, begun } = byHand();
-    const ask = coalesced(load, LIMITS);
+    const ask = coalesce(load, LIMITS);
     expect(await endOf(ask(['a'], AbortSignal.abort('late')))).toBe('late');
     expect(await begun(0)).toEqual([]);
   });

@@ -76,7 +76,7 @@ export async function readRows(
     }
     packed = await warehouse.query(newestSql(held, ''), query);
   }
-  return heldOf(addresses, packed, tokens);
+  return rowsByAddress(addresses, packed, tokens);
 }
 
 /** Who is asked about: listed addresses, and those who may have dealt with them. */
@@ -114,12 +114,12 @@ export async function readBetween(
       ...(await readBetween(warehouse, held, tokens, { listed: second, peers }, where, call)),
     ]);
   }
-  const rows = await heldOf(listed, packed, tokens);
+  const rows = await rowsByAddress(listed, packed, tokens);
   if (!isCut) return rows;
   return new Map(listed.map((address) => [address, cutRows(rows, address)]));
 }
 
-async function heldOf(
+async function rowsByAddress(
   addresses: readonly string[],
   packed: readonly PackedSide[],
   tokens: TokenNames,
@@ -156,7 +156,7 @@ function addOnce(known: Map<string, PackedSide>, row: PackedSide): void {
 function newest(packed: readonly PackedSide[], tokens: TokenNames): HeldRows {
   const rows: HeldTransfer[] = [];
   for (const row of packed) {
-    if (row[0] !== row[PEER] && !isFailed(row)) rows.push(unpacked(row, tokens));
+    if (row[0] !== row[PEER] && !isFailed(row)) rows.push(unpack(row, tokens));
   }
   rows.sort(newestFirst);
   const more = rows.length > ADDRESS_ROWS_MAX;
@@ -176,7 +176,10 @@ export async function readSome(
 ): Promise<HeldRows> {
   const params = { addresses: [addressHex(address)] };
   const query = { ...call, params, row: packedRow, tuples: true };
-  return cutRows(await heldOf([address], await warehouse.query(SOME, query), tokens), address);
+  return cutRows(
+    await rowsByAddress([address], await warehouse.query(SOME, query), tokens),
+    address,
+  );
 }
 
 /** Rows of an address that has very many: there are more, however few of them were told apart. */
@@ -208,7 +211,7 @@ export async function readNewest(
   const since = from === undefined ? '' : `WHERE ${MOMENT} >= unhex('${from[0]}')`;
   const query = { ...call, params, row: packedRow, tuples: true };
   const packed = await warehouse.query(newestSql(held, since), query);
-  return cutRows(await heldOf([address], packed, tokens), address);
+  return cutRows(await rowsByAddress([address], packed, tokens), address);
 }
 
 /** What is asked of what an address was paid, and the most rows that are read of it. */
@@ -245,7 +248,7 @@ export async function readPaid(
       GROUP BY ${SIDE})
     WHERE ${PAID} ORDER BY ${MOMENT.replaceAll('detail', 'best')}, peer, id LIMIT ${rowsMax + 1}`;
   const packed = await warehouse.query(sql, { ...call, params, row: packedRow, tuples: true });
-  const rows = packed.slice(0, rowsMax).map((row) => unpacked(row, NAMELESS));
+  const rows = packed.slice(0, rowsMax).map((row) => unpack(row, NAMELESS));
   return { rows, more: packed.length > rowsMax };
 }
 
@@ -340,7 +343,7 @@ type CoalesceLimits = {
   readonly loadsMax: number;
 };
 
-type Asked<V> = {
+type LoadRequest<V> = {
   readonly open: Set<string>;
   readonly got: Map<string, V>;
   readonly resolve: (got: ReadonlyMap<string, V>) => void;
@@ -348,7 +351,7 @@ type Asked<V> = {
 };
 
 /** The same loading, coalesced. It rejects with the load's error, or with the signal's reason. */
-export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
+export function coalesce<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
   const coalescer = new Coalescer(load, limits);
   return (keys, signal) => coalescer.ask(keys, signal);
 }
@@ -357,8 +360,8 @@ class Coalescer<V> {
   readonly #load: Load<V>;
   readonly #limits: CoalesceLimits;
   /** Who waits for which key that is not being loaded yet, first come first served. */
-  readonly #queue = new Map<string, Set<Asked<V>>>();
-  readonly #running = new Set<(asked: Asked<V>) => void>();
+  readonly #queue = new Map<string, Set<LoadRequest<V>>>();
+  readonly #running = new Set<(asked: LoadRequest<V>) => void>();
   #loads = 0;
   #timer: NodeJS.Timeout | undefined;
   #soon = false;
@@ -373,19 +376,19 @@ class Coalescer<V> {
     if (keys.length === 0) return Promise.resolve(new Map<string, V>());
     return new Promise((resolve, reject) => {
       const leave = () => asked.reject(signal.reason);
-      const ended = () => {
+      const end = () => {
         signal.removeEventListener('abort', leave);
         this.#drop(asked);
       };
-      const asked: Asked<V> = {
+      const asked: LoadRequest<V> = {
         open: new Set(keys),
         got: new Map(),
         resolve: (got) => {
-          ended();
+          end();
           resolve(got);
         },
         reject: (fault) => {
-          ended();
+          end();
           reject(fault);
         },
       };
@@ -395,14 +398,14 @@ class Coalescer<V> {
     });
   }
 
-  #enqueue(key: string, asked: Asked<V>): void {
+  #enqueue(key: string, asked: LoadRequest<V>): void {
     const waiting = this.#queue.get(key);
     if (waiting === undefined) this.#queue.set(key, new Set([asked]));
     else waiting.add(asked);
   }
 
   /** Takes a read out of the queue, and stops the loads for which nobody waits any more. */
-  #drop(asked: Asked<V>): void {
+  #drop(asked: LoadRequest<V>): void {
     for (const key of asked.open) {
       const waiting = this.#queue.get(key);
       if (waiting?.delete(asked) === true && waiting.size === 0) this.#queue.delete(key);
@@ -443,23 +446,23 @@ class Coalescer<V> {
     for (const key of taken.keys()) this.#queue.delete(key);
     const waiting = new Set([...taken.values()].flatMap((each) => [...each]));
     const stop = new AbortController();
-    const left = (asked: Asked<V>) => {
+    const leave = (asked: LoadRequest<V>) => {
       if (waiting.delete(asked) && waiting.size === 0) stop.abort();
     };
-    this.#running.add(left);
+    this.#running.add(leave);
     this.#loads += 1;
-    const ended = () => {
-      this.#running.delete(left);
+    const end = () => {
+      this.#running.delete(leave);
       this.#loads -= 1;
       this.#start();
     };
     this.#load([...taken.keys()], stop.signal).then(
       (got) => {
-        ended();
+        end();
         give(taken, got);
       },
       (fault: unknown) => {
-        ended();
+        end();
         for (const asked of [...waiting]) asked.reject(fault);
       },
     );
@@ -468,7 +471,10 @@ class Coalescer<V> {
   }
 }
 
-function give<V>(taken: ReadonlyMap<string, Set<Asked<V>>>, got: ReadonlyMap<string, V>): void {
+function give<V>(
+  taken: ReadonlyMap<string, Set<LoadRequest<V>>>,
+  got: ReadonlyMap<string, V>,
+): void {
   for (const [key, waiting] of taken) {
     const value = got.get(key);
     for (const asked of waiting) {
@@ -501,8 +507,8 @@ export const DETAIL = 4;
 
 /** The columns of a packed row, with the expression that gives its detail. */
 export function packedColumns(detail: string): string {
-  const hexed = (column: string) => `lower(hex(${column}))`;
-  return [hexed('addr'), 'toUInt8(chain)', ...['peer', 'id', detail].map(hexed)].join(', ');
+  const lowerHex = (column: string) => `lower(hex(${column}))`;
+  return [lowerHex('addr'), 'toUInt8(chain)', ...['peer', 'id', detail].map(lowerHex)].join(', ');
 }
 
 /** Reads a row of those columns. */
@@ -625,7 +631,7 @@ function compareText(a: string, b: string): number {
 }
 
 /** The transfer of a row. */
-export function unpacked(row: PackedSide, tokens: TokenNames): HeldTransfer {
+export function unpack(row: PackedSide, tokens: TokenNames): HeldTransfer {
   const [addr, , peer, id, detail] = row;
   const chain = chainOf(row);
   const flags = byteAt(id, 0);

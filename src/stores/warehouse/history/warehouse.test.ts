@@ -24,7 +24,7 @@ import {
 } from '../../../ports/transfer-store.suite.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import { coveredHistory } from '../../history/covered.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { remoteWarehouse } from '../engine/remote.ts';
@@ -47,7 +47,7 @@ let remote: Warehouse;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-history-'));
-  embedded = await embeddedWarehouse(join(folder, 'embedded'));
+  embedded = await openEmbedded(join(folder, 'embedded'));
   front = await startWarehouseFront(join(folder, 'remote'));
   remote = remoteWarehouse(front.url);
   for (const each of [embedded, remote]) {
@@ -161,7 +161,7 @@ describe('reads', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'exhibit-reads-'));
-    warehouse = await embeddedWarehouse(join(folder, 'store'));
+    warehouse = await openEmbedded(join(folder, 'store'));
     await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
   });
 

@@ -23,8 +23,8 @@ import {
   addressHex,
   addressOf,
   isSame,
-  keptByParts,
   type Mark,
+  partsCache,
   partsTold,
   readMark,
   storedOrigin,
@@ -44,7 +44,7 @@ import { unreadFor, warehouseSource } from '../transfers/imports.ts';
 import { addressRuns } from '../transfers/store.ts';
 import { tokenNames } from './token-names.ts';
 import {
-  coalesced,
+  coalesce,
   countSides,
   type HeldRows,
   type Load,
@@ -101,9 +101,9 @@ export function warehouseHistory(
     reads,
     hubs: knownHubs(warehouse),
     now,
-    rowsOf: coalesced(reads.addresses, limits),
-    coverageOf: coalesced(reads.coverage, limits),
-    countsOf: coalesced(reads.counts, limits),
+    rowsOf: coalesce(reads.addresses, limits),
+    coverageOf: coalesce(reads.coverage, limits),
+    countsOf: coalesce(reads.counts, limits),
   };
   const chainsRead = presentChains(warehouse, reads);
   return {
@@ -190,15 +190,15 @@ async function neighbourhoodsOf(
       ? await standingsOf(tools, addresses, known, asked)
       : new Map<string, Answer>();
   const wanted = addresses.filter((address) => !answers.has(address));
-  const read = await foundOf(tools, wanted, known, asked);
+  const read = await readFound(tools, wanted, known, asked);
   let room = asked.batchRowsMax;
   for (const address of wanted) {
     const found = read.get(address);
     if (found === undefined) throw new RangeError('an address was not read');
     const hub = await hubOf(tools, address, found, known.get(address), signal);
-    const taken = takenOf(address, found, hub, asked, room);
+    const taken = takeRows(address, found, hub, asked, room);
     room -= taken.rows;
-    answers.set(address, answered(taken, found, tools.now));
+    answers.set(address, answerOf(taken, found, tools.now));
   }
   return answers;
 }
@@ -221,13 +221,13 @@ async function standingsOf(
     const degree = isFew ? count.sides : await hubs.degreeOf(count, address, signal);
     const taken = { address, degree, counterparties: NO_ONE };
     const observed = count.simulated === 0;
-    answers.set(address, answered({ known: taken, rows: 0, cut: null, observed }, count, now));
+    answers.set(address, answerOf({ known: taken, rows: 0, cut: null, observed }, count, now));
   }
   return answers;
 }
 
 /** What is held of each: of a hub its coverage, of one with very many transfers some of them. */
-async function foundOf(
+async function readFound(
   { reads, rowsOf, coverageOf }: Tools,
   addresses: readonly string[],
   known: ReadonlyMap<string, KnownHub>,
@@ -273,7 +273,7 @@ type Taken = {
   readonly observed: boolean;
 };
 
-function takenOf(
+function takeRows(
   address: string,
   { rows: held, more }: HeldAddress,
   hub: KnownHub | null,
@@ -292,7 +292,14 @@ function takenOf(
   const limit = Math.min(rowsMax, room, more ? rows.length : rowsMax);
   const isCut = more || rows.length > limit;
   const byPeer = isCut ? byPeerOf(rows.slice(0, limit)) : all;
-  const counterparties = counterpartiesOf(byPeer, transfersPerCounterpartyMax);
+  const counterparties = [...byPeer].map(([address, transfers]) => ({
+    address,
+    transfers:
+      transfers.length > transfersPerCounterpartyMax
+        ? transfers.slice(0, transfersPerCounterpartyMax)
+        : transfers,
+    transfer_count: transfers.length,
+  }));
   const cut = isCut ? why('row_cap', { address, limit: String(limit) }) : null;
   const taken = Math.min(rows.length, limit);
   return { known: { address, degree, counterparties }, rows: taken, cut, observed };
@@ -306,18 +313,7 @@ function byPeerOf(rows: HeldAddress['rows']): Map<string, HistoryTransfer[]> {
 
 const NO_ONE: readonly Counterparty[] = Object.freeze([]);
 
-function counterpartiesOf(
-  byPeer: ReadonlyMap<string, readonly HistoryTransfer[]>,
-  transfersMax: number,
-): Counterparty[] {
-  return [...byPeer].map(([address, transfers]) => ({
-    address,
-    transfers: transfers.length > transfersMax ? transfers.slice(0, transfersMax) : transfers,
-    transfer_count: transfers.length,
-  }));
-}
-
-function answered(
+function answerOf(
   taken: Taken,
   { held, ranges }: Pick<HeldAddress, 'held' | 'ranges'>,
   now: () => number,
@@ -464,7 +460,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
       const ranges = await rangesOf(warehouse, held, asked, call);
       const names = tokens.within(held, call);
       const rows = await readRows(warehouse, held, names, asked, call);
-      return vouchedFor(rows, held, ranges);
+      return whileVouched(rows, held, ranges);
     });
   }
 
@@ -477,7 +473,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     const held = await lately();
     const ranges = await rangesOf(warehouse, held, asked, call);
     const rows = asked.map((address) => [address, { rows: [], more: false }] as const);
-    return vouchedFor(rows, held, ranges);
+    return whileVouched(rows, held, ranges);
   }
 
   /** As `addresses`, with the rows counted in place of read. */
@@ -488,7 +484,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
     return under(async (held) => {
       const ranges = await rangesOf(warehouse, held, asked, call);
-      return vouchedFor(await counted(held, asked, call), held, ranges);
+      return whileVouched(await counted(held, asked, call), held, ranges);
     });
   }
 
@@ -521,7 +517,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
   };
 }
 
-function vouchedFor<T extends object>(
+function whileVouched<T extends object>(
   rows: Iterable<readonly [string, T]>,
   held: HeldBlocksOf,
   ranges: ReadonlyMap<string, readonly HeldBlocks[]>,
@@ -657,7 +653,7 @@ export function keptCounts(
   marked: () => Promise<Mark>,
   tells: (call: Call) => Promise<boolean>,
 ) {
-  const kept = keptByParts<SidesCounted>(KEPT_MAX);
+  const kept = partsCache<SidesCounted>(KEPT_MAX);
 
   async function final(asked: readonly string[], epoch: number, call: Call): Promise<Counts> {
     const known = new Map<string, SidesCounted>();

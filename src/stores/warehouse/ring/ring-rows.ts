@@ -11,12 +11,12 @@ import {
   WarehouseUnavailable,
 } from '../engine/executor.ts';
 import { READ_TIMEOUT_MS, type WarehouseReads } from '../history/warehouse.ts';
-import { coalesced, type HeldTransfer, readBetween } from '../history/warehouse-rows.ts';
+import { coalesce, type HeldTransfer, readBetween } from '../history/warehouse-rows.ts';
 import {
   addressHex,
   type KeptParts,
-  keptByParts,
   type Mark,
+  partsCache,
   readMark,
 } from '../transfers/append.ts';
 import { type HeldBlocksOf, tipRows } from '../transfers/held.ts';
@@ -97,7 +97,7 @@ async function pagesOf(
 }
 
 /** A step that others' writes undid again and again. */
-export function interrupted(): WarehouseUnavailable {
+export function interruption(): WarehouseUnavailable {
   return new WarehouseUnavailable('interrupted');
 }
 
@@ -158,7 +158,7 @@ export function fingerprints(rest: () => Promise<void>) {
       let done = 0;
       for (const [at, more] of fresh) {
         const before = buckets[at] as Float64Array;
-        const after = joined(before, more);
+        const after = joinNumbers(before, more);
         buckets[at] = after;
         size += after.length - before.length;
         done += 1;
@@ -186,7 +186,7 @@ function bucketAt(pair: number): number {
   return Math.floor(pair / BUCKET_SPAN);
 }
 
-function joined(before: Float64Array, more: readonly number[]): Float64Array {
+function joinNumbers(before: Float64Array, more: readonly number[]): Float64Array {
   const all = new Float64Array(before.length + more.length);
   all.set(before);
   all.set(more, before.length);
@@ -242,9 +242,9 @@ type Settled = {
  * `listed` lists have to be the same arrays for as long as they hold the same.
  */
 export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
-  const kept = keptByParts<KeptPeer>(KEPT_MAX);
+  const kept = partsCache<KeptPeer>(KEPT_MAX);
   const load = (where: 'final' | 'tip') =>
-    coalesced((keys, signal) => loaded(warehouse, reads, where, keys, signal), LIMITS);
+    coalesce((keys, signal) => loadPairs(warehouse, reads, where, keys, signal), LIMITS);
   const [loadFinal, loadTip] = [load('final'), load('tip')];
 
   async function final(
@@ -263,7 +263,13 @@ export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
     const atMs = performance.now();
     const fresh = await loadFinal(missing.flatMap(keysOf), signal);
     for (const [peer, listed] of missing) {
-      const own = ofPeer(fresh, peer, listed);
+      const own = new Map(
+        listed.map((one) => {
+          const two = fresh.get(`${one} ${peer}`);
+          if (two === undefined) throw new RangeError('a pair was not read');
+          return [one, two];
+        }),
+      );
       between.set(peer, own);
       const one = keptPeer(listed, own, atMs);
       if (one !== null) kept.add(peer, one, one.size, epoch);
@@ -285,7 +291,7 @@ export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
       for (const [peer, own] of between) between.set(peer, joinedMeetings(own, tip, peer));
       return { held, between };
     }
-    throw interrupted();
+    throw interruption();
   };
 }
 
@@ -295,17 +301,7 @@ function keysOf([peer, listed]: readonly [string, readonly string[]]): string[] 
   return listed.map((one) => `${one} ${peer}`);
 }
 
-function ofPeer(read: Loaded, peer: string, listed: readonly string[]): BetweenListed {
-  return new Map(
-    listed.map((one) => {
-      const two = read.get(`${one} ${peer}`);
-      if (two === undefined) throw new RangeError('a pair was not read');
-      return [one, two];
-    }),
-  );
-}
-
-async function loaded(
+async function loadPairs(
   warehouse: Warehouse,
   reads: WarehouseReads,
   where: 'final' | 'tip',
@@ -506,7 +502,7 @@ export class RingState {
       if (isThere || before.length === 0) return { ...mark, rollbacks: after.rollbacks };
       mark = after;
     }
-    throw interrupted();
+    throw interruption();
   }
 
   /** Files addresses that were not listed before, with all that is written of them. */

@@ -28,7 +28,6 @@ import type {
   RawRing,
   RawRingPort,
   RingCalls,
-  RingCallsPort,
   RingCoverage,
   RingGap,
   RingKeeping,
@@ -42,11 +41,11 @@ import type { Call, Warehouse } from '../engine/executor.ts';
 import { asOf, READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse.ts';
 import { type Mark, WRITE } from '../transfers/append.ts';
 import { type HeldBlocksOf, rollbacksIn } from '../transfers/held.ts';
-import { unreadFor, warehouseSource } from '../transfers/imports.ts';
+import { unreadFor, warehouseReadings, warehouseSource } from '../transfers/imports.ts';
 import {
   type BetweenListed,
   betweenTwo,
-  interrupted,
+  interruption,
   PAIRS_MAX,
   RING_LISTED_MAX,
   RingFull,
@@ -104,7 +103,7 @@ export function warehouseRing(
   const meetingsOf = meetingsBy();
   const coverageOf = keptCoverage(warehouse);
 
-  async function metBy(
+  async function readRing(
     asked: RingRequest,
   ): Promise<{ readonly ring: HeldRing; readonly held: HeldBlocksOf }> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal: asked.signal };
@@ -126,13 +125,13 @@ export function warehouseRing(
       }
       reads.forget();
     }
-    throw interrupted();
+    throw interruption();
   }
 
   return {
     meet: async (asked): Promise<Partly<HeldRing, RawRingPort>> => {
       try {
-        const answer = await inTime(() => metBy(asked), asked.signal);
+        const answer = await inTime(() => readRing(asked), asked.signal);
         if (answer === OUT_OF_TIME) return unread(PORT, STOPPED_BY_TIME);
         const { ring, held } = answer;
         const madeUp = simulated || held.ranges.some(({ origin }) => origin === 'simulated');
@@ -311,21 +310,14 @@ function counterpartyOf(
 
 // How many calls of explorers were spent on a day on reading listed addresses ahead?
 
-const RING_PORT: RingCallsPort = 'ring_calls';
 const callsRow = z.tuple([z.coerce.number()]);
 
 /** The count in a warehouse. `now` is Unix seconds. */
 export function ringCalls(warehouse: Warehouse, now: () => number): RingCalls {
-  async function asked<T>(work: () => Promise<T>): Promise<Reading<T, RingCallsPort>> {
-    try {
-      return read(await work(), { port: RING_PORT, source: warehouseSource(now(), false) });
-    } catch (error) {
-      return unreadFor(RING_PORT, error);
-    }
-  }
+  const ask = warehouseReadings('ring_calls', now, false);
   return {
     on: (day) =>
-      asked(async () => {
+      ask(async () => {
         const sql = 'SELECT sum(calls) FROM ring_calls WHERE day = {day:Date}';
         const query = { ...WRITE, row: callsRow, tuples: true, params: { day } };
         const [row] = await warehouse.query(sql, query);
@@ -333,7 +325,7 @@ export function ringCalls(warehouse: Warehouse, now: () => number): RingCalls {
         return row[0];
       }),
     add: (day, calls) =>
-      asked(async () => {
+      ask(async () => {
         const sql = `INSERT INTO ring_calls SELECT {day:Date}, ${calls}`;
         await warehouse.command(sql, { ...WRITE, params: { day } });
         return true as const;
@@ -380,7 +372,7 @@ export function ringKeeping({
   readonly lack: () => Promise<Reading<RingLack, RawRingPort>>;
 } {
   /** What is told of the list in force, on the chains that are read. */
-  async function told<T>(work: (known: Known) => Promise<T>): Promise<Reading<T, RawRingPort>> {
+  async function askRing<T>(work: (known: Known) => Promise<T>): Promise<Reading<T, RawRingPort>> {
     const list = await listed();
     const known = rowsSeen(map(list, ({ addresses }) => [addresses]));
     if (known === null)
@@ -396,7 +388,7 @@ export function ringKeeping({
   }
 
   const statusBy = (bringUp: (all: readonly string[]) => Promise<void>) =>
-    told(async ({ addresses, chains }) => {
+    askRing(async ({ addresses, chains }) => {
       const kinds = [...new Set(chains.map((chain) => CHAINS[chain].kind))];
       const all = kinds.flatMap((kind) => rowsUnder(addresses, kind));
       await bringUp(all);
@@ -412,7 +404,7 @@ export function ringKeeping({
     status: () => statusBy((all) => ring.bringUp(all)),
     rebuild: (progress) => statusBy((all) => ring.bringUp(all, { anew: true, told: progress })),
     lack: () =>
-      told(async ({ addresses, chains }) => {
+      askRing(async ({ addresses, chains }) => {
         const own = rowsUnder(addresses, 'evm');
         return lackOf(await ring.coverage(own), { listed: own, chains });
       }),

@@ -51,7 +51,7 @@ export async function appendFacts(
   facts: Facts,
   standing: BlockStanding,
 ): Promise<AppendResult> {
-  const kept = await ofHeldFork(warehouse, facts, standing);
+  const kept = await leaveOtherForks(warehouse, facts, standing);
   const of_another_fork = facts.transfers.length - kept.transfers.length;
   const strangers = facts.blocks.length - kept.blocks.length + of_another_fork;
   if (standing.finality === FINALITY.followed && strangers > 0) {
@@ -78,21 +78,21 @@ const heldHash = z.tuple([z.coerce.number(), z.string()]);
  * The facts without those of blocks for which another hash is held, or stands in the batch. A
  * header that was only imported says nothing against a chain that is followed.
  */
-async function ofHeldFork(
+async function leaveOtherForks(
   warehouse: Warehouse,
   facts: Facts,
   { finality }: BlockStanding,
 ): Promise<Facts> {
   const hashes = new Map<string, string>();
   const numbers = new Map<ChainName, Set<number>>();
-  const met = (chain: ChainName, number: number) => {
+  const note = (chain: ChainName, number: number) => {
     const known = numbers.get(chain);
     if (known === undefined) numbers.set(chain, new Set([number]));
     else known.add(number);
   };
-  for (const { chain, number } of facts.blocks) met(chain, number);
+  for (const { chain, number } of facts.blocks) note(chain, number);
   for (const { chain, block, block_hash } of facts.transfers) {
-    if (block_hash !== null) met(chain, block);
+    if (block_hash !== null) note(chain, block);
   }
   for (const [chain, known] of numbers) {
     for (const list of slices([...known])) {
@@ -269,7 +269,7 @@ export function transferRows(
   standing: BlockStanding,
 ): TableRows {
   const { finality, origin } = standing;
-  const rows = numbered(transfers).map(({ fact, n }) => [
+  const rows = numberFacts(transfers).map(({ fact, n }) => [
     fact.chain,
     fact.block,
     hashHex(fact.tx_hash),
@@ -286,7 +286,7 @@ export function transferRows(
     addressHex(short(fact.initiator)),
     successCode(fact.success),
     finality,
-    observed(origin),
+    observedFlag(origin),
   ]);
   return { columns: TRANSFER_COLUMNS, rows };
 }
@@ -297,7 +297,7 @@ type Numbered = { readonly fact: TransferFact; readonly n: number };
  * Equal rows at one position are one row. The others are put in the order of their positions, so
  * that their numbers do not hang on the order in which they came.
  */
-function numbered(transfers: readonly TransferFact[]): Numbered[] {
+function numberFacts(transfers: readonly TransferFact[]): Numbered[] {
   const placed = transfers.map((fact) => {
     return { fact, at: positionText(fact), identity: transferIdentity(fact) };
   });
@@ -309,14 +309,10 @@ function numbered(transfers: readonly TransferFact[]): Numbered[] {
     seen.add(place);
     return isNew;
   });
-  distinct.sort((a, b) => compareText(a.at, b.at));
+  distinct.sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
   return numberEqual(distinct, ({ identity }) => identity).map(({ one: { fact }, n }) => {
     return { fact, n };
   });
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 function positionText({ position }: TransferFact): string {
@@ -360,7 +356,7 @@ export function successOf(code: number): boolean | null {
 }
 
 /** How an origin is stored: the better one of two is the greater. */
-export function observed(origin: ImportOrigin): number {
+export function observedFlag(origin: ImportOrigin): number {
   return origin === 'observed' ? 1 : 0;
 }
 
@@ -389,7 +385,7 @@ export function creationRows(
     addressHex(short(fact.initiator)),
     hashHex(fact.block_hash),
     Math.floor(fact.block_time),
-    observed(origin),
+    observedFlag(origin),
   ]);
   if (table === 'tip_creations') return { columns: CREATION_COLUMNS, rows };
   const columns = [...CREATION_COLUMNS, 'finality'];
@@ -531,7 +527,7 @@ async function tellsParts(warehouse: Warehouse, call: Call): Promise<boolean> {
  * What is kept of what was read, for as long as the parts that it was read of are the same: nothing
  * yet. Past a size of `sizeMax` in all, everything is forgotten.
  */
-export function keptByParts<V>(sizeMax: number) {
+export function partsCache<V>(sizeMax: number) {
   const kept = new Map<string, V>();
   let parts: KeptParts = new Map();
   let epoch = 0;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { embeddedWarehouse } from '../engine/embedded.ts';
+import { openEmbedded } from '../engine/embedded.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { compactSides, isWorthJoining } from './store.ts';
 
@@ -28,7 +28,7 @@ test.each([
 
 test('the sides of each chain are one part afterwards, and the same', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'exhibit-compaction-'));
-  const warehouse = await embeddedWarehouse(join(folder, 'store'));
+  const warehouse = await openEmbedded(join(folder, 'store'));
   try {
     await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
     await warehouse.command('SYSTEM STOP MERGES sides', CALL);

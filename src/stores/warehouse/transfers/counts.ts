@@ -89,7 +89,7 @@ const TOTALS = `SELECT chain, min(from_block), max(to_block), sum(transfers), mi
   FROM transfers_counted FINAL WHERE transfers > 0 GROUP BY chain`;
 
 /** What is held of each chain, by counts that are brought up to date first. */
-export async function countedChains(warehouse: Warehouse): Promise<readonly CountedChain[]> {
+export async function countChains(warehouse: Warehouse): Promise<readonly CountedChain[]> {
   await keepCounts(warehouse);
   const rows = await warehouse.query(TOTALS, { ...WRITE, row: countedRow, tuples: true });
   return rows.map(([chain, from_block, to_block, transfers, observed]) => {
@@ -256,13 +256,13 @@ type Counted = z.infer<typeof statusRow>;
 const PARTS_COUNT = `SELECT chain, min(block), max(block), count(), min(observed)`;
 
 /** What is held, chain by chain. */
-export async function heldChains(warehouse: Warehouse): Promise<readonly HeldChain[]> {
+export async function readHeldChains(warehouse: Warehouse): Promise<readonly HeldChain[]> {
   const held = await readHeld(warehouse, WRITE);
   const tip = tipRows(held.followed);
   const sql = `${PARTS_COUNT} FROM tip_transfers FINAL WHERE ${tip} GROUP BY chain`;
   const query = { ...WRITE, row: statusRow, tuples: true };
   const above = tip === null ? [] : await warehouse.query(sql, query);
-  const settled = (await countedChains(warehouse)).map((one): Counted => {
+  const settled = (await countChains(warehouse)).map((one): Counted => {
     return [one.chain, one.from_block, one.to_block, one.transfers, one.observed];
   });
   const rows = [...settled, ...above];

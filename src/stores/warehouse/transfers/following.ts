@@ -22,7 +22,7 @@ import {
   hashHex,
   hashOf,
   insertRows,
-  observed,
+  observedFlag,
   storedOrigin,
   type TableRows,
   transferRows,
@@ -97,7 +97,10 @@ export function followedChains(warehouse: Warehouse) {
 
   return {
     follow,
-    cursor: (chain: ChainName) => storedCursor(warehouse, chain),
+    cursor: async (chain: ChainName) => {
+      const position = await readPosition(warehouse, chain);
+      return position === null ? null : position.cursor;
+    },
     applyTip: (chain: ChainName, blocks: readonly TipBlock[]) =>
       step(chain, (position) => applyTip(warehouse, position, blocks)),
     applyFinal: (chain: ChainName, blocks: readonly TipBlock[]) =>
@@ -109,16 +112,10 @@ export function followedChains(warehouse: Warehouse) {
   };
 }
 
-/** Where following stands by what is stored; `null` where a chain was never followed. */
-async function storedCursor(warehouse: Warehouse, chain: ChainName): Promise<FollowCursor | null> {
-  const position = await readPosition(warehouse, chain);
-  return position === null ? null : position.cursor;
-}
-
 function newPosition(following: Following, epoch: number): Position {
   const cursor = { ...following, final_block: null, final_hash: null, tip: [] };
   const unset = { final_time: null, sealed: null, rollbacks: 0, version: 0, dropped: -1 };
-  return { cursor, epoch, stamps: [], ...unset, moved: movedNow(cursor) };
+  return { cursor, epoch, stamps: [], ...unset, moved: movePosition(cursor) };
 }
 
 /** Goes on as before. Where other kinds are told from now on, they are told of whole blocks. */
@@ -156,7 +153,7 @@ async function recordPast(
   if (final_block === null || final_time === null || final_block < from_block) return;
   const sql = `INSERT INTO coverage (chain, kind, from_block, to_block, source, observed, to_time)
     SELECT '${chain}', arrayJoin({kinds:Array(String)}), ${from_block}, ${final_block},
-      {source:String}, ${observed(origin)}, ${final_time}
+      {source:String}, ${observedFlag(origin)}, ${final_time}
     WHERE ${whileCurrent(chain, epoch)}`;
   await warehouse.command(sql, { ...COUNTING, params: { kinds, source } });
 }
@@ -197,13 +194,13 @@ async function applyTip(
     blocks.flatMap((block) => block.transfers),
     standing,
   );
-  await insertRows(warehouse, 'tip_transfers', stamped(position, transfers));
+  await insertRows(warehouse, 'tip_transfers', stampRows(position, transfers));
   const creations = creationRows(
     blocks.flatMap((block) => block.creations),
     standing,
     'tip_creations',
   );
-  await insertRows(warehouse, 'tip_creations', stamped(position, creations));
+  await insertRows(warehouse, 'tip_creations', stampRows(position, creations));
   const headers = blocks.map(({ number, hash, parent_hash, time }) => {
     return { number, hash, parent_hash, time };
   });
@@ -213,7 +210,7 @@ async function applyTip(
 }
 
 /** Rows of the tip under the follower's epoch and the stamp of new blocks. */
-function stamped(position: Position, { columns, rows }: TableRows): TableRows {
+function stampRows(position: Position, { columns, rows }: TableRows): TableRows {
   const under = [position.epoch, newestStamp(position)];
   return { columns: [...columns, 'epoch', 'stamp'], rows: rows.map((row) => [...row, ...under]) };
 }
@@ -235,7 +232,11 @@ async function writeHeaders(
     const rows = some.map(({ number, hash, parent_hash, time }): FactCell[] => [
       ...[chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time)],
     ]);
-    await insertRows(warehouse, 'tip_blocks', stamped(position, { columns: HEADER_COLUMNS, rows }));
+    await insertRows(
+      warehouse,
+      'tip_blocks',
+      stampRows(position, { columns: HEADER_COLUMNS, rows }),
+    );
   }
 }
 
@@ -297,7 +298,7 @@ async function finalise(
   await writePosition(warehouse, position);
   if (performance.now() - position.moved.atMs > KEEP_MOVED_MS) {
     await dropPartitions(warehouse, position);
-    position.moved = movedNow(position.cursor);
+    position.moved = movePosition(position.cursor);
   }
   return { moved: true, cursor: position.cursor };
 }
@@ -357,7 +358,7 @@ export async function adoptTip(
   let before: Position | null = found;
   for (let attempt = 1; attempt <= ADOPTIONS_MAX && before !== null; attempt += 1) {
     if (before.epoch === epoch) return before;
-    const stamp = await unusedStamp(warehouse, before, epoch);
+    const stamp = await findUnusedStamp(warehouse, before, epoch);
     const stamps = [{ from_block: before.cursor.from_block, stamp }];
     // The tip is another now, under another epoch: whoever is reading looks again.
     const position: Position = { ...before, epoch, stamps, rollbacks: before.rollbacks + 1 };
@@ -370,7 +371,11 @@ export async function adoptTip(
 }
 
 /** A stamp that no copy under this epoch bears, whatever became of it. */
-async function unusedStamp(warehouse: Warehouse, before: Position, epoch: number): Promise<number> {
+async function findUnusedStamp(
+  warehouse: Warehouse,
+  before: Position,
+  epoch: number,
+): Promise<number> {
   const of = `WHERE chain = '${before.cursor.chain}' AND epoch = ${epoch}`;
   const each = COPIED.map((table) => `(SELECT max(stamp) FROM ${table} ${of})`);
   const sql = `SELECT greatest(${each.join(', ')})`;
@@ -448,7 +453,7 @@ export class SupersededFollower extends Error {
 const numberRow = z.tuple([z.coerce.number()]);
 
 /** The greatest epoch that was claimed, as SQL. */
-const claimed = (chain: ChainName) =>
+const newestClaimSql = (chain: ChainName) =>
   `(SELECT max(epoch) FROM follow_claims WHERE chain = '${chain}')`;
 
 /**
@@ -456,7 +461,7 @@ const claimed = (chain: ChainName) =>
  * it, so that one which was held up on the way for however long changes nothing.
  */
 export function whileCurrent(chain: ChainName, epoch: number): string {
-  return `${claimed(chain)} = ${epoch}`;
+  return `${newestClaimSql(chain)} = ${epoch}`;
 }
 
 /** Throws `Superseded` where a later follower has claimed the chain. */
@@ -465,12 +470,12 @@ export async function checkCurrent(
   chain: ChainName,
   epoch: number,
 ): Promise<void> {
-  if ((await claimedEpoch(warehouse, chain)) > epoch) throw new SupersededFollower(chain);
+  if ((await readClaimedEpoch(warehouse, chain)) > epoch) throw new SupersededFollower(chain);
 }
 
 /** The greatest epoch that was claimed; 0 where none was. */
-export async function claimedEpoch(warehouse: Warehouse, chain: ChainName): Promise<number> {
-  const sql = `SELECT ${claimed(chain)}`;
+export async function readClaimedEpoch(warehouse: Warehouse, chain: ChainName): Promise<number> {
+  const sql = `SELECT ${newestClaimSql(chain)}`;
   const [row] = await warehouse.query(sql, { ...WRITE, row: numberRow, tuples: true });
   if (row === undefined) throw new RangeError('a maximum has one row');
   return row[0];
@@ -525,10 +530,10 @@ export async function readPosition(
   const origin = storedOrigin(isObserved);
   const cursor = { chain, from_block, kinds, source, origin, final_block, final_hash, tip };
   const numbers = { final_time, rollbacks, version, epoch };
-  return { cursor, ...numbers, stamps, sealed, moved: movedNow(cursor), dropped: -1 };
+  return { cursor, ...numbers, stamps, sealed, moved: movePosition(cursor), dropped: -1 };
 }
 
-export function movedNow(cursor: FollowCursor): Position['moved'] {
+export function movePosition(cursor: FollowCursor): Position['moved'] {
   return { block: lastFinal(cursor), atMs: performance.now() };
 }
 
@@ -564,8 +569,8 @@ export async function writePosition(
   const sql = `INSERT INTO following (chain, from_block, kinds, source, observed, final_block,
       final_hash, final_time, rollbacks, version, epoch, stamp_blocks, stamps,
       sealed_block)
-    SELECT '${chain}', ${from_block}, {kinds:Array(String)}, {source:String}, ${observed(origin)},
-      {final_block:Nullable(UInt64)}, ${hash},
+    SELECT '${chain}', ${from_block}, {kinds:Array(String)}, {source:String},
+      ${observedFlag(origin)}, {final_block:Nullable(UInt64)}, ${hash},
       {final_time:Nullable(UInt32)}, ${rollbacks}, ${position.version}, ${epoch},
       {blocks:Array(UInt64)}, {stamps:Array(UInt32)}, {sealed:Nullable(UInt64)}
     WHERE ${whileCurrent(chain, epoch)} ${over === undefined ? '' : isVersion(chain, over)}`;

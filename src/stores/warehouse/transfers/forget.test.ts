@@ -19,7 +19,7 @@ import {
   transferFact,
 } from '../../../ports/transfer-store.suite.ts';
 import { trialsOf } from '../../../testing/trials.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import type { QueryOptions, Warehouse } from '../engine/executor.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
@@ -51,7 +51,7 @@ describe('forget', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'exhibit-forget-'));
-    warehouse = await embeddedWarehouse(join(folder, 'store'));
+    warehouse = await openEmbedded(join(folder, 'store'));
     await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
   });
   beforeEach(async () => {
@@ -376,7 +376,7 @@ let warehouse: EmbeddedWarehouse;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-cluster-'));
-  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  warehouse = await openEmbedded(join(folder, 'store'));
   await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
 });
 afterAll(async () => {

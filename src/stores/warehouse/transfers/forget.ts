@@ -5,21 +5,18 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import type { TransferKind } from '../../../chain/transfer.ts';
-import { type Reading, read } from '../../../evidence/reading.ts';
 import type {
   ForgetOrder,
   Forgetting,
   Forgotten,
   Staying,
-  TransferStorePort,
   Withdrawn,
 } from '../../../ports/indexing.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { FINALITY, insertRows, textHex, WRITE } from './append.ts';
 import { degreeCount, keepCounts, markChanged } from './counts.ts';
-import { importLedger, unreadFor, warehouseSource } from './imports.ts';
+import { importLedger, warehouseReadings } from './imports.ts';
 
-const PORT = 'transfer_store';
 /**
  * No read goes on for longer: what is held is kept for a second, and each of the statements after
  * it has fifteen. Rows that a read may still rest on are not touched before.
@@ -41,14 +38,7 @@ export function warehouseForgetting(
 ): Forgetting {
   const ledger = importLedger(warehouse, now);
 
-  async function asked<T>(work: () => Promise<T>): Promise<Reading<T, TransferStorePort>> {
-    try {
-      const value = await work();
-      return read(value, { port: PORT, source: warehouseSource(now(), false) });
-    } catch (error) {
-      return unreadFor(PORT, error);
-    }
-  }
+  const ask = warehouseReadings('transfer_store', now, false);
 
   /** Waits until no read rests on what was withdrawn; whoever stops it keeps the rows. */
   async function unread(signal: AbortSignal): Promise<void> {
@@ -58,13 +48,13 @@ export function warehouseForgetting(
 
   async function plan(order: ForgetOrder): Promise<Forgotten | null> {
     const target = await forgetTarget(warehouse, order);
-    return target === null ? null : plannedOf(warehouse, target);
+    return target === null ? null : planForgetting(warehouse, target);
   }
 
   async function forget(order: ForgetOrder, signal: AbortSignal): Promise<Forgotten | null> {
     const target = await forgetTarget(warehouse, order);
     if (target === null) return null;
-    const planned = await plannedOf(warehouse, target);
+    const planned = await planForgetting(warehouse, target);
     const { chain, import_id, from_block, to_block } = target;
     // One that is under way does not come to its end: what it counts is no longer there.
     for (const standing of await ledger.standing(chain)) {
@@ -100,8 +90,8 @@ export function warehouseForgetting(
   }
 
   return {
-    plan: (order) => asked(() => plan(order)),
-    forget: (order, signal) => asked(() => forget(order, signal)),
+    plan: (order) => ask(() => plan(order)),
+    forget: (order, signal) => ask(() => forget(order, signal)),
   };
 }
 
@@ -111,7 +101,7 @@ async function* goingIn(
   target: Target,
   staying: Map<string, number>,
 ): AsyncGenerator<readonly Going[]> {
-  const vouched = await vouchedOf(warehouse, target, await goingCoverage(warehouse, target));
+  const vouched = await readVouched(warehouse, target, await goingCoverage(warehouse, target));
   let above = -1;
   // Each turn is at least one run further, so it ends with the last of them.
   for (;;) {
@@ -129,7 +119,7 @@ async function* goingIn(
   }
 }
 
-async function plannedOf(warehouse: Warehouse, target: Target): Promise<Forgotten> {
+async function planForgetting(warehouse: Warehouse, target: Target): Promise<Forgotten> {
   const { chain, from_block, to_block } = target;
   const covered = await goingCoverage(warehouse, target);
   const withdrawn = covered.map(([kind, from, to, source]): Withdrawn => {
@@ -287,7 +277,7 @@ export async function goingCoverage(
 ): Promise<readonly CoverageRow[]> {
   const own = `import_id = '${target.import_id}'`;
   const columns = 'chain, kind, from_block, to_block, source, observed';
-  const recorded = (which: string) => `SELECT ${columns} FROM import_coverage
+  const recordedSql = (which: string) => `SELECT ${columns} FROM import_coverage
     WHERE chain = '${target.chain}' AND ${which}`;
   // Another import that is still there may have recorded the same.
   const standing = `import_id != '${target.import_id}' AND import_id IN (
@@ -296,9 +286,9 @@ export async function goingCoverage(
     target.import_id === null
       ? ''
       : `AND (toString(chain), toString(kind), from_block, to_block, source, observed)
-           IN (${recorded(own)})
+           IN (${recordedSql(own)})
          AND (toString(chain), toString(kind), from_block, to_block, source, observed)
-           NOT IN (${recorded(standing)})`;
+           NOT IN (${recordedSql(standing)})`;
   const sql = `SELECT toString(kind), from_block, to_block, source, observed, max(to_time)
     FROM coverage WHERE ${touching(target)} ${which}
     GROUP BY chain, kind, from_block, to_block, source, observed ORDER BY kind, from_block`;
@@ -312,7 +302,7 @@ export function touching({ chain, from_block, to_block }: Target): string {
 }
 
 /** What the follower of the chain vouches for, and other coverage than what goes. */
-export async function vouchedOf(
+export async function readVouched(
   warehouse: Warehouse,
   target: Target,
   going: readonly CoverageRow[],

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod';
 import type { AddressRange } from '../../../ports/indexing.ts';
 import { given, NOW, party } from '../../../ports/transfer-store.suite.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { rangesOf } from '../history/warehouse.ts';
 import { insertRows } from './append.ts';
-import { type HeldBlocks, joined, readHeld } from './held.ts';
+import { type HeldBlocks, joinRanges, readHeld } from './held.ts';
 import { joinAddressRanges, transferStore } from './store.ts';
 
 const CALL = { timeoutMs: 30_000 };
@@ -25,7 +25,7 @@ let warehouse: EmbeddedWarehouse;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-held-'));
-  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  warehouse = await openEmbedded(join(folder, 'store'));
   await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
 });
 afterAll(async () => {
@@ -75,7 +75,7 @@ test('the statement joins ranges exactly as they are joined one by one', async (
     fc.asyncProperty(fc.array(range, { maxLength: 30 }), async (ranges) => {
       await recorded(ranges);
       const { ranges: held } = await readHeld(warehouse, CALL);
-      expect(inOrder(held)).toEqual(inOrder(joined(newestOfEqual(ranges))));
+      expect(inOrder(held)).toEqual(inOrder(joinRanges(newestOfEqual(ranges))));
     }),
     { numRuns: 60 },
   );
@@ -120,7 +120,7 @@ describe('address ranges', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'exhibit-ranges-'));
-    warehouse = await embeddedWarehouse(join(folder, 'store'));
+    warehouse = await openEmbedded(join(folder, 'store'));
     await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
   });
   beforeEach(() => warehouse.command('TRUNCATE TABLE address_coverage', CALL));

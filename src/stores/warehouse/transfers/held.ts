@@ -121,8 +121,16 @@ export async function withFollowed(
   const known = rows.flatMap((one) => rangesOf(one, reachOf(one)));
   return {
     ...recorded,
-    ranges: joined([...recorded.ranges, ...known]),
-    followed: rows.map(followedOf),
+    ranges: joinRanges([...recorded.ranges, ...known]),
+    followed: rows.map((row): FollowedChain => {
+      const [, chain, , , end, , , rollbacks, epoch, blocks, stampNumbers] = row;
+      if (chain === '') throw new RangeError('following names no chain');
+      const final_block = end === 0 ? null : end - 1;
+      const reach = reachOf(row);
+      const stamps = stampsOf(blocks, stampNumbers);
+      const tip_block = reach === null ? null : reach[4];
+      return { chain, final_block, tip_block, rollbacks, epoch, stamps };
+    }),
   };
 }
 
@@ -154,16 +162,6 @@ function rangesOf([, chain, kinds, from_block, , , isObserved]: Row, reach: Reac
     };
     return kinds.map((kind) => ({ ...range, kind }));
   });
-}
-
-function followedOf(row: Row): FollowedChain {
-  const [, chain, , , end, , , rollbacks, epoch, blocks, stampNumbers] = row;
-  if (chain === '') throw new RangeError('following names no chain');
-  const final_block = end === 0 ? null : end - 1;
-  const reach = reachOf(row);
-  const stamps = stampsOf(blocks, stampNumbers);
-  const tip_block = reach === null ? null : reach[4];
-  return { chain, final_block, tip_block, rollbacks, epoch, stamps };
 }
 
 /** The stamps of a row, whose columns hold them side by side. */
@@ -215,7 +213,7 @@ export function tipRows(followed: readonly FollowedChain[]): string | null {
  * Adjoining and overlapping ranges of one chain, kind and origin as one: what was recorded comes so
  * from its statement, and is joined here with what is followed.
  */
-export function joined(ranges: readonly HeldBlocks[]): HeldBlocks[] {
+export function joinRanges(ranges: readonly HeldBlocks[]): HeldBlocks[] {
   const groups = new Map<string, HeldBlocks[]>();
   for (const range of ranges) {
     collect(groups, `${range.chain} ${range.kind} ${range.origin}`, range);

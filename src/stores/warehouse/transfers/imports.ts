@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import { read, type Unread, unread } from '../../../evidence/reading.ts';
+import { type Reading, read, type Unread, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type { HeldRange, ImportList, ImportState, ListedImport } from '../../../ports/indexing.ts';
 import {
@@ -12,9 +12,8 @@ import {
   type Warehouse,
   WarehouseUnavailable,
 } from '../engine/executor.ts';
-import { insertRows, observed, storedOrigin, WRITE } from './append.ts';
+import { insertRows, observedFlag, storedOrigin, WRITE } from './append.ts';
 
-const PORT = 'transfer_store';
 const STATES = ['begun', 'completed', 'forgetting', 'forgotten'] as const;
 const text = z.string();
 const whole = z.coerce.number();
@@ -52,7 +51,7 @@ export function importLedger(warehouse: Warehouse, now: () => number) {
       ...['transfers', 'began_at', 'changed_at', 'version'],
     ];
     const row = [
-      ...[one.import_id, one.chain, one.source, observed(one.origin), one.state, one.rows],
+      ...[one.import_id, one.chain, one.source, observedFlag(one.origin), one.state, one.rows],
       ...[one.rows_refused, one.transfers, one.began_at, now(), one.version + 1],
     ];
     await insertRows(warehouse, 'imports', { columns, rows: [row] });
@@ -89,7 +88,7 @@ export function importLedger(warehouse: Warehouse, now: () => number) {
       ];
       const rows = ranges.map((range) => [
         ...[importId, range.chain, range.kind, range.from_block, range.to_block, range.source],
-        ...[observed(range.origin), Math.floor(range.to_time)],
+        ...[observedFlag(range.origin), Math.floor(range.to_time)],
       ]);
       return insertRows(warehouse, 'import_coverage', { columns, rows });
     },
@@ -105,16 +104,13 @@ export type ImportLedger = ReturnType<typeof importLedger>;
 /** The imports of a warehouse, as they are told. */
 export function importList(warehouse: Warehouse, now: () => number): ImportList {
   const ledger = importLedger(warehouse, now);
+  const ask = warehouseReadings('transfer_store', now, false);
   return {
-    imports: async () => {
-      try {
+    imports: () =>
+      ask(async () => {
         const all = await ledger.all();
-        const told = all.map(({ version: _, ...one }): ListedImport => one);
-        return read(told, { port: PORT, source: warehouseSource(now(), false) });
-      } catch (error) {
-        return unreadFor(PORT, error);
-      }
-    },
+        return all.map(({ version: _, ...one }): ListedImport => one);
+      }),
   };
 }
 
@@ -139,6 +135,22 @@ export function unreadFor<P extends string>(port: P, error: unknown): Unread<P> 
   if (!(error instanceof WarehouseUnavailable)) throw error;
   const filling = { what: 'The transfer warehouse', fault: FAULTS[error.code] };
   return unread(port, why('store_unreadable', filling));
+}
+
+/** Runs questions for a port: a failure of the warehouse is unread, anything else thrown on. */
+export function warehouseReadings<P extends string>(
+  port: P,
+  now: () => number,
+  simulated: boolean,
+) {
+  return async <T>(question: () => Promise<T>): Promise<Reading<T, P>> => {
+    try {
+      const value = await question();
+      return read(value, { port, source: warehouseSource(now(), simulated) });
+    } catch (error) {
+      return unreadFor(port, error);
+    }
+  };
 }
 
 /** The source of what the warehouse holds. `as_of` is Unix seconds. */

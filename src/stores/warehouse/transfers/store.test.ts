@@ -18,7 +18,7 @@ import {
 } from '../../../ports/transfer-store.suite.ts';
 import { trialsOf } from '../../../testing/trials.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
@@ -45,7 +45,7 @@ let remote: Warehouse;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-transfers-'));
-  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  warehouse = await openEmbedded(join(folder, 'store'));
   front = await startWarehouseFront(join(folder, 'served'));
   remote = remoteWarehouse(front.url);
   for (const one of [warehouse, remote]) {

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import { DAY_S, type UnixSeconds } from '../../../chain/time.ts';
-import { type Reading, read, unread } from '../../../evidence/reading.ts';
+import { type Reading, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type {
   AddressRange,
@@ -14,11 +14,11 @@ import type {
   TransferStorePort,
 } from '../../../ports/indexing.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
-import { addressHex, appendFacts, FINALITY, insertRows, observed, WRITE } from './append.ts';
-import { degreeCount, heldChains } from './counts.ts';
+import { addressHex, appendFacts, FINALITY, insertRows, observedFlag, WRITE } from './append.ts';
+import { degreeCount, readHeldChains } from './counts.ts';
 import { followedChains, SupersededFollower } from './following.ts';
 import { deleteRows } from './forget.ts';
-import { unreadFor, warehouseSource } from './imports.ts';
+import { warehouseReadings } from './imports.ts';
 
 const PORT = 'transfer_store';
 
@@ -28,36 +28,35 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
   const degrees = degreeCount(warehouse);
   const recordRanges = addressRanges(warehouse, now);
 
-  async function asked<T>(work: () => Promise<T>): Promise<Reading<T, TransferStorePort>> {
+  const askWarehouse = warehouseReadings(PORT, now, false);
+
+  async function ask<T>(question: () => Promise<T>): Promise<Reading<T, TransferStorePort>> {
     try {
-      const value = await work();
-      return read(value, { port: PORT, source: warehouseSource(now(), false) });
+      return await askWarehouse(question);
     } catch (error) {
-      if (error instanceof SupersededFollower) {
-        return unread(PORT, why('followed_elsewhere', { chain: error.chain }));
-      }
-      return unreadFor(PORT, error);
+      if (!(error instanceof SupersededFollower)) throw error;
+      return unread(PORT, why('followed_elsewhere', { chain: error.chain }));
     }
   }
 
   return {
     appendImported: (facts, { origin }) =>
-      asked(async () => {
+      ask(async () => {
         const standing = { origin, finality: FINALITY.imported };
         const result = await appendFacts(warehouse, facts, standing);
         await degrees.countIfGrown();
         return result;
       }),
     recordCoverage: (ranges) =>
-      asked(async () => {
+      ask(async () => {
         await recordCoverage(warehouse, ranges);
         await degrees.count();
         await compactSides(warehouse);
         return true as const;
       }),
-    recordAddressCoverage: (ranges) => asked(() => recordRanges(ranges)),
+    recordAddressCoverage: (ranges) => ask(() => recordRanges(ranges)),
     appendLive: ({ transfers, ranges, tokens }) =>
-      asked(async () => {
+      ask(async () => {
         // Ranges last: who reads them before the rows never takes rows for all that are missing.
         const [first] = ranges;
         if (first === undefined) return true as const;
@@ -67,32 +66,32 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
         await recordTokens(warehouse, tokens);
         return await recordRanges(ranges);
       }),
-    recordTokens: (tokens) => asked(() => recordTokens(warehouse, tokens)),
-    blockTimes: (chain, numbers) => asked(() => blockTimes(warehouse, chain, numbers)),
-    cursor: (chain) => asked(() => chains.cursor(chain)),
-    follow: (following, tenure) => asked(() => chains.follow(following, tenure)),
+    recordTokens: (tokens) => ask(() => recordTokens(warehouse, tokens)),
+    blockTimes: (chain, numbers) => ask(() => blockTimes(warehouse, chain, numbers)),
+    cursor: (chain) => ask(() => chains.cursor(chain)),
+    follow: (following, tenure) => ask(() => chains.follow(following, tenure)),
     applyFinal: (chain, blocks) =>
-      asked(async () => {
+      ask(async () => {
         const moved = await chains.applyFinal(chain, blocks);
         await degrees.countIfGrown();
         return moved;
       }),
-    applyTip: (chain, blocks) => asked(() => chains.applyTip(chain, blocks)),
-    rollBack: (chain, toBlock) => asked(() => chains.rollBack(chain, toBlock)),
+    applyTip: (chain, blocks) => ask(() => chains.applyTip(chain, blocks)),
+    rollBack: (chain, toBlock) => ask(() => chains.rollBack(chain, toBlock)),
     finalise: (chain: ChainName, upToBlock: number) =>
-      asked(async () => {
+      ask(async () => {
         const moved = await chains.finalise(chain, upToBlock);
         await degrees.countIfGrown();
         return moved;
       }),
-    status: () => asked(() => heldChains(warehouse)),
+    status: () => ask(() => readHeldChains(warehouse)),
   };
 }
 
 async function recordCoverage(warehouse: Warehouse, ranges: readonly HeldRange[]): Promise<void> {
   const columns = ['chain', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'];
   const rows = ranges.map(({ chain, kind, from_block, to_block, source, origin, to_time }) => [
-    ...[chain, kind, from_block, to_block, source, observed(origin), Math.floor(to_time)],
+    ...[chain, kind, from_block, to_block, source, observedFlag(origin), Math.floor(to_time)],
   ]);
   await insertRows(warehouse, 'coverage', { columns, rows });
 }
@@ -295,7 +294,7 @@ async function recordAddressRanges(
   const whole = ranges.filter(({ truncated }) => !truncated);
   const rows = whole.map((range) => [
     ...[range.chain, addressHex(range.address), range.kind, range.from_block, range.to_block],
-    ...[range.source, observed(range.origin), Math.floor(range.to_time)],
+    ...[range.source, observedFlag(range.origin), Math.floor(range.to_time)],
     ...[range.from_first ? 1 : 0, Math.floor(range.read_at)],
   ]);
   await insertRows(warehouse, 'address_coverage', { columns, rows });

@@ -3,7 +3,7 @@
 
 import { tally } from '../src/evidence/measure.ts';
 import { recordFields } from '../src/features/deployers/record.ts';
-import { recordedLaunches, STATED, walksOf } from '../src/testing/evm-launches.ts';
+import { readLaunches, STATED, walksOf } from '../src/testing/evm-launches.ts';
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -13,7 +13,7 @@ function count(value: number): string {
   return value.toLocaleString('en').padStart(8);
 }
 
-const rows = await recordedLaunches();
+const rows = await readLaunches();
 const cells = new Map<string, number>();
 for (const { launch, isRugpull } of rows) tally(cells, `${launch.outcome} ${isRugpull}`);
 const states = new Map<string, number>();

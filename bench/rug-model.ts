@@ -14,7 +14,7 @@ import { trainingFile } from '../src/features/rug-model/examples.ts';
 import { DEFAULTS, FATES, trainModel } from '../src/features/rug-model/train.ts';
 import { localTableFiles } from '../src/sources/files/files.ts';
 import { evmLaunchLayout } from '../src/testing/evm-launch-layout.ts';
-import { EVM_LAUNCHES, recordedLaunches, STATED } from '../src/testing/evm-launches.ts';
+import { EVM_LAUNCHES, readLaunches, STATED } from '../src/testing/evm-launches.ts';
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -22,7 +22,7 @@ function say(text: string): void {
 
 /** The outcomes that follow from the reserve beside the file's own verdict. */
 async function sayOutcomes(): Promise<void> {
-  const rows = await recordedLaunches();
+  const rows = await readLaunches();
   const cells = new Map<string, number>();
   for (const { launch, isRugpull } of rows) {
     tally(cells, `${launch.outcome === 'died' ? 'died' : 'live'} ${isRugpull}`);

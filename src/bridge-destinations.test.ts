@@ -26,7 +26,7 @@ import {
   TOKEN,
   TRANSMITTER,
 } from './testing/bridge-pairs.ts';
-import { asked, portsOf, token } from './testing/bridge-trace.ts';
+import { askWalletBridges, portsOf, token } from './testing/bridge-trace.ts';
 import { compileContracts } from './testing/contracts.ts';
 import { logOf } from './testing/event-logs.ts';
 import { type MemoryArrivals, memoryBridgeArrivals } from './testing/twins/bridges.ts';
@@ -250,7 +250,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
       bridgeArrivals: arrivals(),
     };
     const deposits = async () => {
-      const answer = await asked(ports, ALICE);
+      const answer = await askWalletBridges(ports, ALICE);
       if (!(answer instanceof Answer)) throw new Error('refused');
       return walletBridges.data.parse(answer.envelope(now()).data).deposits;
     };

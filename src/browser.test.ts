@@ -10,7 +10,7 @@ import { bridgeRegistryOf } from './features/bridges/feature.ts';
 import type { CommittedRecord } from './ports/deployers.ts';
 import type { Launch, LaunchMonth } from './ports/launches.ts';
 import { receiptsFolder } from './sources/files/receipts-folder.ts';
-import { evm, named } from './testing/addresses.ts';
+import { addressNamed, evm } from './testing/addresses.ts';
 import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { rugFlagOf } from './testing/rug-worlds.ts';
@@ -119,9 +119,9 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     ...LINKS.map(({ path }) => path).filter((path) => !OF_MEMBERS.includes(path)),
     '/receipts/two-steps-from-a-listed-address',
     '/docs/api/wallet_score',
-    `/token/solana/${named('solana', 'mint')}`,
+    `/token/solana/${addressNamed('solana', 'mint')}`,
     `/deployer/ethereum/${MAKER}`,
-    `/deployer/solana/${named('solana', 'nobody')}`,
+    `/deployer/solana/${addressNamed('solana', 'nobody')}`,
   ];
   test.each(paths)('%s, in light and dark, on a desk and on a phone', async (path) => {
     await lookAt(browser, { base, path });

@@ -10,7 +10,7 @@ import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type InItsPlace, type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
-import { deployed } from './testing/anvil-traffic.ts';
+import { deployTraffic } from './testing/anvil-traffic.ts';
 import { compileContracts } from './testing/contracts.ts';
 import { memoryTransferStore } from './testing/twins/indexing.ts';
 
@@ -146,7 +146,7 @@ describe.skipIf(absent).each<EvmChainName>(['ethereum', 'base'])(`${title} of %s
     const id = Number(CHAINS[chain].chain_id);
     const [started, contracts] = await Promise.all([startAnvil(id), compileContracts()]);
     anvil = started;
-    const sends = await deployed(anvil, contracts);
+    const sends = await deployTraffic(anvil, contracts);
     for (const send of sends(1)) await anvil.mine(...send);
     await anvil.mine();
     quiet = Number(await anvil.ask('eth_blockNumber'));

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recordFields } from './features/deployers/record.ts';
-import { EVM_LAUNCHES, recordedLaunches, STATED, walksOf } from './testing/evm-launches.ts';
+import { EVM_LAUNCHES, readLaunches, STATED, walksOf } from './testing/evm-launches.ts';
 
 const absent = !existsSync(EVM_LAUNCHES);
 const title = absent ? 'recorded launches (skipped: no shared data)' : 'recorded launches';
@@ -44,10 +44,10 @@ async function recounted() {
 }
 
 describe.skipIf(absent)(title, () => {
-  let rows: Awaited<ReturnType<typeof recordedLaunches>>;
+  let rows: Awaited<ReturnType<typeof readLaunches>>;
   let recount: Awaited<ReturnType<typeof recounted>>;
   beforeAll(async () => {
-    [rows, recount] = await Promise.all([recordedLaunches(), recounted()]);
+    [rows, recount] = await Promise.all([readLaunches(), recounted()]);
   });
 
   test('every count and every rate equals the recount', () => {

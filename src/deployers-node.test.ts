@@ -23,7 +23,7 @@ import { providerGuard } from './sources/http/provider.ts';
 import { launchpadRegistry } from './sources/registry/registry-files.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type AnvilExplorer, startAnvilExplorer } from './testing/anvil-explorer.ts';
-import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
+import { type Contracts, callData, compileContracts } from './testing/contracts.ts';
 import { LAUNCH_CONTRACTS } from './testing/launch-contracts.ts';
 import { type StartedVenue, startVenue, type WorldPool } from './world/venue-api.ts';
 
@@ -94,23 +94,23 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
 
   async function launch(): Promise<void> {
     const [deployer, other, user] = anvil.accounts as [string, string, string];
-    const token = (supply: bigint) => encoded(contracts('Erc20').code, supply);
+    const token = (supply: bigint) => callData(contracts('Erc20').code, supply);
     const factory = contracts('TokenFactory');
     const live = await deploy('live', deployer, token(SUPPLY));
     await deploy('dead', deployer, token(SUPPLY));
-    const data = encoded(contracts('Erc20').selector('transfer'), user, 5n);
+    const data = callData(contracts('Erc20').selector('transfer'), user, 5n);
     await anvil.mine({ from: deployer, to: live, data }, { from: deployer, to: live, data });
     await deploy('nft', deployer, contracts('Nft').code);
     await deploy('router', deployer, contracts('Router').code);
-    await deploy('pair', deployer, encoded(contracts('Pair').code, live, other));
-    await deploy('proxy', deployer, encoded(contracts('Proxy').code, live));
+    await deploy('pair', deployer, callData(contracts('Pair').code, live, other));
+    await deploy('proxy', deployer, callData(contracts('Proxy').code, live));
     await deploy('anything', deployer, contracts('Anything').code);
     await deploy('stillborn', deployer, contracts('Stillborn').code);
     const own = await deploy('factory', deployer, factory.code);
     await called('made', deployer, own, factory.selector('make'));
     await called('made by another', other, own, factory.selector('make'));
-    const makeAt = (salt: bigint) => encoded(factory.selector('makeAt'), salt);
-    const makeAndEnd = (salt: bigint) => encoded(factory.selector('endAt'), salt);
+    const makeAt = (salt: bigint) => callData(factory.selector('makeAt'), salt);
+    const makeAndEnd = (salt: bigint) => callData(factory.selector('endAt'), salt);
     await called('at salt', deployer, own, makeAt(1n));
     await called('made again', deployer, own, makeAndEnd(2n));
     await called('made again', deployer, own, makeAt(2n));

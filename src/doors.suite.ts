@@ -14,7 +14,7 @@ import { ROUTES } from './client/routes.ts';
 import { parseConfig } from './config.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { connectClient, type McpClient } from './testing/mcp-clients.ts';
-import { onlySettings, printedBy, type Simulated } from './testing/program.ts';
+import { onlySettings, runPrinting, type Simulated } from './testing/program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'exhibit-doors-'));
@@ -276,7 +276,7 @@ export function doorsSayTheSame(started: () => Simulated): void {
     const { cwd, base_url, api_key, stream_token } = started();
     const words = ['keys', 'create', '--partner', 'acme', '--budget', '100000'];
     const place = { cwd, env: { EXHIBIT_SIMULATE: 'true' } };
-    const { key: partner } = await printedBy(z.object({ key: z.string() }), words, place);
+    const { key: partner } = await runPrinting(z.object({ key: z.string() }), words, place);
     url = base_url;
     keys = { member: api_key, partner, token: stream_token };
     const headers = { authorization: `Bearer ${api_key}` };

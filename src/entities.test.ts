@@ -32,7 +32,7 @@ import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
-import { compileContracts, encoded } from './testing/contracts.ts';
+import { callData, compileContracts } from './testing/contracts.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 import { memoryExchangeLabels } from './testing/twins/tables.ts';
 
@@ -130,15 +130,15 @@ describe.skipIf(absent)(title, () => {
       await anvil.mine({ from: ALICE, to: shop, value: 1n }, { from: ALIAS, to: shop, value: 1n });
     }
     await mined('the stranger shops', { from: STRANGER, to: String(SHOPS[0]), value: 1n });
-    const factory = { from: ALICE, data: encoded(contracts('Factory').code) };
+    const factory = { from: ALICE, data: callData(contracts('Factory').code) };
     const [made] = await anvil.mine(factory);
     created.push(await anvil.created(made));
     const data = contracts('Factory').selector('make');
     await mined('a factory runs', { from: ALICE, to: String(created[0]), value: 5n, data });
-    const poison = encoded(contracts('Token').code, 1_000n);
+    const poison = callData(contracts('Token').code, 1_000n);
     const token = await anvil.created((await anvil.mine({ from: bystander(), data: poison }))[0]);
     const lookalike = evm('lookalike');
-    const call = encoded(contracts('Token').selector('poison'), ALICE, lookalike);
+    const call = callData(contracts('Token').selector('poison'), ALICE, lookalike);
     await mined('poisoned', { from: bystander(), to: token, data: call });
   }
 

@@ -24,7 +24,7 @@ import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
-import { compileContracts, encoded } from './testing/contracts.ts';
+import { callData, compileContracts } from './testing/contracts.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { silentPorts } from './testing/twins/ports.ts';
 import { memoryExchangeLabels } from './testing/twins/tables.ts';
@@ -53,12 +53,12 @@ describe.skipIf(absent)(title, () => {
     anvil = started;
     warehouse = opened;
     await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false, layout: 'single' });
-    const code = encoded(contracts('Token').code, 1_000n);
+    const code = callData(contracts('Token').code, 1_000n);
     const token = await anvil.created((await anvil.mine({ from: user(), data: code }))[0]);
     const call = (from: string, method: string, ...words: (string | bigint)[]) => ({
       from,
       to: token,
-      data: encoded(contracts('Token').selector(method), ...words),
+      data: callData(contracts('Token').selector(method), ...words),
     });
     const mined = async (name: string, one: SentTransaction) => {
       sent.set(name, String((await anvil.mine(one))[0]));

@@ -19,10 +19,10 @@ import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself } from './testing/anvil-reading.ts';
-import { deployed } from './testing/anvil-traffic.ts';
+import { deployTraffic } from './testing/anvil-traffic.ts';
 import { compileContracts } from './testing/contracts.ts';
 import { embeddedControl, followReportsIn, leasesIn } from './testing/control-store.ts';
-import { heldTransfers } from './testing/held-transfers.ts';
+import { readHeldTransfers } from './testing/held-transfers.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a process apart (skipped: anvil is not installed)' : 'a process apart';
@@ -50,7 +50,7 @@ describe.skipIf(absent)(title, () => {
 
   test('killed while it follows, and refused by the store, holds what the node says', async () => {
     const database = fresh();
-    const sends = await deployed(anvil, await compileContracts());
+    const sends = await deployTraffic(anvil, await compileContracts());
     for (const round of [1, 2, 3]) for (const send of sends(round)) await anvil.mine(...send);
     let refusals = 2;
     const full: Warehouse = {
@@ -104,7 +104,7 @@ describe.skipIf(absent)(title, () => {
     const last = await reports.all();
     expect(last.checked && last.value[0]).toMatchObject({ state: 'stopped' });
     const itself = await readItself(anvil);
-    expect((await heldTransfers(warehouse)).rows.sort()).toEqual(itself.transfers.sort());
+    expect((await readHeldTransfers(warehouse)).rows.sort()).toEqual(itself.transfers.sort());
     const cursor = await transferStore(warehouse, () => 0).cursor('ethereum');
     expect(cursor.checked && cursor.value?.tip.length).toBeGreaterThan(0);
     await child.close();

@@ -13,9 +13,9 @@ import { z } from 'zod';
 import { openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself } from './testing/anvil-reading.ts';
-import { deployed } from './testing/anvil-traffic.ts';
+import { deployTraffic } from './testing/anvil-traffic.ts';
 import { compileContracts } from './testing/contracts.ts';
-import { heldTransfers } from './testing/held-transfers.ts';
+import { readHeldTransfers } from './testing/held-transfers.ts';
 import { trialsOf } from './testing/trials.ts';
 
 const absent = anvilPath() === null;
@@ -102,7 +102,7 @@ describe.skipIf(absent)(title, () => {
   test(
     'leaves a store that goes on, and ends with each row of the node once',
     async () => {
-      const sends = await deployed(anvil, await compileContracts());
+      const sends = await deployTraffic(anvil, await compileContracts());
       for (let round = 1; round <= ROUNDS; round += 1) {
         for (const send of sends(round)) await anvil.mine(...send);
       }
@@ -128,7 +128,7 @@ describe.skipIf(absent)(title, () => {
 async function rowsHeld(directory: string) {
   const warehouse = await openEmbedded(directory);
   try {
-    return await heldTransfers(warehouse);
+    return await readHeldTransfers(warehouse);
   } finally {
     await warehouse.close();
   }

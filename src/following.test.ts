@@ -13,7 +13,7 @@ import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself, transferRow } from './testing/anvil-reading.ts';
-import { deployed } from './testing/anvil-traffic.ts';
+import { deployTraffic } from './testing/anvil-traffic.ts';
 import { type Contracts, compileContracts } from './testing/contracts.ts';
 import { embeddedControl, followReportsIn, leasesIn } from './testing/control-store.ts';
 import { memoryTransferStore } from './testing/twins/indexing.ts';
@@ -60,7 +60,7 @@ describe.skipIf(absent)(title, () => {
       sleep,
       onBug: (error) => bugs.push(error),
     });
-    const sends = await deployed(anvil, contracts);
+    const sends = await deployTraffic(anvil, contracts);
     for (let reorg = 1; reorg <= REORGS; reorg += 1) {
       for (const send of sends(reorg)) await anvil.mine(...send);
       await caughtUp(anvil, states);

@@ -12,8 +12,8 @@ import { nodeFacts } from './sources/evm/node-of-account.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
-import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
-import { checkedKinds, foundOf, scored } from './testing/finding-suite.ts';
+import { type Contracts, callData, compileContracts } from './testing/contracts.ts';
+import { checkedKinds, findingOf, scoreAddress } from './testing/finding-suite.ts';
 import { forensicPorts, type PlantedFacts } from './testing/forensic-ports.ts';
 import { mixerRow } from './testing/twins/accounts.ts';
 import { bridgeRow } from './testing/twins/bridges.ts';
@@ -68,9 +68,9 @@ describe.skipIf(anvilPath() === null)(
 
     async function happen(): Promise<void> {
       const call = (name: string, method: string, ...words: string[]) =>
-        encoded(contracts(name).selector(method), ...words);
+        callData(contracts(name).selector(method), ...words);
       const [made, pool] = await anvil.mine(
-        { from: deployer(), data: encoded(contracts('Token').code, 1_000n) },
+        { from: deployer(), data: callData(contracts('Token').code, 1_000n) },
         { from: deployer(), data: contracts('Mortal').code },
       );
       token = await anvil.created(made);
@@ -140,7 +140,7 @@ describe.skipIf(anvilPath() === null)(
         now: () => 1_790_251_200,
       });
       const ports = { ...forensicPorts({ transfers, ...planted }), chainFacts };
-      return scored(address, planted, ports);
+      return scoreAddress(address, planted, ports);
     }
 
     test('who paid whom: funder, mixer, bridge and a listed friend, with their transactions', async () => {
@@ -150,12 +150,12 @@ describe.skipIf(anvilPath() === null)(
         bridges: [bridgeRow(bridge())],
         flagged: [flaggedRow(deployer())],
       });
-      const one = (kind: string) => foundOf(evidence, kind)?.[0].evidence[0];
+      const one = (kind: string) => findingOf(evidence, kind)?.[0].evidence[0];
       expect(one('funded_by_listed')).toMatchObject({ from: deployer(), amount: '5' });
       expect(one('funded_by_flagged')).toMatchObject({ from: deployer() });
       expect(one('mixer_contact')).toMatchObject({ to: mixer, initiated_by_subject: true });
       expect(one('bridge_contact')).toMatchObject({ to: bridge(), raw_amount: '3' });
-      expect(foundOf(evidence, 'listed_counterparty')).toHaveLength(2);
+      expect(findingOf(evidence, 'listed_counterparty')).toHaveLength(2);
       const hashes = transfers.map(({ tx }) => tx);
       for (const { found } of evidence.kinds) {
         if (!(found instanceof Read)) continue;
@@ -182,7 +182,7 @@ describe.skipIf(anvilPath() === null)(
         labels: [label],
         listed: [listedEntry(friend())],
       });
-      const one = (kind: string) => foundOf(evidence, kind)?.[0].evidence[0];
+      const one = (kind: string) => findingOf(evidence, kind)?.[0].evidence[0];
       expect(one('exchange_deposit')).toMatchObject({ to: friend(), amount: '0.1' });
       expect(one('exchange_withdrawal')).toMatchObject({ from: friend(), amount: '0.01' });
       expect(one('dust_from_listed')).toMatchObject({
@@ -192,7 +192,7 @@ describe.skipIf(anvilPath() === null)(
     });
 
     test('a forged zero-value transfer is poisoning that the victim did not sign', async () => {
-      const found = foundOf(await evidenceOf(subject()), 'poisoning_received');
+      const found = findingOf(await evidenceOf(subject()), 'poisoning_received');
       expect(found).toHaveLength(2);
       expect(found?.[0].evidence[0]).toMatchObject({
         from: subject(),
@@ -214,7 +214,7 @@ describe.skipIf(anvilPath() === null)(
     });
 
     test('a proxy names its implementation, admin and beacon by the slots of EIP-1967', async () => {
-      const found = foundOf(await evidenceOf(at.proxied), 'proxy_authority');
+      const found = findingOf(await evidenceOf(at.proxied), 'proxy_authority');
       expect(found?.[0].evidence).toMatchObject([
         { name: 'implementation', value: `0x${'d4'.repeat(20)}` },
         { name: 'admin', value: deployer() },
@@ -223,23 +223,23 @@ describe.skipIf(anvilPath() === null)(
     });
 
     test('a minimal proxy names the contract that it stands for (EIP-1167)', async () => {
-      const found = foundOf(await evidenceOf(at.clone), 'proxy_authority');
+      const found = findingOf(await evidenceOf(at.clone), 'proxy_authority');
       expect(found?.[0].evidence).toMatchObject([{ name: 'minimal_proxy_of', value: token }]);
     });
 
     test('a contract names the owner that its own function answers', async () => {
-      const found = foundOf(await evidenceOf(owned), 'proxy_authority');
+      const found = findingOf(await evidenceOf(owned), 'proxy_authority');
       expect(found?.[0].evidence).toMatchObject([{ name: 'owner', value: deployer() }]);
     });
 
     test('an account that runs the code of another is one (EIP-7702)', async () => {
-      const found = foundOf(await evidenceOf(friend()), 'delegated_account');
+      const found = findingOf(await evidenceOf(friend()), 'delegated_account');
       expect(found?.[0].evidence).toMatchObject([{ name: 'delegates_to', value: token }]);
     });
 
     test('a contract without slots and owner has neither, which was looked at', async () => {
       const evidence = await evidenceOf(token);
-      expect(foundOf(evidence, 'proxy_authority')).toBeNull();
+      expect(findingOf(evidence, 'proxy_authority')).toBeNull();
       expect(checkedKinds(evidence)).toContain('proxy_authority');
       expect(evidence.mainFacts?.is_token).toMatchObject({ value: false });
     });

@@ -7,8 +7,8 @@ import { nodeFacts } from './sources/evm/node-of-account.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type InItsPlace, type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
-import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
-import { foundOf, scored } from './testing/finding-suite.ts';
+import { type Contracts, callData, compileContracts } from './testing/contracts.ts';
+import { findingOf, scoreAddress } from './testing/finding-suite.ts';
 import { forensicPorts, type PlantedFacts } from './testing/forensic-ports.ts';
 import { signedDelegation } from './testing/signed-delegation.ts';
 import { flaggedRow } from './testing/twins/rug-flags.ts';
@@ -62,12 +62,12 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
 
   async function happen(): Promise<void> {
     const { code, selector } = contracts('Power');
-    const made = { from: account(0), data: encoded(code, account(9)) };
+    const made = { from: account(0), data: callData(code, account(9)) };
     const [first, second] = await anvil.mine(made, made);
     loud = await anvil.created(first);
     quiet = await anvil.created(second);
     const send = async (to: string, method: string, next: string) => {
-      const data = encoded(selector(method), next);
+      const data = callData(selector(method), next);
       return String((await anvil.mine({ from: account(0), to, data }))[0]);
     };
     await send(loud, 'setAdmin', account(9));
@@ -96,7 +96,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     const nodes = [{ chain: 'ethereum', rpc } as const];
     const chainFacts = nodeFacts({ nodes, simulated: false, now: () => 1_790_251_200 });
     const ports = { ...forensicPorts(planted), chainFacts };
-    return foundOf(await scored(address, planted, ports), kind);
+    return findingOf(await scoreAddress(address, planted, ports), kind);
   };
 
   /** While the node answers some calls otherwise. */

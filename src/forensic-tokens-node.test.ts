@@ -11,8 +11,8 @@ import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { freezingTokensFile, permit2File } from './sources/registry/registry-files.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type InItsPlace, type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
-import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
-import { checkedKinds, foundOf, scored } from './testing/finding-suite.ts';
+import { type Contracts, callData, compileContracts } from './testing/contracts.ts';
+import { checkedKinds, findingOf, scoreAddress } from './testing/finding-suite.ts';
 import { forensicPorts, type PlantedFacts } from './testing/forensic-ports.ts';
 import { flaggedRow } from './testing/twins/rug-flags.ts';
 import { listedEntry } from './testing/walked-world.ts';
@@ -76,7 +76,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
   async function happen(): Promise<void> {
     const issuer = contracts('Issuer');
     const call = (method: string, ...words: (string | bigint)[]) =>
-      encoded(issuer.selector(method), ...words);
+      callData(issuer.selector(method), ...words);
     const [made] = await anvil.mine({ from: deployer(), data: issuer.code });
     token = await anvil.created(made);
     const code = await anvil.ask('eth_getCode', token, 'latest');
@@ -116,9 +116,9 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     fake = await anvil.created(faked);
     await anvil.ask('anvil_setCode', PERMIT2, await anvil.ask('eth_getCode', fake, 'latest'));
     const ofItems = (method: string, ...words: (string | bigint)[]) =>
-      encoded(items.selector(method), ...words);
+      callData(items.selector(method), ...words);
     const ofLender = (method: string, ...words: (string | bigint)[]) =>
-      encoded(other.selector(method), ...words);
+      callData(other.selector(method), ...words);
     tx.items = await send(holder(), collection, ofItems('setApprovalForAll', drainer(), 1n));
     await send(holder(), collection, ofItems('setApprovalForAll', revoked(), 1n));
     await send(holder(), collection, ofItems('setApprovalForAll', revoked(), 0n));
@@ -150,7 +150,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
       issuerFreezes: nodeFreezes({ ...given, tokens: freezingTokensFile(REGISTRY) }),
       tokenApprovals: nodeApprovals({ ...given, permit2: permit2File(PERMIT2_FILE) }),
     };
-    return scored(address, planted, ports);
+    return scoreAddress(address, planted, ports);
   }
 
   /** While the node answers some calls otherwise. */
@@ -167,7 +167,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
 
   test('USDT that its issuer froze is found, with the transaction and the source', async () => {
     const evidence = await evidenceOf(subject(), {});
-    const found = foundOf(evidence, 'issuer_freeze');
+    const found = findingOf(evidence, 'issuer_freeze');
     expect(found).toMatchObject([{ evidence: [{ tx: tx.frozen, name: 'issuer_freeze' }] }]);
     expect(found?.[0].statement).toContain(`Tether holds USDT of this address frozen on ethereum`);
     expect(found?.[0].source).toContain('Tether TetherToken');
@@ -178,9 +178,9 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
       checked: true,
       blocks: [{ chain: 'ethereum', from: head - 1, to: head - 1 }],
     });
-    const other = foundOf(await evidenceOf(drainer(), {}), 'issuer_freeze');
+    const other = findingOf(await evidenceOf(drainer(), {}), 'issuer_freeze');
     expect(other?.[0].statement).toContain('Circle holds USDC');
-    expect(foundOf(await evidenceOf(revoked(), {}), 'issuer_freeze')).toBeNull();
+    expect(findingOf(await evidenceOf(revoked(), {}), 'issuer_freeze')).toBeNull();
   });
 
   test('what is left of an approval is told, and neither a revoked nor a spent one', async () => {
@@ -188,7 +188,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     const listed = [drainer(), revoked(), spent()].map((one) => listedEntry(one));
     const evidence = await evidenceOf(subject(), { flagged, listed });
     for (const kind of ['open_approval_to_flagged', 'open_approval_to_listed']) {
-      expect(foundOf(evidence, kind)).toMatchObject([
+      expect(findingOf(evidence, kind)).toMatchObject([
         {
           evidence: [
             { name: 'approval', tx: tx.approved, value: `${token} to ${drainer()}: 10` },
@@ -204,7 +204,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
   test('every item of a collection is told while its contract says so, and no single item', async () => {
     const flagged = [drainer(), revoked(), spent()].map((one) => flaggedRow(one));
     const [found, ...more] =
-      foundOf(await evidenceOf(holder(), { flagged }), 'open_approval_to_flagged') ?? [];
+      findingOf(await evidenceOf(holder(), { flagged }), 'open_approval_to_flagged') ?? [];
     expect(more).toEqual([]);
     expect(found?.statement).toContain(`to take its tokens ${collection}; at block`);
     expect(found?.statement).toContain('every item of them may still be taken.');
@@ -218,7 +218,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
 
   test('what Permit2 still lets somebody take is told, however it was allowed', async () => {
     const listed = [drainer(), revoked(), spent()].map((one) => listedEntry(one));
-    const found = foundOf(await evidenceOf(lender(), { listed }), 'open_approval_to_listed');
+    const found = findingOf(await evidenceOf(lender(), { listed }), 'open_approval_to_listed');
     // The token lets Permit2 take seven: more of it nobody can take.
     expect(found).toMatchObject([
       { evidence: [{ name: 'permit2_approval', tx: tx.lent }, { value: '7' }, {}] },
@@ -231,7 +231,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     const flagged = [drainer(), spent()].map((one) => flaggedRow(one));
     for (const one of [lapsed(), unlent()]) {
       const evidence = await evidenceOf(one, { flagged });
-      expect(foundOf(evidence, 'open_approval_to_flagged')).toBeNull();
+      expect(findingOf(evidence, 'open_approval_to_flagged')).toBeNull();
       expect(checkedKinds(evidence)).toEqual(expect.arrayContaining(TOKEN_KINDS));
     }
   });
@@ -247,7 +247,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
           ? { result: '0x' }
           : null;
       const evidence = await under(silent, address, { flagged });
-      expect(foundOf(evidence, 'open_approval_to_flagged')).toBeNull();
+      expect(findingOf(evidence, 'open_approval_to_flagged')).toBeNull();
       expect(checkedKinds(evidence)).not.toContain('open_approval_to_flagged');
     }
   });
@@ -278,13 +278,13 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
   test('an account that runs flagged code, and a contract whose admin is listed', async () => {
     const creation_tx = tx.approved;
     const flagged = [flaggedRow(drainer(), { creation_tx, chain: 'ethereum' })];
-    const runs = foundOf(await evidenceOf(delegated, { flagged }), 'flagged_in_facts');
+    const runs = findingOf(await evidenceOf(delegated, { flagged }), 'flagged_in_facts');
     expect(runs).toMatchObject([
       { evidence: [{ name: 'delegates_to', value: drainer() }, { tx: creation_tx }] },
     ]);
     expect(runs?.[0].source).toContain('Node http://127.0.0.1');
     const listed = [listedEntry(drainer())];
-    const owned = foundOf(await evidenceOf(proxied, { listed }), 'listed_in_facts');
+    const owned = findingOf(await evidenceOf(proxied, { listed }), 'listed_in_facts');
     expect(owned).toMatchObject([{ evidence: [{ name: 'admin' }, { name: 'list_entry' }] }]);
   });
 
@@ -303,7 +303,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     expect(evidence.checked.checked).toBe(false);
     // What breaks off takes the whole batch with it.
     const shown = 'broken' in by ? null : [{ evidence: [{ tx: tx.frozen }] }];
-    const found = foundOf(evidence, 'issuer_freeze');
+    const found = findingOf(evidence, 'issuer_freeze');
     if (shown === null) expect(found).toBeNull();
     else expect(found).toMatchObject(shown);
   });
@@ -312,7 +312,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     const refused = { error: { code: -32_005, message: 'query exceeds max block range 10000' } };
     const noLogs = (method: string) => (method === 'eth_getLogs' ? refused : null);
     const evidence = await under(noLogs, subject(), { flagged: [flaggedRow(drainer())] });
-    expect(foundOf(evidence, 'issuer_freeze')).toMatchObject([{ evidence: [{ tx: null }] }]);
+    expect(findingOf(evidence, 'issuer_freeze')).toMatchObject([{ evidence: [{ tx: null }] }]);
     const unchecked = TOKEN_KINDS.filter((kind) => !checkedKinds(evidence).includes(kind));
     expect(unchecked).toEqual(['open_approval_to_listed', 'open_approval_to_flagged']);
   });
@@ -322,7 +322,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     const silent = (method: string, params: readonly unknown[]) =>
       method === 'eth_call' && JSON.stringify(params).includes(allowance) ? { result: '0x' } : null;
     const evidence = await under(silent, subject(), { flagged: [flaggedRow(drainer())] });
-    expect(foundOf(evidence, 'open_approval_to_flagged')).toBeNull();
+    expect(findingOf(evidence, 'open_approval_to_flagged')).toBeNull();
     expect(checkedKinds(evidence)).not.toContain('open_approval_to_flagged');
   });
 

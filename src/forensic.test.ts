@@ -9,9 +9,9 @@ import { flaggedAddresses as flaggedTable } from './features/tables/flagged-rows
 import type { FlaggedAddresses } from './ports/rug-flags.ts';
 import { mixerRegistryFile, mixerRows } from './sources/registry/registry-files.ts';
 import { evm } from './testing/addresses.ts';
-import { foundOf, scored } from './testing/finding-suite.ts';
+import { findingOf, scoreAddress } from './testing/finding-suite.ts';
 import { forensicPorts } from './testing/forensic-ports.ts';
-import { importInto, keptTables, servedFrom } from './testing/imported-tables.ts';
+import { importInto, keptTables, serveTable } from './testing/imported-tables.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { memoryTransfer } from './testing/twins/history.ts';
 import { listedEntry } from './testing/walked-world.ts';
@@ -41,7 +41,10 @@ describe('the registry of mixers', () => {
     const rows = mixerRows(readFileSync(REGISTRY, 'utf8'));
     const pool = rows.find(({ name }) => name === 'Tornado Cash 1 ETH')?.address ?? '';
     const transfers = [memoryTransfer(9_200_000, SUBJECT, pool)];
-    const found = foundOf(await scored(SUBJECT, { mixers: rows, transfers }), 'mixer_contact');
+    const found = findingOf(
+      await scoreAddress(SUBJECT, { mixers: rows, transfers }),
+      'mixer_contact',
+    );
     expect(found).toMatchObject([{ initiated_by_subject: true, evidence_count: 1 }]);
     expect(found?.[0].statement).toContain('Tornado Cash 1 ETH (Tornado Cash) on ethereum');
     expect(found?.[0].source).toContain('SDN List of 2025-03-04');
@@ -51,7 +54,10 @@ describe('the registry of mixers', () => {
     const rows = mixerRows(readFileSync(REGISTRY, 'utf8'));
     const pool = rows.find(({ name }) => name === 'Tornado Cash 1 ETH')?.address ?? '';
     const transfers = [memoryTransfer(9_117_608, SUBJECT, pool)];
-    const found = foundOf(await scored(SUBJECT, { mixers: rows, transfers }), 'mixer_contact');
+    const found = findingOf(
+      await scoreAddress(SUBJECT, { mixers: rows, transfers }),
+      'mixer_contact',
+    );
     expect(found).toBeNull();
   });
 
@@ -96,7 +102,7 @@ async function findsEach(published: readonly string[], entity: string): Promise<
   const entry = { ...listedEntry(''), entity };
   const listed = published.map((address) => ({ ...entry, address }));
   for (const address of published) {
-    const found = foundOf(await scored(address, { listed }), 'listed_itself');
+    const found = findingOf(await scoreAddress(address, { listed }), 'listed_itself');
     expect(found?.[0].statement).toContain(entity);
   }
 }
@@ -158,7 +164,7 @@ describe.each(NAMED)('%s', (_, { data, contract, tag, maker, made, phisher }) =>
       });
       expect(outcome.outcome).toBe('completed');
     }
-    const table = servedFrom(flaggedTable, store);
+    const table = serveTable(flaggedTable, store);
     await table.poll();
     return table;
   }
@@ -169,14 +175,14 @@ describe.each(NAMED)('%s', (_, { data, contract, tag, maker, made, phisher }) =>
       const flaggedAddresses = await imported('malicious_smart_contracts.csv');
       const transfers = [memoryTransfer(1, SUBJECT, contract), memoryTransfer(2, maker, SUBJECT)];
       const ports = { ...forensicPorts({ transfers }), flaggedAddresses };
-      const evidence = await scored(SUBJECT, {}, ports);
-      expect(foundOf(evidence, 'flagged_counterparty')?.[0].statement).toContain(
+      const evidence = await scoreAddress(SUBJECT, {}, ports);
+      expect(findingOf(evidence, 'flagged_counterparty')?.[0].statement).toContain(
         `“${tag}” (exploit)`,
       );
-      expect(foundOf(evidence, 'funded_by_flagged')?.[0].statement).toContain(contract);
-      const own = foundOf(await scored(maker, {}, ports), 'created_flagged_contract');
+      expect(findingOf(evidence, 'funded_by_flagged')?.[0].statement).toContain(contract);
+      const own = findingOf(await scoreAddress(maker, {}, ports), 'created_flagged_contract');
       expect(own?.[0].evidence).toMatchObject([{ tx: made }]);
-      const itself = foundOf(await scored(contract, {}, ports), 'flagged_itself');
+      const itself = findingOf(await scoreAddress(contract, {}, ports), 'flagged_itself');
       expect(itself).toHaveLength(1);
     },
   );
@@ -189,9 +195,9 @@ describe.each(NAMED)('%s', (_, { data, contract, tag, maker, made, phisher }) =>
         'etherscan_malicious_labels.csv',
       );
       const ports = { ...forensicPorts({}), flaggedAddresses };
-      const found = foundOf(await scored(phisher, {}, ports), 'flagged_itself');
+      const found = findingOf(await scoreAddress(phisher, {}, ports), 'flagged_itself');
       expect(found?.some(({ source }) => source === 'etherscan_malicious_labels.csv')).toBe(true);
-      const other = foundOf(await scored(SUBJECT, {}, ports), 'flagged_itself');
+      const other = findingOf(await scoreAddress(SUBJECT, {}, ports), 'flagged_itself');
       expect(other).toBeNull();
     },
   );

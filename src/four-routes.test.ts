@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
-import { compileContracts, encoded } from './testing/contracts.ts';
+import { callData, compileContracts } from './testing/contracts.ts';
 import { createControlIn } from './testing/postgres.ts';
 import { MAIN, onlySettings } from './testing/program.ts';
 
@@ -118,16 +118,16 @@ describe.skipIf(absent)(title, () => {
       (await anvil.mine({ from: poisoner, data: pool('Pool').code }))[0],
     );
     await anvil.ask('anvil_setCode', BRIDGE, await anvil.ask('eth_getCode', made, 'latest'));
-    const supply = encoded(contracts('Token').code, 1_000n);
+    const supply = callData(contracts('Token').code, 1_000n);
     const ledger = await anvil.created((await anvil.mine({ from: poisoner, data: supply }))[0]);
     await mined('deposited', { from: user, to: deposit, value: 100n });
     await mined('forwarded', { from: deposit, to: hot, value: 95n });
     await mined('deposited too', { from: account(4), to: deposit, value: 50n });
     await mined('forwarded too', { from: deposit, to: hot, value: 50n });
     await mined('withdrew', { from: hot, to: user, value: 40n });
-    const over = encoded(pool('Pool').selector('sendNative'), user, 8_453n);
+    const over = callData(pool('Pool').selector('sendNative'), user, 8_453n);
     await mined('bridged', { from: user, to: BRIDGE, value: 30n, data: over });
-    const poison = encoded(contracts('Token').selector('poison'), user, BRIDGE);
+    const poison = callData(contracts('Token').selector('poison'), user, BRIDGE);
     await mined('poisoned', { from: poisoner, to: ledger, data: poison });
   }
 

@@ -18,7 +18,7 @@ import { defillamaPrices } from './sources/prices/defillama.ts';
 import { launchpadRegistry } from './sources/registry/registry-files.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type AnvilExplorer, startAnvilExplorer } from './testing/anvil-explorer.ts';
-import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
+import { type Contracts, callData, compileContracts } from './testing/contracts.ts';
 import { LAUNCH_CONTRACTS } from './testing/launch-contracts.ts';
 import { type StartedPriceApi, startPriceApi } from './world/price-api.ts';
 import { type StartedVenue, startVenue, type WorldPool } from './world/venue-api.ts';
@@ -52,10 +52,10 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     const [hash] = await anvil.mine({ from, data: code });
     return anvil.created(hash);
   }
-  const erc20 = () => encoded(contracts('Erc20').code, SUPPLY);
+  const erc20 = () => callData(contracts('Erc20').code, SUPPLY);
 
   async function poolOf(from: string, token: string, coin: string): Promise<string> {
-    const data = encoded(contracts('Exchange').selector('createPair'), token, coin);
+    const data = callData(contracts('Exchange').selector('createPair'), token, coin);
     const word = String(await anvil.ask('eth_call', { from, to: exchange, data }, 'latest'));
     await anvil.mine({ from, to: exchange, data });
     return `0x${word.slice(-40)}`;
@@ -65,7 +65,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
   async function fill(from: string, pool: string, sides: readonly (readonly [string, bigint])[]) {
     const transfer = contracts('Erc20').selector('transfer');
     for (const [to, amount] of sides) {
-      await anvil.mine({ from, to, data: encoded(transfer, pool, amount) });
+      await anvil.mine({ from, to, data: callData(transfer, pool, amount) });
     }
     const data = contracts('ExchangePair').selector('mint');
     const [tx] = await anvil.mine({ from, to: pool, data });
@@ -91,12 +91,12 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     const given = contracts('Erc20').selector('transfer');
     for (const to of [deployer, stranger]) {
       for (const coin of [weth, usd]) {
-        await anvil.mine({ from: other, to: coin, data: encoded(given, to, 1_000n * ETHER) });
+        await anvil.mine({ from: other, to: coin, data: callData(given, to, 1_000n * ETHER) });
       }
     }
     for (const name of NAMES) tokens.set(name, await deployed(deployer, erc20()));
     for (const name of ['dusted', 'worthless', 'imitated'] as const) {
-      const data = encoded(given, stranger, SUPPLY / 10n);
+      const data = callData(given, stranger, SUPPLY / 10n);
       await anvil.mine({ from: deployer, to: tokenOf(name), data });
     }
     const into = async (name: Name, coin: string, amount: bigint, from = deployer) => {
@@ -125,7 +125,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     list('dusted', dusted);
     await into('worthless', worthless, SUPPLY / 10n, stranger);
     list('worthless', await into('worthless', weth, ETHER));
-    const code = encoded(contracts('ExchangePair').code, tokenOf('imitated'), weth);
+    const code = callData(contracts('ExchangePair').code, tokenOf('imitated'), weth);
     const imitation = await deployed(stranger, code);
     await fill(stranger, imitation, [
       [tokenOf('imitated'), 9n],

@@ -11,7 +11,7 @@ import {
 
 import { embeddedControl } from './testing/control-store.ts';
 import {
-  bought,
+  buyMembership,
   CODE,
   idsIn,
   MINE,
@@ -62,7 +62,7 @@ describe('signing in', () => {
   test('the code of a purchase signs in, again and again, to its own membership alone', async () => {
     const served = await serveMembers(fresh, fetch);
     const { post } = served;
-    await bought(served);
+    await buyMembership(served);
     const right = { membership_id: MINE, code: CODE };
     expect((await post('/activate', right)).status).toBe(303);
     expect((await post('/activate', { ...right, code: ` ${CODE} ` })).status).toBe(303);
@@ -80,7 +80,7 @@ describe('signing in', () => {
   test('whether a membership exists shows in no text, no header and no work', async () => {
     const served = await serveMembers(fresh, fetch);
     const { post, asked } = served;
-    await bought(served);
+    await buyMembership(served);
     const tried = async (membership_id: string) => {
       asked.length = 0;
       const { status, text, headers } = await post('/activate', { membership_id, code: 'wrong' });
@@ -99,7 +99,7 @@ describe('signing in', () => {
   test('codes are tried so often and no more, for one that exists as for one that does not', async () => {
     const served = await serveMembers(fresh, fetch);
     const { post, linkOf, later } = served;
-    await bought(served);
+    await buyMembership(served);
     for (const membership_id of [MINE, 'mem_not_there']) {
       for (let i = 0; i < TRIES_MAX; i += 1) {
         expect((await post('/activate', { membership_id, code: `${i}` })).status).toBe(401);
@@ -115,7 +115,7 @@ describe('signing in', () => {
   test('another site cannot sign a browser in, by a code or a link', async () => {
     const served = await serveMembers(fresh, fetch);
     const { post, linkOf } = served;
-    await bought(served);
+    await buyMembership(served);
     for (const from of [
       { origin: 'https://evil.example' },
       { origin: 'null' },

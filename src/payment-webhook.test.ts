@@ -10,7 +10,7 @@ import { accessIn, embeddedControl } from './testing/control-store.ts';
 import {
   deliveryHeaders,
   membershipEvent,
-  type ToldMembership,
+  type SentMembership,
 } from './testing/payment-platform.ts';
 import type { AnyHandler } from './transport/answer.ts';
 import { createHttp } from './transport/http.ts';
@@ -69,7 +69,7 @@ async function serve(secrets: readonly string[] = [SECRET]) {
     return { status: reply.status, said: Object(said) };
   };
   let sent = 0;
-  const send = async (told: ToldMembership, how: Sending = {}) => {
+  const send = async (told: SentMembership, how: Sending = {}) => {
     sent += 1;
     const { id = `msg_${sent}`, at = NOW, secret = SECRET, change = (body) => body } = how;
     const body = membershipEvent(told);
@@ -121,7 +121,7 @@ describe('says', () => {
   });
 
   test('events in any order leave the membership as the newest by its own time', async () => {
-    const told: ToldMembership[] = [
+    const told: SentMembership[] = [
       { at: NOW - 40 },
       { ...ended, at: NOW - 30 },
       { at: NOW - 20, plan: 'plan_analyst' },

@@ -26,7 +26,13 @@ import { ringCalls, warehouseRing } from './stores/warehouse/ring/ring.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
-import { held, imported, type RingWorld, ringWarehouse, ringWorld } from './testing/ring-world.ts';
+import {
+  importTransfers,
+  type RingWorld,
+  recordHeld,
+  ringWarehouse,
+  ringWorld,
+} from './testing/ring-world.ts';
 import { trialsOf } from './testing/trials.ts';
 import { memoryTransfer } from './testing/twins/history.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
@@ -179,8 +185,8 @@ test('the ring fills through faults and limits; a walk denies only once it is wh
     const world = await ringWorld(warehouse);
     world.list(LISTED);
     // The subject is held in full, and whom it dealt with is not: only the ring can deny.
-    await held(world.store, 'ethereum', [SUBJECT]);
-    await imported(world.store, [memoryTransfer(1, SUBJECT, evm('stranger'))]);
+    await recordHeld(world.store, 'ethereum', [SUBJECT]);
+    await importTransfers(world.store, [memoryTransfer(1, SUBJECT, evm('stranger'))]);
     // A price source said once that it has no market.
     const names = { symbol: 'USDC', decimals: 6, has_market: false, read_at: STILL_NOW - 60 };
     await world.store.recordTokens([{ ...names, chain: 'ethereum', token: USDC }]);
@@ -218,7 +224,7 @@ test('the ring fills through faults and limits; a walk denies only once it is wh
     expect(market).toEqual([[0]]);
 
     // Whom the friend paid is known from the listed address's own list.
-    await imported(world.store, [memoryTransfer(2, SUBJECT, FRIEND)]);
+    await importTransfers(world.store, [memoryTransfer(2, SUBJECT, FRIEND)]);
     const path = [SUBJECT, FRIEND, LISTED[7]];
     await vi.waitFor(async () => expect(await said(world)).toEqual(path), SOON);
     // Both lists told the one transfer between two listed addresses.

@@ -8,7 +8,13 @@ import type { HistoryTransfer } from './ports/history.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';
-import { held, imported, must, ringWarehouse, ringWorld } from './testing/ring-world.ts';
+import {
+  importTransfers,
+  must,
+  recordHeld,
+  ringWarehouse,
+  ringWorld,
+} from './testing/ring-world.ts';
 import { memoryTransfer } from './testing/twins/history.ts';
 
 const FORGED = 5_001;
@@ -43,8 +49,8 @@ test('a neighbour that is made to look busy', { timeout: TIMEOUT_MS }, async () 
     memoryTransfer(2, FRIEND, LISTED),
     memoryTransfer(3, SUBJECT, OTHER),
   ];
-  await imported(store, real);
-  await held(store, 'ethereum', null);
+  await importTransfers(store, real);
+  await recordHeld(store, 'ethereum', null);
   const walked = async () => {
     const said = await walk({ subject: SUBJECT });
     const one = rowsSeen(map(said, (value) => [value]))?.[0];
@@ -59,11 +65,11 @@ test('a neighbour that is made to look busy', { timeout: TIMEOUT_MS }, async () 
   expect(before.path).toEqual([SUBJECT, FRIEND, LISTED]);
 
   const inItsName = { kind: 'token', token: TOKEN, raw_amount: 0n, initiator: FORGER } as const;
-  await imported(
+  await importTransfers(
     store,
     forged(1, (stranger) => [FRIEND, stranger], inItsName),
   );
-  await imported(
+  await importTransfers(
     store,
     forged(2, (stranger) => [OTHER, stranger], inItsName),
   );
@@ -71,14 +77,14 @@ test('a neighbour that is made to look busy', { timeout: TIMEOUT_MS }, async () 
 
   const worthless = { token: TOKEN, has_market: false, symbol: null, decimals: null } as const;
   must(await store.recordTokens([{ ...worthless, chain: 'ethereum', read_at: STILL_NOW }]));
-  await imported(
+  await importTransfers(
     store,
     forged(3, (stranger) => [stranger, FRIEND], { ...inItsName, raw_amount: 5n }),
   );
   expect(told(await walked())).toEqual(before);
 
   // Dust of value is no forgery: who deals with thousands is no link, but is shown.
-  await imported(
+  await importTransfers(
     store,
     forged(4, (stranger) => [stranger, FRIEND], { raw_amount: 1n }),
   );

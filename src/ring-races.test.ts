@@ -10,11 +10,11 @@ import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
 import {
-  followed,
-  held,
-  imported,
+  beginFollowing,
+  importTransfers,
   must,
   type RingWorld,
+  recordHeld,
   ringWarehouse,
   ringWorld,
   tipBlock,
@@ -67,21 +67,21 @@ const WAY = [SUBJECT, FRIEND, LISTED];
 describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
   test('finds what another process imports after the subject was read', async () => {
     const one = await world();
-    await imported(one.store, [PAID_FRIEND]);
-    await held(one.store, 'ethereum', null);
+    await importTransfers(one.store, [PAID_FRIEND]);
+    await recordHeld(one.store, 'ethereum', null);
     await quiet(one);
     const other = transferStore(one.warehouse, () => STILL_NOW);
-    const between = () => imported(other, [FRIEND_PAID]);
+    const between = () => importTransfers(other, [FRIEND_PAID]);
     expect(pathIn(await one.walk({ subject: SUBJECT, between }))).toEqual(WAY);
   });
 
   test('finds it also where the engine joins its parts meanwhile', async () => {
     const one = await world();
-    await imported(one.store, [PAID_FRIEND]);
-    await held(one.store, 'ethereum', null);
+    await importTransfers(one.store, [PAID_FRIEND]);
+    await recordHeld(one.store, 'ethereum', null);
     await quiet(one);
     const between = async () => {
-      await imported(one.store, [FRIEND_PAID]);
+      await importTransfers(one.store, [FRIEND_PAID]);
       await one.warehouse.command('OPTIMIZE TABLE sides FINAL', { timeoutMs: 10_000 });
     };
     expect(pathIn(await one.walk({ subject: SUBJECT, between }))).toEqual(WAY);
@@ -89,20 +89,20 @@ describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
 
   test('finds what a table holds that was emptied, and filled again under the same names', async () => {
     const one = await world();
-    await imported(one.store, [PAID_FRIEND]);
-    await held(one.store, 'ethereum', null);
+    await importTransfers(one.store, [PAID_FRIEND]);
+    await recordHeld(one.store, 'ethereum', null);
     await quiet(one);
     for (const table of ['transfers', 'sides']) {
       await one.warehouse.command(`TRUNCATE TABLE ${table}`, { timeoutMs: 10_000 });
     }
-    await imported(one.store, [PAID_FRIEND, FRIEND_PAID]);
+    await importTransfers(one.store, [PAID_FRIEND, FRIEND_PAID]);
     expect(pathIn(await one.walk({ subject: SUBJECT }))).toEqual(WAY);
   });
 
   test('is no way any more once the rows between the two were taken out', async () => {
     const one = await world();
-    await imported(one.store, [PAID_FRIEND, FRIEND_PAID]);
-    await held(one.store, 'ethereum', null);
+    await importTransfers(one.store, [PAID_FRIEND, FRIEND_PAID]);
+    await recordHeld(one.store, 'ethereum', null);
     expect(pathIn(await one.walk({ subject: SUBJECT }))).toEqual(WAY);
     const sql = `ALTER TABLE sides DELETE WHERE substring(detail, 11, 1) = char(2)
       SETTINGS mutations_sync = 2`;
@@ -112,7 +112,7 @@ describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
 
   test('finds what a block holds that was followed after the subject was read', async () => {
     const one = await world();
-    await followed(one.store, 'ethereum');
+    await beginFollowing(one.store, 'ethereum');
     must(await one.store.applyTip('ethereum', [tipBlock(0, [PAID_FRIEND], {})]));
     await quiet(one);
     const between = async () => {
@@ -123,7 +123,7 @@ describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
 
   test('is no way any more once the block was undone, and is one again on the other fork', async () => {
     const one = await world();
-    await followed(one.store, 'ethereum');
+    await beginFollowing(one.store, 'ethereum');
     must(await one.store.applyTip('ethereum', [tipBlock(0, [PAID_FRIEND], {})]));
     must(await one.store.applyTip('ethereum', [tipBlock(1, [FRIEND_PAID], {})]));
     expect(pathIn(await one.walk({ subject: SUBJECT }))).toEqual(WAY);
@@ -149,7 +149,7 @@ describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
         return warehouse.query(sql, options);
       },
     }));
-    await followed(one.store, 'ethereum');
+    await beginFollowing(one.store, 'ethereum');
     const old = { time: STILL_NOW - 2 * TIP_MAX_AGE_S };
     must(await one.store.applyTip('ethereum', [tipBlock(0, [PAID_FRIEND], old)]));
     await one.ring.bringUp([LISTED]);
@@ -164,11 +164,11 @@ describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
 
   test('is not taken for all there is once the import of another chain has begun', async () => {
     const one = await world();
-    await imported(one.store, [PAID_FRIEND]);
-    await held(one.store, 'ethereum', null);
+    await importTransfers(one.store, [PAID_FRIEND]);
+    await recordHeld(one.store, 'ethereum', null);
     await quiet(one);
     const between = () => {
-      return imported(one.store, [memoryTransfer(3, OTHER, FRIEND, { chain: 'base' })]);
+      return importTransfers(one.store, [memoryTransfer(3, OTHER, FRIEND, { chain: 'base' })]);
     };
     const said = await one.walk({ subject: SUBJECT, between });
     expect(said).not.toBeInstanceOf(Read);
@@ -178,8 +178,8 @@ describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
   test('answers from the list that came into force during the walk', async () => {
     const one = await world();
     one.list([OTHER]);
-    await imported(one.store, [PAID_FRIEND, FRIEND_PAID]);
-    await held(one.store, 'ethereum', null);
+    await importTransfers(one.store, [PAID_FRIEND, FRIEND_PAID]);
+    await recordHeld(one.store, 'ethereum', null);
     await quiet(one);
     const between = async () => void one.list([OTHER, LISTED]);
     expect(pathIn(await one.walk({ subject: SUBJECT, between }))).toEqual(WAY);
@@ -191,14 +191,14 @@ describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
 
 test('a listed address that is not held in full leaves the walk to the old way', async () => {
   const one = await world();
-  await imported(one.store, [PAID_FRIEND]);
-  await held(one.store, 'ethereum', [SUBJECT, FRIEND]);
+  await importTransfers(one.store, [PAID_FRIEND]);
+  await recordHeld(one.store, 'ethereum', [SUBJECT, FRIEND]);
   const said = await one.walk({ subject: SUBJECT });
   // The counterparty is held itself, so that the negative stands without the ring.
   expect(said).toBeInstanceOf(Read);
   const { ring } = sight(said);
   expect(ring instanceof Read || ring.why.reason).toContain(`${LISTED}: ethereum native none held`);
-  await held(one.store, 'ethereum', [LISTED]);
+  await recordHeld(one.store, 'ethereum', [LISTED]);
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   await quiet(one);
 });

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
 import { createControlIn } from './testing/postgres.ts';
-import { type Program, printedBy, startProgram, untilSaid } from './testing/program.ts';
+import { type Program, runPrinting, startProgram, untilSaid } from './testing/program.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 import { SANDBOX_PARTY } from './world/listed-parties.ts';
 import { sdnAdvancedXml } from './world/sdn-publication.ts';
@@ -88,7 +88,7 @@ test(
     expect(ring_read_ahead).toMatchObject({ state: 'waiting', calls_a_day: 50_000 });
 
     const shape = z.object({ gaps: z.array(z.unknown()), read_ahead: z.unknown() });
-    const done = await printedBy(shape, ['warehouse', 'ring', 'fill'], { cwd, env });
+    const done = await runPrinting(shape, ['warehouse', 'ring', 'fill'], { cwd, env });
     const filled = { state: 'filled', lists_held: 6, lists: 6, reason: null };
     expect(done).toMatchObject({ gaps: [], read_ahead: filled });
     expect((await health()).ring_read_ahead).toMatchObject(filled);

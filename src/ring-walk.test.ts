@@ -19,10 +19,10 @@ import {
 } from './testing/brute-walk.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import {
-  followed,
-  held,
-  imported,
+  beginFollowing,
+  importTransfers,
   must,
+  recordHeld,
   ringWarehouse,
   ringWorld,
   tipBlock,
@@ -94,11 +94,11 @@ test('the answers of the ring are those of the search by hand', {
   const cases = drawn.map(([graph, some], n) => caseOf(graph, some, n));
   const all = cases.flatMap(({ graph }) => graph.transfers);
   const of = (chain: string) => all.filter((one) => one.chain === chain);
-  await imported(store, of('ethereum'));
+  await importTransfers(store, of('ethereum'));
   const people = cases.flatMap(({ graph }) => {
     return graph.people.filter((one) => !graph.unheld.includes(one));
   });
-  await held(store, 'ethereum', people);
+  await recordHeld(store, 'ethereum', people);
   const read_at = STILL_NOW;
   const known = [true, false].map((has_market) => {
     const token = String(TOKENS[String(has_market)]);
@@ -108,7 +108,7 @@ test('the answers of the ring are those of the search by hand', {
   must(
     await store.recordTokens(chains.flatMap((chain) => known.map((one) => ({ ...one, chain })))),
   );
-  await followed(store, 'base');
+  await beginFollowing(store, 'base');
   const undone = cases.flatMap((one) => one.undone);
   must(await store.applyTip('base', [tipBlock(0, of('base'), {}), tipBlock(1, undone, {})]));
   // The ring holds what is undone thereafter.

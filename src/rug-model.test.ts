@@ -19,7 +19,7 @@ import { rugModelTable } from './stores/control/rug-models.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { embeddedControl } from './testing/control-store.ts';
 import { ran } from './testing/recording-io.ts';
-import { artefactText, madeUpLaunches, SMALL_MODEL } from './testing/rug-models.ts';
+import { artefactText, inventLaunches, SMALL_MODEL } from './testing/rug-models.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { worldLaunchHistoryCsv } from './world/launch-history.ts';
 import { WORLD_SEED } from './world/listed-parties.ts';
@@ -37,7 +37,7 @@ function csvOf(rows: readonly TrainingRow[]): string {
 }
 
 const fresh = embeddedControl();
-const ROWS = madeUpLaunches(600, 3);
+const ROWS = inventLaunches(600, 3);
 const training = { files: localTableFiles(), codeVersion: '0.0.0' };
 let cwd = '';
 let model: Parameters<(typeof rugModel)['commands'][2]['run']>[2]['model'];
@@ -162,7 +162,7 @@ describe('a model that was trained', () => {
     const found = documentIn(whole.lines);
     const { card } = artefactIn(await readFile(join(cwd, 'rug-model.json'), 'utf8')).model;
     expect(found).toMatchObject({ ...card.test, left_out: 600 - card.test.rows, before_split: 0 });
-    await writeFile(join(cwd, 'other.csv'), csvOf(madeUpLaunches(300, 9)));
+    await writeFile(join(cwd, 'other.csv'), csvOf(inventLaunches(300, 9)));
     const other = await command('model evaluate --data other.csv');
     expect(other.status).toBe(0);
     expect(other.lines.join('\n')).toMatch(

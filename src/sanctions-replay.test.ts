@@ -11,7 +11,7 @@ import { type SanctionsServices, sanctionsDiff } from './features/sanctions/sanc
 import type { PublicationStore, PublishedList, SanctionsList } from './ports/sanctions.ts';
 import { diffPublications } from './stores/control/publications.ts';
 import { sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
-import { acceptedIn, checkedIn } from './testing/accepted.ts';
+import { acceptPublication, noteCheck } from './testing/accepted.ts';
 import { embeddedControl, listChangesIn, publicationsIn } from './testing/control-store.ts';
 import { HAS_ISSUES, readIssue } from './testing/real-lists.ts';
 
@@ -103,10 +103,10 @@ describe.skipIf(!HAS_ISSUES)(
       for (const [n, issue] of issues.entries()) {
         const from = startOfDay(issue.published) + NOON_S;
         const next = issues[n + 1];
-        expect(await acceptedIn(store, issue, from)).toBe('written');
+        expect(await acceptPublication(store, issue, from)).toBe('written');
         // It is asked for again until noon of the day on which the next one comes out.
         const until = next === undefined ? from + 9 * DAY_S : startOfDay(next.published) + NOON_S;
-        await checkedIn(store, until);
+        await noteCheck(store, until);
       }
       list = await listOn(store);
     }, 120_000);
@@ -194,12 +194,12 @@ describe.skipIf(!HAS_ISSUES)(
         const midnight = startOfDay(issue.published) + DAY_S + hours * 3_600;
         const [address] = issue.addresses.map((row) => row.address);
         const alone = publicationsIn(fresh());
-        await acceptedIn(alone, issue, startOfDay(issue.published) + NOON_S);
+        await acceptPublication(alone, issue, startOfDay(issue.published) + NOON_S);
         for (const [at, answered] of [
           [midnight - 60, false],
           [midnight + 60, true],
         ] as const) {
-          await checkedIn(alone, at);
+          await noteCheck(alone, at);
           const reading = await (await listOn(alone)).lookUpOn(issue.published, [String(address)]);
           expect([at, reading instanceof Read]).toEqual([at, answered]);
         }

@@ -16,7 +16,7 @@ import type { ScreeningRecords } from './ports/screening.ts';
 import type { OtherListEntry, TableImport } from './ports/tables.ts';
 import { screeningRecordTable } from './stores/control/screening-records.ts';
 import { sanctionsSnapshot, servedVersions } from './stores/snapshots/sanctions.ts';
-import { acceptedIn } from './testing/accepted.ts';
+import { acceptPublication } from './testing/accepted.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
 import {
   accessIn,
@@ -117,7 +117,7 @@ async function deployment(fresh: FreshStore) {
     await memberships.record({ membership_id, plan: 'desk', status: 'active', at: STILL_NOW });
   }
   const store = publicationsIn(database);
-  await acceptedIn(store, FIRST, STILL_NOW - HOUR_S);
+  await acceptPublication(store, FIRST, STILL_NOW - HOUR_S);
   const snapshot = snapshotOf(store);
   await snapshot.poll();
   const dated = { as_of: STILL_NOW - HOUR_S, simulated: false };
@@ -175,7 +175,7 @@ async function deployment(fresh: FreshStore) {
     return replayBody.parse(body);
   };
   const accept = async (list = SECOND) => {
-    await acceptedIn(store, list, STILL_NOW - 1);
+    await acceptPublication(store, list, STILL_NOW - 1);
     await snapshot.poll();
   };
   return { database, tables, others, looked, records, ask, open, screened, replayed, accept };

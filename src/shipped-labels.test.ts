@@ -19,7 +19,7 @@ import {
   IMPORTED_AT,
   importInto,
   keptTables,
-  servedFrom,
+  serveTable,
   storeOf,
 } from './testing/imported-tables.ts';
 import { silentPorts } from './testing/twins/ports.ts';
@@ -52,7 +52,7 @@ function shipped(path = TABLE): ExchangeLabels {
 /** The label table as a deployment serves it, with the shipped one behind it. */
 function served(path?: string) {
   const unimported = shipped(path);
-  return servedFrom(exchangeLabels, store(), undefined, { unimported });
+  return serveTable(exchangeLabels, store(), undefined, { unimported });
 }
 
 async function imported(text: string) {
@@ -169,7 +169,7 @@ test('a missing file is told, and nothing answers', async () => {
 
 test('a deployment answers from it, but never beside made-up data', async () => {
   expect(await shippedLabels(false)?.lookUp([BINANCE])).toBeInstanceOf(Read);
-  const labels = servedFrom(exchangeLabels, store(), undefined, {
+  const labels = serveTable(exchangeLabels, store(), undefined, {
     unimported: shippedLabels(true),
   });
   await labels.poll();

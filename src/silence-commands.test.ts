@@ -16,7 +16,7 @@ import { sanctionsCheck } from './features/sanctions/check.command.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { screenCommand } from './features/screening/screen.command.ts';
 import { addressRecords } from './testing/address-records.ts';
-import { named } from './testing/addresses.ts';
+import { addressNamed } from './testing/addresses.ts';
 import { ran } from './testing/recording-io.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import type { MakeHandler } from './testing/silence-made.ts';
@@ -131,14 +131,14 @@ const ASKED: readonly (readonly [command: string, form: 'evm' | 'solana', PortNa
 
 describe('commands over a silent port', () => {
   test.each(Object.keys(COMMANDS))('%s denies where all was read', async (name) => {
-    const whole = await said(name, named('evm', 'stranger'), []);
+    const whole = await said(name, addressNamed('evm', 'stranger'), []);
     expect(whole.status).toBe(EXIT.done);
     expect(PHRASES.some(([phrase]) => whole.text.match(phrase) !== null)).toBe(true);
   });
 
   test.each(ASKED)('%s of %s without %s exits 3 and denies nothing on it', async (...asked) => {
     const [command, form, port] = asked;
-    const address = named(form, 'stranger');
+    const address = addressNamed(form, 'stranger');
     const whole = await said(command, address, []);
     const cut = await said(command, address, [port]);
     expect(cut.status).toBe(EXIT.couldNotCheck);

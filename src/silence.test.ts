@@ -19,7 +19,7 @@ import {
   placesOfRoute,
 } from './testing/silence.ts';
 import { leavesOf, placesOf, undeclaredWords } from './testing/silence-answer.ts';
-import { type AskedRoute, asksOf } from './testing/silence-asks.ts';
+import { asksOf, type SilenceRoute } from './testing/silence-asks.ts';
 import type { Sample } from './testing/silence-judge.ts';
 import type { MakeHandler } from './testing/silence-made.ts';
 import type { PortTags } from './testing/silence-ports.ts';
@@ -27,7 +27,7 @@ import { LEAK_RULES, type Leak, type LeakRule, leaksText } from './testing/silen
 import { WORLDS } from './testing/worlds.ts';
 
 /** Every route but those that are about no address: of the process, and of a member's chats. */
-const ROUTES: readonly AskedRoute[] = CONTRACTS.filter(
+const ROUTES: readonly SilenceRoute[] = CONTRACTS.filter(
   ({ name, surface }) => name !== 'health' && surface !== 'integrations',
 );
 
@@ -46,7 +46,7 @@ type Sought = {
 
 /** The rules that are broken, asked no longer than until all of those that are looked for are. */
 async function brokenRules(
-  route: AskedRoute,
+  route: SilenceRoute,
   make: MakeHandler,
   { sought, at = /./, inPairs }: Sought,
 ): Promise<readonly LeakRule[]> {
@@ -61,7 +61,7 @@ async function brokenRules(
   return rulesOf(leaks);
 }
 
-function makerOf({ name }: AskedRoute): MakeHandler {
+function makerOf({ name }: SilenceRoute): MakeHandler {
   return (ports) => handlerOf(name, { ...ports, service: TEST_SERVICE }) as ReturnType<MakeHandler>;
 }
 
@@ -102,13 +102,13 @@ const PAIRS_NTH = 4;
 const SECTIONS_NTH = 3;
 
 /** The worlds in which a route's ports are spoiled. Another route has other ones. */
-function sampleOf(route: AskedRoute): Sample {
+function sampleOf(route: SilenceRoute): Sample {
   const faults = holdsSections(route) ? sampled(route, 'faults', SECTIONS_NTH) : WORLDS;
   return { faults, pairs: sampled(route, 'pairs', PAIRS_NTH) };
 }
 
 /** The empty world and one in so many of the others, by a hash of their names. */
-function sampled({ name }: AskedRoute, purpose: string, nth: number): readonly World[] {
+function sampled({ name }: SilenceRoute, purpose: string, nth: number): readonly World[] {
   return WORLDS.filter((world) => {
     const hash = createHash('sha256').update(`${purpose} ${name} ${world.name}`).digest();
     return ALL || world.empty || hash.readUInt32BE() % nth === 0;
@@ -116,9 +116,9 @@ function sampled({ name }: AskedRoute, purpose: string, nth: number): readonly W
 }
 
 // A route is asked when the first of its tests runs, so that one that is named is asked alone.
-const asked = new Map<AskedRoute, Promise<Findings>>();
+const asked = new Map<SilenceRoute, Promise<Findings>>();
 
-function findingsOf(route: AskedRoute): Promise<Findings> {
+function findingsOf(route: SilenceRoute): Promise<Findings> {
   const held = asked.get(route);
   if (held !== undefined) return held;
   const found = checkSilence({ route, make: makerOf(route), tags: TAGS }, WORLDS, sampleOf(route));

@@ -16,7 +16,7 @@ import { launchAnswer, launchCorpus } from './features/tables/launches.ts';
 import { otherLists } from './features/tables/other-lists.ts';
 import type { ImportOutcome } from './ports/tables.ts';
 import type { Database } from './stores/control/engine/database.ts';
-import { importInto, keptTables, servedFrom, storeOf } from './testing/imported-tables.ts';
+import { importInto, keptTables, serveTable, storeOf } from './testing/imported-tables.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { memorySanctionsList } from './testing/twins/sanctions.ts';
 import { SANDBOX_LAUNCHERS, worldCorpusLines } from './world/corpus.ts';
@@ -57,11 +57,11 @@ async function importedLaunches(text: string) {
 }
 
 function servedLabels(database: Database) {
-  return servedFrom(exchangeLabels, storeOf(database, exchangeLabels, now));
+  return serveTable(exchangeLabels, storeOf(database, exchangeLabels, now));
 }
 
 function servedLaunches(database: Database) {
-  return servedFrom(launchCorpus, storeOf(database, launchCorpus, now));
+  return serveTable(launchCorpus, storeOf(database, launchCorpus, now));
 }
 
 async function labelsOf(addresses: readonly string[]) {
@@ -122,7 +122,7 @@ test('a bulk screen of loaded tables opens no connection and asks no store', asy
   const watched = watchedDatabase(asked);
   const labels = servedLabels(watched);
   const corpus = servedLaunches(watched);
-  const others = servedFrom(otherLists, storeOf(watched, otherLists, now));
+  const others = serveTable(otherLists, storeOf(watched, otherLists, now));
   await Promise.all([labels.poll(), corpus.poll(), others.poll()]);
   const before = asked.length;
   const handler = bulkWalletScreenHandler({

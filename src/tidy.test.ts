@@ -26,7 +26,7 @@ import {
 } from './testing/tidy-fixtures.ts';
 import { mintViolations, ruleViolations } from './testing/tidy-rules.ts';
 import { shapeViolations } from './testing/tidy-shape.ts';
-import { codeUnder, isTest, parsed, sourceAt, type Violation } from './testing/tidy-source.ts';
+import { codeUnder, isTest, parseFile, sourceAt, type Violation } from './testing/tidy-source.ts';
 import {
   overTheirNumber,
   refuseFunctionName,
@@ -46,7 +46,7 @@ function written(violations: readonly Violation[]): string[] {
 }
 
 function check(fixture: Fixture, text: string): string[] {
-  const source = parsed(fixture.path, text);
+  const source = parseFile(fixture.path, text);
   const rules = [...ruleViolations(source, EXCEPTIONS), ...mintViolations(source, EXCEPTIONS)];
   return [...rules, ...shapeViolations(source)].map((one) => one.rule);
 }
@@ -152,7 +152,7 @@ describe('names', () => {
   test('one that acts does not begin with a participle, one that gives a value may', () => {
     expect(refuseFunctionName('importedFiles', true)).not.toBeNull();
     expect(refuseFunctionName('importedFiles', false)).toBeNull();
-    const file = (text: string) => wordViolations(parsed('src/a.ts', text)).length;
+    const file = (text: string) => wordViolations(parseFile('src/a.ts', text)).length;
     expect(file('async function importedFiles() {}')).toBe(1);
     expect(file('const importedFiles = (): Promise<void> => read();')).toBe(1);
     expect(file('function importedFiles(): string[] { return []; }')).toBe(0);
@@ -181,16 +181,16 @@ describe('names', () => {
 
   test('a name that two files of the product export is found, in each of them', () => {
     const files = [
-      parsed('src/a.ts', 'export const admit = 1;'),
-      parsed('src/b.ts', 'export function admit() {}'),
-      parsed('src/b.test.ts', 'export const admit = 1;'),
-      parsed('src/testing/c.ts', 'export type Admit = 1;'),
+      parseFile('src/a.ts', 'export const admit = 1;'),
+      parseFile('src/b.ts', 'export function admit() {}'),
+      parseFile('src/b.test.ts', 'export const admit = 1;'),
+      parseFile('src/testing/c.ts', 'export type Admit = 1;'),
     ];
     expect(sharedNames(files).map((one) => one.path)).toEqual(['src/a.ts', 'src/b.ts']);
   });
 
   test('a folder may have fewer wrong words than its number, not more', () => {
-    const files = [parsed('src/pages/a.ts', 'function told() {} function asked() {}')];
+    const files = [parseFile('src/pages/a.ts', 'function told() {} function asked() {}')];
     const violations = files.flatMap(wordViolations);
     expect(overTheirNumber(violations, 'src/pages 3')).toEqual([]);
     expect(overTheirNumber(violations, 'src/pages 2')).toEqual([]);
@@ -201,7 +201,7 @@ describe('names', () => {
 
 describe('an arrow against the plan is caught', () => {
   const arrow = (path: string, from: string) =>
-    arrowViolations(parsed(path, `import { a } from '${from}';`), HOUSE).length;
+    arrowViolations(parseFile(path, `import { a } from '${from}';`), HOUSE).length;
 
   test.each(ARROWS_REFUSED)('%s may not import %s', (path, from) => {
     expect(arrow(path, from)).toBe(1);
@@ -230,17 +230,17 @@ describe('the graph', () => {
 
   test('a circle is found, a chain is none', () => {
     const files = [
-      parsed('src/a.ts', "import type { B } from './b.ts';"),
-      parsed('src/b.ts', "export { c } from './c.ts';"),
-      parsed('src/c.ts', "import './a.ts';"),
-      parsed('src/d.ts', "import './a.ts';"),
+      parseFile('src/a.ts', "import type { B } from './b.ts';"),
+      parseFile('src/b.ts', "export { c } from './c.ts';"),
+      parseFile('src/c.ts', "import './a.ts';"),
+      parseFile('src/d.ts', "import './a.ts';"),
     ];
     expect(circles(files)).toEqual([['src/a.ts', 'src/b.ts', 'src/c.ts']]);
   });
 });
 
 test('a file that nothing imports is dead, one that is reached through others is not', () => {
-  const file = (path: string, text: string) => parsed(path, text);
+  const file = (path: string, text: string) => parseFile(path, text);
   const house = [
     file('src/main.ts', "import './a.ts';"),
     file('src/a.ts', "export { b } from './b.ts';"),

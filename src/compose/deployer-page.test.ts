@@ -6,7 +6,7 @@ import { Refusal } from '../contract/refusals.ts';
 import { NOBODY } from '../contract/route.ts';
 import { deployerHtml } from '../features/deployers/deployer-record.route.tsx';
 import type { DeployerRecords } from '../ports/deployers.ts';
-import { evm, named } from '../testing/addresses.ts';
+import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { launchOf, walkOf } from '../testing/deployer-worlds.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
@@ -14,7 +14,7 @@ import { deployerShown } from './deployer-page.ts';
 
 const FACTS = { simulated: false, version: '0', links: [] };
 const MAKER = evm('maker');
-const WALLET = named('solana', 'launcher');
+const WALLET = addressNamed('solana', 'launcher');
 const asked = { now: stillClock(), signal: new AbortController().signal };
 const held = { simulated: false, as_of: STILL_NOW };
 

@@ -6,7 +6,7 @@ import { Reply } from '../contract/answer.ts';
 import { type Caller, NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { dossier } from '../features/dossier/feature.ts';
-import { evm, named } from '../testing/addresses.ts';
+import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW } from '../testing/clock.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
 import type { SilencePorts } from '../testing/silence-ports.ts';
@@ -119,7 +119,7 @@ describe('says', () => {
 const GLANCED = 8;
 
 describe('is silent', () => {
-  const subjects = { evm: STRANGER, solana: named('solana', 'stranger') };
+  const subjects = { evm: STRANGER, solana: addressNamed('solana', 'stranger') };
   test.each(Object.entries(subjects))('of %s no line denies anything', async (_, subject) => {
     const { html } = await pagesOver('empty', SILENT).whole(subject);
     const tones = Object.values(glanceOf(html));

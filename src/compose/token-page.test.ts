@@ -8,7 +8,7 @@ import { NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { tokenHtml } from '../features/deployers/token.route.tsx';
 import type { DeployerRecords } from '../ports/deployers.ts';
-import { evm, named } from '../testing/addresses.ts';
+import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { launchOf, walkOf } from '../testing/deployer-worlds.ts';
 import { memoryChainFacts } from '../testing/twins/accounts.ts';
@@ -20,8 +20,8 @@ const held = { simulated: false, as_of: STILL_NOW };
 const asked = { now: stillClock(), signal: new AbortController().signal };
 const MAKER = evm('maker');
 const TOKEN = evm('token');
-const WALLET = named('solana', 'launcher');
-const MINT = named('solana', 'mint');
+const WALLET = addressNamed('solana', 'launcher');
+const MINT = addressNamed('solana', 'mint');
 
 const memory = memoryDeployerRecords({
   ...held,
@@ -101,7 +101,7 @@ test('a mint shows its launcher to anybody: it is on record', async () => {
 });
 
 test('a mint that is not on record names nobody, which says nothing of who made it', async () => {
-  const { html } = await shown('solana', named('solana', 'unknown'), false);
+  const { html } = await shown('solana', addressNamed('solana', 'unknown'), false);
   expect(html).toContain('Nobody is named as its maker');
   expect(html).toContain('That is no statement about who made it.');
 });

@@ -7,7 +7,7 @@ import { READER_VERSION } from '../sources/ofac/publication.ts';
 const SOURCE = { key: 'a'.repeat(64), url: 'https://publisher.example' };
 
 /** Accepts a list at a time (Unix seconds) in place of the one in force, or of another. */
-export async function acceptedIn(
+export async function acceptPublication(
   store: PublicationStore,
   list: PublishedList,
   at: number,
@@ -30,7 +30,7 @@ export async function acceptedIn(
 }
 
 /** A check at a time (Unix seconds) that found the list in force the newest. */
-export async function checkedIn(store: PublicationStore, at: number): Promise<void> {
+export async function noteCheck(store: PublicationStore, at: number): Promise<void> {
   const inForce = await store.inForce();
   if (!(inForce instanceof Read) || inForce.value.publication === null) {
     throw new Error('no list is in force');

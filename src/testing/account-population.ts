@@ -190,22 +190,22 @@ function strangers(world: World): void {
     world.ownerOf.set(account, name);
     return account;
   };
-  const begun = (name: string, from: string, at: number, change: Change = {}) => {
+  const beginAccount = (name: string, from: string, at: number, change: Change = {}) => {
     const account = someone(name);
     pay(world, at, from, account, change);
     pay(world, at + DAY_S, account, evm(`shop ${draw.below(60)}`));
   };
   for (let n = 0; n < HABITS.employers; n += 1) {
     for (let i = 0; i < HABITS.employees; i += 1) {
-      begun(`employee ${n} ${i}`, evm(`employer ${n}`), n * 20 * DAY_S + i * HOUR_S);
+      beginAccount(`employee ${n} ${i}`, evm(`employer ${n}`), n * 20 * DAY_S + i * HOUR_S);
     }
   }
   for (let n = 0; n < HABITS.faucetRecipients; n += 1) {
-    begun(`visitor of a faucet ${n}`, evm('faucet'), n * DAY_S);
+    beginAccount(`visitor of a faucet ${n}`, evm('faucet'), n * DAY_S);
   }
   for (let n = 0; n < HABITS.relayed; n += 1) {
     const change = { kind: 'internal', initiator: evm('relayer') } as const;
-    begun(`withdrawer ${n}`, evm('pool of a mixer'), n * HOUR_S, change);
+    beginAccount(`withdrawer ${n}`, evm('pool of a mixer'), n * HOUR_S, change);
   }
   for (let n = 0; n < HABITS.merchants; n += 1) {
     const deposit = evm(`deposit address of merchant ${n}`);

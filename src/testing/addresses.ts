@@ -5,11 +5,11 @@ import { type MadeUpForm, madeUpAddress } from '../world/made-up-address.ts';
 const SEED = 'tests';
 
 /** The address of a name in tests; the same name is the same address, for ever. */
-export function named(form: MadeUpForm, name: string): string {
+export function addressNamed(form: MadeUpForm, name: string): string {
   return madeUpAddress(SEED, form, name);
 }
 
 /** An EVM address in lower case by name. */
 export function evm(name: string): string {
-  return named('evm', name);
+  return addressNamed('evm', name);
 }

@@ -74,7 +74,7 @@ export async function startAnvilExplorer(anvil: Anvil): Promise<AnvilExplorer> {
   return {
     url: new URL('/v2/api', origin),
     index: async () => {
-      held = await indexed(anvil);
+      held = await indexBlocks(anvil);
     },
     close,
   };
@@ -129,7 +129,7 @@ const LISTS: Readonly<Record<string, ((held: Index) => readonly Row[]) | undefin
   tokentx: ({ moved }) => moved,
 };
 
-async function indexed(anvil: Anvil): Promise<Index> {
+async function indexBlocks(anvil: Anvil): Promise<Index> {
   const index: Index = { logs: [], signed: [], inner: [], moved: [], creations: new Map() };
   const head = Number(await anvil.ask('eth_blockNumber'));
   for (let number = 0; number <= head; number += 1) {

@@ -51,7 +51,7 @@ export async function startProxy(node: URL): Promise<NodeProxy> {
       }
       const answers = await Promise.all(
         instead.map(async ({ call, by }) =>
-          by === null ? await forwarded(node, call) : { jsonrpc: '2.0', id: call.id, ...by },
+          by === null ? await forward(node, call) : { jsonrpc: '2.0', id: call.id, ...by },
         ),
       );
       answer.writeHead(200, { 'content-type': 'application/json' });
@@ -73,7 +73,7 @@ export async function startProxy(node: URL): Promise<NodeProxy> {
   };
 }
 
-async function forwarded(node: URL, call: ProxiedCall): Promise<unknown> {
+async function forward(node: URL, call: ProxiedCall): Promise<unknown> {
   const headers = { 'content-type': 'application/json' };
   const text = await new Promise<string>((resolve, reject) => {
     const sent = request(node, { method: 'POST', headers }, (response) => {

@@ -3,16 +3,16 @@
 // contracts, and failures at each depth.
 
 import type { Anvil, SentTransaction } from './anvil.ts';
-import { type Contracts, encoded } from './contracts.ts';
+import { type Contracts, callData } from './contracts.ts';
 
 /** Deploys the contracts, and gives what is sent in each round, block by block. */
-export async function deployed(
+export async function deployTraffic(
   anvil: Anvil,
   contracts: Contracts,
 ): Promise<(round: number) => SentTransaction[][]> {
   const [own = '', friend = '', victim = '', heir = ''] = anvil.accounts;
   const names = ['Token', 'Nft', 'Old', 'Factory', 'Splitter', 'Mortal'] as const;
-  const code = names.map((name) => encoded(contracts(name).code, 1_000n));
+  const code = names.map((name) => callData(contracts(name).code, 1_000n));
   const hashes = await anvil.mine(...code.map((data) => ({ from: own, data })));
   const at = new Map<string, string>();
   for (const [i, name] of names.entries()) at.set(name, await anvil.created(hashes[i]));
@@ -25,7 +25,7 @@ export async function deployed(
     from: own,
     to: String(at.get(name)),
     value,
-    data: encoded(contracts(name).selector(method), ...words),
+    data: callData(contracts(name).selector(method), ...words),
   });
   return (round) => {
     const salt = BigInt(round);

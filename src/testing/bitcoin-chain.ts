@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { named } from './addresses.ts';
+import { addressNamed } from './addresses.ts';
 
 /** An output: who gets how many satoshis. `null`: an OP_RETURN. */
 type Pay = readonly [to: string | null, satoshis: number];
@@ -52,7 +52,7 @@ export function signature(flag: number): string {
 }
 
 /** The made-up address of a name. */
-export const btc = (name: string): string => named('bitcoin_bech32', name);
+export const btc = (name: string): string => addressNamed('bitcoin_bech32', name);
 
 /** Makes a chain: each list is one block, whose coinbase pays a miner of its own. */
 export function bitcoinChain(sketches: readonly (readonly Sketch[])[]): BitcoinChain {
@@ -66,23 +66,23 @@ export function bitcoinChain(sketches: readonly (readonly Sketch[])[]): BitcoinC
     return { height, hash, time: FIRST_TIME + height * BLOCK_S, transactions };
   });
   const byName = new Map(blocks.flatMap((one) => one.transactions).map((one) => [one.name, one]));
-  const found = (name: string): Made => {
+  const txNamed = (name: string): Made => {
     const made = byName.get(name);
     if (made === undefined) throw new RangeError(`no transaction ${name}`);
     return made;
   };
   return {
     blocks,
-    txid: (name) => found(name).txid,
+    txid: (name) => txNamed(name).txid,
     etl: () => ({
       blocks: blocks.map((block) => JSON.stringify(etlBlock(block))),
       transactions: blocks.flatMap((block) =>
         block.transactions.map((one, index) =>
-          JSON.stringify(etlTransaction(block, one, index, found)),
+          JSON.stringify(etlTransaction(block, one, index, txNamed)),
         ),
       ),
     }),
-    answer: (method, params, node) => answered(blocks, found, method, params, node),
+    answer: (method, params, node) => answerCall(blocks, txNamed, method, params, node),
   };
 }
 
@@ -179,7 +179,7 @@ class CoreError extends Error {
   }
 }
 
-function answered(
+function answerCall(
   blocks: readonly Block[],
   find: Find,
   method: string,

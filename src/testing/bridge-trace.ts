@@ -9,7 +9,7 @@ import type { HistoryTransfer } from '../ports/history.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryArrivals } from './twins/bridges.ts';
-import { heldInFull } from './twins/history.ts';
+import { fullCoverage } from './twins/history.ts';
 import { memoryPorts } from './twins/ports.ts';
 
 export const SUBJECT = evm('subject');
@@ -53,7 +53,7 @@ export type World = {
   readonly receipts?: readonly ReceiptFacts[];
   readonly arrivals?: MemoryArrivals;
   readonly rows?: readonly RegistryRow[] | null;
-  readonly coverage?: ReturnType<typeof heldInFull>;
+  readonly coverage?: ReturnType<typeof fullCoverage>;
   readonly simulated?: boolean;
 };
 
@@ -69,7 +69,7 @@ export function portsOf(world: World) {
       chains: ['ethereum', 'base'],
       transfers: world.transfers,
       provenance: 'warehouse',
-      coverage: world.coverage ?? heldInFull('ethereum', STILL_NOW - 120),
+      coverage: world.coverage ?? fullCoverage('ethereum', STILL_NOW - 120),
     },
     bridges: { ...dated, simulated: false, rows: world.rows === undefined ? ROWS : world.rows },
     receipts: { ...dated, receipts: world.receipts ?? [] },
@@ -82,7 +82,7 @@ type Call = (
   asked: { now: () => number; signal: AbortSignal },
 ) => ReturnType<ReturnType<typeof walletBridgesHandler>>;
 
-export async function asked(
+export async function askWalletBridges(
   ports: ReturnType<typeof portsOf>,
   address = SUBJECT,
   chain = 'ethereum',
@@ -95,14 +95,14 @@ export async function asked(
   return handler({ params, query, body: undefined }, { now, signal });
 }
 
-export async function traced(world: World, address = SUBJECT, chain = 'ethereum') {
-  const answer = await asked(portsOf(world), address, chain);
+export async function traceWallet(world: World, address = SUBJECT, chain = 'ethereum') {
+  const answer = await askWalletBridges(portsOf(world), address, chain);
   if (!(answer instanceof Answer)) throw new Error('refused');
   return answer.envelope(STILL_NOW);
 }
 
 export async function dataOf(world: World) {
-  const said = await traced(world);
+  const said = await traceWallet(world);
   if (said.state !== 'ok') throw new Error(String(said.reason));
   return walletBridges.data.parse(said.data);
 }

@@ -176,7 +176,7 @@ export async function compileContracts(source: string = SOURCE): Promise<Contrac
   };
   const question = JSON.stringify(asked);
   const name = `solc-${createHash('sha256').update(question).digest('hex')}`;
-  const parsed: unknown = JSON.parse(await oncePerRun(name, () => compiled(question)));
+  const parsed: unknown = JSON.parse(await oncePerRun(name, () => compileJson(question)));
   const { contracts } = COMPILED.parse(parsed);
   return (name) => {
     const one = contracts['test.sol'][name];
@@ -194,7 +194,7 @@ export async function compileContracts(source: string = SOURCE): Promise<Contrac
   };
 }
 
-function compiled(asked: string): Promise<string> {
+function compileJson(asked: string): Promise<string> {
   const home = dirname(createRequire(import.meta.url).resolve('solc/package.json'));
   const limits = { timeout: COMPILE_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX };
   return new Promise((resolve, reject) => {
@@ -211,7 +211,7 @@ function compiled(asked: string): Promise<string> {
 const WORD_DIGITS = 64;
 
 /** Call data: a selector, or creation code, and its arguments, each of one word. */
-export function encoded(head: string, ...words: readonly (string | bigint)[]): string {
+export function callData(head: string, ...words: readonly (string | bigint)[]): string {
   const hex = words.map((word) => (typeof word === 'bigint' ? word.toString(16) : word.slice(2)));
   return head + hex.map((word) => word.padStart(WORD_DIGITS, '0')).join('');
 }

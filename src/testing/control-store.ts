@@ -65,9 +65,9 @@ export type SharedStore = {
 };
 
 /** The embedded engine of this process, opened when it is first used. */
-export const sharedEmbedded = openedOnce(async () => openPglite(await freshPgliteDirectory()));
+export const sharedEmbedded = openOnce(async () => openPglite(await freshPgliteDirectory()));
 /** A database of this process on a server, opened when it is first used. */
-export const sharedOnServer = openedOnce(async () => {
+export const sharedOnServer = openOnce(async () => {
   return openPostgres(await (await testPostgres()).freshDatabase());
 });
 
@@ -124,7 +124,7 @@ export function listChangesIn(database: Database): ListChanges {
   return listChangeStore(database, { simulated: false, now: () => STILL_NOW });
 }
 
-function openedOnce(open: () => Promise<Database>): () => Promise<SharedStore> {
+function openOnce(open: () => Promise<Database>): () => Promise<SharedStore> {
   let opened: Promise<SharedStore> | null = null;
   return () => {
     if (opened === null) opened = open().then(prepare);
@@ -153,7 +153,7 @@ function freshOf(open: () => Promise<SharedStore>): FreshStore {
     let fault: string | null = null;
     let emptied: Promise<void> | null = null;
     const self = {};
-    const reached = async (): Promise<Database> => {
+    const reach = async (): Promise<Database> => {
       if (fault !== null) throw new StoreUnavailable(fault, 'ESILENT');
       const { database, empty, isOf } = await open();
       if (emptied === null) emptied = empty(self, clockAt(STILL_NOW));
@@ -164,14 +164,14 @@ function freshOf(open: () => Promise<SharedStore>): FreshStore {
     return {
       kind: 'pglite',
       durable: true,
-      query: async (...call) => (await reached()).query(...call),
-      transaction: async (...call) => (await reached()).transaction(...call),
+      query: async (...call) => (await reach()).query(...call),
+      transaction: async (...call) => (await reach()).transaction(...call),
       close: async () => undefined,
       silence: (next) => {
         fault = next;
       },
       setClock: async (seconds) => {
-        await (await reached()).transaction((session) => session.script(clockAt(seconds)));
+        await (await reach()).transaction((session) => session.script(clockAt(seconds)));
       },
     };
   };

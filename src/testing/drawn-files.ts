@@ -5,7 +5,7 @@
 import type { BulkImportOrder } from '../ports/indexing.ts';
 
 /** Files by name with what they hold, what is said of them, and reasons that must come up. */
-export type DrawnFiles = {
+export type RandomFiles = {
   readonly files: readonly (readonly [name: string, text: string])[];
   readonly said: Partial<BulkImportOrder>;
   readonly reasons: readonly string[];
@@ -35,36 +35,36 @@ function drawing(seed: number) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
   const below = (bound: number) => Math.floor(next() * bound);
-  function of<T>(values: readonly T[]): T {
+  function pick<T>(values: readonly T[]): T {
     const value = values[below(values.length)];
     if (value === undefined) throw new RangeError('nothing to draw from');
     return value;
   }
   /** Mostly the first, at times one of the others. */
   const mostly = <T>(usual: T, ...others: readonly T[]): T =>
-    others.length > 0 && below(40) === 0 ? of(others) : usual;
-  return { below, of, mostly };
+    others.length > 0 && below(40) === 0 ? pick(others) : usual;
+  return { below, pick, mostly };
 }
 
-type Draw = ReturnType<typeof drawing>;
+type Random = ReturnType<typeof drawing>;
 
-const address = ({ below, mostly }: Draw) => mostly(hex(1 + below(4), 40), '0xshort', '');
-const block = ({ below }: Draw) => FIRST + below(BLOCKS);
-const txOf = ({ below, mostly }: Draw, at: number) =>
+const address = ({ below, mostly }: Random) => mostly(hex(1 + below(4), 40), '0xshort', '');
+const block = ({ below }: Random) => FIRST + below(BLOCKS);
+const txOf = ({ below, mostly }: Random, at: number) =>
   mostly(hex(at * 10 + below(3), 64), '', '0x1');
-const amount = ({ of, mostly }: Draw) =>
+const amount = ({ pick, mostly }: Random) =>
   mostly(
-    of(['0', '1', '5', '007']),
+    pick(['0', '1', '5', '007']),
     '1.5',
     '',
     (2n ** 256n).toString(),
     (2n ** 256n - 1n).toString(),
   );
-const timeText = (d: Draw, at: number) =>
-  d.of(['', String(timeOf(at)), `${new Date(timeOf(at) * 1000).toISOString().slice(0, 19)} UTC`]);
-const toldHash = ({ of }: Draw, at: number) => of(['', hashOf(at)]);
+const timeText = (d: Random, at: number) =>
+  d.pick(['', String(timeOf(at)), `${new Date(timeOf(at) * 1000).toISOString().slice(0, 19)} UTC`]);
+const hashField = ({ pick }: Random, at: number) => pick(['', hashOf(at)]);
 
-const token = (d: Draw): Row => {
+const token = (d: Random): Row => {
   const at = block(d);
   return {
     token_address: d.mostly(hex(90 + d.below(2), 40), 'none'),
@@ -72,16 +72,16 @@ const token = (d: Draw): Row => {
     to_address: address(d),
     value: amount(d),
     transaction_hash: txOf(d, at),
-    log_index: d.of(['', '0', '1', '2', '10']),
+    log_index: d.pick(['', '0', '1', '2', '10']),
     block_number: d.mostly<Cell>(at, 'x'),
     block_timestamp: timeText(d, at),
   };
 };
 
 const TRACE_TYPES = ['call', 'call', 'call', 'call', 'create', 'suicide', 'reward'] as const;
-const trace = (d: Draw): Row => {
+const trace = (d: Random): Row => {
   const at = block(d);
-  const type = d.mostly<string>(d.of(TRACE_TYPES), 'genesis', 'daofork', 'odd');
+  const type = d.mostly<string>(d.pick(TRACE_TYPES), 'genesis', 'daofork', 'odd');
   const tx = type === 'reward' ? '' : txOf(d, at);
   return {
     block_number: at,
@@ -90,35 +90,36 @@ const trace = (d: Draw): Row => {
     to_address: address(d),
     value: amount(d),
     trace_type: type,
-    call_type: type === 'call' ? d.of(['call', 'call', 'call', 'delegatecall', 'staticcall']) : '',
-    subtraces: d.of(['0', '0', '1', '2', '']),
-    trace_address: d.mostly(d.of(['', '', '0', '1', '0,0', '0,1', '10']), 'a'),
+    call_type:
+      type === 'call' ? d.pick(['call', 'call', 'call', 'delegatecall', 'staticcall']) : '',
+    subtraces: d.pick(['0', '0', '1', '2', '']),
+    trace_address: d.mostly(d.pick(['', '', '0', '1', '0,0', '0,1', '10']), 'a'),
     error: '',
-    status: d.of(['1', '1', '1', '1', '0', '']),
-    trace_id: type === 'reward' ? d.of(['', `reward_${at}_0`, `reward_${at}_1`]) : '',
-    block_hash: toldHash(d, at),
+    status: d.pick(['1', '1', '1', '1', '0', '']),
+    trace_id: type === 'reward' ? d.pick(['', `reward_${at}_0`, `reward_${at}_1`]) : '',
+    block_hash: hashField(d, at),
   };
 };
 
-const sent = (d: Draw): Row => {
+const transactionRow = (d: Random): Row => {
   const at = block(d);
   const makes = d.below(6) === 0;
   return {
     hash: txOf(d, at),
     nonce: 1,
-    block_hash: toldHash(d, at),
+    block_hash: hashField(d, at),
     block_number: at,
     from_address: address(d),
     to_address: makes ? '' : address(d),
-    receipt_contract_address: makes ? d.of(['', hex(50 + d.below(3), 40)]) : '',
+    receipt_contract_address: makes ? d.pick(['', hex(50 + d.below(3), 40)]) : '',
     value: amount(d),
     gas: 1,
-    receipt_status: d.of(['1', '1', '1', '0', '']),
+    receipt_status: d.pick(['1', '1', '1', '0', '']),
     block_timestamp: timeText(d, at),
   };
 };
 
-const cryoToken = (d: Draw): Row => {
+const cryoToken = (d: Random): Row => {
   const at = block(d);
   return {
     block_number: at,
@@ -133,7 +134,7 @@ const cryoToken = (d: Draw): Row => {
 };
 
 const FAILED = `0x${'0'.repeat(64)}`;
-const cryoNative = (d: Draw): Row => {
+const cryoNative = (d: Random): Row => {
   const at = block(d);
   return {
     block_number: at,
@@ -146,7 +147,7 @@ const cryoNative = (d: Draw): Row => {
   };
 };
 
-const cryoContract = (d: Draw): Row => {
+const cryoContract = (d: Random): Row => {
   const at = block(d);
   return {
     block_number: at,
@@ -159,28 +160,28 @@ const cryoContract = (d: Draw): Row => {
   };
 };
 
-const contract = (d: Draw): Row => ({
-  address: d.mostly(hex(d.of([1, 2, 50, 51, 52]), 40), 'none'),
+const contract = (d: Random): Row => ({
+  address: d.mostly(hex(d.pick([1, 2, 50, 51, 52]), 40), 'none'),
   bytecode: '0x60',
   function_sighashes: '',
   is_erc20: false,
   block_number: block(d),
 });
 
-function header(d: Draw, at: number): Row {
+function header(d: Random, at: number): Row {
   const list = [1, 2].slice(0, d.below(3)).map((index) => ({
     index,
     validator_index: 7,
     address: hex(index, 40).toUpperCase().replace('0X', '0x'),
-    amount: d.of<number | string>([5, '6', 7]),
+    amount: d.pick<number | string>([5, '6', 7]),
   }));
   return {
     number: at,
     hash: d.mostly(hashOf(at), '0x1'),
-    parent_hash: d.of(['', hashOf(at - 1)]),
+    parent_hash: d.pick(['', hashOf(at - 1)]),
     timestamp: d.mostly<Cell>(timeOf(at), ''),
-    transaction_count: d.of<Cell>([0, 1, 2, 3, '']),
-    withdrawals: d.of(['', JSON.stringify(list), JSON.stringify(list), '[{"index":-1}]']),
+    transaction_count: d.pick<Cell>([0, 1, 2, 3, '']),
+    withdrawals: d.pick(['', JSON.stringify(list), JSON.stringify(list), '[{"index":-1}]']),
   };
 }
 
@@ -198,9 +199,9 @@ function jsonLines(rows: readonly Row[]): string {
 }
 
 /** The files of a seed. */
-export function drawnFiles(seed: number): DrawnFiles {
+export function randomFiles(seed: number): RandomFiles {
   const d = drawing(seed);
-  const rowsOf = (make: (draw: Draw) => Row, rows: number) => {
+  const rowsOf = (make: (draw: Random) => Row, rows: number) => {
     const drawn = Array.from({ length: rows }, () => make(d));
     // Some rows come twice, here or in another place of the file.
     return [...drawn, ...drawn.filter(() => d.below(10) === 0)];
@@ -221,7 +222,7 @@ export function drawnFiles(seed: number): DrawnFiles {
     ['cryo-tokens.json', jsonLines(rowsOf(cryoToken, ROWS / 2))],
   ];
   if (seed % 3 !== 0) files.push(['traces.csv', csv(rowsOf(trace, ROWS))]);
-  if (seed % 3 !== 1) files.push(['transactions.csv', csv(rowsOf(sent, ROWS / 4))]);
+  if (seed % 3 !== 1) files.push(['transactions.csv', csv(rowsOf(transactionRow, ROWS / 4))]);
   if (seed % 2 === 1) {
     files.push(['contracts.json', jsonLines(rowsOf(contract, ROWS / 10))]);
     files.push(['cryo-contracts.json', jsonLines(rowsOf(cryoContract, ROWS / 8))]);

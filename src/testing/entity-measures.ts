@@ -31,7 +31,7 @@ export type Measures = {
 };
 
 const JUDGED_AT = 1_790_000_000;
-const held = (ties: readonly Tie[]): HeldTie[] =>
+const judgeTies = (ties: readonly Tie[]): HeldTie[] =>
   ties.map((one) => ({ ...one, judged_at: JUDGED_AT }));
 
 /** Of the items of each form: how many name addresses of one owner alone. */
@@ -82,7 +82,7 @@ export function walletMeasures(seed: number): Measures {
   }
   const bars: Bars = { services: new Set(), exchanges: new Map(), reused };
   return {
-    forms: countsOf(evidenceFrom(held(ties), bars), ownerOf),
+    forms: countsOf(evidenceFrom(judgeTies(ties), bars), ownerOf),
     recall: new Map([
       ['multi_input', inputs],
       ['change', changes],
@@ -122,7 +122,7 @@ export async function accountMeasures(seed: number): Promise<Measures> {
   }
   const exchanges = new Map(labels.map(({ address, entity }) => [address, entity]));
   const bars: Bars = { services: new Set(exchanges.keys()), exchanges, reused: new Set() };
-  const items = evidenceFrom(held([...ties.values()]), bars);
+  const items = evidenceFrom(judgeTies([...ties.values()]), bars);
   return { forms: countsOf(items, ownerOf), recall: recallOf(items, ownerOf) };
 }
 

@@ -129,7 +129,7 @@ export function world(setting: Setting = {}) {
 export type Ports = ReturnType<typeof world>['ports'];
 
 /** What the route says, a refusal too. */
-export async function said(
+export async function askWalletEntity(
   address: string,
   ports: Ports,
   query: { chain?: 'ethereum' | 'base' | 'solana' | 'bitcoin'; explain?: string } = {},
@@ -140,8 +140,8 @@ export async function said(
 }
 
 /** The body that the route answers. */
-export async function answered(...args: Parameters<typeof said>) {
-  const reply = await said(...args);
+export async function dataOfEntity(...args: Parameters<typeof askWalletEntity>) {
+  const reply = await askWalletEntity(...args);
   if (!(reply instanceof Reply)) throw new Error('refused');
   return walletEntityData.parse(reply.body);
 }

@@ -13,7 +13,7 @@ export function logOf(address: string, declaration: string, values: Values): Rec
   const abi = AbiEvent.from(declaration as string & {}) as AbiEvent.AbiEvent;
   const fields = abi.inputs.map((input, i) => ({ input, value: values[i] }));
   const isIndexed = ({ input }: (typeof fields)[number]) => 'indexed' in input && input.indexed;
-  const encoded = (some: typeof fields) =>
+  const encodeFields = (some: typeof fields) =>
     AbiParameters.encode(
       some.map(({ input }) => input),
       some.map(({ value }) => value),
@@ -21,8 +21,11 @@ export function logOf(address: string, declaration: string, values: Values): Rec
   return {
     address,
     index: 0,
-    topics: [AbiEvent.getSelector(abi), ...fields.filter(isIndexed).map((one) => encoded([one]))],
-    data: encoded(fields.filter((one) => !isIndexed(one))),
+    topics: [
+      AbiEvent.getSelector(abi),
+      ...fields.filter(isIndexed).map((one) => encodeFields([one])),
+    ],
+    data: encodeFields(fields.filter((one) => !isIndexed(one))),
   };
 }
 

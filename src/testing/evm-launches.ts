@@ -30,7 +30,7 @@ const COLUMNS = ['deployer', 'token', 'reserve_eth_at_snapshot', 'is_rugpull', '
 const DAY_MS = 86_400_000;
 
 /** The launches of the file, each with what the product's own rule makes of it. */
-export async function recordedLaunches(): Promise<
+export async function readLaunches(): Promise<
   readonly (RecordedLaunch & { readonly launch: ObservedLaunch })[]
 > {
   const { lines } = await csvTable(EVM_LAUNCHES);
@@ -60,7 +60,7 @@ export async function recordedLaunches(): Promise<
 
 /** The walk of each deployer of the file. */
 export function walksOf(
-  rows: Awaited<ReturnType<typeof recordedLaunches>>,
+  rows: Awaited<ReturnType<typeof readLaunches>>,
 ): ReadonlyMap<string, DeployerWalk> {
   const byDeployer = new Map<string, ObservedLaunch[]>();
   for (const { deployer, launch } of rows) collect(byDeployer, deployer, launch);

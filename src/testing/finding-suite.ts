@@ -10,7 +10,7 @@ import {
 import { forensicPorts, type PlantedFacts } from './forensic-ports.ts';
 
 /** The evidence of an address in a planted world. */
-export async function scored(
+export async function scoreAddress(
   address: string,
   planted: PlantedFacts,
   ports: ForensicPorts = forensicPorts(planted),
@@ -23,7 +23,7 @@ export async function scored(
 }
 
 /** What one kind found, whole or in part; `null` where it found nothing. */
-export function foundOf({ kinds }: ForensicEvidence, name: string) {
+export function findingOf({ kinds }: ForensicEvidence, name: string) {
   const one = kinds.find(({ kind }) => kind.kind === name);
   if (one === undefined) throw new Error(`no kind ${name}`);
   return rowsSeen(one.found);

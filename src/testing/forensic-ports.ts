@@ -9,7 +9,7 @@ import type { ListEntry } from '../ports/sanctions.ts';
 import type { ExchangeLabel } from '../ports/tables.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryApproval, MemoryFact, MemoryFreezes } from './twins/accounts.ts';
-import { heldInFull } from './twins/history.ts';
+import { fullCoverage } from './twins/history.ts';
 import { type MemoryPorts, type MemoryWorld, memoryPorts } from './twins/ports.ts';
 
 /** What is planted; what is left out is a table or chain that was read and holds nothing of it. */
@@ -45,7 +45,7 @@ export function forensicPorts(planted: PlantedFacts): MemoryPorts {
       ...dated,
       chains: ['ethereum'],
       transfers,
-      coverage: heldInFull('ethereum', STILL_NOW - MINUTE_S),
+      coverage: fullCoverage('ethereum', STILL_NOW - MINUTE_S),
       provenance: 'warehouse',
       ...history,
     },

@@ -3,7 +3,7 @@
 
 import type { HistoryTransfer } from '../ports/history.ts';
 import type { ExchangeLabel } from '../ports/tables.ts';
-import { evm, named } from './addresses.ts';
+import { addressNamed, evm } from './addresses.ts';
 import type { Plan } from './planted.ts';
 import { type MemoryApproval, type MemoryFact, mixerRow } from './twins/accounts.ts';
 import type { Planted } from './twins/ports.ts';
@@ -36,19 +36,19 @@ function also(more: Plan['contradicts'], plan: Plan): Plan {
 }
 
 /** A contract that destroyed itself: its code and nonce are gone, its creation is not. */
-function destroyed(address: string, creator: string): MemoryFact {
+function destroyedContract(address: string, creator: string): MemoryFact {
   const creation = { creator, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 };
   return { chain: 'ethereum', address, creation };
 }
 
-function allowed(owner: string, spender: string, way: MemoryApproval['way']): MemoryApproval {
+function approvalOf(owner: string, spender: string, way: MemoryApproval['way']): MemoryApproval {
   const event = { chain: 'base', way, token: evm('a token'), spender } as const;
   const every = way === 'operator';
   const amounts = every ? { raw_amount: null, left: null } : { raw_amount: 9n, left: 5n };
   return { ...event, ...amounts, owner, tx: `0x${'a'.repeat(64)}`, block: 700 };
 }
 
-function joinedBy(address: string) {
+function coinJoinOf(address: string) {
   const at = { tx: 'c'.repeat(64), block: 800_000, at: 1_690_000_000 };
   return { address, ...at, form: 'wasabi_2_0', spent: true, paid: false } as const;
 }
@@ -98,12 +98,12 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
       ['facts.kind'],
     ),
     plan('a contract of a flagged maker that destroyed itself', {
-      facts: [destroyed(subject, near)],
+      facts: [destroyedContract(subject, near)],
       flagged: [flaggedRow(near)],
     }),
     plan('frozen by an issuer on another chain', { frozen: [{ chain: 'base', address: subject }] }),
     plan('lets a flagged and a listed address take its tokens', {
-      approvals: [allowed(subject, near, 'operator'), allowed(subject, far, 'permit2')],
+      approvals: [approvalOf(subject, near, 'operator'), approvalOf(subject, far, 'permit2')],
       flagged: [flaggedRow(near)],
       entries: listedFar,
     }),
@@ -117,10 +117,10 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
     },
     {
       ...plan('a bitcoin address that took part in a CoinJoin', {
-        joined: [joinedBy(named('bitcoin', 'subject'))],
+        joined: [coinJoinOf(addressNamed('bitcoin', 'subject'))],
       }),
-      about: named('bitcoin', 'subject'),
-      subjects: [named('bitcoin', 'subject')],
+      about: addressNamed('bitcoin', 'subject'),
+      subjects: [addressNamed('bitcoin', 'subject')],
     },
     plan('flagged', { flagged: [flaggedRow(subject)] }),
     plan('paid a flagged address', { flagged: [flaggedRow(near)], transfers: [paid] }),

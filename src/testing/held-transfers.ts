@@ -9,7 +9,7 @@ const ROW = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(),
 const CALL = { timeoutMs: 10_000 };
 
 /** The rows, and up to which block they are final. */
-export async function heldTransfers(warehouse: Warehouse) {
+export async function readHeldTransfers(warehouse: Warehouse) {
   const { followed } = await readHeld(warehouse, CALL);
   const [only] = followed;
   const finalBlock = only === undefined ? null : only.final_block;

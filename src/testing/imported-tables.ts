@@ -69,14 +69,14 @@ export function keptTables(open = sharedEmbedded): KeptTables {
   const database = (): Database => {
     if (opened === null) throw new Error('the store is open within tests only');
     const { database } = opened;
-    const heard = () => {
+    const readHeard = () => {
       if (silent) throw new StoreUnavailable('it is down', 'TEST');
       return database;
     };
     return {
       ...database,
-      query: async (...asked) => heard().query(...asked),
-      transaction: async (...asked) => heard().transaction(...asked),
+      query: async (...asked) => readHeard().query(...asked),
+      transaction: async (...asked) => readHeard().transaction(...asked),
     };
   };
   return {
@@ -115,7 +115,7 @@ export function storeOf<Row extends StoredRow, P extends string, Answer>(
 const POLL_MS = 10;
 
 /** A table as it is served; it holds as much in memory as it declares, or as a test says. */
-export function servedFrom<Row extends StoredRow, P extends string, Answer>(
+export function serveTable<Row extends StoredRow, P extends string, Answer>(
   table: TableShape<Row, P, Answer>,
   store: TableStore<Row>,
   max = table.held.max,

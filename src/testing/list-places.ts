@@ -18,7 +18,7 @@ const ORIGIN = { port: 'publisher', source: SOURCE } as const;
 type Served = PublishedList | FileRefusal | 'silent' | 'unchanged' | 'later';
 
 /** A refusal by its code; `size`: whether only the size speaks against the file. */
-export function refusedAs(code: string, size: boolean): FileRefusal {
+export function refusalAs(code: string, size: boolean): FileRefusal {
   return { refused: true, code, reason: `it is ${code}`, size, published: '2026-11-19' };
 }
 
@@ -70,8 +70,8 @@ export function mirrorAt(name: string, kind: Mirror['kind'] = 'http') {
   const serve = (served: Served) => {
     now = served;
   };
-  const served = () => now;
-  return { mirror, serve, asked, aside, kept, served, discarded: () => discarded };
+  const publicationNow = () => now;
+  return { mirror, serve, asked, aside, kept, served: publicationNow, discarded: () => discarded };
 }
 
 /** A place, and what was asked and kept of it. */

@@ -28,7 +28,7 @@ export const REFUSED: FileRefusal = { ...REFUSAL, code: 'truncated', reason: REA
 const ABSENCE = 'the file could not be read: ENOENT';
 const NO_FILE: FileRefusal = { ...REFUSAL, code: 'unreadable', reason: ABSENCE };
 
-type Told = { readonly out: string[]; readonly err: string[]; readonly status: number };
+type ListAnswer = { readonly out: string[]; readonly err: string[]; readonly status: number };
 
 /** Runs a command as a terminal or a pipe does. */
 export async function run(
@@ -36,7 +36,7 @@ export async function run(
   argv: readonly string[],
   services: SanctionsServices,
   json = false,
-): Promise<Told> {
+): Promise<ListAnswer> {
   const out: string[] = [];
   const err: string[] = [];
   const io: Io = {
@@ -50,7 +50,7 @@ export async function run(
   return { status: await command.run(argv, io, services), out, err };
 }
 
-type Given = {
+type ListOptions = {
   readonly held?: readonly PublishedList[];
   readonly checked_at?: number;
   readonly maxAgeS?: number | null;
@@ -61,7 +61,7 @@ type Given = {
   readonly otherLists?: MemoryOtherLists;
 };
 
-function outcomeOf({ outcome }: Given): RefreshOutcome {
+function outcomeOf({ outcome }: ListOptions): RefreshOutcome {
   if (outcome === undefined) throw new Error('no outcome');
   return outcome;
 }
@@ -74,7 +74,7 @@ export function otherListsOf(held: MemoryOtherLists = NEVER): CheckServices['oth
 }
 
 /** Services over a store and a list: the lists given are held, the last of them in force. */
-export async function servicesWith(fresh: FreshStore, given: Given) {
+export async function servicesWith(fresh: FreshStore, given: ListOptions) {
   const database = fresh();
   await database.setClock(NOW);
   const store = publicationsIn(database);

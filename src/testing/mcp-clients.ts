@@ -37,17 +37,17 @@ const resultShown = z.looseObject({
   structuredContent: z.looseObject({}).optional(),
   content: z.array(z.looseObject({ type: z.literal('text'), text: z.string() })),
 });
-export type ToolShown = z.output<typeof toolShown>;
-export type ResultShown = z.output<typeof resultShown>;
+export type ToolView = z.output<typeof toolShown>;
+export type ResultView = z.output<typeof resultShown>;
 
 /** A client that is connected. A call rejects where the protocol itself fails. */
 export type McpClient = {
-  readonly list: () => Promise<readonly ToolShown[]>;
+  readonly list: () => Promise<readonly ToolView[]>;
   readonly call: (
     name: string,
     given: { readonly [name: string]: unknown },
     signal?: AbortSignal,
-  ) => Promise<ResultShown>;
+  ) => Promise<ResultView>;
   readonly instructions: () => string | undefined;
   readonly close: () => Promise<void>;
 };

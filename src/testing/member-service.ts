@@ -27,7 +27,7 @@ const FORM = 'application/x-www-form-urlencoded';
 
 const FACTS = { simulated: false, version: '0.0.0', links: [] };
 
-function mountedOver(given: object): Mounted[] {
+function mountOver(given: object): Mounted[] {
   const pages = [...membersFeature.pages, ...integrations.pages];
   return [
     ...pages.map((page) => mountedPage(page, given, FACTS)),
@@ -45,7 +45,7 @@ async function listening(
 ): Promise<string> {
   const quiet = () => undefined;
   const app = createHttp({
-    mounted: mountedOver(given),
+    mounted: mountOver(given),
     gate: createGate({ ...made, durable: true }, now),
     sessions: made.browsers,
     refusalPage: ({ code }) => `<h1>${code}</h1>`,
@@ -168,7 +168,7 @@ async function memberOf({ send, key }: OfKey, id: string) {
 type Served = Awaited<ReturnType<typeof serveMembers>>;
 
 /** A membership with a code, as a purchase leaves it. */
-export async function bought({ send, now }: Served, id = MINE): Promise<void> {
+export async function buyMembership({ send, now }: Served, id = MINE): Promise<void> {
   const body = membershipEvent({ id, at: now() + 1, plan: 'plan_analyst', license_key: CODE });
   const signed = deliveryHeaders([WEBHOOK_SECRET], `msg_${id}`, now(), body);
   const headers = { 'content-type': 'application/json', ...signed };

@@ -16,12 +16,12 @@ const known = new Map<string, Promise<string>>();
 export function oncePerRun(name: string, make: () => Promise<string>): Promise<string> {
   const before = known.get(name);
   if (before !== undefined) return before;
-  const asked = madeOrRead(join(tmpdir(), `exhibit-once-${name}`), make);
+  const asked = readOrMake(join(tmpdir(), `exhibit-once-${name}`), make);
   known.set(name, asked);
   return asked;
 }
 
-async function madeOrRead(path: string, make: () => Promise<string>): Promise<string> {
+async function readOrMake(path: string, make: () => Promise<string>): Promise<string> {
   for (let waits = 0; waits < WAITS_MAX; waits += 1) {
     if (existsSync(path)) return readFile(path, 'utf8');
     if (await isFirst(path)) {

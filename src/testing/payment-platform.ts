@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 
 /** What a test says of an event; the rest of it is as the platform sends it. */
-export type ToldMembership = {
+export type SentMembership = {
   readonly type?: string;
   readonly id?: string;
   /** The event's own time, Unix seconds. */
@@ -32,7 +32,7 @@ export function membershipEvent({
   plan = 'plan_desk',
   product = 'prod_exhibit',
   license_key = 'EX-5KQ2HT-9WNB7RLD-4XPM6CW',
-}: ToldMembership): string {
+}: SentMembership): string {
   const iso = new Date(at * 1_000).toISOString();
   return JSON.stringify({
     id: `msg_${type}_${at}`,

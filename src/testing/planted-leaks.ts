@@ -9,10 +9,10 @@ import type { ListLookUp } from '../ports/sanctions.ts';
 import type { LabelLookUp } from '../ports/tables.ts';
 import { STILL_NOW } from './clock.ts';
 import { HONEST, linkOf, type ScreenPorts, screenHandler, standingIn } from './planted-screen.ts';
-import type { AskedRoute } from './silence-asks.ts';
+import type { SilenceRoute } from './silence-asks.ts';
 import type { MakeHandler } from './silence-made.ts';
 import {
-  emptied,
+  emptyOf,
   type Passing,
   type PortTags,
   type SilencePorts,
@@ -24,7 +24,7 @@ import type { LeakRule } from './silence-rules.ts';
 /** A leak: what it is, the rule that has to notice it, and the screen that has it. */
 type PlantedLeak = {
   /** Where it is no leak of the screen. */
-  readonly route?: AskedRoute;
+  readonly route?: SilenceRoute;
   readonly name: string;
   readonly rules: readonly LeakRule[];
   /** The cell in which it has to be noticed; left out, any. */
@@ -73,7 +73,7 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
     ['a negative on a silent port', 'an answer of which nothing was read'],
     {
       list: async ({ sanctionsList }, address) =>
-        passedAsWhole(await sanctionsList.lookUp([address]), 'sanctions_list', EMPTY_LOOK),
+        passAsWhole(await sanctionsList.lookUp([address]), 'sanctions_list', EMPTY_LOOK),
     },
   ),
   leaky('an empty list from another call', ['a planted fact denied'], {
@@ -144,7 +144,7 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
       labels: async ({ exchangeLabels, flaggedAddresses }, address) => {
         const reading = await exchangeLabels.lookUp([address]);
         const other = await flaggedAddresses.lookUp([address]);
-        return other instanceof Read ? reading : passedAsWhole(reading, LABELS, EMPTY_LABELS);
+        return other instanceof Read ? reading : passAsWhole(reading, LABELS, EMPTY_LABELS);
       },
     }),
     at: /\| silent: \w+, \w+$/,
@@ -166,13 +166,13 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
     route: labelChanges,
     make: ({ labelChanges: log }) =>
       labelChangesHandler({
-        newest: async (asked) => passedAsWhole(await log.newest(asked), 'label_changes', []),
+        newest: async (asked) => passAsWhole(await log.newest(asked), 'label_changes', []),
       }),
   },
 ];
 
 /** Whatever a port said, as a reading that came to its end: the lie of an adapter. */
-function passedAsWhole<T, P extends string>(reading: Partly<T, P>, port: P, empty: T): Read<T, P> {
+function passAsWhole<T, P extends string>(reading: Partly<T, P>, port: P, empty: T): Read<T, P> {
   if (reading instanceof Read) return reading;
   if (!(reading instanceof Part)) return read(empty, { port, source: LIAR });
   const whole = decide(reading, () => true);
@@ -198,9 +198,9 @@ export function lyingAdapters(tags: PortTags): (ports: SilencePorts) => SilenceP
 }
 
 function emptyLike(value: unknown, pages: Passing['pages']): unknown {
-  if (pages !== undefined && pages !== null && pages.length > 0) return emptied(value, pages);
+  if (pages !== undefined && pages !== null && pages.length > 0) return emptyOf(value, pages);
   const fields = Object.entries(Object(value)).flatMap(([name, one]: [string, unknown]) =>
     pages === null || Array.isArray(one) || one instanceof Map || one instanceof Set ? [name] : [],
   );
-  return emptied(value, fields);
+  return emptyOf(value, fields);
 }

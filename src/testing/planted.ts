@@ -1,7 +1,7 @@
 // What is planted in a world, and what may therefore not be said there?
 
 import type { ChainName } from '../chain/chain.ts';
-import { evm, named } from './addresses.ts';
+import { addressNamed, evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import type { SilencePorts } from './silence-ports.ts';
 import { CHAINS_READ } from './twins/history.ts';
@@ -63,9 +63,9 @@ export type World = {
 /** Strangers of each kind, of whom no world holds anything. */
 const STRANGERS = {
   evm: evm('stranger'),
-  solana: named('solana', 'stranger'),
-  bitcoin: named('bitcoin', 'stranger'),
-  tron: named('tron', 'stranger'),
+  solana: addressNamed('solana', 'stranger'),
+  bitcoin: addressNamed('bitcoin', 'stranger'),
+  tron: addressNamed('tron', 'stranger'),
 };
 
 /** The world of a plan. */

@@ -65,7 +65,7 @@ export async function untilSaid(program: Program, words: string): Promise<void> 
 }
 
 /** What a command that has to end well printed, one JSON object. */
-export async function printedBy<S extends z.ZodType>(
+export async function runPrinting<S extends z.ZodType>(
   shape: S,
   words: readonly string[],
   place: Place,

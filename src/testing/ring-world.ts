@@ -141,14 +141,14 @@ export function factOf(one: HistoryTransfer): TransferFact {
 }
 
 /** Imports transfers, and nothing that vouches for them. */
-export async function imported(store: TransferStore, transfers: readonly HistoryTransfer[]) {
+export async function importTransfers(store: TransferStore, transfers: readonly HistoryTransfer[]) {
   const facts = { transfers: transfers.map(factOf), creations: [], blocks: [], transactions: [] };
   const from = { source: 'tests', origin: 'observed', import_id: 'tests' } as const;
   must(await store.appendImported(facts, from));
 }
 
 /** Says that some addresses, or (none named) a chain, are held in full to a fresh tip. */
-export async function held(
+export async function recordHeld(
   store: TransferStore,
   chain: ChainName,
   addresses: readonly string[] | null,
@@ -169,7 +169,7 @@ export async function held(
 let epoch = 0;
 
 /** Begins to follow a chain from its first block, as nobody did before. */
-export async function followed(store: TransferStore, chain: ChainName) {
+export async function beginFollowing(store: TransferStore, chain: ChainName) {
   const following = { chain, from_block: 0, kinds: KINDS, source: 'tests' } as const;
   epoch += 1;
   const tenure = { epoch, settle: async () => undefined };

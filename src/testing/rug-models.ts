@@ -92,7 +92,7 @@ export function artefactText(model: object, schema = 'exhibit-rug-model/1'): str
 }
 
 /** Launches of made-up deployers, some of whom let most of theirs die; the same for the seed. */
-export function madeUpLaunches(count: number, seed: number): readonly TrainingRow[] {
+export function inventLaunches(count: number, seed: number): readonly TrainingRow[] {
   const lottery = lotteryOf(seed);
   const observedUntil = STILL_NOW;
   const first = observedUntil - 400 * DAY_S;

@@ -31,7 +31,7 @@ export function rugFlagOf(address: string, change: Partial<LaunchFlag> = {}): La
 }
 
 /** Both leaderboards deny these where nothing is flagged. */
-function denied(fields: readonly string[]): Plan['contradicts'] {
+function denialOn(fields: readonly string[]): Plan['contradicts'] {
   return { leaderboard: fields, rugs_leaderboard: fields };
 }
 
@@ -52,6 +52,6 @@ export const RUG_PLANS: readonly Plan[] = [
     about: FLAGGED,
     subjects: [FLAGGED],
     rugFlags: [rugFlagOf(FLAGGED, { is_listed_token: true })],
-    contradicts: denied(['suppressed']),
+    contradicts: denialOn(['suppressed']),
   },
 ];

@@ -38,7 +38,7 @@ export async function readBytes(
 }
 
 /** The text with one part replaced; it throws where the part is not there, so no test is idle. */
-export function altered(text: string, part: string | RegExp, by: string): string {
+export function alterRecording(text: string, part: string | RegExp, by: string): string {
   const changed = text.replace(part, by);
   if (changed === text) throw new Error(`the recording holds no ${part}`);
   return changed;

@@ -11,7 +11,7 @@ import { isRecord } from './silence-answer.ts';
 import { RECORD_ID } from './twins/screening.ts';
 
 /** A route that the check can ask. */
-export type AskedRoute = AnyEvidenceRoute | AnyPlainRoute;
+export type SilenceRoute = AnyEvidenceRoute | AnyPlainRoute;
 
 /** One question: its input as the handler takes it, and what it is about. */
 export type Ask = {
@@ -61,7 +61,7 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
 const PATH_CHAIN = 'ethereum';
 
 /** Every question that a world holds for a route. */
-export function asksOf(route: AskedRoute, world: World): Ask[] {
+export function asksOf(route: SilenceRoute, world: World): Ask[] {
   const fields = fieldsOf(route);
   const alone = [...new Set(world.subjects)].filter((one) => takes(route, one)).map((one) => [one]);
   const takesList = fields.has('addresses');
@@ -79,18 +79,18 @@ export function asksOf(route: AskedRoute, world: World): Ask[] {
 }
 
 /** Whether a route takes an address of that form at all: what its declaration refuses is a 400. */
-function takes({ params: { shape } }: AskedRoute, address: string): boolean {
+function takes({ params: { shape } }: SilenceRoute, address: string): boolean {
   if (!isRecord(shape) || !(shape['address'] instanceof z.ZodType)) return true;
   return shape['address'].safeParse(address).success;
 }
 
-function askOf(route: AskedRoute, fill: Fill): Ask {
+function askOf(route: SilenceRoute, fill: Fill): Ask {
   const { addresses, on, chain } = fill;
   const named = { ...fill, chain: fill.chain === null ? PATH_CHAIN : fill.chain };
-  const params = filled(route.params.shape, named, route.name);
-  const query = filled(route.query.shape, fill, route.name);
+  const params = fillInput(route.params.shape, named, route.name);
+  const query = fillInput(route.query.shape, fill, route.name);
   const shape = bodyShape(route);
-  const body = shape === undefined ? null : filled(shape, fill, route.name);
+  const body = shape === undefined ? null : fillInput(shape, fill, route.name);
   const about = addresses.length === 1 ? addresses[0] : `${addresses.length} addresses`;
   const input = {
     params: route.params.parse(params),
@@ -102,13 +102,13 @@ function askOf(route: AskedRoute, fill: Fill): Ask {
 }
 
 /** The fields of a route's body, also of one that may be left out. */
-function bodyShape({ body }: AskedRoute) {
+function bodyShape({ body }: SilenceRoute) {
   if (body === null) return undefined;
   const { shape, innerType } = defOf(body);
   return innerType === undefined ? shape : defOf(innerType).shape;
 }
 
-function fieldsOf(route: AskedRoute): Map<string, z.ZodType> {
+function fieldsOf(route: SilenceRoute): Map<string, z.ZodType> {
   const shapes = [route.params.shape, route.query.shape, bodyShape(route)];
   return new Map(
     shapes.flatMap((shape) => (isRecord(shape) ? Object.entries(shape) : [])) as [
@@ -130,7 +130,7 @@ function wordsOf(schema: z.ZodType): string[] {
   return Object.values(entries);
 }
 
-function filled(shape: object, fill: Fill, route: string): { [field: string]: unknown } {
+function fillInput(shape: object, fill: Fill, route: string): { [field: string]: unknown } {
   const values: { [field: string]: unknown } = {};
   for (const name of Object.keys(shape)) {
     const sample = FIELDS[name];

@@ -7,21 +7,21 @@ import { denies } from '../contract/writer.ts';
 import { listOrNone } from '../evidence/measure.ts';
 import type { Fact, World } from './planted.ts';
 import { type Declared, isDenial, type Leaf } from './silence-answer.ts';
-import type { Ask, AskedRoute } from './silence-asks.ts';
+import type { Ask, SilenceRoute } from './silence-asks.ts';
 import type { MakeHandler } from './silence-made.ts';
 import {
   type Fault,
+  type PortAnswer,
   type PortName,
   type PortTags,
   type Spoiled,
-  type Told,
   tagsOf,
 } from './silence-ports.ts';
 import type { Leak, LeakRule } from './silence-rules.ts';
 import { wordingOf } from './silence-words.ts';
 
 /** What was said, taken apart. `unavailable`: a plain route's answer of another status than 200. */
-export type Said = {
+export type Utterance = {
   readonly kind: 'ok' | Absence | 'unavailable' | 'refused';
   readonly reason: string | null;
   readonly leaves: readonly Leaf[];
@@ -50,7 +50,7 @@ export type Sample = { readonly faults: readonly World[]; readonly pairs: readon
 
 /** A check under way. */
 export type Run = {
-  readonly route: AskedRoute;
+  readonly route: SilenceRoute;
   readonly make: MakeHandler;
   readonly tags: PortTags;
   /** What the route declares, by pattern. */
@@ -60,17 +60,17 @@ export type Run = {
   cells: number;
   readonly sets: { readonly [P in Patterns]: Set<string> };
   /** What the question under way was answered so far, by the text of the answer. */
-  readonly heard: Map<string, Said>;
+  readonly heard: Map<string, Utterance>;
   /** How that question was asked so far. */
   readonly trials: Trial[];
 };
 
 /** One way in which a handler was asked: what its ports told it, and what it said. */
-export type Trial = { readonly log: readonly Spoiled[]; readonly said: Said };
+export type Trial = { readonly log: readonly Spoiled[]; readonly said: Utterance };
 
 /** What is made of an answer once, however many cells were answered so. */
-function oncePerAnswer<T>(make: (said: Said) => T): (said: Said) => T {
-  const made = new WeakMap<Said, { readonly value: T }>();
+function oncePerAnswer<T>(make: (said: Utterance) => T): (said: Utterance) => T {
+  const made = new WeakMap<Utterance, { readonly value: T }>();
   return (said) => {
     const held = made.get(said) ?? { value: make(said) };
     made.set(said, held);
@@ -91,7 +91,7 @@ const denyingIn = oncePerAnswer((said) =>
     .filter(({ denials, undeclared }) => denials.length > 0 || undeclared !== null),
 );
 const wordsIn = oncePerAnswer((said) => new Set(wordsOf(said)));
-const shownIn = oncePerAnswer(({ leaves }) => new Set(leaves.flatMap(shownAs)));
+const shownIn = oncePerAnswer(({ leaves }) => new Set(leaves.flatMap(viewOf)));
 // A claim that is null says by its declaration that it was not measured.
 const unmeasuredIn = oncePerAnswer(({ leaves }) => {
   const unmeasured = leaves.filter(({ declared, value }) => declared && value === null);
@@ -109,7 +109,7 @@ export function leak(run: Run, cell: Cell, rule: LeakRule, what: Leaf | string):
 }
 
 /** Notes which claims a whole answer shows, and how. */
-export function noteSaid(run: Run, { world }: Cell, { leaves }: Said): void {
+export function noteSaid(run: Run, { world }: Cell, { leaves }: Utterance): void {
   for (const leaf of leaves) {
     if (!leaf.declared || leaf.value === null || leaf.value === undefined) continue;
     if (world.empty) run.sets.stoodInEmpty.add(leaf.pattern);
@@ -122,7 +122,7 @@ export function noteSaid(run: Run, { world }: Cell, { leaves }: Said): void {
 }
 
 /** Nothing that rests on a weak port is denied, and no flag says that it was read to its end. */
-export function checkWeak(run: Run, cell: Cell, said: Said): void {
+export function checkWeak(run: Run, cell: Cell, said: Utterance): void {
   const weak = weakTags(run, cell);
   for (const leaf of denialsIn(said)) {
     if (!leaf.declared) {
@@ -147,7 +147,7 @@ function restsOnAny(meta: ClaimMeta | null, weak: ReadonlySet<string>): boolean 
 }
 
 /** Whether an answer shows a planted fact that rests on what a flag rests on. */
-function isConvicted(run: Run, { world, ask }: Cell, { leaves }: Said, flag: Leaf): boolean {
+function isConvicted(run: Run, { world, ask }: Cell, { leaves }: Utterance, flag: Leaf): boolean {
   const ports = new Set(flag.meta === null ? [] : flag.meta.rests_on);
   const patterns = world.facts.flatMap((fact) =>
     isAskedAbout(fact, ask) ? patternsOf(run, fact) : [],
@@ -180,9 +180,9 @@ function patternsOf({ route, places }: Run, { contradicts }: Fact): readonly str
  */
 export function hasToShow(
   { tags }: Run,
-  { isConviction, port }: Told,
+  { isConviction, port }: PortAnswer,
   fault: Fault,
-  { kind, leaves }: Said,
+  { kind, leaves }: Utterance,
 ): boolean {
   if (kind === 'refused' || kind === 'not_deployed' || kind === 'not_supported') return false;
   if (fault === 'silent') return true;
@@ -196,7 +196,7 @@ export function hasToShow(
 }
 
 /** Nothing that was not denied is denied now, and nothing that was answered is refused. */
-export function checkTurned(run: Run, cell: Cell, said: Said, spoken: Said): void {
+export function checkTurned(run: Run, cell: Cell, said: Utterance, spoken: Utterance): void {
   if (said.kind === 'refused') {
     if (spoken.kind !== 'refused') leak(run, cell, 'a refusal that a silence made', said.text);
     return;
@@ -232,7 +232,7 @@ function mayMiss(run: Run, cell: Cell): boolean {
 }
 
 /** What is planted in the world is never denied, whatever else fell silent. */
-export function checkPlanted(run: Run, cell: Cell, said: Said): void {
+export function checkPlanted(run: Run, cell: Cell, said: Utterance): void {
   for (const fact of cell.world.facts) {
     if (!isAskedAbout(fact, cell.ask)) continue;
     const missed = said.kind === 'insufficient_evidence';
@@ -256,7 +256,7 @@ function isAskedAbout({ about, on, chain }: Fact, ask: Ask): boolean {
 }
 
 /** The sentences of an answer deny nothing that was not read, and each that denies is declared. */
-export function checkWords(run: Run, cell: Cell, said: Said, spoken: Said | null): void {
+export function checkWords(run: Run, cell: Cell, said: Utterance, spoken: Utterance | null): void {
   const weak = weakTags(run, cell);
   const before = spoken === null ? null : sentencesIn(spoken);
   for (const { text, denials, undeclared } of denyingIn(said)) {
@@ -272,7 +272,7 @@ export function checkWords(run: Run, cell: Cell, said: Said, spoken: Said | null
 }
 
 /** What the whole answer shows is still there, or the answer has a word that it had not. */
-export function checkShown(run: Run, cell: Cell, said: Said, spoken: Said): void {
+export function checkShown(run: Run, cell: Cell, said: Utterance, spoken: Utterance): void {
   if (said.kind === 'refused' || spoken.kind === 'refused' || cell.named === true) return;
   const shown = shownIn(said);
   const unmeasured = unmeasuredIn(said);
@@ -285,7 +285,7 @@ export function checkShown(run: Run, cell: Cell, said: Said, spoken: Said): void
 }
 
 /** As what a leaf is known again: a field by its place, an item of a list by what it says. */
-function shownAs(leaf: Leaf): string[] {
+function viewOf(leaf: Leaf): string[] {
   const { value, pattern, prose, meta, declared } = leaf;
   const isEmpty = value === null || value === undefined;
   if (isEmpty || prose || meta?.rule === 'checked' || isDenial(leaf)) return [];
@@ -294,7 +294,7 @@ function shownAs(leaf: Leaf): string[] {
 }
 
 /** What tells of silence: sentences, flags that are not set, states that claim nothing. */
-function wordsOf(said: Said): string[] {
+function wordsOf(said: Utterance): string[] {
   const told = said.leaves.flatMap(({ path, prose, meta, declared, value }) => {
     if (prose) return [`${path}: ${String(value)}`];
     const isFlag = declared && meta?.rule === 'checked' && value === false;

@@ -106,7 +106,7 @@ function keeps(port: PortName, method: string): boolean {
 export type Fault = 'silent' | 'truncated' | 'stale';
 
 /** One answer: its call by port, method, arguments and turn, and what can be done to it. */
-export type Told = {
+export type PortAnswer = {
   readonly call: string;
   readonly port: PortName;
   /** The call alone, where it gave several answers: of a chain that falls silent none comes. */
@@ -119,10 +119,10 @@ export type Told = {
 };
 
 /** What is to be done to an answer: by the answer alone, and the same each time. */
-export type Spoiler = (told: Told) => Fault | null;
+export type Spoiler = (told: PortAnswer) => Fault | null;
 
 /** An answer, and what was done to it. */
-export type Spoiled = { readonly told: Told; readonly fault: Fault | null };
+export type Spoiled = { readonly told: PortAnswer; readonly fault: Fault | null };
 
 /** Limits so small that whatever there is lies behind them. */
 export type Tightness = { readonly rowsMax?: number; readonly batchRowsMax?: number };
@@ -158,7 +158,7 @@ function throughPort(port: PortName, real: object, take: Take, tight: Tightness)
     if (typeof held !== 'function' || keeps(port, method)) return [method, held];
     const call = held as Method;
     const pages = cutsOf(port, method);
-    const asked = (...args: readonly unknown[]) => {
+    const askPort = (...args: readonly unknown[]) => {
       const tightened = args.map((one) => (isLimits(one) ? { ...one, ...tight } : one));
       const answer = call.apply(real, tightened);
       // What answers at once asked nobody: it is a rule, and no reading of a source.
@@ -169,7 +169,7 @@ function throughPort(port: PortName, real: object, take: Take, tight: Tightness)
         ),
       );
     };
-    return [method, asked];
+    return [method, askPort];
   });
   return Object.fromEntries(methods);
 }
@@ -217,7 +217,7 @@ export function spoiledPorts(
   const turns = new Map<string, number>();
   const take: Take = (passing, reading) => {
     tally(turns, passing.call);
-    const told = toldOf(passing, `${passing.call} #${turns.get(passing.call)}`, reading);
+    const told = answerOf(passing, `${passing.call} #${turns.get(passing.call)}`, reading);
     const fault = spoiler(told);
     log.push({ told, fault });
     return fault === null ? reading : spoilt(reading, fault, passing.pages);
@@ -230,7 +230,7 @@ export function silencing(silent: ReadonlySet<PortName>): Spoiler {
   return ({ port }) => (silent.has(port) ? 'silent' : null);
 }
 
-function toldOf({ port, field, pages }: Passing, call: string, reading: AnyReading): Told {
+function answerOf({ port, field, pages }: Passing, call: string, reading: AnyReading): PortAnswer {
   const together = field === '' ? null : call.replace(`.${field}(`, '(');
   const isPart = reading instanceof Part;
   const told = { port, call, together, isPart, isConviction: () => false };
@@ -274,16 +274,16 @@ function fieldOf(value: unknown, field: string): unknown {
 }
 
 function spoilt(reading: AnyReading, fault: Fault, pages: Cut | undefined): AnyReading {
-  if (fault === 'silent') return silenced(reading);
+  if (fault === 'silent') return silence(reading);
   if (fault === 'stale' || pages === undefined || pages === null) return weaken(reading, OLD);
   return weaken(
-    map(reading, (value) => emptied(value, pages)),
+    map(reading, (value) => emptyOf(value, pages)),
     CUT,
   );
 }
 
 /** A value without what these fields hold; without anything, where it is a list or a map itself. */
-export function emptied(value: unknown, fields: readonly string[]): unknown {
+export function emptyOf(value: unknown, fields: readonly string[]): unknown {
   if (Array.isArray(value)) return [];
   if (value instanceof Map) return new Map();
   if (value instanceof Set) return new Set();
@@ -293,12 +293,12 @@ export function emptied(value: unknown, fields: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null || fields.length === 0) return value;
   const rest = Object.entries(value).map(([name, one]: [string, unknown]) => [
     name,
-    fields.includes(name) ? emptied(one, []) : one,
+    fields.includes(name) ? emptyOf(one, []) : one,
   ]);
   return Object.fromEntries(rest);
 }
 
 /** The reading as one that was not read, of the same ports. */
-function silenced(reading: AnyReading): AnyReading {
+function silence(reading: AnyReading): AnyReading {
   return new Unread<string>(basis(reading).ports, SILENT);
 }

@@ -7,7 +7,7 @@ import { Refusal } from '../contract/refusals.ts';
 import { type AnyEvidenceRoute, type Caller, envelopeSchema, NOBODY } from '../contract/route.ts';
 import type { World } from './planted.ts';
 import { isRecord, type Leaf, leavesOf, NO_SECTIONS, placesOf } from './silence-answer.ts';
-import { type Ask, type AskedRoute, asksOf } from './silence-asks.ts';
+import { type Ask, asksOf, type SilenceRoute } from './silence-asks.ts';
 import {
   type Cell,
   checkPlanted,
@@ -19,13 +19,14 @@ import {
   leak,
   noteSaid,
   type Run,
-  type Said,
   type Sample,
   type Trial,
+  type Utterance,
 } from './silence-judge.ts';
 import {
   type Fault,
   isPaged,
+  type PortAnswer,
   type PortName,
   type SilencePorts,
   type Spoiled,
@@ -33,7 +34,6 @@ import {
   silencing,
   spoiledPorts,
   type Tightness,
-  type Told,
 } from './silence-ports.ts';
 import type { Leak } from './silence-rules.ts';
 import { RECORD_OF } from './twins/screening.ts';
@@ -69,7 +69,7 @@ export async function checkSilence(
     contradicted: new Set<string>(),
   };
   const places = new Map(placesOfRoute(route).map((one) => [one.pattern, one]));
-  const heard = new Map<string, Said>();
+  const heard = new Map<string, Utterance>();
   const trials: Trial[] = [];
   const run: Run = { route, make, tags, places, leaks: [], cells: 0, sets, sample, heard, trials };
   for (const world of worlds) {
@@ -84,13 +84,13 @@ export async function checkSilence(
 }
 
 /** Every place that a route's answers declare. */
-export function placesOfRoute(route: AskedRoute) {
+export function placesOfRoute(route: SilenceRoute) {
   if (route.kind === 'evidence') return placesOf(route.data);
   return Object.values(route.responses).flatMap((schema) => placesOf(schema));
 }
 
 /** The claims that a route declares and that are no mere flags, by pattern. */
-export function negativesOf(route: AskedRoute): string[] {
+export function negativesOf(route: SilenceRoute): string[] {
   const claims = placesOfRoute(route).filter(
     ({ meta }) => meta !== null && meta.rule !== 'checked',
   );
@@ -125,7 +125,7 @@ async function checkAsk(run: Run, world: World, ask: Ask): Promise<void> {
 }
 
 /** Whether a route's answers hold those of others. */
-export function holdsSections(route: AskedRoute): boolean {
+export function holdsSections(route: SilenceRoute): boolean {
   return placesOfRoute(route).some(({ sections }) => sections !== NO_SECTIONS);
 }
 
@@ -140,8 +140,8 @@ function notHeld({ unheld, chainsRead }: World, { chain }: Ask): ReadonlySet<Por
 async function checkPorts(
   run: Run,
   whole: Cell,
-  spoken: Said,
-  log: readonly Told[],
+  spoken: Utterance,
+  log: readonly PortAnswer[],
 ): Promise<ReadonlySet<PortName>> {
   const asked = new Set(log.map(({ port }) => port));
   const silence = async (ports: readonly PortName[]) => {
@@ -177,7 +177,7 @@ function union(held: ReadonlySet<PortName>, more: Iterable<PortName>): Set<PortN
   return new Set([...held, ...more]);
 }
 
-async function checkPaged(run: Run, whole: Cell, spoken: Said, port: PortName): Promise<void> {
+async function checkPaged(run: Run, whole: Cell, spoken: Utterance, port: PortName): Promise<void> {
   for (const fault of ['truncated', 'stale'] as const) {
     const name = `all of ${port} ${fault}`;
     const cell: Cell = { ...whole, name, weak: union(whole.weak, [port]), inPart: true };
@@ -195,7 +195,7 @@ async function checkPaged(run: Run, whole: Cell, spoken: Said, port: PortName): 
 }
 
 /** What holds of every answer of which less was read than of the whole one. */
-function checkAgainst(run: Run, cell: Cell, said: Said, spoken: Said): void {
+function checkAgainst(run: Run, cell: Cell, said: Utterance, spoken: Utterance): void {
   checkTurned(run, cell, said, spoken);
   checkPlanted(run, cell, said);
   checkWords(run, cell, said, spoken);
@@ -206,13 +206,13 @@ function checkAgainst(run: Run, cell: Cell, said: Said, spoken: Said): void {
 async function checkCalls(
   run: Run,
   whole: Cell,
-  spoken: Said,
-  log: readonly Told[],
+  spoken: Utterance,
+  log: readonly PortAnswer[],
 ): Promise<void> {
   // What stopped early of itself is told already, in words that may do for the rest of it.
-  const isTold = ({ port }: Told) =>
+  const isTold = ({ port }: PortAnswer) =>
     whole.weak.size > 0 || log.some((one) => one.port === port && one.isPart);
-  const check = async (answer: Told, fault: Fault, call: string, spoiler: Spoiler) => {
+  const check = async (answer: PortAnswer, fault: Fault, call: string, spoiler: Spoiler) => {
     const cell: Cell = {
       ...whole,
       name: `${fault}: ${call}`,
@@ -254,7 +254,7 @@ const BUDGETS: readonly (readonly [string, Tightness])[] = [
 async function checkBudgets(
   run: Run,
   whole: Cell,
-  spoken: Said,
+  spoken: Utterance,
   asked: ReadonlySet<PortName>,
 ): Promise<void> {
   const { ports } = whole.world;
@@ -301,12 +301,12 @@ async function ask(
   cell: Cell,
   ports: SilencePorts,
   signal: AbortSignal = new AbortController().signal,
-): Promise<Said | null> {
+): Promise<Utterance | null> {
   const { world, ask } = cell;
   const now = () => world.now;
   try {
     const answer = await run.make(ports)(ask.input, { now, signal }, callerOf(run.route));
-    return saidIn(run, answer, world.now);
+    return readAnswer(run, answer, world.now);
   } catch (fault) {
     leak(run, cell, 'threw', fault instanceof Error ? fault.message : String(fault));
     return null;
@@ -321,12 +321,12 @@ const MEMBER: Caller = {
 };
 
 /** Who may ask a route. */
-function callerOf({ access }: AskedRoute): Caller {
+function callerOf({ access }: SilenceRoute): Caller {
   return access === 'analyst' || access === 'desk' ? MEMBER : NOBODY;
 }
 
 /** What an answer says. Of one question most answers are the same text, and taken apart once. */
-function saidIn({ route, heard }: Run, answer: unknown, now: number): Said {
+function readAnswer({ route, heard }: Run, answer: unknown, now: number): Utterance {
   if (answer instanceof Refusal) {
     return { kind: 'refused', reason: null, leaves: [], text: JSON.stringify(answer.body) };
   }
@@ -335,15 +335,16 @@ function saidIn({ route, heard }: Run, answer: unknown, now: number): Said {
   const text = answer instanceof Reply ? `${answer.status} ${bytes}` : bytes;
   const held = heard.get(text);
   if (held !== undefined) return held;
-  const said = answer instanceof Reply ? replied(route, answer) : answered(route, answer, now);
+  const said =
+    answer instanceof Reply ? readReply(route, answer) : readEnvelope(route, answer, now);
   heard.set(text, said);
   return said;
 }
 
-function answered(route: AskedRoute, answer: Answer<string>, now: number): Said {
+function readEnvelope(route: SilenceRoute, answer: Answer<string>, now: number): Utterance {
   if (route.kind === 'plain') throw new Error('no reply');
   const envelope = answer.envelope(now);
-  const parsed = declaredOf(route).safeParse(envelope);
+  const parsed = declarationOf(route).safeParse(envelope);
   if (!parsed.success) throw new Error(`not as declared: ${parsed.error.message}`);
   const { state, data, reason } = envelope;
   const leaves: Leaf[] = data === null ? [] : leavesOf(route.data, data);
@@ -366,7 +367,7 @@ function statementOf(body: unknown): string {
 
 const envelopes = new Map<AnyEvidenceRoute, ReturnType<typeof envelopeSchema>>();
 
-function declaredOf(route: AnyEvidenceRoute): ReturnType<typeof envelopeSchema> {
+function declarationOf(route: AnyEvidenceRoute): ReturnType<typeof envelopeSchema> {
   const held = envelopes.get(route);
   if (held !== undefined) return held;
   const made = envelopeSchema(route);
@@ -374,7 +375,7 @@ function declaredOf(route: AnyEvidenceRoute): ReturnType<typeof envelopeSchema> 
   return made;
 }
 
-function replied(route: AskedRoute, reply: Reply<string>): Said {
+function readReply(route: SilenceRoute, reply: Reply<string>): Utterance {
   if (route.kind !== 'plain') throw new Error('no answer');
   const schema = route.responses[reply.status];
   if (schema === undefined) throw new Error(`${reply.status} is not declared`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closingLines, reasonInTitle, refusalLines, refusedInCi } from './summary-reporter.ts';
+import { closingLines, reasonInTitle, refusalLines, refuseInCi } from './summary-reporter.ts';
 
 describe('the closing lines', () => {
   test('the last line stands alone and counts everything', () => {
@@ -50,18 +50,18 @@ describe('in CI', () => {
   const silent = { reason: null, title: 'left out' };
 
   test('a skipped test fails the run by its name, whatever its reason', () => {
-    const refused = refusedInCi([server, silent], {});
+    const refused = refuseInCi([server, silent], {});
     expect(refused).toEqual([server, silent]);
     expect(refusalLines(refused)).toEqual([
       'a test that is skipped in CI is a failure; 2 of them:',
       '    a server',
       '    left out',
     ]);
-    expect(refusalLines(refusedInCi([], {}))).toEqual([]);
+    expect(refusalLines(refuseInCi([], {}))).toEqual([]);
   });
 
   test('tests of the shared data may be left out where it is absent altogether, and only there', () => {
-    expect(refusedInCi([data, server], { 'no shared data': () => true })).toEqual([server]);
-    expect(refusedInCi([data], { 'no shared data': () => false })).toEqual([data]);
+    expect(refuseInCi([data, server], { 'no shared data': () => true })).toEqual([server]);
+    expect(refuseInCi([data], { 'no shared data': () => false })).toEqual([data]);
   });
 });

@@ -24,7 +24,7 @@ const LEFT_OUT_IN_CI: { readonly [reason: string]: () => boolean } = {
 };
 
 /** The skipped tests that fail a run in CI: those for whose reason there is no ground. */
-export function refusedInCi(
+export function refuseInCi(
   skipped: readonly Skipped[],
   grounds: typeof LEFT_OUT_IN_CI = LEFT_OUT_IN_CI,
 ): readonly Skipped[] {
@@ -75,7 +75,7 @@ export class SummaryReporter extends DefaultReporter {
     super.onTestRunEnd(...ended);
     const [modules, unhandled] = ended;
     const outcome = outcomeOf(modules, unhandled.length);
-    const refused = process.env['CI'] === 'true' ? refusedInCi(outcome.skipped) : [];
+    const refused = process.env['CI'] === 'true' ? refuseInCi(outcome.skipped) : [];
     if (refused.length > 0) process.exitCode = 1;
     const lines = [...refusalLines(refused), ...closingLines(outcome)];
     process.stdout.write(`${lines.join('\n')}\n`);
@@ -84,13 +84,13 @@ export class SummaryReporter extends DefaultReporter {
 
 function outcomeOf(modules: readonly TestModule[], unhandled: number): Outcome {
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
-  const ended = (state: string) => tests.filter((one) => one.result().state === state);
+  const inState = (state: string) => tests.filter((one) => one.result().state === state);
   // A file that did not load, a hook that threw and a stray rejection are failures of no test.
   const broken = modules.filter((module) => brokenOutsideTests(module)).length;
   return {
-    passed: ended('passed').length,
-    failed: ended('failed').length + broken + unhandled,
-    skipped: [...ended('skipped'), ...ended('pending')].map((one) => ({
+    passed: inState('passed').length,
+    failed: inState('failed').length + broken + unhandled,
+    skipped: [...inState('skipped'), ...inState('pending')].map((one) => ({
       reason: reasonOf(one),
       title: `${one.module.relativeModuleId} > ${one.fullName}`,
     })),

@@ -45,7 +45,7 @@ export function arrowViolations(source: SourceFile, house: House): Violation[] {
   const row = rowOf(source.path, house);
   if (row === undefined) return [violation(source, { line: 1, from: 'a folder without a row' })];
   return source.imports
-    .filter((one) => !allowed(source.path, one, row, house))
+    .filter((one) => !mayImport(source.path, one, row, house))
     .map((one) => violation(source, one));
 }
 
@@ -59,7 +59,7 @@ function violation(source: SourceFile, one: Pick<Import, 'line' | 'from'>): Viol
   return { rule: 'import arrow', path: source.path, line: one.line, what: one.from };
 }
 
-function allowed(path: string, one: Import, row: Arrows, house: House): boolean {
+function mayImport(path: string, one: Import, row: Arrows, house: House): boolean {
   const test = isTest(path);
   if (one.from.startsWith('.')) {
     const target = targetOf(path, one.from);

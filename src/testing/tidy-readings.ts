@@ -128,7 +128,7 @@ function silence(test: Node | null, leaf: Leaf): Silent {
 }
 
 /** `x instanceof Read`, `x.checked` and their like. */
-function ofReading(test: Node): Silent {
+function readingName(test: Node): Silent {
   if (isFlag(test)) return FAILED;
   const right = nodeAt(test, 'right');
   if (test['operator'] === 'instanceof') {
@@ -140,7 +140,7 @@ function ofReading(test: Node): Silent {
 }
 
 /** `x === undefined` and its like. */
-function ofAbsence(test: Node): Silent {
+function absenceName(test: Node): Silent {
   if (test.type !== 'BinaryExpression' || !isAbsent(nodeAt(test, 'right'))) return NEITHER;
   return isSame(test) ? HELD : FAILED;
 }
@@ -163,21 +163,21 @@ export function choosesNothing(node: Node, text: string, names: Nothings): boole
   if (node.type !== 'ConditionalExpression') return false;
   const [held, failed] = [nodeAt(node, 'consequent'), nodeAt(node, 'alternate')];
   const test = nodeAt(node, 'test');
-  const reading = silence(test, ofReading);
+  const reading = silence(test, readingName);
   const nothing = (one: Node | null) => isEmptyLiteral(one, names);
   if ((reading.held && nothing(held)) || (reading.failed && nothing(failed))) return true;
-  const written = (one: Node | null) => (one === null ? null : text.slice(one.start, one.end));
-  const value = test === null ? null : written(nodeAt(test, 'left'));
-  const absent = test === null ? NEITHER : ofAbsence(test);
-  if (absent.held) return nothing(held) && written(failed) === value;
-  return absent.failed && nothing(failed) && written(held) === value;
+  const textOf = (one: Node | null) => (one === null ? null : text.slice(one.start, one.end));
+  const value = test === null ? null : textOf(nodeAt(test, 'left'));
+  const absent = test === null ? NEITHER : absenceName(test);
+  if (absent.held) return nothing(held) && textOf(failed) === value;
+  return absent.failed && nothing(failed) && textOf(held) === value;
 }
 
 /** Whether a branch for a silent reading, or for an absent value, returns nothing. */
 export function returnsNothing(node: Node, names: Nothings): boolean {
   if (node.type !== 'IfStatement') return false;
   const { held, failed } = silence(nodeAt(node, 'test'), (leaf) =>
-    ofAbsence(leaf) === NEITHER ? ofReading(leaf) : ofAbsence(leaf),
+    absenceName(leaf) === NEITHER ? readingName(leaf) : absenceName(leaf),
   );
   const inHeld = held && endsInNothing(nodeAt(node, 'consequent'), names);
   return inHeld || (failed && endsInNothing(nodeAt(node, 'alternate'), names));

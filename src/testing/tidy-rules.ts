@@ -144,11 +144,11 @@ const nothingsOf = oncePerFile(({ program }) => nothingsIn(program));
 function isCheckedParse(node: Node, above: readonly Node[], source: SourceFile): boolean {
   const parent = above.at(-1);
   if (parent === undefined) return false;
-  const annotated = (one: Node | null) =>
+  const hasType = (one: Node | null) =>
     one !== null && /^\s*(Promise<)?unknown\b/.test(source.text.slice(one.start + 1, one.end));
   if (isCast(parent)) return nodeAt(parent, 'typeAnnotation')?.type === 'TSUnknownKeyword';
   if (parent.type === 'VariableDeclarator') {
-    return annotated(nodeAt(nodeAt(parent, 'id') ?? parent, 'typeAnnotation'));
+    return hasType(nodeAt(nodeAt(parent, 'id') ?? parent, 'typeAnnotation'));
   }
   if (parent.type === 'AssignmentExpression') {
     return isDeclaredUnknown(nameOf(nodeAt(parent, 'left')), source);
@@ -156,7 +156,7 @@ function isCheckedParse(node: Node, above: readonly Node[], source: SourceFile):
   if (parent.type === 'CallExpression')
     return isSchemaCall(parent) || isExpectation(parent, source);
   if (parent.type !== 'ReturnStatement' && parent !== above.findLast(isFunction)) return false;
-  return annotated(nodeAt(above.findLast(isFunction) ?? node, 'returnType'));
+  return hasType(nodeAt(above.findLast(isFunction) ?? node, 'returnType'));
 }
 
 function isSchemaCall(call: Node): boolean {

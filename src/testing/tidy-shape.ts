@@ -51,9 +51,9 @@ const TEST_CALLS: ReadonlySet<string> = new Set([
 /** What is wrong with a file's name, size and comments. */
 export function shapeViolations(source: SourceFile): Violation[] {
   return [
-    ...named(source),
-    ...sized(source),
-    ...commented(source),
+    ...checkNames(source),
+    ...checkSize(source),
+    ...checkComments(source),
     ...functionsSized(source),
     ...linesOf(source),
   ];
@@ -63,7 +63,7 @@ function violation(source: SourceFile, rule: string, line: number, what: string)
   return { rule, path: source.path, line, what };
 }
 
-function named(source: SourceFile): Violation[] {
+function checkNames(source: SourceFile): Violation[] {
   const name = basename(source.path);
   const stem = name.replace(/\..*$/, '');
   const folders = dirname(source.path).split('/');
@@ -79,12 +79,12 @@ function named(source: SourceFile): Violation[] {
   return found;
 }
 
-function sized(source: SourceFile): Violation[] {
+function checkSize(source: SourceFile): Violation[] {
   const count = source.lines.at(-1) === '' ? source.lines.length - 1 : source.lines.length;
   return count > LINES_A_FILE_MAX ? [violation(source, 'file length', count, `${count}`)] : [];
 }
 
-function commented(source: SourceFile): Violation[] {
+function checkComments(source: SourceFile): Violation[] {
   const found: Violation[] = [];
   const head = headLines(source.lines);
   if (head > HEAD_LINES_MAX) found.push(violation(source, 'head comment', head, `${head} lines`));

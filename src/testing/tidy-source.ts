@@ -48,11 +48,11 @@ export function codeUnder(root: string, folder: string): string[] {
 
 /** Reads and parses a file. */
 export function sourceAt(root: string, path: string): SourceFile {
-  return parsed(path, readFileSync(`${root}/${path}`, 'utf8'));
+  return parseFile(path, readFileSync(`${root}/${path}`, 'utf8'));
 }
 
 /** Parses a text as the file of that path. A text that does not parse is an error. */
-export function parsed(path: string, text: string): SourceFile {
+export function parseFile(path: string, text: string): SourceFile {
   const result = parseSync(path, text, { preserveParens: false });
   const [fault] = result.errors;
   if (fault !== undefined) throw new Error(`${path}: ${fault.message}`);

@@ -16,7 +16,10 @@ const OLD = STILL_NOW - 48 * HOUR_S;
 
 type Range = Pick<MemoryCoverage, 'from_block' | 'to_block' | 'to_time' | 'from_first'>;
 
-function held(ranges: readonly Range[], kinds: readonly TransferKind[] = KINDS): MemoryCoverage[] {
+function rangesOf(
+  ranges: readonly Range[],
+  kinds: readonly TransferKind[] = KINDS,
+): MemoryCoverage[] {
   return kinds.flatMap((kind) =>
     ranges.map((range) => ({ address: null, chain: 'ethereum' as const, kind, ...range })),
   );
@@ -25,13 +28,15 @@ function held(ranges: readonly Range[], kinds: readonly TransferKind[] = KINDS):
 const ALL: Range = { from_block: 0, to_block: TIP, to_time: FRESH, from_first: true };
 
 const COVERAGES: { readonly [name: string]: readonly MemoryCoverage[] } = {
-  'a hole': held([
+  'a hole': rangesOf([
     { ...ALL, to_block: 400_000, to_time: OLD },
     { ...ALL, from_block: 600_000, from_first: false },
   ]),
-  'a late start': held([{ from_block: 1_000, to_block: 2_000, to_time: FRESH, from_first: false }]),
-  'an old tip': held([{ ...ALL, to_block: 900_000, to_time: OLD }]),
-  'one kind of transfer left out': held([ALL], ['native', 'internal']),
+  'a late start': rangesOf([
+    { from_block: 1_000, to_block: 2_000, to_time: FRESH, from_first: false },
+  ]),
+  'an old tip': rangesOf([{ ...ALL, to_block: 900_000, to_time: OLD }]),
+  'one kind of transfer left out': rangesOf([ALL], ['native', 'internal']),
   'no block at all': [],
 };
 

@@ -8,7 +8,7 @@ import type { ExchangeLabel, ExchangeLabels } from '../ports/tables.ts';
 import { coveredHistory, coveredRing } from '../stores/history/covered.ts';
 import { TIP_MAX_AGE_S } from './clock.ts';
 import {
-  heldInFull,
+  fullCoverage,
   type MemoryHistory,
   memoryRing,
   memoryTransferHistory,
@@ -56,7 +56,7 @@ export function walkedPorts(world: WalkedWorld): WalkedPorts {
   const held: MemoryHistory = {
     chains: ['ethereum'],
     transfers,
-    coverage: heldInFull('ethereum', now - TIP_AGE_S),
+    coverage: fullCoverage('ethereum', now - TIP_AGE_S),
     provenance: 'warehouse',
     as_of: now - TIP_AGE_S,
     simulated,

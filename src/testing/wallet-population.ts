@@ -3,7 +3,7 @@
 // on the chain is a guess; each stands in one table.
 
 import type { BitcoinInput, BitcoinTransaction } from '../ports/entities.ts';
-import { named } from './addresses.ts';
+import { addressNamed } from './addresses.ts';
 import { type Lottery, lotteryOf } from './lottery.ts';
 
 /** The habits of the population, and how many have each. */
@@ -142,7 +142,7 @@ function act(world: World): void {
 function freshOf(world: World, owner: Owner): string {
   world.count += 1;
   const form = owner.mixes && world.draw.happens(0.5) ? 'bitcoin' : owner.form;
-  const address = named(form, `${owner.id} ${world.count}`);
+  const address = addressNamed(form, `${owner.id} ${world.count}`);
   world.ownerOf.set(address, owner.id);
   owner.used.push(address);
   return address;

@@ -158,7 +158,7 @@ function answer(response: ServerResponse, bytes: Buffer, fault: FrontFault | und
   } else if (fault?.kind === 'exception_after') {
     const said = exceptionText(fault.code, fault.name);
     if (fault.framed) response.setHeader('X-ClickHouse-Exception-Tag', EXCEPTION_TAG);
-    response.end(`${half.toString('utf8')}${fault.framed ? framed(said) : said}`);
+    response.end(`${half.toString('utf8')}${fault.framed ? exceptionFrame(said) : said}`);
   } else if (fault?.kind === 'half') {
     response.end(half);
   } else {
@@ -169,7 +169,7 @@ function answer(response: ServerResponse, bytes: Buffer, fault: FrontFault | und
 const EXCEPTION_TAG = 'dmrdfnujjqvszhav';
 
 /** An exception as servers of 25.11 and newer put it behind what they had sent already. */
-function framed(said: string): string {
+function exceptionFrame(said: string): string {
   const length = Buffer.byteLength(said);
   const mark = '\r\n__exception__\r\n';
   return `${mark}${EXCEPTION_TAG}\r\n${said}${length} ${EXCEPTION_TAG}${mark}`;
@@ -322,11 +322,11 @@ function bindTexts(sql: string, fields: ReadonlyMap<string, string>): string {
     }
     if (type === 'Identifier') return text;
     if (text === '\\N') return `_CAST(NULL, ${quoteSql(type)})`;
-    const value = type.startsWith('Array(') ? text : unescaped(text);
+    const value = type.startsWith('Array(') ? text : unescapeText(text);
     return `_CAST(${quoteSql(value)}, ${quoteSql(type)})`;
   });
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(/\\(.)/g, (_, character: string) => UNESCAPES.get(character) ?? character);
 }

@@ -3,7 +3,7 @@
 
 import { otherForms, parseKnownAddress } from '../chain/address.ts';
 import type { HistoryTransfer } from '../ports/history.ts';
-import { evm, named } from './addresses.ts';
+import { addressNamed, evm } from './addresses.ts';
 import { bridgeWorlds } from './bridge-worlds.ts';
 import { DEPLOYER_PLANS } from './deployer-worlds.ts';
 import { exchangePlans } from './exchange-worlds.ts';
@@ -72,7 +72,7 @@ function otherForm(text: string): string {
 
 const TABLE_PLANS: readonly Plan[] = [
   ...LISTINGS.map((form): Plan => {
-    const about = named(form, 'listed');
+    const about = addressNamed(form, 'listed');
     const item = form === 'evm_checksum' ? about.toLowerCase() : about;
     return { name: `listed: ${form}`, about, item, entries: [entryOf(about)], contradicts: LISTED };
   }),
@@ -109,14 +109,14 @@ const TABLE_PLANS: readonly Plan[] = [
   },
   {
     name: 'listed by another authority under another form of the same key',
-    about: named('tron', 'twice'),
+    about: addressNamed('tron', 'twice'),
     item: OTHER_LIST,
     otherEntries: [otherEntryOf(TWICE_AS_EVM)],
     contradicts: { wallet_ofac: ['other_lists[].equivalent_matches'] },
   },
   {
     name: 'one of several, listed by another authority under another form of the same key',
-    about: named('tron', 'twice'),
+    about: addressNamed('tron', 'twice'),
     otherEntries: [otherEntryOf(TWICE_AS_EVM)],
     contradicts: {
       bulk_wallet_screen: ['results[].other_lists[].equivalent_forms', 'results[].state'],
@@ -150,21 +150,21 @@ const TABLE_PLANS: readonly Plan[] = [
   },
   {
     name: 'a launcher',
-    about: named('solana', 'launcher'),
-    launchers: [named('solana', 'launcher')],
+    about: addressNamed('solana', 'launcher'),
+    launchers: [addressNamed('solana', 'launcher')],
     contradicts: { bulk_wallet_screen: ['results[].state'] },
   },
   {
     name: 'a launcher of whose launches one waits',
-    about: named('solana', 'launcher'),
-    launchers: [named('solana', 'launcher')],
-    waiting: [named('solana', 'launcher')],
+    about: addressNamed('solana', 'launcher'),
+    launchers: [addressNamed('solana', 'launcher')],
+    waiting: [addressNamed('solana', 'launcher')],
     contradicts: { solana_deployer: ['suppressed'] },
   },
   {
     name: 'a mint whose launcher has a record',
-    about: named('solana', `mint of ${named('solana', 'launcher')}`),
-    launchers: [named('solana', 'launcher')],
+    about: addressNamed('solana', `mint of ${addressNamed('solana', 'launcher')}`),
+    launchers: [addressNamed('solana', 'launcher')],
     contradicts: {},
   },
 ];
@@ -269,11 +269,11 @@ const WALK_PLANS: readonly Plan[] = [
   }),
   {
     name: 'a bitcoin address that paid a listed one, on the only chain of its kind',
-    about: named('bitcoin', 'subject'),
-    subjects: [named('bitcoin', 'subject')],
-    entries: [entryOf(named('bitcoin', 'far'))],
+    about: addressNamed('bitcoin', 'subject'),
+    subjects: [addressNamed('bitcoin', 'subject')],
+    entries: [entryOf(addressNamed('bitcoin', 'far'))],
     transfers: ['near', 'far'].map((name) =>
-      transferOf(named('bitcoin', 'subject'), named('bitcoin', name), {
+      transferOf(addressNamed('bitcoin', 'subject'), addressNamed('bitcoin', name), {
         chain: 'bitcoin',
         decimals: 8,
         raw_amount: 10n ** 8n,
@@ -331,7 +331,7 @@ const FORENSIC_PLANS = forensicPlans({
 });
 
 /** The plan in which the rows are cut, with a bridge among those that are read. */
-function bridgedToo(plan: Plan): Plan {
+function alsoBridged(plan: Plan): Plan {
   if (!plan.name.startsWith('of more transfers than are read')) return plan;
   const { transfers = [], contradicts } = plan;
   return {
@@ -350,7 +350,7 @@ const UNHELD_PLANS = unheldPlans({ near: NEAR, listedFar: LISTED_FAR });
 /** Every world. */
 export const WORLDS: readonly World[] = [
   emptyWorld([DAY_OF_OLDER, DAY_OF_NONE]),
-  ...[...TABLE_PLANS, ...WALK_PLANS, ...EXCHANGE_PLANS.map(bridgedToo)].map(worldOf),
+  ...[...TABLE_PLANS, ...WALK_PLANS, ...EXCHANGE_PLANS.map(alsoBridged)].map(worldOf),
   ...[...BRIDGE_PLANS, ...FORENSIC_PLANS, ...UNHELD_PLANS].map(worldOf),
   ...[...DEPLOYER_PLANS, ...RUG_PLANS].map(worldOf),
 ];

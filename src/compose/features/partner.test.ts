@@ -15,7 +15,7 @@ import {
 } from '../../features/partner/partner-scan.route.ts';
 
 import { walletOfac } from '../../features/sanctions/wallet-ofac.route.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { accessIn, embeddedControl } from '../../testing/control-store.ts';
 import type { SilencePorts } from '../../testing/silence-ports.ts';
@@ -123,7 +123,10 @@ describe('says', () => {
   });
 
   test('a listing that one section finds, and which sections do not take the address', async () => {
-    const { data } = await scanned(worldOf('listed: monero').ports, named('monero', 'listed'));
+    const { data } = await scanned(
+      worldOf('listed: monero').ports,
+      addressNamed('monero', 'listed'),
+    );
     expect(data.sections).toMatchObject({ ofac: { state: 'ok', data: { sanctioned: true } } });
     const error = 'address: form not recognised; nothing was checked';
     const refused = ['exchange', 'bridges', 'evidence'].map((section) => ({ section, error }));
@@ -153,7 +156,7 @@ describe('is silent', () => {
     const said = `ofac: ${SILENCE.reason}; exchange: ${SILENCE.reason}`;
     const reason = `Each section was left without an answer. ${said}`;
     expect(silent).toMatchObject({ state: 'not_deployed', sources: [], data: null, reason });
-    const tron = named('tron', 'somebody');
+    const tron = addressNamed('tron', 'somebody');
     const untraced = await scanned(worldOf('empty').ports, tron, { sections: ['bridges'] });
     expect(untraced).toMatchObject({ state: 'not_supported', data: null, sources: [] });
   });

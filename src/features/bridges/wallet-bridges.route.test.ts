@@ -4,7 +4,7 @@ import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ArrivalLog, DepositStatus } from '../../ports/bridges.ts';
 import type { HistoryTransfer } from '../../ports/history.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import {
   BOB,
   circleArrival,
@@ -14,7 +14,7 @@ import {
   TRANSMITTER,
 } from '../../testing/bridge-pairs.ts';
 import {
-  asked,
+  askWalletBridges,
   dataOf,
   ENDPOINT,
   FAR_POOL,
@@ -29,7 +29,7 @@ import {
   row,
   SUBJECT,
   token,
-  traced,
+  traceWallet,
   USDC,
   VAULT,
   type World,
@@ -37,7 +37,7 @@ import {
 } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { inOrder, logOf, movedLog } from '../../testing/event-logs.ts';
-import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
+import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
 import { silentPorts } from '../../testing/twins/ports.ts';
 import { walletBridges } from './wallet-bridges.route.ts';
 
@@ -238,14 +238,14 @@ describe('takes for no contact', () => {
 
 describe('is silent', () => {
   test('where nothing was seen in an import of some blocks: no negative, and the reason', async () => {
-    const coverage = heldInFull('ethereum', STILL_NOW - 120).map((range) => ({
+    const coverage = fullCoverage('ethereum', STILL_NOW - 120).map((range) => ({
       ...range,
       from_block: 1_000,
       to_block: 2_000,
       from_first: false,
     }));
     const friend = memoryTransfer(1_500, SUBJECT, evm('friend'));
-    const said = await traced({ transfers: [friend], coverage });
+    const said = await traceWallet({ transfers: [friend], coverage });
     expect(said).toEqual(
       expect.objectContaining({ state: 'not_deployed', data: null, sources: [] }),
     );
@@ -254,7 +254,7 @@ describe('is silent', () => {
   });
 
   test('and shows what it saw there, as the least, with what is missing', async () => {
-    const coverage = heldInFull('ethereum', STILL_NOW - 120).slice(0, 2);
+    const coverage = fullCoverage('ethereum', STILL_NOW - 120).slice(0, 2);
     const data = await dataOf({ transfers: [DEPOSIT], coverage });
     expect(data.bridges).toHaveLength(1);
     expect(data.coverage).toEqual(
@@ -265,9 +265,9 @@ describe('is silent', () => {
   });
 
   test('while simulated: what is there is shown and labelled, and nothing is denied', async () => {
-    const nothing = await traced({ transfers: [], simulated: true });
+    const nothing = await traceWallet({ transfers: [], simulated: true });
     expect(nothing.state).toBe('not_deployed');
-    const seen = await traced({ transfers: [DEPOSIT], simulated: true });
+    const seen = await traceWallet({ transfers: [DEPOSIT], simulated: true });
     expect(seen.state).toBe('ok');
     const data = walletBridges.data.parse(seen.data);
     expect(data.coverage.checked).toBe(false);
@@ -275,18 +275,18 @@ describe('is silent', () => {
   });
 
   test('where the table was never loaded, or holds no row of the chain', async () => {
-    const never = await traced({ transfers: [DEPOSIT], rows: null });
+    const never = await traceWallet({ transfers: [DEPOSIT], rows: null });
     expect(never.reason).toBe(
       'No import of the table of bridge contracts has completed on this deployment; ' +
         'nothing was checked.',
     );
-    const other = await traced({ transfers: [DEPOSIT] }, SUBJECT, 'base');
+    const other = await traceWallet({ transfers: [DEPOSIT] }, SUBJECT, 'base');
     expect(other.reason).toContain('no row for base');
   });
 
   test('where every port is', async () => {
     const silent = why('store_unreadable', { what: 'A store', fault: 'a test' });
-    const answer = await asked(silentPorts(silent));
+    const answer = await askWalletBridges(silentPorts(silent));
     if (!(answer instanceof Answer)) throw new Error('refused');
     expect(answer.envelope(STILL_NOW)).toEqual(
       expect.objectContaining({ state: 'not_deployed', reason: silent.reason }),
@@ -325,13 +325,13 @@ describe('refuses', () => {
   test.each(['solana', 'bitcoin', 'tron'] as const)(
     'a %s address as not supported',
     async (form) => {
-      const said = await traced({ transfers: [] }, named(form, 'somebody'));
+      const said = await traceWallet({ transfers: [] }, addressNamed(form, 'somebody'));
       expect(said).toEqual(expect.objectContaining({ state: 'not_supported', sources: [] }));
     },
   );
 
   test('a text of no known form, and a chain that is not covered', async () => {
-    const refused = await asked(portsOf({ transfers: [] }), 'nobody');
+    const refused = await askWalletBridges(portsOf({ transfers: [] }), 'nobody');
     expect(refused).toBeInstanceOf(Refusal);
     expect(walletBridges.query.safeParse({ chain: 'hyperevm' }).success).toBe(false);
     expect(walletBridges.query.parse({})).toEqual({ chain: 'ethereum' });
@@ -563,7 +563,7 @@ describe('wallet bridges deposits', () => {
       const cause = why('provider_failed', { provider: 'A node', fault: 'answered 500' });
       const { bridgeArrivals } = silentPorts(cause);
       const ports = { ...portsOf(worldOf(terms, fillOf(terms))), bridgeArrivals };
-      const answer = await asked(ports);
+      const answer = await askWalletBridges(ports);
       if (!(answer instanceof Answer)) throw new Error('refused');
       const { data, sources } = answer.envelope(STILL_NOW);
       const [deposit] = walletBridges.data.parse(data).deposits ?? [];
@@ -585,7 +585,7 @@ describe('wallet bridges deposits', () => {
       };
       const never = { ...ports.bridgeArrivals, lookUp: () => new Promise<never>(() => undefined) };
       const slow = { ...ports, transactionReceipts: last, bridgeArrivals: never };
-      const answer = await asked(slow, SUBJECT, 'ethereum', ended.signal);
+      const answer = await askWalletBridges(slow, SUBJECT, 'ethereum', ended.signal);
       if (!(answer instanceof Answer)) throw new Error('refused');
       const { data } = answer.envelope(STILL_NOW);
       const [deposit] = walletBridges.data.parse(data).deposits ?? [];
@@ -653,14 +653,14 @@ describe('wallet bridges receipts', () => {
       const newer = Array.from({ length: 150 }, (_, n) => payment(100 + n));
       const old = fill(20);
       const receipts = [...newer.map((one) => receipt(one)), receipt(old, filled(SUBJECT))];
-      const said = await traced({ transfers: [...newer, old], receipts });
+      const said = await traceWallet({ transfers: [...newer, old], receipts });
       expect([said.state, said.data]).toEqual(['not_deployed', null]);
       expect(said.reason).toContain('receipts_capped');
     });
 
     test('one receipt that is missing leaves nothing denied, and what was seen is the least', async () => {
       const [known, missing] = [payment(30), payment(31)];
-      const none = await traced({ transfers: [missing, known], receipts: [receipt(known)] });
+      const none = await traceWallet({ transfers: [missing, known], receipts: [receipt(known)] });
       expect(none.state).toBe('not_deployed');
       const paid = memoryTransfer(20, SUBJECT, POOL, token());
       const data = await dataOf({ transfers: [missing, paid], receipts: [receipt(paid)] });
@@ -674,7 +674,7 @@ describe('wallet bridges receipts', () => {
 
     test('an event of a bridge that cannot be read leaves nothing denied', async () => {
       const strange = { address: POOL, index: 0, topics: [GUID], data: '0x' };
-      const said = await traced({
+      const said = await traceWallet({
         transfers: [payment(30)],
         receipts: [receipt(payment(30), strange)],
       });
@@ -701,10 +701,10 @@ describe('wallet bridges receipts', () => {
       const world = {
         transfers: [minted],
         receipts: [{ ...read, chain: 'base' as const }],
-        coverage: heldInFull('base', STILL_NOW - 120),
+        coverage: fullCoverage('base', STILL_NOW - 120),
         rows: [...rows, row(evm('pool of base'), 'Pool', { protocol: 'hop', chain: 'base' })],
       };
-      const { data } = await traced(world, SUBJECT, 'base');
+      const { data } = await traceWallet(world, SUBJECT, 'base');
       expect(walletBridges.data.parse(data).contacts).toEqual([
         expect.objectContaining({
           basis: 'event',

@@ -4,7 +4,7 @@ import { envelopeSchema, NOBODY } from '../../contract/route.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { launchOf as launchedOnSolana } from '../../ports/launches.suite.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { memoryChainFacts } from '../../testing/twins/accounts.ts';
@@ -13,9 +13,12 @@ import { recordFields } from './record.ts';
 import { type CreatorPorts, tokenCreator, tokenCreatorHandler } from './token.route.tsx';
 
 const [TOKEN, DEPLOYER, FACTORY] = [evm('token'), evm('deployer'), evm('factory')] as const;
-const [MINT, WALLET] = [named('solana', 'mint'), named('solana', 'wallet')] as const;
-const [FRESH, NEWCOMER] = [named('solana', 'fresh mint'), named('solana', 'newcomer')] as const;
-const SIGNATURE = named('solana', 'signature');
+const [MINT, WALLET] = [addressNamed('solana', 'mint'), addressNamed('solana', 'wallet')] as const;
+const [FRESH, NEWCOMER] = [
+  addressNamed('solana', 'fresh mint'),
+  addressNamed('solana', 'newcomer'),
+] as const;
+const SIGNATURE = addressNamed('solana', 'signature');
 const TX = `0x${'1'.repeat(64)}`;
 const DATED = { as_of: STILL_NOW - 60, simulated: false };
 const WALK = walkOf(DEPLOYER, { launches: [launchOf('a', 'died')], direct_creations: 1 });
@@ -160,7 +163,7 @@ describe('says', () => {
       data: null,
       reason: 'An account without code was made by nobody, has no source and hands out no powers.',
     });
-    expect(await asked(named('solana', 'another'))).toMatchObject({
+    expect(await asked(addressNamed('solana', 'another'))).toMatchObject({
       state: 'insufficient_evidence',
       data: null,
       reason: 'Not among the launches on record, of which 1 have settled.',

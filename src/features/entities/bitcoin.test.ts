@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BitcoinInput, BitcoinTransaction } from '../../ports/entities.ts';
-import { named } from '../../testing/addresses.ts';
+import { addressNamed } from '../../testing/addresses.ts';
 import {
   changeTies,
   coinJoin,
@@ -12,8 +12,8 @@ import {
 
 const AT_2024 = Date.UTC(2024, 5, 1) / 1_000;
 const AT_2019 = Date.UTC(2019, 5, 1) / 1_000;
-const segwit = (name: string) => named('bitcoin_bech32', name);
-const legacy = (name: string) => named('bitcoin', name);
+const segwit = (name: string) => addressNamed('bitcoin_bech32', name);
+const legacy = (name: string) => addressNamed('bitcoin', name);
 
 type Coin = readonly [owner: string | null, satoshis: number];
 type Spent = readonly [owner: string, satoshis: number, signed?: BitcoinInput['signed']];

@@ -9,9 +9,9 @@ import {
   type ClusterStore,
 } from '../../ports/entities.ts';
 import type { HistoryTransfer } from '../../ports/history.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
-import { answered, HOT, t, world } from '../../testing/entity-world.ts';
+import { dataOfEntity, HOT, t, world } from '../../testing/entity-world.ts';
 import { trialsOf } from '../../testing/trials.ts';
 import { memoryExchangeLabels } from '../../testing/twins/tables.ts';
 import { changeTies, coinJoin, inputTies } from './bitcoin.ts';
@@ -19,7 +19,7 @@ import { evidenceFrom, TIED_LIMITS } from './evidence.ts';
 import { heldClusters } from './held-clusters.ts';
 import { importBlocks } from './import.ts';
 
-const btc = (name: string) => named('bitcoin', name);
+const btc = (name: string) => addressNamed('bitcoin', name);
 const WATCH = { signal: new AbortController().signal, onProgress: () => undefined };
 
 type Coin = readonly [owner: string, satoshis: number];
@@ -509,14 +509,14 @@ describe('the entity of an address', () => {
       const transfers = happenings(Math.floor(trial / 2));
       const draw = lottery(1_000 + trial);
       const subject = some(PEOPLE, draw);
-      const alone = await answered(subject, world({ transfers }).ports);
+      const alone = await dataOfEntity(subject, world({ transfers }).ports);
       const { ports } = world({ transfers });
       for (let n = 0; n < QUESTIONS; n += 1)
-        await answered(some([...PEOPLE, ...DEPOSITS], draw), ports);
-      expect(await answered(subject, ports)).toEqual(alone);
+        await dataOfEntity(some([...PEOPLE, ...DEPOSITS], draw), ports);
+      expect(await dataOfEntity(subject, ports)).toEqual(alone);
       const members = alone.related_wallets;
       const other = members[members.length - 1];
-      const theirs = await answered(String(other), ports);
+      const theirs = await dataOfEntity(String(other), ports);
       expect(theirs.related_wallets.toSorted()).toEqual(members.toSorted());
       if (members.length > 1) joined += 1;
     }

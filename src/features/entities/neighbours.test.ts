@@ -7,10 +7,10 @@ import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import {
   ACTED,
-  answered,
   CREATED,
   DEPOSIT,
   DEPOSITS,
+  dataOfEntity,
   FUNDED,
   FUNDER,
   HOT,
@@ -29,7 +29,7 @@ const NEVER = new AbortController().signal;
 const people = (name: string, size: number) =>
   Array.from({ length: size }, (_, n) => evm(`${name} ${n}`));
 const linked = async (ports: Ports, address = SUBJECT) =>
-  (await answered(address, ports)).evidence.map(({ heuristic }) => heuristic);
+  (await dataOfEntity(address, ports)).evidence.map(({ heuristic }) => heuristic);
 
 /** Coins that a contract sends because somebody else asked it to. */
 const paidByContract = (n: number, from: string, to: string, signer: string) =>
@@ -42,7 +42,10 @@ describe('a deposit address', () => {
 
   test('is no contract that passes on what strangers pay into it', async () => {
     const contract = world({ transfers: [...users, ...forwards], contracts: [DEPOSIT] });
-    expect(await answered(SUBJECT, contract.ports)).toMatchObject({ evidence: [], checked: true });
+    expect(await dataOfEntity(SUBJECT, contract.ports)).toMatchObject({
+      evidence: [],
+      checked: true,
+    });
     const executed = [
       ...[t(10, SUBJECT, DEPOSIT), paidByContract(11, DEPOSIT, HOT, SUBJECT)],
       ...[t(20, OTHER, DEPOSIT), paidByContract(21, DEPOSIT, HOT, OTHER)],
@@ -56,7 +59,7 @@ describe('a deposit address', () => {
       ...ports.facts,
       of: async (chain, address, _wanted, signal) => ports.facts.of(chain, address, [], signal),
     };
-    expect(await answered(SUBJECT, { ...ports, facts })).toMatchObject({
+    expect(await dataOfEntity(SUBJECT, { ...ports, facts })).toMatchObject({
       evidence: [],
       checked: false,
       reason: why('deposit_kind_unknown', { address: DEPOSIT }).reason,
@@ -80,8 +83,11 @@ describe('a deposit address', () => {
 
   test('joins at a lower weight, and says so, where the receiver’s label tells no role', async () => {
     const unstated = { ...LABEL, role: 'other' as const, clusterable: true };
-    const [said] = (await answered(SUBJECT, world({ transfers: DEPOSITS }).ports)).evidence;
-    const lower = await answered(SUBJECT, world({ transfers: DEPOSITS, labels: [unstated] }).ports);
+    const [said] = (await dataOfEntity(SUBJECT, world({ transfers: DEPOSITS }).ports)).evidence;
+    const lower = await dataOfEntity(
+      SUBJECT,
+      world({ transfers: DEPOSITS, labels: [unstated] }).ports,
+    );
     expect(lower.evidence).toMatchObject([
       { form: 'unstated_role', statement: expect.stringContaining('tells no role') },
     ]);
@@ -100,10 +106,10 @@ describe('a tie', () => {
   test('goes with its reason, whoever asked before', async () => {
     for (const first of [SUBJECT, OTHER, DEPOSIT]) {
       const { ports } = world({ transfers: DEPOSITS });
-      expect((await answered(first, ports)).evidence).toHaveLength(1);
+      expect((await dataOfEntity(first, ports)).evidence).toHaveLength(1);
       const after = world({ transfers: later, labels: [LABEL, rival] }).ports;
       for (const address of [OTHER, SUBJECT]) {
-        const found = await answered(address, { ...after, store: ports.store });
+        const found = await dataOfEntity(address, { ...after, store: ports.store });
         expect(found.evidence).toEqual([]);
       }
     }
@@ -111,14 +117,16 @@ describe('a tie', () => {
 
   test('outlives a restart with its date and its rule', async () => {
     const { ports } = world({ transfers: DEPOSITS });
-    await answered(SUBJECT, ports);
+    await dataOfEntity(SUBJECT, ports);
     const gone = why('not_configured', { what: 'ethereum' });
     const history: Ports['history'] = {
       worths: UNPRICED,
       chainsRead: async () => unread('transfer_history', gone),
       neighbourhoods: async () => new Map(),
     };
-    expect(await answered(OTHER, { ...world().ports, store: ports.store, history })).toMatchObject({
+    expect(
+      await dataOfEntity(OTHER, { ...world().ports, store: ports.store, history }),
+    ).toMatchObject({
       checked: false,
       evidence: [
         {
@@ -140,7 +148,7 @@ describe('a first funder', () => {
       paidByContract(2, pool, OTHER, evm('relayer')),
       ...ACTED,
     ];
-    const found = await answered(SUBJECT, world({ transfers }).ports);
+    const found = await dataOfEntity(SUBJECT, world({ transfers }).ports);
     expect(found.evidence).toEqual([]);
     expect(found.against).toMatchObject([{ kind: 'contract_payer', through: pool }]);
   });
@@ -163,7 +171,7 @@ describe('a first funder', () => {
   ])('joins nobody where it is %s, by all whom it ever paid', async (_name, apart) => {
     const crowd = people('recipient', 30).map((one, n) => t(1_000 + n * apart, FUNDER, one));
     const transfers = [t(1, FUNDER, SUBJECT), t(2, FUNDER, OTHER), ...ACTED, ...crowd];
-    const found = await answered(SUBJECT, world({ transfers }).ports);
+    const found = await dataOfEntity(SUBJECT, world({ transfers }).ports);
     expect(found.evidence).toEqual([]);
     expect(found.against).toMatchObject([{ kind: 'crowd', through: FUNDER }]);
   });
@@ -185,7 +193,7 @@ describe('a first funder', () => {
     ]);
     const { ports } = world({ transfers });
     const at = new Map(transfers.map((one) => [one.tx, one.at]));
-    const { evidence } = await answered(String(begun[0]), ports);
+    const { evidence } = await dataOfEntity(String(begun[0]), ports);
     expect(evidence.length).toBeGreaterThan(5);
     for (const { transactions } of evidence) {
       const times = transactions.map((tx) => Number(at.get(tx)));
@@ -208,7 +216,7 @@ describe('lockstep', () => {
 
   test('is none of strangers who use the same popular contracts at one time', async () => {
     const { ports } = world({ transfers: [...own, ...together, ...crowd] });
-    const found = await answered(SUBJECT, ports);
+    const found = await dataOfEntity(SUBJECT, ports);
     expect(found.evidence.filter((one) => one.heuristic === 'lockstep')).toEqual([]);
     expect(found.against.map(({ kind }) => kind)).toContain('by_chance');
   });
@@ -238,7 +246,7 @@ describe('a deployer', () => {
     const [first, ...rest] = CREATED;
     const made = rest.map((one) => ({ ...one, creator: factory }));
     const creations = [...(first === undefined ? [] : [{ ...first, created: factory }]), ...made];
-    const { related_wallets } = await answered(SUBJECT, world({ creations }).ports);
+    const { related_wallets } = await dataOfEntity(SUBJECT, world({ creations }).ports);
     expect(related_wallets.toSorted()).toEqual([SUBJECT, factory, evm('contract b')].sort());
   });
 });
@@ -249,14 +257,14 @@ describe('the answer about one member', () => {
     const everyone = [SUBJECT, OTHER, DEPOSIT];
     for (const first of everyone) {
       const { ports } = world({ transfers });
-      const members = (await answered(first, ports)).related_wallets.toSorted();
+      const members = (await dataOfEntity(first, ports)).related_wallets.toSorted();
       expect(members).toEqual([...everyone].sort());
     }
   });
 
   test('shows for each the way to it and its weakest link', async () => {
     const { ports } = world({ transfers: DEPOSITS, creations: CREATED });
-    const { members, evidence } = await answered(OTHER, ports);
+    const { members, evidence } = await dataOfEntity(OTHER, ports);
     const contract = members.find(({ address }) => address === evm('contract a'));
     const weight = Math.min(...evidence.map((one) => one.weight));
     expect(contract).toMatchObject({
@@ -276,7 +284,7 @@ describe('the answer about one member', () => {
       ...[t(10, SUBJECT, DEPOSIT), t(11, DEPOSIT, HOT)],
       ...[t(20, OTHER, evm('elsewhere')), t(21, evm('elsewhere'), rival.address)],
     ];
-    const found = await answered(SUBJECT, world({ transfers, labels: [LABEL, rival] }).ports);
+    const found = await dataOfEntity(SUBJECT, world({ transfers, labels: [LABEL, rival] }).ports);
     expect(found.against).toMatchObject([
       { kind: 'separate_accounts', addresses: [SUBJECT, OTHER].sort() },
     ]);

@@ -6,15 +6,16 @@ import { why } from '../../evidence/reasons.ts';
 import { noFacts } from '../../ports/accounts.ts';
 import { TIE_RULE, type Tie } from '../../ports/entities.ts';
 import { UNPRICED } from '../../ports/history.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import {
   ACTED,
-  answered,
+  askWalletEntity,
   CREATED,
   DEPOSIT,
   DEPOSITS,
+  dataOfEntity,
   FUNDED,
   FUNDER,
   HOT,
@@ -23,12 +24,11 @@ import {
   OTHER,
   type Ports,
   SUBJECT,
-  said,
   THIRD,
   t,
   world,
 } from '../../testing/entity-world.ts';
-import { heldInFull } from '../../testing/twins/history.ts';
+import { fullCoverage } from '../../testing/twins/history.ts';
 import { linkCalibration } from './calibration.ts';
 import { walletEntity } from './wallet-entity.route.ts';
 
@@ -37,7 +37,7 @@ const WEIGHT = linkCalibration('hot_wallet').weight;
 describe('GET /api/wallet/{address}/entity says', () => {
   test('the whole answer of two users of one deposit address, transaction by transaction', async () => {
     const { ports } = world({ transfers: DEPOSITS });
-    const id = await answered(SUBJECT, ports);
+    const id = await dataOfEntity(SUBJECT, ports);
     const evidence = id.cluster_id.slice('ethereum:'.length);
     const link = { evidence, heuristic: 'deposit_reuse', weight: WEIGHT };
     expect(id).toEqual({
@@ -89,7 +89,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
 
   test('the shape of no data for an address that nothing ties, and that it was looked at', async () => {
     const { ports } = world({ transfers: [t(5, SUBJECT, THIRD)] });
-    expect(await answered(SUBJECT, ports)).toMatchObject({
+    expect(await dataOfEntity(SUBJECT, ports)).toMatchObject({
       cluster_id: `ethereum:${SUBJECT}`,
       confidence: 1,
       evidence: [],
@@ -103,7 +103,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
   test('what each heuristic finds, and the confidence of them together', async () => {
     const transfers = [...FUNDED, ...LOCKSTEP];
     const { ports } = world({ transfers, creations: CREATED });
-    const found = await answered(SUBJECT, ports);
+    const found = await dataOfEntity(SUBJECT, ports);
     expect(found.evidence.map(({ heuristic }) => heuristic).sort()).toEqual([
       ...['lockstep', 'same_deployer', 'shared_funder'],
     ]);
@@ -119,8 +119,8 @@ describe('GET /api/wallet/{address}/entity says', () => {
   test('the shortest chain of evidence to another member, and that a stranger is none', async () => {
     const { ports } = world({ transfers: DEPOSITS, creations: CREATED });
     const contract = evm('contract b');
-    await answered(SUBJECT, ports);
-    expect((await answered(OTHER, ports, { explain: contract })).explain).toMatchObject({
+    await dataOfEntity(SUBJECT, ports);
+    expect((await dataOfEntity(OTHER, ports, { explain: contract })).explain).toMatchObject({
       to: contract,
       linked: true,
       chain: [
@@ -128,7 +128,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
         { from: SUBJECT, to: contract, evidence: { heuristic: 'same_deployer' } },
       ],
     });
-    expect((await answered(SUBJECT, ports, { explain: THIRD })).explain).toEqual({
+    expect((await dataOfEntity(SUBJECT, ports, { explain: THIRD })).explain).toEqual({
       to: THIRD,
       linked: false,
       chain: [],
@@ -137,20 +137,20 @@ describe('GET /api/wallet/{address}/entity says', () => {
 
   test('the members of members, whichever of them was asked about first', async () => {
     const { ports } = world({ transfers: [...DEPOSITS, ...FUNDED], creations: CREATED });
-    const before = await answered(OTHER, ports);
+    const before = await dataOfEntity(OTHER, ports);
     expect(before.related_wallets).toContain(evm('contract a'));
-    await answered(SUBJECT, ports);
-    const after = await answered(OTHER, ports);
+    await dataOfEntity(SUBJECT, ports);
+    const after = await dataOfEntity(OTHER, ports);
     expect(after.related_wallets).toEqual(before.related_wallets);
     expect(after.cluster_id).toBe(before.cluster_id);
   });
 
   test('which id gave way when an older link was found later', async () => {
     const { ports } = world({ transfers: DEPOSITS });
-    const before = await answered(SUBJECT, ports);
+    const before = await dataOfEntity(SUBJECT, ports);
     const older = CREATED.map((one) => ({ ...one, at: 1_000 }));
     const later = { ...world({ transfers: DEPOSITS, creations: older }).ports, store: ports.store };
-    const after = await answered(SUBJECT, later);
+    const after = await dataOfEntity(SUBJECT, later);
     expect(after.cluster_id).not.toBe(before.cluster_id);
     expect(after.merge_history).toEqual([
       {
@@ -166,37 +166,39 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const setting = { transfers: [...DEPOSITS, ...FUNDED, ...LOCKSTEP], creations: CREATED };
     const askedBy = async (...order: string[]) => {
       const { ports } = world(setting);
-      for (const address of order) await answered(address, ports);
-      return answered(SUBJECT, ports);
+      for (const address of order) await dataOfEntity(address, ports);
+      return dataOfEntity(SUBJECT, ports);
     };
     expect(await askedBy(DEPOSIT, OTHER, SUBJECT)).toEqual(await askedBy(SUBJECT, OTHER, DEPOSIT));
   });
 
   test('no link through an exchange, a labelled funder, or a hub', async () => {
     const paidByHot = [t(1, HOT, SUBJECT), t(2, HOT, OTHER), t(3, SUBJECT, HOT), t(4, OTHER, HOT)];
-    expect((await answered(SUBJECT, world({ transfers: paidByHot }).ports)).evidence).toEqual([]);
+    expect((await dataOfEntity(SUBJECT, world({ transfers: paidByHot }).ports)).evidence).toEqual(
+      [],
+    );
     const crowd = Array.from({ length: 1_100 }, (_, n) => t(9 + n, FUNDER, evm(`customer ${n}`)));
     const fromHub = world({ transfers: [...FUNDED, ...crowd] });
-    expect((await answered(SUBJECT, fromHub.ports)).evidence).toEqual([]);
+    expect((await dataOfEntity(SUBJECT, fromHub.ports)).evidence).toEqual([]);
   });
 
   test('no link of addresses that were paid first by one who never began them', async () => {
     const shops = [evm('shop a'), evm('shop b')];
     const paid = shops.map((shop, n) => t(5 + n, SUBJECT, shop));
     const { ports } = world({ transfers: paid });
-    for (const shop of shops) expect((await answered(shop, ports)).evidence).toEqual([]);
+    for (const shop of shops) expect((await dataOfEntity(shop, ports)).evidence).toEqual([]);
     const swept = shops.map((shop, n) => t(50 + n, shop, THIRD));
     const acting = world({ transfers: [...paid, ...swept] });
-    expect((await answered(String(shops[0]), acting.ports)).evidence).toHaveLength(1);
+    expect((await dataOfEntity(String(shops[0]), acting.ports)).evidence).toHaveLength(1);
   });
 
   test('nothing of an exchange wallet or a hub itself, and why', async () => {
-    const hot = await answered(HOT, world({ transfers: DEPOSITS }).ports);
+    const hot = await dataOfEntity(HOT, world({ transfers: DEPOSITS }).ports);
     expect(hot).toMatchObject({ evidence: [], related_wallets: [HOT], checked: false });
     expect(hot.labels).toMatchObject([{ address: HOT, role: 'hot', entity: 'Exemplar' }]);
     expect(hot.reason).toBe(why('entity_service').reason);
     const crowd = Array.from({ length: 1_100 }, (_, n) => t(n, SUBJECT, evm(`customer ${n}`)));
-    const hub = await answered(SUBJECT, world({ transfers: [...DEPOSITS, ...crowd] }).ports);
+    const hub = await dataOfEntity(SUBJECT, world({ transfers: [...DEPOSITS, ...crowd] }).ports);
     expect(hub).toMatchObject({ evidence: [], checked: false });
   });
 
@@ -214,7 +216,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
       initiator: evm('poisoner'),
     });
     const { ports } = world({ transfers: [poison, spam] });
-    expect(await answered(SUBJECT, ports)).toMatchObject({
+    expect(await dataOfEntity(SUBJECT, ports)).toMatchObject({
       evidence: [],
       edges_left_out: { zero_value: 1, no_market_token: 1 },
     });
@@ -222,31 +224,31 @@ describe('GET /api/wallet/{address}/entity says', () => {
 
   test('a link taken back when a label names the deposit address as an exchange wallet', async () => {
     const { ports } = world({ transfers: DEPOSITS });
-    expect((await answered(SUBJECT, ports)).evidence).toHaveLength(1);
+    expect((await dataOfEntity(SUBJECT, ports)).evidence).toHaveLength(1);
     const hot = { ...LABEL, address: DEPOSIT };
     const labelled = { ...world({ labels: [LABEL, hot] }).ports, store: ports.store };
-    expect((await answered(OTHER, labelled)).evidence).toEqual([]);
+    expect((await dataOfEntity(OTHER, labelled)).evidence).toEqual([]);
   });
 
   test('no merge after a label is withdrawn: who was once a service stays one', async () => {
     const paidByHot = [t(1, HOT, SUBJECT), t(2, HOT, OTHER), ...ACTED];
     const { ports } = world({ transfers: paidByHot });
-    expect((await answered(SUBJECT, ports)).evidence).toEqual([]);
+    expect((await dataOfEntity(SUBJECT, ports)).evidence).toEqual([]);
     const unlabelled = { ...world({ transfers: paidByHot, labels: [] }).ports, store: ports.store };
-    expect((await answered(SUBJECT, unlabelled)).evidence).toEqual([]);
-    expect((await answered(OTHER, unlabelled)).evidence).toEqual([]);
+    expect((await dataOfEntity(SUBJECT, unlabelled)).evidence).toEqual([]);
+    expect((await dataOfEntity(OTHER, unlabelled)).evidence).toEqual([]);
   });
 
   test('no member, label or evidence of another chain', async () => {
     const { ports } = world({ transfers: DEPOSITS });
-    await answered(SUBJECT, ports);
-    const base = await answered(SUBJECT, ports, { chain: 'base' });
+    await dataOfEntity(SUBJECT, ports);
+    const base = await dataOfEntity(SUBJECT, ports, { chain: 'base' });
     expect(base).toMatchObject({ chain: 'base', evidence: [], checked: false });
   });
 
   test('of a Bitcoin address what blocks tie, read to the end only from the first to a fresh tip', async () => {
     const { ports } = world();
-    const [a, b] = [named('bitcoin', 'a'), named('bitcoin', 'b')];
+    const [a, b] = [addressNamed('bitcoin', 'a'), addressNamed('bitcoin', 'b')];
     const ties: Tie[] = [a, b].map((address) => ({
       chain: 'bitcoin',
       heuristic: 'multi_input',
@@ -268,15 +270,17 @@ describe('GET /api/wallet/{address}/entity says', () => {
         ranges: [{ from_block, to_block, to_time, change, signatures: true }],
       });
     await blocks(500, 1_500, STILL_NOW - 600, false);
-    expect(await answered(a, ports)).toMatchObject({
+    expect(await dataOfEntity(a, ports)).toMatchObject({
       chain: 'bitcoin',
       checked: false,
       evidence: [{ heuristic: 'multi_input', addresses: [a, b].sort() }],
       reason: expect.stringContaining('held from block 500, not from the first'),
     });
-    expect(await answered(named('bitcoin', 'stranger'), ports)).toMatchObject({ checked: false });
+    expect(await dataOfEntity(addressNamed('bitcoin', 'stranger'), ports)).toMatchObject({
+      checked: false,
+    });
     await blocks(0, 499, STILL_NOW - 6_000, false);
-    expect(await answered(named('bitcoin', 'stranger'), ports)).toMatchObject({
+    expect(await dataOfEntity(addressNamed('bitcoin', 'stranger'), ports)).toMatchObject({
       checked: false,
       coverage: [
         { heuristic: 'multi_input', checked: true },
@@ -287,19 +291,25 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const reach = { from_block: 0, to_block: 9, to_time: STILL_NOW - 600 };
     const ranges = [{ ...reach, change: true, signatures: true }];
     await whole.store.keepBlocks({ ties, objections: [], joined: [], paid: new Map(), ranges });
-    expect(await answered(named('bitcoin', 'stranger'), whole)).toMatchObject({ checked: true });
+    expect(await dataOfEntity(addressNamed('bitcoin', 'stranger'), whole)).toMatchObject({
+      checked: true,
+    });
   });
 });
 
 describe('GET /api/wallet/{address}/entity refuses', () => {
   test.each([
     ['an address of no known form', 'hello', {}],
-    ['a Tron address, whose chain is not served', named('tron', 'one'), {}],
-    ['a Solana address on an EVM chain', named('solana', 'one'), { chain: 'base' as const }],
+    ['a Tron address, whose chain is not served', addressNamed('tron', 'one'), {}],
+    ['a Solana address on an EVM chain', addressNamed('solana', 'one'), { chain: 'base' as const }],
     ['an EVM address on Bitcoin', SUBJECT, { chain: 'bitcoin' as const }],
-    ['an explanation of an address of another form', SUBJECT, { explain: named('solana', 'one') }],
+    [
+      'an explanation of an address of another form',
+      SUBJECT,
+      { explain: addressNamed('solana', 'one') },
+    ],
   ])('%s', async (_name, address, query) => {
-    const refusal = await said(address, world().ports, query);
+    const refusal = await askWalletEntity(address, world().ports, query);
     expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({ status: 400 });
   });
@@ -340,7 +350,7 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
     for (const transfers of [[], DEPOSITS]) {
       const { ports } = world({ transfers });
       const over = Object.fromEntries(silent.map((name) => [name, silentPorts[name]]));
-      const answer = await answered(SUBJECT, { ...ports, ...over }, { explain: THIRD });
+      const answer = await dataOfEntity(SUBJECT, { ...ports, ...over }, { explain: THIRD });
       expect(answer).toMatchObject({
         checked: false,
         explain: { linked: null },
@@ -372,47 +382,49 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
         );
       },
     };
-    const answer = await answered(SUBJECT, { ...ports, history });
+    const answer = await dataOfEntity(SUBJECT, { ...ports, history });
     expect(answer).toMatchObject({ checked: false, evidence: [] });
     expect(answer.coverage.map(({ checked }) => checked)).toEqual([false, true, true, true]);
   });
 
   test('of a negative on blocks N to N+1000, on what is stale, cut or simulated, and past its time', async () => {
-    const some = heldInFull('ethereum', STILL_NOW - 120).map((range) => {
+    const some = fullCoverage('ethereum', STILL_NOW - 120).map((range) => {
       return { ...range, from_block: 500, to_block: 1_500, from_first: false };
     });
     const inPart = world({ transfers: DEPOSITS, history: { coverage: some } });
-    expect(await answered(SUBJECT, inPart.ports)).toMatchObject({
+    expect(await dataOfEntity(SUBJECT, inPart.ports)).toMatchObject({
       checked: false,
       evidence: [{ heuristic: 'deposit_reuse' }],
       reason: expect.stringContaining('partial_history'),
     });
-    const old = { coverage: heldInFull('ethereum', STILL_NOW - 90_000) };
-    expect((await answered(SUBJECT, world({ history: old }).ports)).checked).toBe(false);
-    expect((await answered(SUBJECT, world({ wholeCreations: false }).ports)).checked).toBe(false);
+    const old = { coverage: fullCoverage('ethereum', STILL_NOW - 90_000) };
+    expect((await dataOfEntity(SUBJECT, world({ history: old }).ports)).checked).toBe(false);
+    expect((await dataOfEntity(SUBJECT, world({ wholeCreations: false }).ports)).checked).toBe(
+      false,
+    );
     expect(
-      await answered(SUBJECT, world({ simulated: true, transfers: DEPOSITS }).ports),
+      await dataOfEntity(SUBJECT, world({ simulated: true, transfers: DEPOSITS }).ports),
     ).toMatchObject({
       checked: false,
       simulated: true,
       evidence: [{ heuristic: 'deposit_reuse' }],
       caveat: expect.stringMatching(/^Simulated: /),
     });
-    const late = await answered(SUBJECT, world().ports, {}, AbortSignal.abort());
+    const late = await dataOfEntity(SUBJECT, world().ports, {}, AbortSignal.abort());
     expect(late).toMatchObject({ checked: false, evidence: [], reason: why('time_budget').reason });
   });
 
   test('about a first funder in a history that does not reach its first block', async () => {
-    const some = heldInFull('ethereum', STILL_NOW - 120).map((range) => {
+    const some = fullCoverage('ethereum', STILL_NOW - 120).map((range) => {
       return { ...range, from_block: 500, from_first: false };
     });
     const { ports } = world({ transfers: FUNDED, history: { coverage: some } });
-    expect((await answered(SUBJECT, ports)).evidence).toEqual([]);
+    expect((await dataOfEntity(SUBJECT, ports)).evidence).toEqual([]);
   });
 
   test('about nobody’s address', async () => {
     const nobody = `0x${'0'.repeat(36)}dead`;
-    expect(await answered(nobody, world().ports)).toMatchObject({
+    expect(await dataOfEntity(nobody, world().ports)).toMatchObject({
       checked: false,
       related_wallets: [nobody],
       reason: why('entity_nobody').reason,

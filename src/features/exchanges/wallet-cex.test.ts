@@ -5,9 +5,9 @@ import { envelopeSchema } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer } from '../../ports/history.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
+import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
 import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
 import { DEPOSIT_WEIGHTS } from '../deposits/inference.ts';
 import { walletCex, walletCexHandler } from './wallet-cex.route.ts';
@@ -57,7 +57,7 @@ function portsOf({ transfers = [], labels = LABELS, history, members, code, sile
       chains: ['ethereum'],
       transfers,
       provenance: 'warehouse',
-      coverage: heldInFull('ethereum', STILL_NOW - 60),
+      coverage: fullCoverage('ethereum', STILL_NOW - 60),
       ...history,
     },
     entities: {
@@ -296,7 +296,7 @@ describe('is silent', () => {
   });
 
   test('of no activity where blocks N to N+1000 alone are held', async () => {
-    const coverage = heldInFull('ethereum', STILL_NOW - 60).map((range) => {
+    const coverage = fullCoverage('ethereum', STILL_NOW - 60).map((range) => {
       return { ...range, from_block: 1_000, to_block: 2_000, from_first: false };
     });
     const miss = await asked({ history: { coverage } }, user);
@@ -323,7 +323,7 @@ describe('is silent', () => {
   });
 
   test('of activity of a kind of address whose chain is not read', async () => {
-    const tron = named('tron', 'nobody');
+    const tron = addressNamed('tron', 'nobody');
     const answer = await asked({}, tron);
     expect(answer).toMatchObject({ state: 'insufficient_evidence', subject: tron });
   });

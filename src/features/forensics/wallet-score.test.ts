@@ -4,7 +4,7 @@ import { Refusal } from '../../contract/refusals.ts';
 import { type Caller, envelopeSchema, NOBODY, type RequestContext } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer } from '../../ports/history.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { forensicPorts, type PlantedFacts } from '../../testing/forensic-ports.ts';
@@ -210,10 +210,10 @@ describe('says', () => {
   test('what applies of an address of another kind, and leaves out what does not', async () => {
     const data = await scoredData(
       {
-        listed: [{ ...listedEntry('x'), address: named('solana', 'one') }],
+        listed: [{ ...listedEntry('x'), address: addressNamed('solana', 'one') }],
         history: { chains: ['ethereum', 'solana'] },
       },
-      named('solana', 'one'),
+      addressNamed('solana', 'one'),
     );
     const kinds = data.findings_coverage.map(({ kind }) => kind);
     expect(kinds).toContain('listed_counterparty');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { map, Part, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
-import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
+import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
 import { walkedPorts } from '../../testing/walked-world.ts';
 import { addressHistory, type HistoryRequest } from './address-history.ts';
 
@@ -31,7 +31,7 @@ describe('the history of an address', () => {
   });
 
   test('of some blocks only is a part that shows them and names what is missing', async () => {
-    const coverage = heldInFull('ethereum', NOW - 60).map((range) => {
+    const coverage = fullCoverage('ethereum', NOW - 60).map((range) => {
       return { ...range, from_block: 1_000, from_first: false };
     });
     const transfers = [memoryTransfer(1_001, a, b)];

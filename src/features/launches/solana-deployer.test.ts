@@ -6,12 +6,12 @@ import { why } from '../../evidence/reasons.ts';
 import type { WalletLaunches } from '../../ports/deployers.ts';
 import { launchOf } from '../../ports/launches.suite.ts';
 import type { Launch } from '../../ports/launches.ts';
-import { named } from '../../testing/addresses.ts';
+import { addressNamed } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryWalletLaunches } from '../../testing/twins/deployers.ts';
 import { solanaDeployer, solanaDeployerHandler } from './solana-deployer.route.ts';
 
-const [WALLET, OTHER, NEW] = ['wallet', 'other', 'new'].map((one) => named('solana', one));
+const [WALLET, OTHER, NEW] = ['wallet', 'other', 'new'].map((one) => addressNamed('solana', one));
 const DAY_S = 86_400;
 /** 2026-09-01T00:00:00Z, a midnight. */
 const FIRST = 1_788_220_800;

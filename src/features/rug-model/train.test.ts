@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import type { ModelTree, RugModel } from '../../ports/rug-model.ts';
-import { madeUpLaunches } from '../../testing/rug-models.ts';
+import { inventLaunches } from '../../testing/rug-models.ts';
 import { artefactOf } from './artefact.ts';
 import { evaluateModel } from './evaluation.ts';
 import {
@@ -35,7 +35,7 @@ const ORDER: TrainingOrder = {
   simulated: false,
   codeVersion: '0.0.0',
 };
-const ROWS = madeUpLaunches(900, 11);
+const ROWS = inventLaunches(900, 11);
 
 let whole: RugModel;
 beforeAll(async () => {

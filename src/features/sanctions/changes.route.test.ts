@@ -4,7 +4,7 @@ import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { listOf, row } from '../../ports/publication-store.suite.ts';
 import type { ListChanges } from '../../ports/sanctions.ts';
-import { acceptedIn } from '../../testing/accepted.ts';
+import { acceptPublication } from '../../testing/accepted.ts';
 import { embeddedControl, listChangesIn, publicationsIn } from '../../testing/control-store.ts';
 import {
   changesFeed,
@@ -25,8 +25,8 @@ const fresh = embeddedControl();
 async function logged(): Promise<ListChanges> {
   const database = fresh();
   const store = publicationsIn(database);
-  await acceptedIn(store, FIRST, FIRST_DAY);
-  await acceptedIn(store, SECOND, SECOND_DAY);
+  await acceptPublication(store, FIRST, FIRST_DAY);
+  await acceptPublication(store, SECOND, SECOND_DAY);
   return listChangesIn(database);
 }
 
@@ -153,8 +153,8 @@ test('every one of more removals than a page of the log holds', async () => {
   const database = fresh();
   const store = publicationsIn(database);
   const many = Array.from({ length: 1_201 }, (_, n) => row(`gone ${n}`, String(100 + n)));
-  await acceptedIn(store, listOf('2026-09-15', '1', [row('kept', '8'), ...many]), FIRST_DAY);
-  await acceptedIn(store, listOf('2026-09-16', '2', [row('kept', '8')]), SECOND_DAY);
+  await acceptPublication(store, listOf('2026-09-15', '1', [row('kept', '8'), ...many]), FIRST_DAY);
+  await acceptPublication(store, listOf('2026-09-16', '2', [row('kept', '8')]), SECOND_DAY);
   const read = await removalsBy(listChangesIn(database), SECOND.sha256);
   if (typeof read === 'string') throw new Error(read);
   expect(new Set(read.removed.map(({ listing }) => listing.address)).size).toBe(1_201);
@@ -198,8 +198,8 @@ describe('changes feed', () => {
   test('each file is an entry with both hashes and its changes', async () => {
     const database = fresh();
     const store = publicationsIn(database);
-    await acceptedIn(store, FIRST, T);
-    await acceptedIn(store, SECOND, T + 86_400);
+    await acceptPublication(store, FIRST, T);
+    await acceptPublication(store, SECOND, T + 86_400);
     const log = await readChanges(listChangesIn(database));
     if ('reason' in log) throw new Error(log.reason);
     const feed = changesFeed(log.files, log.changes, false);
@@ -218,9 +218,9 @@ describe('changes feed', () => {
   test('changes beyond those spelled out are counted, and a simulated feed says so', async () => {
     const database = fresh();
     const store = publicationsIn(database);
-    await acceptedIn(store, FIRST, T);
+    await acceptPublication(store, FIRST, T);
     const many = Array.from({ length: 130 }, (_, n) => row(`new ${n}`, '8'));
-    await acceptedIn(store, listOf('2026-09-16', '3', many), T);
+    await acceptPublication(store, listOf('2026-09-16', '3', many), T);
     const log = await readChanges(listChangesIn(database));
     if ('reason' in log) throw new Error(log.reason);
     const feed = changesFeed(log.files, log.changes, true);

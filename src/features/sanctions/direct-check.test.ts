@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import { Read, Unread } from '../../evidence/reading.ts';
 import type { ListEntry } from '../../ports/sanctions.ts';
-import { named } from '../../testing/addresses.ts';
+import { addressNamed } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memorySanctionsList } from '../../testing/twins/sanctions.ts';
 import {
@@ -14,9 +14,9 @@ import {
   spellingsOf,
 } from './direct-check.ts';
 
-const EVM = named('evm_checksum', 'listed');
-const TRON = named('tron', 'listed');
-const MONERO = named('monero', 'listed');
+const EVM = addressNamed('evm_checksum', 'listed');
+const TRON = addressNamed('tron', 'listed');
+const MONERO = addressNamed('monero', 'listed');
 
 function entryOf(address: string): ListEntry {
   return {

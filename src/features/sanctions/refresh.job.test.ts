@@ -10,7 +10,7 @@ import type {
   RefreshOutcome,
 } from '../../ports/sanctions.ts';
 import { embeddedControl, publicationsIn } from '../../testing/control-store.ts';
-import { mirrorAt, type Place, refusedAs } from '../../testing/list-places.ts';
+import { mirrorAt, type Place, refusalAs } from '../../testing/list-places.ts';
 import { sameDayGate } from './publication-gate.ts';
 import { delayS, oneAtATime, refreshSanctions, scheduleRefresh } from './refresh.job.ts';
 
@@ -33,12 +33,12 @@ async function opened(): Promise<PublicationStore> {
 const GATE: PublicationGate = {
   rules: 'those of the test',
   sameDay: sameDayGate,
-  absolute: (list) => (list.addresses.length === 0 ? refusedAs('no_addresses', false) : null),
+  absolute: (list) => (list.addresses.length === 0 ? refusalAs('no_addresses', false) : null),
   relative: (list, last) => {
     if (last === null) return null;
-    if (list.published < last.published) return refusedAs('older_publication', false);
+    if (list.published < last.published) return refusalAs('older_publication', false);
     const few = list.distinct_addresses < 0.8 * last.distinct_addresses;
-    return few ? refusedAs('too_few_addresses', true) : null;
+    return few ? refusalAs('too_few_addresses', true) : null;
   },
 };
 
@@ -138,7 +138,7 @@ describe('one source', () => {
       a.serve(OLD);
       await refresh();
       const before = await inForce(store);
-      a.serve(refusedAs(code, false));
+      a.serve(refusalAs(code, false));
       const outcome = await refresh();
       expect(outcome).toMatchObject({ kind: 'refused', code, acceptable: false });
       expect(await inForce(store)).toEqual(before);
@@ -193,7 +193,7 @@ describe('one source', () => {
   test('a reader that fails says nothing about the file: no check, nothing kept', async () => {
     const store = await opened();
     const a = mirrorAt('a');
-    a.serve(refusedAs('unreadable', false));
+    a.serve(refusalAs('unreadable', false));
     expect((await worldOf([a], store).refresh()).kind).toBe('unreachable');
     expect(said(await store.inForce()).newest_refusal).toBeNull();
     expect(a.aside).toEqual([]);
@@ -218,7 +218,7 @@ test('stopped before it began or while a file is read, a refresh is no check', a
   a.serve(OLD);
   const stop = new AbortController();
   const reader: PublicationReader = (_path, signal) => {
-    const stopped = refusedAs('unreadable', false);
+    const stopped = refusalAs('unreadable', false);
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(stopped), { once: true });
       stop.abort();
@@ -295,7 +295,7 @@ describe('several mirrors', () => {
     const store = await opened();
     a.serve(NEW);
     await worldOf([a, b], store).refresh();
-    a.serve(refusedAs('truncated', false));
+    a.serve(refusalAs('truncated', false));
     b.serve(NEW);
     const outcome = await worldOf([a, b], store).refresh();
     expect(outcome).toMatchObject({ kind: 'refused', retry: 'soon' });
@@ -317,7 +317,7 @@ describe('several mirrors', () => {
 
   test('one refused and one silent is refused: the file that came says more', async () => {
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
-    b.serve(refusedAs('truncated', false));
+    b.serve(refusalAs('truncated', false));
     const outcome = await worldOf([a, b], await opened()).refresh();
     expect(outcome).toMatchObject({ kind: 'refused', code: 'truncated' });
     expect(outcome.tried).toHaveLength(2);

@@ -16,7 +16,7 @@ import {
 } from '../../testing/brute-walk.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { trialsOf } from '../../testing/trials.ts';
-import { heldInFull } from '../../testing/twins/history.ts';
+import { fullCoverage } from '../../testing/twins/history.ts';
 import { listedEntry, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import { stopsOf } from './walk-hop.ts';
@@ -34,7 +34,7 @@ async function walk(
   ring: RingIs = 'unbuilt',
 ): Promise<Partly<Walk, WalkPort>> {
   const chains = ['ethereum', 'base'] as const;
-  const coverage = chains.flatMap((chain) => heldInFull(chain, STILL_NOW - 60));
+  const coverage = chains.flatMap((chain) => fullCoverage(chain, STILL_NOW - 60));
   const ports = walkedPorts({
     now: STILL_NOW,
     transfers: graph.transfers,

@@ -6,9 +6,9 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history.ts';
 import type { SanctionsList } from '../../ports/sanctions.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
+import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
 import { causesText } from '../history/address-history.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
@@ -150,7 +150,7 @@ describe('a way to a listed address', () => {
       transfers: [memoryTransfer(1, SUBJECT, MIDDLE, { usd: '2' }), large, ...PAID.slice(1)],
       history: {
         chains: both,
-        coverage: both.flatMap((chain) => heldInFull(chain, STILL_NOW - 60)),
+        coverage: both.flatMap((chain) => fullCoverage(chain, STILL_NOW - 60)),
       },
     });
     expect(found?.way.map(({ transfer }) => transfer.tx)).toEqual([large.tx, PAID[1]?.tx]);
@@ -244,7 +244,9 @@ describe('what is left out', () => {
 
   test('where its own transactions were not read whole nobody knows, and it stays a way', async () => {
     const poisoned = memoryTransfer(9, SUBJECT, LISTED, { ...forged, raw_amount: 0n });
-    const coverage = heldInFull('ethereum', STILL_NOW - 60).filter(({ kind }) => kind !== 'native');
+    const coverage = fullCoverage('ethereum', STILL_NOW - 60).filter(
+      ({ kind }) => kind !== 'native',
+    );
     const reading = await walk({ transfers: [poisoned], history: { coverage } });
     expect(stops(sightOf(reading))).toEqual([SUBJECT, LISTED]);
     const crowded = [
@@ -370,14 +372,14 @@ describe('NFTs', () => {
 
   test('that were not read are said so, and deny no walk its end', async () => {
     expect((await whole({ transfers: HARMLESS })).nft_not_examined).not.toContain('ethereum');
-    const coverage = heldInFull('ethereum', STILL_NOW - 60).filter(({ kind }) => kind !== 'nft');
+    const coverage = fullCoverage('ethereum', STILL_NOW - 60).filter(({ kind }) => kind !== 'nft');
     const one = await whole({ transfers: HARMLESS, history: { coverage } });
     expect(one.found).toBeNull();
     expect(one.nft_not_examined).toContain('ethereum');
   });
 
   test('of a listed address that were not read are said where the ring stands for its side', async () => {
-    const coverage = heldInFull('ethereum', STILL_NOW - 60).flatMap((one) =>
+    const coverage = fullCoverage('ethereum', STILL_NOW - 60).flatMap((one) =>
       one.kind === 'nft' ? [{ ...one, address: SUBJECT }] : [one],
     );
     const world = { transfers: HARMLESS, ring: 'built', history: { coverage } } as const;
@@ -451,7 +453,7 @@ describe('walk shortfall', () => {
     provider: 'https://explorer.example',
     fault: 'HTTP 429',
   });
-  const ETHEREUM = heldInFull('ethereum', STILL_NOW - 60);
+  const ETHEREUM = fullCoverage('ethereum', STILL_NOW - 60);
 
   /** Every way in which a walk over these transfers is less than a whole one, and what it says. */
   const SHORTFALLS: readonly (readonly [string, Omit<World, 'transfers'>, RegExp])[] = [
@@ -491,7 +493,7 @@ describe('walk shortfall', () => {
     ],
     [
       'a tip older than its maximum age',
-      { history: { coverage: heldInFull('ethereum', STILL_NOW - 3_600) } },
+      { history: { coverage: fullCoverage('ethereum', STILL_NOW - 3_600) } },
       /held to block 30000000 of 2026-09-24T11:00:00.000Z, over 1 hour ago/,
     ],
     [
@@ -654,7 +656,7 @@ describe('walk shortfall', () => {
     test('an address of a kind whose chain is not read is not walked from', async () => {
       const kinds = ['tron', 'bitcoin', 'solana'] as const;
       for (const kind of kinds) {
-        const reading = await walk({ transfers: [], subject: named(kind, 'subject') });
+        const reading = await walk({ transfers: [], subject: addressNamed(kind, 'subject') });
         expect(reasonIn(reading)).toBe(
           `Transfer history of this kind of address (${kind}) is not read by this deployment.`,
         );
@@ -664,14 +666,17 @@ describe('walk shortfall', () => {
     });
 
     test('an address of another kind is walked on its own chain alone', async () => {
-      const [subject, listed] = [named('solana', 'subject'), named('solana', 'listed')];
+      const [subject, listed] = [
+        addressNamed('solana', 'subject'),
+        addressNamed('solana', 'listed'),
+      ];
       const one = await whole({
         subject,
         listed: [listed],
         transfers: [memoryTransfer(1, subject, listed, { chain: 'solana' })],
         history: {
           chains: ['ethereum', 'solana'],
-          coverage: heldInFull('solana', STILL_NOW - 60),
+          coverage: fullCoverage('solana', STILL_NOW - 60),
         },
       });
       expect(stops(one)).toEqual([subject, listed]);

@@ -4,7 +4,7 @@ import { Claim } from '../../evidence/claim.ts';
 import { weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { OtherListEntry } from '../../ports/tables.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
 import { entryOf } from '../../testing/twins/sanctions.ts';
 import { labelOf, otherEntryOf } from '../../testing/twins/tables.ts';
@@ -501,7 +501,7 @@ describe('other lists', () => {
   const NAMES = ['eu-fsf', 'uk-ofsi'] as const;
   const STRANGER = evm('a stranger');
   const NAMED = evm('named');
-  const TRON = named('tron', 'twice');
+  const TRON = addressNamed('tron', 'twice');
   const TRON_AS_EVM = '0x267eaf316c8bb3c0246eff6649d7bc7de37c530c';
 
   const on = (list: (typeof NAMES)[number], address: string, ended_at: string | null = null) => ({

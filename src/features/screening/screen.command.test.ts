@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from '../../config.ts';
 import { addressRecords } from '../../testing/address-records.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { lookCommand } from './look.command.ts';
 import { csvCell, screenCommand } from './screen.command.ts';
@@ -563,7 +563,9 @@ describe('a file', () => {
     });
 
     test('a first row of addresses is no heading', async () => {
-      const done = await screen(`${LISTED},${evm('a')}\n${evm('b')},${named('tron', 'c')}\n`);
+      const done = await screen(
+        `${LISTED},${evm('a')}\n${evm('b')},${addressNamed('tron', 'c')}\n`,
+      );
       expect(done.errors[0]).toMatch(/^4 addresses \(1, 2\), 1 on the sanctions list/);
     });
 

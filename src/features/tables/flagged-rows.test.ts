@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import { flaggedAddresses } from './flagged-rows.ts';
 
 const DAY_S = 86_400;
@@ -51,7 +51,7 @@ describe('the layouts of flagged rows', () => {
   });
 
   test('our own columns, with a date and a link; an address of any kind in its own case', () => {
-    const solana = named('solana', 'flagged');
+    const solana = addressNamed('solana', 'flagged');
     const verdict = judged({
       address: solana,
       tag: 'Drainer',

@@ -3,7 +3,7 @@ import { imported, importedTableKeeps, valueIn } from '../../ports/imported-tabl
 import { launchCorpusKeeps, launchOf, type SuiteLaunches } from '../../ports/launches.suite.ts';
 import type { Launch } from '../../ports/launches.ts';
 import type { TableStore } from '../../ports/tables.ts';
-import { IMPORTED_AT, onEachEngine, servedFrom } from '../../testing/imported-tables.ts';
+import { IMPORTED_AT, onEachEngine, serveTable } from '../../testing/imported-tables.ts';
 import { memoryLaunchCorpus } from '../../testing/twins/launches.ts';
 import { LAUNCH_WINDOW_S, launchAnswer, launchCorpus } from './launches.ts';
 
@@ -125,13 +125,13 @@ const ROWS = {
 async function served(store: TableStore<Launch>, world: SuiteLaunches, max?: number) {
   const origin = world.simulated ? 'simulated' : 'observed';
   if (world.launches !== null) await imported(store, 'one', world.launches, { origin });
-  const table = servedFrom(launchCorpus, store, max);
+  const table = serveTable(launchCorpus, store, max);
   await table.poll();
   return table;
 }
 
 async function lookedUp(store: TableStore<Launch>, wallets: readonly string[]) {
-  const table = servedFrom(launchCorpus, store);
+  const table = serveTable(launchCorpus, store);
   await table.poll();
   return valueIn(await table.lookUp(wallets));
 }

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
-import { evm, named } from '../../testing/addresses.ts';
+import { addressNamed, evm } from '../../testing/addresses.ts';
 import {
   IMPORTED_AT,
   importInto,
   onEachEngine,
-  servedFrom,
+  serveTable,
 } from '../../testing/imported-tables.ts';
 import { trialsOf } from '../../testing/trials.ts';
 import { otherLists } from './other-lists.ts';
@@ -54,8 +54,12 @@ const wallets = (count: number, first = 0) =>
 
 describe('an entry of another list', () => {
   test('keeps an address of any form, also one that is known by no checksum of ours', () => {
-    const monero = named('monero', 'listed');
-    for (const address of [named('bitcoin_bech32', 'x').toUpperCase(), monero, 'a-literal-7']) {
+    const monero = addressNamed('monero', 'listed');
+    for (const address of [
+      addressNamed('bitcoin_bech32', 'x').toUpperCase(),
+      monero,
+      'a-literal-7',
+    ]) {
       expect(judged({ address })).toMatchObject({ row: { note: null, source: 'eu' } });
     }
     // Invisible characters and white space around what was published are no part of it.
@@ -106,7 +110,7 @@ onEachEngine(({ empty }) => {
     const uk = await fileOf('uk.csv', `address,entity,programs\n${evm('w-1')},Somebody,UK-1\n`);
     await importInto(otherLists, store, { path: eu, source: 'eu' });
     await importInto(otherLists, store, { path: uk, source: 'uk' });
-    const held = servedFrom(otherLists, store);
+    const held = serveTable(otherLists, store);
     await held.poll();
     const look = await held.lookUp([evm('w-1')]);
     if (!(look instanceof Read)) throw new Error(look.why.reason);
@@ -131,7 +135,7 @@ onEachEngine(({ empty }) => {
     await importInto(otherLists, store, { path, source: 'uk', as_of });
     await importInto(otherLists, store, { path: undated, source: 'fr' });
     await importInto(otherLists, store, { path: ahead, source: 'de' });
-    const held = servedFrom(otherLists, store);
+    const held = serveTable(otherLists, store);
     await held.poll();
     const look = await held.lookUp([]);
     if (!(look instanceof Read)) throw new Error(look.why.reason);
@@ -159,7 +163,7 @@ onEachEngine(({ empty }) => {
       'missing_field',
       'unreadable_row',
     ]);
-    const held = servedFrom(otherLists, store);
+    const held = serveTable(otherLists, store);
     await held.poll();
     const look = await held.lookUp([a]);
     if (!(look instanceof Read)) throw new Error(look.why.reason);

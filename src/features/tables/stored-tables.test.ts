@@ -28,7 +28,7 @@ import {
   IMPORTED_AT,
   keptTables,
   onEachEngine,
-  servedFrom,
+  serveTable,
 } from '../../testing/imported-tables.ts';
 import { flaggedRow, memoryFlaggedAddresses } from '../../testing/twins/rug-flags.ts';
 import { memoryExchangeLabels } from '../../testing/twins/tables.ts';
@@ -66,7 +66,7 @@ async function served(store: TableStore<ExchangeLabel>, world: SuiteLabels, max?
   for (const one of world.labels === null ? [] : world.labels) collect(sources, one.source, one);
   const origin = world.simulated ? 'simulated' : 'observed';
   for (const [source, labels] of sources) await imported(store, source, labels, { origin });
-  const table = servedFrom(exchangeLabels, store, max);
+  const table = serveTable(exchangeLabels, store, max);
   await table.poll();
   return table;
 }
@@ -124,7 +124,7 @@ onEachEngine(({ empty, database }) => {
     const store = await empty(exchangeLabels);
     await imported(store, 'one', [label(A), label(B)]);
     await database().query('delete from exchange_labels where n = 2');
-    const table = servedFrom(exchangeLabels, store);
+    const table = serveTable(exchangeLabels, store);
     await table.poll();
     const reading = await table.lookUp([A]);
     expect(reading instanceof Unread && reading.why.reason).toContain('changed while');
@@ -136,7 +136,7 @@ onEachEngine(({ empty, database }) => {
       label(`0x${(i + 0x10000000).toString(16).padStart(40, '5')}`),
     );
     await imported(store, 'one', rows);
-    const table = servedFrom(exchangeLabels, store);
+    const table = serveTable(exchangeLabels, store);
     await table.poll();
     const { found, table_rows } = valueIn(await table.lookUp(rows.map(addressOf)));
     expect([found.size, table_rows]).toEqual([rows.length, rows.length]);
@@ -147,7 +147,7 @@ onEachEngine(({ empty, database }) => {
     await imported(store, 'one', [flag(A, MAKER), flag(B)]);
     await imported(store, 'two', [flag(B)]);
     await imported(store, 'one', [flag(A, MAKER)]);
-    const table = servedFrom(flaggedAddresses, store);
+    const table = serveTable(flaggedAddresses, store);
     await table.poll();
     const look = valueIn(await table.lookUp([A, B, MAKER]));
     expect(look.found.get(A)).toEqual([flag(A, MAKER)]);
@@ -226,7 +226,7 @@ describe('a table that is served', () => {
 
   test('goes on answering what was loaded while the store is silent', async () => {
     const store = await empty(exchangeLabels);
-    const table = servedFrom(exchangeLabels, store);
+    const table = serveTable(exchangeLabels, store);
     fallSilent(true);
     await table.poll();
     expect(await table.lookUp([A])).toBeInstanceOf(Unread);
@@ -239,7 +239,7 @@ describe('a table that is served', () => {
   });
 
   test('has read nothing before it was started, and says so', async () => {
-    const reading = await servedFrom(exchangeLabels, await empty(exchangeLabels)).lookUp([A]);
+    const reading = await serveTable(exchangeLabels, await empty(exchangeLabels)).lookUp([A]);
     expect(reading instanceof Unread && reading.why.reason).toBe(
       'the exchange-wallet table could not be read: it has not been loaded yet.',
     );
@@ -260,7 +260,7 @@ describe('a table that is served', () => {
       if (broken) throw new Error('a bug');
       return store.inForce();
     };
-    const table = servedFrom(exchangeLabels, { ...store, inForce }, undefined, {
+    const table = serveTable(exchangeLabels, { ...store, inForce }, undefined, {
       onBug: (bug) => void bugs.push(bug),
     });
     await table.start();
@@ -274,7 +274,7 @@ describe('a table that is served', () => {
 
   test('finds a new import by polling once it was started', async () => {
     const store = await empty(exchangeLabels);
-    const table = servedFrom(exchangeLabels, store);
+    const table = serveTable(exchangeLabels, store);
     await table.start();
     await imported(store, 'one', [label(A)]);
     await expect.poll(async () => (await table.lookUp([A])) instanceof Unread).toBe(false);
@@ -284,7 +284,7 @@ describe('a table that is served', () => {
   test('finds flagged rows by address and by maker, in any letter case', async () => {
     const store = await empty(flaggedAddresses);
     await imported(store, 'one', [flag(A, MAKER), flag(B)]);
-    const table = servedFrom(flaggedAddresses, store);
+    const table = serveTable(flaggedAddresses, store);
     await table.poll();
     const upper = (address: string) => `0x${address.slice(2).toUpperCase()}`;
     const look = valueIn(await table.lookUp([upper(A), upper(MAKER), C]));
@@ -296,13 +296,13 @@ describe('a table that is served', () => {
 
   test('never imported, never loaded and too large are silence, never an empty table', async () => {
     const store = await empty(flaggedAddresses);
-    const unstarted = servedFrom(flaggedAddresses, store);
+    const unstarted = serveTable(flaggedAddresses, store);
     expect(await unstarted.lookUp([A])).toBeInstanceOf(Unread);
     await unstarted.poll();
     const never = await unstarted.lookUp([A]);
     expect(never instanceof Unread && never.why.code).toBe('table_never_imported');
     await imported<FlaggedRow>(store, 'one', [flag(A), flag(B)]);
-    const small = servedFrom(flaggedAddresses, store, 1);
+    const small = serveTable(flaggedAddresses, store, 1);
     await small.poll();
     const large = await small.lookUp([A]);
     expect(large instanceof Unread && large.why.reason).toContain('more than the 1 that are held');

@@ -13,7 +13,7 @@ import {
   type Rule,
   startProxy,
 } from '../../testing/anvil-proxy.ts';
-import { deployed } from '../../testing/anvil-traffic.ts';
+import { deployTraffic } from '../../testing/anvil-traffic.ts';
 import { compileContracts } from '../../testing/contracts.ts';
 import { worldChains } from '../../world/chain-data.ts';
 import type { WorldChains } from '../../world/chain-types.ts';
@@ -52,7 +52,7 @@ describe.skipIf(absent)(title, () => {
   beforeAll(async () => {
     const [started, contracts] = await Promise.all([startAnvil(BASE_ID), compileContracts()]);
     anvil = started;
-    const sends = await deployed(anvil, contracts);
+    const sends = await deployTraffic(anvil, contracts);
     for (const round of [1, 2, 3]) for (const send of sends(round)) await anvil.mine(...send);
     head = Number(await anvil.ask('eth_blockNumber'));
     proxy = await startProxy(anvil.url);

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   advanced,
-  altered,
+  alterRecording,
   EVM,
   legacy,
   readBytes,
@@ -90,9 +90,13 @@ describe('says', () => {
   });
 
   test('the same with the namespace that either format had before', async () => {
-    const old = altered(legacy, /xmlns="https[^"]*"/, 'xmlns="http://tempuri.org/sdnList.xsd"');
+    const old = alterRecording(
+      legacy,
+      /xmlns="https[^"]*"/,
+      'xmlns="http://tempuri.org/sdnList.xsd"',
+    );
     expect(await readText(old)).toEqual(await readText(legacy));
-    const older = altered(
+    const older = alterRecording(
       advanced,
       /xmlns="https[^"]*"/,
       'xmlns="http://www.un.org/sanctions/1.0"',
@@ -110,14 +114,18 @@ describe('says', () => {
   });
 
   test('an address in a CDATA section whole, and none from a comment', async () => {
-    const parted = altered(legacy, 'made-up-address-of-', 'made-up<![CDATA[-address]]>-of-');
-    const noted = altered(parted, '<idList />', '<!-- <idList><id/></idList> -->');
+    const parted = alterRecording(legacy, 'made-up-address-of-', 'made-up<![CDATA[-address]]>-of-');
+    const noted = alterRecording(parted, '<idList />', '<!-- <idList><id/></idList> -->');
     expect(await readText(noted)).toEqual(await readText(legacy));
   });
 
   test('last names first, whatever the order of the parts', async () => {
-    const swapped = altered(
-      altered(advanced, 'ID="65450" NamePartTypeID="1520"', 'ID="65450" NamePartTypeID="1521"'),
+    const swapped = alterRecording(
+      alterRecording(
+        advanced,
+        'ID="65450" NamePartTypeID="1520"',
+        'ID="65450" NamePartTypeID="1521"',
+      ),
       'ID="65451" NamePartTypeID="1521"',
       'ID="65451" NamePartTypeID="1520"',
     );
@@ -128,7 +136,7 @@ describe('says', () => {
   });
 
   test('the type of ships and aircraft from the sub-type', async () => {
-    const ship = altered(
+    const ship = alterRecording(
       advanced,
       'ID="90001" PartySubTypeID="4"',
       'ID="90001" PartySubTypeID="1"',
@@ -158,10 +166,10 @@ describe('refuses what is not one of the two formats, by name', () => {
     ['not_xml', '<!DOCTYPE sdnList [<!ENTITY a "b">]><sdnList/>'],
     ['not_xml', '<?xml version="1.0" encoding="utf-16"?><sdnList/>'],
     ['unknown_root', '<rss version="2.0"/>'],
-    ['unknown_root', altered(advanced, /(<\/?)Sanctions(?=[ >])/, '$1SanctionsData')],
-    ['unknown_namespace', altered(legacy, '/exports/XML"', '/exports/XML2"')],
-    ['unknown_namespace', altered(legacy, '/exports/XML"', '/exports/ADVANCED_XML"')],
-    ['unknown_namespace', altered(advanced, /xmlns="https[^"]*"/, '')],
+    ['unknown_root', alterRecording(advanced, /(<\/?)Sanctions(?=[ >])/, '$1SanctionsData')],
+    ['unknown_namespace', alterRecording(legacy, '/exports/XML"', '/exports/XML2"')],
+    ['unknown_namespace', alterRecording(legacy, '/exports/XML"', '/exports/ADVANCED_XML"')],
+    ['unknown_namespace', alterRecording(advanced, /xmlns="https[^"]*"/, '')],
   ])('%s, case %#', async (code, text) => {
     expect(await readText(text)).toMatchObject({ refused: true, code });
     expect(await readText(text, 5)).toMatchObject({ refused: true, code });
@@ -197,9 +205,9 @@ describe('refuses a file that does not come to its end', () => {
   });
 
   test('an endless text, and endless nesting', async () => {
-    const endless = altered(legacy, 'PAPER ALBATROSS', 'A'.repeat(1_300_000));
+    const endless = alterRecording(legacy, 'PAPER ALBATROSS', 'A'.repeat(1_300_000));
     expect(await readText(endless, 65_536)).toMatchObject({ code: 'too_large' });
-    const deep = altered(legacy, '<vesselInfo>', '<vesselInfo>'.repeat(100));
+    const deep = alterRecording(legacy, '<vesselInfo>', '<vesselInfo>'.repeat(100));
     expect(await readText(deep)).toMatchObject({ code: 'too_large' });
   });
 });
@@ -222,7 +230,7 @@ describe('refuses a legacy file that is not whole in itself', () => {
     ['dangling_reference', `<idNumber>${EVM}</idNumber>`, '<idNumber>\u200b</idNumber>'],
     ['dangling_reference', '<idType>Passport</idType>', ''],
   ])('%s: %s → %s', async (code, part, by) => {
-    expect(await readText(altered(legacy, part, by))).toMatchObject({ refused: true, code });
+    expect(await readText(alterRecording(legacy, part, by))).toMatchObject({ refused: true, code });
   });
 });
 
@@ -241,7 +249,10 @@ describe('refuses an advanced file that is not whole in itself', () => {
     ['no_publication_date', '<Day>7</Day>', ''],
     ['no_addresses', /<Feature ID="317[\s\S]*?<\/Feature>/g, ''],
   ])('%s: %s', async (code, part, by) => {
-    expect(await readText(altered(advanced, part, by))).toMatchObject({ refused: true, code });
+    expect(await readText(alterRecording(advanced, part, by))).toMatchObject({
+      refused: true,
+      code,
+    });
   });
 
   test.each([
@@ -292,7 +303,7 @@ describe('refuses an advanced file that is not whole in itself', () => {
       '',
     ],
   ])('dangling_reference: %s (%#)', async (reason, part, by) => {
-    expect(await readText(altered(advanced, part, by))).toEqual({
+    expect(await readText(alterRecording(advanced, part, by))).toEqual({
       refused: true,
       code: 'dangling_reference',
       reason: expect.stringContaining(reason),
@@ -334,7 +345,7 @@ describe('refuses what could lose an address: the publisher changed the schema',
     ['an address in an unknown attribute', '</idList>', `</idList><x y="${EVM}"/>`],
     ['ids in another namespace', '<idList>', '<idList xmlns="urn:other">'],
   ])('legacy: %s', async (_what, part, by) => {
-    expect(await readText(altered(legacy, part, by))).toMatchObject(NEW_SCHEMA);
+    expect(await readText(alterRecording(legacy, part, by))).toMatchObject(NEW_SCHEMA);
   });
 
   test.each([
@@ -360,15 +371,23 @@ describe('refuses what could lose an address: the publisher changed the schema',
     ['a table of labels elsewhere', '<EntryLinkTypeValues />', `<T><U>${QQQ}</U></T>`],
     ['parties in another namespace', '<DistinctParties>', '<DistinctParties xmlns="urn:other">'],
   ])('advanced: %s', async (_what, part, by) => {
-    expect(await readText(altered(advanced, part, by))).toMatchObject(NEW_SCHEMA);
+    expect(await readText(alterRecording(advanced, part, by))).toMatchObject(NEW_SCHEMA);
   });
 
   test('no unknown element that holds nothing like an address', async () => {
-    const more = altered(legacy, '</idList>', '</idList><genderInfo><g>Male</g></genderInfo>');
+    const more = alterRecording(
+      legacy,
+      '</idList>',
+      '</idList><genderInfo><g>Male</g></genderInfo>',
+    );
     expect(await readText(more)).toEqual(await readText(legacy));
-    const other = altered(advanced, '</Profile>', '<Note xmlns="urn:x">A wallet.</Note></Profile>');
+    const other = alterRecording(
+      advanced,
+      '</Profile>',
+      '<Note xmlns="urn:x">A wallet.</Note></Profile>',
+    );
     expect(await readText(other)).toEqual(await readText(advanced));
-    const unused = altered(
+    const unused = alterRecording(
       advanced,
       'VESSEL TYPE</FeatureType>',
       '$&<FeatureType ID="5">Wallet</FeatureType>',
@@ -388,7 +407,7 @@ describe('keeps the address where something else of its party is amiss, with a n
     ['the programme', { programs: null }, '<program>CYBER2</program>', '<program />'],
     ['the programme', { programs: null }, /<programList>[\s\S]*?<\/programList>/, ''],
   ])('legacy: %s (%#)', async (what, field, part, by) => {
-    const read = await readText(altered(legacy, part, by));
+    const read = await readText(alterRecording(legacy, part, by));
     expect(read).toMatchObject({ addresses: [{ ...ROW, ...field, note: OPEN(what) }, {}, {}, {}] });
   });
 
@@ -418,13 +437,13 @@ describe('keeps the address where something else of its party is amiss, with a n
       'ID="151744" SanctionsTypeID="7"',
     ],
   ])('advanced: %s (%#)', async (what, field, part, by) => {
-    const read = await readText(altered(advanced, part, by));
+    const read = await readText(alterRecording(advanced, part, by));
     expect(read).toMatchObject({ addresses: [{ ...ROW, ...field, note: OPEN(what) }, {}, {}, {}] });
   });
 
   test('several at once, in one note', async () => {
-    const bare = altered(
-      altered(legacy, '<lastName>MARSHFIELD</lastName>', ''),
+    const bare = alterRecording(
+      alterRecording(legacy, '<lastName>MARSHFIELD</lastName>', ''),
       '>Individual<',
       '><',
     );
@@ -434,7 +453,7 @@ describe('keeps the address where something else of its party is amiss, with a n
 
   test('an address with invisible characters and white space of any kind around it', async () => {
     const dirty = `\u00a0\u200b${EVM.slice(0, 9)}\u00ad${EVM.slice(9)}\ufeff\u2003`;
-    expect(await readText(altered(legacy, EVM, dirty))).toEqual(await readText(legacy));
-    expect(await readText(altered(advanced, EVM, dirty))).toEqual(await readText(advanced));
+    expect(await readText(alterRecording(legacy, EVM, dirty))).toEqual(await readText(legacy));
+    expect(await readText(alterRecording(advanced, EVM, dirty))).toEqual(await readText(advanced));
   });
 });

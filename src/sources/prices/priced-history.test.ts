@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { map, type Partly, Read, read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Neighbourhood, Prices, RawHistory, RawHistoryPort } from '../../ports/history.ts';
-import { heldInFull, memoryTransfer, memoryTransferHistory } from '../../testing/twins/history.ts';
+import {
+  fullCoverage,
+  memoryTransfer,
+  memoryTransferHistory,
+} from '../../testing/twins/history.ts';
 import { marketHistory, valuedHistory, worthsBy } from './priced-history.ts';
 
 const [ALICE, BOB] = ['a', 'b'].map((digit) => `0x${digit.repeat(40)}`) as [string, string];
@@ -23,7 +27,7 @@ const HISTORY = memoryTransferHistory({
     memoryTransfer(3, ALICE, BOB, { kind: 'token', token: UNKNOWN, decimals: 6 }),
     memoryTransfer(4, ALICE, BOB, { kind: 'token', token: KNOWN, decimals: null }),
   ],
-  coverage: heldInFull('ethereum', NOW),
+  coverage: fullCoverage('ethereum', NOW),
   provenance: 'onchain',
   as_of: NOW,
   simulated: false,

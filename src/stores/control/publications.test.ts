@@ -20,7 +20,7 @@ import type {
   PublishedList,
 } from '../../ports/sanctions.ts';
 import { NOW, type SuiteWorld, sanctionsListKeeps } from '../../ports/sanctions-list.suite.ts';
-import { acceptedIn } from '../../testing/accepted.ts';
+import { acceptPublication } from '../../testing/accepted.ts';
 import {
   clockAt,
   embeddedControl,
@@ -258,7 +258,7 @@ describe('changes', () => {
         const { store, log } = logOn(fresh());
         expect(await log.newest(ALL)).toBeInstanceOf(Unread);
         expect(await log.files({ ...EVER, limit: 9 })).toBeInstanceOf(Unread);
-        await acceptedIn(store, FIRST, T);
+        await acceptPublication(store, FIRST, T);
         expect(await shown(log)).toEqual([]);
         expect(whole(await log.files({ ...EVER, limit: 9 }))).toEqual([
           {
@@ -277,8 +277,8 @@ describe('changes', () => {
 
       test('tells each listing that a list added, took away, moved, or says otherwise', async () => {
         const { store, log } = logOn(fresh());
-        await acceptedIn(store, FIRST, T);
-        await acceptedIn(store, SECOND, T + DAY_S);
+        await acceptPublication(store, FIRST, T);
+        await acceptPublication(store, SECOND, T + DAY_S);
         expect(await shown(log)).toEqual([
           ['renamed', A.toLowerCase(), '7'],
           ['programmes_changed', A.toLowerCase(), '7'],
@@ -300,7 +300,7 @@ describe('changes', () => {
       test('says of a list that came back that it did, and counts what changed', async () => {
         const { store, log } = logOn(fresh());
         for (const [n, list] of [FIRST, SECOND, FIRST].entries()) {
-          await acceptedIn(store, list, T + n * DAY_S);
+          await acceptPublication(store, list, T + n * DAY_S);
         }
         const files = whole(await log.files({ ...EVER, limit: 9 }));
         const counts = { moved: 1, programmes_changed: 1, renamed: 1, added: 1, removed: 1 };
@@ -313,8 +313,8 @@ describe('changes', () => {
 
       test('finds by address in each spelling, by day, and page by page', async () => {
         const { store, log } = logOn(fresh());
-        await acceptedIn(store, FIRST, T);
-        await acceptedIn(store, SECOND, T + DAY_S);
+        await acceptPublication(store, FIRST, T);
+        await acceptPublication(store, SECOND, T + DAY_S);
         expect(await shown(log, { matchKey: matchKey(A) })).toHaveLength(2);
         expect(await shown(log, { matchKey: 'nobody' })).toEqual([]);
         const day = { from: T + DAY_S, until: T + DAY_S + 1 };
@@ -333,13 +333,13 @@ describe('changes', () => {
       test('holds nothing of a list that did not come into force', async () => {
         const database = fresh();
         const { store, log } = logOn(database);
-        await acceptedIn(store, FIRST, T);
+        await acceptPublication(store, FIRST, T);
         const before = whole(await log.files({ ...EVER, limit: 9 }));
         const late = { ...SECOND, sha256: '3'.repeat(64) } satisfies PublishedList;
-        expect(await acceptedIn(store, late, T, 9_999)).toBe('moved');
+        expect(await acceptPublication(store, late, T, 9_999)).toBe('moved');
         // A row that the store refuses takes the whole acceptance with it.
         const broken = { ...SECOND, distinct_addresses: 0 };
-        await expect(acceptedIn(store, broken, T)).rejects.toThrow();
+        await expect(acceptPublication(store, broken, T)).rejects.toThrow();
         expect(whole(await log.files({ ...EVER, limit: 9 }))).toEqual(before);
         database.silence('it is down');
         expect(await log.newest(ALL)).toBeInstanceOf(Unread);

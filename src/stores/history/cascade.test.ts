@@ -4,7 +4,7 @@ import { why } from '../../evidence/reasons.ts';
 import type { RawHistory } from '../../ports/history.ts';
 import type { LiveHistory } from '../../ports/indexing.ts';
 import {
-  heldInFull,
+  fullCoverage,
   memoryTransfer,
   memoryTransferHistory,
   silentHistory,
@@ -37,7 +37,7 @@ function historyOf(
     provenance,
     as_of: tipAt,
     simulated,
-    coverage: heldInFull('ethereum', tipAt),
+    coverage: fullCoverage('ethereum', tipAt),
   });
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../ports/transfer-history.suite.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { heldInFull, memoryTransferHistory, silentHistory } from '../../testing/twins/history.ts';
+import { fullCoverage, memoryTransferHistory, silentHistory } from '../../testing/twins/history.ts';
 import { coveredHistory, gapsIn, gapsText, spanText } from './covered.ts';
 
 const TIP = { now: () => SUITE_NOW, tipMaxAgeS: SUITE_TIP_MAX_AGE_S };
@@ -46,7 +46,7 @@ describe('is silent', () => {
     (await coveredHistory(raw, TIP).neighbourhoods([address], LIMITS)).get(address);
 
   test('where the chains that are read are not known, nothing is whole', async () => {
-    const coverage = heldInFull('ethereum', SUITE_NOW - 60);
+    const coverage = fullCoverage('ethereum', SUITE_NOW - 60);
     const raw = rawOf({ chains: ['ethereum'], transfers: [], coverage, simulated: false });
     expect(await ask(raw)).toBeInstanceOf(Read);
     const fault = why('store_unreadable', { what: 'It', fault: 'down' });
@@ -66,7 +66,7 @@ describe('is silent', () => {
 
 const HOUR_S = 3_600;
 const needs = { chains: ['ethereum'] as const, now: STILL_NOW, tipMaxAgeS: HOUR_S };
-const WHOLE: readonly CoverageRange[] = heldInFull('ethereum', STILL_NOW - 60);
+const WHOLE: readonly CoverageRange[] = fullCoverage('ethereum', STILL_NOW - 60);
 
 function tokenGap(...ranges: Partial<CoverageRange>[]): string | null {
   const others = WHOLE.filter(({ kind }) => kind !== 'token');

@@ -9,7 +9,7 @@ import { type ChainFacts, FACT_NAMES, factUnread, noFacts } from '../../ports/ac
 import type { CoverageRange, Neighbourhood } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memoryChainFacts } from '../../testing/twins/accounts.ts';
-import { heldInFull, memoryTransfer } from '../../testing/twins/history.ts';
+import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
 import { warehouseFacts } from '../warehouse/account-facts.ts';
 import { type EmbeddedWarehouse, openEmbedded } from '../warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../warehouse/engine/migrate.ts';
@@ -27,7 +27,7 @@ function known(blocks: readonly number[], over: Partial<Neighbourhood> = {}): Ne
     degree: 1,
     provenance: 'onchain',
     counterparties: [{ address: b, transfers, transfer_count: transfers.length }],
-    coverage: heldInFull('ethereum', HEAD_TIME).map(({ address: _, ...range }) => {
+    coverage: fullCoverage('ethereum', HEAD_TIME).map(({ address: _, ...range }) => {
       return { ...range, to_block: 1_000 };
     }),
     ...over,

@@ -155,7 +155,7 @@ const READ_TO = 900;
 export function memoryApprovals(held: MemoryApprovals): TokenApprovals {
   const { chains, approvals, simulated } = held;
   const source = memorySource('Approvals in memory', 'observation', held);
-  const told = <T>(
+  const readingOf = <T>(
     chain: EvmChainName,
     signal: AbortSignal,
     value: T,
@@ -173,7 +173,7 @@ export function memoryApprovals(held: MemoryApprovals): TokenApprovals {
     given: async (chain, owner, signal) => {
       const own = approvals.filter((one) => one.chain === chain && one.owner === owner);
       const events = own.map(({ owner: _, left: __, ...event }) => event);
-      return told(chain, signal, { events, to_block: READ_TO });
+      return readingOf(chain, signal, { events, to_block: READ_TO });
     },
     left: async ({ chain, way, token, spender }, owner, signal) => {
       const own = approvals.find(
@@ -181,7 +181,7 @@ export function memoryApprovals(held: MemoryApprovals): TokenApprovals {
           one.owner === owner && one.way === way && one.token === token && one.spender === spender,
       );
       const raw_amount = own === undefined ? 0n : own.left;
-      return told(chain, signal, { raw_amount, block: READ_TO });
+      return readingOf(chain, signal, { raw_amount, block: READ_TO });
     },
   };
 }

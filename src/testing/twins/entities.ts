@@ -66,21 +66,22 @@ export function memoryEntityClusters(held: MemoryClusters): EntityClusters {
 /** A store of ties with nothing in it; `formerIds` gave way to each cluster. Unix seconds. */
 export function memoryNoTies(as_of: number, formerIds: readonly string[]): ClusterStore {
   const source = memorySource('Memory', 'table', { as_of, simulated: false });
-  const said = async <T>(value: T): Promise<Reading<T, HeldTiesPort>> =>
+  const readTies = async <T>(value: T): Promise<Reading<T, HeldTiesPort>> =>
     read(value, { port: 'held_ties', source });
   return {
     covered: coveredTies,
-    tiedTo: () => said({ ties: [], objections: [], reused: new Set(), examinations: new Map() }),
-    servicesAmong: () => said(new Set()),
-    keep: () => said(null),
-    settle: () => said(null),
+    tiedTo: () =>
+      readTies({ ties: [], objections: [], reused: new Set(), examinations: new Map() }),
+    servicesAmong: () => readTies(new Set()),
+    keep: () => readTies(null),
+    settle: () => readTies(null),
     givenWay: (_chain, cluster_id) =>
-      said(formerIds.map((former_id) => ({ former_id, cluster_id, noted_at: as_of }))),
-    memberOf: () => said(null),
-    blocksHeld: () => said([]),
-    paidBefore: () => said(new Set()),
-    coinJoinsOf: () => said({ forms: [], newest: [] }),
-    keepBlocks: () => said(null),
+      readTies(formerIds.map((former_id) => ({ former_id, cluster_id, noted_at: as_of }))),
+    memberOf: () => readTies(null),
+    blocksHeld: () => readTies([]),
+    paidBefore: () => readTies(new Set()),
+    coinJoinsOf: () => readTies({ forms: [], newest: [] }),
+    keepBlocks: () => readTies(null),
   };
 }
 

@@ -55,7 +55,7 @@ export function memoryTransferHistory(held: MemoryHistory): RawHistory {
           continue;
         }
         const asked = rowsUnder(rows, address).filter((row) => isAsked(row.chain, limits));
-        const seen = pagedThrough(address, asked, limits, room);
+        const seen = pageThrough(address, asked, limits, room);
         room -= seen.rows;
         const value = { ...seen.known, coverage: coverageOf(held, address), ...provenance(held) };
         const cut = madeUp === null ? seen.cut : madeUp;
@@ -97,7 +97,7 @@ type Paged = {
   readonly cut: Why | null;
 };
 
-function pagedThrough(
+function pageThrough(
   address: string,
   rows: readonly HistoryTransfer[],
   { rowsMax, degreeMax, transfersPerCounterpartyMax }: NeighbourhoodLimits,
@@ -172,7 +172,7 @@ export function memoryRing(held: MemoryHistory, unbuilt = false): RawRing {
         const shown = transfers.slice(0, rowsMax);
         collect(meetings, one, { address, transfers: shown, transfer_count: transfers.length });
       }
-      const ring: HeldRing = { meetings, coverage: heldCoverage(held) };
+      const ring: HeldRing = { meetings, coverage: ringCoverage(held) };
       const reading: Partly<HeldRing, RawRingPort> = held.simulated
         ? part(ring, origin, why('simulated'))
         : read(ring, origin);
@@ -181,7 +181,7 @@ export function memoryRing(held: MemoryHistory, unbuilt = false): RawRing {
   };
 }
 
-function heldCoverage({ coverage }: MemoryHistory): HeldRing['coverage'] {
+function ringCoverage({ coverage }: MemoryHistory): HeldRing['coverage'] {
   const ofListed = new Map<string, CoverageRange[]>();
   const ofChains: CoverageRange[] = [];
   for (const { address, ...range } of coverage) {
@@ -225,7 +225,7 @@ export function memoryTransfer(
 }
 
 /** A chain held in full, of every address, to a tip of this time (Unix seconds). */
-export function heldInFull(chain: ChainName, tipAt: number): MemoryCoverage[] {
+export function fullCoverage(chain: ChainName, tipAt: number): MemoryCoverage[] {
   return (['native', 'token', 'internal', 'nft'] as const).map((kind) => ({
     chain,
     kind,

@@ -191,7 +191,7 @@ class Held {
 
   readonly cursor: TransferStore['cursor'] = async (chain) => {
     const cursor = this.#cursors.get(chain);
-    return answered(cursor === undefined ? null : cursor);
+    return answerWith(cursor === undefined ? null : cursor);
   };
 
   readonly follow: TransferStore['follow'] = async (following) => {
@@ -201,13 +201,13 @@ class Held {
     const cursor = before === undefined ? begun : { ...before, kinds, source, origin };
     if (before === undefined) this.#blocks.set(following.chain, []);
     this.#cursors.set(following.chain, cursor);
-    return answered(cursor);
+    return answerWith(cursor);
   };
 
   readonly applyFinal: TransferStore['applyFinal'] = async (chain, blocks) => {
     const cursor = this.#at(chain);
     const last = blocks.at(-1);
-    if (cursor.tip.length > 0 || last === undefined) return refused('gap', cursor);
+    if (cursor.tip.length > 0 || last === undefined) return refuseMove('gap', cursor);
     const applied = await this.applyTip(chain, blocks);
     if (!applied.checked || !applied.value.moved) return applied;
     return await this.finalise(chain, last.number);
@@ -218,8 +218,8 @@ class Held {
     let next = nextOf(cursor);
     let parent = cursor.tip.length > 0 ? cursor.tip.at(-1)?.hash : cursor.final_hash;
     for (const { number, hash, parent_hash } of added) {
-      if (number !== next) return refused('gap', cursor);
-      if (parent !== null && parent_hash !== parent) return refused('parent_differs', cursor);
+      if (number !== next) return refuseMove('gap', cursor);
+      if (parent !== null && parent_hash !== parent) return refuseMove('parent_differs', cursor);
       next += 1;
       parent = hash;
     }
@@ -233,7 +233,7 @@ class Held {
   readonly rollBack: TransferStore['rollBack'] = async (chain, toBlock) => {
     const cursor = this.#at(chain);
     const { final_block } = cursor;
-    if (final_block !== null && toBlock < final_block) return refused('final', cursor);
+    if (final_block !== null && toBlock < final_block) return refuseMove('final', cursor);
     const kept = this.blocks(chain).filter(({ number }) => number <= toBlock);
     this.#blocks.set(chain, kept);
     return this.#moved({ ...cursor, tip: cursor.tip.filter((one) => one.number <= toBlock) });
@@ -242,7 +242,7 @@ class Held {
   readonly finalise: TransferStore['finalise'] = async (chain, upToBlock) => {
     const cursor = this.#at(chain);
     const last = cursor.tip.findLast(({ number }) => number <= upToBlock);
-    if (last === undefined) return answered({ moved: true, cursor });
+    if (last === undefined) return answerWith({ moved: true, cursor });
     const tip = cursor.tip.filter(({ number }) => number > upToBlock);
     return this.#moved({ ...cursor, tip, final_block: last.number, final_hash: last.hash });
   };
@@ -264,7 +264,7 @@ class Held {
 
   #moved(cursor: FollowCursor): Reading<Moved, TransferStorePort> {
     this.#cursors.set(cursor.chain, cursor);
-    return answered({ moved: true, cursor });
+    return answerWith({ moved: true, cursor });
   }
 }
 
@@ -281,15 +281,15 @@ const unused = {
   status: notHere,
 };
 
-function answered<T>(value: T): Reading<T, TransferStorePort> {
+function answerWith<T>(value: T): Reading<T, TransferStorePort> {
   return read(value, { port: 'transfer_store', source: SOURCE });
 }
 
-function refused(
+function refuseMove(
   code: Extract<Moved, { moved: false }>['refused'],
   cursor: FollowCursor,
 ): Reading<Moved, TransferStorePort> {
-  return answered({ moved: false, refused: code, cursor });
+  return answerWith({ moved: false, refused: code, cursor });
 }
 
 function nextOf({ tip, final_block, from_block }: FollowCursor): number {

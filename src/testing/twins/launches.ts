@@ -4,7 +4,7 @@ import { read, unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { launchCorpus } from '../../features/tables/launches.ts';
 import type { Launch, LaunchCorpus, LaunchMonth, LaunchMonths } from '../../ports/launches.ts';
-import { named } from '../addresses.ts';
+import { addressNamed } from '../addresses.ts';
 import { type Dated, memorySource, PLANTED } from './dated.ts';
 import { memoryTable } from './tables.ts';
 
@@ -38,7 +38,9 @@ export type PlantedLaunches = {
 /** The launches of a world: those of somebody else beside what is planted. */
 export function plantedCorpus({ launchers = [], waiting = [] }: PlantedLaunches): Launch[] {
   return [
-    ...[...launchers, named('solana', 'launcher elsewhere')].map((one) => launchBy(one, true)),
+    ...[...launchers, addressNamed('solana', 'launcher elsewhere')].map((one) =>
+      launchBy(one, true),
+    ),
     ...waiting.map((one) => launchBy(one, null)),
   ];
 }
@@ -54,7 +56,7 @@ export function plantedLaunches(planted: PlantedLaunches) {
 function launchBy(deployer: string, listed_after_window: boolean | null) {
   const settled = listed_after_window !== null;
   return {
-    mint: named('solana', `${settled ? '' : 'waiting '}mint of ${deployer}`),
+    mint: addressNamed('solana', `${settled ? '' : 'waiting '}mint of ${deployer}`),
     deployer,
     listed_after_window,
     launched_at: PLANTED.as_of - 99 * 3_600,

@@ -48,7 +48,7 @@ export type MemoryListOptions = ListRules & {
 /** A sanctions list in memory. */
 export function memorySanctionsList(options: MemoryListOptions): SanctionsList {
   const held = options.publications.map((publication, index) => ({
-    publication: heldOf(publication, index),
+    publication: publicationOf(publication, index),
     table: tableOf(publication.entries),
   }));
   const inForce = held.at(-1);
@@ -70,10 +70,10 @@ export function memorySanctionsList(options: MemoryListOptions): SanctionsList {
       const around = aroundDay(newestFirst, on);
       const tables = new Map(held.map(({ publication, table }) => [publication.id, table]));
       if (around.covering !== null) {
-        return answerOn(around.covering, options, found(tables, around.covering, addresses));
+        return answerOn(around.covering, options, rowsIn(tables, around.covering, addresses));
       }
-      const before = found(tables, around.before, addresses);
-      const after = found(tables, around.after, addresses);
+      const before = rowsIn(tables, around.before, addresses);
+      const after = rowsIn(tables, around.after, addresses);
       const inBoth = [...before].filter(([key]) => after.has(key));
       return dayNotCovered(on, around, [
         ...new Set(inBoth.flatMap(([, rows]) => rows.map(({ address }) => address))),
@@ -82,7 +82,7 @@ export function memorySanctionsList(options: MemoryListOptions): SanctionsList {
   };
 }
 
-function found(
+function rowsIn(
   tables: ReadonlyMap<number, ListTable>,
   publication: HeldPublication | null,
   addresses: readonly string[],
@@ -91,7 +91,7 @@ function found(
   return table === undefined ? new Map() : listEntriesUnder(table, addresses);
 }
 
-function heldOf({ published, checked_at, entries }: MemoryPublication, index: number) {
+function publicationOf({ published, checked_at, entries }: MemoryPublication, index: number) {
   const addresses = distinctAddresses(entries);
   return {
     id: index + 1,

@@ -31,13 +31,13 @@ export function memoryRecords(address: string, as_of: number): ScreeningRecords 
     port: 'screening_records',
     source: memorySource('Memory', 'table', { as_of, simulated: false }),
   } as const;
-  const kept = (id: string, record: NewRecord): ScreeningRecord => ({
+  const recordOf = (id: string, record: NewRecord): ScreeningRecord => ({
     ...record,
     id,
     kept_until: record.made_at + 1,
   });
   const held = [
-    kept(RECORD_ID, {
+    recordOf(RECORD_ID, {
       membership_id: RECORD_OF,
       key_id: 'key_asks',
       input: { route: 'wallet_ofac', address, on: null },
@@ -50,21 +50,21 @@ export function memoryRecords(address: string, as_of: number): ScreeningRecords 
       made_at: as_of,
     }),
   ];
-  const ofMember = (membershipId: string) =>
+  const recordsOf = (membershipId: string) =>
     held.filter(({ membership_id }) => membership_id === membershipId);
   return {
     keep: async (record, recordsMax) => {
-      if (ofMember(record.membership_id).length >= recordsMax) return read('full', origin);
-      const next = kept(`scr_${held.length}`, record);
+      if (recordsOf(record.membership_id).length >= recordsMax) return read('full', origin);
+      const next = recordOf(`scr_${held.length}`, record);
       held.push(next);
       return read(next, origin);
     },
     find: async (membershipId, id) => {
-      const found = ofMember(membershipId).find((one) => one.id === id);
+      const found = recordsOf(membershipId).find((one) => one.id === id);
       return read(found === undefined ? null : found, origin);
     },
     newest: async (membershipId) => {
-      const listed = ofMember(membershipId).toReversed();
+      const listed = recordsOf(membershipId).toReversed();
       return memoryPage(listed, LISTED_MAX, origin);
     },
   };

@@ -3,13 +3,13 @@ import { why } from '../../../evidence/reasons.ts';
 import { noFacts } from '../../../ports/accounts.ts';
 import type { HistoryTransfer } from '../../../ports/history.ts';
 import type { ExchangeLabel } from '../../../ports/tables.ts';
-import { evm, named } from '../../../testing/addresses.ts';
+import { addressNamed, evm } from '../../../testing/addresses.ts';
 import { STILL_NOW } from '../../../testing/clock.ts';
-import { checkedKinds, foundOf, scored } from '../../../testing/finding-suite.ts';
+import { checkedKinds, findingOf, scoreAddress } from '../../../testing/finding-suite.ts';
 import { forensicPorts, type PlantedFacts } from '../../../testing/forensic-ports.ts';
 import { type MemoryFact, mixerRow } from '../../../testing/twins/accounts.ts';
 import { memoryEntityClusters, silentEntities } from '../../../testing/twins/entities.ts';
-import { heldInFull, memoryTransfer } from '../../../testing/twins/history.ts';
+import { fullCoverage, memoryTransfer } from '../../../testing/twins/history.ts';
 import { flaggedRow } from '../../../testing/twins/rug-flags.ts';
 import { listedEntry } from '../../../testing/walked-world.ts';
 import { notesOf } from '../notes.ts';
@@ -41,27 +41,27 @@ describe('mixers', () => {
       transfers: [memoryTransfer(1, SUBJECT, POOL, over)],
       history: { chains: ['ethereum', 'base'] as const },
     };
-    expect(foundOf(await scored(SUBJECT, planted), 'mixer_contact')).toBeNull();
+    expect(findingOf(await scoreAddress(SUBJECT, planted), 'mixer_contact')).toBeNull();
   });
 
   test('what was sent before a contract stood there is no contact', async () => {
     const mixers = [mixerRow(POOL, { valid_from_block: 100 })];
     const before = [memoryTransfer(99, SUBJECT, POOL)];
     const since = [memoryTransfer(100, SUBJECT, POOL)];
-    const early = await scored(SUBJECT, { mixers, transfers: before });
-    expect(foundOf(early, 'mixer_contact')).toBeNull();
-    const late = await scored(SUBJECT, { mixers, transfers: since });
-    expect(foundOf(late, 'mixer_contact')).toHaveLength(1);
+    const early = await scoreAddress(SUBJECT, { mixers, transfers: before });
+    expect(findingOf(early, 'mixer_contact')).toBeNull();
+    const late = await scoreAddress(SUBJECT, { mixers, transfers: since });
+    expect(findingOf(late, 'mixer_contact')).toHaveLength(1);
   });
 });
 
 describe('exchanges', () => {
   test('what it sent is a deposit, what it received a withdrawal, each with its own transfers', async () => {
     const transfers = [memoryTransfer(1, HOT, SUBJECT), memoryTransfer(2, SUBJECT, HOT)];
-    const evidence = await scored(SUBJECT, { labels: [label], transfers });
-    const deposit = foundOf(evidence, 'exchange_deposit');
+    const evidence = await scoreAddress(SUBJECT, { labels: [label], transfers });
+    const deposit = findingOf(evidence, 'exchange_deposit');
     expect(deposit?.[0].evidence).toMatchObject([{ block: 2, direction: 'out' }]);
-    const withdrawal = foundOf(evidence, 'exchange_withdrawal');
+    const withdrawal = findingOf(evidence, 'exchange_withdrawal');
     expect(withdrawal?.[0].evidence).toMatchObject([{ block: 1, direction: 'in' }]);
     expect(withdrawal?.[0].source).toBe('tests');
   });
@@ -78,15 +78,15 @@ describe('exchanges', () => {
       memoryTransfer(1, HOT, SUBJECT, forged),
       memoryTransfer(2, SUBJECT, HOT, { ...forged, raw_amount: 0n }),
     ];
-    const evidence = await scored(SUBJECT, { labels: [label], transfers });
-    expect(foundOf(evidence, 'exchange_deposit')).toBeNull();
-    expect(foundOf(evidence, 'exchange_withdrawal')).toBeNull();
-    expect(foundOf(evidence, 'poisoning_received')).toHaveLength(2);
+    const evidence = await scoreAddress(SUBJECT, { labels: [label], transfers });
+    expect(findingOf(evidence, 'exchange_deposit')).toBeNull();
+    expect(findingOf(evidence, 'exchange_withdrawal')).toBeNull();
+    expect(findingOf(evidence, 'poisoning_received')).toHaveLength(2);
   });
 });
 
 describe('coinjoins', () => {
-  const SUBJECT = named('bitcoin', 'subject');
+  const SUBJECT = addressNamed('bitcoin', 'subject');
   const TXS = ['a', 'b', 'c'].map((one) => one.repeat(64)) as [string, string, string];
   const joint = (
     n: 0 | 1 | 2,
@@ -129,8 +129,8 @@ describe('coinjoins', () => {
 
   describe('CoinJoins', () => {
     test('are found with each transaction, by protocol, and whether coins were spent or paid', async () => {
-      const evidence = await scored(SUBJECT, {}, portsOf(joined));
-      expect(foundOf(evidence, 'coinjoin')).toEqual([
+      const evidence = await scoreAddress(SUBJECT, {}, portsOf(joined));
+      expect(findingOf(evidence, 'coinjoin')).toEqual([
         {
           id: expect.stringMatching(/^[0-9a-f]{32}$/),
           kind: 'coinjoin',
@@ -163,11 +163,11 @@ describe('coinjoins', () => {
     });
 
     test('are denied where every block was read, and not where the source is silent', async () => {
-      const none = await scored(SUBJECT, {}, portsOf([]));
-      expect(foundOf(none, 'coinjoin')).toBeNull();
+      const none = await scoreAddress(SUBJECT, {}, portsOf([]));
+      expect(findingOf(none, 'coinjoin')).toBeNull();
       expect(checkedKinds(none)).toContain('coinjoin');
       const { entityClusters } = silentEntities(why('timed_out', { what: 'It', limit: '1 s' }));
-      const silent = await scored(SUBJECT, {}, { ...portsOf([]), entityClusters });
+      const silent = await scoreAddress(SUBJECT, {}, { ...portsOf([]), entityClusters });
       expect(checkedKinds(silent)).not.toContain('coinjoin');
       expect(silent.checked.checked).toBe(false);
     });
@@ -182,15 +182,15 @@ const made = flaggedRow(CONTRACT, { creator: PHISHER, creation_tx: TX, is_contra
 describe('imported tables of flagged addresses', () => {
   test('a flagged subject is found by each source that flags it', async () => {
     const flagged = [flaggedRow(SUBJECT), flaggedRow(SUBJECT, { source: 'others' })];
-    const found = foundOf(await scored(SUBJECT, { flagged }), 'flagged_itself');
+    const found = findingOf(await scoreAddress(SUBJECT, { flagged }), 'flagged_itself');
     expect(found?.map(({ source }) => source)).toEqual(['tests', 'others']);
     expect(found?.[0].statement).toBe('tests flags this address as “Fake_Phishing1” (phish-hack).');
   });
 
   test('a call of a flagged contract is an interaction that the address signed', async () => {
     const transfers = [memoryTransfer(1, SUBJECT, CONTRACT, { raw_amount: 0n })];
-    const found = foundOf(
-      await scored(SUBJECT, { flagged: [made], transfers }),
+    const found = findingOf(
+      await scoreAddress(SUBJECT, { flagged: [made], transfers }),
       'flagged_counterparty',
     );
     expect(found).toMatchObject([{ initiated_by_subject: true, evidence_count: 1 }]);
@@ -204,16 +204,19 @@ describe('imported tables of flagged addresses', () => {
       initiator: PHISHER,
     };
     const transfers = [memoryTransfer(1, PHISHER, SUBJECT, spam)];
-    const evidence = await scored(SUBJECT, { flagged: [flaggedRow(PHISHER)], transfers });
-    expect(foundOf(evidence, 'flagged_counterparty')).toBeNull();
+    const evidence = await scoreAddress(SUBJECT, { flagged: [flaggedRow(PHISHER)], transfers });
+    expect(findingOf(evidence, 'flagged_counterparty')).toBeNull();
   });
 
   test('a maker of flagged contracts is found with the creation, and as a funder', async () => {
-    const own = foundOf(await scored(PHISHER, { flagged: [made] }), 'created_flagged_contract');
+    const own = findingOf(
+      await scoreAddress(PHISHER, { flagged: [made] }),
+      'created_flagged_contract',
+    );
     expect(own).toMatchObject([{ initiated_by_subject: true, evidence: [{ tx: TX }] }]);
     const transfers = [memoryTransfer(1, PHISHER, SUBJECT)];
-    const funded = foundOf(
-      await scored(SUBJECT, { flagged: [made], transfers }),
+    const funded = findingOf(
+      await scoreAddress(SUBJECT, { flagged: [made], transfers }),
       'funded_by_flagged',
     );
     expect(funded?.[0].statement).toContain(`names as the maker of ${CONTRACT}`);
@@ -221,8 +224,8 @@ describe('imported tables of flagged addresses', () => {
 
   test('a flagged funder is named as what it is flagged', async () => {
     const transfers = [memoryTransfer(1, PHISHER, SUBJECT), memoryTransfer(2, evm('x'), SUBJECT)];
-    const evidence = await scored(SUBJECT, { flagged: [flaggedRow(PHISHER)], transfers });
-    const found = foundOf(evidence, 'funded_by_flagged');
+    const evidence = await scoreAddress(SUBJECT, { flagged: [flaggedRow(PHISHER)], transfers });
+    const found = findingOf(evidence, 'funded_by_flagged');
     expect(found?.[0].evidence).toMatchObject([{ block: 1, from: PHISHER }]);
   });
 });
@@ -275,16 +278,16 @@ describe('named', () => {
     test.each([...BY_STATE, 'creator', 'factory'])(
       'its %s is looked up in each table',
       async (fact) => {
-        const evidence = await scored(SUBJECT, naming(who(fact)));
+        const evidence = await scoreAddress(SUBJECT, naming(who(fact)));
         // The code of a minimal proxy is what it was made with.
         const ofCreation = ['creator', 'factory', 'minimal_proxy_of'].includes(fact);
         const record = { name: fact, value: who(fact), tx: ofCreation ? TX : null };
         for (const kind of IN_FACTS) {
-          const found = foundOf(evidence, kind);
+          const found = findingOf(evidence, kind);
           expect(found).toMatchObject([{ evidence_count: 2, evidence: [record, {}] }]);
           expect(found?.[0].source).toContain('Chain state in memory');
         }
-        const listed = foundOf(evidence, 'listed_in_facts');
+        const listed = findingOf(evidence, 'listed_in_facts');
         expect(listed?.[0].statement).toContain(
           `is ${who(fact)}, which the list names under LAST, First`,
         );
@@ -297,11 +300,11 @@ describe('named', () => {
         address: SUBJECT,
         code: { size: 23, delegates_to: evm('drainer'), minimal_proxy_of: null },
       };
-      const evidence = await scored(SUBJECT, {
+      const evidence = await scoreAddress(SUBJECT, {
         facts: [delegated],
         flagged: [flaggedRow(evm('drainer'), { creation_tx: TX, chain: 'ethereum' })],
       });
-      expect(foundOf(evidence, 'flagged_in_facts')).toMatchObject([
+      expect(findingOf(evidence, 'flagged_in_facts')).toMatchObject([
         {
           statement: `On ethereum its delegate is ${evm('drainer')}, which tests flags as “Fake_Phishing1” (phish-hack).`,
           evidence: [{ name: 'delegates_to' }, { name: 'flagged_row', tx: TX }],
@@ -312,8 +315,8 @@ describe('named', () => {
 
     test('a creator who made another contract that a table flags is found', async () => {
       const made = flaggedRow(evm('exploit'), { creator: who('creator'), tag: 'Exploit 1' });
-      const found = foundOf(
-        await scored(SUBJECT, { facts: [FACTS], flagged: [made] }),
+      const found = findingOf(
+        await scoreAddress(SUBJECT, { facts: [FACTS], flagged: [made] }),
         'flagged_in_facts',
       );
       expect(found?.[0].statement).toContain(
@@ -324,11 +327,13 @@ describe('named', () => {
     test('a maker of a contract that destroyed itself is found; it is no account', async () => {
       const { address, chain, creation } = FACTS;
       if (creation === undefined) throw new Error('test: no creation');
-      const evidence = await scored(SUBJECT, {
+      const evidence = await scoreAddress(SUBJECT, {
         facts: [{ address, chain, creation }],
         listed: [listedEntry(who('creator'))],
       });
-      expect(foundOf(evidence, 'listed_in_facts')).toMatchObject([{ evidence: [{ tx: TX }, {}] }]);
+      expect(findingOf(evidence, 'listed_in_facts')).toMatchObject([
+        { evidence: [{ tx: TX }, {}] },
+      ]);
     });
   });
 
@@ -336,8 +341,8 @@ describe('named', () => {
     test('a contract whose maker is not known shows the rest, and is not checked', async () => {
       const { creation: _, ...unmade } = FACTS;
       const planted = { facts: [unmade], listed: [listedEntry(who('owner'))] };
-      const evidence = await scored(SUBJECT, planted);
-      expect(foundOf(evidence, 'listed_in_facts')).toHaveLength(1);
+      const evidence = await scoreAddress(SUBJECT, planted);
+      expect(findingOf(evidence, 'listed_in_facts')).toHaveLength(1);
       expect(checkedKinds(evidence).filter((kind) => IN_FACTS.includes(kind))).toEqual([]);
       expect(evidence.checked.checked).toBe(false);
     });
@@ -350,7 +355,11 @@ describe('named', () => {
         asked.push([...wanted]);
         return chainFacts.of(chain, address, wanted, signal);
       };
-      const evidence = await scored(SUBJECT, {}, { ...ports, chainFacts: { ...chainFacts, of } });
+      const evidence = await scoreAddress(
+        SUBJECT,
+        {},
+        { ...ports, chainFacts: { ...chainFacts, of } },
+      );
       expect(asked.flat()).not.toContain('creation');
       expect(checkedKinds(evidence)).toEqual(expect.arrayContaining(IN_FACTS));
     });
@@ -359,7 +368,7 @@ describe('named', () => {
       const ports = forensicPorts({});
       const silent = why('timed_out', { what: 'A node', limit: '1 s' });
       const chainFacts = { ...ports.chainFacts, of: async () => noFacts(silent) };
-      const evidence = await scored(SUBJECT, {}, { ...ports, chainFacts });
+      const evidence = await scoreAddress(SUBJECT, {}, { ...ports, chainFacts });
       expect(checkedKinds(evidence).filter((kind) => IN_FACTS.includes(kind))).toEqual([]);
     });
   });
@@ -375,8 +384,8 @@ const PLAIN = { evidence: 'transfer', chain: 'ethereum', direction: 'in', token:
 
 describe('the way to a listed address', () => {
   test('over two hops is found with the transaction of each hop and its source', async () => {
-    const evidence = await scored(SUBJECT, { listed, transfers: [PAID, PASSED_ON] });
-    expect(foundOf(evidence, 'way_to_listed')).toEqual([
+    const evidence = await scoreAddress(SUBJECT, { listed, transfers: [PAID, PASSED_ON] });
+    expect(findingOf(evidence, 'way_to_listed')).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f]{32}$/),
         kind: 'way_to_listed',
@@ -406,35 +415,36 @@ describe('the way to a listed address', () => {
         as_of: STILL_NOW - 60,
       },
     ]);
-    expect(foundOf(evidence, 'listed_counterparty')).toBeNull();
+    expect(findingOf(evidence, 'listed_counterparty')).toBeNull();
   });
 
   test('over one hop is the shortest, and a third hop is not walked', async () => {
     const near = [PAID, PASSED_ON, memoryTransfer(3, SUBJECT, LISTED)];
     const [found] =
-      foundOf(await scored(SUBJECT, { listed, transfers: near }), 'way_to_listed') ?? [];
+      findingOf(await scoreAddress(SUBJECT, { listed, transfers: near }), 'way_to_listed') ?? [];
     expect(found?.statement).toContain(`1 hop leads from this address to ${LISTED}`);
     expect(found).toMatchObject({ initiated_by_subject: true, evidence_count: 2 });
     const far = [PAID, memoryTransfer(2, FRIEND, evm('x')), memoryTransfer(3, evm('x'), SUBJECT)];
-    const evidence = await scored(SUBJECT, { listed, transfers: far });
-    expect(foundOf(evidence, 'way_to_listed')).toBeNull();
+    const evidence = await scoreAddress(SUBJECT, { listed, transfers: far });
+    expect(findingOf(evidence, 'way_to_listed')).toBeNull();
     expect(checkedKinds(evidence)).toContain('way_to_listed');
   });
 
   test('by an NFT shows no amount: an NFT is none', async () => {
     const nft = { kind: 'nft', token: evm('nfts'), token_id: 7n, raw_amount: 0n } as const;
     const transfers = [memoryTransfer(1, SUBJECT, LISTED, nft)];
-    const [found] = foundOf(await scored(SUBJECT, { listed, transfers }), 'way_to_listed') ?? [];
+    const [found] =
+      findingOf(await scoreAddress(SUBJECT, { listed, transfers }), 'way_to_listed') ?? [];
     expect(found?.evidence[0]).toMatchObject({ amount: null, symbol: null, token: evm('nfts') });
   });
 
   test('is denied only where the counterparties were read too', async () => {
     const transfers = [memoryTransfer(2, FRIEND, SUBJECT)];
-    const ofSubject = heldInFull('ethereum', STILL_NOW - 60).map((one) =>
+    const ofSubject = fullCoverage('ethereum', STILL_NOW - 60).map((one) =>
       Object.assign(one, { address: SUBJECT }),
     );
     const history = { coverage: ofSubject };
-    const evidence = await scored(SUBJECT, { listed, transfers, history });
+    const evidence = await scoreAddress(SUBJECT, { listed, transfers, history });
     const coverage = evidence.kinds.find(({ kind }) => kind.kind === 'way_to_listed');
     expect(coverage?.found.checked).toBe(false);
     expect(checkedKinds(evidence)).toContain('listed_counterparty');
@@ -446,8 +456,8 @@ describe('the way to a listed address', () => {
       memoryTransfer(n + 10, FRIEND, evm(`${n}`)),
     );
     const transfers = [PAID, PASSED_ON, ...busy];
-    const evidence = await scored(SUBJECT, { listed, transfers });
-    expect(foundOf(evidence, 'way_to_listed')).toBeNull();
+    const evidence = await scoreAddress(SUBJECT, { listed, transfers });
+    expect(findingOf(evidence, 'way_to_listed')).toBeNull();
     expect(notesOf(evidence).join(' ')).toContain(
       `dealt with a listed address, first ${FRIEND} with ${LISTED}`,
     );

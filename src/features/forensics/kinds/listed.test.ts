@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { evm, named } from '../../../testing/addresses.ts';
-import { foundOf, scored } from '../../../testing/finding-suite.ts';
+import { addressNamed, evm } from '../../../testing/addresses.ts';
+import { findingOf, scoreAddress } from '../../../testing/finding-suite.ts';
 import { memoryTransfer } from '../../../testing/twins/history.ts';
 import { listedEntry } from '../../../testing/walked-world.ts';
 
@@ -11,7 +11,8 @@ const listed = [listedEntry(LISTED)];
 
 describe('the sanctions list', () => {
   test('a listed subject is found with the entry that names it', async () => {
-    const [found] = (await foundOf(await scored(LISTED, { listed }), 'listed_itself')) ?? [];
+    const [found] =
+      (await findingOf(await scoreAddress(LISTED, { listed }), 'listed_itself')) ?? [];
     expect(found?.statement).toContain('LAST, First (CYBER2, DPRK3)');
     expect(found?.evidence).toMatchObject([{ evidence: 'record', name: 'list_entry' }]);
   });
@@ -22,8 +23,8 @@ describe('the sanctions list', () => {
       memoryTransfer(2, LISTED, SUBJECT),
       memoryTransfer(3, SUBJECT, LISTED),
     ];
-    const evidence = await scored(SUBJECT, { listed, transfers });
-    const found = foundOf(evidence, 'listed_counterparty');
+    const evidence = await scoreAddress(SUBJECT, { listed, transfers });
+    const found = findingOf(evidence, 'listed_counterparty');
     expect(found).toHaveLength(1);
     expect(found?.[0]).toMatchObject({ evidence_count: 2, initiated_by_subject: true });
     expect(found?.[0].statement).toBe(
@@ -38,8 +39,8 @@ describe('the sanctions list', () => {
 
   test('a failed transfer is no contact', async () => {
     const transfers = [memoryTransfer(1, SUBJECT, LISTED, { success: false })];
-    const evidence = await scored(SUBJECT, { listed, transfers });
-    expect(foundOf(evidence, 'listed_counterparty')).toBeNull();
+    const evidence = await scoreAddress(SUBJECT, { listed, transfers });
+    expect(findingOf(evidence, 'listed_counterparty')).toBeNull();
   });
 
   test('poisoning by a listed address is no contact, and is shown as dust that it did not sign', async () => {
@@ -50,22 +51,24 @@ describe('the sanctions list', () => {
       initiator: LISTED,
     } as const;
     const transfers = [memoryTransfer(1, LISTED, SUBJECT, poison)];
-    const evidence = await scored(SUBJECT, { listed, transfers });
-    expect(foundOf(evidence, 'listed_counterparty')).toBeNull();
-    expect(foundOf(evidence, 'dust_from_listed')).toMatchObject([{ initiated_by_subject: false }]);
-    expect(foundOf(evidence, 'poisoning_received')).toMatchObject([{ evidence_count: 1 }]);
+    const evidence = await scoreAddress(SUBJECT, { listed, transfers });
+    expect(findingOf(evidence, 'listed_counterparty')).toBeNull();
+    expect(findingOf(evidence, 'dust_from_listed')).toMatchObject([
+      { initiated_by_subject: false },
+    ]);
+    expect(findingOf(evidence, 'poisoning_received')).toMatchObject([{ evidence_count: 1 }]);
   });
 
   test('dust of a tenth of an ether from a mixer on the list is a fact and is shown', async () => {
     const dust = { kind: 'internal', raw_amount: 10n ** 17n, initiator: evm('relayer') } as const;
-    const evidence = await scored(SUBJECT, {
+    const evidence = await scoreAddress(SUBJECT, {
       listed,
       transfers: [memoryTransfer(1, LISTED, SUBJECT, dust)],
     });
-    const shown = foundOf(evidence, 'dust_from_listed');
+    const shown = findingOf(evidence, 'dust_from_listed');
     expect(shown).toMatchObject([{ initiated_by_subject: false, evidence_count: 1 }]);
     expect(shown?.[0].statement).toContain('the address itself signed none of it');
-    expect(foundOf(evidence, 'listed_counterparty')).toMatchObject([
+    expect(findingOf(evidence, 'listed_counterparty')).toMatchObject([
       { initiated_by_subject: false },
     ]);
   });
@@ -74,13 +77,13 @@ describe('the sanctions list', () => {
     ['solana', 'solana', 10n ** 8n, 50_000_000n * 10n ** 9n],
     ['bitcoin', 'bitcoin', 10n ** 5n, 10n ** 7n],
   ] as const)('dust of %s is judged by its own decimals', async (_, chain, small, large) => {
-    const [own, sender] = [named(chain, 'own'), named(chain, 'listed')];
+    const [own, sender] = [addressNamed(chain, 'own'), addressNamed(chain, 'listed')];
     const sent = async (raw_amount: bigint) => {
       const transfers = [memoryTransfer(1, sender, own, { chain, raw_amount, initiator: sender })];
       const entries = [listedEntry(sender)];
       const history = { chains: [chain] };
-      return foundOf(
-        await scored(own, { listed: entries, transfers, history }),
+      return findingOf(
+        await scoreAddress(own, { listed: entries, transfers, history }),
         'dust_from_listed',
       );
     };
@@ -96,7 +99,8 @@ describe('the sanctions list', () => {
       initiator: LISTED,
     } as const;
     const transfers = [memoryTransfer(1, LISTED, SUBJECT, spam)];
-    const [dust] = foundOf(await scored(SUBJECT, { listed, transfers }), 'dust_from_listed') ?? [];
+    const [dust] =
+      findingOf(await scoreAddress(SUBJECT, { listed, transfers }), 'dust_from_listed') ?? [];
     expect(dust?.statement).toContain(
       'sent this address something of no value or without a market',
     );
@@ -109,7 +113,9 @@ describe('the sanctions list', () => {
     ['what the address signed itself', { raw_amount: 1n, initiator: SUBJECT }],
   ])('%s is no dust', async (_, over) => {
     const transfers = [memoryTransfer(1, LISTED, SUBJECT, over)];
-    expect(foundOf(await scored(SUBJECT, { listed, transfers }), 'dust_from_listed')).toBeNull();
+    expect(
+      findingOf(await scoreAddress(SUBJECT, { listed, transfers }), 'dust_from_listed'),
+    ).toBeNull();
   });
 
   test('the first coins alone make a funder: neither a later payment nor poison before them', async () => {
@@ -119,11 +125,14 @@ describe('the sanctions list', () => {
       memoryTransfer(2, LISTED, SUBJECT),
       memoryTransfer(3, FRIEND, SUBJECT),
     ];
-    const funded = foundOf(await scored(SUBJECT, { listed, transfers }), 'funded_by_listed');
+    const funded = findingOf(
+      await scoreAddress(SUBJECT, { listed, transfers }),
+      'funded_by_listed',
+    );
     expect(funded?.[0].evidence).toMatchObject([{ block: 2, from: LISTED }]);
     const late = [memoryTransfer(1, FRIEND, SUBJECT), memoryTransfer(2, LISTED, SUBJECT)];
-    const not = await scored(SUBJECT, { listed, transfers: late });
-    expect(foundOf(not, 'funded_by_listed')).toBeNull();
+    const not = await scoreAddress(SUBJECT, { listed, transfers: late });
+    expect(findingOf(not, 'funded_by_listed')).toBeNull();
   });
 
   test('no funder is named of a history that does not reach its beginning', async () => {
@@ -136,8 +145,8 @@ describe('the sanctions list', () => {
       to_time: 1_789_000_000,
       from_first: false,
     }));
-    const evidence = await scored(SUBJECT, { listed, transfers, history: { coverage } });
-    expect(foundOf(evidence, 'funded_by_listed')).toBeNull();
-    expect(foundOf(evidence, 'listed_counterparty')).toHaveLength(1);
+    const evidence = await scoreAddress(SUBJECT, { listed, transfers, history: { coverage } });
+    expect(findingOf(evidence, 'funded_by_listed')).toBeNull();
+    expect(findingOf(evidence, 'listed_counterparty')).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HistoryTransfer } from '../../../ports/history.ts';
 import { evm } from '../../../testing/addresses.ts';
-import { foundOf, scored } from '../../../testing/finding-suite.ts';
+import { findingOf, scoreAddress } from '../../../testing/finding-suite.ts';
 import { memoryTransfer } from '../../../testing/twins/history.ts';
 import { endsOf, foldedSymbol } from './poisoning.ts';
 
@@ -26,7 +26,7 @@ function token(over: Partial<HistoryTransfer>): Partial<HistoryTransfer> {
 const PAID_FRIEND = memoryTransfer(1, SUBJECT, FRIEND, token({ initiator: SUBJECT }));
 
 async function poisoning(...transfers: HistoryTransfer[]) {
-  const found = foundOf(await scored(SUBJECT, { transfers }), 'poisoning_received');
+  const found = findingOf(await scoreAddress(SUBJECT, { transfers }), 'poisoning_received');
   return found === null ? [] : found;
 }
 
@@ -99,9 +99,9 @@ describe('what is no attack', () => {
       transfers: [memoryTransfer(1, FRIEND, SUBJECT, { raw_amount: 0n })],
       facts: [{ chain: 'ethereum' as const, address: SUBJECT, code }],
     };
-    expect(foundOf(await scored(SUBJECT, planted), 'poisoning_received')).toBeNull();
+    expect(findingOf(await scoreAddress(SUBJECT, planted), 'poisoning_received')).toBeNull();
     const account = { transfers: planted.transfers };
-    expect(foundOf(await scored(SUBJECT, account), 'poisoning_received')).toHaveLength(1);
+    expect(findingOf(await scoreAddress(SUBJECT, account), 'poisoning_received')).toHaveLength(1);
   });
 
   test.each([

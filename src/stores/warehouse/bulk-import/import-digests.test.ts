@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { BulkImportOrder } from '../../../ports/indexing.ts';
-import { DRAWN_SEEDS, drawnFiles } from '../../../testing/drawn-files.ts';
+import { DRAWN_SEEDS, randomFiles } from '../../../testing/drawn-files.ts';
 import { SHARED_DATA } from '../../../testing/shared-data.ts';
 import type { EmbeddedWarehouse } from '../engine/embedded.ts';
 import {
@@ -102,7 +102,7 @@ test.each(Array.from({ length: Math.min(DRAWS, DRAWN_SEEDS) }, (_, at) => at + 1
   'drawn files come to the same tables, refusals and coverage: draw %i',
   async (seed) => {
     const folder = await freshFolder();
-    const { files, said, reasons } = drawnFiles(seed);
+    const { files, said, reasons } = randomFiles(seed);
     const paths: string[] = [];
     for (const [name, text] of files) {
       paths.push(join(folder, name));

@@ -5,8 +5,8 @@ import type { HistoryTransfer } from '../../../ports/history.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { STILL_NOW } from '../../../testing/clock.ts';
 import {
-  followed,
-  imported,
+  beginFollowing,
+  importTransfers,
   must,
   type RingWorld,
   ringWarehouse,
@@ -91,7 +91,7 @@ function meetings() {
 const betweens = () => asked.filter((sql) => sql.includes('AND peer IN')).length;
 
 test('a worthless token between two does not have them read again, until that reading is old', async () => {
-  await imported(world.store, [paid(101), paid(102)]);
+  await importTransfers(world.store, [paid(101), paid(102)]);
   await worthless();
   const read = meetings();
   expect(await read()).toEqual(['102 false', '101 false']);
@@ -103,12 +103,12 @@ test('a worthless token between two does not have them read again, until that re
 });
 
 test('what is imported, followed or made final between two is told at once', async () => {
-  await imported(world.store, [paid(101)]);
+  await importTransfers(world.store, [paid(101)]);
   const read = meetings();
   expect(await read()).toEqual(['101 null']);
-  await imported(world.store, [paid(102)]);
+  await importTransfers(world.store, [paid(102)]);
   expect(await read()).toEqual(['102 null', '101 null']);
-  await followed(world.store, 'ethereum');
+  await beginFollowing(world.store, 'ethereum');
   const [first, second] = [tipBlock(0, [paid(10)], {}), tipBlock(1, [paid(11)], {})];
   must(await world.store.applyTip('ethereum', [first]));
   expect(await read()).toEqual(['0 null', '102 null', '101 null']);
@@ -118,7 +118,7 @@ test('what is imported, followed or made final between two is told at once', asy
 });
 
 test('rows are counted as they are, in the tip and after they became final', async () => {
-  await imported(world.store, [paid(101), paid(102)]);
+  await importTransfers(world.store, [paid(101), paid(102)]);
   const reads = warehouseReads(watched(warehouse), () => nowS);
   const counted = keptCounts(watched(warehouse), reads.marked, reads.tells);
   const count = async () => (await counted(await reads.fresh(), [PEER], CALL)).get(PEER)?.sides;
@@ -126,7 +126,7 @@ test('rows are counted as they are, in the tip and after they became final', asy
   asked = [];
   expect(await count()).toBe(2);
   expect(asked.filter((sql) => sql.includes('count()'))).toEqual([]);
-  await followed(world.store, 'ethereum');
+  await beginFollowing(world.store, 'ethereum');
   must(await world.store.applyTip('ethereum', [tipBlock(0, [paid(10)], {})]));
   expect(await count()).toBe(3);
   must(await world.store.applyTip('ethereum', [tipBlock(1, [paid(11)], {})]));

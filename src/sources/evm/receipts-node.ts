@@ -103,7 +103,7 @@ function told(
   }
   if (first.result === null || second.result === null) return why('receipt_not_held', { provider });
   const transaction = TRANSACTION.safeParse(first.result);
-  const receipt = RECEIPT.safeParse(second.result);
+  const receipt = LOGGED_RECEIPT.safeParse(second.result);
   const told = transaction.success && receipt.success;
   const own = transaction.data?.hash === hash && receipt.data?.transactionHash === hash;
   if (!told || !own) {
@@ -140,7 +140,7 @@ export const RECEIPT_LOG = outsideRow({
 });
 
 /** A receipt of `eth_getTransactionReceipt`, as far as it is needed. */
-export const RECEIPT = outsideRow({
+export const LOGGED_RECEIPT = outsideRow({
   transactionHash: WORD,
   blockNumber: COUNT,
   from: ADDRESS,
@@ -150,7 +150,7 @@ export const RECEIPT = outsideRow({
 });
 
 export type WireTransaction = z.infer<typeof TRANSACTION>;
-type WireReceipt = z.infer<typeof RECEIPT>;
+type WireReceipt = z.infer<typeof LOGGED_RECEIPT>;
 
 /** The facts of both, which are of one transaction. */
 export function factsOf(
@@ -190,7 +190,7 @@ export function filedReceipt(text: string): FiledReceipt {
   if (document === undefined) throw new RangeError('it is no JSON');
   const parts = objectsIn(document, 0);
   const transaction = parts.map((one) => TRANSACTION.safeParse(one)).find(({ success }) => success);
-  const receipt = parts.map((one) => RECEIPT.safeParse(one)).find(({ success }) => success);
+  const receipt = parts.map((one) => LOGGED_RECEIPT.safeParse(one)).find(({ success }) => success);
   if (transaction?.data === undefined) throw new RangeError('it holds no transaction');
   if (receipt?.data === undefined) throw new RangeError('it holds no receipt');
   const { data } = transaction;

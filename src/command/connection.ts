@@ -68,17 +68,19 @@ export async function findConnection(
 
 /** The options by which a service and a stream's token are named. */
 export const STREAM_OPTIONS = {
-  'base-url': { type: 'string' },
-  token: { type: 'string' },
-  'token-file': { type: 'string' },
-} as const;
+  'base-url': optional('URL', 'the service; without it the one that is configured here', anyText),
+  'token-file': optional('FILE', 'a file that holds the access token', anyText),
+  token: optional(
+    'TOKEN',
+    'the access token itself; other users of this machine can see it while this runs',
+    anyText,
+  ),
+};
 
-/** How those options are explained. */
-export const STREAM_DETAILS = [
-  '--base-url URL      the service; without it the one that is configured here',
-  '--token-file FILE   a file that holds the access token; --token TOKEN shows it to other users',
-  'Without one the first of EXHIBIT_INTELLIGENCE_TOKENS opens the service that is configured here,',
-  'and the demo token a simulated one.',
+/** What stands below those options in the help. */
+export const STREAM_NOTES = [
+  'Without a token the first of EXHIBIT_INTELLIGENCE_TOKENS opens the service that is configured',
+  'here, and the demo token a simulated one.',
 ];
 
 /** A service with streams, and the token to it; `null` for who sends none. */
@@ -86,16 +88,15 @@ export type StreamConnection = { readonly baseUrl: URL; readonly token: string |
 
 /** Finds the service and the token, or throws `UsageError`. */
 export async function findStream(
-  options: { 'base-url'?: string; token?: string; 'token-file'?: string },
+  options: { [O in 'base-url' | 'token' | 'token-file']: string | null },
   io: Pick<Io, 'cwd'>,
   { started }: ConnectionServices,
 ): Promise<StreamConnection> {
   const demo = await demoOf(started);
-  const typedBase = options['base-url'];
-  const baseUrl = baseUrlOf(typedBase === undefined ? null : typedBase, demo, started);
+  const baseUrl = baseUrlOf(options['base-url'], demo, started);
   const { token: typed, 'token-file': file } = options;
-  const text = file === undefined ? typed : await textOf(fileArgument(file, io), '--token-file');
-  if (text !== undefined) return { baseUrl, token: credentialIn(text, 'access token') };
+  const text = file === null ? typed : await textOf(fileArgument(file, io), '--token-file');
+  if (text !== null) return { baseUrl, token: credentialIn(text, 'access token') };
   if (isOf(demo, baseUrl)) return { baseUrl, token: demo.stream_token ?? null };
   if (!started.ok || new URL(configuredBase(started)).origin !== baseUrl.origin) {
     return { baseUrl, token: null };

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Command, EXIT, type ExitStatus, type Io, readArgs } from '../command/command.ts';
+import { defineCommand, EXIT, type ExitStatus, type Io } from '../command/command.ts';
 import { NO_VALUE, paint, print, printable, printJson } from '../command/output.ts';
 import type { Config } from '../config.ts';
 
@@ -40,17 +40,15 @@ const DISK_LOW_BYTES = 2 * 1024 ** 3;
 const GIB = 1024 ** 3;
 
 /** `exhibit doctor`. */
-export const doctorCommand: Command<DoctorServices> = {
+export const doctorCommand = defineCommand({
   name: 'doctor',
   summary: 'Check every dependency, and say what each absent one answers.',
-  usage: 'exhibit doctor [--json]',
   example: 'exhibit doctor',
-  details: [
+  notes: [
     'Exit status 0: everything that is configured answers; 1: something failed; 3: something',
     'could not be checked.',
   ],
-  run: async (argv, io, { config, checks, absences }) => {
-    readArgs(argv, { options: {} });
+  run: async (_values, io, { config, checks, absences }: DoctorServices) => {
     const all = [...ownChecks(config), ...checks];
     const found = await Promise.all(
       all.map(async (check) => ({ name: check.name, ...(await lookInTime(check, io.signal)) })),
@@ -60,7 +58,7 @@ export const doctorCommand: Command<DoctorServices> = {
     else print(io, findingLines(shown, io));
     return statusOf(shown);
   },
-};
+});
 
 function statusOf(findings: readonly CheckResult[]): ExitStatus {
   if (findings.some((one) => one.state === 'failed')) return EXIT.failed;

@@ -2,7 +2,7 @@
 // A walk that could not be made exits 3: nothing was found out, and nothing of it was kept.
 
 import { parseAddress } from '../../chain/address.ts';
-import { type Command, EXIT, type Io, readArgs, UsageError } from '../../command/command.ts';
+import { atLeastOne, defineCommand, EXIT, type Io, UsageError } from '../../command/command.ts';
 import { printJson } from '../../command/output.ts';
 import type { DeployerWalk, WalkAndCommit } from '../../ports/deployers.ts';
 import { recordFields } from './record.ts';
@@ -14,26 +14,24 @@ export type WalkServices = { readonly deployers: { readonly walk: WalkAndCommit 
 const ADDRESSES_MAX = 100;
 
 /** `exhibit deployers walk`. */
-export const deployersWalk: Command<WalkServices> = {
+export const deployersWalk = defineCommand({
   name: 'deployers walk',
   summary: 'Walk what Ethereum addresses launched, and commit their records.',
-  usage: 'exhibit deployers walk ADDRESS… [--json]',
   example: 'exhibit deployers walk 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  details: [
-    'ADDRESS   an Ethereum address; up to 100',
+  arguments: { address: atLeastOne('ADDRESS', 'an Ethereum address; up to 100', evmAddress) },
+  json: 'prints one record a line',
+  notes: [
     'It needs an explorer (EXHIBIT_EXPLORER_URL, or EXHIBIT_BLOCKSCOUT_ETHEREUM); with a node',
     '(EXHIBIT_RPC_ETHEREUM) tokens are decided by its code and calls, with a venue',
     '(EXHIBIT_VENUE_URL) it is checked what became of them.',
-    '--json prints one record a line.',
     'Exit status 3: an address could not be walked. An earlier record of it is kept.',
   ],
-  run: async (argv, io, { deployers }) => {
-    const { positionals } = readArgs(argv, { options: {}, positionals: ['ADDRESS'], many: true });
-    if (positionals.length > ADDRESSES_MAX) {
+  run: async ({ address: addresses }, io, { deployers }: WalkServices) => {
+    if (addresses.length > ADDRESSES_MAX) {
       throw new UsageError(`Up to ${ADDRESSES_MAX} addresses are walked at once.`);
     }
     let unwalked = 0;
-    for (const address of [...new Set(positionals.map(evmAddress))]) {
+    for (const address of new Set(addresses)) {
       const end = await deployers.walk(address, io.signal);
       if (end.end === 'stopped') return EXIT.couldNotCheck;
       if (end.end === 'committed') show(io, end.walk);
@@ -45,7 +43,7 @@ export const deployersWalk: Command<WalkServices> = {
     }
     return unwalked === 0 ? EXIT.done : EXIT.couldNotCheck;
   },
-};
+});
 
 function evmAddress(text: string): string {
   const parsed = parseAddress(text);

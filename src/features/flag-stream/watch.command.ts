@@ -4,24 +4,24 @@
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { type EventOf, followStream, type StreamItem } from '../../client/stream.ts';
 import {
-  type Command,
-  chooseOne,
+  defineCommand,
   EXIT,
   type ExitStatus,
   type Io,
-  readArgs,
-  wholeNumber,
+  numberWithin,
+  optional,
+  several,
+  wordIn,
 } from '../../command/command.ts';
 import {
   type ConnectionServices,
   findStream,
   refusalText,
-  STREAM_DETAILS,
+  STREAM_NOTES,
   STREAM_OPTIONS,
   type StreamConnection,
 } from '../../command/connection.ts';
 import { NO_VALUE, paint, printable, printJson } from '../../command/output.ts';
-import { listOrNone } from '../../evidence/measure.ts';
 import { flagStreamRoute } from './flag-stream.route.ts';
 
 type Event = EventOf<typeof flagStreamRoute>;
@@ -31,38 +31,38 @@ const WIDTHS = { seq: 8, at: 20, chain: 9, address: 44, score: 6 } as const;
 const SEQ_MAX = 999_999_999_999_999;
 
 /** `exhibit watch`. */
-export const watchCommand: Command<ConnectionServices> = {
+export const watchCommand = defineCommand({
   name: 'watch',
   summary: 'Watch launches being flagged, as it happens.',
-  usage: 'exhibit watch [--chain CHAIN]… [--since SEQ] [--base-url URL] [--json]',
+  usage: '[--chain CHAIN]… [--since SEQ] [--base-url URL]',
   example: 'exhibit watch --chain solana --chain base',
-  details: [
-    '--chain CHAIN       only of this chain; it may be repeated. Without it: of every chain',
-    '--since SEQ         also what was told after this number, as far as it can still be had',
-    ...STREAM_DETAILS,
-    '--json prints one message a line, as it came, and what is told of the line itself: connected,',
-    'broken, gap.',
+  options: {
+    chain: several(
+      'CHAIN',
+      'only of this chain; it may be repeated. Without it: of every chain',
+      wordIn(CHAIN_NAMES),
+    ),
+    since: optional(
+      'SEQ',
+      'also what was told after this number, as far as it can still be had',
+      numberWithin(0, SEQ_MAX),
+    ),
+    ...STREAM_OPTIONS,
+  },
+  json:
+    'prints one message a line, as it came, and what is told of the line itself: connected, ' +
+    'broken, gap',
+  notes: [
+    ...STREAM_NOTES,
     'It goes on until it is stopped, over every break of the line; while there is none, quiet',
     'means that nothing was flagged. Exit status 3: the service refused, or was not reached at',
     'the end.',
   ],
-  run: async (argv, io, services) => {
-    const { values } = readArgs(argv, {
-      options: {
-        ...STREAM_OPTIONS,
-        chain: { type: 'string', multiple: true },
-        since: { type: 'string' },
-      },
-    });
-    const chains = listOrNone(values.chain).map((name) => chooseOne(name, '--chain', CHAIN_NAMES));
-    const since =
-      values.since === undefined
-        ? null
-        : wholeNumber(values.since, '--since', { min: 0, max: SEQ_MAX });
-    const to = await findStream(values, io, services);
+  run: async ({ chain: chains, since, ...named }, io, services: ConnectionServices) => {
+    const to = await findStream(named, io, services);
     return await printFlags(followFlags(to, chains, since, io.signal), to.baseUrl, io);
   },
-};
+});
 
 function followFlags(
   { baseUrl, token }: StreamConnection,

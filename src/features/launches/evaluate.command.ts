@@ -1,6 +1,6 @@
 import { parseIsoDate } from '../../chain/time.ts';
-import { type Command, EXIT, readArgs, UsageError } from '../../command/command.ts';
-import { printJson } from '../../command/output.ts';
+import { defineCommand, EXIT, fail, optional, UsageError } from '../../command/command.ts';
+import { print, printJson, printRecord } from '../../command/output.ts';
 import { rate, wilsonInterval } from '../../evidence/measure.ts';
 import type { FlagEvaluation, HoldOut, Measured } from '../../ports/deployers.ts';
 import { noVenue, type SettledLaunches } from './settle.ts';
@@ -14,45 +14,49 @@ export type LaunchServices = {
 };
 
 /** `exhibit corpus evaluate`. */
-export const corpusEvaluate: Command<LaunchServices> = {
+export const corpusEvaluate = defineCommand({
   name: 'corpus evaluate',
   summary: 'Measure the flag on launches that came after it was set.',
-  usage: 'exhibit corpus evaluate [--split DATE] [--json]',
   example: 'exhibit corpus evaluate --split 2026-11-01',
-  details: [
-    '--split DATE   launches from this day (UTC) on are held out; without it, the last quarter',
+  options: {
+    split: optional(
+      'DATE',
+      'launches from this day (UTC) on are held out; without it, the last quarter',
+      (text, name) => {
+        if (parseIsoDate(text) === null) {
+          throw new UsageError(`${name} takes a day, YYYY-MM-DD.`);
+        }
+        return text;
+      },
+    ),
+  },
+  notes: [
     'A wallet is flagged where every launch of it that had settled before the split had died. It',
     'prints how many held-out launches were still listed, flagged ones and the rest, with 95%',
     'intervals (Wilson).',
     'Exit status 1: no launch was held out. 3: the corpus could not be read.',
   ],
-  run: async (argv, io, { evaluation, windowHours }) => {
-    const options = { split: { type: 'string' } } as const;
-    const { values } = readArgs(argv, { options, positionals: [] });
-    const { split = null } = values;
-    if (split !== null && parseIsoDate(split) === null) {
-      throw new UsageError('--split takes a day, YYYY-MM-DD.');
+  run: async ({ split: wanted }, io, services: LaunchServices) => {
+    const reading = await services.evaluation.heldOut(wanted);
+    if (!reading.checked) return fail(io, reading.why.reason, EXIT.couldNotCheck);
+    if (reading.value === null) {
+      return fail(io, 'No settled launch is held out: nothing was measured.');
     }
-    const reading = await evaluation.heldOut(split);
-    if (!reading.checked) {
-      io.err(reading.why.reason);
-      return EXIT.couldNotCheck;
+    const { split, flagged, rest, history } = reading.value;
+    if (!io.json) print(io, linesOf(reading.value));
+    else {
+      printJson(io, {
+        split,
+        window_hours: services.windowHours,
+        flagged: measurementView(flagged),
+        rest: measurementView(rest),
+        history,
+        published_reference: PUBLISHED_RATES,
+      });
     }
-    const heldOut = reading.value;
-    if (heldOut === null) {
-      io.err('No settled launch is held out: nothing was measured.');
-      return EXIT.failed;
-    }
-    if (io.json) printJson(io, jsonOf(heldOut, windowHours));
-    else for (const line of linesOf(heldOut)) io.out(line);
     return EXIT.done;
   },
-};
-
-function jsonOf({ split, flagged, rest, history }: HoldOut, window_hours: number) {
-  const groups = { flagged: measurementView(flagged), rest: measurementView(rest) };
-  return { split, window_hours, ...groups, history, published_reference: PUBLISHED_RATES };
-}
+});
 
 function measurementView({ launches, listed }: Measured) {
   const interval = wilsonInterval(listed, launches);
@@ -82,22 +86,17 @@ export type SettleServices = {
 const ROUNDS_MAX = 100;
 
 /** `exhibit corpus settle`. */
-export const corpusSettle: Command<SettleServices> = {
+export const corpusSettle = defineCommand({
   name: 'corpus settle',
   summary: 'Ask the venue what became of launches whose window has passed.',
-  usage: 'exhibit corpus settle [--json]',
   example: 'exhibit corpus settle',
-  details: [
+  notes: [
     'A launch settles once the venue (EXHIBIT_VENUE_URL) has told, from 24 hours after it was made',
     'on, whether it is still listed. One of which it did not tell waits.',
     'Exit status 3: no venue is set, or of some launches it did not tell.',
   ],
-  run: async (argv, io, { settleRound }) => {
-    readArgs(argv, { options: {}, positionals: [] });
-    if (settleRound === null) {
-      io.err(noVenue().reason);
-      return EXIT.couldNotCheck;
-    }
+  run: async (_values, io, { settleRound }: SettleServices) => {
+    if (settleRound === null) return fail(io, noVenue().reason, EXIT.couldNotCheck);
     const sum = { listed: 0, gone: 0, waiting: 0 };
     for (let rounds = 0; rounds < ROUNDS_MAX && !io.signal.aborted; rounds += 1) {
       const { listed, gone, waiting, silent, failed } = await settleRound(io.signal);
@@ -105,19 +104,13 @@ export const corpusSettle: Command<SettleServices> = {
       sum.gone += gone;
       sum.waiting += waiting;
       for (const [reason, count] of silent) io.err(`${count} wait: ${reason}`);
-      if (failed !== null) {
-        io.err(failed.reason);
-        return EXIT.couldNotCheck;
-      }
+      if (failed !== null) return fail(io, failed.reason, EXIT.couldNotCheck);
       if (listed + gone + waiting === 0) break;
     }
     const settled = sum.listed + sum.gone;
-    if (io.json) printJson(io, { settled, ...sum });
-    else {
-      io.out(
-        `${settled} settled: ${sum.listed} still listed, ${sum.gone} gone; ${sum.waiting} wait.`,
-      );
-    }
+    const words =
+      `${settled} settled: ${sum.listed} still listed, ${sum.gone} gone; ` + `${sum.waiting} wait.`;
+    printRecord({ settled, ...sum }, io, words);
     return sum.waiting === 0 ? EXIT.done : EXIT.couldNotCheck;
   },
-};
+});

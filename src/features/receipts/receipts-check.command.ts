@@ -1,6 +1,6 @@
 // What an operator types before receipts go out: is each file of the folder as it must be?
 
-import { type Command, EXIT, fileArgument, readArgs, UsageError } from '../../command/command.ts';
+import { defineCommand, EXIT, fail, filePath, several, UsageError } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
 import { Read } from '../../evidence/reading.ts';
 import type { ReceiptFile, ReceiptFolder } from '../../ports/receipts.ts';
@@ -15,31 +15,28 @@ export type ReceiptsServices = {
 };
 
 /** `exhibit receipts check`. */
-export const receiptsCheck: Command<ReceiptsServices> = {
+export const receiptsCheck = defineCommand({
   name: 'receipts check',
   summary: 'Check a folder of receipts: what is published, a draft, or refused.',
-  usage: 'exhibit receipts check [FOLDER] [--json]',
+  usage: '[FOLDER]',
   example: 'exhibit receipts check receipts',
-  details: [
-    'FOLDER  instead of EXHIBIT_RECEIPTS_DIR',
-    '--json  one file a line',
+  arguments: { folder: several('FOLDER', 'instead of EXHIBIT_RECEIPTS_DIR', filePath) },
+  json: 'one file a line',
+  notes: [
     'Exit status 1: at least one file is refused. 3: the folder could not be read to its end.',
   ],
-  run: async (argv, io, { receipts }) => {
-    const { positionals } = readArgs(argv, { options: {}, many: true });
-    const [named, ...more] = positionals;
+  run: async ({ folder: [named, ...more] }, io, { receipts }: ReceiptsServices) => {
     if (more.length > 0) throw new UsageError('One FOLDER at a time.');
-    const folder = named === undefined ? receipts.folder : fileArgument(named, io);
+    const folder = named === undefined ? receipts.folder : named;
     const files = await receipts.open(folder).files();
     if (!(files instanceof Read)) {
-      io.err(`${folder}: ${files.why.reason}`);
-      return EXIT.couldNotCheck;
+      return fail(io, `${folder}: ${files.why.reason}`, EXIT.couldNotCheck);
     }
     if (io.json) for (const one of files.value) printJson(io, fileView(one));
     else print(io, [...lines(files.value, io), summary(files.value)]);
     return files.value.some(({ state }) => state === 'refused') ? EXIT.failed : EXIT.done;
   },
-};
+});
 
 function fileView(one: ReceiptFile): object {
   const { file, state } = one;

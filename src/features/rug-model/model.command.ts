@@ -3,18 +3,20 @@
 import { writeFile } from 'node:fs/promises';
 import { parseIsoDate } from '../../chain/time.ts';
 import {
-  type Command,
-  chooseOne,
+  defineCommand,
   EXIT,
+  fail,
   fileArgument,
-  type Io,
-  readArgs,
-  requireOption,
+  filePath,
+  mandatory,
+  numberWithin,
+  optional,
+  several,
   UsageError,
-  wholeNumber,
+  wordIn,
 } from '../../command/command.ts';
 import { cardLines, evaluationLines, suspectLines } from '../../command/model-card-text.ts';
-import { formatTime, print, printJson } from '../../command/output.ts';
+import { formatTime, print, printJson, printRecord } from '../../command/output.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import { IMPORT_ORIGINS } from '../../evidence/source.ts';
 import {
@@ -40,49 +42,68 @@ const SEED_MAX = 2 ** 32 - 1;
 const SETTLE_DAYS_MAX = 3_650;
 
 /** `exhibit model train`. */
-export const modelTrain: Command<TrainServices> = {
+export const modelTrain = defineCommand({
   name: 'model train',
   summary: 'Train a rug model on a file of launches, and write its artefact.',
-  usage:
-    'exhibit model train --data FILE [--out FILE] [--seed N] [--split DAY] [--settle-days N] ' +
-    '[--fates F] [--origin O] [--json]',
   example: 'exhibit model train --data launches.csv',
-  details: [
-    '--data FILE      launches in the training layout, as docs/guides/rug-model.md says',
-    `--out FILE       where the artefact is written; ${OUT}`,
-    `--seed N         draws rows and resamples; ${DEFAULTS.seed}. The same file and seed give the`,
-    '                 same bytes',
-    '--split DAY      launches from this day on are the test; the day on which 70% had come',
-    `--settle-days N  age from which a launch seen alive has settled; ${DEFAULTS.settleDays}`,
-    '--fates F        last_seen: as the file saw them last; at_split: as they were visible at the',
-    `                 split, of launches that had settled by then; ${DEFAULTS.fates}`,
-    '--origin O       observed, or simulated where the launches are made up; observed',
-    '--json           prints {version, file, card}',
+  options: {
+    data: mandatory(
+      'FILE',
+      'launches in the training layout, as docs/guides/rug-model.md says',
+      filePath,
+    ),
+    out: optional('FILE', `where the artefact is written; ${OUT}`, filePath),
+    seed: optional(
+      'N',
+      `draws rows and resamples; ${DEFAULTS.seed}. The same file and seed give the same bytes`,
+      numberWithin(0, SEED_MAX),
+    ),
+    split: optional(
+      'DAY',
+      'launches from this day on are the test; the day on which 70% had come',
+      (text, name) => {
+        const day = parseIsoDate(text);
+        if (day === null) throw new UsageError(`${name} takes a day such as 2026-11-21.`);
+        return day;
+      },
+    ),
+    'settle-days': optional(
+      'N',
+      `age from which a launch seen alive has settled; ${DEFAULTS.settleDays}`,
+      numberWithin(0, SETTLE_DAYS_MAX),
+    ),
+    fates: optional(
+      'F',
+      'last_seen: as the file saw them last; at_split: as they were visible at the split, of ' +
+        `launches that had settled by then; ${DEFAULTS.fates}`,
+      wordIn(FATES),
+    ),
+    origin: optional(
+      'O',
+      'observed, or simulated where the launches are made up; observed',
+      wordIn(IMPORT_ORIGINS),
+    ),
+  },
+  json: 'prints {version, file, card}',
+  notes: [
     'Exit status 1: the file or its launches cannot be learnt from. 3: it could not be read.',
   ],
-  run: async (argv, io, { training }) => {
-    const { values } = readArgs(argv, { options: TRAIN_OPTIONS });
-    const path = fileArgument(requireOption(values.data, '--data'), io);
-    const out = fileArgument(values.out, io);
-    const file = await trainingFile(training.files, path);
-    if (file.end === 'unread') {
-      io.err(file.reason);
-      return EXIT.couldNotCheck;
-    }
+  run: async (values, io, { training }: TrainServices) => {
+    const { seed, split, fates, 'settle-days': days } = values;
+    const out = values.out === null ? fileArgument(OUT, io) : values.out;
+    const file = await trainingFile(training.files, values.data);
+    if (file.end === 'unread') return fail(io, file.reason, EXIT.couldNotCheck);
     if (file.end === 'refused') {
       print({ out: io.err }, file.faults);
       return EXIT.failed;
     }
     const order: TrainingOrder = {
-      seed: wholeNumber(values.seed, '--seed', { min: 0, max: SEED_MAX }),
-      splitAt: values.split === undefined ? null : dayOf(values.split),
-      settleDays: wholeNumber(values['settle-days'], '--settle-days', {
-        min: 0,
-        max: SETTLE_DAYS_MAX,
-      }),
-      fates: chooseOne(values.fates, '--fates', FATES),
+      seed: seed === null ? DEFAULTS.seed : seed,
+      splitAt: split,
+      settleDays: days === null ? DEFAULTS.settleDays : days,
+      fates: fates === null ? DEFAULTS.fates : fates,
       sha256: file.sha256,
-      simulated: chooseOne(values.origin, '--origin', IMPORT_ORIGINS) === 'simulated',
+      simulated: values.origin === 'simulated',
       codeVersion: training.codeVersion,
     };
     try {
@@ -95,27 +116,10 @@ export const modelTrain: Command<TrainServices> = {
       return EXIT.done;
     } catch (fault) {
       if (!(fault instanceof TrainingFault)) throw fault;
-      io.err(fault.message);
-      return EXIT.failed;
+      return fail(io, fault.message);
     }
   },
-};
-
-const TRAIN_OPTIONS = {
-  data: { type: 'string' },
-  out: { type: 'string', default: OUT },
-  seed: { type: 'string', default: String(DEFAULTS.seed) },
-  split: { type: 'string' },
-  'settle-days': { type: 'string', default: String(DEFAULTS.settleDays) },
-  fates: { type: 'string', default: DEFAULTS.fates },
-  origin: { type: 'string', default: 'observed' },
-} as const;
-
-function dayOf(text: string): number {
-  const day = parseIsoDate(text);
-  if (day === null) throw new UsageError('--split takes a day such as 2026-11-21.');
-  return day;
-}
+});
 
 // Without a model there is nothing to evaluate: exit 3, and no figure.
 
@@ -125,33 +129,30 @@ export type EvaluateServices = ModelServices & {
 };
 
 /** `exhibit model evaluate`. */
-export const modelEvaluate: Command<EvaluateServices> = {
+export const modelEvaluate = defineCommand({
   name: 'model evaluate',
   summary: 'Hold the published rug model against launches whose fate is known.',
-  usage: 'exhibit model evaluate --data FILE [--model FILE] [--json]',
   example: 'exhibit model evaluate --data launches.csv',
-  details: [
-    '--data FILE   launches in the training layout: docs/guides/rug-model.md. Of the file that',
-    '              the model was trained on, only the test part counts',
-    '--model FILE  an artefact instead of the published one',
-    '--json        one document',
+  options: {
+    data: mandatory(
+      'FILE',
+      'launches in the training layout: docs/guides/rug-model.md. Of the file that the model was ' +
+        'trained on, only the test part counts',
+      filePath,
+    ),
+    model: optional('FILE', 'an artefact instead of the published one', filePath),
+  },
+  json: 'one document',
+  notes: [
     'Exit status 1: the file is not in the layout. 3: no model is published, or a file could not',
     'be read.',
   ],
-  run: async (argv, io, services) => {
-    const { values } = readArgs(argv, { options: EVALUATE_OPTIONS });
-    const path = fileArgument(requireOption(values.data, '--data'), io);
-    const asked = await modelAsked(values.model, io, services);
-    if (!asked.checked) {
-      io.err(asked.why.reason);
-      return EXIT.couldNotCheck;
-    }
-    const { version, model } = asked.value;
-    const file = await trainingFile(services.model.trainingFiles, path);
-    if (file.end === 'unread') {
-      io.err(file.reason);
-      return EXIT.couldNotCheck;
-    }
+  run: async (values, io, services: EvaluateServices) => {
+    const artefact = await readModel(values.model, services);
+    if (!artefact.checked) return fail(io, artefact.why.reason, EXIT.couldNotCheck);
+    const { version, model } = artefact.value;
+    const file = await trainingFile(services.model.trainingFiles, values.data);
+    if (file.end === 'unread') return fail(io, file.reason, EXIT.couldNotCheck);
     if (file.end === 'refused') {
       print({ out: io.err }, file.faults);
       return EXIT.failed;
@@ -182,9 +183,7 @@ export const modelEvaluate: Command<EvaluateServices> = {
     print(io, evaluationLines(found, io));
     return EXIT.done;
   },
-};
-
-const EVALUATE_OPTIONS = { data: { type: 'string' }, model: { type: 'string' } } as const;
+});
 
 /** What commands on models need. */
 export type ModelServices = {
@@ -196,40 +195,32 @@ export type ModelServices = {
 };
 
 /** The model of a file where one is named, else the published one. */
-export async function modelAsked(
-  file: string | undefined,
-  io: Io,
+async function readModel(
+  file: string | null | undefined,
   { model }: ModelServices,
 ): Promise<Reading<ModelArtefact, never>> {
-  return file === undefined ? model.published.inForce() : model.readFile(fileArgument(file, io));
+  return typeof file === 'string' ? model.readFile(file) : model.published.inForce();
 }
 
 /** `exhibit model card`. */
-export const modelCard: Command<ModelServices> = {
+export const modelCard = defineCommand({
   name: 'model card',
   summary: 'Show the card of the published rug model, or of an artefact.',
-  usage: 'exhibit model card [FILE] [--json]',
+  usage: '[FILE]',
   example: 'exhibit model card',
-  details: [
-    'FILE    an artefact instead of the published model',
-    '--json  prints {version, card}',
-    'Exit status 3: no model is published, or the artefact cannot be read.',
-  ],
-  run: async (argv, io, services) => {
-    const { positionals } = readArgs(argv, { options: {}, many: true });
-    const [file, ...more] = positionals;
+  arguments: { file: several('FILE', 'an artefact instead of the published model', filePath) },
+  json: 'prints {version, card}',
+  notes: ['Exit status 3: no model is published, or the artefact cannot be read.'],
+  run: async ({ file: [file, ...more] }, io, services: ModelServices) => {
     if (more.length > 0) throw new UsageError('One FILE at a time.');
-    const asked = await modelAsked(file, io, services);
-    if (!asked.checked) {
-      io.err(asked.why.reason);
-      return EXIT.couldNotCheck;
-    }
-    const { version, model } = asked.value;
+    const artefact = await readModel(file, services);
+    if (!artefact.checked) return fail(io, artefact.why.reason, EXIT.couldNotCheck);
+    const { version, model } = artefact.value;
     if (io.json) printJson(io, { version, card: model.card });
-    else print(io, cardLines(asked.value, io));
+    else print(io, cardLines(artefact.value, io));
     return EXIT.done;
   },
-};
+});
 
 // A model that learnt from made-up launches scores nothing real.
 
@@ -237,44 +228,36 @@ export const modelCard: Command<ModelServices> = {
 export type PublishServices = ModelServices & { readonly model: { readonly simulated: boolean } };
 
 /** `exhibit model publish`. */
-export const modelPublish: Command<PublishServices> = {
+export const modelPublish = defineCommand({
   name: 'model publish',
   summary: 'Put a trained rug model in force.',
-  usage: 'exhibit model publish FILE [--json]',
   example: 'exhibit model publish rug-model.json',
-  details: [
-    'FILE    an artefact that `exhibit model train` wrote',
-    '--json  prints {version, outcome}: published, or in_force_already',
+  arguments: {
+    file: mandatory('FILE', 'an artefact that `exhibit model train` wrote', filePath),
+  },
+  json: 'prints {version, outcome}: published, or in_force_already',
+  notes: [
     'An artefact is kept for ever; publish an earlier one again to go back to it. A model that',
     'leans on what the scorer does not read of a chain is published with a warning.',
     'Exit status 1: it learnt from simulated launches, and this deployment is real. 3: the file',
     'is no artefact, or nothing could be kept.',
   ],
-  run: async (argv, io, { model }) => {
-    const { positionals } = readArgs(argv, { options: {}, positionals: ['FILE'] });
-    const [file] = positionals;
-    const read = await model.readFile(fileArgument(String(file), io));
-    if (!read.checked) {
-      io.err(read.why.reason);
-      return EXIT.couldNotCheck;
-    }
+  run: async ({ file }, io, { model }: PublishServices) => {
+    const read = await model.readFile(file);
+    if (!read.checked) return fail(io, read.why.reason, EXIT.couldNotCheck);
     const artefact = read.value;
+    const { version } = artefact;
     if (artefact.model.card.data.simulated && !model.simulated) {
-      io.err(`${artefact.version} learnt from simulated launches: it scores nothing real.`);
-      return EXIT.failed;
+      return fail(io, `${version} learnt from simulated launches: it scores nothing real.`);
     }
     for (const chain of SCORED_CHAINS) print({ out: io.err }, unreadLines(artefact, chain));
     const kept = await model.published.publish(artefact);
-    if (!kept.checked) {
-      io.err(kept.why.reason);
-      return EXIT.couldNotCheck;
-    }
-    if (io.json) printJson(io, { version: artefact.version, outcome: kept.value });
-    else if (kept.value === 'published') io.out(`${artefact.version} is in force.`);
-    else io.out(`${artefact.version} was in force already.`);
-    return EXIT.done;
+    if (!kept.checked) return fail(io, kept.why.reason, EXIT.couldNotCheck);
+    const outcome = kept.value;
+    const words = outcome === 'published' ? 'is in force' : 'was in force already';
+    return printRecord({ version, outcome }, io, `${version} ${words}.`);
   },
-};
+});
 
 /** Warns of what a model learnt from and the scorer never reads of a chain that it scores. */
 function unreadLines({ version, model }: ModelArtefact, chain: ScoredChainName): string[] {

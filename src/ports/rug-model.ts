@@ -1,6 +1,7 @@
 // An artefact never changes: its version is made of its own hash, so that a score names the exact
 // trees behind it.
 
+import { z } from 'zod';
 import type { ChainName } from '../chain/chain.ts';
 import { DAY_S, type UnixSeconds } from '../chain/time.ts';
 import type { Reading } from '../evidence/reading.ts';
@@ -14,146 +15,149 @@ export function modelVersion(sha256: string): string {
   return `rug-1-${sha256.slice(0, 12)}`;
 }
 
+const TREES_MAX = 5_000;
+const NODES_MAX = 1_024;
+const count = z.int().nonnegative();
+const share = z.number().min(0).max(1);
+const seconds = count;
+
 /**
  * A node of a tree. `rows` are the training rows that came to it. A split sends a value of
- * `at_most` or less to `left`, another to `right`, and a missing one as `missing` says.
+ * `at_most` or less to `left`, another to `right`, and a missing one as `missing` says; `feature`
+ * is its place in the model's `features`.
  */
-export type ModelNode =
-  | { readonly leaf: number; readonly rows: number }
-  | {
-      /** Its place in the model's `features`. */
-      readonly feature: number;
-      readonly at_most: number;
-      readonly missing: 'left' | 'right';
-      readonly left: number;
-      readonly right: number;
-      readonly rows: number;
-      readonly gain: number;
-    };
+const node = z.union([
+  z.strictObject({ leaf: z.number(), rows: count }),
+  z.strictObject({
+    feature: count,
+    at_most: z.number(),
+    missing: z.enum(['left', 'right']),
+    left: count,
+    right: count,
+    rows: count,
+    gain: z.number().nonnegative(),
+  }),
+]);
+export type ModelNode = Readonly<z.output<typeof node>>;
 
 /** A tree: its root first, each child behind its parent. */
-export type ModelTree = readonly ModelNode[];
+const tree = z.array(node).min(1).max(NODES_MAX).readonly();
+export type ModelTree = z.output<typeof tree>;
 
 /** A figure with its interval at 95%; the ends are `null` where none can be told. */
-export type Figure = {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-};
-
-/** A row of the reliability table: launches of like scores, and how many of them died. */
-export type ReliabilityRow = {
-  readonly score_from: number;
-  readonly score_to: number;
-  readonly launches: number;
-  readonly mean_score: number;
-  readonly died: number;
-  readonly died_share: Figure;
-};
+const figure = z.strictObject({
+  value: z.number(),
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+});
+export type Figure = Readonly<z.output<typeof figure>>;
 
 /** How well scores tell what died. `auc` is `null` where all rows have one outcome. */
-export type Measures = {
-  readonly auc: Figure | null;
-  readonly precision_at_k: Figure & { readonly k: number; readonly tied_at_k: number };
-  readonly brier: Figure;
-};
+const measures = z.strictObject({
+  auc: figure.nullable(),
+  precision_at_k: figure.extend({ k: count, tied_at_k: count }),
+  brier: figure,
+});
+export type Measures = Readonly<z.output<typeof measures>>;
+
+/** A row of the reliability table: launches of like scores, and how many of them died. */
+const reliabilityRow = z.strictObject({
+  score_from: share,
+  score_to: share,
+  launches: count,
+  mean_score: share,
+  died: count,
+  died_share: figure,
+});
+export type ReliabilityRow = Readonly<z.output<typeof reliabilityRow>>;
 
 /** A baseline, and how far the model is from it; the intervals hold for all `comparisons`. */
-export type Baseline = Measures & {
-  readonly name: 'base_rate' | 'deployer_death_rate';
-  readonly statement: string;
-  readonly auc_gain: Figure | null;
-  readonly brier_gain: Figure;
-};
+const baseline = z.strictObject({
+  name: z.enum(['base_rate', 'deployer_death_rate']),
+  statement: z.string(),
+  ...measures.shape,
+  auc_gain: figure.nullable(),
+  brier_gain: figure,
+});
+export type Baseline = Readonly<z.output<typeof baseline>>;
 
 /** Scores held against outcomes. */
-export type Evaluation = {
-  readonly rows: number;
-  readonly deployers: number;
-  readonly died: number;
-  readonly died_share: Figure;
-  readonly model: Measures;
-  readonly reliability: readonly ReliabilityRow[];
-  readonly baselines: readonly Baseline[];
+const evaluation = z.strictObject({
+  rows: count,
+  deployers: count,
+  died: count,
+  died_share: figure,
+  model: measures,
+  reliability: z.array(reliabilityRow).readonly(),
+  baselines: z.array(baseline).readonly(),
   /** Resamples behind the intervals, drawn by deployer, and their seed. */
-  readonly resamples: number;
-  readonly seed: number;
+  resamples: count,
+  seed: count,
   /** Differences from baselines that were looked at; their intervals are wide enough for all. */
-  readonly comparisons: number;
-};
+  comparisons: count,
+});
+export type Evaluation = Readonly<z.output<typeof evaluation>>;
 
 /** One part of the rows, in the order in which they were scored. */
-export type ModelPart = {
-  readonly rows: number;
-  readonly died: number;
-  readonly from: UnixSeconds;
-  readonly to: UnixSeconds;
-};
+const part = z.strictObject({ rows: count, died: count, from: seconds, to: seconds });
+export type ModelPart = Readonly<z.output<typeof part>>;
 
 /** A feature as the card tells it. */
-export type CardFeature = {
-  readonly name: string;
-  readonly unit: string;
-  readonly measured: number;
-  readonly splits: number;
+const cardFeature = z.strictObject({
+  name: z.string(),
+  unit: z.string(),
+  measured: count,
+  splits: count,
   /** Share of the gain of all splits. */
-  readonly gain: number;
+  gain: share,
   /** How well it alone tells what died in the test part; `null` where it cannot be told. */
-  readonly auc_alone: number | null;
-};
+  auc_alone: share.nullable(),
+});
+export type CardFeature = Readonly<z.output<typeof cardFeature>>;
 
-/** What stands behind an artefact. */
-export type ModelCard = {
-  readonly data: {
-    readonly sha256: string;
-    readonly rows: number;
-    readonly deployers: number;
-    readonly chains: readonly string[];
-    readonly from: UnixSeconds;
-    readonly to: UnixSeconds;
-    readonly simulated: boolean;
-  };
+/** What stands behind an artefact. Times are Unix seconds. */
+const card = z.strictObject({
+  data: z.strictObject({
+    sha256: z.string().length(64),
+    rows: count,
+    deployers: count,
+    chains: z.array(z.string()).min(1).readonly(),
+    from: seconds,
+    to: seconds,
+    simulated: z.boolean(),
+  }),
   /** What the score is the chance of. */
-  readonly target: string;
-  readonly split: {
+  target: z.string(),
+  split: z.strictObject({
     /** Launches scored from here on are the test part. */
-    readonly at: UnixSeconds;
+    at: seconds,
     /** From which age a launch of the same deployer that was seen alive had settled. */
-    readonly settle_days: number;
+    settle_days: count,
     /** Whether fates were learnt as they were seen last, or as they were visible at the split. */
-    readonly fates: 'last_seen' | 'at_split';
-    readonly train: ModelPart;
-    readonly stop: ModelPart;
-    readonly calibrate: ModelPart;
-    readonly test: ModelPart;
+    fates: z.enum(['last_seen', 'at_split']),
+    train: part,
+    stop: part,
+    calibrate: part,
+    test: part,
     /** Rows before the split that were too young at it for their fate to be visible. */
-    readonly left_out: number;
-  };
-  readonly training: {
-    readonly seed: number;
-    readonly trees: number;
-    readonly depth_max: number;
-    readonly shrinkage: number;
-    readonly row_share: number;
-    readonly lambda: number;
-    readonly hessian_min: number;
-    readonly bins: number;
-    readonly patience: number;
-  };
-  readonly features: readonly CardFeature[];
-  readonly test: Evaluation;
-  readonly code_version: string;
-};
-
-/** A trained model. `base` and leaves are log-odds. */
-export type RugModel = {
-  readonly features: readonly string[];
-  readonly base: number;
-  readonly trees: readonly ModelTree[];
-  /** Makes log-odds of a chance from what the trees add up to; `slope` is over zero. */
-  readonly calibration: { readonly slope: number; readonly intercept: number };
-  readonly card: ModelCard;
-};
+    left_out: count,
+  }),
+  training: z.strictObject({
+    seed: count,
+    trees: count,
+    depth_max: count,
+    shrinkage: z.number(),
+    row_share: share,
+    lambda: z.number(),
+    hessian_min: z.number(),
+    bins: count,
+    patience: count,
+  }),
+  features: z.array(cardFeature).readonly(),
+  test: evaluation,
+  code_version: z.string(),
+});
+export type ModelCard = Readonly<z.output<typeof card>>;
 
 /** An artefact: a model with its version, and its file's text to the byte. */
 export type ModelArtefact = {
@@ -300,6 +304,20 @@ export const RUG_FEATURES = [
 
 /** The name of a feature. */
 export type FeatureName = (typeof RUG_FEATURES)[number]['name'];
+
+/** A trained model. `base` and leaves are log-odds. */
+export const rugModel = z.strictObject({
+  features: z
+    .array(z.enum(RUG_FEATURES.map(({ name }) => name)))
+    .min(1)
+    .readonly(),
+  base: z.number(),
+  trees: z.array(tree).max(TREES_MAX).readonly(),
+  /** Makes log-odds of a chance from what the trees add up to. */
+  calibration: z.strictObject({ slope: z.number().positive(), intercept: z.number() }),
+  card,
+});
+export type RugModel = Readonly<z.output<typeof rugModel>>;
 
 /** What is known of one launch at the moment it is scored; `null` is missing. */
 export type Features = { readonly [name in FeatureName]: number | null };

@@ -11,126 +11,16 @@ import type { Source } from '../../evidence/source.ts';
 import {
   MODEL_SCHEMA,
   type ModelArtefact,
-  type ModelNode,
+  type ModelTree,
   modelVersion,
-  RUG_FEATURES,
-  type RugModel,
+  rugModel,
 } from '../../ports/rug-model.ts';
 import { jsonIn } from '../http/fetch.ts';
 import { FileFault } from './text-lines.ts';
 
 /** The largest file of an artefact. */
 const ARTEFACT_BYTES_MAX = 16 * 1024 * 1024;
-const TREES_MAX = 5_000;
-const NODES_MAX = 1_024;
 
-const count = z.int().nonnegative();
-const share = z.number().min(0).max(1);
-const finite = z.number();
-const figure = z.strictObject({
-  value: finite,
-  low: finite.nullable(),
-  high: finite.nullable(),
-});
-const node: z.ZodType<ModelNode> = z.union([
-  z.strictObject({ leaf: finite, rows: count }),
-  z.strictObject({
-    feature: count,
-    at_most: finite,
-    missing: z.enum(['left', 'right']),
-    left: count,
-    right: count,
-    rows: count,
-    gain: z.number().nonnegative(),
-  }),
-]);
-const measures = {
-  auc: figure.nullable(),
-  precision_at_k: figure.extend({ k: count, tied_at_k: count }),
-  brier: figure,
-};
-const evaluation = z.strictObject({
-  rows: count,
-  deployers: count,
-  died: count,
-  died_share: figure,
-  model: z.strictObject(measures),
-  reliability: z.array(
-    z.strictObject({
-      score_from: share,
-      score_to: share,
-      launches: count,
-      mean_score: share,
-      died: count,
-      died_share: figure,
-    }),
-  ),
-  baselines: z.array(
-    z.strictObject({
-      name: z.enum(['base_rate', 'deployer_death_rate']),
-      statement: z.string(),
-      ...measures,
-      auc_gain: figure.nullable(),
-      brier_gain: figure,
-    }),
-  ),
-  resamples: count,
-  seed: count,
-  comparisons: count,
-});
-const partOfRows = z.strictObject({ rows: count, died: count, from: count, to: count });
-const card = z.strictObject({
-  data: z.strictObject({
-    sha256: z.string().length(64),
-    rows: count,
-    deployers: count,
-    chains: z.array(z.string()).min(1),
-    from: count,
-    to: count,
-    simulated: z.boolean(),
-  }),
-  target: z.string(),
-  split: z.strictObject({
-    at: count,
-    settle_days: count,
-    fates: z.enum(['last_seen', 'at_split']),
-    train: partOfRows,
-    stop: partOfRows,
-    calibrate: partOfRows,
-    test: partOfRows,
-    left_out: count,
-  }),
-  training: z.strictObject({
-    seed: count,
-    trees: count,
-    depth_max: count,
-    shrinkage: finite,
-    row_share: share,
-    lambda: finite,
-    hessian_min: finite,
-    bins: count,
-    patience: count,
-  }),
-  features: z.array(
-    z.strictObject({
-      name: z.string(),
-      unit: z.string(),
-      measured: count,
-      splits: count,
-      gain: share,
-      auc_alone: share.nullable(),
-    }),
-  ),
-  test: evaluation,
-  code_version: z.string(),
-});
-const model: z.ZodType<RugModel> = z.strictObject({
-  features: z.array(z.enum(RUG_FEATURES.map(({ name }) => name))).min(1),
-  base: finite,
-  trees: z.array(z.array(node).min(1).max(NODES_MAX)).max(TREES_MAX),
-  calibration: z.strictObject({ slope: z.number().positive(), intercept: finite }),
-  card,
-});
 const file = z.strictObject({
   schema: z.literal(MODEL_SCHEMA),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -146,7 +36,7 @@ export function artefactIn(text: string): ModelArtefact {
   const { sha256 } = outer.data;
   const found = createHash('sha256').update(JSON.stringify(outer.data.model)).digest('hex');
   if (found !== sha256) throw new FileFault('it was changed: it does not hash to its own SHA-256');
-  const inner = model.safeParse(outer.data.model);
+  const inner = rugModel.safeParse(outer.data.model);
   if (!inner.success) throw new FileFault(`this version cannot use it${where(inner)}`);
   for (const [at, tree] of inner.data.trees.entries()) {
     if (!isTree(tree, inner.data.features.length)) throw new FileFault(`tree ${at} is no tree`);
@@ -162,7 +52,7 @@ function where({ error }: { readonly error: z.ZodError }): string {
 }
 
 /** Whether each node but the root is the child of exactly one node before it. */
-function isTree(tree: readonly ModelNode[], features: number): boolean {
+function isTree(tree: ModelTree, features: number): boolean {
   const children = new Set<number>();
   for (const [at, one] of tree.entries()) {
     if (!('feature' in one)) continue;

@@ -4,7 +4,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from './contract/refusals.ts';
@@ -13,11 +12,7 @@ import type { EntityPorts } from './features/entities/closure.ts';
 import { heldClusters } from './features/entities/held-clusters.ts';
 import { entityAnswers, walletEntityData } from './features/entities/wallet-entity.route.ts';
 
-import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
 import type { ExchangeLabel } from './ports/tables.ts';
-import { tenure } from './ports/transfer-store.suite.ts';
-import { evmNode } from './sources/evm/node.ts';
-import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { clusterStore } from './stores/control/clusters.ts';
 import type { Database } from './stores/control/engine/database.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
@@ -28,9 +23,9 @@ import { warehouseCreations } from './stores/warehouse/creations.ts';
 import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
-import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
+import { followAnvil } from './testing/anvil-following.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { callData, compileContracts } from './testing/contracts.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
@@ -41,7 +36,7 @@ const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real
 const WAREHOUSE = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
 const CONTROL = fileURLToPath(new URL('../migrations/control', import.meta.url));
 const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
-const FOLLOWED_MAX_MS = 20_000;
+const ANSWERED_MAX_MS = 20_000;
 const ETHER = 10n ** 18n;
 const HOURS_S = 20_000;
 const now = () => Math.floor(Date.now() / 1_000);
@@ -82,7 +77,7 @@ describe.skipIf(absent)(title, () => {
       await anvil.ask('anvil_impersonateAccount', address);
     }
     await happen(contracts);
-    await followed();
+    await followAnvil(anvil, warehouse, now);
     const label: ExchangeLabel = {
       address: HOT,
       chain: 'ethereum',
@@ -142,33 +137,8 @@ describe.skipIf(absent)(title, () => {
     await mined('poisoned', { from: bystander(), to: token, data: call });
   }
 
-  /** Takes the chain into the warehouse up to its head. */
-  async function followed(): Promise<void> {
-    const sleep = async (ms: number, signal?: AbortSignal) =>
-      void (await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => null));
-    const rpc = jsonRpc({ url: anvil.url, headers: {}, limits: RPC_LIMITS, sleep });
-    const head = Number(await anvil.ask('eth_blockNumber'));
-    const stop = AbortSignal.timeout(FOLLOWED_MAX_MS);
-    const done = new AbortController();
-    const node = evmNode({ chain: 'ethereum', rpc, simulated: false, now });
-    const store = transferStore(warehouse, now);
-    const world = { node, store, origin: 'observed' as const, now, sleep, pollMs: 5 };
-    await followChain(
-      { ...world, tipBlocksMax: TIP_BLOCKS_MAX },
-      0,
-      {
-        signal: AbortSignal.any([stop, done.signal]),
-        onState: ({ last_block, fault }) => {
-          if (last_block === head && fault === null) done.abort();
-        },
-      },
-      tenure(),
-    );
-    rpc.close();
-  }
-
   async function entity(address: string, explain?: string) {
-    const asked = { now, signal: AbortSignal.timeout(FOLLOWED_MAX_MS) };
+    const asked = { now, signal: AbortSignal.timeout(ANSWERED_MAX_MS) };
     const query = { chain: 'ethereum', ...(explain === undefined ? {} : { explain }) } as const;
     const reply = await entityAnswers(ports, { tipMaxAgeS: TIP_MAX_AGE_S })(address, query, asked);
     if (reply instanceof Refusal) throw new Error('refused');

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,17 +11,13 @@ import { Refusal } from './contract/refusals.ts';
 import { why } from './evidence/reasons.ts';
 import { inferDeposits, type Movement, publishedRule } from './features/deposits/inference.ts';
 import { walletCex, walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
-import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
 import type { ExchangeLabel } from './ports/tables.ts';
-import { tenure } from './ports/transfer-store.suite.ts';
-import { evmNode } from './sources/evm/node.ts';
-import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
-import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
+import { followAnvil } from './testing/anvil-following.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { callData, compileContracts } from './testing/contracts.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
@@ -32,7 +27,7 @@ import { memoryExchangeLabels } from './testing/twins/tables.ts';
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
 const MIGRATIONS = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
-const FOLLOWED_MAX_MS = 20_000;
+const ANSWERED_MAX_MS = 20_000;
 const now = () => Math.floor(Date.now() / 1_000);
 
 describe.skipIf(absent)(title, () => {
@@ -70,38 +65,13 @@ describe.skipIf(absent)(title, () => {
     await mined('deposited tokens', call(user(), 'transfer', deposit(), 50n));
     await mined('forwarded tokens', call(deposit(), 'transfer', hot(), 50n));
     await mined('poisoned', call(poisoner(), 'poison', hot(), user()));
-    await followed();
+    await followAnvil(anvil, warehouse, now);
   }, 60_000);
   afterAll(async () => {
     await warehouse?.close();
     await anvil?.stop();
     await rm(folder, { recursive: true, force: true });
   });
-
-  /** Takes the chain into the warehouse up to its head. */
-  async function followed(): Promise<void> {
-    const sleep = async (ms: number, signal?: AbortSignal) =>
-      void (await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => null));
-    const rpc = jsonRpc({ url: anvil.url, headers: {}, limits: RPC_LIMITS, sleep });
-    const head = Number(await anvil.ask('eth_blockNumber'));
-    const stop = AbortSignal.timeout(FOLLOWED_MAX_MS);
-    const done = new AbortController();
-    const node = evmNode({ chain: 'ethereum', rpc, simulated: false, now });
-    const store = transferStore(warehouse, now);
-    const world = { node, store, origin: 'observed' as const, now, sleep, pollMs: 5 };
-    await followChain(
-      { ...world, tipBlocksMax: TIP_BLOCKS_MAX },
-      0,
-      {
-        signal: AbortSignal.any([stop, done.signal]),
-        onState: ({ last_block, fault }) => {
-          if (last_block === head && fault === null) done.abort();
-        },
-      },
-      tenure(),
-    );
-    rpc.close();
-  }
 
   /** What the route says of an address. */
   async function answered(address: string) {
@@ -127,7 +97,7 @@ describe.skipIf(absent)(title, () => {
       entityClusters,
       chainFacts,
     }) as Call;
-    const signal = AbortSignal.timeout(FOLLOWED_MAX_MS);
+    const signal = AbortSignal.timeout(ANSWERED_MAX_MS);
     const input = { params: { address }, query: {}, body: undefined };
     const answer = await handler(input, { now, signal });
     if (answer instanceof Refusal) throw new Error('refused');

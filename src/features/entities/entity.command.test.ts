@@ -6,12 +6,20 @@ import { type EntityServices, type EntityView, entityCommands } from './entity.c
 type Asked = Parameters<EntityServices['entity']['ask']>[0];
 type Told = Awaited<ReturnType<EntityServices['entity']['ask']>>;
 
-const ITEM = {
+const ITEM: EntityView['evidence'][number] = {
+  id: 'tx 1',
   heuristic: 'multi_input',
+  form: 'spent_together',
   addresses: ['a', 'b'],
+  through: 'tx 1',
   transactions: ['tx 1'],
+  at: '2026-11-20T09:00:00Z',
   weight: 0.9,
+  basis: 'measured',
   statement: '2 addresses were spent together.',
+  rule: 1,
+  judged_at: '2026-11-21T09:00:00Z',
+  histories_whole: true,
 };
 const ENTITY: EntityView = {
   address: 'a',
@@ -19,11 +27,20 @@ const ENTITY: EntityView = {
   cluster_id: 'bitcoin:1',
   confidence: 0.9,
   evidence: [ITEM],
+  evidence_total: 1,
+  against: [],
+  members: [],
+  labels: [],
   related_wallets: ['a', 'b'],
   related_wallets_total: 2,
   checked: true,
   reason: null,
+  coverage: [],
+  edges_left_out: null,
+  merge_history: [],
   explain: null,
+  simulated: false,
+  as_of: 1_795_000_000,
   caveat: 'Read the evidence.',
 };
 const DONE: BlocksImported = {

@@ -1,6 +1,7 @@
 // What an operator types about entities: to see one, to have a link explained, to take in Bitcoin.
 // Anything not looked at is named beside the findings; it is never shown as "linked to nobody".
 
+import type { z } from 'zod';
 import {
   anyText,
   defineCommand,
@@ -18,37 +19,10 @@ import {
 } from '../../command/command.ts';
 import { factLines, print, printJson, tableLines } from '../../command/output.ts';
 import type { BlocksImported, BlocksOutcome, BlocksWatch } from '../../ports/entities.ts';
-
-type EvidenceView = {
-  readonly heuristic: string;
-  readonly addresses: readonly string[];
-  readonly transactions: readonly string[];
-  readonly weight: number;
-  readonly statement: string;
-};
+import type { walletEntityData } from './wallet-entity.route.ts';
 
 /** An entity as the interface answers it. */
-export type EntityView = {
-  readonly address: string;
-  readonly chain: string;
-  readonly cluster_id: string;
-  readonly confidence: number;
-  readonly evidence: readonly EvidenceView[];
-  readonly related_wallets: readonly string[];
-  readonly related_wallets_total: number;
-  readonly checked: boolean;
-  readonly reason: string | null;
-  readonly explain: {
-    readonly to: string;
-    readonly linked: boolean | null;
-    readonly chain: readonly {
-      readonly from: string;
-      readonly to: string;
-      readonly evidence: EvidenceView;
-    }[];
-  } | null;
-  readonly caveat: string;
-};
+export type EntityView = z.output<typeof walletEntityData>;
 
 /** The question. `subject`: an address, or the id of a cluster. */
 export type EntityQuestion = {
@@ -223,7 +197,7 @@ function statusUnlessUnread(
   return EXIT.couldNotCheck;
 }
 
-function evidenceLines(evidence: readonly EvidenceView[], io: Io): string[] {
+function evidenceLines(evidence: EntityView['evidence'], io: Io): string[] {
   if (evidence.length === 0) return [];
   const columns = [
     { title: 'HEURISTIC' },

@@ -16,12 +16,13 @@ import {
   rowFact,
   words,
 } from '../../contract/wire.ts';
-import { claim } from '../../evidence/claim.ts';
+import { claim, claimWhole } from '../../evidence/claim.ts';
 import { listOrNone } from '../../evidence/measure.ts';
-import { decide, map, Part, Read, rowsSeen } from '../../evidence/reading.ts';
+import { decide, Part, Read, Unread } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
 import type { AddressListing, FileEvent, ListChange, ListChanges } from '../../ports/sanctions.ts';
+import { holdsSome, pageOfLog } from '../tables/log-page.ts';
 
 const LOG = { restsOn: ['sanctions_changes'] } as const;
 
@@ -157,25 +158,19 @@ export function sanctionsChangesHandler(log: ListChanges): PlainHandler<typeof s
       limit: limit === undefined ? OFAC_CHANGES_DEFAULT : limit,
     });
     const filed = await log.files({ ...span, limit: FILES_MAX });
-    // A page of a longer log is whole as a page: it is full, and names what follows.
-    const page = decide(found, holdsSome);
+    const page = pageOfLog(found);
     const files = decide(filed, holdsSome);
-    if (!(page instanceof Read)) return unavailable(page.why.reason);
-    if (!(files instanceof Read)) return unavailable(files.why.reason);
-    const last = rowsSeen(map(page, (changes) => changes.slice(-1)));
+    if (page instanceof Unread) return unavailable(page.why.reason);
+    if (files instanceof Unread) return unavailable(files.why.reason);
     return sanctionsChanges.reply(200, {
-      changes: claim(page, (changes) => changes.map(changeShown)),
-      next_before: found instanceof Part && last !== null ? last[0].id : null,
+      changes: claim(page.page, (changes) => changes.map(changeShown)),
+      next_before: page.next_before,
       files: claim(files, (events) => events.map(fileShown)),
-      files_whole: claim(filed, isWhole, isCut),
+      files_whole: claimWhole(filed),
       caveat: LIST_CHANGES_CAVEAT,
     });
   };
 }
-
-const holdsSome = (rows: readonly unknown[]): boolean => rows.length > 0;
-const isWhole = (): true => true;
-const isCut = (): false => false;
 
 function unavailable(reason: string) {
   return sanctionsChanges.reply(503, { error: 'unavailable', reason });

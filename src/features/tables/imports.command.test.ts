@@ -251,8 +251,8 @@ test('help shows what each command takes, in the words of its table', () => {
     'exhibit lists import FILE --list NAME [--source-url URL] [--as-of TIME] [--accept-smaller] ' +
       '[--origin observed|simulated] [--json]',
   ]);
-  expect(tableCommands[0]?.details).toContain(
-    '--role ROLE      for rows whose own words name none: ' +
-      'hot, cold, deposit, deployer, treasury, other',
+  expect(tableCommands[0]?.details?.join('\n')).toContain(
+    '--role ROLE        for rows whose own words name none: hot, cold, deposit, deployer, ' +
+      'treasury,\n                   other',
   );
 });

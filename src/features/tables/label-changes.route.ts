@@ -15,10 +15,11 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { decide, map, Part, Read, rowsSeen } from '../../evidence/reading.ts';
+import { Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { LabelChange, LabelChanges, LabelWords } from '../../ports/tables.ts';
 import { confidenceLevel } from './labels.ts';
+import { pageOfLog } from './log-page.ts';
 
 const LOG = { restsOn: ['label_changes'] } as const;
 
@@ -98,15 +99,13 @@ export function labelChangesHandler(log: LabelChanges): PlainHandler<typeof labe
       matchKey: parsed === null ? null : matchKey(parsed.address),
       limit: limit === undefined ? CHANGES_DEFAULT : limit,
     });
-    // A page of a longer log is whole as a page: it is full, and names what follows.
-    const page = decide(found, (changes) => changes.length > 0);
-    if (!(page instanceof Read)) {
+    const page = pageOfLog(found);
+    if (page instanceof Unread) {
       return labelChanges.reply(503, { error: 'unavailable', reason: page.why.reason });
     }
-    const last = rowsSeen(map(page, (changes) => changes.slice(-1)));
     return labelChanges.reply(200, {
-      changes: claim(page, (changes) => changes.map(changeShown)),
-      next_before: found instanceof Part && last !== null ? last[0].id : null,
+      changes: claim(page.page, (changes) => changes.map(changeShown)),
+      next_before: page.next_before,
       caveat: CHANGES_CAVEAT,
     });
   };

@@ -18,10 +18,11 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
-import { claim } from '../../evidence/claim.ts';
-import { decide, map, Part, Read, rowsSeen } from '../../evidence/reading.ts';
+import { claim, claimWhole } from '../../evidence/claim.ts';
+import { decide, Unread } from '../../evidence/reading.ts';
 import { DATED_BY } from '../../evidence/source.ts';
-import type { EntryLogged, OtherListChanges } from '../../ports/tables.ts';
+import type { OtherListChanges } from '../../ports/tables.ts';
+import { holdsSome, pageOfLog } from './log-page.ts';
 
 const LOG = { restsOn: ['other_list_changes'] } as const;
 
@@ -140,22 +141,20 @@ export function otherListChangesHandler(
       limit: limit === undefined ? LIST_CHANGES_DEFAULT : limit,
     });
     const filed = await log.imports({ ...of, limit: IMPORTS_MAX });
-    // A page of a longer log is whole as a page: it is full, and names what follows.
-    const page = decide(found, holdsSome);
+    const page = pageOfLog(found);
     const imports = decide(filed, holdsSome);
-    if (!(page instanceof Read)) return unavailable(page.why.reason);
-    if (!(imports instanceof Read)) return unavailable(imports.why.reason);
-    const last = rowsSeen(map(page, (changes) => changes.slice(-1)));
+    if (page instanceof Unread) return unavailable(page.why.reason);
+    if (imports instanceof Unread) return unavailable(imports.why.reason);
     return otherListChanges.reply(200, {
-      changes: claim(page, (changes) =>
+      changes: claim(page.page, (changes) =>
         changes.map(({ at, entries, before, ...change }) => ({
           ...change,
-          entries: entries.map(entryShown),
-          before: before === null ? null : before.map(entryShown),
+          entries: [...entries],
+          before: before === null ? null : [...before],
           at: formatIsoTime(at),
         })),
       ),
-      next_before: found instanceof Part && last !== null ? last[0].id : null,
+      next_before: page.next_before,
       imports: claim(imports, (all) =>
         all.map(({ at, counts, ...one }) => ({
           ...one,
@@ -163,15 +162,11 @@ export function otherListChangesHandler(
           counts: { ...counts },
         })),
       ),
-      imports_whole: claim(filed, isWhole, isCut),
+      imports_whole: claimWhole(filed),
       caveat: OTHER_LIST_CHANGES_CAVEAT,
     });
   };
 }
-
-const holdsSome = (rows: readonly unknown[]): boolean => rows.length > 0;
-const isWhole = (): true => true;
-const isCut = (): false => false;
 
 function keyOf(text: string): string {
   const known = parseKnownAddress(text);
@@ -180,8 +175,4 @@ function keyOf(text: string): string {
 
 function unavailable(reason: string) {
   return otherListChanges.reply(503, { error: 'unavailable', reason });
-}
-
-function entryShown(entry: EntryLogged) {
-  return { ...entry };
 }

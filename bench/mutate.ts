@@ -15,10 +15,10 @@ import {
   SHARES,
 } from '../src/features/sanctions/publication-gate.ts';
 import {
-  counted,
+  countAddresses,
   type ListedAddress,
+  ListRefused,
   type Publication,
-  Refused,
   withForms,
 } from '../src/sources/ofac/publication.ts';
 import {
@@ -91,7 +91,7 @@ function legacyOf({ published, addresses }: Publication): string {
 
 const isKnownForm = (address: string): boolean => parseKnownAddress(address) !== null;
 
-async function readText(text: string): Promise<Publication | Refused> {
+async function readText(text: string): Promise<Publication | ListRefused> {
   const bytes = Buffer.from(text, 'utf8');
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (let from = 0; from < bytes.byteLength; from += CHUNK_BYTES) {
@@ -101,9 +101,9 @@ async function readText(text: string): Promise<Publication | Refused> {
   try {
     const read = await readDocument(chunks());
     const digests = { sha256: '', sha256_xml: '', bytes: bytes.byteLength };
-    return withForms({ ...read, ...counted(read.addresses), ...digests }, isKnownForm);
+    return withForms({ ...read, ...countAddresses(read.addresses), ...digests }, isKnownForm);
   } catch (error) {
-    if (error instanceof Refused) return error;
+    if (error instanceof ListRefused) return error;
     throw error;
   }
 }
@@ -161,8 +161,8 @@ async function spoil(base: Base, random: Random) {
     const text = mutation === undefined ? null : mutation.of(base.text, random);
     if (mutation === undefined || text === null || text === base.text) continue;
     const read = await readText(text);
-    const outcome = read instanceof Refused ? 'reader' : judged(base.list, read, text);
-    const code = read instanceof Refused ? read.refusal.code : null;
+    const outcome = read instanceof ListRefused ? 'reader' : judged(base.list, read, text);
+    const code = read instanceof ListRefused ? read.refusal.code : null;
     return { mutation, outcome, code };
   }
 }
@@ -180,7 +180,7 @@ function say(line: string): void {
 
 async function listOf(text: string): Promise<Publication> {
   const read = await readText(text);
-  if (read instanceof Refused) throw read;
+  if (read instanceof ListRefused) throw read;
   return read;
 }
 

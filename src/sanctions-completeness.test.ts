@@ -13,11 +13,11 @@ import {
   SHARES,
 } from './features/sanctions/publication-gate.ts';
 import {
-  counted,
+  countAddresses,
   type Document,
   isRefusal,
-  type Refusal,
-  Refused,
+  ListRefused,
+  type PublicationRefusal,
 } from './sources/ofac/publication.ts';
 import {
   CONTAINER_LIMITS,
@@ -30,7 +30,7 @@ import { sdnAdvancedXml, sdnXml, type WorldParty } from './world/sdn-publication
 
 const CHUNK_BYTES = 64 * 1024;
 
-async function readParts(parts: readonly Uint8Array[]): Promise<Document | Refusal> {
+async function readParts(parts: readonly Uint8Array[]): Promise<Document | PublicationRefusal> {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (const part of parts) {
       for (let at = 0; at < part.byteLength; at += CHUNK_BYTES) {
@@ -41,7 +41,7 @@ async function readParts(parts: readonly Uint8Array[]): Promise<Document | Refus
   try {
     return await readDocument(chunks());
   } catch (error) {
-    if (error instanceof Refused) return error.refusal;
+    if (error instanceof ListRefused) return error.refusal;
     throw error;
   }
 }
@@ -90,9 +90,9 @@ function addressFeature(whole: Buffer): Element {
   return { opens: '<Feature ', closes: '</Feature>', counts };
 }
 
-function weighed(document: Document | Refusal) {
+function weighed(document: Document | PublicationRefusal) {
   if (isRefusal(document)) throw new Error(document.reason);
-  return { ...document, ...counted(document.addresses) };
+  return { ...document, ...countAddresses(document.addresses) };
 }
 
 const SHARES_CUT = [0.01, 0.1, 0.25, 0.49];

@@ -1,7 +1,11 @@
 // The recordings of the publisher's two formats for tests, and how a test reads an altered one.
 
 import { readFileSync } from 'node:fs';
-import { type Document, type Refusal, Refused } from '../sources/ofac/publication.ts';
+import {
+  type Document,
+  ListRefused,
+  type PublicationRefusal,
+} from '../sources/ofac/publication.ts';
 import { readDocument } from '../sources/ofac/read-publication.ts';
 
 /** The recordings of both formats, which say the same list. */
@@ -15,7 +19,10 @@ export const advanced = readFileSync(
 );
 
 /** What is read of a text that comes in chunks of so many bytes. */
-export async function readText(text: string, chunkBytes = 1000): Promise<Document | Refusal> {
+export async function readText(
+  text: string,
+  chunkBytes = 1000,
+): Promise<Document | PublicationRefusal> {
   return readBytes(Buffer.from(text, 'utf8'), chunkBytes);
 }
 
@@ -23,7 +30,7 @@ export async function readText(text: string, chunkBytes = 1000): Promise<Documen
 export async function readBytes(
   bytes: Uint8Array,
   chunkBytes: number,
-): Promise<Document | Refusal> {
+): Promise<Document | PublicationRefusal> {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < bytes.byteLength; at += chunkBytes) {
       yield bytes.subarray(at, at + chunkBytes);
@@ -32,7 +39,7 @@ export async function readBytes(
   try {
     return await readDocument(chunks());
   } catch (error) {
-    if (error instanceof Refused) return error.refusal;
+    if (error instanceof ListRefused) return error.refusal;
     throw error;
   }
 }

@@ -6,18 +6,18 @@ import { deployedAnswer, deployedCode, deployedCreations } from './deployers.ts'
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 
-function made(name: string): string {
+function makeUp(name: string): string {
   return madeUpAddress(WORLD_SEED, 'evm', name);
 }
 
 /** The addresses of the forensic record that the documentation names. */
 export const SANDBOX_SCORED = {
   /** Funded by the listed sandbox address, and paid a mixer and a flagged address. */
-  scored: made('sandbox scored'),
+  scored: makeUp('sandbox scored'),
   /** A proxy whose admin and owner may change it. */
-  proxy: made('sandbox proxy'),
+  proxy: makeUp('sandbox proxy'),
   /** Flagged by the sandbox table, which names it as the maker of the proxy. */
-  flagged: made('sandbox flagged'),
+  flagged: makeUp('sandbox flagged'),
 } as const;
 
 /** A contract of Ethereum that the registry of mixers names. */
@@ -35,7 +35,7 @@ const PROXY_CODE = `0x60806040${'5b'.repeat(60)}`;
 const SLOTS: ReadonlyMap<string, string> = new Map([
   [
     '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc',
-    made('sandbox implementation'),
+    makeUp('sandbox implementation'),
   ],
   ['0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103', SANDBOX_SCORED.flagged],
 ]);
@@ -81,7 +81,7 @@ export function storageAt(account: Account, slot: string): string {
 }
 
 /** What an account answers to a call; `null` where it refuses it. */
-export function calledAt(account: Account, data: string): string | null {
+export function answerCall(account: Account, data: string): string | null {
   const asked = data.toLowerCase();
   if (ISSUERS.has(account.address.toLowerCase())) {
     return word(asked.endsWith(SANDBOX_SCORED.flagged.slice(2)) ? '0x1' : '0x0');

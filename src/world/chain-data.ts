@@ -74,7 +74,7 @@ const WEI = 10n ** 18n;
 /** The simulated chains of a seed. `now` is Unix seconds. */
 export function worldChains(now: () => number, seed: string): WorldChains {
   const chains = new Map(
-    EVM_CHAINS.map((name) => [Number(CHAINS[name].chain_id), simulated(name, seed, now)]),
+    EVM_CHAINS.map((name) => [Number(CHAINS[name].chain_id), simulateChain(name, seed, now)]),
   );
   const of = (chainId: number) => chains.get(chainId);
   return {
@@ -103,7 +103,7 @@ type Simulated = {
   readonly rowsIn: (from: number, to: number) => readonly ExplorerRow[];
 };
 
-function simulated(name: EvmChainName, seed: string, now: () => number): Simulated {
+function simulateChain(name: EvmChainName, seed: string, now: () => number): Simulated {
   const { blockS, eventS } = PACE[name];
   const byAddress: Lists = new Map();
   const byToken: Lists = new Map();
@@ -134,11 +134,11 @@ function simulated(name: EvmChainName, seed: string, now: () => number): Simulat
   };
   const rowsOf = (address: string) => {
     grow();
-    return heldIn(byAddress, address);
+    return rowsUnder(byAddress, address);
   };
   const rowsOfToken = (token: string) => {
     grow();
-    return heldIn(byToken, token);
+    return rowsUnder(byToken, token);
   };
   const rowsIn = (from: number, to: number) => {
     grow();
@@ -149,7 +149,7 @@ function simulated(name: EvmChainName, seed: string, now: () => number): Simulat
 
 type Lists = Map<string, ExplorerRow[]>;
 
-function heldIn(lists: Lists, key: string): readonly ExplorerRow[] {
+function rowsUnder(lists: Lists, key: string): readonly ExplorerRow[] {
   const held = lists.get(key);
   return held === undefined ? [] : [...held];
 }

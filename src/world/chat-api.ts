@@ -27,10 +27,18 @@ export function isChatFault(text: string): text is ChatFault {
 type Platform = 'slack' | 'discord' | 'telegram';
 
 /** A post that a platform took. `to` is where it stands: nothing that opens anything. */
-export type Posted = { readonly platform: Platform; readonly to: string; readonly body: unknown };
+export type ChatCallMade = {
+  readonly platform: Platform;
+  readonly to: string;
+  readonly body: unknown;
+};
 
 /** What is asked, as far as an answer rests on it. */
-type Asked = { readonly path: string; readonly body: unknown; readonly authorization: string };
+type ChatRequest = {
+  readonly path: string;
+  readonly body: unknown;
+  readonly authorization: string;
+};
 type Reply = { readonly status: number; readonly headers?: object; readonly body: string };
 
 const RETRY_S = 2;
@@ -54,7 +62,10 @@ function fieldOf(body: unknown, name: string): unknown {
 
 const SLACK_WEBHOOK = /^\/services\/(T\w+)\/(B\w+)\/\w+$/;
 
-function slackReply({ path, body, authorization }: Asked, fault: ChatFault | null): Reply | null {
+function slackReply(
+  { path, body, authorization }: ChatRequest,
+  fault: ChatFault | null,
+): Reply | null {
   const isHook = SLACK_WEBHOOK.test(path);
   if (!isHook && path !== '/api/chat.postMessage' && path !== '/api/auth.test') return null;
   const limited = { 'retry-after': String(RETRY_S) };
@@ -77,7 +88,7 @@ function slackReply({ path, body, authorization }: Asked, fault: ChatFault | nul
 
 const DISCORD_WEBHOOK = /^\/api\/v10\/webhooks\/(\d+)\/[\w-]+$/;
 
-function discordReply({ path, body }: Asked, fault: ChatFault | null): Reply | null {
+function discordReply({ path, body }: ChatRequest, fault: ChatFault | null): Reply | null {
   const [, id] = DISCORD_WEBHOOK.exec(path.split('?')[0] ?? '') ?? [];
   if (id === undefined) return null;
   if (fault === 'revoked') return json(404, { message: 'Unknown Webhook', code: 10_015 });
@@ -99,7 +110,7 @@ function discordReply({ path, body }: Asked, fault: ChatFault | null): Reply | n
 
 const TELEGRAM_CALL = /^\/bot(\d+:[\w-]+)\/(getMe|getChat|sendMessage)$/;
 
-function telegramReply({ path, body }: Asked, fault: ChatFault | null): Reply | null {
+function telegramReply({ path, body }: ChatRequest, fault: ChatFault | null): Reply | null {
   const [, , method] = TELEGRAM_CALL.exec(path) ?? [];
   if (method === undefined) return null;
   const failed = (code: number, description: string, parameters?: object) =>
@@ -141,7 +152,7 @@ export type StartedChats = {
   /** The root of each, as a setting has it. */
   readonly roots: { readonly [P in Platform]: string };
   /** What was taken, in the order in which it was. */
-  readonly posted: readonly Posted[];
+  readonly posted: readonly ChatCallMade[];
   /** Every path that was asked, taken or not. */
   readonly asked: readonly string[];
   /** Has the platforms fail; a function is asked anew for each post. */
@@ -158,7 +169,7 @@ const KEPT_MAX = 10_000;
 export async function startChats(): Promise<StartedChats> {
   let faultOf: (path: string) => ChatFault | null = () => null;
   const hanging = new Set<ServerResponse>();
-  const posted: Posted[] = [];
+  const posted: ChatCallMade[] = [];
   const asked: string[] = [];
 
   const answer = async (

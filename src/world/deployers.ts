@@ -9,22 +9,22 @@ import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 import type { WorldPool } from './venue-api.ts';
 
-function made(name: string): string {
+function makeUp(name: string): string {
   return madeUpAddress(WORLD_SEED, 'evm', name);
 }
 
 /** The deployers that the documentation names. */
 export const SANDBOX_DEPLOYERS = {
   /** Every listed launch has died. */
-  allDied: made('sandbox deployer all died'),
+  allDied: makeUp('sandbox deployer all died'),
   /** One launch lives, one that its factory made has died; the rest are no tokens. */
-  mixed: made('sandbox deployer mixed'),
+  mixed: makeUp('sandbox deployer mixed'),
   /** Launched tokens that no venue lists. */
-  unlisted: made('sandbox deployer unlisted'),
+  unlisted: makeUp('sandbox deployer unlisted'),
   /** Made no contract. */
-  none: made('sandbox deployer none'),
+  none: makeUp('sandbox deployer none'),
   /** Made a token, and nobody has walked it yet. */
-  unwalked: made('sandbox deployer unwalked'),
+  unwalked: makeUp('sandbox deployer unwalked'),
 } as const;
 
 /** A contract that somebody made. */
@@ -42,7 +42,7 @@ type Facts = Partial<Pick<WorldContract, 'factory' | 'kind' | 'pools' | 'transfe
 
 function contract(name: string, maker: string, facts: Facts = {}): WorldContract {
   const bare = { factory: null, kind: 'erc20', pools: [], transfers: 3 } as const;
-  return { address: made(name), maker, ...bare, ...facts };
+  return { address: makeUp(name), maker, ...bare, ...facts };
 }
 
 function pool(liquidityUsd: number, volumeUsd24h: number): WorldPool[] {
@@ -50,7 +50,7 @@ function pool(liquidityUsd: number, volumeUsd24h: number): WorldPool[] {
 }
 
 const { allDied, mixed, unlisted, unwalked } = SANDBOX_DEPLOYERS;
-const FACTORY = made('sandbox factory');
+const FACTORY = makeUp('sandbox factory');
 
 /** Every contract that a deployer of the sandbox made, oldest first. */
 export const WORLD_CONTRACTS: readonly WorldContract[] = [
@@ -127,7 +127,7 @@ export function deployerRows(beginAt: number): Draft[] {
           ];
     const token = { address, symbol: `RUG${n}`, decimals: 18 };
     const moved = Array.from({ length: kind === 'erc20' ? one.transfers : 0 }, (_, i): Draft => {
-      const to = made(`sandbox holder ${n} ${i}`);
+      const to = makeUp(`sandbox holder ${n} ${i}`);
       const given = { kind: 'token', tx: txOf(`moved ${n} ${i}`), at: at + 1, token } as const;
       return { ...given, from: maker, to, value: 10n ** 18n, success: true };
     });
@@ -142,7 +142,7 @@ const WORLD_ROUTER = '0x7a250d5630b4cf539739df2c5dacb4c659f2488d';
 /** What a launch of the schedule, and the first transfer of its token, left on the chain. */
 export function launchRows({ n, at, address, maker, tx, ...launch }: EvmLaunch): Draft[] {
   const token = { address, symbol: `NEW${n % 1_000}`, decimals: 18 };
-  const to = made(`holder of launch ${n}`);
+  const to = makeUp(`holder of launch ${n}`);
   const facts = { at, success: true, from: maker } as const;
   return [
     { ...facts, kind: 'native', tx, to: address, value: 0n, token: null, created: address },

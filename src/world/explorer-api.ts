@@ -6,7 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { contractAnswer } from './account-state.ts';
 import type { ExplorerChains, ExplorerRow } from './chain-types.ts';
-import { launchLogs, launchTransaction } from './launch-logs.ts';
+import { evmLaunchAnswer, launchLogs } from './launch-logs.ts';
 import { BAD_GATEWAY_PAGE, bodyOf, drip, type StandIn, startStandIn } from './stand-in.ts';
 
 /** The faults that an explorer can be given. */
@@ -144,13 +144,13 @@ function answerTo(chains: ExplorerChains, asked: Question, fault: ExplorerFault 
     );
   }
   if (asked.action === 'getLogs' && fault === null) return json(launchLogs(chains, asked));
-  const told = fault === null ? launchTransaction(asked.action, asked.params) : null;
+  const told = fault === null ? evmLaunchAnswer(asked.action, asked.params) : null;
   const contract =
     fault === null && told === null ? contractAnswer(asked.action, asked.params) : told;
   if (contract !== null) return json(contract);
   const list = Object.keys(LISTS).find((name): name is ListAction => name === asked.action);
   const whole =
-    list === undefined ? node(chains, asked, fault) : listed(chains, asked, list, fault);
+    list === undefined ? node(chains, asked, fault) : answerList(chains, asked, list, fault);
   if (fault !== 'cut-body') return whole;
   return { ...whole, text: whole.text.slice(0, Math.floor(whole.text.length / 2)) };
 }
@@ -166,24 +166,24 @@ function rateLimited({ dialect }: Question): Answer {
 }
 
 function node(chains: ExplorerChains, asked: Question, fault: ExplorerFault | null): Answer {
-  const said = (result: unknown) => json({ jsonrpc: '2.0', id: 1, result });
+  const answer = (result: unknown) => json({ jsonrpc: '2.0', id: 1, result });
   const { chainId, action, block } = asked;
-  if (fault === 'wrong-type' || fault === 'unknown-empty') return said(null);
+  if (fault === 'wrong-type' || fault === 'unknown-empty') return answer(null);
   if (action === 'eth_chainId')
-    return said(hex(fault === 'wrong-chain-id' ? chainId + 1 : chainId));
-  if (action === 'eth_blockNumber') return said(hex(chains.headOf(chainId)));
+    return answer(hex(fault === 'wrong-chain-id' ? chainId + 1 : chainId));
+  if (action === 'eth_blockNumber') return answer(hex(chains.headOf(chainId)));
   const number = Number(block);
   if (action !== 'eth_getBlockByNumber' || !Number.isSafeInteger(number)) {
     return notOk('Error! Missing Or invalid Action name');
   }
-  return said({ number: hex(number), timestamp: hex(chains.timeOf(chainId, number)) });
+  return answer({ number: hex(number), timestamp: hex(chains.timeOf(chainId, number)) });
 }
 
 function hex(value: number): string {
   return `0x${value.toString(16)}`;
 }
 
-function listed(
+function answerList(
   chains: ExplorerChains,
   asked: Question,
   action: ListAction,
@@ -244,7 +244,7 @@ const EMPTY: Readonly<Record<ExplorerCall['dialect'], Readonly<Record<ListAction
 type Written = Readonly<Record<string, string>>;
 type Writer = (row: ExplorerRow, asked: Question, chains: ExplorerChains) => Written;
 
-function written(text: string | undefined): string {
+function textOrEmpty(text: string | undefined): string {
   return text === undefined ? '' : text;
 }
 
@@ -254,7 +254,7 @@ function common(row: ExplorerRow, { chainId }: Question, chains: ExplorerChains)
     timeStamp: String(row.at),
     from: row.from,
     to: row.created === undefined ? row.to : '',
-    contractAddress: written(row.created),
+    contractAddress: textOrEmpty(row.created),
     value: row.value.toString(),
     gas: '21000',
     gasUsed: '21000',

@@ -4,13 +4,13 @@
 
 import type { ServerResponse } from 'node:http';
 import type { WorldChains } from './chain-types.ts';
-import { nodeAnswer, REORG_DEPTH_MAX, type RpcFault } from './json-rpc.ts';
+import { type NodeFaultName, nodeAnswer, REORG_DEPTH_MAX } from './json-rpc.ts';
 import { answerPage, bodyOf, drip, type StandIn, startStandIn } from './stand-in.ts';
 
 /** The parts of the nodes. */
 type NodesOptions = {
   readonly chains: WorldChains;
-  readonly fault: (chainId: number) => RpcFault | null;
+  readonly fault: (chainId: number) => NodeFaultName | null;
   readonly reorgs: (chainId: number) => readonly number[];
 };
 
@@ -68,7 +68,7 @@ function questionIn(body: string): unknown {
 /** The nodes on a port of 127.0.0.1. */
 export type StartedNodes = {
   readonly url: (chainId: number) => URL;
-  readonly fault: (fault: RpcFault | null) => void;
+  readonly fault: (fault: NodeFaultName | null) => void;
   /** Replaces the newest blocks of a chain, 1 to 64 of them, by others. */
   readonly reorg: (chainId: number, depth: number) => void;
   readonly close: () => Promise<void>;
@@ -76,7 +76,7 @@ export type StartedNodes = {
 
 /** Starts the nodes of the simulated chains on a free port of 127.0.0.1. */
 export async function startNodes(chains: WorldChains): Promise<StartedNodes> {
-  let fault: RpcFault | null = null;
+  let fault: NodeFaultName | null = null;
   const reorgs = new Map<number, number[]>();
   const of = (chainId: number): number[] => {
     const known = reorgs.get(chainId);

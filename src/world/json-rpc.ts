@@ -9,7 +9,7 @@ import {
   logsBloom,
   receiptsRoot,
 } from '../chain/receipts-root.ts';
-import { balanceAt, calledAt, codeAt, nonceAt, storageAt } from './account-state.ts';
+import { answerCall, balanceAt, codeAt, nonceAt, storageAt } from './account-state.ts';
 import type { ExplorerRow, WorldChains } from './chain-types.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
@@ -25,10 +25,10 @@ export const RPC_FAULTS = [
   'timeout',
   'error500',
 ] as const;
-export type RpcFault = (typeof RPC_FAULTS)[number];
+export type NodeFaultName = (typeof RPC_FAULTS)[number];
 
 /** Whether a word of the configuration names a fault of a node. */
-export function isRpcFault(text: string): text is RpcFault {
+export function isRpcFault(text: string): text is NodeFaultName {
   return RPC_FAULTS.some((fault) => fault === text);
 }
 
@@ -36,7 +36,7 @@ export function isRpcFault(text: string): text is RpcFault {
 type NodeOptions = {
   readonly chains: WorldChains;
   readonly chainId: number;
-  readonly fault: () => RpcFault | null;
+  readonly fault: () => NodeFaultName | null;
   readonly reorgs: readonly number[];
 };
 
@@ -108,7 +108,7 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
   eth_call: (options, [call]) => {
     const field = (name: string): unknown =>
       typeof call === 'object' && call !== null ? Reflect.get(call, name) : undefined;
-    const said = calledAt(accountOf(options, field('to')), String(field('data')));
+    const said = answerCall(accountOf(options, field('to')), String(field('data')));
     if (said === null) throw new Refused(3, 'execution reverted');
     return said;
   },
@@ -246,7 +246,7 @@ function transactionFields(tx: WorldTransaction): Readonly<Record<string, unknow
 }
 
 /** What a transaction's logs say, wherever they stand. */
-function saidIn(tx: WorldTransaction): CommittedLog[] {
+function logContents(tx: WorldTransaction): CommittedLog[] {
   return tokenRows(tx).map((row) => ({
     address: String(row.token?.address),
     topics: [TRANSFER, word(row.from), word(row.to)],
@@ -255,7 +255,7 @@ function saidIn(tx: WorldTransaction): CommittedLog[] {
 }
 
 function logsIn(tx: WorldTransaction): Readonly<Record<string, unknown>>[] {
-  return saidIn(tx).map((said, i) => ({
+  return logContents(tx).map((said, i) => ({
     ...said,
     blockNumber: hex(tx.block),
     blockHash: tx.blockHash,
@@ -284,7 +284,7 @@ function receiptOf(tx: WorldTransaction): Readonly<Record<string, unknown>> {
     gasUsed: hex(GAS),
     effectiveGasPrice: '0x3b9aca00',
     logs: logsIn(tx),
-    logsBloom: logsBloom(saidIn(tx)),
+    logsBloom: logsBloom(logContents(tx)),
     type: '0x0',
   };
 }
@@ -293,9 +293,15 @@ function gasUpTo({ index }: WorldTransaction): number {
   return (index + 1) * GAS;
 }
 
-function committed(tx: WorldTransaction): CommittedReceipt {
+function commitReceipt(tx: WorldTransaction): CommittedReceipt {
   const outcome = tx.success ? 1 : 0;
-  return { type: 0, outcome, cumulativeGasUsed: BigInt(gasUpTo(tx)), logs: saidIn(tx), more: [] };
+  return {
+    type: 0,
+    outcome,
+    cumulativeGasUsed: BigInt(gasUpTo(tx)),
+    logs: logContents(tx),
+    more: [],
+  };
 }
 
 function blockOf(options: NodeOptions, number: number | null, full: unknown): unknown {
@@ -309,8 +315,8 @@ function blockOf(options: NodeOptions, number: number | null, full: unknown): un
     miner: `0x${'0'.repeat(40)}`,
     gasLimit: '0x1c9c380',
     gasUsed: hex(transactions.length * GAS),
-    logsBloom: logsBloom(transactions.flatMap(saidIn)),
-    receiptsRoot: receiptsRoot(transactions.map(committed)),
+    logsBloom: logsBloom(transactions.flatMap(logContents)),
+    receiptsRoot: receiptsRoot(transactions.map(commitReceipt)),
     transactions: transactions.map((tx) => (full === true ? transactionFields(tx) : tx.hash)),
     uncles: [],
     withdrawals: [],

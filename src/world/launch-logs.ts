@@ -18,11 +18,11 @@ const MINT = declaredEvent(
 ).topic;
 const TOKENS_IN = 5n * 10n ** 23n;
 
-type Asked = { readonly chainId: number; readonly params: URLSearchParams };
+type LogQuery = { readonly chainId: number; readonly params: URLSearchParams };
 type Log = { readonly address: string; readonly topics: readonly string[]; readonly data: string };
 
 /** The logs that a question names, in an explorer's own envelope. */
-export function launchLogs(chains: ExplorerChains, { chainId, params }: Asked): object {
+export function launchLogs(chains: ExplorerChains, { chainId, params }: LogQuery): object {
   const launch = chainId === ETHEREUM_ID ? launchAsked(params) : undefined;
   const rows = launch === undefined ? [] : rowsOf(launch, chains);
   const [from, to] = [Number(params.get('fromBlock')), Number(params.get('toBlock'))];
@@ -94,7 +94,7 @@ function hex(value: number): string {
 }
 
 /** Who signed a transaction of a launch; `null` for an action that asks something else. */
-export function launchTransaction(action: string, params: URLSearchParams): object | null {
+export function evmLaunchAnswer(action: string, params: URLSearchParams): object | null {
   const hash = String(params.get('txhash'));
   const from = evmLaunchOfTx(hash)?.maker;
   if (from === undefined) return null;

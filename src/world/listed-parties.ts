@@ -96,11 +96,11 @@ function makeUpStanding(seed: string): WorldParty[] {
   );
   const holders = Math.ceil(rows.length / ADDRESSES_PER_PARTY);
   return Array.from({ length: holders + PARTIES_WITHOUT_ADDRESS }, (_, i) =>
-    madeUpParty(i + 1, rows.slice(i * ADDRESSES_PER_PARTY, (i + 1) * ADDRESSES_PER_PARTY)),
+    makeUpParty(i + 1, rows.slice(i * ADDRESSES_PER_PARTY, (i + 1) * ADDRESSES_PER_PARTY)),
   );
 }
 
-function madeUpParty(at: number, addresses: WorldParty['addresses']): WorldParty {
+function makeUpParty(at: number, addresses: WorldParty['addresses']): WorldParty {
   const program = PROGRAMS[at % PROGRAMS.length];
   const type = TYPES[at % TYPES.length];
   if (program === undefined || type === undefined) throw new Error('a table of the world is empty');

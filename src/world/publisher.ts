@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WORLD_SEED, worldPublicationAt } from './listed-parties.ts';
-import { sdnAdvancedXml, sdnXml, type WorldPublication, zipped } from './sdn-publication.ts';
+import { sdnAdvancedXml, sdnXml, type WorldPublication, zipFile } from './sdn-publication.ts';
 import { drip, type StandIn, startStandIn } from './stand-in.ts';
 
 /** The faults that the publisher can be given. */
@@ -124,7 +124,7 @@ function sendFile(
   if (!valid || options.now() > signed + LINK_TTL_S) return deny(response, 403, 'AccessDenied');
   const { bytes, etag, modified } = documents(name);
   const headers = { etag, 'last-modified': modified };
-  if (unchanged(request, etag, modified)) {
+  if (isUnchanged(request, etag, modified)) {
     response.writeHead(304, headers).end();
     return true;
   }
@@ -139,7 +139,7 @@ function sendFile(
   return true;
 }
 
-function unchanged(request: IncomingMessage, etag: string, modified: string): boolean {
+function isUnchanged(request: IncomingMessage, etag: string, modified: string): boolean {
   const known = request.headers['if-none-match'];
   if (known !== undefined) return known === etag;
   return request.headers['if-modified-since'] === modified;
@@ -184,17 +184,17 @@ function bytesOf(
   fault: PublisherFault | null,
 ): Buffer {
   const advanced = name.startsWith('SDN_ADVANCED');
-  const held = fault === null ? publication : lessened(publication, fault);
+  const held = fault === null ? publication : lessen(publication, fault);
   const xml = advanced ? sdnAdvancedXml(held) : sdnXml(held);
-  const text = fault === null ? xml : damaged(xml, fault);
+  const text = fault === null ? xml : damageFile(xml, fault);
   // A web server's error page and the delimited file come as they are, whatever was asked for.
   const plain = !name.endsWith('.ZIP') || fault === 'html' || fault === 'delimited';
   if (plain) return Buffer.from(text, 'utf8');
-  return zipped(advanced ? 'SDN_ADVANCED.XML' : 'SDN.XML', Buffer.from(text, 'utf8'));
+  return zipFile(advanced ? 'SDN_ADVANCED.XML' : 'SDN.XML', Buffer.from(text, 'utf8'));
 }
 
 /** The faults of what is published. */
-function lessened(publication: WorldPublication, fault: PublisherFault): WorldPublication {
+function lessen(publication: WorldPublication, fault: PublisherFault): WorldPublication {
   const { published, parties } = publication;
   if (fault === 'empty-list') return { published, parties: [] };
   if (fault === 'older') return { published: '2026-09-24', parties };
@@ -232,7 +232,7 @@ const DELIMITED =
   '36,"AEROCARIBBEAN AIRLINES",-0- ,"CUBA",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \r\n';
 
 /** The faults of the document. */
-function damaged(xml: string, fault: PublisherFault): string {
+function damageFile(xml: string, fault: PublisherFault): string {
   switch (fault) {
     case 'truncated':
       return xml.slice(0, Math.floor(xml.length / 2));

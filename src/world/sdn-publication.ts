@@ -50,19 +50,19 @@ function legacyEntry({ uid, type, name, programs, remarks, addresses }: WorldPar
   const ids = addresses.flatMap(({ currency, address }, at) => [
     '      <id>',
     `        <uid>${Number(uid) * 1000 + at}</uid>`,
-    `        <idType>${escaped(LABEL + currency)}</idType>`,
-    `        <idNumber>${escaped(address)}</idNumber>`,
+    `        <idType>${escapeXml(LABEL + currency)}</idType>`,
+    `        <idNumber>${escapeXml(address)}</idNumber>`,
     '      </id>',
   ]);
   return [
     '  <sdnEntry>',
-    `    <uid>${escaped(uid)}</uid>`,
-    ...(name.first === undefined ? [] : [`    <firstName>${escaped(name.first)}</firstName>`]),
-    `    <lastName>${escaped(name.last)}</lastName>`,
+    `    <uid>${escapeXml(uid)}</uid>`,
+    ...(name.first === undefined ? [] : [`    <firstName>${escapeXml(name.first)}</firstName>`]),
+    `    <lastName>${escapeXml(name.last)}</lastName>`,
     `    <sdnType>${type}</sdnType>`,
-    ...(remarks === undefined ? [] : [`    <remarks>${escaped(remarks)}</remarks>`]),
+    ...(remarks === undefined ? [] : [`    <remarks>${escapeXml(remarks)}</remarks>`]),
     '    <programList>',
-    ...programs.map((program) => `      <program>${escaped(program)}</program>`),
+    ...programs.map((program) => `      <program>${escapeXml(program)}</program>`),
     '    </programList>',
     ...(ids.length === 0 ? [] : ['    <idList>', ...ids, '    </idList>']),
     '  </sdnEntry>',
@@ -113,10 +113,10 @@ function currencyFeatures(parties: readonly WorldParty[]): ReadonlyMap<string, n
 }
 
 function referenceLines(currencies: ReadonlyMap<string, number>): string[] {
-  const features = [...currencies].map(
-    ([code, id]) =>
-      `      <FeatureType ID="${id}" FeatureTypeGroupID="1">${escaped(LABEL + code)}</FeatureType>`,
-  );
+  const features = [...currencies].map(([code, id]) => {
+    const label = escapeXml(LABEL + code);
+    return `      <FeatureType ID="${id}" FeatureTypeGroupID="1">${label}</FeatureType>`;
+  });
   return [
     '  <ReferenceValueSets>',
     ...table('DocNameStatus', { 1: 'Primary Latin', 2: 'Others' }),
@@ -186,7 +186,7 @@ function partyLines(party: WorldParty, currencies: ReadonlyMap<string, number>):
 }
 
 function namePart(group: number, text: string): string {
-  return `<NamePartValue NamePartGroupID="${group}" ${LATIN}>${escaped(text)}</NamePartValue>`;
+  return `<NamePartValue NamePartGroupID="${group}" ${LATIN}>${escapeXml(text)}</NamePartValue>`;
 }
 
 function featureLines(
@@ -200,7 +200,7 @@ function featureLines(
     `        <Feature ID="${id}" FeatureTypeID="${currencies.get(currency)}">`,
     `          <FeatureVersion ID="${id}" ReliabilityID="1">`,
     '            <Comment />',
-    `            <VersionDetail DetailTypeID="1432">${escaped(address)}</VersionDetail>`,
+    `            <VersionDetail DetailTypeID="1432">${escapeXml(address)}</VersionDetail>`,
     '          </FeatureVersion>',
     `          <IdentityReference IdentityID="${uid}" IdentityFeatureLinkTypeID="1" />`,
     '        </Feature>',
@@ -234,7 +234,7 @@ function measure(id: number, typeId: number, program: string | null): string[] {
 function comment(indent: string, text: string | undefined): string {
   return text === undefined
     ? `${indent}<Comment />`
-    : `${indent}<Comment>${escaped(text)}</Comment>`;
+    : `${indent}<Comment>${escapeXml(text)}</Comment>`;
 }
 
 function dayLines(iso: string, indent: string): string[] {
@@ -250,7 +250,7 @@ function partsOf(iso: string): { year: string; month: string; day: string } {
   return { year: iso.slice(0, 4), month: iso.slice(5, 7), day: iso.slice(8, 10) };
 }
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
@@ -264,7 +264,7 @@ const ZIP_VERSION = 20;
 const ZIP_DAY = 0x21;
 
 /** An archive with one deflated member. */
-export function zipped(name: string, bytes: Uint8Array): Buffer {
+export function zipFile(name: string, bytes: Uint8Array): Buffer {
   const label = Buffer.from(name, 'ascii');
   const packed = deflateRawSync(bytes);
   const shared = Buffer.alloc(26);

@@ -3,7 +3,7 @@
 // encoding `json`, lists newest first with `before`, `until` and `limit`, and faults on demand.
 
 import type { WorldLaunch } from './solana-launches.ts';
-import { launchTransaction, watchedBy } from './solana-transactions.ts';
+import { isWatchedBy, launchTransaction } from './solana-transactions.ts';
 import { answerPage, bodyOf, startStandIn } from './stand-in.ts';
 
 /** The faults that a Solana node can be given. */
@@ -65,7 +65,7 @@ export async function startSolana(launches: () => readonly WorldLaunch[]): Promi
       if (fault === 'error500') return answerPage(response, 500);
       if (fault === 'html') return answerPage(response, 200);
       if (fault === 'rate-limited') return void response.writeHead(429).end();
-      const said = answered({ launches: launches(), fault }, method, params);
+      const said = answerMethod({ launches: launches(), fault }, method, params);
       const text = JSON.stringify({ jsonrpc: '2.0', ...said, id });
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(fault === 'cut-body' ? text.slice(0, -1) : text);
@@ -82,9 +82,13 @@ export async function startSolana(launches: () => readonly WorldLaunch[]): Promi
   };
 }
 
-type Asked = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
+type RpcRequest = {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: readonly unknown[];
+};
 
-function questionIn(body: string): Asked {
+function questionIn(body: string): RpcRequest {
   try {
     const told: unknown = JSON.parse(body);
     const field = (name: string): unknown => Reflect.get(Object(told), name);
@@ -98,7 +102,7 @@ function questionIn(body: string): Asked {
 
 type Node = { readonly launches: readonly WorldLaunch[]; readonly fault: SolanaFault | null };
 
-function answered(node: Node, method: string, params: readonly unknown[]) {
+function answerMethod(node: Node, method: string, params: readonly unknown[]) {
   try {
     const answer = METHODS[method];
     if (answer === undefined) throw new Refused(-32601, 'Method not found');
@@ -122,7 +126,8 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
   getTokenAccountsByOwner: ({ launches }) => {
     return { context: { slot: slotAt(launches[0] === undefined ? 0 : launches[0].at) }, value: [] };
   },
-  getSignaturesForAddress: (node, [address, how]) => listed(node, String(address), Object(how)),
+  getSignaturesForAddress: (node, [address, how]) =>
+    listSignatures(node, String(address), Object(how)),
   getTransaction: ({ launches, fault }, [signature, how]) => {
     const encoding = Reflect.get(Object(how), 'encoding');
     const version = Reflect.get(Object(how), 'maxSupportedTransactionVersion');
@@ -141,8 +146,8 @@ function slotAt(at: number): number {
 }
 
 /** The transactions that an account stands in: newest first, of a pruned node the newest alone. */
-function listed({ launches, fault }: Node, address: string, how: object): unknown[] {
-  const own = launches.filter((one) => watchedBy(one, address));
+function listSignatures({ launches, fault }: Node, address: string, how: object): unknown[] {
+  const own = launches.filter((one) => isWatchedBy(one, address));
   const kept = fault === 'pruned' ? own.slice(0, 1) : own;
   const {
     before,

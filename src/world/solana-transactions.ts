@@ -84,7 +84,7 @@ const SHAPES: { readonly [K in LaunchKind]: Shape } = {
 };
 
 /** Whether a launch stands in the list of an account. */
-export function watchedBy({ kind, mint, deployer }: WorldLaunch, address: string): boolean {
+export function isWatchedBy({ kind, mint, deployer }: WorldLaunch, address: string): boolean {
   const { marker, program } = SHAPES[kind];
   return [program, marker?.[1], mint, deployer].includes(address);
 }

@@ -15,7 +15,7 @@ import {
 } from '../../testing/bitcoin-chain.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
 import { etlFiles } from './etl-files.ts';
-import { bitcoinNode, FINAL_DEPTH, signedBy } from './node.ts';
+import { bitcoinNode, FINAL_DEPTH, signatureScope } from './node.ts';
 
 const COIN = 100_000_000;
 const etlTold = z.looseObject({ outputs: z.array(z.looseObject({})) });
@@ -305,12 +305,12 @@ describe('an input is signed', () => {
     ['so that nothing tells it where the source leaves witnesses out', P2WPKH, '', null, null],
     ['whole where the script itself tells it', null, push(signature(ALL)), null, 'whole'],
   ])('%s', (_name, owner, script, witness, signed) => {
-    expect(signedBy(owner, script, witness)).toBe(signed);
+    expect(signatureScope(owner, script, witness)).toBe(signed);
   });
 
   test('as far as a cut script tells', () => {
-    expect(signedBy(null, '4d', [])).toBe('in_part');
-    expect(signedBy(null, '4c', null)).toBeNull();
-    expect(signedBy(null, push(signature(ALL)).slice(0, -4), [])).toBe('in_part');
+    expect(signatureScope(null, '4d', [])).toBe('in_part');
+    expect(signatureScope(null, '4c', null)).toBeNull();
+    expect(signatureScope(null, push(signature(ALL)).slice(0, -4), [])).toBe('in_part');
   });
 });

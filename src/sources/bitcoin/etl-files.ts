@@ -20,7 +20,7 @@ import {
 import { inputFile, inputPaths } from '../files/input-file.ts';
 import { ImportFault } from '../files/text-lines.ts';
 import { jsonIn, outsideRow } from '../http/fetch.ts';
-import { signedBy } from './node.ts';
+import { signatureScope } from './node.ts';
 
 /** The longest line: a transaction of a full block, in characters. */
 const LINE_CHARS_MAX = 64 * 1024 * 1024;
@@ -43,7 +43,7 @@ export const etlFiles: BitcoinFiles = (paths) => {
   return {
     refused: () => refused,
     blocks: async function* (signal) {
-      const files = await sorted(paths, signal);
+      const files = await sortFiles(paths, signal);
       let last = -1;
       let open: Gathered | null = null;
       for (const path of files.paths) {
@@ -65,7 +65,7 @@ export const etlFiles: BitcoinFiles = (paths) => {
             tally(refused, 'not_in_block_order');
             continue;
           }
-          if (open === null) open = gathered(row.row, row.block_hash);
+          if (open === null) open = newBlock(row.row, row.block_hash);
           if (open.transactions.has(row.row.tx)) tally(refused, 'twice');
           else open.transactions.set(row.row.tx, row.row);
           if (open.transactions.size > TRANSACTIONS_MAX) throw tooMany();
@@ -88,7 +88,7 @@ type Gathered = {
   isBroken: boolean;
 };
 
-function gathered({ block, at }: BitcoinTransaction, hash: string): Gathered {
+function newBlock({ block, at }: BitcoinTransaction, hash: string): Gathered {
   return { block, at, hash, transactions: new Map(), isBroken: false };
 }
 
@@ -102,7 +102,7 @@ function wholeOf(
 }
 
 /** Reads the block rows, and puts the files of transactions in order. */
-async function sorted(paths: readonly string[], signal: AbortSignal): Promise<Files> {
+async function sortFiles(paths: readonly string[], signal: AbortSignal): Promise<Files> {
   const counts = new Map<number, EtlBlock>();
   const found: { readonly path: string; readonly from: number }[] = [];
   for (const path of await pathsOf(paths)) {
@@ -277,7 +277,7 @@ function inputsOf(told: z.output<typeof transactionRow>['inputs']): readonly Bit
   const coins = coinsOf(told);
   if (coins === null || told === null || told === undefined) return null;
   return coins.map((one, i) => {
-    return { ...one, signed: signedBy(one.address, textOrEmpty(told[i]?.script_hex), null) };
+    return { ...one, signed: signatureScope(one.address, textOrEmpty(told[i]?.script_hex), null) };
   });
 }
 

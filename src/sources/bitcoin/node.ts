@@ -63,7 +63,7 @@ export function bitcoinNode(rpc: JsonRpc): BitcoinNode {
   return (fromBlock, toBlock) => ({
     refused: () => new Map(),
     blocks: async function* (signal) {
-      const head = count.safeParse(await asked(rpc, 'getblockcount', [], signal));
+      const head = count.safeParse(await askOne(rpc, 'getblockcount', [], signal));
       if (!head.success) throw new BlocksFault(`${rpc.shown} told no count of its blocks`);
       const final = head.data - FINAL_DEPTH;
       const end = toBlock === null ? final : Math.min(toBlock, final);
@@ -82,13 +82,13 @@ export function bitcoinNode(rpc: JsonRpc): BitcoinNode {
 }
 
 async function blockAt(rpc: JsonRpc, height: number, signal: AbortSignal): Promise<WireBlock> {
-  const hash = await asked(rpc, 'getblockhash', [height], signal);
-  const told = await asked(rpc, 'getblock', [hash, VERBOSITY.withSpent], signal);
+  const hash = await askOne(rpc, 'getblockhash', [height], signal);
+  const told = await askOne(rpc, 'getblock', [hash, VERBOSITY.withSpent], signal);
   const parsed = block.safeParse(told);
   const isWhole = parsed.success && parsed.data.nTx === parsed.data.tx.length;
   if (isWhole && parsed.data.hash === hash && parsed.data.height === height) return parsed.data;
   // A node that knows no verbosity of 3 takes it for 2 or for 1; 2 names the transactions.
-  const again = block.safeParse(await asked(rpc, 'getblock', [hash, VERBOSITY.plain], signal));
+  const again = block.safeParse(await askOne(rpc, 'getblock', [hash, VERBOSITY.plain], signal));
   const fits = again.success && again.data.nTx === again.data.tx.length;
   if (fits && again.data.hash === hash && again.data.height === height) return again.data;
   throw new BlocksFault(`${rpc.shown} told block ${height} in another shape`);
@@ -99,7 +99,7 @@ async function blockOf(
   { height, time, tx }: WireBlock,
   signal: AbortSignal,
 ): Promise<BitcoinBlock> {
-  const spent = await spentBy(rpc, tx, signal);
+  const spent = await askSpent(rpc, tx, signal);
   const transactions = tx.map((one): BitcoinTransaction => {
     const coinbase = one.vin.some((from) => from.coinbase !== undefined);
     return {
@@ -107,7 +107,7 @@ async function blockOf(
       block: height,
       at: time,
       coinbase,
-      inputs: coinbase ? [] : one.vin.map((from) => inputOf(from, spentOf(from, spent, height))),
+      inputs: coinbase ? [] : one.vin.map((from) => inputOf(from, outputOf(from, spent, height))),
       outputs: one.vout.map(coinOf),
     };
   });
@@ -120,13 +120,13 @@ function inputOf(
   spends: WireOutput,
 ): BitcoinInput {
   const coin = coinOf(spends);
-  const signed = signedBy(coin.address, textOrEmpty(scriptSig?.hex), listOrNone(txinwitness));
+  const signed = signatureScope(coin.address, textOrEmpty(scriptSig?.hex), listOrNone(txinwitness));
   return { ...coin, signed };
 }
 
 type Spent = ReadonlyMap<string, WireTransaction>;
 
-function spentOf(
+function outputOf(
   { prevout, txid, vout }: z.output<typeof input>,
   spent: Spent,
   height: number,
@@ -138,7 +138,7 @@ function spentOf(
 }
 
 /** The transactions that inputs spend, where the block does not say what they spend. */
-async function spentBy(
+async function askSpent(
   rpc: JsonRpc,
   transactions: readonly WireTransaction[],
   signal: AbortSignal,
@@ -154,7 +154,7 @@ async function spentBy(
   const calls = [...wanted].map((txid) => {
     return { method: 'getrawtransaction', params: [txid, true] };
   });
-  const answers = calls.length === 0 ? [] : await batched(rpc, calls, signal);
+  const answers = calls.length === 0 ? [] : await askBatch(rpc, calls, signal);
   for (const answer of answers) {
     const parsed = transaction.safeParse(resultOf(rpc, 'getrawtransaction', answer));
     if (!parsed.success) throw new BlocksFault(`${rpc.shown} told a transaction in another shape`);
@@ -176,18 +176,18 @@ function coinOf({ value, scriptPubKey }: WireOutput): BitcoinCoin {
   };
 }
 
-async function asked(
+async function askOne(
   rpc: JsonRpc,
   method: string,
   params: readonly unknown[],
   signal: AbortSignal,
 ): Promise<unknown> {
-  const [answer] = await batched(rpc, [{ method, params }], signal);
+  const [answer] = await askBatch(rpc, [{ method, params }], signal);
   if (answer === undefined) throw new BlocksFault(`${rpc.shown} left ${method} without answer`);
   return resultOf(rpc, method, answer);
 }
 
-async function batched(
+async function askBatch(
   rpc: JsonRpc,
   calls: Parameters<JsonRpc['batch']>[0],
   signal: AbortSignal,
@@ -223,7 +223,7 @@ const ANNEX_TAG = 0x50;
 const PUSHDATA = { direct: 75, one: 76, two: 77 } as const;
 
 /** How an input is signed. `script`: its scriptSig in hex; `witness`: `null`, not told. */
-export function signedBy(
+export function signatureScope(
   owner: string | null,
   script: string,
   witness: readonly string[] | null,

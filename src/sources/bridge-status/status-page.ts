@@ -65,11 +65,11 @@ export function statusPages(
       if (question === null) return unread(PORT, why('status_page_unasked', { page }));
       const shown = shownAddress(url);
       const ask = key === null ? question : { ...question, headers: bearer(key) };
-      const failed = (fault: string) => why('provider_failed', { provider: shown, fault });
-      const provider = { name: `${page} ${shown}`, url: shown, simulated: false, now, failed };
+      const toReason = (fault: string) => why('provider_failed', { provider: shown, fault });
+      const provider = { name: `${page} ${shown}`, url: shown, simulated: false, now, toReason };
       const limits = { timeMs, callsMax: CALLS_MAX, signal };
       const told = await readProvider(PORT, provider, limits, (budget) =>
-        guard.ask(budget, (within) => answered(reader, ask, asked, within)),
+        guard.ask(budget, (within) => askPage(reader, ask, asked, within)),
       );
       const late = !told.checked && told.why.code === 'time_budget';
       return late ? unread(PORT, why('arrivals_out_of_time')) : told;
@@ -83,7 +83,7 @@ function bearer(key: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}` };
 }
 
-async function answered(
+async function askPage(
   reader: PageReader,
   question: Question,
   asked: StatusQuery,
@@ -123,7 +123,7 @@ export function below(root: URL, path: string, query?: Readonly<Record<string, s
 }
 
 /** An answer under its schema. */
-export function shaped<T>(schema: z.ZodType<T>, answer: unknown): T {
+export function parseAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
   const told = schema.safeParse(answer);
   if (!told.success) throw new ProviderFault('answered JSON of another shape', 'passing');
   return told.data;
@@ -146,7 +146,7 @@ export function isHash(id: string | null): id is string {
 }
 
 /** What was paid: a page that says so and names no transaction has not said where. */
-export function paidIn(tx: string | null | undefined, word: string) {
+export function paymentIn(tx: string | null | undefined, word: string) {
   if (tx === null || tx === undefined) return { state: 'unknown', tx: null, word } as const;
   return { state: 'paid', tx, word } as const;
 }
@@ -211,7 +211,7 @@ export const ACROSS: PageReader = {
     return { url: below(root, 'deposit/status', { originChainId, depositId }), body: null };
   },
   read: (answer, { chain, tx, message_id, destination_id }) => {
-    const { status, ...said } = shaped(ACROSS_ANSWER, answer);
+    const { status, ...said } = parseAnswer(ACROSS_ANSWER, answer);
     const { depositTxnRef: sent, destinationChainId: there } = said;
     sameDeposit(
       said.originChainId === CHAINS[chain].chain_id &&
@@ -219,7 +219,7 @@ export const ACROSS: PageReader = {
         (sent === null || sent === undefined || sent.toLowerCase() === tx) &&
         (there === null || destination_id === null || there === destination_id),
     );
-    if (status === 'filled' || status === 'slowFilled') return paidIn(said.fillTxnRef, status);
+    if (status === 'filled' || status === 'slowFilled') return paymentIn(said.fillTxnRef, status);
     const over = status === 'expired' || status === 'refunded';
     return { state: over ? 'stopped' : 'under_way', tx: null, word: status };
   },
@@ -262,11 +262,11 @@ export const CBRIDGE: PageReader = {
       status,
       src_block_tx_link: from,
       dst_block_tx_link: to,
-    } = shaped(CBRIDGE_ANSWER, answer);
+    } = parseAnswer(CBRIDGE_ANSWER, answer);
     const [state, word] = WORDS.get(status) ?? UNTOLD;
     // Until then it names no transaction, so that nothing shows of which transfer it speaks.
     if (status === COMPLETED || state === 'under_way') sameDeposit(hashIn(from) === tx);
-    if (status === COMPLETED) return paidIn(shaped(HASH, hashIn(to)), 'TRANSFER_COMPLETED');
+    if (status === COMPLETED) return paymentIn(parseAnswer(HASH, hashIn(to)), 'TRANSFER_COMPLETED');
     return { state, tx: null, word };
   },
 };
@@ -307,7 +307,7 @@ export const HOP: PageReader = {
     return { url: below(root, 'v1/transfer-status', { transactionHash: tx }), body: null };
   },
   read: (answer, { chain, tx, message_id, destination_id, terms }) => {
-    const told = shaped(HOP_ANSWER, answer).filter(
+    const told = parseAnswer(HOP_ANSWER, answer).filter(
       (one) =>
         one.transactionHash === tx &&
         one.sourceChainId === CHAINS[chain].chain_id &&
@@ -319,7 +319,7 @@ export const HOP: PageReader = {
     // Two that are alike in all that is known of it could be either's.
     sameDeposit(own !== undefined && told.length === 1);
     if (own?.bonded !== true) return { state: 'unknown', tx: null, word: 'not bonded' };
-    return paidIn(own.bondTransactionHash, 'bonded');
+    return paymentIn(own.bondTransactionHash, 'bonded');
   },
 };
 
@@ -360,7 +360,7 @@ export const LAYERZERO_SCAN: PageReader = {
   question: (root, { message_id: guid }) =>
     isHash(guid) ? { url: below(root, `messages/guid/${guid}`), body: null } : null,
   read: (answer, { tx, message_id }) => {
-    const { data } = shaped(LAYERZERO_ANSWER, answer);
+    const { data } = parseAnswer(LAYERZERO_ANSWER, answer);
     const [message] = data;
     if (message === undefined) throw new TypeError('a list of at least one has a first');
     const { guid, source, destination, status } = message;
@@ -368,7 +368,7 @@ export const LAYERZERO_SCAN: PageReader = {
     const isOwn = guid === message_id && (sent === undefined || sent === null || sent === tx);
     sameDeposit(isOwn && data.length === 1);
     const state = STATUSES[status.name];
-    if (state === 'paid') return paidIn(destination?.tx?.txHash, status.name);
+    if (state === 'paid') return paymentIn(destination?.tx?.txHash, status.name);
     return { state, tx: null, word: status.name };
   },
 };
@@ -397,7 +397,7 @@ export const SYNAPSE: PageReader = {
     };
   },
   read: (answer, { chain, tx, message_id, destination_id }) => {
-    const rows = shaped(SYNAPSE_ANSWER, answer).data.bridgeTransactions;
+    const rows = parseAnswer(SYNAPSE_ANSWER, answer).data.bridgeTransactions;
     // A transaction may hold several deposits: this one is known by its id.
     const own = rows.find(
       ({ kappa }) => `0x${kappa.toLowerCase().replace(/^0x/, '')}` === message_id,
@@ -407,7 +407,7 @@ export const SYNAPSE: PageReader = {
     const to = own?.toInfo;
     if (to === null || to === undefined) return { state: 'unknown', tx: null, word: 'no toInfo' };
     sameDeposit(destination_id === null || to.chainID === destination_id);
-    return paidIn(to.txnHash, 'toInfo');
+    return paymentIn(to.txnHash, 'toInfo');
   },
 };
 
@@ -443,7 +443,7 @@ export const WORMHOLESCAN: PageReader = {
     return id === null ? null : { url: below(root, `api/v1/operations/${id}`), body: null };
   },
   read: (answer, { tx, message_id }) => {
-    const { id, sourceChain, targetChain } = shaped(WORMHOLE_ANSWER, answer);
+    const { id, sourceChain, targetChain } = parseAnswer(WORMHOLE_ANSWER, answer);
     const sent = sourceChain === null || sourceChain === undefined ? null : sourceChain.transaction;
     const hashes = sent === null ? [tx] : [sent.txHash, sent.secondTxHash].map(plain);
     sameDeposit(id === idOf(message_id) && hashes.includes(tx));
@@ -452,7 +452,7 @@ export const WORMHOLESCAN: PageReader = {
     }
     const { status, transaction } = targetChain;
     if (status !== 'completed') return { state: 'unknown', tx: null, word: 'not completed' };
-    return paidIn(shaped(HASH, plain(transaction.txHash)), status);
+    return paymentIn(parseAnswer(HASH, plain(transaction.txHash)), status);
   },
 };
 

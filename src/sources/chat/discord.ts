@@ -9,10 +9,10 @@ import {
   type ChatAnswer,
   type ChatRoots,
   chatCall,
-  laidOut,
   later,
+  layOut,
   oneLine,
-  unexpected,
+  unexpectedEnd,
 } from './exchange.ts';
 
 type Discord = Extract<ChatTarget, { platform: 'discord' }>;
@@ -22,13 +22,16 @@ const UNITS_MAX = 4_000;
 
 // A backslash before any of them leaves the character itself, and links that are none of ours are
 // no links.
-function escaped(text: string): string {
+function escapeMarkdown(text: string): string {
   return text.replace(/[\\*_~`|>#\-[\]()<:@.!+=/]/g, '\\$&');
 }
 
 /** What is posted. */
 export function discordMessage(post: ChatPost) {
-  const { title, facts, caveat, foot } = laidOut(post, { unitsMax: UNITS_MAX, escaped });
+  const { title, facts, caveat, foot } = layOut(post, {
+    unitsMax: UNITS_MAX,
+    escaped: escapeMarkdown,
+  });
   const description = facts === '' ? caveat : `${facts}\n\n${caveat}`;
   const embed = { title, url: post.link, description, footer: { text: foot.replaceAll('\\', '') } };
   return { embeds: [embed], allowed_mentions: { parse: [] } };
@@ -54,10 +57,11 @@ function endOf(answer: ChatAnswer): PostEnd {
     return later('answered 429: its rate limit is reached', wait);
   }
   const error = refused.safeParse(json);
-  if (!error.success || error.data.code === undefined || status >= 500) return unexpected(answer);
+  if (!error.success || error.data.code === undefined || status >= 500)
+    return unexpectedEnd(answer);
   const fault = `said ${error.data.code}: ${oneLine(error.data.message, FAULT_CHARS_MAX)}`;
   if (BROKEN.has(error.data.code)) return { outcome: 'broken', fault };
-  return status === 400 ? { outcome: 'refused', fault } : unexpected(answer);
+  return status === 400 ? { outcome: 'refused', fault } : unexpectedEnd(answer);
 }
 
 const FAULT_CHARS_MAX = 100;

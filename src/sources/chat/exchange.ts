@@ -86,7 +86,7 @@ export function later(fault: string, waitS: number | null): Extract<PostEnd, { o
 }
 
 /** What an answer means that is none of the platform's own. */
-export function unexpected({ status, retry_after_s }: ChatAnswer): PostEnd {
+export function unexpectedEnd({ status, retry_after_s }: ChatAnswer): PostEnd {
   if (status === 429) return later('answered 429: its rate limit is reached', retry_after_s);
   if (status >= 300 && status < 400) return later(`redirected (${status})`, null);
   if (status >= 200 && status < 300) return later('answered something that it does not say', null);
@@ -94,7 +94,7 @@ export function unexpected({ status, retry_after_s }: ChatAnswer): PostEnd {
 }
 
 /** Asks, and has a platform that does not answer unread. */
-export async function reached<T>(
+export async function readPlatform<T>(
   platform: string,
   ask: () => Promise<Read<T, ChatPort>>,
 ): Promise<Read<T, ChatPort> | Unread<ChatPort>> {
@@ -119,7 +119,7 @@ const LINE_CHARS_MAX = 300;
 const TITLE_CHARS_MAX = 100;
 
 /** How a platform counts and writes. */
-export type Layout = {
+export type MessageLayout = {
   /** UTF-16 units that facts and caveat may have together as they are sent. */
   readonly unitsMax: number;
   readonly escaped: (text: string) => string;
@@ -138,7 +138,7 @@ export type LaidOut = {
 // make a link of a text that is none of ours.
 const LINKING = /[@.:/](?=[\p{L}/])/gu;
 
-function unlinked(text: string): string {
+function breakLinks(text: string): string {
   return text.replace(LINKING, '$&\u2060');
 }
 
@@ -150,25 +150,30 @@ export function oneLine(text: string, charsMax = LINE_CHARS_MAX): string {
 }
 
 /** Lays a message out for a platform. */
-export function laidOut(post: ChatPost, { unitsMax, ...layout }: Layout): LaidOut {
-  const escaped = (text: string): string => layout.escaped(unlinked(text));
+export function layOut(post: ChatPost, { unitsMax, ...layout }: MessageLayout): LaidOut {
+  const escapeText = (text: string): string => layout.escaped(breakLinks(text));
   const { simulated } = post;
   const title = oneLine(simulated ? `Simulated: ${post.title}` : post.title, TITLE_CHARS_MAX);
   const said = simulated ? SIMULATED_CAVEAT + post.caveat : post.caveat;
-  const caveat = escaped(said.replace(UNSEEN, ' '));
-  const lines = post.facts.map((fact) => escaped(oneLine(fact)));
+  const caveat = escapeText(said.replace(UNSEEN, ' '));
+  const lines = post.facts.map((fact) => escapeText(oneLine(fact)));
   let kept = lines.length;
-  while (kept > 0 && factsText(lines, kept, escaped).length + caveat.length > unitsMax) kept -= 1;
+  while (kept > 0 && factsText(lines, kept, escapeText).length + caveat.length > unitsMax)
+    kept -= 1;
   return {
-    title: escaped(title),
-    facts: factsText(lines, kept, escaped),
+    title: escapeText(title),
+    facts: factsText(lines, kept, escapeText),
     caveat,
-    foot: escaped(`Exhibit · dispatch ${post.dispatch} · ${formatIsoTime(post.at)}`),
+    foot: escapeText(`Exhibit · dispatch ${post.dispatch} · ${formatIsoTime(post.at)}`),
   };
 }
 
-function factsText(lines: readonly string[], kept: number, escaped: Layout['escaped']): string {
+function factsText(
+  lines: readonly string[],
+  kept: number,
+  escapeText: MessageLayout['escaped'],
+): string {
   const left = lines.length - kept;
-  const more = left === 0 ? [] : [escaped(`${left} more: see the page.`)];
+  const more = left === 0 ? [] : [escapeText(`${left} more: see the page.`)];
   return [...lines.slice(0, kept), ...more].join('\n');
 }

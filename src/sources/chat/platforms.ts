@@ -10,7 +10,7 @@ import type {
   TargetFacts,
 } from '../../ports/integrations.ts';
 import { factsOfDiscord, postToDiscord } from './discord.ts';
-import { type ChatRoots, reached } from './exchange.ts';
+import { type ChatRoots, readPlatform } from './exchange.ts';
 import { factsOfSlack, postToSlack } from './slack.ts';
 import { factsOfTelegram, postToTelegram } from './telegram.ts';
 
@@ -30,7 +30,7 @@ type Options = {
 /** The platforms at their roots. */
 export function chatPlatforms({ roots, simulated, now }: Options): ChatPlatforms {
   const told = <T>({ platform }: ChatTarget, ask: () => Promise<T>) =>
-    reached(TITLES[platform], async () => {
+    readPlatform(TITLES[platform], async () => {
       const value = await ask();
       const name = TITLES[platform];
       const source = { name, url: 'chat:', as_of: now(), kind: 'observation', simulated } as const;
@@ -38,7 +38,7 @@ export function chatPlatforms({ roots, simulated, now }: Options): ChatPlatforms
     });
   return {
     verify: (target, signal) => told(target, () => factsOf(target, roots, signal)),
-    post: (target, post, signal) => told(target, () => posted(target, post, roots, signal)),
+    post: (target, post, signal) => told(target, () => sendPost(target, post, roots, signal)),
   };
 }
 
@@ -48,7 +48,7 @@ function factsOf(target: ChatTarget, roots: ChatRoots, signal: AbortSignal): Pro
   return factsOfTelegram(target, roots, signal);
 }
 
-function posted(
+function sendPost(
   target: ChatTarget,
   post: ChatPost,
   roots: ChatRoots,

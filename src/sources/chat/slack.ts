@@ -9,10 +9,10 @@ import {
   type ChatAnswer,
   type ChatRoots,
   chatCall,
-  laidOut,
   later,
+  layOut,
   oneLine,
-  unexpected,
+  unexpectedEnd,
 } from './exchange.ts';
 
 type Slack = Extract<ChatTarget, { platform: 'slack' }>;
@@ -28,7 +28,7 @@ const ESCAPES: { readonly [character: string]: string } = {
   '>': '&gt;',
 };
 
-function escaped(text: string): string {
+function escapeMrkdwn(text: string): string {
   return text.replace(/[&<>]/g, (one) => String(ESCAPES[one]));
 }
 
@@ -36,9 +36,12 @@ const plain = (text: string) => ({ type: 'plain_text', text, emoji: false }) as 
 
 /** What is posted. `text` is what notifications show. */
 export function slackMessage(post: ChatPost) {
-  const { title, facts, caveat, foot } = laidOut(post, { unitsMax: UNITS_MAX, escaped });
+  const { title, facts, caveat, foot } = layOut(post, {
+    unitsMax: UNITS_MAX,
+    escaped: escapeMrkdwn,
+  });
   // A link's text ends at `>`, and its address at `|`.
-  const link = escaped(post.link.replaceAll('|', '%7C'));
+  const link = escapeMrkdwn(post.link.replaceAll('|', '%7C'));
   return {
     text: title,
     blocks: [
@@ -97,7 +100,7 @@ function endOf(error: string, answer: ChatAnswer): PostEnd {
   if (REFUSED.has(error)) return { outcome: 'refused', fault };
   if (error === 'ratelimited' || error === 'rate_limited')
     return later(fault, answer.retry_after_s);
-  return unexpected(answer);
+  return unexpectedEnd(answer);
 }
 
 const said = outsideRow({ ok: z.boolean(), error: z.string().max(100).optional() });
@@ -116,7 +119,7 @@ export async function postToSlack(
     const answer = await chatCall({ root: slack_hooks, path, body: message, signal });
     const text = answer.text.trim();
     if (answer.status === 200 && text === 'ok') return { outcome: 'taken' };
-    return answer.status >= 500 ? unexpected(answer) : endOf(text, answer);
+    return answer.status >= 500 ? unexpectedEnd(answer) : endOf(text, answer);
   }
   const answer = await chatCall({
     root: slack_api,
@@ -130,10 +133,10 @@ export async function postToSlack(
 
 function botEnd(answer: ChatAnswer): PostEnd {
   const parsed = said.safeParse(answer.json);
-  if (!parsed.success || answer.status >= 500) return unexpected(answer);
+  if (!parsed.success || answer.status >= 500) return unexpectedEnd(answer);
   const { ok, error } = parsed.data;
   if (ok && answer.status === 200) return { outcome: 'taken' };
-  return error === undefined ? unexpected(answer) : endOf(error, answer);
+  return error === undefined ? unexpectedEnd(answer) : endOf(error, answer);
 }
 
 /** What a bot's token is of. Of a webhook nothing is known before it is posted to. */

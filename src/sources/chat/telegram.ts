@@ -10,10 +10,10 @@ import {
   type ChatAnswer,
   type ChatRoots,
   chatCall,
-  laidOut,
   later,
+  layOut,
   oneLine,
-  unexpected,
+  unexpectedEnd,
 } from './exchange.ts';
 
 type Telegram = Extract<ChatTarget, { platform: 'telegram' }>;
@@ -28,14 +28,14 @@ const ESCAPES: { readonly [character: string]: string } = {
   '"': '&quot;',
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (one) => String(ESCAPES[one]));
 }
 
 /** What is posted. */
 export function telegramMessage(chatId: string, post: ChatPost) {
-  const { title, facts, caveat, foot } = laidOut(post, { unitsMax: UNITS_MAX, escaped });
-  const link = `<a href="${escaped(post.link)}">Open the page</a>`;
+  const { title, facts, caveat, foot } = layOut(post, { unitsMax: UNITS_MAX, escaped: escapeHtml });
+  const link = `<a href="${escapeHtml(post.link)}">Open the page</a>`;
   const text = [`<b>${title}</b>`, facts, `<i>${caveat}</i>`, link, foot]
     .filter((part) => part !== '')
     .join('\n\n');
@@ -69,7 +69,7 @@ const NO_CHAT =
 
 function endOf(answer: ChatAnswer): PostEnd {
   const error = failed.safeParse(answer.json);
-  if (!error.success || answer.status >= 500) return unexpected(answer);
+  if (!error.success || answer.status >= 500) return unexpectedEnd(answer);
   const { error_code: code, description, parameters } = error.data;
   const fault = `said ${code}: ${oneLine(description, FAULT_CHARS_MAX)}`;
   if (code === 429) {
@@ -79,13 +79,13 @@ function endOf(answer: ChatAnswer): PostEnd {
   const moved = parameters?.migrate_to_chat_id;
   if (moved !== undefined) return { outcome: 'moved', chat_id: String(moved) };
   if (code === 401 || code === 403 || code === 404) return { outcome: 'broken', fault };
-  if (code !== 400) return unexpected(answer);
+  if (code !== 400) return unexpectedEnd(answer);
   return { outcome: NO_CHAT.test(description) ? 'broken' : 'refused', fault };
 }
 
 const FAULT_CHARS_MAX = 100;
 
-function called(
+function callBot(
   method: string,
   { bot_token }: Telegram,
   { telegram: root }: ChatRoots,
@@ -103,7 +103,7 @@ export async function postToTelegram(
   signal: AbortSignal,
 ): Promise<PostEnd> {
   const body = telegramMessage(target.chat_id, post);
-  const answer = await called('sendMessage', target, roots, body, signal);
+  const answer = await callBot('sendMessage', target, roots, body, signal);
   const isTaken = answer.status === 200 && ok.safeParse(answer.json).success;
   return isTaken ? { outcome: 'taken' } : endOf(answer);
 }
@@ -114,10 +114,10 @@ export async function factsOfTelegram(
   roots: ChatRoots,
   signal: AbortSignal,
 ): Promise<TargetFacts> {
-  const known = await called('getMe', target, roots, {}, signal);
+  const known = await callBot('getMe', target, roots, {}, signal);
   const who = bot.safeParse(known.json);
   if (!who.success) return notFacts(known);
-  const answer = await called('getChat', target, roots, { chat_id: target.chat_id }, signal);
+  const answer = await callBot('getChat', target, roots, { chat_id: target.chat_id }, signal);
   const where = chat.safeParse(answer.json);
   if (!where.success) return notFacts(answer);
   const { title, username } = where.data.result;

@@ -49,7 +49,7 @@ const pairs = z.array(pair);
 /** The pools of tokens as a venue lists them; without one nothing is checked. */
 export function dexscreenerVenue(options: VenueOptions<EvmChainName> | null): Venue {
   if (options === null) {
-    const unset = unread(PORT, notConfigured());
+    const unset = unread(PORT, venueNotConfigured());
     return { poolsOf: async () => unset };
   }
   return {
@@ -58,7 +58,7 @@ export function dexscreenerVenue(options: VenueOptions<EvmChainName> | null): Ve
 }
 
 /** Why nothing is known of a listing where no venue is set. */
-export function notConfigured(): Why {
+export function venueNotConfigured(): Why {
   return why('not_configured', { what: 'A venue (EXHIBIT_VENUE_URL)' });
 }
 
@@ -74,8 +74,9 @@ export async function askPairs<T, P extends string>(
   const shown = shownAddress(url);
   const whole = new URL(url);
   whole.pathname = `${whole.pathname.replace(/\/+$/, '')}/token-pairs/v1/${chain}/${token}`;
-  const failed = (fault: string) => why('provider_failed', { provider: `${NAME} ${shown}`, fault });
-  const provider = { name: NAME, url: shown, simulated, now, failed };
+  const toReason = (fault: string) =>
+    why('provider_failed', { provider: `${NAME} ${shown}`, fault });
+  const provider = { name: NAME, url: shown, simulated, now, toReason };
   return readProvider(port, provider, { timeMs, callsMax, signal }, (budget) =>
     askJson({ guard, budget, url: whole, body: null, limits: LIMITS }, (answer) => {
       const told = pairs.safeParse(answer);
@@ -93,19 +94,19 @@ function poolIn(contract: string) {
   return ({ baseToken, quoteToken, liquidity, volume, ...pool }: VenuePair): ListedPool | null => {
     const isBase = parseEvmAddress(baseToken.address) === contract;
     if (!isBase && parseEvmAddress(quoteToken.address) !== contract) return null;
-    const created = told(pool.pairCreatedAt);
+    const created = numberOrNull(pool.pairCreatedAt);
     return {
       address: typeof pool.pairAddress === 'string' ? pool.pairAddress.toLowerCase() : null,
       created_at: created === null ? null : Math.floor(created / MS_PER_S),
       side: isBase ? 'base' : 'quote',
-      liquidity_usd: told(liquidity?.usd),
-      volume_usd_24h: told(volume?.h24),
+      liquidity_usd: numberOrNull(liquidity?.usd),
+      volume_usd_24h: numberOrNull(volume?.h24),
     };
   };
 }
 
 /** A number that the venue tells; `null` where it leaves it out. */
-export function told(value: number | null | undefined): number | null {
+export function numberOrNull(value: number | null | undefined): number | null {
   return value === undefined ? null : value;
 }
 
@@ -131,7 +132,7 @@ type Pool = { readonly isCurve: boolean; readonly liquidity_usd: number | null }
 /** Listings of launches at a venue; without one nothing is checked. */
 export function dexscreenerListings(options: ListingOptions | null): LaunchListings {
   if (options === null) {
-    const unset = unread(LISTINGS_PORT, notConfigured());
+    const unset = unread(LISTINGS_PORT, venueNotConfigured());
     return { stateOf: async () => unset };
   }
   return {
@@ -146,7 +147,7 @@ function poolOf(mint: string) {
   return ({ baseToken, quoteToken, dexId, liquidity }: VenuePair): Pool | null => {
     if (baseToken.address !== mint && quoteToken.address !== mint) return null;
     const isCurve = typeof dexId === 'string' && CURVES.has(dexId);
-    return { isCurve, liquidity_usd: told(liquidity?.usd) };
+    return { isCurve, liquidity_usd: numberOrNull(liquidity?.usd) };
   };
 }
 

@@ -31,8 +31,8 @@ import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
 import { observation, readAnswer, whyUnanswered } from '../http/provider.ts';
 import { nodeRefusalOf } from './log-ranges.ts';
 import { asker, namedBlocks, nodeProvider, topicOf } from './node-of-account.ts';
-import { answeredWords, type StateAsk, StateFault } from './state-facts-of-account.ts';
-import { LOG, type NodeLog, shaped } from './wire.ts';
+import { callWords, type StateAsk, StateFault } from './state-facts-of-account.ts';
+import { LOG, type NodeLog, parseResult } from './wire.ts';
 
 const PORT = 'token_approvals';
 /** The most events that one answer may hold. */
@@ -52,7 +52,7 @@ type NodeApprovalsOptions = {
 export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
   const { nodes, permit2, simulated, now } = options;
   const blockOf = namedBlocks(now);
-  const asked = async <T>(
+  const askAt = async <T>(
     chain: EvmChainName,
     signal: AbortSignal,
     work: (rpc: JsonRpc, block: number, permit2: readonly string[]) => Promise<T>,
@@ -72,12 +72,12 @@ export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
   return {
     chains: [...nodes.keys()],
     given: (chain, owner, signal) =>
-      asked(chain, signal, async (rpc, block, addresses) => {
+      askAt(chain, signal, async (rpc, block, addresses) => {
         const logs = await logsOf(rpc, owner, block, signal);
         return { events: newestApprovals(chain, owner, logs, addresses), to_block: block };
       }),
     left: ({ chain, way, token, spender }, owner, signal) =>
-      asked(chain, signal, async (rpc, block, addresses) => {
+      askAt(chain, signal, async (rpc, block, addresses) => {
         const at = { ask: asker(rpc, signal), block, permit2: addresses, now: now() };
         return { raw_amount: await amountLeft({ way, token, spender, owner }, at), block };
       }),
@@ -98,7 +98,7 @@ async function logsOf(
     const range = kind === 'range' ? 'takes no range of so many blocks' : 'answered an error';
     throw new RpcFault(`${range} to eth_getLogs (${answer.error.code})`, 'failed');
   }
-  const logs = shaped(LOGS, answer.result, 'eth_getLogs');
+  const logs = parseResult(LOGS, answer.result, 'eth_getLogs');
   return logs.filter(({ removed }) => removed !== true);
 }
 
@@ -162,7 +162,7 @@ export function newestApprovals(
   );
   const newest = new Map<string, ApprovalEvent>();
   for (const log of ordered) {
-    const allowed = allowedBy(log, owner, permit2);
+    const allowed = allowanceIn(log, owner, permit2);
     if (allowed === null) continue;
     const { blockNumber: block, transactionHash: tx } = log;
     const { way, token, spender, raw_amount } = allowed;
@@ -172,7 +172,7 @@ export function newestApprovals(
   return [...newest.values()];
 }
 
-function allowedBy(log: ApprovalLog, owner: string, permit2: readonly string[]): Allowed | null {
+function allowanceIn(log: ApprovalLog, owner: string, permit2: readonly string[]): Allowed | null {
   const units = APPROVAL.fieldsOf(log);
   if (units !== null) {
     if (units.owner !== owner) return null;
@@ -186,18 +186,18 @@ function allowedBy(log: ApprovalLog, owner: string, permit2: readonly string[]):
     return { way: 'operator', token: log.address, spender: items.operator, raw_amount };
   }
   // Anybody may log what only Permit2 means.
-  const through = permit2.includes(log.address) ? permittedBy(log) : null;
+  const through = permit2.includes(log.address) ? permitIn(log) : null;
   if (through === null || through.owner !== owner) return null;
   const { token, spender, amount: raw_amount } = through;
   return { way: 'permit2', token, spender, raw_amount };
 }
 
-function permittedBy(log: ApprovalLog) {
+function permitIn(log: ApprovalLog) {
   const approval = PERMIT2_APPROVAL.fieldsOf(log);
   return approval === null ? PERMIT2_PERMIT.fieldsOf(log) : approval;
 }
 
-type LeftAsked = Pick<ApprovalEvent, 'way' | 'token' | 'spender'> & { readonly owner: string };
+type AllowanceQuery = Pick<ApprovalEvent, 'way' | 'token' | 'spender'> & { readonly owner: string };
 type LeftAt = {
   readonly ask: StateAsk;
   readonly block: number;
@@ -208,7 +208,7 @@ type LeftAt = {
 
 /** What may still be taken; `null`: every item. Throws where the contract does not say. */
 export async function amountLeft(
-  { way, token, spender, owner }: LeftAsked,
+  { way, token, spender, owner }: AllowanceQuery,
   at: LeftAt,
 ): Promise<bigint | null> {
   if (way === 'operator') {
@@ -242,7 +242,7 @@ async function words(
   address: string,
   data: string,
 ): Promise<readonly [bigint, ...bigint[]]> {
-  const told = await answeredWords(ask, address, data, block);
+  const told = await callWords(ask, address, data, block);
   const [first, ...more] = told.map((one) => AMOUNT.parse(one));
   if (first === undefined) throw new StateFault('eth_call');
   return [first, ...more];
@@ -288,15 +288,15 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
           signal,
         );
         const states = own.map(async (token, i) => {
-          const frozen = frozenIn(token, answers[i], source);
+          const frozen = isFrozenIn(token, answers[i], source);
           if (!frozen.checked) return frozen;
           const at = { token, address, block, signal };
-          const placed = frozen.value ? await placedBy(rpc, at, provider.failed) : null;
-          return told({ token, frozen: frozen.value, block, placed }, source);
+          const placed = frozen.value ? await freezeEvent(rpc, at, provider.toReason) : null;
+          return stateReading({ token, frozen: frozen.value, block, placed }, source);
         });
         return some<FreezeState, IssuerFreezesPort>(await Promise.all(states));
       } catch (error) {
-        return unread(FREEZES_PORT, whyUnanswered(error, provider.failed));
+        return unread(FREEZES_PORT, whyUnanswered(error, provider.toReason));
       }
     },
   };
@@ -312,7 +312,7 @@ function callOf({ address: to, asks }: FreezingToken, address: string, block: nu
 }
 
 /** What the token answered; unread where that is no yes and no no. */
-function frozenIn(
+function isFrozenIn(
   token: FreezingToken,
   answer: RpcAnswer | undefined,
   source: Source,
@@ -323,7 +323,7 @@ function frozenIn(
   return unread(FREEZES_PORT, why('provider_failed', { provider: source.url, fault }));
 }
 
-function told(state: FreezeState, source: Source): Partly<FreezeState, IssuerFreezesPort> {
+function stateReading(state: FreezeState, source: Source): Partly<FreezeState, IssuerFreezesPort> {
   const origin = { port: FREEZES_PORT, source } as const;
   return source.simulated ? part(state, origin, why('simulated')) : read(state, origin);
 }
@@ -336,10 +336,10 @@ type Frozen = {
 };
 
 /** The newest event that put the address on the list; nothing rests on it but its own place. */
-async function placedBy(
+async function freezeEvent(
   rpc: JsonRpc,
   { token, address, block, signal }: Frozen,
-  failed: (fault: string) => Why,
+  toReason: (fault: string) => Why,
 ): Promise<FreezeState['placed']> {
   const events = token.logs.map((one) => declaredEvent(`event ${one}`));
   const isIndexed = events.every(({ topics }) => topics > 1);
@@ -348,7 +348,7 @@ async function placedBy(
   const params = [{ ...blocks, address: token.address, topics }];
   try {
     const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
-    const logs = shaped(LOGS, answer.ok ? answer.result : null, 'eth_getLogs');
+    const logs = parseResult(LOGS, answer.ok ? answer.result : null, 'eth_getLogs');
     const own = logs.filter((log) =>
       events.some((event) => Reflect.get(Object(event.fieldsOf(log)), 'account') === address),
     );
@@ -358,6 +358,6 @@ async function placedBy(
     );
     return newest === null ? null : { tx: newest.transactionHash, block: newest.blockNumber };
   } catch (error) {
-    return whyUnanswered(error, failed);
+    return whyUnanswered(error, toReason);
   }
 }

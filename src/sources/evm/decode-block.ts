@@ -22,7 +22,7 @@ type Coin = Pick<TransferFact, 'kind' | 'from' | 'to' | 'raw_amount' | 'initiato
   readonly tx_hash: string | null;
   readonly position: number | string | null;
 };
-type Told = { readonly coins: Coin[]; readonly creations: HeldCreation[] };
+type BlockCoins = { readonly coins: Coin[]; readonly creations: HeldCreation[] };
 
 /** A withdrawal's amount is told in gwei (EIP-4895). */
 const WEI_PER_GWEI = 10n ** 9n;
@@ -64,7 +64,7 @@ function coinTransfer(chain: ChainName, block: NodeBlock, coin: Coin): TransferF
   return { ...common, ...what, tx_hash, block_hash: block.hash, position };
 }
 
-function byTraces(chain: ChainName, block: NodeBlock, frames: readonly TraceFrame[]): Told {
+function byTraces(chain: ChainName, block: NodeBlock, frames: readonly TraceFrame[]): BlockCoins {
   const roots = new Map(
     frames.filter((one) => one.path.length === 0).map((one) => [one.tx_hash, one]),
   );
@@ -81,7 +81,7 @@ function byTraces(chain: ChainName, block: NodeBlock, frames: readonly TraceFram
     }
   }
   let rewards = 0;
-  for (const { tx_hash, path, type, from, to, value } of happened(frames)) {
+  for (const { tx_hash, path, type, from, to, value } of succeedingFrames(frames)) {
     if (type === 'other') continue;
     if (tx_hash === null) {
       const place = { tx_hash, position: rewards, kind: 'internal' } as const;
@@ -100,7 +100,11 @@ function byTraces(chain: ChainName, block: NodeBlock, frames: readonly TraceFram
   return { coins, creations };
 }
 
-function byReceipts(chain: ChainName, block: NodeBlock, receipts: readonly NodeReceipt[]): Told {
+function byReceipts(
+  chain: ChainName,
+  block: NodeBlock,
+  receipts: readonly NodeReceipt[],
+): BlockCoins {
   const byHash = new Map(receipts.map((one) => [one.transactionHash, one]));
   const coins: Coin[] = [];
   const creations: HeldCreation[] = [];
@@ -223,7 +227,7 @@ export function tokenTransfers(
   let misshapen = 0;
   for (const log of logs) {
     if (!isTransferLog(log)) continue;
-    const moved = movedBy(log);
+    const moved = movementIn(log);
     if (moved === null) {
       misshapen += 1;
       continue;
@@ -251,7 +255,7 @@ export function tokenTransfers(
   return { transfers, left_out: { misshapen } };
 }
 
-function movedBy({ topics, data }: NodeLog): Moved | null {
+function movementIn({ topics, data }: NodeLog): Moved | null {
   const [topic, first, second, third] = topics;
   if (first === undefined || second === undefined) return null;
   const words = wordsOf(data);
@@ -326,22 +330,22 @@ export function parityFrames(traces: readonly ParityTrace[]): TraceFrame[] {
         const type = action.callType === 'call' ? 'call' : 'other';
         // Some nodes leave the value out where a call cannot carry one.
         const value = type === 'other' && action.value == null ? 0n : action.value;
-        return { ...at, type, ...moved(action.from, action.to, value) };
+        return { ...at, type, ...movement(action.from, action.to, value) };
       }
       case 'create': {
         // A create that failed has no address: nothing of it is looked at but its failure.
         const created = failed ? action.from : result?.address;
-        return { ...at, type: 'create', ...moved(action.from, created, action.value) };
+        return { ...at, type: 'create', ...movement(action.from, created, action.value) };
       }
       case 'suicide':
       case 'selfdestruct':
         return {
           ...at,
           type: 'self_destruct',
-          ...moved(action.address, action.refundAddress, action.balance),
+          ...movement(action.address, action.refundAddress, action.balance),
         };
       case 'reward':
-        return { ...at, type: 'reward', ...moved(NULL_ADDRESS, action.author, action.value) };
+        return { ...at, type: 'reward', ...movement(NULL_ADDRESS, action.author, action.value) };
       default:
         throw new NodeFault('told a trace of an unknown type');
     }
@@ -390,10 +394,10 @@ function frameOf(frame: Traced['result'], tx_hash: string, path: readonly number
   const to = failed && type === 'create' ? frame.from : frame.to;
   // Geth leaves the value out where a call cannot carry one.
   const value = type === 'other' && frame.value == null ? 0n : frame.value;
-  return { tx_hash, path, type, failed, ...moved(frame.from, to, value) };
+  return { tx_hash, path, type, failed, ...movement(frame.from, to, value) };
 }
 
-function moved(
+function movement(
   from: string | null | undefined,
   to: string | null | undefined,
   value: bigint | null | undefined,
@@ -405,7 +409,7 @@ function moved(
 }
 
 /** The frames that happened: those that succeeded, called by none that failed. */
-export function happened(frames: readonly TraceFrame[]): TraceFrame[] {
+export function succeedingFrames(frames: readonly TraceFrame[]): TraceFrame[] {
   const failed = new Set(
     frames.filter((one) => one.failed).map(({ tx_hash, path }) => key(tx_hash, path)),
   );

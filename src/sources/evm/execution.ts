@@ -15,8 +15,8 @@ import {
   NodeFault,
   type NodeReceipt,
   PARITY_TRACE,
+  parseResult,
   RECEIPT,
-  shaped,
   TRACED,
 } from './wire.ts';
 
@@ -41,10 +41,10 @@ const CALL_TRACER = { tracer: 'callTracer', tracerConfig: { onlyTopCall: false, 
 
 const ASK_TRACES: Readonly<Record<TracePath, Ask<readonly TraceFrame[]>>> = {
   trace_block: async (rpc, blocks, signal) => {
-    const calls = blocks.map(({ number }) => asked('trace_block', [quantity(number)]));
+    const calls = blocks.map(({ number }) => callOf('trace_block', [quantity(number)]));
     const answers = await rpc.batch(calls, signal);
     return answers.map((answer, i) => {
-      const traces = shaped(PARITY, resultOf(answer, 'trace_block'), 'trace_block');
+      const traces = parseResult(PARITY, resultOf(answer, 'trace_block'), 'trace_block');
       // It is asked by number: another block may stand there by now.
       const other = traces.some((one) => one.blockHash !== blocks[i]?.hash);
       if (other) throw new ChainMoved();
@@ -53,10 +53,10 @@ const ASK_TRACES: Readonly<Record<TracePath, Ask<readonly TraceFrame[]>>> = {
   },
   call_tracer: async (rpc, blocks, signal) => {
     const method = 'debug_traceBlockByHash';
-    const calls = blocks.map(({ hash }) => asked(method, [hash, CALL_TRACER]));
+    const calls = blocks.map(({ hash }) => callOf(method, [hash, CALL_TRACER]));
     const answers = await rpc.batch(calls, signal);
     return answers.map((answer, i) => {
-      const traced = shaped(CALLS, resultOf(answer, method), method);
+      const traced = parseResult(CALLS, resultOf(answer, method), method);
       return callTracerFrames(traced, hashesOf(blocks[i]));
     });
   },
@@ -65,23 +65,23 @@ const ASK_TRACES: Readonly<Record<TracePath, Ask<readonly TraceFrame[]>>> = {
 const ASK_RECEIPTS: Readonly<Record<ReceiptPath, Ask<readonly NodeReceipt[]>>> = {
   block_receipts: async (rpc, blocks, signal) => {
     const method = 'eth_getBlockReceipts';
-    const calls = blocks.map(({ hash }) => asked(method, [hash]));
+    const calls = blocks.map(({ hash }) => callOf(method, [hash]));
     const answers = await rpc.batch(calls, signal);
-    return answers.map((answer) => shaped(RECEIPTS, resultOf(answer, method), method));
+    return answers.map((answer) => parseResult(RECEIPTS, resultOf(answer, method), method));
   },
   tx_receipts: async (rpc, blocks, signal) => {
     const method = 'eth_getTransactionReceipt';
     const told: NodeReceipt[][] = [];
     for (const block of blocks) {
-      const calls = hashesOf(block).map((hash) => asked(method, [hash]));
+      const calls = hashesOf(block).map((hash) => callOf(method, [hash]));
       const answers = await rpc.batch(calls, signal);
-      told.push(answers.map((one) => shaped(RECEIPT, resultOf(one, method), method)));
+      told.push(answers.map((one) => parseResult(RECEIPT, resultOf(one, method), method)));
     }
     return told;
   },
 };
 
-function asked(method: string, params: readonly unknown[]): RpcCall {
+function callOf(method: string, params: readonly unknown[]): RpcCall {
   return { method, params };
 }
 
@@ -196,10 +196,10 @@ async function lacks(
   const [hash] = hashesOf(block);
   if (way === 'tx_receipts' && hashesOf(block).length === 0) return false;
   const probes: Readonly<Record<TracePath | ReceiptPath, RpcCall>> = {
-    trace_block: asked('trace_block', [quantity(block.number)]),
-    call_tracer: asked('debug_traceBlockByHash', [block.hash, CALL_TRACER]),
-    block_receipts: asked('eth_getBlockReceipts', [block.hash]),
-    tx_receipts: asked('eth_getTransactionReceipt', [hash]),
+    trace_block: callOf('trace_block', [quantity(block.number)]),
+    call_tracer: callOf('debug_traceBlockByHash', [block.hash, CALL_TRACER]),
+    block_receipts: callOf('eth_getBlockReceipts', [block.hash]),
+    tx_receipts: callOf('eth_getTransactionReceipt', [hash]),
   };
   const probe = probes[way];
   const answer = await rpc.call(probe, signal);
@@ -301,12 +301,12 @@ function checkRoot(
     if (chain !== 'ethereum') return;
     throw new NodeFault('told a block without the root of its receipts');
   }
-  if (told !== receiptsRoot(receipts.map(committed))) {
+  if (told !== receiptsRoot(receipts.map(committedReceipt))) {
     throw new NodeFault('told a block whose receipts are not those of its root');
   }
 }
 
-function committed(receipt: NodeReceipt): CommittedReceipt {
+function committedReceipt(receipt: NodeReceipt): CommittedReceipt {
   const { type, status, root, cumulativeGasUsed, logs } = receipt;
   const outcome = status == null ? root : status;
   if (outcome == null || cumulativeGasUsed == null) {

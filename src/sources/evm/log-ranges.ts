@@ -8,7 +8,7 @@ import {
 } from '../http/json-rpc.ts';
 import { attempt } from '../http/provider.ts';
 import { MOVED_TOPICS } from './decode-block.ts';
-import { ChainMoved, LOG, NodeFault, type NodeLog, shaped } from './wire.ts';
+import { ChainMoved, LOG, NodeFault, type NodeLog, parseResult } from './wire.ts';
 
 /** Reads all logs from one block to another, both included. */
 export type LogRanges = (from: number, to: number, signal: AbortSignal) => Promise<NodeLog[]>;
@@ -35,7 +35,7 @@ export function logRanges(
       if (answer.kind === 'too_large') return { fewer: null };
       throw answer;
     }
-    if (answer.ok) return { logs: shaped(LOGS, answer.result, 'eth_getLogs') };
+    if (answer.ok) return { logs: parseResult(LOGS, answer.result, 'eth_getLogs') };
     return { fewer: refusedRange(nodeRefusalOf(answer.error)) };
   };
 

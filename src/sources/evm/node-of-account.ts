@@ -21,17 +21,17 @@ import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
 import { type JsonRpc, type RpcError, RpcFault } from '../http/json-rpc.ts';
 import { type Provider, readAnswer } from '../http/provider.ts';
 import {
-  authorityOf,
+  askAuthority,
   balanceOf,
   codeOf,
-  isToken,
+  looksLikeToken,
   nonceOf,
   rpcParams,
   type StateAsk,
   StateFault,
   UNDELEGATED,
 } from './state-facts-of-account.ts';
-import { LOG, shaped } from './wire.ts';
+import { LOG, parseResult } from './wire.ts';
 
 /** The node of one chain. */
 type FactsNode = { readonly chain: EvmChainName; readonly rpc: JsonRpc };
@@ -55,7 +55,7 @@ export function nodeFacts(options: NodeFactsOptions): ChainFacts {
   const known = new Set<EvmChainName>();
   const nodeOf = (chain: EvmChainName) => nodes.find((one) => one.chain === chain);
   const tell = <T>(node: FactsNode, signal: AbortSignal, work: () => Promise<T>) =>
-    told(options, known, node, signal, work);
+    readFact(options, known, node, signal, work);
   return {
     stateChains: nodes.map(({ chain }) => chain),
     setBy: async (chain, account, { fact, address }, signal) => {
@@ -74,11 +74,11 @@ export function nodeFacts(options: NodeFactsOptions): ChainFacts {
           code: () => fact(() => codeOf(ask, address)),
           nonce: () => fact(() => nonceOf(ask, address)),
           balance_wei: () => fact(() => balanceOf(ask, address)),
-          is_token: () => fact(() => isToken(ask, address)),
+          is_token: () => fact(() => looksLikeToken(ask, address)),
           authority: () =>
             fact(async () => {
               const { size } = await codeOf(ask, address);
-              return size === 0 ? UNDELEGATED : authorityOf(ask, address);
+              return size === 0 ? UNDELEGATED : askAuthority(ask, address);
             }),
         },
         wanted,
@@ -93,7 +93,7 @@ function noNodeOf(chain: EvmChainName): Why {
 }
 
 /** What a node tells, once it is known to be of its chain. */
-async function told<T>(
+async function readFact<T>(
   options: NodeFactsOptions,
   known: Set<EvmChainName>,
   node: FactsNode,
@@ -166,28 +166,32 @@ export async function setByOf(
 ): Promise<SetBy | null> {
   const { account, fact, address } = setting;
   const topic = settingTopic(fact);
-  if (topic === null) return delegatedBy(rpc, setting, signal);
+  if (topic === null) return findDelegation(rpc, setting, signal);
   const filter = { fromBlock: '0x0', toBlock: 'latest', address: account, topics: [topic] };
-  const result = await asked(rpc, 'eth_getLogs', [filter], signal);
-  const logs = shaped(LOGS, result, 'eth_getLogs').filter(({ removed }) => removed !== true);
+  const result = await askNode(rpc, 'eth_getLogs', [filter], signal);
+  const logs = parseResult(LOGS, result, 'eth_getLogs').filter(({ removed }) => removed !== true);
   return newestSetting(fact, address, logs);
 }
 
-async function delegatedBy(
+async function findDelegation(
   rpc: JsonRpc,
   { account, address }: Setting,
   signal: AbortSignal,
 ): Promise<SetBy | null> {
   const code = `0xef0100${address.slice(2)}`;
   let without = -1;
-  let within = shaped(COUNT, await asked(rpc, 'eth_blockNumber', [], signal), 'eth_blockNumber');
+  let within = parseResult(
+    COUNT,
+    await askNode(rpc, 'eth_blockNumber', [], signal),
+    'eth_blockNumber',
+  );
   while (within - without > 1) {
     const middle = Math.floor((without + within) / 2);
-    const answer = await asked(rpc, 'eth_getCode', [account, quantity(middle)], signal);
-    if (shaped(BYTES, answer, 'eth_getCode').toLowerCase() === code) within = middle;
+    const answer = await askNode(rpc, 'eth_getCode', [account, quantity(middle)], signal);
+    if (parseResult(BYTES, answer, 'eth_getCode').toLowerCase() === code) within = middle;
     else without = middle;
   }
-  const answer = await asked(rpc, 'eth_getBlockByNumber', [quantity(within), true], signal);
+  const answer = await askNode(rpc, 'eth_getBlockByNumber', [quantity(within), true], signal);
   const block = BLOCK.safeParse(answer);
   if (!block.success) throw new StateFault('eth_getBlockByNumber');
   const found = block.data.transactions.find(({ authorizationList }) =>
@@ -200,7 +204,7 @@ function quantity(block: number): string {
   return `0x${block.toString(16)}`;
 }
 
-async function asked(
+async function askNode(
   rpc: JsonRpc,
   method: string,
   params: readonly unknown[],
@@ -318,10 +322,10 @@ export function nodeProvider(
   { shown }: JsonRpc,
   signal: AbortSignal,
   { simulated, now }: Pick<Provider, 'simulated' | 'now'>,
-): Provider & Required<Pick<Provider, 'failed'>> {
-  const failed = (fault: string) =>
+): Provider & Required<Pick<Provider, 'toReason'>> {
+  const toReason = (fault: string) =>
     signal.aborted ? why('time_budget') : why('provider_failed', { provider: shown, fault });
-  return { name: `Node ${shown}`, url: shown, simulated, now, failed };
+  return { name: `Node ${shown}`, url: shown, simulated, now, toReason };
 }
 
 const WORD_DIGITS = 64;

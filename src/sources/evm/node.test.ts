@@ -17,7 +17,7 @@ import { deployTraffic } from '../../testing/anvil-traffic.ts';
 import { compileContracts } from '../../testing/contracts.ts';
 import { worldChains } from '../../world/chain-data.ts';
 import type { WorldChains } from '../../world/chain-types.ts';
-import type { RpcFault } from '../../world/json-rpc.ts';
+import type { NodeFaultName } from '../../world/json-rpc.ts';
 import { nodesPart } from '../../world/json-rpc-server.ts';
 import { jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
 import { evmNode } from './node.ts';
@@ -348,7 +348,7 @@ describe('a simulated world', () => {
   describe('the simulated chains', () => {
     let chains: WorldChains;
     let host: string;
-    let fault: RpcFault | null = null;
+    let fault: NodeFaultName | null = null;
     let close: () => void;
     beforeAll(async () => {
       chains = worldChains(() => NOW, SEED);
@@ -408,7 +408,7 @@ describe('a simulated world', () => {
       expect(read.sort()).toEqual(made.sort());
     });
 
-    test.each<[RpcFault, RegExp]>([
+    test.each<[NodeFaultName, RegExp]>([
       ['rate-limited', /limits the rate of requests/],
       ['html', /answered something other than JSON-RPC/],
       ['error500', /answered 500/],

@@ -27,7 +27,7 @@ import {
   NodeFault,
   type NodeLog,
   type NodeReceipt,
-  shaped,
+  parseResult,
 } from './wire.ts';
 
 type EvmNodeOptions = {
@@ -68,7 +68,7 @@ export function evmNode(options: EvmNodeOptions): ChainNode {
         const answer = await rpc.call({ method: BLOCK_METHOD, params }, signal);
         if (answer.ok && answer.result === null) return null;
         if (!answer.ok && nodeRefusalOf(answer.error).kind === 'moved') return null;
-        return headerOf(shaped(HEADER, resultOf(answer, BLOCK_METHOD), BLOCK_METHOD));
+        return headerOf(parseResult(HEADER, resultOf(answer, BLOCK_METHOD), BLOCK_METHOD));
       }),
     blocks: (from, to, signal) =>
       tell(async () => {
@@ -95,7 +95,7 @@ class BlockReader {
     this.#way = null;
     const method = 'eth_chainId';
     const answer = await rpc.call({ method, params: [] }, signal);
-    const id = shaped(COUNT, resultOf(answer, method), method);
+    const id = parseResult(COUNT, resultOf(answer, method), method);
     const wanted = CHAINS[chain].chain_id;
     if (id !== wanted) throw new NodeFault(`is of chain ${id}, not of ${chain} (${wanted})`);
     const { latest } = await headsOf(rpc, signal);
@@ -169,7 +169,7 @@ class BlockReader {
     const blocks: NodeBlock[] = [];
     for (const [i, answer] of answers.entries()) {
       if (answer.ok && answer.result === null) break;
-      const block = shaped(BLOCK, resultOf(answer, BLOCK_METHOD), BLOCK_METHOD);
+      const block = parseResult(BLOCK, resultOf(answer, BLOCK_METHOD), BLOCK_METHOD);
       if (block.number !== from + i) throw new NodeFault('answered with another block than asked');
       checkChain(this.#options.chain, block);
       const before = blocks.at(-1);
@@ -238,11 +238,11 @@ async function headsOf(rpc: JsonRpc, signal: AbortSignal): Promise<Heads> {
   }));
   const [newest, final] = await rpc.batch(calls, signal);
   if (newest === undefined || final === undefined) throw new TypeError('a call without an answer');
-  const latest = shaped(HEADER, resultOf(newest, BLOCK_METHOD), BLOCK_METHOD);
+  const latest = parseResult(HEADER, resultOf(newest, BLOCK_METHOD), BLOCK_METHOD);
   const tagged = final.ok && final.result !== null;
   const undoable = tagged ? UNDOABLE_BLOCKS : UNDOABLE_BLOCKS_UNTAGGED;
   const deep = latest.number - undoable;
-  const said = tagged ? shaped(HEADER, final.result, BLOCK_METHOD).number : deep;
+  const said = tagged ? parseResult(HEADER, final.result, BLOCK_METHOD).number : deep;
   const settled = Math.min(said, deep);
   return {
     latest: latest.number,

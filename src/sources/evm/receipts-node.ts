@@ -21,7 +21,7 @@ import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
 import { observation, readAnswer, withBudget } from '../http/provider.ts';
 
 const PORT = 'transaction_receipts';
-type Told = Reading<ReceiptFacts, TransactionReceiptsPort>;
+type ReceiptReading = Reading<ReceiptFacts, TransactionReceiptsPort>;
 
 /** The nodes by chain, and how their answers are told. */
 type NodeReceiptsOptions = {
@@ -40,12 +40,12 @@ export function nodeReceipts({ nodes, simulated, now }: NodeReceiptsOptions): Tr
       if (rpc === undefined) return each(hashes, why('not_configured', { what: nodeOf(chain) }));
       if (signal.aborted) return each(hashes, why('time_budget'));
       try {
-        const answers = await asked(rpc, chain, hashes, signal);
+        const answers = await askReceipts(rpc, chain, hashes, signal);
         const named = { name: rpc.shown, url: rpc.shown, simulated };
         const origin = { port: PORT, source: observation(named, now) } as const;
         return new Map(
           hashes.map((hash, i) => {
-            const facts = told(rpc, chain, hash, answers[2 * i], answers[2 * i + 1]);
+            const facts = receiptIn(rpc, chain, hash, answers[2 * i], answers[2 * i + 1]);
             return [hash, 'code' in facts ? unread(PORT, facts) : read(facts, origin)] as const;
           }),
         );
@@ -63,12 +63,12 @@ function nodeOf(chain: EvmChainName): string {
   return `A node of ${chain}`;
 }
 
-function each(hashes: readonly string[], cause: Why): ReadonlyMap<string, Told> {
+function each(hashes: readonly string[], cause: Why): ReadonlyMap<string, ReceiptReading> {
   return new Map(hashes.map((hash) => [hash, unread(PORT, cause)]));
 }
 
 /** Two answers for each hash, the transaction's first. The node's chain is asked with them. */
-async function asked(
+async function askReceipts(
   rpc: JsonRpc,
   chain: EvmChainName,
   hashes: readonly string[],
@@ -89,7 +89,7 @@ async function asked(
   return answers;
 }
 
-function told(
+function receiptIn(
   rpc: JsonRpc,
   chain: EvmChainName,
   hash: string,
@@ -253,11 +253,11 @@ export function nodeArrivals(
     }
     return withBudget({ timeMs, callsMax: rangesMax, signal: outer }, ({ signal }) => {
       const { shown } = rpc;
-      const failed = (fault: string) =>
+      const toReason = (fault: string) =>
         signal.aborted
           ? why('arrivals_out_of_time')
           : why('provider_failed', { provider: shown, fault });
-      const provider = { name: shown, url: shown, simulated, now, failed };
+      const provider = { name: shown, url: shown, simulated, now, toReason };
       return readAnswer(ARRIVALS_PORT, provider, () => work(rpc, signal));
     });
   };

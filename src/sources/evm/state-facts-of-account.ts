@@ -47,7 +47,7 @@ const DECIMALS_MAX = 255n;
 
 /** The code at an address. */
 export async function codeOf(ask: StateAsk, address: string): Promise<CodeFact> {
-  const code = (await told(ask, { method: 'eth_getCode', address }, BYTES)).toLowerCase();
+  const code = (await askState(ask, { method: 'eth_getCode', address }, BYTES)).toLowerCase();
   return {
     size: (code.length - HEX_PREFIX_CHARS) / HEX_CHARS_PER_BYTE,
     delegates_to: addressIn(DELEGATION.exec(code)),
@@ -61,7 +61,7 @@ function addressIn(match: RegExpExecArray | null): string | null {
 
 /** How many transactions the account has signed, or contracts a contract has made. */
 export async function nonceOf(ask: StateAsk, address: string): Promise<number> {
-  const told_ = await told(ask, { method: 'eth_getTransactionCount', address }, QUANTITY);
+  const told_ = await askState(ask, { method: 'eth_getTransactionCount', address }, QUANTITY);
   const nonce = Number(told_);
   if (!Number.isSafeInteger(nonce)) throw new StateFault('eth_getTransactionCount');
   return nonce;
@@ -69,27 +69,27 @@ export async function nonceOf(ask: StateAsk, address: string): Promise<number> {
 
 /** The coins of the account in wei. */
 export async function balanceOf(ask: StateAsk, address: string): Promise<bigint> {
-  return BigInt(await told(ask, { method: 'eth_getBalance', address }, QUANTITY));
+  return BigInt(await askState(ask, { method: 'eth_getBalance', address }, QUANTITY));
 }
 
 /** Whether it answers as a fungible token does. What an account without code answers is nothing. */
-export async function isToken(ask: StateAsk, address: string): Promise<boolean> {
+export async function looksLikeToken(ask: StateAsk, address: string): Promise<boolean> {
   const words = await Promise.all([
-    answeredWord(ask, address, SELECTORS.totalSupply),
-    answeredWord(ask, address, SELECTORS.decimals),
+    callWord(ask, address, SELECTORS.totalSupply),
+    callWord(ask, address, SELECTORS.decimals),
   ]);
   const [supply, decimals] = words;
   return supply != null && decimals != null && BigInt(decimals) <= DECIMALS_MAX;
 }
 
 /** Who may change what a contract does: its slots, and its own word for an owner. */
-export async function authorityOf(ask: StateAsk, address: string): Promise<AuthorityFact> {
+export async function askAuthority(ask: StateAsk, address: string): Promise<AuthorityFact> {
   const slot = (of: keyof typeof SLOTS) => addressInSlot(ask, address, SLOTS[of]);
   const [implementation, admin, beacon, owner] = await Promise.all([
     slot('implementation'),
     slot('admin'),
     slot('beacon'),
-    answeredWord(ask, address, SELECTORS.owner),
+    callWord(ask, address, SELECTORS.owner),
   ]);
   return { implementation, admin, beacon, owner: owner === null ? null : addressInWord(owner) };
 }
@@ -103,12 +103,12 @@ export const UNDELEGATED: AuthorityFact = {
 };
 
 async function addressInSlot(ask: StateAsk, address: string, slot: string): Promise<string | null> {
-  const word = await told(ask, { method: 'eth_getStorageAt', address, slot }, WORD);
+  const word = await askState(ask, { method: 'eth_getStorageAt', address, slot }, WORD);
   return addressInWord(word);
 }
 
 /** The whole words that a call answers; none where the contract refuses it. */
-export async function answeredWords(
+export async function callWords(
   ask: StateAsk,
   address: string,
   data: string,
@@ -118,7 +118,7 @@ export async function answeredWords(
 }
 
 /** The first word that a call answers; `null` where the contract refuses it or answers none. */
-export async function answeredWord(
+export async function callWord(
   ask: StateAsk,
   address: string,
   data: string,
@@ -142,7 +142,7 @@ function addressInWord(word: string): string | null {
   return parseEvmAddress(`0x${value.toString(16).padStart(ADDRESS_CHARS, '0')}`);
 }
 
-async function told(ask: StateAsk, call: StateCall, shape: z.ZodType<string>): Promise<string> {
+async function askState(ask: StateAsk, call: StateCall, shape: z.ZodType<string>): Promise<string> {
   const called = await ask(call);
   if (called.refused) throw new StateFault(call.method);
   const read = shape.safeParse(called.result);
@@ -219,7 +219,7 @@ const YES = 1n;
 export async function contractKindOf(ask: StateAsk, address: string): Promise<ContractKind> {
   const { size } = await codeOf(ask, address);
   if (size === 0) return 'no_code';
-  const word = (call: keyof typeof CALLS) => answeredWord(ask, address, CALLS[call]);
+  const word = (call: keyof typeof CALLS) => callWord(ask, address, CALLS[call]);
   const [supply, balance, decimals] = await Promise.all([
     word('totalSupply'),
     word('balanceOf'),

@@ -104,7 +104,7 @@ export type ParityTrace = z.infer<typeof PARITY_TRACE>;
 export type Traced = z.infer<typeof TRACED>;
 
 /** A result in its form, or a fault that names the method and not what was in it. */
-export function shaped<T>(schema: z.ZodType<T>, result: unknown, method: string): T {
+export function parseResult<T>(schema: z.ZodType<T>, result: unknown, method: string): T {
   const parsed = schema.safeParse(result);
   if (parsed.success) return parsed.data;
   const at = parsed.error.issues[0]?.path.join('.');

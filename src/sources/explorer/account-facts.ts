@@ -30,7 +30,7 @@ import { newestSetting, settingTopic } from '../evm/node-of-account.ts';
 import {
   balanceOf,
   codeOf,
-  isToken,
+  looksLikeToken,
   nonceOf,
   type StateAsk,
   StateFault,
@@ -78,7 +78,7 @@ export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
       const { timeMs, callsMax } = options;
       return withBudget({ timeMs, callsMax, signal }, async (budget) => {
         try {
-          const rows = await eventsOf(at, { account, topic }, budget);
+          const rows = await listEvents(at, { account, topic }, budget);
           // The oldest come first: of a list that is full the newest is not there.
           if (rows.length >= PAGE_ROWS) {
             return factUnread(why('row_cap', { address: account, limit: String(PAGE_ROWS) }));
@@ -128,8 +128,8 @@ async function factsAt(
       code: () => tell(() => codeOf(ask, address)),
       nonce: () => tell(() => nonceOf(ask, address)),
       balance_wei: () => tell(() => balanceOf(ask, address)),
-      is_token: () => tell(() => isToken(ask, address)),
-      verified_name: () => tell(() => verifiedName(at, address, budget)),
+      is_token: () => tell(() => looksLikeToken(ask, address)),
+      verified_name: () => tell(() => askVerifiedName(at, address, budget)),
       creation: () => tell(() => creationOf(at, address, budget)),
     },
     wanted,
@@ -173,7 +173,7 @@ const sourceRow = outsideRow({
 });
 
 /** The name of the verified source; `null` only by the words for an unverified one. */
-async function verifiedName(
+async function askVerifiedName(
   at: ExplorerChain,
   address: string,
   budget: CallBudget,
@@ -270,15 +270,15 @@ type ExplorerApprovalsOptions = {
 };
 
 type Addresses = readonly string[];
-type Told<T> = { readonly value: T; readonly cut: boolean };
+type CutValue<T> = { readonly value: T; readonly cut: boolean };
 
 /** Approvals through explorers. Their calls are counted, so only the main chain is asked. */
 export function explorerApprovals(options: ExplorerApprovalsOptions): TokenApprovals {
   const { now, timeMs, callsMax, simulated, permit2 } = options;
-  const asked = async <T>(
+  const askAt = async <T>(
     chain: EvmChainName,
     signal: AbortSignal,
-    work: (at: ExplorerChain, budget: CallBudget, permit2: Addresses) => Promise<Told<T>>,
+    work: (at: ExplorerChain, budget: CallBudget, permit2: Addresses) => Promise<CutValue<T>>,
   ): Promise<Partly<T, TokenApprovalsPort>> => {
     const at = options.chains.find((one) => one.chain === chain);
     if (at === undefined) {
@@ -301,17 +301,17 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
   return {
     chains: [],
     given: (chain, owner, signal) =>
-      asked(chain, signal, async (at, budget, addresses) => {
+      askAt(chain, signal, async (at, budget, addresses) => {
         const [, topic1] = approvalTopics(owner);
         const lists = await Promise.all(
-          APPROVAL_TOPICS.map((topic) => eventsOf(at, { topic, topic1 }, budget)),
+          APPROVAL_TOPICS.map((topic) => listEvents(at, { topic, topic1 }, budget)),
         );
         const events = newestApprovals(chain, owner, lists.flat(), addresses);
         const value = { events, to_block: null };
         return { value, cut: lists.some((rows) => rows.length >= PAGE_ROWS) };
       }),
     left: ({ chain, way, token, spender }, owner, signal) =>
-      asked(chain, signal, async (at, budget, addresses) => {
+      askAt(chain, signal, async (at, budget, addresses) => {
         const head = await askExplorer(at, budget, at.node('eth_blockNumber', null), nodeResultIn);
         const known = COUNT.safeParse(head);
         if (!known.success) throw new StateFault('eth_blockNumber');
@@ -348,12 +348,12 @@ export const LOG_ROW = outsideRow({
 const ROWS = z.array(LOG_ROW).max(PAGE_ROWS);
 
 /** The contract that logs, or the first argument of what it logs. */
-type Asked =
+type EventQuery =
   | { readonly topic: string; readonly account: string }
   | { readonly topic: string; readonly topic1: string };
 
 /** The events with a first topic, from the oldest on. */
-export async function eventsOf(at: ExplorerChain, asked: Asked, budget: CallBudget) {
+export async function listEvents(at: ExplorerChain, asked: EventQuery, budget: CallBudget) {
   const about =
     'account' in asked ? { address: asked.account } : { topic1: asked.topic1, topic0_1_opr: 'and' };
   const question = at.list({

@@ -29,7 +29,7 @@ import {
   saysNoCreation,
   saysUnverified,
 } from './envelope.ts';
-import { headReader, listedAs, type ReadAs, type RowsAsked } from './listing.ts';
+import { headReader, type ReadAs, type RowsQuery, readList } from './listing.ts';
 
 const PORT = 'deployer_creations';
 
@@ -55,8 +55,8 @@ export function readExplorer<T, P extends string>(
   signal: AbortSignal,
   work: (budget: CallBudget) => Promise<T>,
 ): Promise<Reading<T, P>> {
-  const failed = (fault: string) => explorerFailed(at, fault);
-  const provider = { name: at.name, url: at.shown, simulated, now, failed };
+  const toReason = (fault: string) => explorerFailed(at, fault);
+  const provider = { name: at.name, url: at.shown, simulated, now, toReason };
   return readProvider(port, provider, { timeMs, callsMax, signal }, work);
 }
 
@@ -73,7 +73,7 @@ export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
       const { block } = await heads.settled(at, budget);
       const range = { chain: at.chain, address, fromBlock: 0, toBlock: block };
       const asked = { at, action: kind, rowIn: READERS[kind], budget };
-      return listedAs(asked, range, { transfersMax: CREATIONS_MAX });
+      return readList(asked, range, { transfersMax: CREATIONS_MAX });
     });
     const made = map(list, ({ transfers }) => transfers);
     if (!list.checked || !(list.value.cut || list.value.pending)) return made;
@@ -121,15 +121,15 @@ const innerRow = outsideRow({
 const CREATES = /^create/;
 
 const READERS = {
-  txlist: (_: unknown, row: unknown, asked: RowsAsked) => {
-    const data = shaped(signedRow, row, 'txlist');
+  txlist: (_: unknown, row: unknown, asked: RowsQuery) => {
+    const data = parseRow(signedRow, row, 'txlist');
     const own = parseEvmAddress(data.from) === asked.address;
     const creates = data.to === '' || data.to === null || data.to === undefined;
     const reverted = data.isError === '1' || data.txreceipt_status === '0';
     return creationIn(data, own && creates, { tx: data.hash, reverted });
   },
-  txlistinternal: (_: unknown, row: unknown, asked: RowsAsked) => {
-    const data = shaped(innerRow, row, 'txlistinternal');
+  txlistinternal: (_: unknown, row: unknown, asked: RowsQuery) => {
+    const data = parseRow(innerRow, row, 'txlistinternal');
     const tx = data.hash === undefined ? data.transactionHash : data.hash;
     if (tx === undefined) throw odd('txlistinternal');
     const own = parseEvmAddress(data.from) === asked.address;
@@ -141,7 +141,7 @@ function odd(action: string): ProviderFault {
   return new ProviderFault(`answered rows of another shape (${action})`, 'passing');
 }
 
-function shaped<T>(schema: z.ZodType<T>, row: unknown, action: string): T {
+function parseRow<T>(schema: z.ZodType<T>, row: unknown, action: string): T {
   const parsed = schema.safeParse(row);
   if (!parsed.success) throw odd(action);
   return parsed.data;
@@ -183,7 +183,7 @@ async function makersIn(
     if (contract === null || !contracts.includes(contract)) throw odd('getcontractcreation');
     // Blockscout names the contract that ran a creation, where one did; who signed is asked for.
     const signer = at.tellsChainId
-      ? await signerOf(at, row.txHash, budget)
+      ? await askSigner(at, row.txHash, budget)
       : parseEvmAddress(row.contractCreator);
     if (signer === null) throw odd('getcontractcreation');
     makers.push([contract, { signer }]);
@@ -194,7 +194,7 @@ async function makersIn(
 const transaction = outsideRow({ from: z.string() });
 
 /** Who signed a transaction: Blockscout tells it itself, the other passes a node's word on. */
-export async function signerOf(
+export async function askSigner(
   at: ExplorerChain,
   txhash: string,
   budget: CallBudget,
@@ -204,7 +204,7 @@ export async function signerOf(
     : ['proxy', 'eth_getTransactionByHash'];
   const info = await askExplorer(at, budget, at.list({ module, action, txhash }), (answer) => {
     const told = at.tellsChainId ? resultIn(answer)?.result : nodeResultIn(answer);
-    return shaped(transaction, told, action);
+    return parseRow(transaction, told, action);
   });
   return parseEvmAddress(info.from);
 }
@@ -214,7 +214,7 @@ export async function signerOf(
 // unpublished one leaves it undecided.
 
 const KINDS_PORT = 'contract_kinds';
-type Told = Reading<ContractKind, typeof KINDS_PORT>;
+type KindReading = Reading<ContractKind, typeof KINDS_PORT>;
 
 /** Kinds of contracts. `node`: a node of the same chain, or `null`. */
 export function contractKinds(explorer: WalkExplorer, node: JsonRpc | null): ContractKinds {
@@ -236,14 +236,18 @@ function askNode(
   rpc: JsonRpc,
   contract: string,
   signal: AbortSignal,
-): Promise<Told> {
+): Promise<KindReading> {
   const { shown: url } = rpc;
-  const failed = (fault: string) => why('provider_failed', { provider: url, fault });
-  const provider = { name: 'Node', url, simulated, now, failed };
+  const toReason = (fault: string) => why('provider_failed', { provider: url, fault });
+  const provider = { name: 'Node', url, simulated, now, toReason };
   return readAnswer(KINDS_PORT, provider, () => contractKindOf(asker(rpc, signal), contract));
 }
 
-function askCalls(explorer: WalkExplorer, contract: string, signal: AbortSignal): Promise<Told> {
+function askCalls(
+  explorer: WalkExplorer,
+  contract: string,
+  signal: AbortSignal,
+): Promise<KindReading> {
   const { at } = explorer;
   return readExplorer(KINDS_PORT, explorer, signal, (budget) => {
     const ask: StateAsk = (call) =>
@@ -267,7 +271,7 @@ function askPublished(
   explorer: WalkExplorer,
   contract: string,
   signal: AbortSignal,
-): Promise<Told> {
+): Promise<KindReading> {
   const { at } = explorer;
   const params = { module: 'contract', action: 'getsourcecode', address: contract };
   return readExplorer(KINDS_PORT, explorer, signal, (budget) =>

@@ -35,7 +35,7 @@ const envelope = outsideBody({ status: z.string(), message: z.string(), result: 
 
 /** Reads a page of a list. Throws `ProviderFault`, `ChainRefused` or `WindowEnded`. */
 export function pageIn(action: ListAction, answer: unknown): ListPage {
-  const { status, message, result } = enveloped(answer);
+  const { status, message, result } = openEnvelope(answer);
   if (/^result window is too large/i.test(message)) throw new WindowEnded();
   if (status === PENDING) return { rows: listOf(result), pending: true };
   // A null is recorded beside the words alone, and never beside an “OK”.
@@ -44,7 +44,7 @@ export function pageIn(action: ListAction, answer: unknown): ListPage {
   if (status !== '1') throw failure(message, result);
   const rows = listOf(result);
   if (rows.length === 0)
-    throw new ProviderFault(`answered no rows with ${quoted(message)}`, 'passing');
+    throw new ProviderFault(`answered no rows with ${quote(message)}`, 'passing');
   return { rows, pending: false };
 }
 
@@ -76,14 +76,14 @@ export function nodeResultIn(answer: unknown): unknown {
   const { error, result } = read.data;
   if (error !== undefined && error !== null) {
     throw new ProviderFault(
-      `answered an error to a node's method: ${quoted(textOf(error))}`,
+      `answered an error to a node's method: ${quote(textOf(error))}`,
       'passing',
     );
   }
   return result;
 }
 
-function enveloped(answer: unknown): z.output<typeof envelope> {
+function openEnvelope(answer: unknown): z.output<typeof envelope> {
   const read = envelope.safeParse(answer);
   if (!read.success) throw new ProviderFault('answered JSON of another shape', 'passing');
   return read.data;
@@ -91,7 +91,7 @@ function enveloped(answer: unknown): z.output<typeof envelope> {
 
 function listOf(result: unknown): readonly unknown[] {
   if (!Array.isArray(result)) {
-    throw new ProviderFault(`answered ${quoted(textOf(result))} where a list belongs`, 'passing');
+    throw new ProviderFault(`answered ${quote(textOf(result))} where a list belongs`, 'passing');
   }
   return result;
 }
@@ -113,7 +113,7 @@ const LASTING = [
 function failure(message: string, result: unknown): Error {
   const said = typeof result === 'string' && result !== '' ? result : message;
   if (REFUSES_CHAIN.some((words) => words.test(said))) return new ChainRefused();
-  const named = said === message ? quoted(message) : `${quoted(message)}: ${quoted(said)}`;
+  const named = said === message ? quote(message) : `${quote(message)}: ${quote(said)}`;
   const lasting = LASTING.some((words) => words.test(said)) && !/please use api key/i.test(said);
   return new ProviderFault(`answered ${named}`, lasting ? 'lasting' : 'passing');
 }
@@ -122,7 +122,7 @@ const SAID_CHARS_MAX = 160;
 const CREDENTIAL_LIKE = /[A-Za-z0-9_-]{24,}/g;
 
 /** What a provider said, short, and without what could be a key. */
-function quoted(text: string): string {
+function quote(text: string): string {
   const plain = text.replace(/https?:\/\/\S+/g, '[address]').replace(CREDENTIAL_LIKE, '[…]');
   return `“${plain.replace(/\s+/g, ' ').slice(0, SAID_CHARS_MAX)}”`;
 }

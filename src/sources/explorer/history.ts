@@ -41,7 +41,7 @@ import {
   withBudget,
 } from '../http/provider.ts';
 import { ChainRefused, type ExplorerChain, explorerFailed, type ListAction } from './envelope.ts';
-import { type HeadReader, headReader, listed, type SettledHead } from './listing.ts';
+import { type HeadReader, headReader, readTransfers, type SettledHead } from './listing.ts';
 
 const PORT = 'raw_history';
 
@@ -69,7 +69,7 @@ export function explorerHistory(options: ExplorerHistoryOptions): RawHistory {
         let room = limits.batchRowsMax;
         for (const address of addresses) {
           const rowsMax = Math.min(limits.rowsMax, room);
-          const reading = await ofAddress(reader, address, { ...limits, rowsMax }, budget);
+          const reading = await readAddress(reader, address, { ...limits, rowsMax }, budget);
           readings.set(address, reading);
           room -= rowsIn(reading);
         }
@@ -134,7 +134,7 @@ type ListPart = {
   readonly coverage: readonly CoverageRange[];
 };
 
-async function ofAddress(
+async function readAddress(
   reader: Reader,
   address: string,
   limits: NeighbourhoodLimits,
@@ -155,7 +155,7 @@ async function ofAddress(
   const hub = rowsSeen(map(whole, ({ degree }) => [degree > limits.degreeMax]));
   const over = count !== null && count[0] > limits.rowsMax && hub !== null && !hub[0];
   const cut = over ? weaken(whole, rowCap(address, limits.rowsMax)) : whole;
-  return reader.simulated ? simulated(cut, reader) : cut;
+  return reader.simulated ? weakenSimulated(cut, reader) : cut;
 }
 
 function notWalked(parsed: ParsedAddress | null): Why {
@@ -167,7 +167,7 @@ function rowCap(address: string, rows: number): Why {
 }
 
 /** Simulated history is a part whatever else may be said of it. */
-function simulated(
+function weakenSimulated(
   reading: Partly<Neighbourhood, RawHistoryPort>,
   reader: Reader,
 ): Partly<Neighbourhood, RawHistoryPort> {
@@ -213,7 +213,7 @@ async function listOf(
   const asked = { chain: at.chain, address, fromBlock: 0, toBlock: head.block };
   const origin = { port: PORT, source: sourceOf(at, reader, head.time) } as const;
   try {
-    const { transfers, cut, pending } = await listed(
+    const { transfers, cut, pending } = await readTransfers(
       at,
       action,
       asked,
@@ -247,13 +247,13 @@ const STILL_PENDING = 'its internal transactions are not all processed yet';
 
 function rowsOf(parts: readonly ListPart[]): HistoryTransfer[] {
   // A transaction to oneself moves nothing to anyone, but it says who signed what else was in it.
-  const rows = signed(parts.flatMap(({ transfers }) => transfers));
+  const rows = withSigners(parts.flatMap(({ transfers }) => transfers));
   const toOthers = rows.filter(({ from, to }) => from !== to);
   return toOthers.sort((a, b) => b.at - a.at || b.block - a.block);
 }
 
 /** Only lists of transactions say who signed; what else moved in one of them, its signer moved. */
-function signed(rows: readonly HistoryTransfer[]): HistoryTransfer[] {
+function withSigners(rows: readonly HistoryTransfer[]): HistoryTransfer[] {
   const signers = new Map<string, string>();
   for (const { chain, tx, initiator } of rows) {
     if (initiator !== null) signers.set(`${chain} ${tx}`, initiator);
@@ -327,8 +327,8 @@ export function explorerLists({ chains, now }: SliceOptions): ListedHistories {
       const at = chains.find(({ chain }) => chain === asked.chain);
       if (at === undefined) throw new RangeError(`no explorer of ${asked.chain}`);
       const limits = { timeMs: SLICE_MS, callsMax, signal };
-      const failed = (fault: string) => explorerFailed(at, fault);
-      const provider = { name: at.name, url: at.shown, simulated: false, now, failed };
+      const toReason = (fault: string) => explorerFailed(at, fault);
+      const provider = { name: at.name, url: at.shown, simulated: false, now, toReason };
       return readProvider(PORT, provider, limits, async (budget) => {
         const spend = () => {
           budget.spend();
@@ -355,7 +355,7 @@ async function sliceOf(
   const asked = { chain, address, fromBlock: from_block, toBlock: head.block };
   const action = actionOf(kind);
   const bounds = { transfersMax: Number.POSITIVE_INFINITY, pagesMax: SLICES_MAX };
-  const list = await listed(at, action, asked, bounds, budget);
+  const list = await readTransfers(at, action, asked, bounds, budget);
   if (list.pending) throw fault('has not processed all of its internal transactions yet');
   if (list.whole_to < from_block) throw fault(`shows no more rows of block ${from_block}`);
   const transfers = list.transfers.filter(({ block }) => block <= list.whole_to);

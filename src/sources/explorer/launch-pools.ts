@@ -8,7 +8,7 @@ import { formatUnits } from '../../chain/amount.ts';
 import type { FirstLiquidity, LaunchPools } from '../../ports/deployers.ts';
 import { type CallBudget, ProviderFault } from '../http/provider.ts';
 import { LOG_NUMBER, LOG_ROW, PAGE_ROWS } from './account-facts.ts';
-import { readExplorer, signerOf, type WalkExplorer } from './deployer-creations.ts';
+import { askSigner, readExplorer, type WalkExplorer } from './deployer-creations.ts';
 import { askExplorer, type ExplorerChain, resultIn, saysNoLogs } from './envelope.ts';
 import { headReader } from './listing.ts';
 
@@ -82,7 +82,7 @@ async function firstOf(
   if (amounts === null) throw odd();
   const raw = isBefore(token, coin.address) ? amounts.amount1 : amounts.amount0;
   const { transactionHash: tx, blockNumber, timeStamp } = mint;
-  const signer = await signerOf(asking.at, tx, asking.budget);
+  const signer = await askSigner(asking.at, tx, asking.budget);
   if (signer === null) throw odd();
   return {
     pool,

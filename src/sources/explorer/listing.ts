@@ -43,7 +43,7 @@ export type ListBounds = { readonly transfersMax: number; readonly pagesMax?: nu
 export type ReadAs<T> = { readonly block: number; readonly told: T | null };
 
 /** Reads a row; throws `ProviderFault` for one that is not as documented. */
-type RowReader<T> = (action: ListAction, row: unknown, asked: RowsAsked) => ReadAs<T>;
+type RowReader<T> = (action: ListAction, row: unknown, asked: RowsQuery) => ReadAs<T>;
 
 /** A list that is read. */
 type Reading<T> = {
@@ -54,10 +54,10 @@ type Reading<T> = {
 };
 
 /** Reads a list to its end, or until its bounds are passed. */
-export function listed(
+export function readTransfers(
   at: ExplorerChain,
   action: ListAction,
-  asked: RowsAsked,
+  asked: RowsQuery,
   bounds: ListBounds,
   budget: CallBudget,
 ): Promise<Listed> {
@@ -65,13 +65,13 @@ export function listed(
     const { block, transfer } = rowIn(list, row, of);
     return { block, told: transfer };
   };
-  return listedAs({ at, action, rowIn: transferIn, budget }, asked, bounds);
+  return readList({ at, action, rowIn: transferIn, budget }, asked, bounds);
 }
 
 /** Reads a list as `listed` does, whatever its rows tell. */
-export async function listedAs<T>(
+export async function readList<T>(
   list: Reading<T>,
-  asked: RowsAsked,
+  asked: RowsQuery,
   { transfersMax, pagesMax = PAGES_MAX }: ListBounds,
 ): Promise<Listed<T>> {
   const { action } = list;
@@ -80,26 +80,26 @@ export async function listedAs<T>(
   let from = asked.fromBlock;
   // How many rows of block `from` the page before ended with; 0 where it is not known to have any.
   let shown = 0;
-  const told = (cut: boolean, whole_to: number) => ({ transfers: done, cut, pending, whole_to });
+  const result = (cut: boolean, whole_to: number) => ({ transfers: done, cut, pending, whole_to });
   for (let pages = 0; pages < pagesMax; pages += 1) {
-    const { rows, ...page } = await askedPage(list, { ...asked, fromBlock: from }, 1);
+    const { rows, ...page } = await askPage(list, { ...asked, fromBlock: from }, 1);
     pending ||= page.pending;
     // The two answers are of different states: nothing follows from either.
     const again = rows.filter(({ block }) => block === from).length;
     if (again < shown) throw disagree(action);
     const last = rows.at(-1)?.block;
-    if (last === undefined) return told(false, asked.toBlock);
+    if (last === undefined) return result(false, asked.toBlock);
     if (rows.length < PAGE_ROWS) {
       collectTransfers(done, rows);
       const cut = done.length > transfersMax;
       if (!cut) {
         const ended = rows.filter(({ block }) => block === last).length;
         const rest = { ...asked, fromBlock: last };
-        const more = await askedPage(list, rest, 1);
+        const more = await askPage(list, rest, 1);
         if (more.rows.length !== ended) throw cutShort(action);
         pending ||= more.pending;
       }
-      return told(cut, cut ? from - 1 : asked.toBlock);
+      return result(cut, cut ? from - 1 : asked.toBlock);
     }
     const before = rows.filter(({ block }) => block < last);
     if (before.length > 0) {
@@ -110,13 +110,13 @@ export async function listedAs<T>(
       const rest = await restOfBlock(list, { ...asked, fromBlock: last }, rows);
       collectTransfers(done, rest.rows);
       pending ||= rest.pending;
-      if (rest.cut || last === asked.toBlock) return told(rest.cut, rest.cut ? last - 1 : last);
+      if (rest.cut || last === asked.toBlock) return result(rest.cut, rest.cut ? last - 1 : last);
       shown = 0;
       from = last + 1;
     }
-    if (done.length > transfersMax) return told(true, from - 1);
+    if (done.length > transfersMax) return result(true, from - 1);
   }
-  return told(true, from - 1);
+  return result(true, from - 1);
 }
 
 function cutShort(action: ListAction): ProviderFault {
@@ -136,7 +136,7 @@ type Rest<T> = {
 /** The rest of a block that alone fills a page: numbered pages, as far as the window goes. */
 async function restOfBlock<T>(
   list: Reading<T>,
-  asked: RowsAsked,
+  asked: RowsQuery,
   first: readonly ReadAs<T>[],
 ): Promise<Rest<T>> {
   const rows = [...first];
@@ -145,7 +145,7 @@ async function restOfBlock<T>(
   const block = { ...asked, toBlock: asked.fromBlock };
   for (let number = 2; full; number += 1) {
     if (number > PAGES_MAX) return { rows, cut: true, pending };
-    const page = await attempt(WindowEnded, () => askedPage(list, block, number));
+    const page = await attempt(WindowEnded, () => askPage(list, block, number));
     if (page instanceof WindowEnded) return { rows, cut: true, pending };
     pending ||= page.pending;
     rows.push(...page.rows);
@@ -160,9 +160,9 @@ function collectTransfers<T>(done: T[], rows: readonly ReadAs<T>[]): void {
   }
 }
 
-async function askedPage<T>(
+async function askPage<T>(
   { at, action, rowIn, budget }: Reading<T>,
-  asked: RowsAsked,
+  asked: RowsQuery,
   number: number,
 ): Promise<{ readonly rows: readonly ReadAs<T>[]; readonly pending: boolean }> {
   const question = at.list({
@@ -192,7 +192,7 @@ async function askedPage<T>(
 // of other blocks or of other addresses than were asked for: then the answer is not ours.
 
 /** What was asked for: rows must lie within. */
-export type RowsAsked = {
+export type RowsQuery = {
   readonly chain: EvmChainName;
   readonly address: string;
   readonly fromBlock: number;
@@ -236,7 +236,7 @@ const tokenRow = base.extend({
 });
 
 /** Reads one row of a list. Throws `ProviderFault` for one that is not as documented. */
-export function rowIn(action: ListAction, row: unknown, asked: RowsAsked): ReadRow {
+export function rowIn(action: ListAction, row: unknown, asked: RowsQuery): ReadRow {
   const read = READERS[action](row, asked);
   const block = read.block;
   if (block < asked.fromBlock || block > asked.toBlock) {
@@ -248,9 +248,9 @@ export function rowIn(action: ListAction, row: unknown, asked: RowsAsked): ReadR
   return read;
 }
 
-const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsAsked) => ReadRow>> = {
+const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsQuery) => ReadRow>> = {
   txlist: (row, asked) => {
-    const data = shaped(nativeRow, row, 'txlist');
+    const data = parseListRow(nativeRow, row, 'txlist');
     const failed = data.isError === '1' || data.txreceipt_status === '0';
     // A creation that failed names no receiver; a genesis allocation was sent by nobody.
     if (failed || data.from === 'GENESIS') return noTransfer(data);
@@ -259,10 +259,10 @@ const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsAsked) => R
     const from = party(data.from, 'txlist');
     const facts = { kind: 'native', raw_amount: exact(data.value, 'txlist') } as const;
     const transfer = { ...made, ...facts, from, initiator: from, success: told ? true : null };
-    return { block: made.block, transfer: ofAddress(transfer, asked, 'txlist') };
+    return { block: made.block, transfer: checkParty(transfer, asked, 'txlist') };
   },
   txlistinternal: (row, asked) => {
-    const data = shaped(internalRow, row, 'txlistinternal');
+    const data = parseListRow(internalRow, row, 'txlistinternal');
     const tx = data.hash === undefined ? data.transactionHash : data.hash;
     if (tx === undefined) throw odd('txlistinternal');
     if (data.isError === '1' || !moves(data)) return noTransfer(data);
@@ -272,11 +272,11 @@ const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsAsked) => R
     const told = { kind: 'internal', raw_amount, from, initiator: null, success: true } as const;
     return {
       block: made.block,
-      transfer: ofAddress({ ...made, ...told }, asked, 'txlistinternal'),
+      transfer: checkParty({ ...made, ...told }, asked, 'txlistinternal'),
     };
   },
   tokentx: (row, asked) => {
-    const data = shaped(tokenRow, row, 'tokentx');
+    const data = parseListRow(tokenRow, row, 'tokentx');
     const made = common(data, data.hash, asked, 'tokentx');
     // Tokens that cannot be told apart by amounts have an id, and are no amounts.
     const single = typeof data.tokenID === 'string' && data.tokenID !== '';
@@ -294,7 +294,7 @@ const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsAsked) => R
       // A failed transaction leaves no log.
       success: true,
     };
-    return { block: made.block, transfer: ofAddress(transfer, asked, 'tokentx') };
+    return { block: made.block, transfer: checkParty(transfer, asked, 'tokentx') };
   },
 };
 
@@ -306,7 +306,7 @@ function odd(action: ListAction): ProviderFault {
   return new ProviderFault(`answered rows of another shape (${action})`, 'passing');
 }
 
-function shaped<T>(schema: z.ZodType<T>, row: unknown, action: ListAction): T {
+function parseListRow<T>(schema: z.ZodType<T>, row: unknown, action: ListAction): T {
   const read = schema.safeParse(row);
   if (!read.success) throw odd(action);
   return read.data;
@@ -323,7 +323,7 @@ type Common = Pick<HistoryTransfer, 'chain' | 'tx' | 'block' | 'at' | 'to'> & {
 function common(
   data: z.output<typeof base>,
   tx: string,
-  asked: RowsAsked,
+  asked: RowsQuery,
   action: ListAction,
 ): Common {
   const { to, contractAddress } = data;
@@ -378,9 +378,9 @@ function moves({ type, callType }: z.output<typeof internalRow>): boolean {
   return true;
 }
 
-function ofAddress(
+function checkParty(
   transfer: HistoryTransfer,
-  { address }: RowsAsked,
+  { address }: RowsQuery,
   action: ListAction,
 ): HistoryTransfer {
   if (transfer.from === address || transfer.to === address) return transfer;
@@ -435,7 +435,7 @@ export function headReader(now: () => number): HeadReader {
         await identify(at, budget);
         identified.set(chain, now());
       }
-      const head = await settledHead(at, budget);
+      const head = await readHead(at, budget);
       heads.set(chain, { head, at: now() });
       return head;
     } catch (error) {
@@ -450,7 +450,7 @@ const QUANTITY = /^0x[0-9a-f]{1,13}$/i;
 const quantity = z.string().regex(QUANTITY).transform(Number);
 const header = outsideRow({ number: quantity, timestamp: quantity });
 
-async function asked<T>(
+async function askHead<T>(
   at: ExplorerChain,
   budget: CallBudget,
   ...[method, block, schema]: readonly [
@@ -473,18 +473,18 @@ const WANTED = {
 } as const;
 
 async function identify(at: ExplorerChain, budget: CallBudget): Promise<void> {
-  const id = await asked(at, budget, 'eth_chainId', null, quantity);
+  const id = await askHead(at, budget, 'eth_chainId', null, quantity);
   const { chain_id } = CHAINS[at.chain];
   if (id === chain_id) return;
   throw new ProviderFault(`is of another chain: its chain id is ${id}, not ${chain_id}`, 'lasting');
 }
 
-async function settledHead(at: ExplorerChain, budget: CallBudget): Promise<SettledHead> {
-  const newest = await asked(at, budget, 'eth_blockNumber', null, quantity);
+async function readHead(at: ExplorerChain, budget: CallBudget): Promise<SettledHead> {
+  const newest = await askHead(at, budget, 'eth_blockNumber', null, quantity);
   const block = newest - SETTLED_BLOCKS[at.chain];
   if (block < 0) throw new ProviderFault(`has only ${newest} blocks, none settled`, 'passing');
   const named = `0x${block.toString(16)}`;
-  const { number, timestamp } = await asked(at, budget, 'eth_getBlockByNumber', named, header);
+  const { number, timestamp } = await askHead(at, budget, 'eth_getBlockByNumber', named, header);
   if (number === block) return { block, time: timestamp };
   throw new ProviderFault(`answered block ${number} where ${block} was asked for`, 'passing');
 }

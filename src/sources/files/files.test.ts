@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables.ts';
 import { csvLines, csvTable } from './csv.ts';
-import { DOCUMENT_BYTES_MAX, localTableFiles } from './files.ts';
+import { localTableFiles, WHOLE_BYTES_MAX } from './files.ts';
 import { FileFault } from './text-lines.ts';
 
 let folder = '';
@@ -310,7 +310,7 @@ describe('any file', () => {
 
   test('a document over its bound is refused before it is read', async () => {
     const path = await written('a.yaml', 'tags: []');
-    await truncate(path, DOCUMENT_BYTES_MAX + 1);
+    await truncate(path, WHOLE_BYTES_MAX + 1);
     expect((await held(path)).fault).toContain('split it');
   });
 });

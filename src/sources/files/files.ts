@@ -26,7 +26,7 @@ const PORT = 'table_file';
 /** The largest file that is read row by row. */
 export const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 /** The largest file that is read as one document (YAML, a JSON list): it is held in memory. */
-export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
+export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 /** How many rows are handed on at once. */
 const BATCH_ROWS = 1_000;
 
@@ -41,7 +41,7 @@ type Format = {
   }>;
 };
 
-const WHOLE: Format = { bytesMax: DOCUMENT_BYTES_MAX, read: documentRows };
+const WHOLE: Format = { bytesMax: WHOLE_BYTES_MAX, read: documentRows };
 const CSV: Format = { bytesMax: FILE_BYTES_MAX, read: async (c) => asRows(csvRows(c)) };
 const LINES: Format = { bytesMax: FILE_BYTES_MAX, read: async (c) => asRows(jsonLineRows(c)) };
 

@@ -66,7 +66,7 @@ export async function* followTheMoneyRows(
 ): AsyncGenerator<RawRow | BrokenRow> {
   const wallets = new Map<string, Wallet>();
   let addresses = 0;
-  for await (const { line, placed } of placedIn(read())) {
+  for await (const { line, placed } of placesIn(read())) {
     if (placed === null) yield { line, problem: 'not an entity' };
     else if (placed.entity === null) {
       yield { line, problem: 'what stands inside an entity is none itself' };
@@ -83,7 +83,7 @@ export async function* followTheMoneyRows(
     [...wallets.values()].flatMap(({ id, holders, inside }) => [id, ...holders, ...inside]),
   );
   const known: Known = { parties: new Map(), sanctions: new Map() };
-  for await (const { placed } of placedIn(read())) {
+  for await (const { placed } of placesIn(read())) {
     if (placed !== null && placed.entity !== null) {
       gatherKnown(placed.entity, placed, named, known);
     }
@@ -92,7 +92,7 @@ export async function* followTheMoneyRows(
 }
 
 /** Every entity of a file, those inside others too; `null` for a line that is none. */
-async function* placedIn(
+async function* placesIn(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ readonly line: number; readonly placed: Placed | null }> {
   for await (const { line, text, isEnded } of textLines(chunks, LINE_CHARS_MAX)) {
@@ -108,7 +108,7 @@ async function* placedIn(
 
 /** Adds what one place says of a wallet; answers how many addresses more there are. */
 function gatherWallet(
-  one: Entity,
+  one: FtmEntity,
   { around }: Placed,
   line: number,
   wallets: Map<string, Wallet>,
@@ -132,7 +132,7 @@ function gatherWallet(
   return wallet.addresses.size - held + (before === undefined ? 1 : 0);
 }
 
-function newWallet({ id }: Entity, line: number): Wallet {
+function newWallet({ id }: FtmEntity, line: number): Wallet {
   return {
     line,
     id,
@@ -149,7 +149,7 @@ function newWallet({ id }: Entity, line: number): Wallet {
 }
 
 /** When the file's maker last saw it in its source, or else last saw it change. */
-function lastSeenOf({ last_seen, last_change }: Entity): string | null {
+function lastSeenOf({ last_seen, last_change }: FtmEntity): string | null {
   const seen = textIn(last_seen);
   return seen === null ? textIn(last_change) : seen;
 }
@@ -159,7 +159,7 @@ function addAll(to: Set<string>, texts: readonly string[]): void {
 }
 
 /** How many values stand in the place of an address and are no text. */
-function unreadAddresses({ properties }: Entity): number {
+function unreadAddresses({ properties }: FtmEntity): number {
   const held = properties['publicKey'];
   const values: readonly unknown[] = Array.isArray(held) ? held : present([held]);
   return values.filter((value) => typeof value !== 'string').length;
@@ -167,7 +167,7 @@ function unreadAddresses({ properties }: Entity): number {
 
 /** Adds what is said of those whom wallets name: who they are, and the sanctions on them. */
 function gatherKnown(
-  one: Entity,
+  one: FtmEntity,
   { around }: Placed,
   named: ReadonlySet<string>,
   { parties, sanctions }: Known,
@@ -186,7 +186,7 @@ function gatherKnown(
   }
 }
 
-function sanctionOf(one: Entity): Sanction {
+function sanctionOf(one: FtmEntity): Sanction {
   const programs = textsOf(one, 'program');
   return {
     id: one.id,
@@ -204,7 +204,7 @@ function* rowsOf(wallet: Wallet, known: Known): Generator<RawRow | BrokenRow> {
     return;
   }
   const facts = factsOf(wallet, known);
-  if (addresses.size === 0) yield rowWith(line, { ...facts, account: joined([...accounts]) });
+  if (addresses.size === 0) yield rowWith(line, { ...facts, account: joinTexts([...accounts]) });
   for (const address of addresses) yield rowWith(line, { address, ...facts });
 }
 
@@ -224,15 +224,15 @@ function factsOf(wallet: Wallet, { parties, sanctions }: Known): Facts {
     return party === undefined ? [] : [party];
   });
   const on = [id, ...whom].flatMap((one) => rowsUnder(sanctions, one));
-  const named = joined(known.map((party) => party.name));
+  const named = joinTexts(known.map((party) => party.name));
   const started = dayOf(on.flatMap(({ starts }) => starts).sort()[0]);
   const allPages = [...on.flatMap((sanction) => sanction.pages), ...pages];
   const page = allPages.find((text) => /^https?:\/\//.test(text));
   return {
     entity: named === null ? name : named,
-    entity_type: joined(known.map(({ schema }) => schema)),
-    currency: joined([...currencies]),
-    programs: joined(on.flatMap(({ programs }) => programs)),
+    entity_type: joinTexts(known.map(({ schema }) => schema)),
+    currency: joinTexts([...currencies]),
+    programs: joinTexts(on.flatMap(({ programs }) => programs)),
     entry_id: id,
     source_url: page === undefined ? null : page,
     // The day since which it is sanctioned; else the day on which the file's maker first saw it.
@@ -252,7 +252,7 @@ function noteOf({ id, holders, inside }: Wallet, known: readonly Party[]): strin
   return known.some(({ name }) => name === null) ? `a holder of ${id} has no name` : null;
 }
 
-function nameOf(one: Entity): string | null {
+function nameOf(one: FtmEntity): string | null {
   const [first] = textsOf(one, 'name');
   return first === undefined ? textIn(one.caption) : first;
 }
@@ -272,7 +272,7 @@ function dayOf(text: string | null | undefined): string | null {
   return day === null ? null : day[0];
 }
 
-function joined(texts: readonly (string | null)[]): string | null {
+function joinTexts(texts: readonly (string | null)[]): string | null {
   const said = new Set(texts.filter((text) => text !== null));
   return said.size === 0 ? null : [...said].join(BETWEEN);
 }
@@ -284,7 +284,7 @@ function joined(texts: readonly (string | null)[]): string | null {
 const DEPTH_MAX = 16;
 
 /** An entity. Its properties hold texts, entities, or a list of either. */
-export type Entity = {
+export type FtmEntity = {
   readonly id: string;
   readonly schema: string;
   readonly caption?: unknown;
@@ -294,7 +294,7 @@ export type Entity = {
   readonly properties: { readonly [name: string]: unknown };
 };
 
-const entity: z.ZodType<Entity> = outsideRow({
+const entity: z.ZodType<FtmEntity> = outsideRow({
   id: z.string().min(1),
   schema: z.string().min(1),
   caption: z.unknown().optional(),
@@ -305,10 +305,10 @@ const entity: z.ZodType<Entity> = outsideRow({
 });
 
 /** An entity that another stands inside, and under which of its properties. */
-type Around = { readonly entity: Entity; readonly property: string };
+type Around = { readonly entity: FtmEntity; readonly property: string };
 
 /** An entity with those around it, the outermost first; `null` where something else stands. */
-export type Placed = { readonly entity: Entity | null; readonly around: readonly Around[] };
+export type Placed = { readonly entity: FtmEntity | null; readonly around: readonly Around[] };
 
 /** A value as an entity, and every entity inside it. Throws `FileFault` beyond the depth. */
 export function entitiesInside(value: unknown): Generator<Placed> {
@@ -337,7 +337,7 @@ function* entitiesBelow(value: unknown, around: readonly Around[]): Generator<Pl
 }
 
 /** The values of a property, without those that are null. */
-export function valuesOf({ properties }: Entity, name: string): readonly unknown[] {
+export function valuesOf({ properties }: FtmEntity, name: string): readonly unknown[] {
   const held = properties[name];
   const values: readonly unknown[] = Array.isArray(held) ? held : [held];
   return values.filter((value) => value !== null && value !== undefined);
@@ -346,7 +346,7 @@ export function valuesOf({ properties }: Entity, name: string): readonly unknown
 const withId = z.union([z.string(), outsideRow({ id: z.string() }).transform(({ id }) => id)]);
 
 /** The ids that a property names, of entities elsewhere or inside. */
-export function idsOf(one: Entity, name: string): string[] {
+export function idsOf(one: FtmEntity, name: string): string[] {
   return valuesOf(one, name).flatMap((value) => {
     const parsed = withId.safeParse(value);
     return parsed.success ? [parsed.data] : [];
@@ -354,7 +354,7 @@ export function idsOf(one: Entity, name: string): string[] {
 }
 
 /** The texts of a property, without white space around them and without empty ones. */
-export function textsOf(one: Entity, name: string): string[] {
+export function textsOf(one: FtmEntity, name: string): string[] {
   return valuesOf(one, name)
     .map(textIn)
     .filter((text) => text !== null);

@@ -35,21 +35,21 @@ type Head = { readonly [name: string]: unknown };
 export async function documentRows(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ layout: FileLayout; rows: Rows }> {
-  const text = await decoded(chunks);
+  const text = await decodeText(chunks);
   if (text.length > AT_ONCE_CHARS_MAX) return longPack(text);
   const { document, counter } = parsedYaml(text, 1);
   const { contents } = document;
   if (isSeq(contents)) {
-    return { layout: 'rows', rows: listed(itemsOf(document, contents, counter, 1)) };
+    return { layout: 'rows', rows: objectRows(itemsOf(document, contents, counter, 1)) };
   }
   const tags = isMap(contents) ? contents.get('tags', true) : null;
   if (!isSeq(tags)) throw new FileFault('it holds no list of rows');
   const head = plainOf(document);
   if (!isHead(head)) throw new FileFault('it has no head');
-  return { layout: 'tagpack', rows: tagged(head, itemsOf(document, tags, counter, 1)) };
+  return { layout: 'tagpack', rows: tagRows(head, itemsOf(document, tags, counter, 1)) };
 }
 
-async function decoded(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+async function decodeText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder('utf-8');
   let text = '';
   for await (const chunk of chunks) text += decoder.decode(chunk, { stream: true });
@@ -70,7 +70,7 @@ function longPack(text: string): { layout: FileLayout; rows: Rows } {
   const headText = [...lines.slice(0, opening), ...lines.slice(end)].join('\n');
   const head = plainOf(parsedYaml(headText, 1).document);
   if (!isHead(head)) throw new FileFault('it has no head');
-  return { layout: 'tagpack', rows: tagged(head, pieces(lines, opening + 1, end)) };
+  return { layout: 'tagpack', rows: tagRows(head, pieces(lines, opening + 1, end)) };
 }
 
 function* pieces(lines: readonly string[], from: number, end: number): Generator<Item> {
@@ -146,11 +146,11 @@ function isHead(value: unknown): value is Head {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-async function* listed(items: Iterable<Item>): AsyncGenerator<RawRow | BrokenRow> {
+async function* objectRows(items: Iterable<Item>): AsyncGenerator<RawRow | BrokenRow> {
   for (const { value, line } of items) yield objectRow(value, line);
 }
 
-async function* tagged(head: Head, items: Iterable<Item>): AsyncGenerator<RawRow | BrokenRow> {
+async function* tagRows(head: Head, items: Iterable<Item>): AsyncGenerator<RawRow | BrokenRow> {
   for (const { value, line } of items) yield tagRow(head, value, line);
 }
 

@@ -5,9 +5,9 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import {
-  boundedCall,
   type CallEnd,
-  cappedChunks,
+  callWithin,
+  capChunks,
   credentialOf,
   FetchFault,
   type IsInside,
@@ -17,7 +17,7 @@ import {
   refuseLiteral,
   retryAfterMs,
   seconds,
-  sent,
+  sendRequest,
   wayOf,
   wholeBody,
 } from './outbound-call.ts';
@@ -72,23 +72,23 @@ export async function fetchBytes(ask: FetchAsk): Promise<Fetched> {
     words: { call: 'download', late: 'did not end' },
     isOwn: (error: unknown) => error === sinkFault,
   };
-  return boundedCall(bounds, (ended) => followed({ ...ask, into }, ended));
+  return callWithin(bounds, (ended) => followRedirects({ ...ask, into }, ended));
 }
 
-async function followed(ask: FetchAsk, ended: CallEnd): Promise<Fetched> {
+async function followRedirects(ask: FetchAsk, ended: CallEnd): Promise<Fetched> {
   const { redirectsMax } = ask.limits;
   let url = ask.url;
   // The configured address is the operator's: it may lie inside, and then its redirects may too.
   let inside = true;
   for (let hops = 0; hops <= redirectsMax; hops += 1) {
-    const response = await answered(url, ask, ended, reachOf(url, inside, ask.isInside));
+    const response = await requestOnce(url, ask, ended, reachOf(url, inside, ask.isInside));
     const { remoteAddress } = response.socket;
     if (hops === 0) {
       inside = !isProxied(url) && remoteAddress !== undefined && ask.isInside(remoteAddress);
     }
     const { statusCode: status, headers } = response;
     const header = (name: string): string | null => single(headers[name]);
-    if (status === 200) return { status, header, bytes: await received(response, ask, ended) };
+    if (status === 200) return { status, header, bytes: await receiveBody(response, ask, ended) };
     // What comes with any other status is of no use, and its connection goes with it.
     response.destroy();
     if (status === 304) return { status, header, bytes: 0 };
@@ -112,7 +112,7 @@ function reachOf({ protocol }: URL, inside: boolean, isInside: IsInside): Reach 
 }
 
 /** Asks once, on a connection of its own: downloads are an hour apart. */
-async function answered(
+async function requestOnce(
   url: URL,
   ask: FetchAsk,
   { signal, end }: CallEnd,
@@ -131,14 +131,18 @@ async function answered(
     const headers = { ...ask.headers, ...credential };
     const lookup = lookupWithin(reach);
     const asked = { url, method: 'GET', headers, body: null, signal, lookup } as const;
-    return await sent({ ...asked, agent: false, ...wayOf(url) });
+    return await sendRequest({ ...asked, agent: false, ...wayOf(url) });
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** Reads the body to its end, within its size and faster than a drip. */
-async function received(body: IncomingMessage, ask: FetchAsk, { end }: CallEnd): Promise<number> {
+async function receiveBody(
+  body: IncomingMessage,
+  ask: FetchAsk,
+  { end }: CallEnd,
+): Promise<number> {
   const { bytesMax, dripWindowMs, dripBytesMin } = ask.limits;
   let bytes = 0;
   let before = 0;
@@ -149,7 +153,7 @@ async function received(body: IncomingMessage, ask: FetchAsk, { end }: CallEnd):
     before = bytes;
   }, dripWindowMs);
   try {
-    for await (const chunk of cappedChunks(body, bytesMax)) {
+    for await (const chunk of capChunks(body, bytesMax)) {
       bytes += chunk.byteLength;
       await ask.into(chunk);
     }
@@ -217,9 +221,17 @@ export async function exchange(asked: Exchange): Promise<Answered> {
     ...(body === null ? null : { 'content-type': 'application/json' }),
   };
   const method = body === null ? 'GET' : 'POST';
-  return boundedCall(bounds, async ({ signal }) => {
+  return callWithin(bounds, async ({ signal }) => {
     const way = agent === undefined ? wayOf(url) : { agent };
-    const response = await sent({ url, method, headers, body, signal, agent: undefined, ...way });
+    const response = await sendRequest({
+      url,
+      method,
+      headers,
+      body,
+      signal,
+      agent: undefined,
+      ...way,
+    });
     const bytes = await wholeBody(response, limits.bytesMax);
     const wait = retryAfterMs(response.headers['retry-after']);
     return { status: Number(response.statusCode), bytes, retryAfterMs: wait };
@@ -269,7 +281,7 @@ export async function fetchJson({
   const answer = await exchange({ ...ask, headers: sending, body: text, call: 'question' });
   const { status, bytes } = answer;
   if (status >= 300 && status < 400) throw new FetchFault(`redirected (${status})`);
-  if (status >= 200 && status < 300) return parsed(bytes, parse);
+  if (status >= 200 && status < 300) return parseJson(bytes, parse);
   const said = jsonOrNull(bytes);
   if (isAnswer?.(status, said) === true) return said;
   throw new StatusFault(status, answer.retryAfterMs, said);
@@ -281,7 +293,7 @@ const HEADERS = { accept: 'application/json', 'user-agent': 'exhibit' };
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const HTML = /^\s*<(!doctype|html|head|body|\?xml|center)\b/i;
 
-function parsed(bytes: Buffer, parse: JsonAsk['parse']): unknown {
+function parseJson(bytes: Buffer, parse: JsonAsk['parse']): unknown {
   try {
     const read = parse === undefined ? plainJson : parse;
     return read(UTF8.decode(bytes));

@@ -194,7 +194,7 @@ class Client {
     if (status === HTTP.tooLarge) throw new RpcFault('finds the request too large', 'too_large');
     const wires = wiresOf(text);
     if (wires === null) throw unusable(posted, text);
-    const answers = matched(wires, first, calls.length, status);
+    const answers = matchAnswers(wires, first, calls.length, status);
     const limited = answers.some((one) => !one.ok && isRateLimit(one.error));
     if (limited) throw passing(LIMITED, retryAfterMs);
     return answers;
@@ -231,7 +231,7 @@ function unusable({ status, retryAfterMs }: Answered, text: string): RpcFault {
 }
 
 /** The answer of each call by its id. One error for a whole batch is that of a batch refused. */
-function matched(
+function matchAnswers(
   wires: readonly Wire[],
   first: number,
   count: number,

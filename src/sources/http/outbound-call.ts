@@ -63,7 +63,7 @@ type CallBounds = {
 export type CallEnd = { readonly signal: AbortSignal; readonly end: (fault: FetchFault) => void };
 
 /** Makes a call within its bounds. What ended it is told, and not what that broke. */
-export async function boundedCall<T>(
+export async function callWithin<T>(
   { deadlineMs, signal, words, isOwn }: CallBounds,
   call: (ended: CallEnd) => Promise<T>,
 ): Promise<T> {
@@ -115,7 +115,7 @@ export function proxyCredentialOf(proxy: URL): Record<string, string> {
 }
 
 /** Sends a request and gives the answer as it begins: its body is still to come. */
-export function sent({ url, body, via, ...asked }: OneRequest): Promise<IncomingMessage> {
+export function sendRequest({ url, body, via, ...asked }: OneRequest): Promise<IncomingMessage> {
   const bare = withoutUserInfo(url);
   return new Promise((resolve, reject) => {
     const to = via === undefined ? bare : withoutUserInfo(via);
@@ -132,7 +132,7 @@ export function sent({ url, body, via, ...asked }: OneRequest): Promise<Incoming
 }
 
 /** The chunks of a body; over `bytesMax` bytes, or broken off, it is a fault. */
-export async function* cappedChunks(
+export async function* capChunks(
   body: IncomingMessage,
   bytesMax: number,
 ): AsyncGenerator<Uint8Array> {
@@ -153,7 +153,7 @@ export async function* cappedChunks(
 /** A body as a whole, within its cap. */
 export async function wholeBody(body: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of cappedChunks(body, bytesMax)) chunks.push(chunk);
+  for await (const chunk of capChunks(body, bytesMax)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 

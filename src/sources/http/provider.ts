@@ -133,13 +133,13 @@ export type Provider = Pick<Source, 'name' | 'url' | 'simulated'> & {
   /** Unix seconds. */
   readonly now: () => number;
   /** Names it beside its fault where that is more than its name as a source. */
-  readonly failed?: (fault: string) => Why;
+  readonly toReason?: (fault: string) => Why;
 };
 
 /** What work gives is read of the provider; what the provider did not give is unread. */
 export async function readAnswer<T, P extends string>(
   port: P,
-  { now, failed, ...named }: Provider,
+  { now, toReason, ...named }: Provider,
   work: () => Promise<T>,
 ): Promise<Reading<T, P>> {
   try {
@@ -147,7 +147,7 @@ export async function readAnswer<T, P extends string>(
     return read(value, { port, source: observation(named, now) });
   } catch (error) {
     const byName = (fault: string) => why('provider_failed', { provider: named.name, fault });
-    return unread(port, whyUnanswered(error, failed === undefined ? byName : failed));
+    return unread(port, whyUnanswered(error, toReason === undefined ? byName : toReason));
   }
 }
 
@@ -274,8 +274,8 @@ export function askJson<T>(
 }
 
 /** Why a question under a guard has no answer; a bug is thrown on. */
-export function whyUnanswered(error: unknown, failed: (fault: string) => Why): Why {
-  if (error instanceof ProviderFault) return failed(error.fault);
+export function whyUnanswered(error: unknown, toReason: (fault: string) => Why): Why {
+  if (error instanceof ProviderFault) return toReason(error.fault);
   if (!(error instanceof BudgetSpent)) throw error;
   if (error.of === 'time') return why('time_budget');
   return why('call_budget', { limit: String(error.callsMax) });

@@ -3,30 +3,30 @@
 
 import { textOrEmpty } from '../../evidence/measure.ts';
 import {
+  copyText,
   currencyOf,
   type Document,
+  dayIn,
   holdsAddress,
-  isoDay,
-  kept,
   type ListedAddress,
+  ListRefused,
   leftOpen,
   type PartyType,
   partyType,
   printedValue,
-  quoted,
-  Refused,
+  quoteText,
 } from './publication.ts';
 import {
   type Attributes,
+  attributeText,
   type DocumentReader,
   leaf,
   leaves,
   type Place,
-  passed,
+  passPlaces,
   places,
-  required,
+  requireAttribute,
   saysTrue,
-  told,
 } from './xml-walk.ts';
 
 /** The root element of the format. */
@@ -64,13 +64,13 @@ export function advancedReader(): DocumentReader {
     DistinctParties: distinct,
     SanctionsEntries: sanctions,
     IDRegDocuments: { within: places({ IDRegDocument: documentPlace() }) },
-    ...passed('Locations', 'ProfileRelationships', 'SanctionsEntryLinks'),
+    ...passPlaces('Locations', 'ProfileRelationships', 'SanctionsEntryLinks'),
   });
   return {
     root: { within },
     carriers: CARRIERS,
     holdsAddress,
-    finish: () => finished(published, parties, entries),
+    finish: () => finishDocument(published, parties, entries),
   };
 }
 
@@ -78,28 +78,31 @@ export function advancedReader(): DocumentReader {
 function documentPlace(): Place {
   const number = leaves((text) => {
     if (!holdsAddress(text)) return;
-    throw new Refused('changed_schema', `a registered document is an address: ${quoted(text)}`);
+    throw new ListRefused(
+      'changed_schema',
+      `a registered document is an address: ${quoteText(text)}`,
+    );
   });
   return {
     within: places({
       IDRegistrationNo: number,
-      ...passed('Comment', 'IssuingAuthority', 'DocumentDate', 'IDRegDocumentMention'),
+      ...passPlaces('Comment', 'IssuingAuthority', 'DocumentDate', 'IDRegDocumentMention'),
     }),
   };
 }
 
-function finished(
+function finishDocument(
   published: string | null,
   parties: Parties,
   entries: ReadonlyMap<string, SdnEntry>,
 ): Document {
   if (published === null) {
-    throw new Refused('no_publication_date', 'it has no DateOfIssue that names a day');
+    throw new ListRefused('no_publication_date', 'it has no DateOfIssue that names a day');
   }
   for (const [uid, listed] of parties.onSdnList) {
     if (listed) continue;
     const reason = `profile ${uid} has no entry on the list "${SDN_LIST}"`;
-    throw new Refused('dangling_reference', reason);
+    throw new ListRefused('dangling_reference', reason);
   }
   const addresses = [...parties.addressed].flatMap(([uid, party]) => rowsOf(uid, party, entries));
   const count = parties.onSdnList.size;
@@ -113,7 +116,7 @@ function rowsOf(
 ): ListedAddress[] {
   const entry = entries.get(uid);
   if (entry === undefined) {
-    throw new Refused('dangling_reference', `party ${uid} lists an address and has no entry`);
+    throw new ListRefused('dangling_reference', `party ${uid} lists an address and has no entry`);
   }
   const { programs, listed_on } = entry;
   const { entity, type, open } = party;
@@ -158,14 +161,14 @@ export function sanctionsEntries(
   let draft = emptyEntry('', '');
   const place: Place = {
     opens: (attributes) => {
-      const profileId = required(attributes, 'ProfileID', 'a SanctionsEntry');
+      const profileId = requireAttribute(attributes, 'ProfileID', 'a SanctionsEntry');
       const where = `the sanctions entry of profile ${profileId}`;
-      const list = resolved(tables.lists, required(attributes, 'ListID', where), where);
+      const list = resolve(tables.lists, requireAttribute(attributes, 'ListID', where), where);
       draft = emptyEntry(profileId, list);
     },
     within: places({
       EntryEvent: {
-        within: places({ Date: dayPlace((day) => noteDay(draft, day)), ...passed('Comment') }),
+        within: places({ Date: dayPlace((day) => noteDay(draft, day)), ...passPlaces('Comment') }),
       },
       SanctionsMeasure: measurePlace(tables, () => draft),
     }),
@@ -196,7 +199,7 @@ export function dayPlace(says: (day: string | null) => void): Place {
         parts.day = text;
       }),
     }),
-    closes: () => says(isoDay(parts.year, parts.month, parts.day)),
+    closes: () => says(dayIn(parts.year, parts.month, parts.day)),
   };
 }
 
@@ -209,14 +212,14 @@ function measurePlace(tables: Tables, draft: () => EntryDraft): Place {
   let isProgramme = false;
   return {
     opens: (attributes) => {
-      const type = tables.measures.get(told(attributes, 'SanctionsTypeID'));
+      const type = tables.measures.get(attributeText(attributes, 'SanctionsTypeID'));
       if (type === undefined) draft().unknownMeasure = true;
       isProgramme = type === PROGRAMME_MEASURE;
     },
     within: places({
-      ...passed('DatePeriod'),
+      ...passPlaces('DatePeriod'),
       Comment: leaf((text) => {
-        if (isProgramme) draft().programs.push(kept(text));
+        if (isProgramme) draft().programs.push(copyText(text));
       }),
     }),
   };
@@ -227,14 +230,14 @@ function judgeEntry(draft: EntryDraft, parties: Parties, entries: Map<string, Sd
   const seen = parties.onSdnList.get(profileId);
   if (seen === undefined) {
     const reason = `a sanctions entry names profile ${profileId}, which the file does not hold`;
-    throw new Refused('dangling_reference', reason);
+    throw new ListRefused('dangling_reference', reason);
   }
   if (list !== SDN_LIST) return;
   if (seen) {
     const reason = `profile ${profileId} has two entries on the list "${SDN_LIST}"`;
-    throw new Refused('dangling_reference', reason);
+    throw new ListRefused('dangling_reference', reason);
   }
-  const uid = kept(profileId);
+  const uid = copyText(profileId);
   parties.onSdnList.set(uid, true);
   if (!parties.addressed.has(uid)) return;
   const unsaid = programs.length === 0 || programs.includes('') || unknownMeasure;
@@ -298,7 +301,7 @@ export function distinctParties(tables: Tables): { parties: Parties; place: Plac
   let draft = emptyDraft('');
   const place: Place = {
     opens: (attributes) => {
-      draft = emptyDraft(required(attributes, 'FixedRef', 'a DistinctParty'));
+      draft = emptyDraft(requireAttribute(attributes, 'FixedRef', 'a DistinctParty'));
     },
     within: places({
       Comment: leaf((text) => {
@@ -320,8 +323,8 @@ function profilePlace(tables: Tables, draft: () => Draft): Place {
     opens: (attributes) => {
       const where = `a Profile of party ${draft().fixedRef}`;
       draft().profiles.push({
-        id: required(attributes, 'ID', where),
-        subTypeId: told(attributes, 'PartySubTypeID'),
+        id: requireAttribute(attributes, 'ID', where),
+        subTypeId: attributeText(attributes, 'PartySubTypeID'),
       });
     },
     within: places({
@@ -335,7 +338,10 @@ function identityPlace(draft: () => Draft): Place {
   let primaryIdentity = false;
   const group: Place = {
     opens: (attributes) => {
-      draft().groups.set(told(attributes, 'ID'), told(attributes, 'NamePartTypeID'));
+      draft().groups.set(
+        attributeText(attributes, 'ID'),
+        attributeText(attributes, 'NamePartTypeID'),
+      );
     },
   };
   const master: Place = { within: places({ NamePartGroup: group }) };
@@ -356,7 +362,7 @@ function aliasPlace(draft: () => Draft, primaryIdentity: () => boolean): Place {
   let part: NamePart = { groupId: '', text: '' };
   const value: Place = {
     opens: (attributes) => {
-      part = { groupId: told(attributes, 'NamePartGroupID'), text: '' };
+      part = { groupId: attributeText(attributes, 'NamePartGroupID'), text: '' };
       name.parts.push(part);
     },
     ...leaves((text) => {
@@ -365,7 +371,7 @@ function aliasPlace(draft: () => Draft, primaryIdentity: () => boolean): Place {
   };
   const documented: Place = {
     opens: (attributes) => {
-      name = { statusId: told(attributes, 'DocNameStatusID'), parts: [] };
+      name = { statusId: attributeText(attributes, 'DocNameStatusID'), parts: [] };
       names.push(name);
     },
     within: places({ DocumentedNamePart: { within: places({ NamePartValue: value }) } }),
@@ -393,17 +399,21 @@ function featurePlace(tables: Tables, draft: () => Draft): Place {
         version.note = text;
       }),
       VersionDetail: leaves((text) => version.details.push(printedValue(text))),
-      ...passed('DatePeriod', 'VersionLocation'),
+      ...passPlaces('DatePeriod', 'VersionLocation'),
     }),
   };
   return {
     closed: true,
     opens: (attributes) => {
       const where = `a Feature of party ${draft().fixedRef}`;
-      const label = resolved(tables.features, required(attributes, 'FeatureTypeID', where), where);
+      const label = resolve(
+        tables.features,
+        requireAttribute(attributes, 'FeatureTypeID', where),
+        where,
+      );
       feature = { label, currency: currencyOf(label), versions: [] };
     },
-    within: places({ FeatureVersion: versionPlace, ...passed('IdentityReference') }),
+    within: places({ FeatureVersion: versionPlace, ...passPlaces('IdentityReference') }),
     closes: () => {
       if (feature.currency !== null) addAddresses(draft(), feature.currency, feature.versions);
       else refuseAddresses(draft(), feature);
@@ -414,25 +424,25 @@ function featurePlace(tables: Tables, draft: () => Draft): Place {
 /** Refuses a file that prints an address under a type of feature that names none. */
 function refuseAddresses({ fixedRef }: Draft, { label, versions }: Feature): void {
   if (!versions.some(({ details }) => details.some(holdsAddress))) return;
-  const reason = `a feature of party ${fixedRef} of type ${quoted(label)} is an address`;
-  throw new Refused('changed_schema', reason);
+  const reason = `a feature of party ${fixedRef} of type ${quoteText(label)} is an address`;
+  throw new ListRefused('changed_schema', reason);
 }
 
 function addAddresses(draft: Draft, currency: string, versions: readonly Version[]): void {
   const empty = versions.some(({ details }) => details.length === 0 || details.includes(''));
   if (versions.length === 0 || empty) {
     const reason = `an address of party ${draft.fixedRef} under ${currency} is empty`;
-    throw new Refused('dangling_reference', reason);
+    throw new ListRefused('dangling_reference', reason);
   }
   for (const { note, details } of versions) {
     for (const address of details) {
-      draft.features.push({ currency, address: kept(address), note: noteOf(note) });
+      draft.features.push({ currency, address: copyText(address), note: noteOf(note) });
     }
   }
 }
 
 function noteOf(text: string): string | null {
-  return text === '' ? null : kept(text);
+  return text === '' ? null : copyText(text);
 }
 
 function judge(draft: Draft, tables: Tables, parties: Parties): void {
@@ -440,14 +450,17 @@ function judge(draft: Draft, tables: Tables, parties: Parties): void {
   const [profile, another] = draft.profiles;
   if (profile === undefined || another !== undefined) {
     const reason = `${where} has ${draft.profiles.length} profiles, not one`;
-    throw new Refused('dangling_reference', reason);
+    throw new ListRefused('dangling_reference', reason);
   }
   if (profile.id !== draft.fixedRef) {
-    throw new Refused('dangling_reference', `${where} has the profile ${quoted(profile.id)}`);
+    throw new ListRefused(
+      'dangling_reference',
+      `${where} has the profile ${quoteText(profile.id)}`,
+    );
   }
-  const uid = kept(profile.id);
+  const uid = copyText(profile.id);
   if (parties.onSdnList.has(uid)) {
-    throw new Refused('dangling_reference', `the profile ${uid} stands twice`);
+    throw new ListRefused('dangling_reference', `the profile ${uid} stands twice`);
   }
   parties.onSdnList.set(uid, false);
   if (draft.features.length === 0) return;
@@ -477,7 +490,7 @@ function primaryName(draft: Draft, tables: Tables): string | null {
   const rest = parts.filter(({ leads }) => !leads);
   const broken = parts.some(({ kind, text }) => kind === undefined || text === '');
   if (broken || parts.length === 0) return null;
-  return kept([...first, ...rest].map(({ text }) => text).join(', '));
+  return copyText([...first, ...rest].map(({ text }) => text).join(', '));
 }
 
 // No number is known beforehand: each is looked up in the file's own reference tables.
@@ -508,15 +521,15 @@ export function referenceTables(): { readonly tables: Tables; readonly place: Pl
     partySubTypes: new Map(),
   };
   const within = places({
-    FeatureTypeValues: rows('FeatureType', tables.features, kept),
-    ListValues: rows('List', tables.lists, kept),
-    SanctionsTypeValues: rows('SanctionsType', tables.measures, kept),
-    NamePartTypeValues: rows('NamePartType', tables.nameParts, kept),
-    DocNameStatusValues: rows('DocNameStatus', tables.nameStatuses, kept),
-    PartyTypeValues: rows('PartyType', tables.partyTypes, kept),
+    FeatureTypeValues: rows('FeatureType', tables.features, copyText),
+    ListValues: rows('List', tables.lists, copyText),
+    SanctionsTypeValues: rows('SanctionsType', tables.measures, copyText),
+    NamePartTypeValues: rows('NamePartType', tables.nameParts, copyText),
+    DocNameStatusValues: rows('DocNameStatus', tables.nameStatuses, copyText),
+    PartyTypeValues: rows('PartyType', tables.partyTypes, copyText),
     PartySubTypeValues: rows('PartySubType', tables.partySubTypes, (name, attributes) => ({
-      name: kept(name),
-      partyTypeId: kept(told(attributes, 'PartyTypeID')),
+      name: copyText(name),
+      partyTypeId: copyText(attributeText(attributes, 'PartyTypeID')),
     })),
   });
   return { tables, place: { within } };
@@ -534,8 +547,9 @@ function rows<T>(
     },
     ...leaves((text) => {
       if (attributes === null) throw new Error(`the text of a ${element} precedes its element`);
-      const id = kept(required(attributes, 'ID', `a ${element}`));
-      if (table.has(id)) throw new Refused('dangling_reference', `${element} ${id} stands twice`);
+      const id = copyText(requireAttribute(attributes, 'ID', `a ${element}`));
+      if (table.has(id))
+        throw new ListRefused('dangling_reference', `${element} ${id} stands twice`);
       table.set(id, value(text, attributes));
     }),
   };
@@ -543,12 +557,12 @@ function rows<T>(
 }
 
 /** What a table holds under an id; refused where it holds nothing. `where` names who refers. */
-export function resolved<T>(table: ReadonlyMap<string, T>, id: string, where: string): T {
+export function resolve<T>(table: ReadonlyMap<string, T>, id: string, where: string): T {
   const found = table.get(id);
   if (found === undefined) {
-    throw new Refused(
+    throw new ListRefused(
       'dangling_reference',
-      `${where} refers to ${quoted(id)}, which the reference tables do not hold`,
+      `${where} refers to ${quoteText(id)}, which the reference tables do not hold`,
     );
   }
   return found;

@@ -5,19 +5,19 @@
 
 import { listOrNone } from '../../evidence/measure.ts';
 import {
+  copyText,
   currencyOf,
   type Document,
+  dayIn,
   holdsAddress,
-  isoDay,
-  kept,
   type ListedAddress,
+  ListRefused,
   leftOpen,
   partyType,
   printedValue,
-  quoted,
-  Refused,
+  quoteText,
 } from './publication.ts';
-import { type DocumentReader, leaf, leaves, type Place, passed, places } from './xml-walk.ts';
+import { type DocumentReader, leaf, leaves, type Place, passPlaces, places } from './xml-walk.ts';
 
 /** The root element of the format. */
 export const LEGACY_ROOT = 'sdnList';
@@ -56,7 +56,7 @@ export function legacyReader(): DocumentReader {
     },
     closed: true,
     within: places({
-      ...passed('uid', 'idCountry', 'issueDate', 'expirationDate'),
+      ...passPlaces('uid', 'idCountry', 'issueDate', 'expirationDate'),
       idType: leaf((text) => {
         id.idType = text;
       }),
@@ -73,11 +73,11 @@ export function legacyReader(): DocumentReader {
     within: places({
       ...entryFields(() => entry),
       programList: {
-        within: places({ program: leaves((text) => entry.programs.push(kept(text))) }),
+        within: places({ program: leaves((text) => entry.programs.push(copyText(text))) }),
       },
       idList: { closed: true, within: places({ id: idPlace }) },
-      ...passed('akaList', 'addressList', 'nationalityList', 'citizenshipList', 'vesselInfo'),
-      ...passed('dateOfBirthList', 'placeOfBirthList', 'title'),
+      ...passPlaces('akaList', 'addressList', 'nationalityList', 'citizenshipList', 'vesselInfo'),
+      ...passPlaces('dateOfBirthList', 'placeOfBirthList', 'title'),
     }),
     closes: () => {
       addresses.push(...rowsOf(entry, uids));
@@ -95,7 +95,7 @@ export function legacyReader(): DocumentReader {
     root: { within: places({ publshInformation: { within: information }, sdnEntry: entryPlace }) },
     carriers: CARRIERS,
     holdsAddress,
-    finish: () => finished(published, declared, uids.size, addresses),
+    finish: () => finishDocument(published, declared, uids.size, addresses),
   };
 }
 
@@ -107,7 +107,7 @@ function emptyEntry(): Entry {
 function entryFields(entry: () => Entry): Record<string, Place> {
   return {
     uid: leaf((text) => {
-      entry().uid = kept(text);
+      entry().uid = copyText(text);
     }),
     firstName: leaf((text) => {
       entry().first = text;
@@ -119,41 +119,45 @@ function entryFields(entry: () => Entry): Record<string, Place> {
       entry().type = text;
     }),
     remarks: leaf((text) => {
-      entry().remarks = kept(text);
+      entry().remarks = copyText(text);
     }),
   };
 }
 
 function addAddress(entry: Entry, id: Fields): void {
   if (id.idType === null) {
-    throw new Refused('dangling_reference', `an id of entry ${entry.uid} has no idType`);
+    throw new ListRefused('dangling_reference', `an id of entry ${entry.uid} has no idType`);
   }
   const currency = currencyOf(id.idType);
   const value = id.idNumber === null ? '' : printedValue(id.idNumber);
   if (currency === null) {
     if (!holdsAddress(value)) return;
-    const reason = `an id of entry ${entry.uid} of type ${quoted(id.idType)} is an address`;
-    throw new Refused('changed_schema', reason);
+    const reason = `an id of entry ${entry.uid} of type ${quoteText(id.idType)} is an address`;
+    throw new ListRefused('changed_schema', reason);
   }
   if (value === '') {
-    throw new Refused('dangling_reference', `an address of entry ${entry.uid} is empty`);
+    throw new ListRefused('dangling_reference', `an address of entry ${entry.uid} is empty`);
   }
-  entry.addresses.push({ currency, address: kept(value) });
+  entry.addresses.push({ currency, address: copyText(value) });
 }
 
 function rowsOf(entry: Entry, uids: Set<string>): ListedAddress[] {
   const { uid, first, last, remarks, programs } = entry;
-  if (uid === null || uid === '') throw new Refused('dangling_reference', 'an sdnEntry has no uid');
-  if (uids.has(uid)) throw new Refused('dangling_reference', `the uid ${quoted(uid)} stands twice`);
+  if (uid === null || uid === '')
+    throw new ListRefused('dangling_reference', 'an sdnEntry has no uid');
+  if (uids.has(uid))
+    throw new ListRefused('dangling_reference', `the uid ${quoteText(uid)} stands twice`);
   uids.add(uid);
   if (entry.addresses.length === 0) return [];
   const said = remarks === '' ? null : remarks;
   const open: string[] = [];
   const type = partyType(entry.type);
-  if (type === null) open.push(`the type (the list says ${quoted(String(entry.type))})`);
+  if (type === null) open.push(`the type (the list says ${quoteText(String(entry.type))})`);
   const named = last !== null && last !== '';
   if (!named) open.push('the name');
-  const entity = named ? kept(first === null || first === '' ? last : `${last}, ${first}`) : null;
+  const entity = named
+    ? copyText(first === null || first === '' ? last : `${last}, ${first}`)
+    : null;
   const programmes = programs.length === 0 || programs.includes('') ? null : programs;
   if (programmes === null) open.push('the programme');
   const party = { entity, type, programs: programmes, uid, remarks: said, listed_on: null };
@@ -164,24 +168,24 @@ function usDay(text: string): string | null {
   const parts = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text);
   const [, month, day, year] = listOrNone(parts);
   if (month === undefined || day === undefined || year === undefined) return null;
-  return isoDay(year, month, day);
+  return dayIn(year, month, day);
 }
 
-function finished(
+function finishDocument(
   published: string | null,
   declared: number | null,
   parties: number,
   addresses: readonly ListedAddress[],
 ): Document {
   if (published === null) {
-    throw new Refused('no_publication_date', 'it has no Publish_Date that names a day');
+    throw new ListRefused('no_publication_date', 'it has no Publish_Date that names a day');
   }
   if (declared === null) {
-    throw new Refused('record_count_mismatch', 'it declares no Record_Count');
+    throw new ListRefused('record_count_mismatch', 'it declares no Record_Count');
   }
   if (declared !== parties) {
     const reason = `it declares ${declared} records and holds ${parties}`;
-    throw new Refused('record_count_mismatch', reason);
+    throw new ListRefused('record_count_mismatch', reason);
   }
   return { format: 'sdn_xml', published, record_count: declared, parties, addresses };
 }

@@ -94,12 +94,12 @@ export const REFUSAL_CODES = [
   'bad_archive',
   'unreadable',
 ] as const;
-export type RefusalCode = (typeof REFUSAL_CODES)[number];
+export type ListRefusalCode = (typeof REFUSAL_CODES)[number];
 
 /** A refused file: a stable code, and one sentence for people. */
-export type Refusal = {
+export type PublicationRefusal = {
   readonly refused: true;
-  readonly code: RefusalCode;
+  readonly code: ListRefusalCode;
   readonly reason: string;
   /** The day that the file states, where its beginning could be read. */
   readonly published: string | null;
@@ -107,22 +107,22 @@ export type Refusal = {
 
 /** Makes a refusal. */
 export function refusal(
-  code: RefusalCode,
+  code: ListRefusalCode,
   reason: string,
   published: string | null = null,
-): Refusal {
+): PublicationRefusal {
   return { refused: true, code, reason, published };
 }
 
 /** Tells a refusal from whatever else a reader answers. */
-export function isRefusal(outcome: object): outcome is Refusal {
+export function isRefusal(outcome: object): outcome is PublicationRefusal {
   return 'refused' in outcome && outcome.refused === true;
 }
 
 /** Carries a refusal out of the depth of a parser. It never leaves this folder. */
-export class Refused extends Error {
-  readonly refusal: Refusal;
-  constructor(code: RefusalCode, reason: string) {
+export class ListRefused extends Error {
+  readonly refusal: PublicationRefusal;
+  constructor(code: ListRefusalCode, reason: string) {
     super(`${code}: ${reason}`);
     this.name = 'Refused';
     this.refusal = refusal(code, reason);
@@ -136,18 +136,18 @@ const CURRENCY_WORDS =
 /** The currency code of a label, `null` where it labels no address; refused near the form. */
 export function currencyOf(label: string): string | null {
   const code = label.startsWith(ADDRESS_LABEL) ? label.slice(ADDRESS_LABEL.length).trim() : '';
-  if (code !== '') return kept(code);
+  if (code !== '') return copyText(code);
   if (!CURRENCY_WORDS.test(label)) return null;
-  throw new Refused('changed_schema', `the label ${quoted(label)} names no currency code`);
+  throw new ListRefused('changed_schema', `the label ${quoteText(label)} names no currency code`);
 }
 
 /** A copy that does not keep alive the much longer text that it was cut from. */
-export function kept(text: string): string {
+export function copyText(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }
 
 /** The day in ISO form, or `null` where the numbers name no day of the calendar. */
-export function isoDay(year: string, month: string, day: string): string | null {
+export function dayIn(year: string, month: string, day: string): string | null {
   if (!/^\d{4}$/.test(year) || !/^\d{1,2}$/.test(month) || !/^\d{1,2}$/.test(day)) return null;
   const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   return parseIsoDate(iso) === null ? null : iso;
@@ -156,7 +156,7 @@ export function isoDay(year: string, month: string, day: string): string | null 
 const QUOTED_CHARS_MAX = 80;
 
 /** Foreign text as a reason may show it: one line, cut short. */
-export function quoted(text: string): string {
+export function quoteText(text: string): string {
   const cut = text.length > QUOTED_CHARS_MAX ? `${text.slice(0, QUOTED_CHARS_MAX)}…` : text;
   return JSON.stringify(cut);
 }
@@ -173,7 +173,7 @@ export function withForms(
   const addresses = [...document.addresses];
   const seen = new Set(addresses.map(rowKey));
   for (const row of literals) {
-    const note = noted(row.note, `The list prints it inside ${quoted(row.address)}`);
+    const note = joinNotes(row.note, `The list prints it inside ${quoteText(row.address)}`);
     for (const address of addressesWithin(row.address, isKnownForm)) {
       const within = { ...row, address, note };
       if (seen.has(rowKey(within))) continue;
@@ -182,7 +182,7 @@ export function withForms(
     }
   }
   const unparsed = new Set(literals.map((row) => row.address)).size;
-  return { ...document, ...counted(addresses), addresses, unparsed };
+  return { ...document, ...countAddresses(addresses), addresses, unparsed };
 }
 
 function rowKey({ address, currency, uid }: ListedAddress): string {
@@ -190,7 +190,7 @@ function rowKey({ address, currency, uid }: ListedAddress): string {
 }
 
 /** What follows from the rows of a document. */
-export function counted(
+export function countAddresses(
   addresses: readonly ListedAddress[],
 ): Pick<ReadDocument, 'distinct_addresses' | 'currencies'> {
   const currencies = new Map<string, number>();
@@ -206,7 +206,7 @@ export function leftOpen(what: readonly string[]): string | null {
   return what.length === 0 ? null : `The publisher's file leaves open ${what.join(' and ')}`;
 }
 
-function noted(note: string | null, more: string): string {
+function joinNotes(note: string | null, more: string): string {
   return note === null ? more : `${note}; ${more}`;
 }
 

@@ -110,10 +110,13 @@ function conditions(known: Validators | null): Record<string, string> {
 }
 
 function validatorsOf(answer: Fetched): Validators {
-  return { etag: kept(answer.header('etag')), last_modified: kept(answer.header('last-modified')) };
+  return {
+    etag: shortValidator(answer.header('etag')),
+    last_modified: shortValidator(answer.header('last-modified')),
+  };
 }
 
-function kept(value: string | null): string | null {
+function shortValidator(value: string | null): string | null {
   return value !== null && value.length <= VALIDATOR_CHARS_MAX ? value : null;
 }
 
@@ -143,11 +146,11 @@ export function fileMirror(options: {
     obtained_at,
     deliver: async (known) => {
       try {
-        const validators = await stamped(path);
+        const validators = await stampOf(path);
         if (known !== null && known.etag === validators.etag) {
           return read({ kind: 'unchanged', validators }, origin());
         }
-        return read({ kind: 'file', validators, file: await digested(path, spool) }, origin());
+        return read({ kind: 'file', validators, file: await digestFile(path, spool) }, origin());
       } catch (error) {
         const fault = fileFault(error);
         if (fault === null) throw error;
@@ -157,7 +160,7 @@ export function fileMirror(options: {
   };
 }
 
-async function stamped(path: string): Promise<Validators> {
+async function stampOf(path: string): Promise<Validators> {
   const found = await stat(path, { bigint: true });
   if (!found.isFile()) throw new NotAFile();
   return { etag: `${found.ino}-${found.size}-${found.mtimeNs}`, last_modified: null };
@@ -165,7 +168,7 @@ async function stamped(path: string): Promise<Validators> {
 
 class NotAFile extends Error {}
 
-async function digested(path: string, spool: Spool): Promise<SpooledFile> {
+async function digestFile(path: string, spool: Spool): Promise<SpooledFile> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const chunk of createReadStream(path)) {
@@ -244,7 +247,7 @@ export function spoolIn(directory: string): Spool {
   const held = join(directory, 'held');
 
   const keepAside: Spool['keepAside'] = (from, code, reason) =>
-    written(async () => {
+    writeToDisk(async () => {
       await mkdir(refused, { recursive: true, mode: 0o700 });
       const kept = join(refused, from.sha256);
       if (from.ours) await rename(from.path, kept);
@@ -254,7 +257,7 @@ export function spoolIn(directory: string): Spool {
       return kept;
     });
   const keep: Spool['keep'] = (from) =>
-    written(async () => {
+    writeToDisk(async () => {
       await mkdir(held, { recursive: true, mode: 0o700 });
       const kept = join(held, from.sha256);
       // Copied under another name first: a process that ends halfway leaves no half a file here.
@@ -291,7 +294,7 @@ export function spoolIn(directory: string): Spool {
 }
 
 /** What was written to the spool, or why it could not be. */
-async function written<T>(write: () => Promise<T>): Promise<Reading<T, PublisherPort>> {
+async function writeToDisk<T>(write: () => Promise<T>): Promise<Reading<T, PublisherPort>> {
   try {
     return read(await write(), { port: 'publisher', source: SPOOL });
   } catch (error) {

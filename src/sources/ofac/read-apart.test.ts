@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { sdnAdvancedXml, type WorldParty, zipped } from '../../world/sdn-publication.ts';
+import { sdnAdvancedXml, type WorldParty, zipFile } from '../../world/sdn-publication.ts';
 import { type ReadApartOptions, ROWS_PER_MESSAGE, readPublicationApart } from './read-apart.ts';
 import { CONTAINER_LIMITS, readPublication } from './read-publication.ts';
 
@@ -25,7 +25,7 @@ const parties: WorldParty[] = Array.from({ length: ROWS_PER_MESSAGE + 20 }, (_, 
 }));
 const list = join(folder, 'list.zip');
 const text = sdnAdvancedXml({ published: '2026-10-07', parties });
-writeFileSync(list, zipped('SDN_ADVANCED.XML', Buffer.from(text)));
+writeFileSync(list, zipFile('SDN_ADVANCED.XML', Buffer.from(text)));
 
 let programs = 0;
 function programOf(code: string): string {

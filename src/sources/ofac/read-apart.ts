@@ -8,16 +8,16 @@ import { z } from 'zod';
 import { parseKnownAddress } from '../../chain/address.ts';
 import type { PublicationReader } from '../../ports/sanctions.ts';
 import {
-  counted,
+  countAddresses,
   FORMATS,
   isRefusal,
   type ListedAddress,
   PARTY_TYPES,
   type Publication,
-  quoted,
+  type PublicationRefusal,
+  quoteText,
   REFUSAL_CODES,
   type ReadDocument,
-  type Refusal,
   refusal,
   withForms,
 } from './publication.ts';
@@ -43,7 +43,7 @@ export type ReadApartOptions = ReadOptions & {
 export async function readPublicationApart(
   path: string,
   options: ReadApartOptions,
-): Promise<Publication | Refusal> {
+): Promise<Publication | PublicationRefusal> {
   const program = options.program === undefined ? compiledReader() : options.program;
   if (!existsSync(program)) {
     return refusal('unreadable', 'the reader is not built: run the build first');
@@ -64,7 +64,7 @@ function conversation(
   task: ReadingTask,
   program: string,
   options: ReadApartOptions,
-): Promise<ReadDocument | Refusal> {
+): Promise<ReadDocument | PublicationRefusal> {
   return new Promise((resolve) => {
     const child = fork(program, [READER_MARK], {
       env: {},
@@ -73,7 +73,7 @@ function conversation(
     });
     const stderr = lastWords(child);
     const rows: ListedAddress[] = [];
-    const settle = (outcome: ReadDocument | Refusal): void => {
+    const settle = (outcome: ReadDocument | PublicationRefusal): void => {
       clearTimeout(timer);
       options.signal?.removeEventListener('abort', stopped);
       child.kill('SIGKILL');
@@ -86,7 +86,7 @@ function conversation(
     }, limitMs);
     options.signal?.addEventListener('abort', stopped, { once: true });
     child.on('error', (error) => {
-      settle(refusal('unreadable', `the reader failed: ${quoted(error.message)}`));
+      settle(refusal('unreadable', `the reader failed: ${quoteText(error.message)}`));
     });
     child.on('exit', (code, signal) => {
       const how = signal === null ? `status ${code}` : signal;
@@ -111,7 +111,7 @@ function take(
   message: ReadingMessage,
   rows: ListedAddress[],
   options: ReadApartOptions,
-): ReadDocument | Refusal | null {
+): ReadDocument | PublicationRefusal | null {
   if (message.kind === 'progress') {
     options.onProgress?.(message.bytes);
     return null;
@@ -126,7 +126,7 @@ function take(
     return refusal('unreadable', reason);
   }
   const document = { ...message.facts, addresses: rows };
-  return { ...document, ...counted(rows) };
+  return { ...document, ...countAddresses(rows) };
 }
 
 /** What the child wrote to its error stream: the first line that names an error, for the reason. */
@@ -138,7 +138,7 @@ function lastWords(child: ChildProcess): () => string {
   });
   return () => {
     const line = text.split('\n').find((candidate) => /error/i.test(candidate));
-    return line === undefined ? '' : `: ${quoted(line.trim())}`;
+    return line === undefined ? '' : `: ${quoteText(line.trim())}`;
   };
 }
 

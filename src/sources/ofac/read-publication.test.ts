@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { sdnAdvancedXml, sdnXml, type WorldParty, zipped } from '../../world/sdn-publication.ts';
+import { sdnAdvancedXml, sdnXml, type WorldParty, zipFile } from '../../world/sdn-publication.ts';
 import {
   CONTAINER_LIMITS,
   type ContainerLimits,
@@ -63,7 +63,7 @@ const legacy = sdnXml(issue);
 
 describe('says', () => {
   test('what the file holds, with the digest of its bytes and of the document', async () => {
-    const archive = zipped('SDN_ADVANCED.XML', Buffer.from(advanced));
+    const archive = zipFile('SDN_ADVANCED.XML', Buffer.from(advanced));
     const publication = await read(archive);
     expect(publication).toMatchObject({
       format: 'sdn_advanced_xml',
@@ -112,7 +112,7 @@ describe('says', () => {
   ])('the same plain, gzipped and zipped: %s', async (_name, text) => {
     const bytes = Buffer.from(text);
     const plain = await read(bytes);
-    const zip = zipped('x.XML', bytes);
+    const zip = zipFile('x.XML', bytes);
     expect(plain).toMatchObject({ sha256: sha256(bytes), sha256_xml: sha256(bytes) });
     for (const packed of [gzipSync(bytes), zip]) {
       const own = { bytes: packed.byteLength, sha256: sha256(packed) };
@@ -165,7 +165,7 @@ describe('says', () => {
 /** An archive with the members of several archives: enough for what a reader looks at. */
 function archiveOf(...members: readonly (readonly [string, string])[]): Buffer {
   const single = members.map(([name, text]) => {
-    const zip = zipped(name, Buffer.from(text));
+    const zip = zipFile(name, Buffer.from(text));
     const start = zip.indexOf('PK\x01\x02');
     const central = Buffer.from(zip.subarray(start, zip.indexOf('PK\x05\x06')));
     return { local: zip.subarray(0, start), central };
@@ -203,7 +203,7 @@ describe('refuses', () => {
   });
 
   test.each([
-    ['zip', zipped('a.xml', Buffer.from(advanced))],
+    ['zip', zipFile('a.xml', Buffer.from(advanced))],
     ['gzip', gzipSync(advanced)],
   ])('a %s that is cut anywhere', async (_name, packed) => {
     for (const share of [0.05, 0.3, 0.6, 0.9, 0.99]) {
@@ -214,7 +214,7 @@ describe('refuses', () => {
   });
 
   test('an archive whose document fails its checksum', async () => {
-    const zip = zipped('a.xml', Buffer.from(advanced));
+    const zip = zipFile('a.xml', Buffer.from(advanced));
     const central = zip.indexOf('PK\x01\x02');
     zip.writeUInt32LE(1, central + 16);
     expect(await read(zip)).toMatchObject({ code: 'bad_archive' });
@@ -233,7 +233,7 @@ describe('refuses', () => {
   });
 
   test('a damaged archive', async () => {
-    for (const packed of [zipped('a.xml', Buffer.from(advanced)), gzipSync(advanced)]) {
+    for (const packed of [zipFile('a.xml', Buffer.from(advanced)), gzipSync(advanced)]) {
       packed.fill(0xff, 60, 200);
       expect(await read(packed)).toMatchObject({ code: 'bad_archive' });
     }
@@ -242,7 +242,7 @@ describe('refuses', () => {
   test('a file or a document over its cap, whatever the archive says of its size', async () => {
     const small = { deliveredBytesMax: 1_000_000, documentBytesMax: 20_000 };
     const long = Buffer.from(`${legacy}${' '.repeat(50_000)}`);
-    const zip = zipped('a.xml', long);
+    const zip = zipFile('a.xml', long);
     const lying = Buffer.from(zip);
     lying.writeUInt32LE(10_000, lying.indexOf('PK\x01\x02') + 24);
     for (const bytes of [long, gzipSync(long), zip]) {

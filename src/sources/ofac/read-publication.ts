@@ -11,15 +11,15 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { ADVANCED_NAMESPACES, ADVANCED_ROOT, advancedReader } from './advanced.ts';
 import { LEGACY_NAMESPACES, LEGACY_ROOT, legacyReader } from './legacy.ts';
 import {
-  counted,
+  countAddresses,
   type Document,
-  isoDay,
+  dayIn,
   isRefusal,
+  ListRefused,
   type Publication,
-  quoted,
+  type PublicationRefusal,
+  quoteText,
   type ReadDocument,
-  type Refusal,
-  Refused,
   refusal,
   withForms,
 } from './publication.ts';
@@ -39,7 +39,7 @@ export type ReadOptions = {
 export async function readPublication(
   path: string,
   options: ReadOptions,
-): Promise<Publication | Refusal> {
+): Promise<Publication | PublicationRefusal> {
   const outcome = await readFileDocument(path, options.limits, options.onProgress);
   return isRefusal(outcome) ? outcome : withForms(outcome, options.isKnownForm);
 }
@@ -49,7 +49,7 @@ export async function readFileDocument(
   path: string,
   limits: ContainerLimits,
   onProgress?: OnProgress,
-): Promise<ReadDocument | Refusal> {
+): Promise<ReadDocument | PublicationRefusal> {
   let head = '';
   try {
     const delivered = await inspect(path, limits);
@@ -66,9 +66,14 @@ export async function readFileDocument(
     };
     const document = await readDocument(watched());
     const digests = { sha256: delivered.sha256, sha256_xml: hash.digest('hex') };
-    return { ...document, ...counted(document.addresses), ...digests, bytes: delivered.bytes };
+    return {
+      ...document,
+      ...countAddresses(document.addresses),
+      ...digests,
+      bytes: delivered.bytes,
+    };
   } catch (error) {
-    if (!(error instanceof Refused)) return unreadable(error);
+    if (!(error instanceof ListRefused)) return unreadable(error);
     return { ...error.refusal, published: statedDay(head) };
   }
 }
@@ -109,14 +114,14 @@ export async function spool(
   stream: AsyncIterable<Uint8Array>,
   path: string,
   bytesMax: number,
-): Promise<{ readonly bytes: number; readonly sha256: string } | Refusal> {
+): Promise<{ readonly bytes: number; readonly sha256: string } | PublicationRefusal> {
   const hash = createHash('sha256');
   let bytes = 0;
   const counted = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       bytes += chunk.byteLength;
       if (bytes > bytesMax) {
-        done(new Refused('too_large', `the delivered file has over ${bytesMax} bytes`));
+        done(new ListRefused('too_large', `the delivered file has over ${bytesMax} bytes`));
         return;
       }
       hash.update(chunk);
@@ -129,7 +134,7 @@ export async function spool(
   try {
     await pipeline(stream, counted, file.createWriteStream());
   } catch (error) {
-    if (error instanceof Refused) return error.refusal;
+    if (error instanceof ListRefused) return error.refusal;
     throw error;
   }
   return { bytes, sha256: hash.digest('hex') };
@@ -145,11 +150,11 @@ export async function inspect(path: string, limits: ContainerLimits): Promise<De
     bytes += chunk.byteLength;
     if (bytes > limits.deliveredBytesMax) {
       const reason = `the delivered file has over ${limits.deliveredBytesMax} bytes`;
-      throw new Refused('too_large', reason);
+      throw new ListRefused('too_large', reason);
     }
     hash.update(chunk);
   }
-  if (kind === null) throw new Refused('not_xml', 'the file is empty');
+  if (kind === null) throw new ListRefused('not_xml', 'the file is empty');
   return { kind, bytes, sha256: hash.digest('hex') };
 }
 
@@ -168,7 +173,7 @@ export async function* documentBytes(
   limits: ContainerLimits,
 ): AsyncGenerator<Uint8Array> {
   const unpacked =
-    kind === 'plain' ? plain(path) : kind === 'gzip' ? gunzipped(path) : unzipped(path, limits);
+    kind === 'plain' ? plain(path) : kind === 'gzip' ? unpackGzip(path) : unzip(path, limits);
   let bytes = 0;
   for await (const chunk of unpacked) {
     bytes += chunk.byteLength;
@@ -177,15 +182,15 @@ export async function* documentBytes(
   }
 }
 
-function tooLarge(limits: ContainerLimits): Refused {
-  return new Refused('too_large', `the document has over ${limits.documentBytesMax} bytes`);
+function tooLarge(limits: ContainerLimits): ListRefused {
+  return new ListRefused('too_large', `the document has over ${limits.documentBytesMax} bytes`);
 }
 
 function plain(path: string): AsyncIterable<Uint8Array> {
   return bytesOf(createReadStream(path, { highWaterMark: CHUNK_BYTES }));
 }
 
-async function* gunzipped(path: string): AsyncGenerator<Uint8Array> {
+async function* unpackGzip(path: string): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   const source = createReadStream(path, { highWaterMark: CHUNK_BYTES });
   // A failed read ends the gunzip with that error, which the loop below throws.
@@ -200,7 +205,7 @@ async function* gunzipped(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function* unzipped(path: string, limits: ContainerLimits): AsyncGenerator<Uint8Array> {
+async function* unzip(path: string, limits: ContainerLimits): AsyncGenerator<Uint8Array> {
   let zip: ZipFile | null = null;
   try {
     zip = await openPromise(path, { autoClose: false, lazyEntries: true });
@@ -212,7 +217,7 @@ async function* unzipped(path: string, limits: ContainerLimits): AsyncGenerator<
       yield chunk;
     }
     if (sum !== entry.crc32) {
-      throw new Refused('bad_archive', 'the document in the archive fails its checksum');
+      throw new ListRefused('bad_archive', 'the document in the archive fails its checksum');
     }
   } catch (error) {
     throw archiveFault(error);
@@ -223,7 +228,7 @@ async function* unzipped(path: string, limits: ContainerLimits): AsyncGenerator<
 
 async function onlyDocument(zip: ZipFile): Promise<Entry> {
   if (zip.entryCount > ZIP_MEMBERS_MAX) {
-    throw new Refused('bad_archive', `the archive has ${zip.entryCount} members`);
+    throw new ListRefused('bad_archive', `the archive has ${zip.entryCount} members`);
   }
   const documents: Entry[] = [];
   let delimited: string | null = null;
@@ -234,10 +239,13 @@ async function onlyDocument(zip: ZipFile): Promise<Entry> {
   const [document, another] = documents;
   if (document !== undefined && another === undefined) return document;
   if (document === undefined && delimited !== null) {
-    const reason = `the archive holds the delimited file ${quoted(delimited)}`;
-    throw new Refused('delimited_file', `${reason}, which cuts long remarks`);
+    const reason = `the archive holds the delimited file ${quoteText(delimited)}`;
+    throw new ListRefused('delimited_file', `${reason}, which cuts long remarks`);
   }
-  throw new Refused('bad_archive', `the archive holds ${documents.length} XML documents, not one`);
+  throw new ListRefused(
+    'bad_archive',
+    `the archive holds ${documents.length} XML documents, not one`,
+  );
 }
 
 /** The chunks of a stream, each asserted to be bytes. */
@@ -253,11 +261,12 @@ const CUT_SHORT =
 
 /** What an archive's own fault means. A fault of the file system stays what it is. */
 function archiveFault(error: unknown): unknown {
-  if (error instanceof Refused || !(error instanceof Error) || isSystemFault(error)) return error;
-  const about = quoted(error.message);
+  if (error instanceof ListRefused || !(error instanceof Error) || isSystemFault(error))
+    return error;
+  const about = quoteText(error.message);
   if (CUT_SHORT.test(error.message))
-    return new Refused('truncated', `the archive is cut: ${about}`);
-  return new Refused('bad_archive', `the archive is damaged: ${about}`);
+    return new ListRefused('truncated', `the archive is cut: ${about}`);
+  return new ListRefused('bad_archive', `the archive is damaged: ${about}`);
 }
 
 /** Whether an error came from the operating system: missing, forbidden, full, gone. */
@@ -266,7 +275,7 @@ export function isSystemFault(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /** Refuses for a fault of the operating system; anything else is a bug and is thrown again. */
-export function unreadable(error: unknown): Refusal {
+export function unreadable(error: unknown): PublicationRefusal {
   if (!isSystemFault(error)) throw error;
   return refusal('unreadable', `the file could not be read: ${error.code}`);
 }
@@ -303,16 +312,16 @@ export async function readDocument(chunks: AsyncIterable<Uint8Array>): Promise<D
   walk.end();
   const document = documentOf(reader);
   if (document.addresses.length === 0) {
-    throw new Refused('no_addresses', 'it holds no digital currency address');
+    throw new ListRefused('no_addresses', 'it holds no digital currency address');
   }
   if (document.addresses.length > ADDRESS_ROWS_MAX) {
-    throw new Refused('too_large', `it lists over ${ADDRESS_ROWS_MAX} addresses`);
+    throw new ListRefused('too_large', `it lists over ${ADDRESS_ROWS_MAX} addresses`);
   }
   return document;
 }
 
 function documentOf(reader: DocumentReader | null): Document {
-  if (reader === null) throw new Refused('not_xml', 'it has no root element');
+  if (reader === null) throw new ListRefused('not_xml', 'it has no root element');
   return reader.finish();
 }
 
@@ -329,17 +338,17 @@ function refuseByHead(head: Uint8Array): void {
   if (text === '' || text.startsWith('<')) return;
   if (DELIMITED_ROW.test(text)) {
     const reason = 'it is the delimited file, which cuts long remarks and with them addresses';
-    throw new Refused('delimited_file', reason);
+    throw new ListRefused('delimited_file', reason);
   }
-  throw new Refused('not_xml', `it is not XML: it begins ${quoted(text)}`);
+  throw new ListRefused('not_xml', `it is not XML: it begins ${quoteText(text)}`);
 }
 
 function readerFor({ local, namespace }: Root): DocumentReader {
   if (local === ENHANCED_ROOT) {
     const reason = 'it is the enhanced file (or a delta), which cannot show that it is whole';
-    throw new Refused('enhanced_file', reason);
+    throw new ListRefused('enhanced_file', reason);
   }
-  if (local.toLowerCase() === 'html') throw new Refused('not_xml', 'it is an HTML page');
+  if (local.toLowerCase() === 'html') throw new ListRefused('not_xml', 'it is an HTML page');
   const [namespaces, make] =
     local === ADVANCED_ROOT
       ? [ADVANCED_NAMESPACES, advancedReader]
@@ -347,10 +356,10 @@ function readerFor({ local, namespace }: Root): DocumentReader {
         ? [LEGACY_NAMESPACES, legacyReader]
         : [null, null];
   if (namespaces === null || make === null) {
-    throw new Refused('unknown_root', `its root element is ${quoted(local)}`);
+    throw new ListRefused('unknown_root', `its root element is ${quoteText(local)}`);
   }
   if (!namespaces.includes(namespace)) {
-    throw new Refused('unknown_namespace', `its namespace is ${quoted(namespace)}`);
+    throw new ListRefused('unknown_namespace', `its namespace is ${quoteText(namespace)}`);
   }
   return make();
 }
@@ -373,5 +382,5 @@ export function statedDay(head: string): string | null {
   const stated = legacy === null ? ADVANCED.exec(head) : legacy;
   if (stated?.groups === undefined) return null;
   const { year, month, day } = stated.groups;
-  return isoDay(String(year), String(month), String(day));
+  return dayIn(String(year), String(month), String(day));
 }

@@ -30,12 +30,12 @@ async function answer(task: ReadingTask): Promise<void> {
   }
   const { addresses, distinct_addresses: _distinct, currencies: _currencies, ...facts } = outcome;
   for (let from = 0; from < addresses.length; from += ROWS_PER_MESSAGE) {
-    await say({ kind: 'rows', rows: addresses.slice(from, from + ROWS_PER_MESSAGE).map(copied) });
+    await say({ kind: 'rows', rows: addresses.slice(from, from + ROWS_PER_MESSAGE).map(copyRow) });
   }
   await say({ kind: 'read', rows: addresses.length, facts });
 }
 
-function copied(row: ListedAddress) {
+function copyRow(row: ListedAddress) {
   return { ...row, programs: row.programs === null ? null : [...row.programs] };
 }
 

@@ -5,7 +5,7 @@
 
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { textOrEmpty } from '../../evidence/measure.ts';
-import { type Document, quoted, Refused } from './publication.ts';
+import { type Document, ListRefused, quoteText } from './publication.ts';
 
 /** The attributes of an element, by name. */
 export type Attributes = SaxesTagNS['attributes'];
@@ -64,21 +64,21 @@ export function leaves(reads: (text: string) => void): Place {
 export const PASSED: Place = { passed: true };
 
 /** Several elements that are known to hold no address, by name. */
-export function passed(...names: readonly string[]): Record<string, Place> {
+export function passPlaces(...names: readonly string[]): Record<string, Place> {
   return Object.fromEntries(names.map((name) => [name, PASSED]));
 }
 
 /** An attribute that the reader relies on. */
-export function required(attributes: Attributes, name: string, where: string): string {
+export function requireAttribute(attributes: Attributes, name: string, where: string): string {
   const found = attributes[name];
   if (found === undefined || found.value === '') {
-    throw new Refused('dangling_reference', `${where} has no ${name}`);
+    throw new ListRefused('dangling_reference', `${where} has no ${name}`);
   }
   return found.value;
 }
 
 /** An attribute that a reader can do without: empty where it is missing. */
-export function told(attributes: Attributes, name: string): string {
+export function attributeText(attributes: Attributes, name: string): string {
   return textOrEmpty(attributes[name]?.value);
 }
 
@@ -112,7 +112,10 @@ export class XmlWalk {
     this.#parser.on('text', (text) => this.#text(text));
     this.#parser.on('cdata', (text) => this.#text(text));
     this.#parser.on('doctype', () => {
-      throw new Refused('not_xml', 'it declares a document type, which the publisher never does');
+      throw new ListRefused(
+        'not_xml',
+        'it declares a document type, which the publisher never does',
+      );
     });
     this.#parser.on('error', (error) => {
       throw error;
@@ -124,7 +127,10 @@ export class XmlWalk {
     this.#attempt(() => this.#parser.write(this.#decoder.decode(chunk, { stream: true })));
     this.#bytes += chunk.byteLength;
     if (this.#bytes - this.#lastTagAt > STRETCH_BYTES_MAX) {
-      throw new Refused('too_large', `over ${STRETCH_BYTES_MAX} bytes follow without an element`);
+      throw new ListRefused(
+        'too_large',
+        `over ${STRETCH_BYTES_MAX} bytes follow without an element`,
+      );
     }
   }
 
@@ -140,11 +146,11 @@ export class XmlWalk {
     try {
       step();
     } catch (error) {
-      if (error instanceof Refused || !(error instanceof Error)) throw error;
-      const about = quoted(error.message);
-      if (this.#namespace === null) throw new Refused('not_xml', `it is not XML: ${about}`);
+      if (error instanceof ListRefused || !(error instanceof Error)) throw error;
+      const about = quoteText(error.message);
+      if (this.#namespace === null) throw new ListRefused('not_xml', `it is not XML: ${about}`);
       const reason = `it does not parse to its closing root element, near byte ${this.#bytes}`;
-      throw new Refused('truncated', `${reason}: ${about}`);
+      throw new ListRefused('truncated', `${reason}: ${about}`);
     }
   }
 
@@ -158,7 +164,7 @@ export class XmlWalk {
       return;
     }
     const here = this.#levels.at(-1);
-    if (here === undefined) throw new Refused('truncated', 'a second element follows the root');
+    if (here === undefined) throw new ListRefused('truncated', 'a second element follows the root');
     const known =
       this.#skipped > 0 || tag.uri !== this.#namespace
         ? undefined
@@ -171,21 +177,27 @@ export class XmlWalk {
   /** Passes over an element that no place awaits, unless what it holds could be an address. */
   #pass(tag: SaxesTagNS, { place }: Level, { carriers, holdsAddress }: DocumentReader): void {
     if (carriers.has(tag.local)) {
-      throw new Refused(
+      throw new ListRefused(
         'changed_schema',
-        `the element ${quoted(tag.name)} stands where none should`,
+        `the element ${quoteText(tag.name)} stands where none should`,
       );
     }
     if (this.#skipped === 0 && (place.closed === true || place.reads !== undefined)) {
-      throw new Refused('changed_schema', `nobody knows the element ${quoted(tag.name)} there`);
+      throw new ListRefused(
+        'changed_schema',
+        `nobody knows the element ${quoteText(tag.name)} there`,
+      );
     }
     if (this.#skipped === 0) this.#unknown = '';
     this.#skipped += 1;
-    if (this.#skipped > DEPTH_MAX) throw new Refused('too_large', 'its elements nest too deep');
+    if (this.#skipped > DEPTH_MAX) throw new ListRefused('too_large', 'its elements nest too deep');
     if (this.#unknown === null) return;
     this.#hearUnknown();
     if (!Object.values(tag.attributes).some(({ value }) => holdsAddress(value))) return;
-    throw new Refused('changed_schema', `the unknown element ${quoted(tag.name)} has an address`);
+    throw new ListRefused(
+      'changed_schema',
+      `the unknown element ${quoteText(tag.name)} has an address`,
+    );
   }
 
   /** Refuses the text of an unknown element that could be an address. */
@@ -194,20 +206,24 @@ export class XmlWalk {
     if (text === null) return;
     this.#unknown = '';
     if (this.#reader?.holdsAddress(text) !== true) return;
-    const reason = `an address, or the label of one, stands in an unknown element: ${quoted(text)}`;
-    throw new Refused('changed_schema', reason);
+    const what = 'an address, or the label of one, stands in an unknown element';
+    const reason = `${what}: ${quoteText(text)}`;
+    throw new ListRefused('changed_schema', reason);
   }
 
   #assertEncoding(): void {
     const { encoding } = this.#parser.xmlDecl;
     if (encoding === undefined || encoding.toLowerCase() === 'utf-8') return;
-    throw new Refused('not_xml', `its encoding is ${quoted(encoding)}, not UTF-8`);
+    throw new ListRefused('not_xml', `its encoding is ${quoteText(encoding)}, not UTF-8`);
   }
 
   #enterOnce(place: Place, tag: SaxesTagNS, { once }: Level): void {
     if (place.once === true) {
       if (once.includes(tag.local)) {
-        throw new Refused('changed_schema', `the element ${quoted(tag.name)} stands twice in one`);
+        throw new ListRefused(
+          'changed_schema',
+          `the element ${quoteText(tag.name)} stands twice in one`,
+        );
       }
       once.push(tag.local);
     }

@@ -30,7 +30,7 @@ import {
   whyUnanswered,
   withBudget,
 } from '../http/provider.ts';
-import { kept } from './priced-history.ts';
+import { keepPrices } from './priced-history.ts';
 
 const PORT = 'prices';
 
@@ -61,11 +61,11 @@ const CANARY_ID = 'coingecko:ethereum';
 
 /** Prices of a DefiLlama-compatible API. */
 export function defillamaPrices(options: DefillamaOptions): Prices {
-  const prices = kept<Price | null>(PRICES_KEPT_MAX, PRICE_KEPT_S, options.now);
-  const markets = kept<boolean>(MARKETS_KEPT_MAX, MARKET_KEPT_S, options.now);
+  const prices = keepPrices<Price | null>(PRICES_KEPT_MAX, PRICE_KEPT_S, options.now);
+  const markets = keepPrices<boolean>(MARKETS_KEPT_MAX, MARKET_KEPT_S, options.now);
   return {
     historical: (asks, signal) =>
-      answered(options, signal, {
+      answerInquiry(options, signal, {
         questions: asks,
         known: (ask) => {
           const price = prices.get(priceKey(ask));
@@ -79,7 +79,7 @@ export function defillamaPrices(options: DefillamaOptions): Prices {
         },
       }),
     markets: (coins, signal) =>
-      answered(options, signal, {
+      answerInquiry(options, signal, {
         questions: coins,
         known: (coin) => {
           const market = markets.get(coinId(coin));
@@ -108,7 +108,7 @@ type Inquiry<Q, A> = {
 };
 
 /** What is kept is taken from there; the rest is asked, batch after batch, within the budget. */
-async function answered<Q, A>(
+async function answerInquiry<Q, A>(
   options: DefillamaOptions,
   signal: AbortSignal,
   { questions, known, batches, read: ask }: Inquiry<Q, A>,
@@ -160,7 +160,7 @@ function whyOf(error: unknown, provider: string): Why {
 
 function coinBatches(coins: readonly Coin[]): Coin[][] {
   const byId = new Map(coins.map((coin) => [coinId(coin), coin]));
-  return sliced([...byId.values()], IDS_PER_CALL_MAX);
+  return sliceList([...byId.values()], IDS_PER_CALL_MAX);
 }
 
 function priceBatches(asks: readonly PriceAsk[]): PriceAsk[][] {
@@ -188,12 +188,12 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-function sliced<T>(list: readonly T[], size: number): T[][] {
+function sliceList<T>(list: readonly T[], size: number): T[][] {
   const count = Math.ceil(list.length / size);
   return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size));
 }
 
-async function asked<T>(
+async function askApi<T>(
   { url, guard }: DefillamaOptions,
   path: string,
   params: Readonly<Record<string, string>>,
@@ -234,7 +234,7 @@ async function historicalOf(
     else if (!known.includes(at)) known.push(at);
   }
   const params = { coins: JSON.stringify(times), searchWidth: '1h' };
-  const { coins } = await asked(options, '/batchHistorical', params, history, budget);
+  const { coins } = await askApi(options, '/batchHistorical', params, history, budget);
   return batch.map((ask) => {
     const points = coins[coinId(ask)];
     return { ask, price: points === undefined ? null : nearest(points.prices, priceTime(ask.at)) };
@@ -264,7 +264,7 @@ async function marketsOf(
   budget: CallBudget,
 ): Promise<readonly Market[]> {
   const ids = [...batch.map(coinId), CANARY_ID].join(',');
-  const { coins } = await asked(options, `/prices/current/${ids}`, {}, current, budget);
+  const { coins } = await askApi(options, `/prices/current/${ids}`, {}, current, budget);
   if (coins[CANARY_ID] === undefined) {
     const fault = `answered without ${CANARY_ID}, so that a missing coin means nothing`;
     throw new ProviderFault(fault, 'passing');

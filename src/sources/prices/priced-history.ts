@@ -168,7 +168,7 @@ export type KeptPrices<V> = {
 };
 
 /** A memory of at most `entriesMax` entries, each for `keptS` seconds of the clock given. */
-export function kept<V>(entriesMax: number, keptS: number, now: () => number): KeptPrices<V> {
+export function keepPrices<V>(entriesMax: number, keptS: number, now: () => number): KeptPrices<V> {
   const entries = new Map<string, { readonly value: V; readonly at: number }>();
   return {
     get: (key) => {

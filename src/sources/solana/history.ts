@@ -51,7 +51,7 @@ export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
         let room = limits.batchRowsMax;
         for (const address of addresses) {
           const rowsMax = Math.min(limits.rowsMax, room);
-          const reading = await ofAddress(options, address, { ...limits, rowsMax }, budget);
+          const reading = await readAddress(options, address, { ...limits, rowsMax }, budget);
           readings.set(address, reading);
           const rows = rowsSeen(map(reading, ({ counterparties }) => counterparties));
           if (rows !== null) for (const { transfer_count } of rows) room -= transfer_count;
@@ -67,7 +67,7 @@ function sourceOf(options: SolanaHistoryOptions): Source {
   return observation({ name: 'Solana JSON-RPC', url: shownAddress(options.url), simulated }, now);
 }
 
-async function ofAddress(
+async function readAddress(
   options: SolanaHistoryOptions,
   address: string,
   limits: NeighbourhoodLimits,
@@ -116,7 +116,7 @@ async function gather(
 ): Promise<void> {
   await checkMainnet(node, budget);
   const slotOf = z.number().int().nonnegative();
-  const first = await called(node, 'getFirstAvailableBlock', [], slotOf, budget);
+  const first = await callMethod(node, 'getFirstAvailableBlock', [], slotOf, budget);
   const owned = await tokenAccountsOf(node, address, budget);
   const accounts = new Set([address, ...owned.slice(0, TOKEN_ACCOUNTS_MAX)]);
   let rows = 0;
@@ -159,7 +159,7 @@ async function tokenAccountsOf(
   const how = { encoding: 'jsonParsed', ...FINALIZED };
   const lists = TOKEN_PROGRAM_IDS.map((programId) => {
     const params = [address, { programId }, how];
-    return called(node, 'getTokenAccountsByOwner', params, ownedAccounts, budget);
+    return callMethod(node, 'getTokenAccountsByOwner', params, ownedAccounts, budget);
   });
   return (await Promise.all(lists)).flatMap(({ value }) => value.map(({ pubkey }) => pubkey));
 }
@@ -179,7 +179,7 @@ async function* signaturesOf(
     const from: { before?: string } = before === null ? {} : { before };
     const asked = { limit: PAGE_SIGNATURES, ...FINALIZED, ...from };
     const params = [account, asked];
-    const page: z.output<typeof signatures> = await called(
+    const page: z.output<typeof signatures> = await callMethod(
       node,
       'getSignaturesForAddress',
       params,
@@ -203,14 +203,14 @@ async function transactionOf(
   signature: string,
   budget: CallBudget,
 ): Promise<ParsedTransaction> {
-  const asked = (maxSupportedTransactionVersion: number) => {
+  const ask = (maxSupportedTransactionVersion: number) => {
     const how = { encoding: 'jsonParsed', maxSupportedTransactionVersion, ...FINALIZED };
     const schema = parsedTransaction.nullable();
-    return called(node, 'getTransaction', [signature, how], schema, budget);
+    return callMethod(node, 'getTransaction', [signature, how], schema, budget);
   };
-  const newest = await attempt(NodeError, () => asked(VERSION_NEWEST));
+  const newest = await attempt(NodeError, () => ask(VERSION_NEWEST));
   if (newest instanceof NodeError && newest.code !== INVALID_PARAMS) throw newest;
-  const tx = newest instanceof NodeError ? await asked(0) : newest;
+  const tx = newest instanceof NodeError ? await ask(0) : newest;
   if (tx !== null) return tx;
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
 }
@@ -282,7 +282,7 @@ const answer = outsideBody({
 });
 
 /** Calls a method. Throws `NodeError`, `ProviderFault` or `BudgetSpent`. */
-export async function called<T>(
+export async function callMethod<T>(
   { url, guard }: SolanaNode,
   method: string,
   params: readonly unknown[],
@@ -306,7 +306,7 @@ const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 
 /** Throws `ProviderFault` where the node is of another network. */
 export async function checkMainnet(node: SolanaNode, budget: CallBudget): Promise<void> {
-  const genesis = await called(node, 'getGenesisHash', [], z.string(), budget);
+  const genesis = await callMethod(node, 'getGenesisHash', [], z.string(), budget);
   if (genesis === MAINNET_GENESIS) return;
   throw new ProviderFault('is of another network: its genesis differs', 'lasting');
 }
@@ -411,9 +411,9 @@ export function transfersIn(tx: ParsedTransaction, address: string): HistoryTran
   return found.filter(({ from, to }) => from === address || to === address);
 }
 
-type Told = Pick<HistoryTransfer, 'kind' | 'token' | 'decimals' | 'raw_amount' | 'from' | 'to'>;
+type Movement = Pick<HistoryTransfer, 'kind' | 'token' | 'decimals' | 'raw_amount' | 'from' | 'to'>;
 
-function lamportsIn(parsed: unknown, kind: 'native' | 'internal'): Told | null {
+function lamportsIn(parsed: unknown, kind: 'native' | 'internal'): Movement | null {
   const read = moved.safeParse(parsed);
   if (!read.success) return null;
   const { source, destination, newAccount, lamports } = read.data.info;
@@ -424,7 +424,7 @@ function lamportsIn(parsed: unknown, kind: 'native' | 'internal'): Told | null {
 }
 
 /** Token accounts stand for their owners, where the transaction tells them. */
-function tokensIn(parsed: unknown, holders: ReadonlyMap<string, Holder>): Told | null {
+function tokensIn(parsed: unknown, holders: ReadonlyMap<string, Holder>): Movement | null {
   const read = tokenMoved.safeParse(parsed);
   if (!read.success) return null;
   const { source, destination, amount: plain, mint, tokenAmount } = read.data.info;

@@ -18,7 +18,7 @@ import type {
 import { outsideRow } from '../http/fetch.ts';
 import { shownAddress } from '../http/outbound-call.ts';
 import { attempt, type CallBudget, ProviderFault, readProvider } from '../http/provider.ts';
-import { called, checkMainnet, NodeError, type SolanaNode } from './history.ts';
+import { callMethod, checkMainnet, NodeError, type SolanaNode } from './history.ts';
 
 const place = z.number().int().nonnegative();
 const instruction = outsideRow({
@@ -49,7 +49,7 @@ const transaction = outsideRow({
   }),
 });
 
-type Told = z.output<typeof transaction>;
+type WireTransaction = z.output<typeof transaction>;
 type Instruction = z.output<typeof instruction>;
 
 /** A launch, and whether its mint was made with it. */
@@ -84,12 +84,12 @@ export function launchesIn(
 
 const NONE: readonly FoundLaunch[] = Object.freeze([]);
 
-function keysOf({ meta, transaction: { message } }: Told): string[] {
+function keysOf({ meta, transaction: { message } }: WireTransaction): string[] {
   const loaded = meta.loadedAddresses;
   return [...message.accountKeys, ...listOrNone(loaded?.writable), ...listOrNone(loaded?.readonly)];
 }
 
-function instructionsOf({ meta, transaction: { message } }: Told): Instruction[] {
+function instructionsOf({ meta, transaction: { message } }: WireTransaction): Instruction[] {
   const inner = listOrNone(meta.innerInstructions).flatMap(({ instructions }) => instructions);
   return [...message.instructions, ...inner];
 }
@@ -105,7 +105,7 @@ function layoutOf(program: string, { data }: Instruction): LaunchLayout | undefi
 
 type Within = {
   readonly keys: readonly string[];
-  readonly told: Told;
+  readonly told: WireTransaction;
   readonly blockTime: number;
 };
 
@@ -171,7 +171,8 @@ export function solanaLaunchFeed(options: FeedOptions): LaunchFeed {
     url: shown,
     simulated: options.simulated,
     now: options.now,
-    failed: (fault: string) => why('provider_failed', { provider: `Solana node ${shown}`, fault }),
+    toReason: (fault: string) =>
+      why('provider_failed', { provider: `Solana node ${shown}`, fault }),
   };
   const ask = <T>(signal: AbortSignal, question: (budget: CallBudget) => Promise<T>) =>
     readProvider(PORT, provider, { timeMs, callsMax, signal }, question);
@@ -208,7 +209,7 @@ function pageOf(
 ): Promise<Signatures> {
   const from: { before?: string } = before === null ? {} : { before };
   const params = [account, { limit: PAGE_SIGNATURES, ...FINALIZED, ...from }];
-  return called(node, 'getSignaturesForAddress', params, signatures, budget);
+  return callMethod(node, 'getSignaturesForAddress', params, signatures, budget);
 }
 
 /** The newest first page by page, until the one that was asked from or the bound. */
@@ -221,13 +222,13 @@ async function listingOf(
   const asked_at = options.now();
   const newestFirst: ListedTransaction[] = [];
   const pagesMax = after === null ? 1 : options.pagesMax;
-  const told = (met: boolean): AccountPage => {
+  const listing = (met: boolean): AccountPage => {
     return { transactions: newestFirst.reverse(), met, asked_at };
   };
   for (let pages = 0, before: string | null = null; pages < pagesMax; pages += 1) {
     const page: Signatures = await pageOf(options, account, before, budget);
     for (const { signature, blockTime, err } of page) {
-      if (signature === after) return told(true);
+      if (signature === after) return listing(true);
       const at = blockTime === undefined ? null : blockTime;
       newestFirst.push({ signature, at, failed: err !== null && err !== undefined });
     }
@@ -235,7 +236,7 @@ async function listingOf(
     if (last === undefined || page.length < PAGE_SIGNATURES) break;
     before = last.signature;
   }
-  return told(after === null);
+  return listing(after === null);
 }
 
 const VERSION_NEWEST = 1;
@@ -247,9 +248,9 @@ async function transactionOf(
   signature: string,
   budget: CallBudget,
 ): Promise<unknown> {
-  const asked = (maxSupportedTransactionVersion: number) => {
+  const ask = (maxSupportedTransactionVersion: number) => {
     const how = { encoding: 'json', maxSupportedTransactionVersion, ...FINALIZED };
-    return called(
+    return callMethod(
       node,
       'getTransaction',
       [signature, how],
@@ -257,9 +258,9 @@ async function transactionOf(
       budget,
     );
   };
-  const newest = await attempt(NodeError, () => asked(VERSION_NEWEST));
+  const newest = await attempt(NodeError, () => ask(VERSION_NEWEST));
   if (newest instanceof NodeError && newest.code !== INVALID_PARAMS) throw newest;
-  const told = newest instanceof NodeError ? await asked(0) : newest;
+  const told = newest instanceof NodeError ? await ask(0) : newest;
   if (told !== null) return told;
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
 }

@@ -1,16 +1,15 @@
 // A process that walks deployers is killed again and again in the middle of it: whoever it was
 // asked for has a whole record in the end, and nobody ever had half of one.
 
-import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { deployerRecordTable, deployerWalkTable } from './stores/control/deployers.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
+import { startScript } from './testing/killed-script.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 import { trialsOf } from './testing/trials.ts';
 
@@ -111,16 +110,13 @@ test(
 
 /** Runs the job until it has begun a few walks, and kills it in the middle of the last. */
 async function walkedUntilKilled(directory: string, kill: number): Promise<void> {
-  const args = ['--input-type=module', '-e', WALKER, DIST, directory, String(LAUNCHES)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const gone = new Promise((resolve) => child.once('exit', resolve));
+  const child = startScript(WALKER, DIST, directory, String(LAUNCHES));
   let begun = 0;
-  for await (const line of createInterface({ input: child.stdout })) {
+  for await (const line of child.lines) {
     expect(line).toBe('begun');
     begun += 1;
     if (begun > kill % 3) break;
   }
   await wait((kill * 17) % 90);
-  child.kill('SIGKILL');
-  await gone;
+  await child.kill();
 }

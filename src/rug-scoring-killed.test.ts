@@ -1,10 +1,8 @@
 // A process that scores launches is killed again and again in the middle of it: flags and events
 // stay one, no number is missing, and in the end every wallet was scored once.
 
-import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { deployerWalkTable } from './stores/control/deployers.ts';
@@ -14,6 +12,7 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { eventsAfter } from './testing/flag-events.ts';
+import { startScript } from './testing/killed-script.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 import { SMALL_MODEL } from './testing/rug-models.ts';
 import { trialsOf } from './testing/trials.ts';
@@ -119,20 +118,9 @@ async function expectWhole(database: Database): Promise<number> {
   return flags.length;
 }
 
-function scorer(directory: string) {
-  const args = ['--input-type=module', '-e', SCORER, DIST, directory, JSON.stringify(MODEL)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await gone;
-  };
-  return { lines: createInterface({ input: child.stdout }), kill };
-}
-
 /** Runs the job until it has begun some wallets, and kills it in the middle of the last. */
 async function scoredUntilKilled(directory: string, kill: number): Promise<void> {
-  const child = scorer(directory);
+  const child = startScript(SCORER, DIST, directory, JSON.stringify(MODEL));
   let begun = 0;
   for await (const line of child.lines) {
     expect(line).toBe('begun');
@@ -144,7 +132,7 @@ async function scoredUntilKilled(directory: string, kill: number): Promise<void>
 }
 
 async function scoredToTheEnd(directory: string): Promise<void> {
-  const child = scorer(directory);
+  const child = startScript(SCORER, DIST, directory, JSON.stringify(MODEL));
   for await (const line of child.lines) {
     if (line === 'ended') break;
     expect(line).toBe('begun');

@@ -1,10 +1,8 @@
 // A process that screens watched addresses is killed again and again in the middle of it, while
 // the list changes under it: each change is told once, in the log and to the chats, without a gap.
 
-import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { watchlistTable } from './features/watchlist/watchlist.store.ts';
@@ -14,6 +12,7 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { evm } from './testing/addresses.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { addIntegration, waitingFor } from './testing/integrations.ts';
+import { startScript } from './testing/killed-script.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 import { trialsOf } from './testing/trials.ts';
 
@@ -131,20 +130,9 @@ async function expectOnce(database: Database): Promise<ReadonlyMap<string, strin
   return last;
 }
 
-function screener(directory: string, version: string, listed: 'all' | 'none') {
-  const args = ['--input-type=module', '-e', SCREENER, DIST, directory, version, listed];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await gone;
-  };
-  return { lines: createInterface({ input: child.stdout }), kill };
-}
-
 /** Runs the job until it has begun some addresses, and kills it in the middle of the last. */
 async function screenedUntilKilled(directory: string, kill: number): Promise<void> {
-  const child = screener(directory, `v${kill}`, kill % 2 === 0 ? 'none' : 'all');
+  const child = startScript(SCREENER, DIST, directory, `v${kill}`, kill % 2 === 0 ? 'none' : 'all');
   let begun = 0;
   for await (const line of child.lines) {
     if (line === 'ended') break;
@@ -161,7 +149,7 @@ async function screenedToTheEnd(
   version: string,
   listed: 'all' | 'none',
 ): Promise<void> {
-  const child = screener(directory, version, listed);
+  const child = startScript(SCREENER, DIST, directory, version, listed);
   for await (const line of child.lines) {
     if (line === 'ended') break;
     expect(line).toBe('begun');

@@ -17,8 +17,8 @@ describe('help', () => {
 
   test('every command has a usage and an example that name it', () => {
     for (const command of all) {
-      expect(command.usage.startsWith(`exhibit ${command.name}`)).toBe(true);
-      expect(command.example).toContain(`exhibit ${command.name}`);
+      expect(`${command.usage} `.startsWith(`exhibit ${command.name} `)).toBe(true);
+      expect(`${command.example} `).toContain(`exhibit ${command.name} `);
       expect(commandHelp(command)).toContain(`  ${command.example}`);
     }
   });

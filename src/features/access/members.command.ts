@@ -185,7 +185,7 @@ const listKeys = defineCommand({
   name: 'keys list',
   summary: 'List keys: prefix, dates and last use; never the keys themselves.',
   usage: '[--membership ID | --partner NAME]',
-  example: 'exhibit keys listKeys --membership mem_5b1c0e7d9a42f60b8c3d1e2f',
+  example: 'exhibit keys list --membership mem_5b1c0e7d9a42f60b8c3d1e2f',
   options: {
     membership: optional('ID', 'only the keys of this membership', anyText),
     partner: optional('NAME', 'only the keys of this partner', anyText),
@@ -218,7 +218,7 @@ const listKeys = defineCommand({
 const revokeKey = defineCommand({
   name: 'keys revoke',
   summary: 'Revoke a key; it opens nothing, in any process, within 5 seconds.',
-  example: 'exhibit keys revokeKey sc_4fQz81Lm',
+  example: 'exhibit keys revoke sc_4fQz81Lm',
   arguments: { key: mandatory('PREFIX-OR-ID', null, anyText) },
   run: async ({ key }, io, { keys, now }: KeyServices) => {
     const reading = await keys.revoke(key, now(), null);
@@ -276,7 +276,7 @@ export type PaymentServices = { readonly payments: Pick<PaymentStore, 'list'> };
 const listPayments = defineCommand({
   name: 'payments list',
   summary: 'List what the payment platform sent, and what became of it.',
-  example: 'exhibit payments listPayments --outcome no_plan',
+  example: 'exhibit payments list --outcome no_plan',
   options: {
     outcome: optional('OUTCOME', `one of ${PAYMENT_OUTCOMES.join(', ')}`, wordIn(PAYMENT_OUTCOMES)),
   },
@@ -347,7 +347,7 @@ const listTokens = defineCommand({
 const revokeToken = defineCommand({
   name: 'tokens revoke',
   summary: 'Revoke a token.',
-  example: 'exhibit tokens revokeToken tok_4fQz81Lm',
+  example: 'exhibit tokens revoke tok_4fQz81Lm',
   arguments: { token: mandatory('PREFIX-OR-ID', null, anyText) },
   run: async ({ token }, io, { tokens, now }: TokenServices) => {
     const reading = await tokens.revoke(token, now());

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { Refusal } from './contract/refusals.ts';
 import { healthHandler } from './features/health/health.route.tsx';
 import type { TrainingRow } from './features/rug-model/examples.ts';
-import { rugModel } from './features/rug-model/feature.ts';
+import { rugModelFeature } from './features/rug-model/feature.ts';
 import { modelTrain } from './features/rug-model/model.command.ts';
 import { flagLevel } from './features/rugs/scoring.ts';
 import { RUG_FEATURES } from './ports/rug-model.ts';
@@ -40,10 +40,10 @@ const fresh = embeddedControl();
 const ROWS = inventLaunches(600, 3);
 const training = { files: localTableFiles(), codeVersion: '0.0.0' };
 let cwd = '';
-let model: Parameters<(typeof rugModel)['commands'][2]['run']>[2]['model'];
+let model: Parameters<(typeof rugModelFeature)['commands'][2]['run']>[2]['model'];
 
 function command(line: string, of: { readonly simulated?: boolean } = {}) {
-  return ran(line, rugModel.commands, { model: { ...model, ...of } }, { cwd });
+  return ran(line, rugModelFeature.commands, { model: { ...model, ...of } }, { cwd });
 }
 const train = (line: string) => ran(`model train ${line}`, [modelTrain], { training }, { cwd });
 

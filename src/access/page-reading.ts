@@ -1,6 +1,6 @@
-// Answers one question: may a page have outside sources read for whoever opens it, and who pays?
-// What is held is free to look at. What asks a provider is a request of a membership's allowance,
-// charged as its keys are; where the outside is made up, it costs nobody anything.
+// Decides whether a page may have outside sources read for whoever opens it, and who pays. What is
+// held is free to look at. What asks a provider is a request of a membership's allowance, charged
+// as its keys are; where the outside is made up, it costs nobody anything.
 
 import type { UnixSeconds } from '../chain/time.ts';
 import { Refusal } from '../contract/refusals.ts';

@@ -1,4 +1,3 @@
-// Answers one question: which running service is asked, with which key, and what did it say.
 // A service that did not answer is silence: whoever asked exits 3 and says nothing of an address.
 
 import { readFile } from 'node:fs/promises';

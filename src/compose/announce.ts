@@ -1,5 +1,5 @@
-// Answers one question: what is printed once a service runs.
-// A first user reads it from top to bottom; what is simulated says so before anything else.
+// Prints what there is to know once a service runs. A first user reads it from top to bottom; what
+// is simulated says so before anything else.
 
 import { dirname } from 'node:path';
 import { PUBLISHER_URL } from '../config/settings.ts';

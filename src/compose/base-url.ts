@@ -1,4 +1,4 @@
-// Answers one question: where is the service found, as far as is known before it listens?
+// Tells where the service is found, as far as that is known before it listens.
 
 import type { Config } from '../config.ts';
 

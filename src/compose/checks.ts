@@ -1,4 +1,4 @@
-// Answers one question: what does `exhibit doctor` look at beside the machine itself?
+// What `exhibit doctor` looks at beside the machine itself.
 
 import type { Secrets } from '../access/secret.ts';
 import type { Config } from '../config.ts';

@@ -1,5 +1,3 @@
-// Answers one question: what time is it, for everything that this process composes.
-
 import { MS_PER_S } from '../chain/time.ts';
 
 /** Unix seconds, whole. */

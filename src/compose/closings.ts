@@ -1,5 +1,5 @@
-// Answers one question: in which order is what was opened closed again.
-// In reverse, each whatever became of the others: what could not be closed is told.
+// Closes again what was opened, in reverse order, each whatever became of the others: what could
+// not be closed is told.
 
 /** What was opened so far. */
 export type Closings = {

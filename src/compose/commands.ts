@@ -1,5 +1,3 @@
-// Answers one question: which commands are there, under which headings, and what runs each?
-
 import type { Command } from '../command/command.ts';
 import { present } from '../evidence/measure.ts';
 import { mcpCommand } from '../mcp/command.ts';

@@ -1,4 +1,3 @@
-// Answers one question: which documents does a process serve beside its routes.
 // The public port shows the state of the inside to an operator's token only.
 
 import { createHash, timingSafeEqual } from 'node:crypto';

@@ -1,4 +1,3 @@
-// Answers one question: through which clients does this process ask the nodes of EVM chains.
 // Each area has clients of its own, since how long it may wait for a node is its own matter.
 
 import { EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';

@@ -1,5 +1,3 @@
-// Answers one question: which addresses of the simulated world are worth looking at first?
-
 import type { AddressExample } from '../pages/home.tsx';
 import { SANDBOX_SCORED } from '../world/account-state.ts';
 import { SANDBOX_WALLETS } from '../world/chain-data.ts';

@@ -1,4 +1,3 @@
-// Answers one question: what does a feature hand over, and what must fit together in it?
 // The compiler refuses a contract without its handler, a handler under another contract, a port
 // without its freshness, a command without its services, and a list that lacks a port.
 

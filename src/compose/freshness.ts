@@ -1,5 +1,5 @@
-// Answers one question: how old is each source that this process serves from.
-// It asks the ports for nothing in particular and looks at what their readings rest on.
+// Tells how old each source is that this process serves from. It asks the ports for nothing in
+// particular and looks at what their readings rest on.
 
 import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';

@@ -1,5 +1,5 @@
-// Answers one question: which documents of `docs/` does the service serve to whoever uses it?
-// Those for its users and operators; what only its makers read (decisions, mutations) stays out.
+// The documents of `docs/` that the service serves: those for its users and operators. What only
+// its makers read (decisions, mutations) stays out.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';

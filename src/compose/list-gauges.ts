@@ -1,5 +1,5 @@
-// Answers one question: what of the list is an alarm made of?
-// By the store's clock, as the answers are; nothing while no list is loaded.
+// Gauges of the sanctions list, of which alarms are made: by the store's clock, as the answers are,
+// and none while no list is loaded.
 
 import { startOfDay } from '../chain/time.ts';
 import type { Snapshot, WatchedList } from '../stores/snapshots/sanctions.ts';

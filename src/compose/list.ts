@@ -1,5 +1,4 @@
-// Answers one question: which features are there? One line adds one; a feature stands behind those
-// that it is opened on.
+// The features. One line adds one; a feature stands behind those that it is opened on.
 
 import type { AnyEvidenceRoute } from '../contract/route.ts';
 import { access, members } from '../features/access/feature.ts';
@@ -19,7 +18,7 @@ import { launches } from '../features/launches/feature.ts';
 import { partner } from '../features/partner/feature.ts';
 import { receipts } from '../features/receipts/feature.ts';
 import { records } from '../features/records/feature.ts';
-import { rugModel } from '../features/rug-model/feature.ts';
+import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { rugs } from '../features/rugs/feature.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
 import { screening } from '../features/screening/feature.ts';
@@ -55,7 +54,7 @@ export const FEATURES = featureList([
   partner,
   receipts,
   members,
-  rugModel,
+  rugModelFeature,
   rugs,
   health,
 ]);

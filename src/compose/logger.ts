@@ -1,4 +1,4 @@
-// Answers one question: where do log lines go. Lines hold facts by name; nothing secret is a fact.
+// Lines hold facts by name; nothing secret is a fact.
 
 import { pino } from 'pino';
 

@@ -1,5 +1,5 @@
-// Answers one question: how often was each port read to its end, in part, or not at all.
-// It wraps a port and changes nothing of what the port says.
+// Counts how often each port was read to its end, in part, or not at all. It wraps a port and
+// changes nothing of what the port says.
 
 import { Part, Read } from '../evidence/reading.ts';
 

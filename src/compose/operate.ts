@@ -1,4 +1,4 @@
-// Answers one question: on what do an operator's commands run where no service is running.
+// Runs an operator's commands where no service is running.
 
 import type { Operations } from '../operator/operate.ts';
 import { becomeOwner } from '../operator/owner.ts';

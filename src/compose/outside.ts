@@ -1,5 +1,5 @@
-// Answers one question: where are the providers that this process asks.
-// The configured ones, or the simulated world's: everything above is composed the same way.
+// Finds where the providers are that this process asks. The configured ones, or the simulated
+// world's: everything above is composed the same way.
 
 import { EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import type { Config } from '../config.ts';

@@ -1,4 +1,3 @@
-// Answers one question: what does a process hold once its stores are open?
 // Serving, working and the operator's commands all take their pieces from here.
 
 import type { AccessGate } from '../access/gate.ts';
@@ -13,7 +12,7 @@ import type { RingHealth } from '../features/health/health.route.tsx';
 import { indexing } from '../features/indexing/feature.ts';
 import { integrations } from '../features/integrations/feature.ts';
 import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
-import { rugModel } from '../features/rug-model/feature.ts';
+import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { FollowReports } from '../ports/indexing.ts';
 import type { PublishedModels } from '../ports/rug-model.ts';
@@ -119,7 +118,7 @@ function composeParts(
     checks,
     sources,
     followers: of(indexing).services.followers,
-    modelInForce: of(rugModel).services.model.published.inForce,
+    modelInForce: of(rugModelFeature).services.model.published.inForce,
     ring: of(indexing).ringFacts,
     commands: [bindCommand(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => listOrNone(jobs)),

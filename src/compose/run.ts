@@ -1,4 +1,3 @@
-// Answers one question: how does a service start, and in which order does it stop.
 // What cannot start leaves nothing open behind it.
 
 import type { Config } from '../config.ts';

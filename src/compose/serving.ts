@@ -1,5 +1,3 @@
-// Answers one question: what listens, and what is mounted on it.
-
 import type { AccessGate } from '../access/gate.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';

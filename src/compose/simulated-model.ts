@@ -1,11 +1,10 @@
-// Answers one question: how does the simulated world come to a published rug model?
 // The way of an operator: a file of launches, trained on and published by the same commands.
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
-import { rugModel } from '../features/rug-model/feature.ts';
+import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { modelPublish, modelTrain } from '../features/rug-model/model.command.ts';
 
 import { worldLaunchHistoryCsv } from '../world/launch-history.ts';
@@ -17,7 +16,7 @@ const TRAINING_MS_MAX = 60_000;
 
 /** Trains a model on the launches of the world and publishes it, unless one is in force. */
 export async function publishSimulatedModel(config: Config, parts: ProcessParts): Promise<void> {
-  const { services } = parts.of(rugModel);
+  const { services } = parts.of(rugModelFeature);
   const inForce = await services.model.published.inForce();
   if (inForce.checked) return;
   const folder = join(config.dataDir, 'spool');

@@ -1,5 +1,5 @@
-// Answers one question: how is the simulated world served, and with which ready credentials.
-// It is reached through the same adapters and importers as real sources; only addresses differ.
+// Serves the simulated world, with ready credentials. It is reached through the same adapters and
+// importers as real sources; only addresses differ.
 
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

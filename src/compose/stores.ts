@@ -1,5 +1,5 @@
-// Answers one question: which stores does this process open, and whose are they.
-// A store that belongs to another deployment, or to the other mode, stops the start before a write.
+// Opens the stores of this process, and checks whose they are. A store that belongs to another
+// deployment, or to the other mode, stops the start before a write.
 
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

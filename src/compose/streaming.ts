@@ -1,4 +1,4 @@
-// Answers one question: what does `/health` say of the streams of this process?
+// Tells `/health` how the streams of this process stand.
 
 import type { Config } from '../config.ts';
 import { present } from '../evidence/measure.ts';

@@ -1,5 +1,4 @@
-// Answers one question: which version of Exhibit is this. It comes from package.json and nowhere
-// else.
+// The version comes from package.json and nowhere else.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

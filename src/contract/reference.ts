@@ -1,4 +1,3 @@
-// Answers one question: what do the reference pages say of reasons and refusals.
 // The pages under docs/reference are made from the tables here; a test holds that they are current.
 
 import { CHAIN_NAMES } from '../chain/chain.ts';

@@ -1,4 +1,3 @@
-// Answers one question: in which words and with which status is a request refused.
 // A refusal is about the request or the caller; it never says anything about an address.
 
 import { z } from 'zod';

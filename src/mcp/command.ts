@@ -1,4 +1,3 @@
-// Answers one question: how are the tools of a running service given to a client on this machine.
 // Standard output carries the protocol and nothing else: what there is to say goes beside it.
 
 import { defineCommand, EXIT } from '../command/command.ts';

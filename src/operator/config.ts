@@ -1,4 +1,3 @@
-// Answers one question: which configuration is in effect here.
 // Of a secret it shows that there is one, of a URL its scheme and host.
 
 import { defineCommand, EXIT, flag, UsageError } from '../command/command.ts';

@@ -1,6 +1,5 @@
-// Answers one question: does everything that this deployment rests on answer, and what does each
-// thing that is absent mean for its answers.
-// It changes nothing, and what it could not check it never calls well.
+// It tells what each thing that is absent means for the answers of this deployment. It changes
+// nothing, and what it could not check it never calls well.
 
 import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Answers one question: how is something read by a feed reader? As Atom (RFC 4287).
-// Links are references, so that a feed holds under any address of the service.
+// Writes feeds as Atom (RFC 4287). Links are references, so that a feed holds under any address of
+// the service.
 
 import { formatIsoTime } from '../chain/time.ts';
 

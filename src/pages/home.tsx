@@ -1,5 +1,3 @@
-// Answers one question: where does somebody begin who has an address, and what is to be had here?
-
 import { type PageFacts, page, Search } from './layout.tsx';
 
 /** An address to try, and what stands on record of it. */

@@ -1,5 +1,5 @@
-// Answers one question: how is the API called. Rendered from the OpenAPI document, so that the page
-// cannot say anything that the declarations do not.
+// The reference of the API. Rendered from the OpenAPI document, so that the page cannot say
+// anything that the declarations do not.
 
 import {
   type Content,

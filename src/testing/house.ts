@@ -47,12 +47,8 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   watchlist: ['history', 'sanctions', 'tables'],
 };
 
-/** Where routes are declared: beside their handler, or, not yet laid together, in a contract. */
-const DECLARATIONS = [
-  'src/features/*.contract.ts',
-  'src/features/*.route.ts*',
-  'src/features/*/shapes.ts',
-];
+/** Where routes are declared: beside their handler, or in the shapes. */
+const DECLARATIONS = ['src/features/*.route.ts*', 'src/features/*/shapes.ts'];
 const OF_OTHERS = { may: [CONTRACT, ...BELOW, ...DECLARATIONS], outside: ['zod'] };
 /** Who may import whom. The first row that a file is of holds for it; its own folder is open. */
 export const ARROWS: readonly Arrows[] = [
@@ -75,7 +71,6 @@ export const ARROWS: readonly Arrows[] = [
   },
   { of: DOSSIER, may: [...OF_OTHERS.may, 'src/pages/'], outside: ['preact', 'zod'] },
   { of: 'src/features/*/shapes.ts', may: [CONTRACT, PORTS, ...BELOW], outside: ['zod'] },
-  { of: 'src/features/*.contract.ts', may: [CONTRACT, ...BELOW], outside: ['zod'] },
   {
     of: 'src/features/*.store.ts',
     may: [PORTS, ...BELOW, 'src/stores/control/', 'src/stores/warehouse/engine/'],

@@ -6,7 +6,7 @@ import { posix } from 'node:path';
 import { type Import, isTest, isWithin, type SourceFile, type Violation } from './tidy-source.ts';
 
 /**
- * One row of the table. `of` names files by path prefix or end (`*.contract.ts`); `may` names
+ * One row of the table. `of` names files by path prefix or end (`*.route.ts`); `may` names
  * folders (`src/evidence/`) or files, `types:` before one that only types may come from.
  */
 export type Arrows = {

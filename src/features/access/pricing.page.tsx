@@ -1,5 +1,3 @@
-// Answers one question: what does each plan hold?
-
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import type { PlanView } from './settings.route.tsx';
 

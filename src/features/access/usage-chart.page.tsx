@@ -1,5 +1,4 @@
-// Answers one question: how many requests were charged on each day? A picture, and the same as a
-// table.
+// Draws the requests of each day, as a picture and as a table.
 
 import { countOrZero } from '../../evidence/measure.ts';
 import { Table } from '../../pages/words.tsx';

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { badInput } from '../../contract/refusals.ts';
 import { NOBODY } from '../../contract/route.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import type { Dossier } from './dossier.contract.ts';
 import { dossierHandler } from './dossier.route.tsx';
+import type { Dossier } from './shapes.ts';
 
 test('a part that never answers is late, and denies nothing', async () => {
   const never = () => new Promise<never>(() => undefined);

@@ -1,11 +1,19 @@
 // A part that is slow holds nobody up: it is told as not read in time, and has a page of its own.
 
 import { setMaxListeners } from 'node:events';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { checksumAddress, parseKnownAddress } from '../../chain/address.ts';
 import type { Answer, Reply } from '../../contract/answer.ts';
 import { REFUSALS, Refusal } from '../../contract/refusals.ts';
-import type { Caller, Handler, PlainHandler, RequestContext } from '../../contract/route.ts';
+import { html } from '../../contract/reply.ts';
+import {
+  type Caller,
+  type Handler,
+  type PlainHandler,
+  plainRoute,
+  type RequestContext,
+} from '../../contract/route.ts';
+import { addressText } from '../../contract/wire.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
@@ -18,22 +26,6 @@ import { walletCex } from '../exchanges/wallet-cex.route.ts';
 import { walletScore } from '../forensics/wallet-score.route.ts';
 import { solanaDeployer } from '../launches/solana-deployer.route.ts';
 import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
-import {
-  type BridgesData,
-  type BridgeTraceChain,
-  type Dossier,
-  type DossierPages,
-  type DossierParts,
-  dossierPage,
-  dossierPartPage,
-  type EvidenceData,
-  type ExchangesData,
-  type LaunchesData,
-  type ListsData,
-  PART_NAMES,
-  type PartName,
-  type PartOf,
-} from './dossier.contract.ts';
 import { EntityPart } from './entity.page.tsx';
 import { Evidence } from './evidence.page.tsx';
 import { Bridges, Exchanges, Launches, Lists } from './lists.page.tsx';
@@ -50,6 +42,42 @@ import {
   pathVerdict,
   type Verdict,
 } from './section.page.tsx';
+import {
+  type BridgesData,
+  type BridgeTraceChain,
+  type Dossier,
+  type DossierPages,
+  type DossierParts,
+  type EvidenceData,
+  type ExchangesData,
+  type LaunchesData,
+  type ListsData,
+  PART_NAMES,
+  type PartName,
+  type PartOf,
+} from './shapes.ts';
+
+const VISITOR = { surface: 'web', method: 'GET', access: 'visitor' } as const;
+const PAGES = { 200: html(), 400: html() } as const;
+
+export const dossierPage = plainRoute({
+  ...VISITOR,
+  name: 'dossier_page',
+  path: '/address/{address}',
+  summary: 'Everything that is answered of an address, for people.',
+  params: z.strictObject({ address: addressText }),
+  responses: PAGES,
+});
+
+export const dossierPartPage = plainRoute({
+  ...VISITOR,
+  name: 'dossier_part_page',
+  path: '/address/{address}/{part}',
+  summary: 'One part of the dossier of an address, with its JSON.',
+  params: z.strictObject({ address: addressText, part: z.enum(PART_NAMES) }),
+  query: z.strictObject({ chain: walletBridges.query.shape.chain.unwrap().optional() }),
+  responses: PAGES,
+});
 
 /**
  * How long a part of the whole dossier is read, in milliseconds, and how much later it counts as

@@ -2,7 +2,6 @@
 
 import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import { Address, Badge, countWords, Moment, Table } from '../../pages/words.tsx';
-import type { EntityData, PartOf } from './dossier.contract.ts';
 import {
   Caveat,
   DossierSection,
@@ -10,6 +9,7 @@ import {
   type PartFacts,
   Unchecked,
 } from './section.page.tsx';
+import type { EntityData, PartOf } from './shapes.ts';
 
 /** Members that are drawn. */
 const DRAWN_MAX = 8;

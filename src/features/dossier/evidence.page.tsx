@@ -13,7 +13,6 @@ import {
   Tx,
   usd,
 } from '../../pages/words.tsx';
-import type { EvidenceData, PartOf } from './dossier.contract.ts';
 import {
   Caveat,
   DossierSection,
@@ -21,6 +20,7 @@ import {
   type PartFacts,
   Unchecked,
 } from './section.page.tsx';
+import type { EvidenceData, PartOf } from './shapes.ts';
 
 type EvidenceProps = { part: PartOf<EvidenceData>; facts: PartFacts };
 

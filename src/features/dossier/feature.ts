@@ -11,15 +11,16 @@ import { walletCexHandler } from '../exchanges/wallet-cex.route.ts';
 import { walletScoreHandler } from '../forensics/wallet-score.route.ts';
 import { solanaDeployerHandler } from '../launches/solana-deployer.route.ts';
 import { walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
-import { dossierPage, dossierPartPage, searchPage } from './dossier.contract.ts';
 import {
   type DossierPorts,
   dossierHandler,
+  dossierPage,
   dossierPages,
   dossierPartHandler,
+  dossierPartPage,
 } from './dossier.route.tsx';
 
-import { searchHandler } from './search.route.ts';
+import { searchHandler, searchPage } from './search.route.ts';
 
 type PartPorts = Parameters<typeof walletOfacHandler>[0] &
   Parameters<typeof walletCexHandler>[0] &

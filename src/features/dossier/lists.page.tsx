@@ -12,14 +12,6 @@ import {
   usd,
 } from '../../pages/words.tsx';
 import {
-  BRIDGE_TRACE_CHAINS,
-  type BridgesData,
-  type ExchangesData,
-  type LaunchesData,
-  type ListsData,
-  type PartOf,
-} from './dossier.contract.ts';
-import {
   bridgesVerdict,
   Caveat,
   DossierSection,
@@ -34,6 +26,14 @@ import {
   type Verdict,
   withoutCode,
 } from './section.page.tsx';
+import {
+  BRIDGE_TRACE_CHAINS,
+  type BridgesData,
+  type ExchangesData,
+  type LaunchesData,
+  type ListsData,
+  type PartOf,
+} from './shapes.ts';
 
 /** The part of the lists. */
 export function Lists({ part, facts }: { part: PartOf<ListsData>; facts: PartFacts }) {

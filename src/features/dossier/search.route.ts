@@ -1,6 +1,22 @@
+import { z } from 'zod';
 import { describeMisform, parseKnownAddress } from '../../chain/address.ts';
-import type { PlainHandler } from '../../contract/route.ts';
-import { type DossierPages, searchPage } from './dossier.contract.ts';
+import { html, noBody } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import type { DossierPages } from './shapes.ts';
+
+const CHARS_MAX = 300;
+
+export const searchPage = plainRoute({
+  name: 'search_page',
+  surface: 'web',
+  method: 'GET',
+  access: 'open',
+  path: '/search',
+  summary: 'Opens the dossier of the address that was searched for.',
+  query: z.strictObject({ q: z.string().max(CHARS_MAX).optional() }),
+  responses: { 303: noBody(), 400: html() },
+  headers: { 303: { location: 'The page of what was searched for.' } },
+});
 
 /** @internal The handler of the search. */
 export function searchHandler({

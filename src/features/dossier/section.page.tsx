@@ -12,7 +12,7 @@ import type {
   ListsData,
   PartName,
   PartOf,
-} from './dossier.contract.ts';
+} from './shapes.ts';
 
 /** What a part is told beside its answer. */
 export type PartFacts = {

@@ -1,6 +1,6 @@
-// Answers one question: how do all readers of a process share one log of flags?
-// What can be had again is held in memory, each event written once, so that neither a reader nor a
-// thousand that resume at once ask the store. The store is followed while anybody reads.
+// Shares one log of flags between all readers of a process. What can be had again is held in
+// memory, each event written once, so that neither a reader nor a thousand that resume at once ask
+// the store. The store is followed while anybody reads.
 
 import type { ChainName } from '../../chain/chain.ts';
 import type { Silent } from '../../evidence/reading.ts';

@@ -1,4 +1,4 @@
-// Answers one question: how does what an earlier secret sealed come under the one in force?
+// Seals under the secret in force what an earlier secret sealed.
 
 import { Unread } from '../../evidence/reading.ts';
 import type { IntegrationStore, IntegrationsPort, Sealed } from '../../ports/integrations.ts';

@@ -1,4 +1,4 @@
-// Answers one question: which published receipts cover a question?
+// Finds the published receipts that cover an address or words.
 
 import { matchKey } from '../../chain/address.ts';
 import type { Receipt, ReceiptFiles } from '../../ports/receipts.ts';

@@ -1,5 +1,3 @@
-// Answers one question: what do feed readers see of the receipts?
-
 import { parseIsoDate } from '../../chain/time.ts';
 import type { Receipt } from '../../ports/receipts.ts';
 

@@ -13,7 +13,7 @@ import {
   type TrainServices,
 } from './model.command.ts';
 
-export const rugModel = feature({
+export const rugModelFeature = feature({
   name: 'rug model',
   heading: 'Rug model',
   open: ({ config, database, context }: Base) => {

@@ -13,7 +13,7 @@ import { establishedTokens } from '../../sources/registry/registry-files.ts';
 import { launchMonthTable } from '../../stores/control/launch-collection.ts';
 import { launchScoringTable } from '../../stores/control/launch-scoring.ts';
 import { rugFlagTable } from '../../stores/control/rug-flags.ts';
-import { rugModel } from '../rug-model/feature.ts';
+import { rugModelFeature } from '../rug-model/feature.ts';
 import { launchCharts, MONTHS_SHOWN } from './launch-chart.route.tsx';
 import {
   type LeaderboardPorts,
@@ -36,12 +36,12 @@ const ESTABLISHED = new URL('../../../registry/established-tokens.csv', import.m
 /** Seconds between two rounds of the scorer. */
 const SCORED_EACH_S = 30;
 
-type Rested = OpenedRests<{ rugModel: typeof rugModel }>;
+type Rested = OpenedRests<{ rugModel: typeof rugModelFeature }>;
 type LeaderboardPagePorts = LeaderboardPorts & { readonly launchMonths: LaunchMonths };
 
 export const rugs = feature({
   name: 'rugs',
-  rests: { rugModel },
+  rests: { rugModel: rugModelFeature },
   open: ({ database, bus, context, log }: Base, { rugModel: { services } }: Rested) => {
     const established = establishedTokens(ESTABLISHED);
     const rounds = {

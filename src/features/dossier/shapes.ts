@@ -1,9 +1,4 @@
-// Declares the dossier: everything that is answered of one address, part by part, for people.
-
-import { z } from 'zod';
-import { html, noBody } from '../../contract/reply.ts';
-import { plainRoute } from '../../contract/route.ts';
-import { addressText } from '../../contract/wire.ts';
+import type { z } from 'zod';
 import type { WireSource } from '../../evidence/source.ts';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
 import type { DeployerRecordView } from '../deployers/deployer-record.route.tsx';
@@ -23,41 +18,6 @@ export const PART_NAMES = [
   'launches',
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
-
-const CHARS_MAX = 300;
-const VISITOR = { surface: 'web', method: 'GET', access: 'visitor' } as const;
-const PAGES = { 200: html(), 400: html() } as const;
-
-export const dossierPage = plainRoute({
-  ...VISITOR,
-  name: 'dossier_page',
-  path: '/address/{address}',
-  summary: 'Everything that is answered of an address, for people.',
-  params: z.strictObject({ address: addressText }),
-  responses: PAGES,
-});
-
-export const dossierPartPage = plainRoute({
-  ...VISITOR,
-  name: 'dossier_part_page',
-  path: '/address/{address}/{part}',
-  summary: 'One part of the dossier of an address, with its JSON.',
-  params: z.strictObject({ address: addressText, part: z.enum(PART_NAMES) }),
-  query: z.strictObject({ chain: walletBridges.query.shape.chain.unwrap().optional() }),
-  responses: PAGES,
-});
-
-export const searchPage = plainRoute({
-  name: 'search_page',
-  surface: 'web',
-  method: 'GET',
-  access: 'open',
-  path: '/search',
-  summary: 'Opens the dossier of the address that was searched for.',
-  query: z.strictObject({ q: z.string().max(CHARS_MAX).optional() }),
-  responses: { 303: noBody(), 400: html() },
-  headers: { 303: { location: 'The page of what was searched for.' } },
-});
 
 /** The chains whose bridges can be asked for. */
 export const BRIDGE_TRACE_CHAINS = walletBridges.query.shape.chain.unwrap().options;

@@ -306,7 +306,7 @@ export const RUG_FEATURES = [
 export type FeatureName = (typeof RUG_FEATURES)[number]['name'];
 
 /** A trained model. `base` and leaves are log-odds. */
-export const rugModel = z.strictObject({
+export const rugModelShape = z.strictObject({
   features: z
     .array(z.enum(RUG_FEATURES.map(({ name }) => name)))
     .min(1)
@@ -317,7 +317,7 @@ export const rugModel = z.strictObject({
   calibration: z.strictObject({ slope: z.number().positive(), intercept: z.number() }),
   card,
 });
-export type RugModel = Readonly<z.output<typeof rugModel>>;
+export type RugModel = Readonly<z.output<typeof rugModelShape>>;
 
 /** What is known of one launch at the moment it is scored; `null` is missing. */
 export type Features = { readonly [name in FeatureName]: number | null };

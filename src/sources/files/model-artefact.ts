@@ -13,7 +13,7 @@ import {
   type ModelArtefact,
   type ModelTree,
   modelVersion,
-  rugModel,
+  rugModelShape,
 } from '../../ports/rug-model.ts';
 import { jsonIn } from '../http/fetch.ts';
 import { FileFault } from './text-lines.ts';
@@ -36,7 +36,7 @@ export function artefactIn(text: string): ModelArtefact {
   const { sha256 } = outer.data;
   const found = createHash('sha256').update(JSON.stringify(outer.data.model)).digest('hex');
   if (found !== sha256) throw new FileFault('it was changed: it does not hash to its own SHA-256');
-  const inner = rugModel.safeParse(outer.data.model);
+  const inner = rugModelShape.safeParse(outer.data.model);
   if (!inner.success) throw new FileFault(`this version cannot use it${where(inner)}`);
   for (const [at, tree] of inner.data.trees.entries()) {
     if (!isTree(tree, inner.data.features.length)) throw new FileFault(`tree ${at} is no tree`);

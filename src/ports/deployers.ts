@@ -1,6 +1,7 @@
 // A record is committed whole, with the time at which it was captured, and does not expire. An
 // address that was never walked has no record, which says nothing about it.
 
+import { z } from 'zod';
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
@@ -33,39 +34,46 @@ export const LAUNCHED_WITH_UNKNOWN = [
   'unpriced',
 ] as const;
 
+const seconds = z.int().nonnegative();
+const usdOrNone = z.number().nonnegative().nullable();
+const countOrNone = z.int().nonnegative().nullable();
+
 /**
  * What was pooled when a token was launched. `usd`: both sides, decimal text. `amount`: of the coin
  * alone, in whole units. `price`: whence the price is. `unread`: a source was silent.
  */
-export type LaunchedWith =
-  | {
-      readonly state: 'known';
-      readonly usd: string;
-      readonly pool: string;
-      readonly coin: string;
-      readonly amount: string;
-      readonly tx: string;
-      readonly at: UnixSeconds;
-      readonly price: string;
-    }
-  | { readonly state: 'unknown'; readonly cause: (typeof LAUNCHED_WITH_UNKNOWN)[number] }
-  | { readonly state: 'unread'; readonly reason: string };
+const launchedWith = z.discriminatedUnion('state', [
+  z.strictObject({
+    state: z.literal('known'),
+    usd: z.string(),
+    pool: z.string(),
+    coin: z.string(),
+    amount: z.string(),
+    tx: z.string(),
+    at: seconds,
+    price: z.string(),
+  }),
+  z.strictObject({ state: z.literal('unknown'), cause: z.enum(LAUNCHED_WITH_UNKNOWN) }),
+  z.strictObject({ state: z.literal('unread'), reason: z.string() }),
+]);
+export type LaunchedWith = z.output<typeof launchedWith>;
 
 /** One token that the deployer launched. Addresses in lower case, amounts in US dollars. */
-export type ObservedLaunch = {
-  readonly address: string;
-  readonly created_at: UnixSeconds;
+const observedLaunch = z.strictObject({
+  address: z.string(),
+  created_at: seconds,
   /** The deployer's own factory that made it; `null` where the deployer made it directly. */
-  readonly factory: string | null;
-  readonly outcome: LaunchOutcome;
+  factory: z.string().nullable(),
+  outcome: z.enum(LAUNCH_OUTCOMES),
   /** Over the pools in which it is the base token; `null` where no pool tells it. */
-  readonly liquidity_usd: number | null;
-  readonly volume_usd_24h: number | null;
+  liquidity_usd: usdOrNone,
+  volume_usd_24h: usdOrNone,
   /** `null` where its transfers could not be read. */
-  readonly transfers_observed: number | null;
-  readonly transfers_truncated: boolean | null;
-  readonly launched_with: LaunchedWith;
-};
+  transfers_observed: countOrNone,
+  transfers_truncated: z.boolean().nullable(),
+  launched_with: launchedWith,
+});
+export type ObservedLaunch = z.output<typeof observedLaunch>;
 
 /** Why a contract is no launch of this deployer. */
 export const SKIP_REASONS = [
@@ -74,28 +82,27 @@ export const SKIP_REASONS = [
   'reverted_creation',
   'undetermined',
 ] as const;
-export type Skipped = {
-  readonly address: string;
-  readonly reason: (typeof SKIP_REASONS)[number];
-};
+const skipped = z.strictObject({ address: z.string(), reason: z.enum(SKIP_REASONS) });
+export type Skipped = z.output<typeof skipped>;
 
 /** What one walk observed. Each contract examined stands once, in `launches` or in `skipped`. */
-export type DeployerWalk = {
-  readonly address: string;
-  readonly captured_at: UnixSeconds;
+export const deployerWalk = z.strictObject({
+  address: z.string(),
+  captured_at: seconds,
   /** The pooled liquidity below which a listed launch has died. */
-  readonly exit_liquidity_usd: number;
-  readonly launches: readonly ObservedLaunch[];
-  readonly skipped: readonly Skipped[];
+  exit_liquidity_usd: z.number().positive(),
+  launches: z.array(observedLaunch).readonly(),
+  skipped: z.array(skipped).readonly(),
   /** Contracts that the address made itself and is credited with. */
-  readonly direct_creations: number;
-  readonly factories_walked: number;
+  direct_creations: z.int().nonnegative(),
+  factories_walked: z.int().nonnegative(),
   /** Whether something was left out, so that every count is a floor. */
-  readonly truncated: boolean;
-  readonly truncated_factories: readonly string[];
+  truncated: z.boolean(),
+  truncated_factories: z.array(z.string()).readonly(),
   /** Who was asked: names with scheme and host. */
-  readonly providers: readonly string[];
-};
+  providers: z.array(z.string()).readonly(),
+});
+export type DeployerWalk = z.output<typeof deployerWalk>;
 
 /** A walk that came to nothing, later than the record that stands. */
 export type FailedWalk = { readonly at: UnixSeconds; readonly reason: string };

@@ -1,5 +1,6 @@
 // A wallet without a record has not been seen to launch; that says nothing else about it.
 
+import { z } from 'zod';
 import { formatIsoTime, type UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
@@ -120,20 +121,21 @@ export type LaunchListings = {
 export type LaunchMonthsPort = 'launch_months';
 
 /** The launches of one month (UTC) on one chain. */
-export type LaunchMonth = {
+export const launchMonth = z.strictObject({
   /**
    * On Ethereum a launch is listed where a venue lists it, and died where its pools hold less than
    * the exit level. On Solana it is counted once its window has passed, and died where no venue
    * lists it then.
    */
-  readonly chain: 'ethereum' | 'solana';
+  chain: z.enum(['ethereum', 'solana']),
   /** `YYYY-MM`. */
-  readonly month: string;
-  readonly listed: number;
-  readonly died: number;
+  month: z.string(),
+  listed: z.int().nonnegative(),
+  died: z.int().nonnegative(),
   /** Launches whose outcome is not known: in no count. */
-  readonly unchecked: number;
-};
+  unchecked: z.int().nonnegative(),
+});
+export type LaunchMonth = z.output<typeof launchMonth>;
 
 /** The counts. */
 export type LaunchMonths = {

@@ -1,6 +1,7 @@
 // A table that nobody has ever written is read as such; a window that was scored in part is a part.
 
-import type { ChainName } from '../chain/chain.ts';
+import { z } from 'zod';
+import { CHAIN_NAMES, type ChainName } from '../chain/chain.ts';
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { TableLookUp } from './tables.ts';
@@ -8,49 +9,56 @@ import type { TableLookUp } from './tables.ts';
 /** The name of this port in readings and contracts. */
 export type RugFlagsPort = 'rug_flags';
 
+const seconds = z.int().nonnegative();
+const count = z.int().nonnegative();
+const chain = z.enum(CHAIN_NAMES);
+
 /** What weighs most in a score: a feature with its value, in numbers and in words. */
-export type TopEvidence = {
-  readonly feature: string;
+export const topEvidence = z.strictObject({
+  feature: z.string(),
   /** `null` where the feature has no value: a first launch has no earlier ones. */
-  readonly value: number | null;
+  value: z.number().nullable(),
   /** By how much it moves the score, in the model's own units. */
-  readonly contribution: number;
-  readonly statement: string;
-};
+  contribution: z.number(),
+  statement: z.string(),
+});
+export type TopEvidence = z.output<typeof topEvidence>;
 
 /** A launch that the model flags. Amounts in US dollars. */
-export type LaunchFlag = {
-  readonly chain: ChainName;
+export const launchFlag = z.strictObject({
+  chain,
   /** The wallet that launched it. */
-  readonly address: string;
-  readonly token: string;
-  readonly launched_at: UnixSeconds;
+  address: z.string(),
+  token: z.string(),
+  launched_at: seconds,
   /** Pooled liquidity as last observed; `null` where it is not known. */
-  readonly liquidity_usd: number | null;
+  liquidity_usd: z.number().nullable(),
   /** The calibrated output of the model, from 0 to 1. */
-  readonly score: number;
-  readonly first_flagged_at: UnixSeconds;
-  readonly last_scored_at: UnixSeconds;
-  readonly top_evidence: TopEvidence;
-  readonly model_version: string;
+  score: z.number(),
+  first_flagged_at: seconds,
+  last_scored_at: seconds,
+  top_evidence: topEvidence,
+  model_version: z.string(),
   /** Whether the token stands on the reviewed list of established ones. */
-  readonly is_listed_token: boolean;
-};
+  is_listed_token: z.boolean(),
+});
+export type LaunchFlag = z.output<typeof launchFlag>;
 
 /** What was scored of a chain in the window. Only chains that were ever scored are named. */
-export type ScoredChain = {
-  readonly chain: ChainName;
+export const scoredChain = z.strictObject({
+  chain,
   /** When its last run ended. */
-  readonly last_scored_at: UnixSeconds;
-  readonly model_version: string;
-  readonly scored: number;
+  last_scored_at: seconds,
+  model_version: z.string(),
+  scored: count,
   /** Flagged by the model and suppressed by the scorer, as established tokens. */
-  readonly suppressed: number;
+  suppressed: count,
   /** Launches of which an input was not read: nothing is said of them. */
-  readonly unscored: number;
+  unscored: count,
   /** Wallets that wait to be scored. */
-  readonly waiting: number;
-};
+  waiting: count,
+});
+export type ScoredChain = z.output<typeof scoredChain>;
 
 /** A window of the table. `chains` is empty where no scorer has ever written. */
 export type FlagWindow = {

@@ -2,8 +2,7 @@
 // A record is one row, written in one statement: a process that is killed leaves the record before,
 // or none. The database tells the time of the queue, so that any process can take a lost walk over.
 
-import { z } from 'zod';
-import { DAY_S, HOUR_S, MS_PER_S } from '../../chain/time.ts';
+import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
@@ -12,11 +11,15 @@ import {
   type DeployerRecords,
   type DeployerWalk,
   type DeployerWalks,
-  LAUNCH_OUTCOMES,
-  LAUNCHED_WITH_UNKNOWN,
-  SKIP_REASONS,
+  deployerWalk,
 } from '../../ports/deployers.ts';
-import { type ControlContext, controlReadings, type Database, epoch } from './engine/database.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  epochSecond,
+  storeTime,
+} from './engine/database.ts';
 
 const PORT = 'deployer_records';
 /** Addresses that may wait at once. */
@@ -27,47 +30,6 @@ const ATTEMPTS_MAX = 6;
 const RETRY_S = 60;
 /** A record is made anew this long after its walk, while the newest launch in it is young. */
 const WALKED_AGAIN = { everyS: 6 * HOUR_S, launchedWithinS: 30 * DAY_S };
-
-const seconds = z.int().nonnegative();
-const usd = z.number().nonnegative().nullable();
-const launchedWith = z.discriminatedUnion('state', [
-  z.strictObject({
-    state: z.literal('known'),
-    usd: z.string(),
-    pool: z.string(),
-    coin: z.string(),
-    amount: z.string(),
-    tx: z.string(),
-    at: seconds,
-    price: z.string(),
-  }),
-  z.strictObject({ state: z.literal('unknown'), cause: z.enum(LAUNCHED_WITH_UNKNOWN) }),
-  z.strictObject({ state: z.literal('unread'), reason: z.string() }),
-]);
-const kept: z.ZodType<DeployerWalk> = z.strictObject({
-  address: z.string(),
-  captured_at: seconds,
-  exit_liquidity_usd: z.number().positive(),
-  launches: z.array(
-    z.strictObject({
-      address: z.string(),
-      created_at: seconds,
-      factory: z.string().nullable(),
-      outcome: z.enum(LAUNCH_OUTCOMES),
-      liquidity_usd: usd,
-      volume_usd_24h: usd,
-      transfers_observed: z.int().nonnegative().nullable(),
-      transfers_truncated: z.boolean().nullable(),
-      launched_with: launchedWith,
-    }),
-  ),
-  skipped: z.array(z.strictObject({ address: z.string(), reason: z.enum(SKIP_REASONS) })),
-  direct_creations: z.int().nonnegative(),
-  factories_walked: z.int().nonnegative(),
-  truncated: z.boolean(),
-  truncated_factories: z.array(z.string()),
-  providers: z.array(z.string()),
-});
 
 type RecordRow = {
   readonly walk: string;
@@ -86,7 +48,8 @@ export function deployerRecordTable(
   const recordOr = async (address: string, unheld: () => Promise<string>) => {
     const found = await ask(() =>
       database.query<RecordRow>(
-        `select walk, ${epoch('failed_at')}, failure from deployer_records where address = $1`,
+        `select walk, ${epochSecond('failed_at')}, failure
+           from deployer_records where address = $1`,
         [address],
         'often',
       ),
@@ -114,14 +77,13 @@ export function deployerRecordTable(
 const NOT_QUEUED = 'A question to the route of deployer records has it walked.';
 
 function recordIn({ walk, failed_at, failure }: RecordRow): CommittedRecord {
-  const failed =
-    failed_at === null || failure === null ? null : { at: Math.floor(failed_at), reason: failure };
+  const failed = failed_at === null || failure === null ? null : { at: failed_at, reason: failure };
   return { ...walkIn(walk), failed };
 }
 
 /** A walk as it is kept in its row. */
 export function walkIn(text: string): DeployerWalk {
-  return kept.parse(JSON.parse(text));
+  return deployerWalk.parse(JSON.parse(text));
 }
 
 /** A record is as old as its walk. */
@@ -176,7 +138,7 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
     commit: (walk) =>
       ask(async () => {
         await database.transaction(async (session) => {
-          const at = new Date(walk.captured_at * MS_PER_S);
+          const at = storeTime(walk.captured_at);
           await session.query(COMMIT, [walk.address, at, JSON.stringify(walk), newestIn(walk)]);
           await session.query('delete from deployer_queue where address = $1', [walk.address]);
         });
@@ -184,11 +146,10 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
       }),
     fail: (address, { at, reason }) =>
       ask(async () => {
-        const failedAt = new Date(at * MS_PER_S);
         await database.transaction(async (session) => {
           await session.query(
             'update deployer_records set failed_at = $2, failure = $3 where address = $1',
-            [address, failedAt, reason],
+            [address, storeTime(at), reason],
           );
           await session.query(RETRY, [address, reason, RETRY_S]);
           await session.query('delete from deployer_queue where address = $1 and attempts >= $2', [
@@ -232,7 +193,7 @@ const COMMIT = `
 
 function newestIn({ launches }: DeployerWalk): Date | null {
   if (launches.length === 0) return null;
-  return new Date(Math.max(...launches.map(({ created_at }) => created_at)) * MS_PER_S);
+  return storeTime(Math.max(...launches.map(({ created_at }) => created_at)));
 }
 
 const RETRY = `

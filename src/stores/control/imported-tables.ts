@@ -13,6 +13,7 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { ImportOrigin } from '../../evidence/source.ts';
 import type {
   ColumnKind,
   Counting,
@@ -25,10 +26,16 @@ import type {
   TableStore,
   TableStorePort,
 } from '../../ports/tables.ts';
-import { type Database, type Param, type Session, StoreUnavailable } from './engine/database.ts';
+import {
+  type Database,
+  epochSecond,
+  type Param,
+  type Session,
+  StoreUnavailable,
+  storeTime,
+} from './engine/database.ts';
 
 const PORT = 'imported_table';
-const MS_PER_S = 1_000;
 /** An import that did not complete within a day was left behind by a process that ended. */
 const LEFT_BEHIND_S = 86_400;
 /** How many rows one statement inserts or looks through: others wait no longer than for one. */
@@ -151,7 +158,7 @@ async function begin(
   const [row] = await session.query<{ id: number }>(
     `insert into table_imports (table_name, source, source_url, origin, started_at)
      values ($1, $2, $3, $4, $5) returning id`,
-    [table, facts.source, facts.source_url, facts.origin, unixTime(facts.started_at)],
+    [table, facts.source, facts.source_url, facts.origin, storeTime(facts.started_at)],
   );
   if (row === undefined) throw new Error('import: the store gave no id');
   return row;
@@ -194,7 +201,7 @@ async function complete(
         and source = (select source from table_imports where id = $1)`,
     [id, table],
   );
-  const [row] = await session.query<ImportRow>(
+  const [row] = await session.query<TableImport>(
     `update table_imports
         set in_force = true, completed_at = $2, as_of = $3, rows_accepted = $4,
             rows_refused = $5, sha256 = $6, rows_lost = $7, dated_by = $8
@@ -202,8 +209,8 @@ async function complete(
       returning ${IMPORT_COLUMNS}`,
     [
       id,
-      unixTime(end.completed_at),
-      unixTime(end.as_of),
+      storeTime(end.completed_at),
+      storeTime(end.as_of),
       end.rows_accepted,
       end.rows_refused,
       end.sha256,
@@ -215,35 +222,20 @@ async function complete(
   if (staged?.rows !== end.rows_accepted) {
     throw new Error(`import: ${staged?.rows} rows staged, ${end.rows_accepted} accepted`);
   }
-  return importOf(row);
+  return row;
 }
 
 const IMPORT_COLUMNS =
-  'id, table_name, source, source_url, origin, started_at, completed_at, as_of, ' +
+  `id, table_name, source, source_url, origin, ${epochSecond('started_at')}, ` +
+  `${epochSecond('completed_at')}, ${epochSecond('as_of')}, ` +
   'rows_accepted, rows_refused, rows_lost, sha256, dated_by';
 
-type ImportRow = Omit<TableImport, 'started_at' | 'completed_at' | 'as_of'> & {
-  readonly started_at: Date;
-  readonly completed_at: Date;
-  readonly as_of: Date;
-};
-
-async function inForce(session: Asking, table: string): Promise<TableImport[]> {
-  const rows = await session.query<ImportRow>(
+function inForce(session: Asking, table: string): Promise<TableImport[]> {
+  return session.query<TableImport>(
     `select ${IMPORT_COLUMNS} from table_imports
       where table_name = $1 and in_force order by id limit ${IN_FORCE_MAX}`,
     [table],
   );
-  return rows.map(importOf);
-}
-
-function importOf({ started_at, completed_at, as_of, ...row }: ImportRow): TableImport {
-  return {
-    ...row,
-    started_at: secondsOf(started_at),
-    completed_at: secondsOf(completed_at),
-    as_of: secondsOf(as_of),
-  };
 }
 
 type Forgetting = { readonly table: string; readonly unread: string };
@@ -253,7 +245,7 @@ async function forgetLeftBehind(database: Database, sql: Forgetting, now: number
   const left = await database.query<{ id: number }>(
     `select id from table_imports
       where table_name = $1 and completed_at is null and started_at < $2 limit ${IN_FORCE_MAX}`,
-    [sql.table, unixTime(now - LEFT_BEHIND_S)],
+    [sql.table, storeTime(now - LEFT_BEHIND_S)],
   );
   for (const { id } of left) await forgetImport(database, sql, id);
 }
@@ -282,10 +274,6 @@ async function forgetRows(
       [id, n, n + STATEMENT_ROWS],
     );
   }
-}
-
-function secondsOf(at: Date): number {
-  return Math.floor(at.getTime() / MS_PER_S);
 }
 
 // Which statements keep the rows of a declared table, and give them out again?
@@ -335,7 +323,7 @@ export function tableStatements<Row extends StoredRow>({
       ),
       ...kinds.map(([column, kind]) =>
         rows.map((row) =>
-          kind === 'time' ? unixTime(Number(row[column])) : (row[column] ?? null),
+          kind === 'time' ? storeTime(Number(row[column])) : (row[column] ?? null),
         ),
       ),
     ],
@@ -389,11 +377,6 @@ function shareText(value: StoredRow[string] | undefined, texts: Map<string, stri
   if (known !== undefined) return known;
   texts.set(value, value);
   return value;
-}
-
-/** A time as the store keeps it. */
-export function unixTime(seconds: number): Date {
-  return new Date(seconds * MS_PER_S);
 }
 
 // What does an import of a table change of the one before it of its source, and how is it noted?
@@ -480,8 +463,11 @@ type LogFacts<P extends string> = {
   readonly table: string;
 };
 
+/** A row that says whether it was made up. */
+type Logged = { readonly simulated: boolean } | { readonly origin: ImportOrigin };
+
 /** The rows of a log, of which one more than the limit was asked for. `now` gives Unix seconds. */
-export async function readLog<T extends { readonly simulated: boolean }, P extends string>(
+export async function readLog<T extends Logged, P extends string>(
   database: Database,
   { port, title, what, of, table }: LogFacts<P>,
   now: () => number,
@@ -490,10 +476,16 @@ export async function readLog<T extends { readonly simulated: boolean }, P exten
 ): Promise<Partly<readonly T[], P>> {
   try {
     const found = await rows();
-    if (found.length === 0 && !(await everNoted(database, table))) {
-      return unread(port, why('table_never_imported', { what: of }));
+    if (found.length === 0) {
+      const imports = await database.query(
+        'select 1 from table_imports where table_name = $1 and completed_at is not null limit 1',
+        [table],
+      );
+      if (imports.length === 0) return unread(port, why('table_never_imported', { what: of }));
     }
-    const simulated = found.some((one) => one.simulated);
+    const simulated = found.some((one) => {
+      return 'origin' in one ? one.origin === 'simulated' : one.simulated;
+    });
     const source = { name: title, url: `${database.kind}:`, as_of: now(), simulated } as const;
     const origin = { port, source: { ...source, kind: 'table' } } as const;
     if (found.length <= limit) return read(found, origin);
@@ -503,12 +495,4 @@ export async function readLog<T extends { readonly simulated: boolean }, P exten
     if (!(error instanceof StoreUnavailable)) throw error;
     return unread(port, why('store_unreadable', { what, fault: error.fault }));
   }
-}
-
-async function everNoted(database: Database, table: string): Promise<boolean> {
-  const rows = await database.query(
-    'select 1 from table_imports where table_name = $1 and completed_at is not null limit 1',
-    [table],
-  );
-  return rows.length > 0;
 }

@@ -22,7 +22,6 @@ import type {
   Revoked,
   TokenStore,
   TokensPort,
-  TokenTier,
 } from '../../ports/access.ts';
 import {
   type ControlContext,
@@ -40,19 +39,11 @@ import { noteChange } from './memberships.ts';
 /** More keys than this are not listed in one answer. */
 const KEYS_LISTED_MAX = 100_000;
 
-type KeyRow = {
-  readonly id: string;
+type KeyRow = Omit<ApiKey, 'holder'> & {
   readonly kind: KeyKind;
   readonly membership_id: string | null;
   readonly partner: string | null;
-  readonly prefix: string;
   readonly monthly_budget: number | null;
-  readonly created_at: UnixSeconds;
-  readonly expires_at: UnixSeconds;
-  readonly last_used_at: UnixSeconds | null;
-  readonly revoked_at: UnixSeconds | null;
-  readonly name: string | null;
-  readonly replaced_at: UnixSeconds | null;
 };
 type FoundRow = KeyRow & {
   readonly hash: string;
@@ -396,14 +387,6 @@ export function knownUses(nowMs: () => number): KnownUse {
 /** More tokens than this are not listed in one answer. */
 const TOKENS_LISTED_MAX = 10_000;
 
-type TokenRow = {
-  readonly id: string;
-  readonly tier: TokenTier;
-  readonly prefix: string;
-  readonly created_at: UnixSeconds;
-  readonly revoked_at: UnixSeconds | null;
-};
-
 const TOKEN_COLUMNS = `k.id, k.tier, k.prefix, ${epoch('k.created_at')}, ${epoch('k.revoked_at')}`;
 const FIND_TOKEN = `select ${TOKEN_COLUMNS}, encode(k.hash, 'hex') as hash
   from intelligence_tokens k where k.hash = any($1::bytea[])`;
@@ -411,7 +394,7 @@ const FIND_TOKEN = `select ${TOKEN_COLUMNS}, encode(k.hash, 'hex') as hash
 /** The tokens over the control database. */
 export function tokenTable(database: Database, context: ControlContext): TokenStore {
   const readings = controlReadings('tokens', 'The tokens', context);
-  const withoutHash = ({ hash, ...token }: TokenRow & { readonly hash: string }) => token;
+  const withoutHash = ({ hash, ...token }: IntelligenceToken & { readonly hash: string }) => token;
   const lookUps = secretLookUps<Parameters<typeof withoutHash>[0], IntelligenceToken, TokensPort>(
     database,
     readings,
@@ -423,7 +406,7 @@ export function tokenTable(database: Database, context: ControlContext): TokenSt
     add: ({ id, tier, secret, prefix, created_at }) =>
       lookUps.changed(async () =>
         onlyRow(
-          await database.query<TokenRow>(
+          await database.query<IntelligenceToken>(
             `insert into intelligence_tokens as k (id, tier, hash, pepper, prefix, created_at)
              values ($1, $2, $3, $4, $5, to_timestamp($6)) returning ${TOKEN_COLUMNS}`,
             [id, tier, secret.hash, secret.pepper, prefix, created_at],
@@ -432,14 +415,14 @@ export function tokenTable(database: Database, context: ControlContext): TokenSt
       ),
     list: () =>
       readings.askList(TOKENS_LISTED_MAX, 'tokens', (limit) =>
-        database.query<TokenRow>(
+        database.query<IntelligenceToken>(
           `select ${TOKEN_COLUMNS} from intelligence_tokens k order by k.created_at desc, k.id
            limit ${limit}`,
         ),
       ),
     revoke: (idOrPrefix, at) =>
       lookUps.changed(() =>
-        revokeOne<TokenRow, IntelligenceToken>(database, {
+        revokeOne<IntelligenceToken, IntelligenceToken>(database, {
           table: 'intelligence_tokens k',
           columns: TOKEN_COLUMNS,
           idOrPrefix,

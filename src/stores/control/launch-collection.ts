@@ -4,25 +4,27 @@
 import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Reading } from '../../evidence/reading.ts';
-import type {
-  AccountCursor,
-  CollectionGap,
-  CollectionStep,
-  DueLaunch,
-  LaunchCollection,
-  LaunchMonth,
-  LaunchMonths,
-  LaunchMonthsPort,
-  ReachedAt,
-  SeenLaunch,
+import {
+  type AccountCursor,
+  type CollectionGap,
+  type CollectionStep,
+  type DueLaunch,
+  type LaunchCollection,
+  type LaunchMonth,
+  type LaunchMonths,
+  type LaunchMonthsPort,
+  launchMonth,
+  type ReachedAt,
+  type SeenLaunch,
 } from '../../ports/launches.ts';
 import {
   type ControlContext,
   controlReadings,
   type Database,
-  epoch,
+  epochSecond,
   onlyRow,
   type Session,
+  storeTime,
 } from './engine/database.ts';
 import type { ImportNotes } from './imported-tables.ts';
 
@@ -47,24 +49,18 @@ export function launchCollectionTable(
     cursorOf: (account) =>
       ask(async () => {
         const [row] = await database.query<AccountCursor>(
-          `select signature, ${epoch('since')}, ${epoch('reached_at')}, attempts
+          `select signature, ${epochSecond('since')}, ${epochSecond('reached_at')}, attempts
              from launch_cursors where watched = $1`,
           [account],
         );
-        if (row === undefined) return null;
-        const { signature, since, reached_at, attempts } = row;
-        const reached = Math.floor(reached_at);
-        return { signature, since: Math.floor(since), reached_at: reached, attempts };
+        return row === undefined ? null : row;
       }),
     keep: (step) => ask(() => database.transaction((session) => keepStep(session, step, windowS))),
     takeDue: (max, forS) =>
       ask(async () => {
         const at = [now(), windowS, lateS] as const;
         await database.query(ADOPT, [...at, max]);
-        const rows = await database.query<DueLaunch>(TAKE, [...at, max, forS]);
-        return rows.map(({ launched_at, ...row }) => {
-          return { ...row, launched_at: Math.floor(launched_at) };
-        });
+        return await database.query<DueLaunch>(TAKE, [...at, max, forS]);
       }),
     postpone: (mints, reason, forS) =>
       ask(async () => {
@@ -86,26 +82,22 @@ export function collectionReach(database: Database, context: ControlContext): Re
     ask(async () => {
       const { at } = onlyRow(
         await database.query<{ at: number | null }>(
-          `select ${epoch('min(reached_at)', 'at')} from launch_cursors`,
+          `select ${epochSecond('min(reached_at)', 'at')} from launch_cursors`,
         ),
       );
-      return at === null ? null : Math.floor(at);
+      return at;
     });
-}
-
-function timeOf(seconds: number): Date {
-  return new Date(seconds * MS_PER_S);
 }
 
 async function keepStep(session: Session, step: CollectionStep, windowS: number): Promise<boolean> {
   const { account, from, to, launches, gaps } = step;
-  const place = [account, to.signature, timeOf(to.reached_at), to.attempts] as const;
+  const place = [account, to.signature, storeTime(to.reached_at), to.attempts] as const;
   const moved =
     from === null
       ? await session.query(
           `insert into launch_cursors (watched, signature, reached_at, attempts, since)
            values ($1, $2, $3, $4, $5) on conflict (watched) do nothing returning watched`,
-          [...place, timeOf(to.since)],
+          [...place, storeTime(to.since)],
         )
       : await session.query(
           `update launch_cursors set signature = $2, reached_at = $3, attempts = $4
@@ -140,25 +132,25 @@ function columnsOf(launches: readonly SeenLaunch[], windowS: number) {
     rows.map(({ made_by }) => made_by),
     rows.map(({ signature }) => signature),
     rows.map(({ slot }) => slot),
-    rows.map(({ launched_at }) => timeOf(launched_at)),
-    rows.map(({ launched_at }) => timeOf(launched_at + windowS)),
+    rows.map(({ launched_at }) => storeTime(launched_at)),
+    rows.map(({ launched_at }) => storeTime(launched_at + windowS)),
   ];
 }
 
 async function keepGap(session: Session, account: string, gap: CollectionGap): Promise<void> {
   const missed_s = Math.max(1, gap.to_at - gap.from_at);
-  const to = timeOf(gap.to_at);
+  const to = storeTime(gap.to_at);
   const joined = await session.query(
     `update launch_gaps set to_at = $2, pieces = pieces + 1, missed_s = missed_s + $3
       where id = (select max(id) from launch_gaps where watched = $1)
         and reason = $4 and to_at >= $5 returning id`,
-    [account, to, missed_s, gap.reason, timeOf(gap.from_at - CLOSE_S)],
+    [account, to, missed_s, gap.reason, storeTime(gap.from_at - CLOSE_S)],
   );
   if (joined.length > 0) return;
   await session.query(
     `insert into launch_gaps (watched, from_at, to_at, missed_s, reason)
      values ($1, $2, $3, $4, $5)`,
-    [account, timeOf(gap.from_at), to, missed_s, gap.reason],
+    [account, storeTime(gap.from_at), to, missed_s, gap.reason],
   );
 }
 
@@ -186,7 +178,7 @@ const TAKE = `
      select mint from collected_launches
       where not settled and due_at <= $1::timestamptz and ${IN_TIME}
       order by due_at, mint limit $4 for update skip locked)
-  returning mint, deployer, ${epoch('launched_at')}`;
+  returning mint, deployer, ${epochSecond('launched_at')}`;
 
 /** An import that settles launches which wait ends their waiting, in the same transaction. */
 export const LAUNCH_NOTES: ImportNotes = {
@@ -230,15 +222,6 @@ const COUNTS = `
   from launched, since where at at time zone 'UTC' >= first
   group by 1, 2 order by 1, 2`;
 
-const count = z.int().nonnegative();
-const row: z.ZodType<LaunchMonth> = z.object({
-  chain: z.enum(['ethereum', 'solana']),
-  month: z.string(),
-  listed: count,
-  died: count,
-  unchecked: count,
-});
-
 type Months = Reading<readonly LaunchMonth[], LaunchMonthsPort>;
 
 /** The counts over the control database. */
@@ -254,7 +237,9 @@ export function launchMonthTable(database: Database, context: ControlContext): L
       const now = context.nowMs();
       const held = kept.get(monthsMax);
       if (held !== undefined && now < held.until) return held.months;
-      const months = ask(async () => z.array(row).parse(await database.query(COUNTS, [monthsMax])));
+      const months = ask(async () =>
+        z.array(launchMonth).parse(await database.query(COUNTS, [monthsMax])),
+      );
       kept.set(monthsMax, { until: now + KEPT_MS, months });
       const told = await months;
       if (!told.checked) kept.delete(monthsMax);

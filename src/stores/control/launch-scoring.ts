@@ -28,6 +28,7 @@ import {
   onlyRow,
   type Param,
   type Session,
+  storeTime,
 } from './engine/database.ts';
 import { appendFlagEvents } from './rug-flags.ts';
 
@@ -124,7 +125,12 @@ async function keep(
   simulated: boolean,
 ): Promise<Committed> {
   const { chain, address, observed_at, model_version } = scored;
-  const claimed = await session.query(CLAIM, [chain, address, dateOf(observed_at), model_version]);
+  const claimed = await session.query(CLAIM, [
+    chain,
+    address,
+    storeTime(observed_at),
+    model_version,
+  ]);
   if (claimed.length === 0) return false;
   const rows = z.array(flaggedRow).parse(await session.query(FLAGGED, [chain, address]));
   const standing: Standing = new Map(rows.map((row) => [row.token, row]));
@@ -194,14 +200,14 @@ function launchRow(
     chain,
     launch.token,
     address,
-    dateOf(launch.launched_at),
-    dateOf(observed_at),
+    storeTime(launch.launched_at),
+    storeTime(observed_at),
     launch.liquidity_usd,
-    dateOf(scored_at),
+    storeTime(scored_at),
     model_version,
     launch.outcome,
     launch.outcome === 'unscored' ? null : launch.score,
-    isFlag ? dateOf(scored_at) : null,
+    isFlag ? storeTime(scored_at) : null,
     isFlag ? JSON.stringify(launch.top_evidence) : null,
     isFlag && seq !== undefined ? seq : null,
     launch.outcome === 'unscored' ? launch.reason : null,
@@ -211,11 +217,7 @@ function launchRow(
 function runRow(run: ScorerRun): Param[] {
   const counts = [run.wallets, run.scored, run.flagged, run.suppressed, run.unscored];
   const ends = [run.retracted, run.waiting];
-  return [run.chain, dateOf(run.began_at), run.model_version, ...counts, ...ends];
-}
-
-function dateOf(seconds: number): Date {
-  return new Date(seconds * MS_PER_S);
+  return [run.chain, storeTime(run.began_at), run.model_version, ...counts, ...ends];
 }
 
 // On Ethereum a wallet is as it was walked, on Solana as its launches of the corpus were checked.

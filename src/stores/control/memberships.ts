@@ -1,20 +1,18 @@
 // It refuses an event older than the one that it knows.
 
-import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
+import { DAY_S } from '../../chain/time.ts';
 import {
   type AccessChange,
   type AccessLog,
   type Membership,
   type MembershipChange,
   type MembershipEvent,
-  type MembershipStatus,
   type MembershipStore,
   type PaymentDelivery,
   type PaymentEvent,
   type PaymentOutcome,
   type PaymentStore,
   PLAN_NAMES,
-  type PlanName,
   type PlanOf,
   type RecordedMembership,
 } from '../../ports/access.ts';
@@ -31,15 +29,6 @@ import { setSignInCode } from './sign-ins.ts';
 /** More memberships than this are not listed in one answer. */
 const MEMBERSHIPS_LISTED_MAX = 100_000;
 
-/** A row as the statements select it; both engines give these types. */
-type MembershipRow = {
-  readonly membership_id: string;
-  readonly plan: PlanName;
-  readonly status: MembershipStatus;
-  readonly created_at: UnixSeconds;
-  readonly updated_at: UnixSeconds;
-};
-
 const COLUMNS = `membership_id, plan, status, ${epoch('created_at')}, ${epoch('updated_at')}`;
 
 /** The memberships over the control database. */
@@ -49,7 +38,7 @@ export function membershipTable(database: Database, context: ControlContext): Me
     durable: database.durable,
     find: (membershipId) =>
       readings.ask(async () => {
-        const [row] = await database.query<MembershipRow>(
+        const [row] = await database.query<Membership>(
           `select ${COLUMNS} from memberships where membership_id = $1`,
           [membershipId],
         );
@@ -57,7 +46,7 @@ export function membershipTable(database: Database, context: ControlContext): Me
       }),
     list: () =>
       readings.askList<Membership>(MEMBERSHIPS_LISTED_MAX, 'memberships', (limit) =>
-        database.query<MembershipRow>(
+        database.query<Membership>(
           `select ${COLUMNS} from memberships
            order by memberships.created_at, membership_id limit $1`,
           [limit],
@@ -73,7 +62,7 @@ export async function lockMembership(
   session: Session,
   membershipId: string,
 ): Promise<Membership | null> {
-  const [row] = await session.query<MembershipRow>(
+  const [row] = await session.query<Membership>(
     `select ${COLUMNS} from memberships where membership_id = $1 for update`,
     [membershipId],
   );
@@ -88,7 +77,7 @@ export async function recordMembership(
   session: Session,
   { membership_id, plan, status, at }: MembershipEvent,
 ): Promise<RecordedMembership> {
-  const [applied] = await session.query<MembershipRow>(
+  const [applied] = await session.query<Membership>(
     `insert into memberships as m (membership_id, plan, status, created_at, updated_at)
      values ($1, $2, $3, to_timestamp($4), to_timestamp($4))
      on conflict (membership_id) do update set
@@ -100,7 +89,7 @@ export async function recordMembership(
     [membership_id, plan, status, at],
   );
   if (applied !== undefined) return { membership: applied, applied: true };
-  const known = await session.query<MembershipRow>(
+  const known = await session.query<Membership>(
     `select ${COLUMNS} from memberships where membership_id = $1`,
     [membership_id],
   );

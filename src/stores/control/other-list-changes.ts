@@ -1,20 +1,17 @@
 // Which changes of the lists of other authorities does the control store hold?
 // An address may have several entries on a list: they are compared together, as one.
 
-import { MS_PER_S } from '../../chain/time.ts';
-import { map } from '../../evidence/reading.ts';
 import type {
   ChangesRequest,
   ImportsRequest,
   LabelChange,
   LabelChanges,
-  LabelRole,
   OtherListChange,
   OtherListChanges,
   OtherListChangesRequest,
   OtherListImport,
 } from '../../ports/tables.ts';
-import type { Database } from './engine/database.ts';
+import { type Database, epochSecond, storeSpan } from './engine/database.ts';
 import { changeNotes, PIECE, readLog } from './imported-tables.ts';
 
 const LOG = {
@@ -74,12 +71,11 @@ export function otherListChangeStore(database: Database, now: () => number): Oth
   };
 }
 
-type Dated<T> = Omit<T, 'at'> & { readonly completed_at: Date };
-
-async function changes(database: Database, asked: OtherListChangesRequest) {
-  const rows = await database.query<Dated<OtherListChange>>(
+function changes(database: Database, asked: OtherListChangesRequest) {
+  return database.query<OtherListChange>(
     `select c.id::int4 as id, c.change, i.source as list, c.address, c.entries, c.before,
-        c.import_id, i.completed_at, i.sha256, i.origin = 'simulated' as simulated
+        c.import_id, i.sha256, i.origin = 'simulated' as simulated,
+        ${epochSecond('i.completed_at', 'at')}
        from other_list_changes c
        join table_imports i on i.id = c.import_id and i.completed_at is not null
       where ($1::text is null or i.source = $1)
@@ -87,25 +83,17 @@ async function changes(database: Database, asked: OtherListChangesRequest) {
         and ($3::timestamptz is null or i.completed_at < $3)
         and ($4::bigint is null or c.id < $4) and ($5::text is null or c.match_key = $5)
       order by c.id desc limit $6`,
-    [asked.list, ...spanOf(asked), asked.beforeId, asked.matchKey, asked.limit + 1],
+    [asked.list, ...storeSpan(asked), asked.beforeId, asked.matchKey, asked.limit + 1],
   );
-  return rows.map(({ completed_at, ...row }): OtherListChange => {
-    return { ...row, at: secondsOf(completed_at) };
-  });
 }
 
-type ImportRow = Omit<Dated<OtherListImport>, 'as_of' | 'counts'> & {
-  readonly as_of: Date;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-};
-
-async function imports(database: Database, asked: ImportsRequest) {
-  const rows = await database.query<ImportRow>(
-    `select i.source as list, i.id as import_id, i.completed_at, i.as_of, i.dated_by, i.sha256,
+function imports(database: Database, asked: ImportsRequest) {
+  return database.query<OtherListImport>(
+    `select i.source as list, i.id as import_id, i.dated_by, i.sha256,
         i.source_url, i.rows_accepted as rows, i.rows_refused, i.rows_lost,
-        i.origin = 'simulated' as simulated, n.*
+        i.origin = 'simulated' as simulated, ${epochSecond('i.completed_at', 'at')},
+        ${epochSecond('i.as_of')}, json_build_object('added', n.added, 'changed', n.changed,
+          'removed', n.removed) as counts
        from table_imports i,
          lateral (select count(*) filter (where change = 'added')::int4 as added,
                     count(*) filter (where change = 'changed')::int4 as changed,
@@ -116,24 +104,8 @@ async function imports(database: Database, asked: ImportsRequest) {
         and ($2::timestamptz is null or i.completed_at >= $2)
         and ($3::timestamptz is null or i.completed_at < $3)
       order by i.completed_at desc, i.id desc limit $4`,
-    [asked.list, ...spanOf(asked), asked.limit + 1],
+    [asked.list, ...storeSpan(asked), asked.limit + 1],
   );
-  return rows.map(
-    ({ completed_at, as_of, added, changed, removed, ...row }): OtherListImport => ({
-      ...row,
-      at: secondsOf(completed_at),
-      as_of: secondsOf(as_of),
-      counts: { added, changed, removed },
-    }),
-  );
-}
-
-function spanOf({ from, until }: ImportsRequest): (Date | null)[] {
-  return [from, until].map((at) => (at === null ? null : new Date(at * MS_PER_S)));
-}
-
-function secondsOf(at: Date): number {
-  return Math.floor(at.getTime() / MS_PER_S);
 }
 
 // Which changes of the exchange-wallet table does the control store hold?
@@ -145,7 +117,6 @@ const LABEL_LOG = {
   of: 'the exchange-wallet table',
   table: 'exchange_labels',
 } as const;
-const MS_IN_S = 1_000;
 
 const SAME_LABEL =
   'o.match_key = l.match_key and o.entity = l.entity and o.chain is not distinct from l.chain';
@@ -183,47 +154,28 @@ export const LABEL_NOTES = changeNotes({
   ofGone: NOTE_GONE,
 });
 
-type Row = Omit<LabelChange, 'before' | 'at' | 'role'> & {
-  readonly role: LabelRole;
-  readonly completed_at: Date;
-  readonly label_before: string | null;
-  readonly role_before: LabelRole | null;
-  readonly confidence_before: string | null;
-  readonly source_url_before: string | null;
-};
-
 /** The log in a control store. `now` gives Unix seconds. */
 export function labelChangeStore(database: Database, now: () => number): LabelChanges {
   return {
-    newest: async (asked) => {
-      const found = await readLog(database, LABEL_LOG, now, asked.limit, async () => {
-        const rows = await changeRows(database, asked);
-        return rows.map((row) => ({ row, simulated: row.origin === 'simulated' }));
-      });
-      return map(found, (rows) => rows.map(({ row }) => changeOf(row)));
-    },
+    newest: (asked) =>
+      readLog(database, LABEL_LOG, now, asked.limit, () => labelChanges(database, asked)),
   };
 }
 
-function changeRows(database: Database, asked: ChangesRequest): Promise<Row[]> {
-  return database.query<Row>(
+function labelChanges(database: Database, asked: ChangesRequest): Promise<LabelChange[]> {
+  return database.query<LabelChange>(
     `select c.id::int4 as id, c.import_id, c.change, c.address, c.chain, c.entity, c.label, c.role,
-        c.confidence, c.source_url, c.first_seen, c.label_before, c.role_before,
-        c.confidence_before, c.source_url_before, i.source, i.completed_at, i.sha256, i.origin
+        c.confidence, c.source_url, c.first_seen, i.source, i.sha256, i.origin,
+        ${epochSecond('i.completed_at', 'at')},
+        case when c.label_before is not null and c.role_before is not null
+            and c.confidence_before is not null
+          then json_build_object('label', c.label_before, 'role', c.role_before,
+            'confidence', c.confidence_before, 'source_url', c.source_url_before)
+        end as before
        from label_changes c
        join table_imports i on i.id = c.import_id and i.completed_at is not null
       where ($1::bigint is null or c.id < $1) and ($2::text is null or c.match_key = $2)
       order by c.id desc limit $3`,
     [asked.beforeId, asked.matchKey, asked.limit + 1],
   );
-}
-
-function changeOf({ completed_at, label_before, role_before, ...row }: Row): LabelChange {
-  const { confidence_before: confidence, source_url_before: source_url, ...rest } = row;
-  const isChanged = label_before !== null && role_before !== null && confidence !== null;
-  return {
-    ...rest,
-    at: Math.floor(completed_at.getTime() / MS_IN_S),
-    before: isChanged ? { label: label_before, role: role_before, confidence, source_url } : null,
-  };
 }

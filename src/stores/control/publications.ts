@@ -35,12 +35,17 @@ import type {
 import {
   controlReadings,
   type Database,
+  epochSecond,
   onlyRow,
   type Session,
   StoreUnavailable,
+  storeSpan,
+  storeTime,
 } from './engine/database.ts';
 
 const PORT = 'publication_store';
+
+type Asking = Pick<Session, 'query'>;
 /** Publications named in one answer; the publisher brings out a few hundred a year. */
 const HELD_MAX = 20_000;
 /** Sources told at once: each configured address that was ever asked is one. */
@@ -53,25 +58,16 @@ export function publicationStore(database: Database, now: () => number): Publica
   return {
     inForce: () => ask(() => inForce(database)),
     held: () => ask(() => readHeld(database)),
-    entries: (id) => ask(async () => (await entries(database, id)).map((row) => row.entry)),
+    entries: (id) => ask(() => entries(database, id)),
     entriesUnder: (ids, keys) => ask(() => entriesUnder(database, ids, keys)),
     lastServed: (key) => ask(() => lastServed(database, key)),
     asked: () =>
       ask(async () => {
-        const rows = await database.query<{
-          readonly source_key: string;
-          readonly source_url: string;
-          readonly asked_at: Date;
-          readonly result: string;
-        }>(
-          'select source_key, source_url, asked_at, result from sanctions_sources ' +
-            `order by asked_at desc, source_key limit ${ASKED_MAX}`,
+        return await database.query<SourceCheck>(
+          `select json_build_object('key', s.source_key, 'url', s.source_url) as source,
+             ${epochSecond('s.asked_at')}, s.result
+           from sanctions_sources s order by s.asked_at desc, s.source_key limit ${ASKED_MAX}`,
         );
-        return rows.map(({ source_key, source_url, asked_at, result }) => ({
-          source: { key: source_key, url: source_url },
-          asked_at: secondsOf(asked_at),
-          result,
-        }));
       }),
     recordAsked: (asked, served) => ask(() => recordAsked(database, asked, served)),
     accept: (next) => ask(() => database.transaction((session) => accept(session, next))),
@@ -84,20 +80,15 @@ export function publicationStore(database: Database, now: () => number): Publica
   };
 }
 
-type PublicationRow = Omit<HeldPublication, 'accepted_at' | 'checked_at' | 'checked_by'> & {
-  readonly accepted_at: Date;
-  readonly own_date: Date;
-  readonly checked_at: Date | null;
-  readonly basis: 'asked' | 'obtained' | null;
-};
-
+const OWN_DATE = "least(p.published::timestamp at time zone 'UTC', control_now())";
 // A check ahead of the clock is no check: then the first of its source counts, else none. Without
 // a check a list counts as checked on its own day, at the latest now.
 const PUBLICATION = `
   select p.id, p.published, p.sha256, p.format, p.source_key, p.source_url, p.reader_version,
-         p.distinct_addresses, p.parties, p.record_count, p.unparsed, p.accepted_at,
-         p.accepted_why, c.at as checked_at, c.basis,
-         least(p.published::timestamp at time zone 'UTC', control_now()) as own_date
+         p.distinct_addresses, p.parties, p.record_count, p.unparsed, p.accepted_why,
+         ${epochSecond('p.accepted_at')},
+         ${epochSecond(`coalesce(c.at, ${OWN_DATE})`, 'checked_at')},
+         coalesce(c.basis, 'own_date') as checked_by
     from sanctions_publications p
     left join lateral (
       select t.at, k.basis
@@ -107,102 +98,70 @@ const PUBLICATION = `
        order by t.at desc limit 1
     ) c on true`;
 
-function publicationOf(found: PublicationRow): HeldPublication {
-  const { accepted_at, own_date, checked_at, basis, ...row } = found;
-  return {
-    ...row,
-    accepted_at: secondsOf(accepted_at),
-    checked_at: secondsOf(checked_at === null ? own_date : checked_at),
-    checked_by: basis === null ? 'own_date' : basis,
-  };
-}
-
-async function inForce(session: Pick<Session, 'query'>): Promise<InForce> {
-  const [current] = await session.query<PublicationRow>(
+async function inForce(session: Asking): Promise<InForce> {
+  const [current] = await session.query<HeldPublication>(
     `${PUBLICATION} join sanctions_current n on n.publication_id = p.id`,
   );
   const superseded = await readNewerRefusal(session);
   const [newest] = await refusals(session, 1);
-  const stood = await session.query<{ readonly now: Date; readonly refused: number }>(
-    `select control_now() as now,
+  const stood = await session.query<Pick<InForce, 'now' | 'refusals'>>(
+    `select ${epochSecond('control_now()', 'now')},
             (select count(*)::integer from sanctions_refusals r
-              where n.changed_at is null or r.refused_at >= n.changed_at) as refused
+              where n.changed_at is null or r.refused_at >= n.changed_at) as refusals
        from sanctions_current n`,
   );
-  const { now, refused } = onlyRow(stood);
   return {
-    now: secondsOf(now),
-    publication: current === undefined ? null : publicationOf(current),
+    ...onlyRow(stood),
+    publication: current === undefined ? null : current,
     superseded,
     newest_refusal: newest === undefined ? null : newest,
-    refusals: refused,
   };
 }
 
-async function readHeld(session: Pick<Session, 'query'>): Promise<HeldPublication[]> {
-  const rows = await session.query<PublicationRow>(
+async function readHeld(session: Asking): Promise<HeldPublication[]> {
+  return await session.query<HeldPublication>(
     `${PUBLICATION} order by p.published desc, coalesce(c.at, p.accepted_at) desc, p.id desc
       limit ${HELD_MAX}`,
   );
-  return rows.map(publicationOf);
 }
 
-type EntryRow = Omit<ListEntry, 'programs'> & {
-  readonly publication_id: number;
-  readonly match_key: string;
-  readonly programs: string[] | null;
-};
+const ENTRY = 'address, currency, entity, type, programs, uid, remarks, listed_on, note';
 
-const ENTRY = `
-  select publication_id, match_key, address, currency, entity, type, programs, uid, remarks,
-         listed_on, note
-    from sanctions_entries`;
-
-function keyedEntry({ publication_id, match_key, ...entry }: EntryRow): KeyedEntry {
-  return { publication_id, match_key, entry };
-}
-
-async function entries(session: Pick<Session, 'query'>, id: number): Promise<KeyedEntry[]> {
-  const rows = await session.query<EntryRow>(
-    `${ENTRY} where publication_id = $1 order by ordinal`,
+function entries(session: Asking, id: number): Promise<ListEntry[]> {
+  return session.query<ListEntry>(
+    `select ${ENTRY} from sanctions_entries where publication_id = $1 order by ordinal`,
     [id],
   );
-  return rows.map(keyedEntry);
 }
 
 async function entriesUnder(
-  session: Pick<Session, 'query'>,
+  session: Asking,
   ids: readonly number[],
   matchKeys: readonly string[],
 ): Promise<KeyedEntry[]> {
-  const rows = await session.query<EntryRow>(
-    `${ENTRY} where publication_id = any($1::integer[]) and match_key = any($2::text[])
+  const rows = await session.query<ListEntry & Omit<KeyedEntry, 'entry'>>(
+    `select publication_id, match_key, ${ENTRY} from sanctions_entries
+      where publication_id = any($1::integer[]) and match_key = any($2::text[])
       order by publication_id, ordinal`,
     [ids, matchKeys],
   );
-  return rows.map(keyedEntry);
+  return rows.map(({ publication_id, match_key, ...entry }) => {
+    return { publication_id, match_key, entry };
+  });
 }
 
-async function lastServed(
-  session: Pick<Session, 'query'>,
-  sourceKey: string,
-): Promise<ServedFile | null> {
-  const [row] = await session.query<{
-    readonly sha256: string;
-    readonly etag: string | null;
-    readonly last_modified: string | null;
-  }>(
-    'select sha256, etag, last_modified from sanctions_sources ' +
-      'where source_key = $1 and sha256 is not null',
+async function lastServed(session: Asking, sourceKey: string): Promise<ServedFile | null> {
+  const [row] = await session.query<ServedFile>(
+    `select sha256,
+       json_build_object('etag', etag, 'last_modified', last_modified) as validators
+     from sanctions_sources where source_key = $1 and sha256 is not null`,
     [sourceKey],
   );
-  if (row === undefined) return null;
-  const { sha256, ...validators } = row;
-  return { sha256, validators };
+  return row === undefined ? null : row;
 }
 
 async function recordAsked(
-  session: Pick<Session, 'query'>,
+  session: Asking,
   { source, asked_at, result }: SourceCheck,
   served: ServedFile | null,
 ): Promise<true> {
@@ -219,7 +178,7 @@ async function recordAsked(
     [
       source.key,
       source.url,
-      secondsOfTime(asked_at),
+      storeTime(asked_at),
       result,
       ...(served === null
         ? [null, null, null]
@@ -245,7 +204,7 @@ async function accept(session: Session, next: Acceptable): Promise<Written> {
   if (next.check !== null) await writeCheck(session, { ...next, publication_id: id });
   await session.query('update sanctions_current set publication_id = $1, changed_at = $2', [
     id,
-    secondsOfTime(next.accepted_at),
+    storeTime(next.accepted_at),
   ]);
   // What is in force is refused no more, whoever let it pass.
   await session.query('delete from sanctions_refusals where sha256 = $1', [next.list.sha256]);
@@ -290,7 +249,7 @@ async function insertPublication(session: Session, next: Acceptable): Promise<nu
       list.parties,
       list.record_count,
       list.unparsed,
-      secondsOfTime(next.accepted_at),
+      storeTime(next.accepted_at),
       next.accepted_why,
     ],
   );
@@ -377,7 +336,7 @@ async function writeCheck(
        set first_at = least(c.first_at, excluded.first_at),
            last_at = case when c.last_at > control_now() then excluded.last_at
                           else greatest(c.last_at, excluded.last_at) end`,
-    [publication_id, source.key, source.url, secondsOfTime(check.at), check.by],
+    [publication_id, source.key, source.url, storeTime(check.at), check.by],
   );
 }
 
@@ -389,7 +348,6 @@ const WHAT = 'The change log of the sanctions list';
 /** What a reader is told of a log that nothing was written to. */
 const SINCE_KEPT = ' since its changes are kept';
 
-type Asking = Pick<Session, 'query'>;
 type Noted = Pick<Acceptable, 'list' | 'source' | 'accepted_at' | 'accepted_why' | 'instead_of'>;
 
 /** Notes a list that is about to come into force, and what it changes of the one before. */
@@ -409,7 +367,7 @@ export async function noteChanges(session: Asking, next: Noted): Promise<void> {
       list.distinct_addresses,
       before === null ? null : before.published,
       before === null ? null : before.sha256,
-      new Date(next.accepted_at * MS_PER_S),
+      storeTime(next.accepted_at),
       next.accepted_why,
     ],
   );
@@ -431,12 +389,7 @@ async function readChangedPublication(session: Asking, id: number): Promise<Befo
     'select published, sha256 from sanctions_publications where id = $1',
     [id],
   );
-  const addresses = await session.query<ListEntry>(
-    `select address, currency, entity, type, programs, uid, remarks, listed_on, note
-       from sanctions_entries where publication_id = $1 order by ordinal`,
-    [id],
-  );
-  return { ...onlyRow(named), addresses };
+  return { ...onlyRow(named), addresses: await entries(session, id) };
 }
 
 async function kindOf(session: Asking, before: PublicationName, sha256: string): Promise<string> {
@@ -506,36 +459,24 @@ export function listChangeStore(
   };
 }
 
-type ChangeRow = Omit<ListChange, 'at' | 'from' | 'to'> & {
-  readonly at: Date;
-  readonly published: string;
-  readonly sha256: string;
-  readonly published_before: string;
-  readonly sha256_before: string;
-};
-
-async function changes(database: Database, asked: ListChangesRequest): Promise<ListChange[]> {
-  const rows = await database.query<ChangeRow>(
-    `select c.id::int4 as id, c.change, c.listing, c.before, a.kind as outcome, a.accepted_at as at,
-            a.published, a.sha256, a.published_before, a.sha256_before
+function changes(database: Database, asked: ListChangesRequest): Promise<ListChange[]> {
+  return database.query<ListChange>(
+    `select c.id::int4 as id, c.change, c.listing, c.before, a.kind as outcome,
+            ${epochSecond('a.accepted_at', 'at')},
+            json_build_object('published', a.published_before,
+                              'sha256', a.sha256_before) as "from",
+            json_build_object('published', a.published, 'sha256', a.sha256) as "to"
        from sanctions_changes c
        join sanctions_acceptances a on a.id = c.acceptance_id
       where ($1::bigint is null or c.id < $1) and ($2::text is null or c.match_key = $2)
         and ($3::timestamptz is null or a.accepted_at >= $3)
         and ($4::timestamptz is null or a.accepted_at < $4)
       order by c.id desc limit $5`,
-    [asked.beforeId, asked.matchKey, ...spanOf(asked), asked.limit + 1],
+    [asked.beforeId, asked.matchKey, ...storeSpan(asked), asked.limit + 1],
   );
-  return rows.map(({ at, published, sha256, published_before, sha256_before, ...row }) => ({
-    ...row,
-    at: secondsOf(at),
-    from: { published: published_before, sha256: sha256_before },
-    to: { published, sha256 },
-  }));
 }
 
-type FileRow = Omit<FileEvent, 'at' | 'before' | 'counts'> & {
-  readonly at: Date;
+type FileRow = Omit<FileEvent, 'before' | 'counts'> & {
   readonly published_before: string | null;
   readonly sha256_before: string | null;
   readonly counts: { readonly [K in ListChangeKind]?: number };
@@ -551,7 +492,8 @@ async function files(
          from (select acceptance_id, change, count(*)::integer as n
                  from sanctions_changes group by acceptance_id, change) by_kind
         group by acceptance_id)
-     select * from (
+     select outcome, sha256, source_url, ${epochSecond('events.at')}, published,
+            published_before, sha256_before, counts, code, why from (
        select a.kind as outcome, a.sha256, a.source_url, a.accepted_at as at, a.published,
               a.published_before, a.sha256_before, coalesce(n.counts, '{}') as counts,
               null as code, a.accepted_why as why
@@ -559,15 +501,16 @@ async function files(
        union all
        select 'refused', sha256, source_url, refused_at, null, null, null, '{}', code, reason
          from sanctions_refusals) events
-      where ($1::timestamptz is null or at >= $1) and ($2::timestamptz is null or at < $2)
-      order by at desc, sha256 limit $3`,
-    [...spanOf(asked), asked.limit + 1],
+      where ($1::timestamptz is null or events.at >= $1)
+        and ($2::timestamptz is null or events.at < $2)
+      order by events.at desc, sha256 limit $3`,
+    [...storeSpan(asked), asked.limit + 1],
   );
   return rows.map(({ at, published_before, sha256_before, counts, ...row }) => {
     const compared = published_before !== null && sha256_before !== null;
     return {
       ...row,
-      at: secondsOf(at),
+      at,
       before: compared ? { published: published_before, sha256: sha256_before } : null,
       counts: compared ? { ...NO_CHANGE, ...counts } : null,
     };
@@ -575,14 +518,6 @@ async function files(
 }
 
 const NO_CHANGE = { added: 0, removed: 0, moved: 0, programmes_changed: 0, renamed: 0 };
-
-function spanOf({ from, until }: Span): (Date | null)[] {
-  return [from, until].map((at) => (at === null ? null : new Date(at * MS_PER_S)));
-}
-
-function secondsOf(at: Date): number {
-  return Math.floor(at.getTime() / MS_PER_S);
-}
 
 // An address that passed to another entry is moved, never added and removed; one that is spelled
 // otherwise and found as before did not change. Order of the two publications is the caller's.
@@ -657,16 +592,6 @@ const REFUSALS_MAX = 200;
 /** Refusals told at once. */
 export const REFUSALS_TOLD_MAX = 10;
 
-/** A time of the store in Unix seconds. */
-export function refusedSecondsOf(at: Date): number {
-  return Math.floor(at.getTime() / MS_PER_S);
-}
-
-/** A time for the store. */
-export function secondsOfTime(seconds: number): Date {
-  return new Date(seconds * MS_PER_S);
-}
-
 /** So long must the publisher have called ours the newest before a newer file is forgotten. */
 const DENIED_FOR_S = 12 * HOUR_S;
 
@@ -675,7 +600,7 @@ const DENIED_FOR_S = 12 * HOUR_S;
 // place, or the publisher has gone on without it.
 const SUPERSEDED = `
   select coalesce(r.published, p.published) as published, r.source_url, r.code,
-         min(r.first_at) over () as since
+         ${epochSecond('min(r.first_at) over ()', 'since')}
     from sanctions_refusals r
     join sanctions_current n on true
     join sanctions_publications p on p.id = n.publication_id
@@ -690,51 +615,30 @@ const SUPERSEDED = `
    order by coalesce(r.published, p.published) desc, r.refused_at desc limit 1`;
 
 /** The newer file that stands against the list in force, if one does. */
-export async function readNewerRefusal(
-  session: Pick<Session, 'query'>,
-): Promise<NewerRefusal | null> {
-  const [row] = await session.query<Omit<NewerRefusal, 'since'> & { readonly since: Date }>(
-    SUPERSEDED,
-  );
-  return row === undefined ? null : { ...row, since: refusedSecondsOf(row.since) };
+export async function readNewerRefusal(session: Asking): Promise<NewerRefusal | null> {
+  const [row] = await session.query<NewerRefusal>(SUPERSEDED);
+  return row === undefined ? null : row;
 }
-
-type RefusalRow = Omit<HeldRefusal, 'first_at' | 'refused_at'> & {
-  readonly first_at: Date;
-  readonly refused_at: Date;
-};
 
 const REFUSAL = `
   select sha256, source_url, code, reason, published, from_publisher, passing, acceptable,
-         judged_by, kept_as, first_at, refused_at
-    from sanctions_refusals`;
-
-function refusalOfRow({ first_at, refused_at, ...row }: RefusalRow): HeldRefusal {
-  return { ...row, first_at: refusedSecondsOf(first_at), refused_at: refusedSecondsOf(refused_at) };
-}
+         judged_by, kept_as, ${epochSecond('r.first_at')}, ${epochSecond('r.refused_at')}
+    from sanctions_refusals r`;
 
 /** The newest refusals, newest first. */
-export async function refusals(
-  session: Pick<Session, 'query'>,
-  most: number,
-): Promise<HeldRefusal[]> {
-  const rows = await session.query<RefusalRow>(
-    `${REFUSAL} order by refused_at desc, id desc limit $1`,
-    [most],
-  );
-  return rows.map(refusalOfRow);
+export function refusals(session: Asking, most: number): Promise<HeldRefusal[]> {
+  return session.query<HeldRefusal>(`${REFUSAL} order by r.refused_at desc, r.id desc limit $1`, [
+    most,
+  ]);
 }
 
 /** The newest refusal of one file. */
-export async function readRefusal(
-  session: Pick<Session, 'query'>,
-  sha256: string,
-): Promise<HeldRefusal | null> {
-  const [row] = await session.query<RefusalRow>(
-    `${REFUSAL} where sha256 = $1 order by refused_at desc, id desc limit 1`,
+export async function readRefusal(session: Asking, sha256: string): Promise<HeldRefusal | null> {
+  const [row] = await session.query<HeldRefusal>(
+    `${REFUSAL} where r.sha256 = $1 order by r.refused_at desc, r.id desc limit 1`,
     [sha256],
   );
-  return row === undefined ? null : refusalOfRow(row);
+  return row === undefined ? null : row;
 }
 
 /** Remembers a refusal, and forgets the oldest. */
@@ -761,8 +665,8 @@ export async function recordRefusal(session: Session, refusal: HeldRefusal): Pro
       refusal.acceptable,
       refusal.judged_by,
       refusal.kept_as,
-      secondsOfTime(refusal.first_at),
-      secondsOfTime(refusal.refused_at),
+      storeTime(refusal.first_at),
+      storeTime(refusal.refused_at),
     ],
   );
   await session.query(

@@ -15,17 +15,19 @@ import {
   type FlagEvent,
   type FlagEvents,
   type FlagWindow,
-  type LaunchFlag,
+  launchFlag,
   type NewFlagEvent,
   type RugFlags,
   type RugFlagsPort,
+  scoredChain,
+  topEvidence,
 } from '../../ports/rug-flags.ts';
 import type { EstablishedTokens } from '../../ports/rug-model.ts';
 import {
   type ControlContext,
   controlReadings,
   type Database,
-  epoch,
+  epochSecond,
   onlyRow,
   type Session,
 } from './engine/database.ts';
@@ -38,7 +40,7 @@ export const SCORER_MAX_AGE_S = HOUR_S;
 const FLAGS_MAX = 5_000;
 
 const CHAINS = `
-  select r.chain, ${epoch('r.ended_at', 'last_scored_at')}, r.model_version, r.waiting,
+  select r.chain, ${epochSecond('r.ended_at', 'last_scored_at')}, r.model_version, r.waiting,
     r.ended_at < control_now() - make_interval(secs => $2::int) as late,
     count(*) filter (where s.outcome <> 'unscored')::int4 as scored,
     count(*) filter (where s.outcome = 'suppressed')::int4 as suppressed,
@@ -49,50 +51,21 @@ const CHAINS = `
   group by r.chain, r.ended_at, r.model_version, r.waiting
   order by r.chain`;
 const FLAGS = `
-  select chain, address, token, ${epoch('launched_at')}, liquidity_usd, score,
-    ${epoch('first_flagged_at')}, ${epoch('scored_at', 'last_scored_at')}, top_evidence,
+  select chain, address, token, ${epochSecond('launched_at')}, liquidity_usd, score,
+    ${epochSecond('first_flagged_at')}, ${epochSecond('scored_at', 'last_scored_at')}, top_evidence,
     model_version
   from launch_scores
   where outcome = 'flagged' and scored_at > control_now() - make_interval(secs => $1::int)
   order by score desc, scored_at desc, chain, token limit $2::int`;
 
-const chain = z.enum(CHAIN_NAMES);
-const seconds = z.number().transform(Math.floor);
-const count = z.int().nonnegative();
-const chainRow = z.object({
-  chain,
-  last_scored_at: seconds,
-  model_version: z.string(),
-  scored: count,
-  suppressed: count,
-  unscored: count,
-  waiting: count,
-  late: z.boolean(),
-});
-const evidence = z.strictObject({
-  feature: z.string(),
-  value: z.number().nullable(),
-  contribution: z.number(),
-  statement: z.string(),
-});
-const flagRow = z.object({
-  chain,
-  address: z.string(),
-  token: z.string(),
-  launched_at: seconds,
-  liquidity_usd: z.number().nullable(),
-  score: z.number(),
-  first_flagged_at: seconds,
-  last_scored_at: seconds,
-  top_evidence: z.string().transform((text): z.output<typeof evidence> => {
-    return evidence.parse(JSON.parse(text));
-  }),
-  model_version: z.string(),
+const chainRow = scoredChain.extend({ late: z.boolean() });
+const flagRow = launchFlag.omit({ is_listed_token: true }).extend({
+  top_evidence: z.string().transform((text) => topEvidence.parse(JSON.parse(text))),
 });
 
 type Kept = {
   readonly chains: readonly z.output<typeof chainRow>[];
-  readonly flags: readonly Omit<LaunchFlag, 'is_listed_token'>[];
+  readonly flags: readonly z.output<typeof flagRow>[];
 };
 
 /** The table over the control database. `listed` tells which tokens are established by review. */
@@ -227,7 +200,7 @@ const BOUNDS = `
   select (select newest from flag_log) as newest, (select min(seq) from flag_events) as oldest`;
 const AFTER = `
   with ends as (${BOUNDS})
-  select newest, oldest, e.seq, kind, chain, address, token, ${epoch('at')}, model_version,
+  select newest, oldest, e.seq, kind, chain, address, token, ${epochSecond('at')}, model_version,
     simulated, score, evidence, retracts, reason
   from ends left join (
     select * from flag_events where seq > $1::bigint order by seq limit $2::int
@@ -248,7 +221,7 @@ const eventRow = z.discriminatedUnion('kind', [
     ...subject,
     model_version: z.string(),
     simulated: z.boolean(),
-    at: seconds,
+    at: z.int(),
     score: z.number(),
     evidence: z.string(),
   }),
@@ -257,7 +230,7 @@ const eventRow = z.discriminatedUnion('kind', [
     ...subject,
     model_version: z.string(),
     simulated: z.boolean(),
-    at: seconds,
+    at: z.int(),
     retracts: number,
     reason: z.string(),
   }),

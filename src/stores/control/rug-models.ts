@@ -12,7 +12,12 @@ import type {
 } from '../../ports/rug-model.ts';
 import { artefactIn } from '../../sources/files/model-artefact.ts';
 import { FileFault } from '../../sources/files/text-lines.ts';
-import { type ControlContext, controlReadings, type Database, epoch } from './engine/database.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  epochSecond,
+} from './engine/database.ts';
 
 const PORT: PublishedModelPort = 'published_model';
 
@@ -22,7 +27,7 @@ type Held =
   | { readonly id: string; readonly version: string; readonly fault: string };
 
 const NEWEST = `
-  select id::text as id, version, ${epoch('published_at')}
+  select id::text as id, version, ${epochSecond('published_at')}
   from rug_model_publications order by rug_model_publications.id desc limit 1`;
 
 // One lock for all who publish: the newest publication is looked at and added to as one.
@@ -51,7 +56,7 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
           if (artefact.version !== version) {
             return { id, version, fault: 'it is kept under another name' };
           }
-          return { id, published: { ...artefact, published_at: Math.floor(published_at) } };
+          return { id, published: { ...artefact, published_at } };
         });
         if (!loaded.checked) return loaded;
         held = loaded.value;

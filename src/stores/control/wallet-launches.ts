@@ -22,7 +22,7 @@ import {
   type ControlContext,
   controlReadings,
   type Database,
-  epoch,
+  epochSecond,
   onlyRow,
 } from './engine/database.ts';
 
@@ -91,12 +91,7 @@ export function walletLaunchTable(
             settled,
             died,
             waiting,
-            entries: rows.map(({ mint, launched_at, settled_at, listed_after_window }) => ({
-              mint,
-              launched_at: Math.floor(launched_at),
-              settled_at: Math.floor(settled_at),
-              listed_after_window,
-            })),
+            entries: rows.map(({ settled: _, died: __, ...entry }) => entry),
           };
         },
         ({ settled }) => settled > 0,
@@ -105,8 +100,7 @@ export function walletLaunchTable(
       askCorpus(
         async (corpus) => {
           const [row] = await database.query<MintLaunch>(OF_MINT, [mint], 'often');
-          if (row === undefined) return { corpus, launch: null };
-          return { corpus, launch: { ...row, launched_at: Math.floor(row.launched_at) } };
+          return { corpus, launch: row === undefined ? null : row };
         },
         ({ launch }) => launch !== null,
       ),
@@ -173,7 +167,7 @@ function standingOf(
       const source: Source = {
         name: `${TITLE}, import ${newest}: ${count} settled launches`,
         url: 'control-store:',
-        as_of: Math.floor(as_of),
+        as_of,
         kind: 'table',
         simulated: imports.simulated === true,
       };
@@ -183,7 +177,7 @@ function standingOf(
 
 function collectionIn({ since, reached_at, gaps, missed_s }: StateRow): Collection | null {
   if (since === null || reached_at === null) return null;
-  return { since: Math.floor(since), reached_at: Math.floor(reached_at), gaps, missed_s };
+  return { since, reached_at, gaps, missed_s };
 }
 
 type HeldOutRow = {
@@ -230,7 +224,7 @@ const SETTLED = `from launches r ${COMPLETED} where r.settled and ${BEST}`;
 
 /** The settled launches of a wallet, the newest first, each with the counts over all of them. */
 export const OF_WALLET = `
-  select r.mint, ${epoch('r.launched_at')}, ${epoch('r.last_checked_at', 'settled_at')},
+  select r.mint, ${epochSecond('r.launched_at')}, ${epochSecond('r.last_checked_at', 'settled_at')},
          r.listed_after_window, (count(*) over ())::int4 as settled,
          (count(*) filter (where not r.listed_after_window) over ())::int4 as died
   ${SETTLED} and r.deployer = $1
@@ -249,10 +243,10 @@ export const WAITING = `
 /** Who launched a mint: the chain's own word before that of an import. */
 export const OF_MINT = `
   select deployer, launched_at, signature from (
-    select c.deployer, ${epoch('c.launched_at')}, c.signature, 0 as place
+    select c.deployer, ${epochSecond('c.launched_at')}, c.signature, 0 as place
       from collected_launches c where c.mint = $1
     union all
-    select r.deployer, ${epoch('r.launched_at')}, null, 1
+    select r.deployer, ${epochSecond('r.launched_at')}, null, 1
       from launches r ${COMPLETED} where r.mint = $1 and ${BEST}
   ) told order by place limit 1`;
 
@@ -260,14 +254,14 @@ export const OF_MINT = `
 export const STATE = `
   select (select count(distinct r.mint)::int4 from launches r ${COMPLETED} where r.settled)
            as settled_launches,
-         (select ${epoch('max(since)', 'since')} from launch_cursors),
-         (select ${epoch('min(reached_at)', 'reached_at')} from launch_cursors),
+         (select ${epochSecond('max(since)', 'since')} from launch_cursors),
+         (select ${epochSecond('min(reached_at)', 'reached_at')} from launch_cursors),
          (select coalesce(sum(pieces), 0)::int4 as gaps from launch_gaps),
          (select coalesce(sum(missed_s), 0)::float8 as missed_s from launch_gaps)`;
 
 /** The imports in force: the newest of them, the date of the newest, and whether any is made up. */
 export const IMPORTS = `
-  select max(id)::int4 as newest, ${epoch('max(as_of)', 'as_of')},
+  select max(id)::int4 as newest, ${epochSecond('max(as_of)', 'as_of')},
          bool_or(origin = 'simulated') as simulated
     from table_imports where table_name = 'launches' and in_force`;
 

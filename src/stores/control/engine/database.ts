@@ -63,6 +63,21 @@ export function epoch(column: string, name = column.replace(/^.*\./, '')): strin
   return `extract(epoch from ${column})::float8 as ${name}`;
 }
 
+/** The same in whole seconds. */
+export function epochSecond(column: string, name = column.replace(/^.*\./, '')): string {
+  return `floor(extract(epoch from ${column}))::float8 as ${name}`;
+}
+
+/** Unix seconds as a parameter. */
+export function storeTime(seconds: number): Date {
+  return new Date(seconds * MS_PER_S);
+}
+
+/** Both ends of a span of Unix seconds as parameters; an open one is null. */
+export function storeSpan(span: { readonly from: number | null; readonly until: number | null }) {
+  return [span.from, span.until].map((at) => (at === null ? null : storeTime(at)));
+}
+
 /** A column of a time, selected in ISO 8601 as answers write it, under its own name or another. */
 export function isoTimeColumn(column: string, name = column.replace(/^.*\./, '')): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}`;

@@ -1,5 +1,3 @@
-// Answers one question: how fast is node:http when it only writes the same bytes.
-
 import { createServer } from 'node:http';
 
 /** An answer of the service: its headers as names and values in turn, and its body. */

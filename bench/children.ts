@@ -1,5 +1,3 @@
-// Answers one question: how are the measured processes started, stopped and weighed.
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
-// Answers one question: what do the files of a recorded token network say, row by row?
-// They are read as they are: a row that stands there twice moved twice.
+// The rows are read as they are: a row that stands there twice moved twice.
 
 import { Read } from '../src/evidence/reading.ts';
 import type { Movement } from '../src/features/deposits/inference.ts';

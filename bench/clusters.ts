@@ -1,5 +1,3 @@
-// Answers one question: which deposit addresses does a recorded token network show, under the
-// published rule and under our own, and where do the two differ?
 // Arguments: --data DIR, --out FILE, --ours (the file then holds ours), --decimals N.
 
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,3 @@
-// Answers one question: what became of 16,409 recorded launches by the product's own rule, and how
-// far does that agree with the verdict that the file has of each?
-
 import { tally } from '../src/evidence/measure.ts';
 import { recordFields } from '../src/features/deployers/record.ts';
 import { readLaunches, STATED, walksOf } from '../src/testing/evm-launches.ts';

@@ -1,4 +1,3 @@
-// Answers one question: are the weights of entity links what the rules measure on known owners?
 // Argument: --data DIR, the recorded token network; without it that part is left out, and said so.
 // It prints precision, recall and their intervals, and exits 1 where a number of the table of
 // weights is not the measured one.

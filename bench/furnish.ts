@@ -1,4 +1,3 @@
-// Answers one question: on what data are the measurements made.
 // A list of the publisher's format with made-up addresses, a label table, and a hundred keys.
 
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,3 @@
-// Answers one question: how long did each of some calls take, in order of their length.
-
 /** The latencies of some calls, in milliseconds, and how many a second there were. */
 type Latencies = {
   readonly calls: number;

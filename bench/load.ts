@@ -1,5 +1,5 @@
-// Answers one question: how many answers a second does a server give to this many connections.
-// It runs as a child process, on plain sockets, so that what is measured is the server and not it.
+// The load runs as a child process, on plain sockets, so that what is measured is the server and
+// not it.
 
 import { connect, type Socket } from 'node:net';
 

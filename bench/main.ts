@@ -1,4 +1,3 @@
-// Answers one question: how fast is Exhibit, beside what a user would pick instead, in one run.
 // Ratios are what counts: the machine's speed drifts, and everything here drifts with it.
 
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,5 @@
-// Answers one question: in which ways is a file of the list spoiled, one way at a time?
-// Each way changes the text at a place that the random numbers choose. What it cannot change in a
-// format it leaves out.
+// Each way to spoil a file changes the text at a place that the random numbers choose. What it
+// cannot change in a format it leaves out.
 
 /** Random numbers from 0 to 1, 1 left out. The same seed gives the same ones. */
 export type Random = () => number;

@@ -1,4 +1,3 @@
-// Answers one question: can a spoiled file lose a listed address without anybody being told?
 // Use: npm run bench -- mutate SDN_ADVANCED.ZIP [--runs N] [--seed N]. Each run spoils
 // the file in one way, reads it, and holds it to the gate and to the change log. The parties that
 // list no address are thinned out, so that a run takes milliseconds; all that lists one is kept.

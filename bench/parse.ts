@@ -1,4 +1,3 @@
-// Answers one question: what does taking in the publisher's largest file cost a serving process.
 // Use: npm run bench -- parse FILE, with the publisher's SDN_ADVANCED.ZIP or .XML.
 
 import { spawn } from 'node:child_process';

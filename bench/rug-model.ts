@@ -1,5 +1,3 @@
-// Answers one question: what do real launches teach the rug model, and how well does it tell later
-// ones? Argument: --layout FILE writes the launches in the training layout, for the commands.
 // Without the recorded launches there is nothing to measure, and it says so.
 
 import { existsSync } from 'node:fs';

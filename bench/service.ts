@@ -1,5 +1,5 @@
-// Answers one question: what does the service cost with its charges, and without them.
-// It composes the real service; the only thing that can be left out is the stored charge.
+// This process composes the real service; the only thing that can be left out is the stored
+// charge.
 
 import { closings } from '../src/compose/closings.ts';
 import { createLogger } from '../src/compose/logger.ts';

@@ -1,4 +1,3 @@
-// Answers one question: does each of many readers have every event once, in order, over its breaks?
 // Readers hold themselves what they were told: a number that is missing without a gap that names it
 // is a loss, one that comes again is a duplicate.
 

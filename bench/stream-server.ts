@@ -1,6 +1,3 @@
-// Answers one question: what does it cost to send one message to many, by the service and by a
-// bare loop over `ws`? It sends what its parent tells it to, and says what processor time it took.
-
 import { WebSocketServer } from 'ws';
 import { closings } from '../src/compose/closings.ts';
 import { createLogger } from '../src/compose/logger.ts';

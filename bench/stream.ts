@@ -1,6 +1,3 @@
-// Answers one question: what do 10,000 readers of the flag stream cost, and does each have every
-// event once? Beside it, in the same run, a bare loop over `ws` sends as much to as many.
-
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,3 @@
-// Answers one question: which blocks are followed in a bench, with the same parties as its data?
-
 import { createHash } from 'node:crypto';
 import type { EvmChainName } from '../src/chain/chain.ts';
 import type { TipBlock, TransferFact } from '../src/ports/indexing.ts';

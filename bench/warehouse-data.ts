@@ -1,4 +1,3 @@
-// Answers one question: on which transfers, and from which addresses, is the warehouse measured.
 // All of it is made inside the engine from numbers, so that every run has the same.
 
 import { z } from 'zod';

@@ -1,6 +1,6 @@
-// Answers one question: how do PostgreSQL and DuckDB make the same walk under the same full rules?
-// Each holds what the rules need of each side, in its best order and under its best index, and a
-// ring, the hubs and the worthless tokens in tables of their own. One statement makes a walk.
+// Each engine holds what the rules need of each side, in its best order and under its best index,
+// and a ring, the hubs and the worthless tokens in tables of their own. One statement makes a
+// walk.
 
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';

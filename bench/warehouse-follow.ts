@@ -1,4 +1,3 @@
-// Answers one question: how long do reads and walks take while three chains are followed?
 // Blocks are made and written by another process, as in a deployment; beside it a reader and a
 // walker, one after the other. How late the event loop of the serving process is, is told too.
 

@@ -1,4 +1,3 @@
-// Answers one question: how fast do files of chain exports become transfers of the warehouse?
 // The files are made here, in the layouts of the tools that export; what was imported is compared
 // by counts and a hash with what the same rows doubled and shuffled came to.
 // Arguments: --transfers N, --traces N, --only NAMES (etl-parquet, etl-csv, bigquery-parquet,

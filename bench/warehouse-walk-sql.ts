@@ -1,6 +1,6 @@
-// Answers one question: what is the walk of `features/sanctions/walk.ts` as one statement of SQL?
-// It is met with a ring of its own and has the same rules: who signed, what moved nothing, what is
-// worthless today, hubs and their contacts. Chains are one, and no price is known, as in the data.
+// The walk in SQL is met with a ring of its own and has the same rules: who signed, what moved
+// nothing, what is worthless today, hubs and their contacts. Chains are one, and no price is
+// known, as in the data.
 
 /** What two dialects say differently. */
 export type Dialect = {

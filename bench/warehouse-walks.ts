@@ -1,5 +1,3 @@
-// Answers one question: what is one read, and one walk under the full rules, as a route makes them.
-
 import { parseAddress } from '../src/chain/address.ts';
 import { map, rowsSeen, Unread } from '../src/evidence/reading.ts';
 import { proximity, WALK_LIMITS } from '../src/features/sanctions/walk.ts';

@@ -1,5 +1,3 @@
-// Answers one question: how fast does the warehouse load, and answer reads and walks, beside what
-// else could hold the same transfers. Milliseconds; ratios are what counts, within one run.
 // Arguments: --rows N, --follow SECONDS, --pace BLOCKS_A_SECOND, --dir PATH, --keep, --engines
 // ours,duckdb,postgres. With a kept --dir nothing is loaded twice, and answers are compared with
 // those of earlier runs.

@@ -1,4 +1,3 @@
-// Answers one question: what is the hash of these bytes, by the two functions that addresses use.
 // Compiled once, when this is first imported: an address in its other spellings takes three hashes,
 // and every screen asks for them.
 

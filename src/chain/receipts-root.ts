@@ -1,4 +1,3 @@
-// Answers one question: what must a block's header say if these receipts are all of the block's?
 // The bloom over their logs, and the root of the trie of receipts (yellow paper, sections 4.3.1 and
 // 4.3.2 and appendices B and D). No library that is kept well does the trie without a database.
 

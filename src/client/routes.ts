@@ -1,4 +1,3 @@
-// Answers one question: which routes are there for the client, and where?
 // Made from the declarations: `npx vitest run src/client-routes.test.ts --update` writes it anew.
 
 import type { Absence } from '../contract/answer.ts';

@@ -1,4 +1,3 @@
-// Answers one question: what does a field of an answer rest on.
 // A claim is the only thing that a negative field takes, and `claim` is its only maker.
 
 import { basis, type Partly, Read } from './reading.ts';

@@ -1,4 +1,3 @@
-// Answers one question: when is a literal empty or zero the right thing to write.
 // A fallback literal is forbidden between a source and an answer; each right one has a name here.
 
 /** The count so far of a key that has not been met: counting begins at zero. */

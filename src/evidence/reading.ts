@@ -1,4 +1,3 @@
-// Answers one question: was it looked at, and to what end.
 // A reading was read to its end (Read), stopped early (Part) or was not read (Unread).
 // Only the first has a value that can be taken, so only the first can carry a negative.
 

@@ -1,4 +1,3 @@
-// Answers one question: what do accounts of Ethereum do whose owners are known?
 // Friends, employers, faucets, relayers, bundlers and popular contracts are put in, since those are
 // what joins strangers. How common each is on a chain is a guess; each stands in one table.
 

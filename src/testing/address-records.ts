@@ -1,5 +1,3 @@
-// Answers one question: how does a command in a test read the records of a file.
-
 import { FileUnreadable } from '../command/address-file.ts';
 import { csvRecords } from '../sources/files/csv.ts';
 import { FileFault } from '../sources/files/text-lines.ts';

@@ -1,5 +1,3 @@
-// Answers one question: which address does a test mean. Well-formed, made up, held by nobody.
-
 import { type MadeUpForm, madeUpAddress } from '../world/made-up-address.ts';
 
 const SEED = 'tests';

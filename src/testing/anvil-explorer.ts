@@ -1,6 +1,3 @@
-// Answers one question: what would an Etherscan-V2-compatible explorer tell of a chain on this
-// machine? It indexes what the node itself says: each transaction, its receipt and its call trace.
-
 import { z } from 'zod';
 import { listOrNone, present } from '../evidence/measure.ts';
 import { startStandIn } from '../world/stand-in.ts';

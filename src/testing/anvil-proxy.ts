@@ -1,5 +1,4 @@
-// Answers one question: how does a provider behave that limits, refuses or lies, before a node.
-// It stands in front of a real node and answers in its place where a test's rule says so.
+// A proxy stands in front of a real node and answers in its place where a test's rule says so.
 
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';

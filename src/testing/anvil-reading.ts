@@ -1,4 +1,3 @@
-// Answers one question: which transfers and creations does a node itself tell of its chain.
 // Read apart from the adapter and by other methods (each transaction by itself, its receipt and its
 // call trace), so that the two agree only where both are right.
 

@@ -1,4 +1,3 @@
-// Answers one question: what happens on a test chain, so that everything that may happen does.
 // Tokens, look-alikes, things that are no tokens, contracts made and ended, coins sent by
 // contracts, and failures at each depth.
 

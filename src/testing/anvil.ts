@@ -1,5 +1,5 @@
-// Answers one question: what does a real node say of a chain that a test makes on this machine.
-// It is anvil's own program, of its package; where that is not installed, `anvilPath` says so.
+// The node is anvil's own program, of its package; where that is not installed, `anvilPath` says
+// so.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

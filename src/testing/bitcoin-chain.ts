@@ -1,4 +1,3 @@
-// Answers one question: what is a small chain of Bitcoin, as its node and its exports write it.
 // Everything is made up; the forms are Bitcoin Core's (28.0, `getblock`) and bitcoin-etl's (1.5).
 
 import { createHash } from 'node:crypto';

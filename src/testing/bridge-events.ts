@@ -1,4 +1,3 @@
-// Answers one question: which events do the bridge protocols log, as their source declares them.
 // Each case of bridge-events.json is an event, what moves beside it, and what it then says.
 
 import { readFileSync } from 'node:fs';

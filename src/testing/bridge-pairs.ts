@@ -1,4 +1,3 @@
-// Answers one question: what do both sides of each bridge protocol log of one transfer.
 // The declarations are those of the protocols' sources; bridges.test.ts holds our reading of them
 // against a compiler's logs.
 

@@ -1,7 +1,3 @@
-// Answers one question: what does the trace of a subject say in a world of these transfers and
-// receipts? The registry of every world holds a pool, a vault, a messenger, a providers' pool and a
-// token that bridges itself.
-
 import { Answer } from '../contract/answer.ts';
 import { walletBridges, walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
 import type { ReceiptFacts, RegistryRow } from '../ports/bridges.ts';

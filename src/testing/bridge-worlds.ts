@@ -1,4 +1,3 @@
-// Answers one question: what is planted in the worlds in which somebody deals with bridges.
 // For each fact of the trace what holds that fact alone.
 
 import type { ArrivalLog, DepositStatus, Payment, ReceiptFacts } from '../ports/bridges.ts';

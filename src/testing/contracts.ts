@@ -1,5 +1,5 @@
-// Answers one question: what is the code of the contracts that a test chain runs.
-// They are compiled here, by the compiler's own command, so that no byte of them is taken on trust.
+// The contracts of the tests are compiled here, by the compiler's own command, so that no byte of
+// them is taken on trust.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

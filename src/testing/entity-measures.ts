@@ -1,6 +1,3 @@
-// Answers one question: how often are the links right that the rules of entities draw, and how many
-// do they find, on data whose owners are known? The rules are those that run.
-
 import { collect, listFrom, rowsUnder, tally } from '../evidence/measure.ts';
 import { map, rowsSeen } from '../evidence/reading.ts';
 import {

@@ -1,4 +1,3 @@
-// Answers one question: of what is the world made in which entities are asked about.
 // One subject with a like of its own, a deposit address, a funder and a hot wallet.
 
 import { Reply } from '../contract/answer.ts';

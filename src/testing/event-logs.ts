@@ -1,4 +1,3 @@
-// Answers one question: which log does a contract write for an event of these fields.
 // Encoded by the library that decodes it: what the events mean is held against a real compiler's
 // logs in bridges.test.ts, and against recorded transactions.
 

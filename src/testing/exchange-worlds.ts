@@ -1,4 +1,3 @@
-// Answers one question: what is planted in the worlds in which an address deals with an exchange.
 // In each of them `near` is a hot wallet; the pieces are those of `planted.ts`.
 
 import type { HistoryTransfer } from '../ports/history.ts';

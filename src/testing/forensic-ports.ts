@@ -1,4 +1,3 @@
-// Answers one question: what do the ports say of a few planted facts of one address?
 // A world of the memory adapters in which everything was read to its end unless said otherwise.
 
 import type { MixerContract } from '../ports/accounts.ts';

@@ -1,4 +1,3 @@
-// Answers one question: what is planted in the worlds of chain facts and findings.
 // In each of them one thing is so of `subject`; the pieces are those of `planted.ts`.
 
 import type { HistoryTransfer } from '../ports/history.ts';

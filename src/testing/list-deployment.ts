@@ -1,4 +1,3 @@
-// Answers one question: how does a deployment of the list behave against servers on the wire.
 // The real download, reader, gate, store and snapshot; a test moves the clocks.
 
 import { mkdtemp } from 'node:fs/promises';

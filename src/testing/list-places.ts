@@ -1,4 +1,3 @@
-// Answers one question: how does a refresh treat what a source delivers, told from outside.
 // A place is a mirror without a wire: it serves what a test puts there.
 
 import { read, unread } from '../evidence/reading.ts';

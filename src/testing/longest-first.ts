@@ -1,4 +1,3 @@
-// Answers one question: in which order do the files run.
 // A long file that begins last keeps one worker busy while the others have nothing left to do.
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node';

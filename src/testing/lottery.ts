@@ -1,5 +1,3 @@
-// Answers one question: which numbers does a seed draw, the same on every run?
-
 /** Draws from a seed. */
 export type Lottery = {
   /** A share from 0 (included) to 1. */

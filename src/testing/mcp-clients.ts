@@ -1,4 +1,3 @@
-// Answers one question: how does a real client of either revision of MCP ask a server of tools.
 // The clients are those of the protocol's own libraries: one of today's line, one of the older.
 
 import {

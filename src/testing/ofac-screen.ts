@@ -1,4 +1,3 @@
-// Answers one question: what does the screen of one address say in a world of a few transfers.
 // The handler over the memory adapters, its envelope held against the route's own declaration.
 
 import type { z } from 'zod';

@@ -1,4 +1,3 @@
-// Answers one question: against which PostgreSQL do the tests of the control store run.
 // A server that EXHIBIT_TEST_POSTGRES_URL names, or one started here from the installed binaries;
 // and empty directories of the embedded engine, copied from one that is created once.
 

@@ -1,5 +1,3 @@
-// Answers one question: what did a command write. For tests of commands.
-
 import type { Command, Io } from '../command/command.ts';
 import { type CommandRequest, findCommand, runCommand } from '../operator/operate.ts';
 

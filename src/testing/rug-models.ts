@@ -1,5 +1,3 @@
-// Answers one question: which rug models and which launches to learn from do tests use?
-
 import { createHash } from 'node:crypto';
 import { DAY_S, HOUR_S } from '../chain/time.ts';
 import type { TrainingRow } from '../features/rug-model/examples.ts';

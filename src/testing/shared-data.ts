@@ -1,5 +1,3 @@
-// Answers one question: where is the real data that some tests read, beside the repository.
-
 import { resolve } from 'node:path';
 
 const named = process.env['EXHIBIT_TEST_DATA'];

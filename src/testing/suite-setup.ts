@@ -1,5 +1,4 @@
-// Answers one question: can the suite run as it was asked to, and where does it keep its files.
-// It fails at once where named data is absent, so that a run cannot pass by leaving tests out.
+// A run fails at once where named data is absent, so that a run cannot pass by leaving tests out.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';

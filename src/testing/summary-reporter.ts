@@ -1,4 +1,3 @@
-// Answers one question: how did the suite end, and what did it leave out, and why.
 // Nothing is skipped silently: every skipped test is counted under its reason before the last line.
 
 import { existsSync } from 'node:fs';

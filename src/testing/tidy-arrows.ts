@@ -1,4 +1,3 @@
-// Answers one question: does an import follow one of the arrows of the house.
 // And: can every file be reached from where the product begins.
 
 import { isBuiltin } from 'node:module';

@@ -1,4 +1,3 @@
-// Answers one question: what does each forbidden form look like, and what is its right twin.
 // Texts, never run. What the rules look for in a whole line is put together from two halves.
 
 /**

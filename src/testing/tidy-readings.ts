@@ -1,4 +1,3 @@
-// Answers one question: does a form let silence, or what is absent, become an empty answer.
 // Whether a literal is right cannot be seen from its form: each right one has a name in
 // `evidence/measure.ts`.
 

@@ -1,4 +1,3 @@
-// Answers one question: does a file write what the house forbids.
 // Each rule looks at one form; `tidy-fixtures.ts` has the form and its right twin.
 
 import {

@@ -1,4 +1,3 @@
-// Answers one question: has a file the shape that the house gives its files.
 // Names, sizes, comments: nothing here asks what the code does.
 
 import { basename, dirname } from 'node:path';

@@ -1,5 +1,4 @@
-// Answers one question: what does a source file hold, as a tree whose nodes are easily asked.
-// It reads and parses; the rules are in the files beside it.
+// This file reads and parses; the rules are in the files beside it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';

@@ -1,4 +1,3 @@
-// Answers one question: what do Bitcoin wallets of different habits make, whose owners are known?
 // Coins are kept account of, so that every input spends what an output paid. How common a habit is
 // on the chain is a guess; each stands in one table.
 

@@ -1,4 +1,3 @@
-// Answers one question: in which worlds is a route asked, and what is planted in each.
 // An empty one, and for each fact one that holds that fact and nothing else.
 
 import { otherForms, parseKnownAddress } from '../chain/address.ts';

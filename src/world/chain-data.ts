@@ -1,4 +1,3 @@
-// Answers one question: what happened on the simulated chains up to a second?
 // The same for the same seed, and growing with the clock: transfers among made-up wallets, address
 // poisoning, an exchange, a hub, and wallets that stand one and two hops from a listed address.
 

@@ -1,5 +1,3 @@
-// Answers one question: what does a simulated chain hold, whoever serves it.
-
 /** A movement of value as an explorer's index holds it. Addresses in lower case. */
 export type ExplorerRow = {
   readonly kind: 'native' | 'internal' | 'token';

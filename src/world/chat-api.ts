@@ -1,4 +1,3 @@
-// Answers one question: how do Slack, Discord and Telegram behave on the wire?
 // A stand-in for tests and the simulated world: it takes credentials of any good form, keeps what
 // was posted, and has the faults of the platforms on demand, each in their own format.
 

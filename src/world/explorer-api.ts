@@ -1,4 +1,3 @@
-// Answers one question: how do explorers behave on the wire, in both dialects?
 // A stand-in for tests and the simulated world: Etherscan V2 at `/v2/api`, Blockscout instances at
 // `/blockscout/CHAIN_ID`, their words for nothing, their errors as HTTP 200, their windows, and
 // their faults on demand, at any call.

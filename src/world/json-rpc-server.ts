@@ -1,4 +1,3 @@
-// Answers one question: where do the nodes of the simulated chains listen?
 // At `/rpc/CHAIN_ID` of a stand-in for tests and the simulated world. A re-org replaces the hashes
 // of the newest blocks; the chain's facts stay, in blocks of other hashes.
 

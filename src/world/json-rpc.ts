@@ -1,4 +1,3 @@
-// Answers one question: what does a node of a simulated chain answer over JSON-RPC?
 // A stand-in for tests and the simulated world: blocks, logs, receipts and both kinds of trace that
 // agree with what the explorers tell, re-orgs of a chosen depth, and faults on demand.
 

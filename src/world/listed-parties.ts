@@ -1,4 +1,3 @@
-// Answers one question: which made-up parties stand on the simulated sanctions list on a day.
 // About 1,100 addresses under some 520 parties, the same for the same seed and issue. Every third
 // day brings an issue that adds a few addresses and lets the oldest of such additions go.
 

@@ -1,4 +1,3 @@
-// Answers one question: which address does the simulated world make up for this name.
 // Well-formed for its network, drawn from a digest of a seed and a name: nobody holds its key.
 
 import { createHash } from 'node:crypto';

@@ -1,4 +1,3 @@
-// Answers one question: how does a DefiLlama-compatible price API behave on the wire?
 // A stand-in for tests and the simulated world. A coin without a market is missing from its answer,
 // with HTTP 200; its faults come on demand.
 

@@ -1,4 +1,3 @@
-// Answers one question: how does the publisher of the sanctions list behave on the wire.
 // A stand-in for tests and the simulated world: its real paths, a redirect to an expiring link, its
 // refusal of a User-Agent that is no browser's, its validators, and its faults on demand.
 

@@ -1,6 +1,5 @@
-// Answers one question: what would the sanctions publisher deliver for these parties.
-// It writes the publisher's SDN XML and SDN advanced XML, in their current namespaces and with
-// their line structure, and zips them. The same input gives the same bytes.
+// The simulated publisher writes the publisher's SDN XML and SDN advanced XML, in their current
+// namespaces and with their line structure, and zips them. The same input gives the same bytes.
 
 import { crc32, deflateRawSync } from 'node:zlib';
 

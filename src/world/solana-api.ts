@@ -1,4 +1,3 @@
-// Answers one question: how does a Solana node behave on the wire?
 // A stand-in for tests and the simulated world: the launches of the world as JSON-RPC in the
 // encoding `json`, lists newest first with `before`, `until` and `limit`, and faults on demand.
 

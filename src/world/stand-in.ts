@@ -1,5 +1,3 @@
-// Answers one question: what do the stand-ins do alike on the wire, whomever they stand in for.
-
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 /** The part of a server that is one stand-in: answers its paths, and says whether it did. */

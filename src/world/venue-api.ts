@@ -1,4 +1,3 @@
-// Answers one question: how does a DexScreener-compatible venue behave on the wire?
 // A stand-in for tests and the simulated world: all pools of a token as one bare list, an empty one
 // for a token that it does not list, and faults on demand.
 

@@ -1,4 +1,3 @@
-// Answers one question: may this publication replace the list in force.
 // Pure rules of date and size; those of size come last. It does not read, store or override: an
 // operator may accept a file that only a rule of size refuses.
 

@@ -1,6 +1,5 @@
-// Answers one question: what becomes of a file that a source of the list delivered.
-// It is the list in force, was refused before, is refused now, or replaces the list. A refusal is
-// remembered with what it was judged by, so that nothing is read twice to the same end.
+// A file is the list in force, was refused before, is refused now, or replaces the list. A refusal
+// is remembered with what it was judged by, so that nothing is read twice to the same end.
 
 import { startOfDay } from '../../chain/time.ts';
 import { Read, type Reading } from '../../evidence/reading.ts';

@@ -1,4 +1,3 @@
-// Answers one question: what does a running service hold of one address.
 // Each part is shown with what it rests on; a part that was not checked says so and exits 3.
 
 import { z } from 'zod';

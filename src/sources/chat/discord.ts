@@ -1,6 +1,5 @@
-// Answers one question: how is Discord told, by a webhook?
-// It is always waited for: without, it answers 204 to what it then drops. Its markdown is escaped
-// and nobody is mentioned, whatever a text holds.
+// A webhook is always waited for: without, Discord answers 204 to what it then drops. Its markdown
+// is escaped and nobody is mentioned, whatever a text holds.
 
 import { z } from 'zod';
 import type { ChatPost, ChatTarget, PostEnd, TargetFacts } from '../../ports/integrations.ts';

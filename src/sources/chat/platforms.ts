@@ -1,5 +1,3 @@
-// Answers one question: which platform is told by a target, and in whose words does it answer?
-
 import { read } from '../../evidence/reading.ts';
 import type {
   ChatPlatform,

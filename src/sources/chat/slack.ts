@@ -1,4 +1,3 @@
-// Answers one question: how is Slack told, by an incoming webhook or by a bot?
 // Texts are plain ones, so that nothing in them is markup. A webhook answers words, and `ok` alone
 // is one that it took; the interface of bots answers 200 whatever happened.
 

@@ -1,4 +1,3 @@
-// Answers one question: how is Telegram told, by a bot?
 // In its HTML, where three characters alone are escaped. A group that became a supergroup has
 // another id, which its refusal names.
 

@@ -1,4 +1,3 @@
-// Answers one question: what does an EVM node say of its blocks, over JSON-RPC.
 // A block is told by header, receipts, logs and traces that all bear its one hash, and counts only
 // where its receipts prove it whole. It refuses a node of another chain, and takes neither null nor
 // a refusal for an empty block.

@@ -1,4 +1,3 @@
-// Answers one question: what does a JSON-RPC server answer to each of several calls.
 // A call is answered with a result or with the server's own error; whatever is neither (HTML, a
 // missing answer, silence) is a fault and never a result. It waits where it is told to wait.
 

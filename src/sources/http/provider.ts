@@ -1,4 +1,3 @@
-// Answers one question: may this provider be asked now, and may this request still ask?
 // A rate for each provider, a rest for one that keeps failing, a budget for each request. It
 // refuses to turn a question that was not asked into an answer: whatever stops one is thrown.
 

@@ -1,4 +1,3 @@
-// Answers one question: what does the publisher's SDN XML (the legacy format) say.
 // A crypto address is an `id` whose type begins with the address label. A file whose declared
 // record count differs from its entries is refused: that count is how this format shows its end.
 // What could lose an address refuses the file; what else an entry lacks is left open, with a note.

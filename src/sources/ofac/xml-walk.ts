@@ -1,4 +1,3 @@
-// Answers one question: what do the elements that matter say, in a document of any length.
 // A grammar of places names them; all else is passed over, and refused where it holds what only a
 // place may hold. It keeps nothing, and it refuses a document that is not XML, declares a type, is
 // nested or stretched beyond reason, or never ends.

@@ -1,4 +1,3 @@
-// Answers one question: how are deployer records and the queue of walks kept in the control store.
 // A record is one row, written in one statement: a process that is killed leaves the record before,
 // or none. The database tells the time of the queue, so that any process can take a lost walk over.
 

@@ -1,4 +1,3 @@
-// Answers one question: what did the followers of chains tell of themselves last, and since when?
 // The database's clock dates every report, and notices those who tell nothing any more.
 
 import { z } from 'zod';

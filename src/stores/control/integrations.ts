@@ -1,4 +1,3 @@
-// Answers one question: how are the integrations of memberships kept in the control database?
 // Each change is one transaction with its line in the log of changes.
 
 import type { Actor } from '../../ports/access.ts';

@@ -1,4 +1,3 @@
-// Answers one question: who holds a lease, by the control database and its own clock.
 // The clocks of the processes do not matter: only the database tells the time.
 
 import { z } from 'zod';

@@ -1,4 +1,3 @@
-// Answers one question: how is an allowance counted in the control database.
 // Charges that wait together are one statement, stored before any of them is answered.
 // It refuses to grant past the limit: the statement itself decides, under the row's lock.
 

@@ -1,4 +1,3 @@
-// Answers one question: which rug models were published here, and which is in force?
 // The artefact in force is parsed once a publication; what cannot be used is unread, by name.
 
 import { read, unread } from '../../evidence/reading.ts';

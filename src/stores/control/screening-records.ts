@@ -1,5 +1,3 @@
-// Answers one question: how are records of screens kept in the control store?
-
 import { randomBytes } from 'node:crypto';
 import {
   type NewRecord,

@@ -1,4 +1,3 @@
-// Answers one question: how are signed-in browsers kept in the control database.
 // Each look-up asks the table, so that a session that was ended opens nothing at once, everywhere.
 
 import type { BrowserSession, SessionStore } from '../../ports/access.ts';

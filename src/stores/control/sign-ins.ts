@@ -1,5 +1,3 @@
-// Answers one question: how are codes, used links and tries to sign in kept?
-
 import type { SecretHash, SignInStore } from '../../ports/access.ts';
 import {
   type ControlContext,

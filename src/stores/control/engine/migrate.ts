@@ -1,4 +1,3 @@
-// Answers one question: does the control store have the tables that this version expects.
 // One set of files for both engines, applied in order, each once, all or none.
 // It refuses a changed file, an unknown one, and a store that belongs to another deployment.
 

@@ -1,4 +1,3 @@
-// Answers one question: how does a data directory of the embedded PostgreSQL come to be.
 // A process of its own: creating takes several hundred megabytes, which its exit gives back.
 
 import { chmod, rename, rm } from 'node:fs/promises';

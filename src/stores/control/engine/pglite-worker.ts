@@ -1,4 +1,3 @@
-// Answers one question: how does the embedded PostgreSQL run beside the event loop.
 // A worker thread holds the engine and runs one statement at a time, in the order received.
 // It refuses to go on after a fault of the engine itself: it says so and ends.
 

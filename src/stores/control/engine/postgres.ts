@@ -1,4 +1,3 @@
-// Answers one question: how is the control store kept on a PostgreSQL server.
 // A bounded pool; a lost server is StoreUnavailable for as long as it is lost, and no longer.
 // It refuses to repeat what the server says of the connection: hosts, users and databases.
 

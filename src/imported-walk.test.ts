@@ -18,7 +18,7 @@ import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { listedEntry, walkedPorts } from './testing/walked-world.ts';
-import { madeUpAddress } from './world/made-up-address.ts';
+import { inventAddress } from './world/made-up-address.ts';
 
 const REAL = join(SHARED_DATA, 'raphtory/transactions_03300000_03399999_small.csv.gz');
 const NOW = 1_800_000_000;
@@ -32,7 +32,7 @@ const COLUMNS =
 /** Writes an export of our own making: some deal with many, each seventh transfer is of nothing. */
 function madeUpExport(folder: string): string {
   const draw = (seed: number, below: number) => Math.floor(((seed * 0.618_034) % 1) * below);
-  const party = (n: number) => madeUpAddress('imported-walk', 'evm', String(n));
+  const party = (n: number) => inventAddress('imported-walk', 'evm', String(n));
   const rows = Array.from({ length: 4_000 }, (_, n) => {
     const [from, to] = [party(draw(n * n + 1, 2_500)), party(draw(n * 7 + 3, 2_500))];
     const [block, hash] = [3_300_000 + n, (n + 1).toString(16).padStart(64, '0')];

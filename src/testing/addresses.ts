@@ -1,10 +1,10 @@
-import { type MadeUpForm, madeUpAddress } from '../world/made-up-address.ts';
+import { inventAddress, type MadeUpForm } from '../world/made-up-address.ts';
 
 const SEED = 'tests';
 
 /** The address of a name in tests; the same name is the same address, for ever. */
 export function addressNamed(form: MadeUpForm, name: string): string {
-  return madeUpAddress(SEED, form, name);
+  return inventAddress(SEED, form, name);
 }
 
 /** An EVM address in lower case by name. */

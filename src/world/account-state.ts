@@ -4,10 +4,10 @@
 import type { WorldChains } from './chain-types.ts';
 import { deployedAnswer, deployedCode, deployedCreations } from './deployers.ts';
 import { WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 
 function makeUp(name: string): string {
-  return madeUpAddress(WORLD_SEED, 'evm', name);
+  return inventAddress(WORLD_SEED, 'evm', name);
 }
 
 /** The addresses of the forensic record that the documentation names. */

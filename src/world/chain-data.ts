@@ -10,7 +10,7 @@ import { deployerRows, launchRows } from './deployers.ts';
 import { evmLaunchesIn } from './evm-launches.ts';
 import { SANDBOX_LABELLED } from './labels.ts';
 import { SANDBOX_PARTY, WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 
 /** The first second of every simulated chain, which is its block 0. */
 export const WORLD_GENESIS_S = Date.UTC(2026, 0, 1) / 1_000;
@@ -26,7 +26,7 @@ const PACE: Readonly<Record<EvmChainName, { readonly blockS: number; readonly ev
 };
 
 function wallet(name: string): string {
-  return madeUpAddress(WORLD_SEED, 'evm', name);
+  return inventAddress(WORLD_SEED, 'evm', name);
 }
 
 /** The wallets that the documentation names: what a walk of each comes to. */
@@ -75,20 +75,20 @@ export function worldChains(now: () => number, seed: string): WorldChains {
   const chains = new Map(
     EVM_CHAINS.map((name) => [Number(CHAINS[name].chain_id), simulateChain(name, seed, now)]),
   );
-  const of = (chainId: number) => chains.get(chainId);
+  const chainOf = (chainId: number) => chains.get(chainId);
   return {
-    headOf: (chainId) => Math.max(0, Number(of(chainId)?.blockAt(now()))),
-    timeOf: (chainId, block) => Number(of(chainId)?.timeOf(block)),
+    headOf: (chainId) => Math.max(0, Number(chainOf(chainId)?.blockAt(now()))),
+    timeOf: (chainId, block) => Number(chainOf(chainId)?.timeOf(block)),
     rowsOf: (chainId, address) => {
-      const chain = of(chainId);
+      const chain = chainOf(chainId);
       return chain === undefined ? [] : chain.rowsOf(address);
     },
     rowsOfToken: (chainId, token) => {
-      const chain = of(chainId);
+      const chain = chainOf(chainId);
       return chain === undefined ? [] : chain.rowsOfToken(token);
     },
     rowsIn: (chainId, from, to) => {
-      const chain = of(chainId);
+      const chain = chainOf(chainId);
       return chain === undefined ? [] : chain.rowsIn(from, to);
     },
   };
@@ -236,11 +236,11 @@ function partyOf(seed: string, drawn: number): string {
   const share = drawn / UINT32;
   if (share < EXCHANGE_SHARE) return SANDBOX_LABELLED.hot;
   const spread = (share - EXCHANGE_SHARE) / (1 - EXCHANGE_SHARE);
-  return madeUpAddress(seed, 'evm', `world wallet ${Math.floor(WALLETS * spread * spread)}`);
+  return inventAddress(seed, 'evm', `world wallet ${Math.floor(WALLETS * spread * spread)}`);
 }
 
 function tokenOf(seed: string, n: number): NonNullable<ExplorerRow['token']> {
-  const address = madeUpAddress(seed, 'evm', `world token ${n}`);
+  const address = inventAddress(seed, 'evm', `world token ${n}`);
   return { address, symbol: `MADE${n}`, decimals: n % 2 === 0 ? 6 : 18 };
 }
 
@@ -251,7 +251,7 @@ function sandboxRows(seed: string): Draft[] {
   const suspect = listed.address.toLowerCase();
   const { oneHop, twoHops, between, quiet, poisoned, hub, depositor, deposit } = SANDBOX_WALLETS;
   let n = 0;
-  const paid = (from: string, to: string, value: bigint): Draft => {
+  const pay = (from: string, to: string, value: bigint): Draft => {
     n += 1;
     const at = WORLD_GENESIS_S + DAY_S + n * 60;
     const tx = txOf(seed, 'ethereum', `sandbox ${n}`);
@@ -259,56 +259,56 @@ function sandboxRows(seed: string): Draft[] {
   };
   const friends = [1, 2, 3].map((i) => wallet(`sandbox quiet friend ${i}`));
   const crowd = Array.from({ length: HUB_COUNTERPARTIES }, (_, i) => wallet(`sandbox crowd ${i}`));
-  const bait = { ...paid(poisoned, suspect, 0n), kind: 'token', token: tokenOf(seed, 0) } as const;
+  const bait = { ...pay(poisoned, suspect, 0n), kind: 'token', token: tokenOf(seed, 0) } as const;
   return [
-    paid(oneHop, suspect, 2n * WEI),
-    paid(between, suspect, 3n * WEI),
-    paid(between, twoHops, WEI / 2n),
-    ...friends.map((friend) => paid(quiet, friend, WEI)),
-    paid(wallet('sandbox payer'), poisoned, WEI),
+    pay(oneHop, suspect, 2n * WEI),
+    pay(between, suspect, 3n * WEI),
+    pay(between, twoHops, WEI / 2n),
+    ...friends.map((friend) => pay(quiet, friend, WEI)),
+    pay(wallet('sandbox payer'), poisoned, WEI),
     bait,
-    ...crowd.map((other) => paid(hub, other, WEI / 100n)),
-    paid(depositor, deposit, 2n * WEI),
-    paid(deposit, SANDBOX_LABELLED.hot, (199n * WEI) / 100n),
-    paid(SANDBOX_LABELLED.hot, depositor, WEI),
-    ...bridgeRows(paid, tokenOf(seed, 0)),
-    ...scoredRows(paid, suspect),
-    ...customerRows(paid),
+    ...crowd.map((other) => pay(hub, other, WEI / 100n)),
+    pay(depositor, deposit, 2n * WEI),
+    pay(deposit, SANDBOX_LABELLED.hot, (199n * WEI) / 100n),
+    pay(SANDBOX_LABELLED.hot, depositor, WEI),
+    ...bridgeRows(pay, tokenOf(seed, 0)),
+    ...scoredRows(pay, suspect),
+    ...customerRows(pay),
     ...deployerRows(WORLD_GENESIS_S + 2 * DAY_S),
   ];
 }
 
-type Paid = (from: string, to: string, value: bigint) => Draft;
+type Pay = (from: string, to: string, value: bigint) => Draft;
 
 /** What one customer paid into one deposit address from two wallets. */
-function customerRows(paid: Paid): Draft[] {
+function customerRows(pay: Pay): Draft[] {
   const { customer, customersOther, customersDeposit } = SANDBOX_WALLETS;
   return [customer, customersOther].flatMap((from) => [
-    paid(from, customersDeposit, WEI),
-    paid(customersDeposit, SANDBOX_LABELLED.hot, (99n * WEI) / 100n),
+    pay(from, customersDeposit, WEI),
+    pay(customersDeposit, SANDBOX_LABELLED.hot, (99n * WEI) / 100n),
   ]);
 }
 
 /** What the scored wallet was funded with, and whom it paid. */
-function scoredRows(paid: Paid, suspect: string): Draft[] {
+function scoredRows(pay: Pay, suspect: string): Draft[] {
   const { scored, flagged, proxy } = SANDBOX_SCORED;
   return [
-    paid(suspect, scored, 3n * WEI),
-    paid(scored, WORLD_MIXER, WEI),
-    paid(scored, flagged, WEI / 2n),
-    paid(flagged, proxy, 0n),
+    pay(suspect, scored, 3n * WEI),
+    pay(scored, WORLD_MIXER, WEI),
+    pay(scored, flagged, WEI / 2n),
+    pay(flagged, proxy, 0n),
   ];
 }
 
 /** What the bridged wallet sent to bridges, what came back, and what a message cost it. */
-function bridgeRows(paid: Paid, token: NonNullable<ExplorerRow['token']>): Draft[] {
+function bridgeRows(pay: Pay, token: NonNullable<ExplorerRow['token']>): Draft[] {
   const { bridged } = SANDBOX_WALLETS;
   const { celer, wormhole, wormholeCore } = BRIDGES;
   return [
-    paid(wallet('sandbox bridge payer'), bridged, 2n * WEI),
-    paid(bridged, celer, WEI),
-    { ...paid(bridged, wormhole, 250_000_000n), kind: 'token', token },
-    { ...paid(celer, bridged, WEI / 3n), kind: 'internal' },
-    paid(bridged, wormholeCore, WEI / 1_000n),
+    pay(wallet('sandbox bridge payer'), bridged, 2n * WEI),
+    pay(bridged, celer, WEI),
+    { ...pay(bridged, wormhole, 250_000_000n), kind: 'token', token },
+    { ...pay(celer, bridged, WEI / 3n), kind: 'internal' },
+    pay(bridged, wormholeCore, WEI / 1_000n),
   ];
 }

@@ -112,12 +112,12 @@ const TELEGRAM_CALL = /^\/bot(\d+:[\w-]+)\/(getMe|getChat|sendMessage)$/;
 function telegramReply({ path, body }: ChatRequest, fault: ChatFault | null): Reply | null {
   const [, , method] = TELEGRAM_CALL.exec(path) ?? [];
   if (method === undefined) return null;
-  const failed = (code: number, description: string, parameters?: object) =>
+  const fail = (code: number, description: string, parameters?: object) =>
     json(code, { ok: false, error_code: code, description, parameters });
-  if (fault === 'revoked') return failed(401, 'Unauthorized');
+  if (fault === 'revoked') return fail(401, 'Unauthorized');
   if (fault === 'rate-limited') {
     const said = `Too Many Requests: retry after ${RETRY_S}`;
-    return failed(429, said, { retry_after: RETRY_S });
+    return fail(429, said, { retry_after: RETRY_S });
   }
   if (method === 'getMe') {
     const me = { id: 1, is_bot: true, first_name: 'Exhibit', username: 'exhibit_bot' };
@@ -127,10 +127,10 @@ function telegramReply({ path, body }: ChatRequest, fault: ChatFault | null): Re
   if (method === 'getChat') {
     return json(200, { ok: true, result: { id: chat, type: 'group', title: 'Made-up group' } });
   }
-  if (fault === 'refused') return failed(400, "Bad Request: can't parse entities");
+  if (fault === 'refused') return fail(400, "Bad Request: can't parse entities");
   if (fault === 'moved' && String(chat) !== String(MOVED_CHAT)) {
     const said = 'Bad Request: group chat was upgraded to a supergroup chat';
-    return failed(400, said, { migrate_to_chat_id: MOVED_CHAT });
+    return fail(400, said, { migrate_to_chat_id: MOVED_CHAT });
   }
   return json(200, { ok: true, result: { message_id: 1, date: 1, chat: { id: chat } } });
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { DAY_S, formatIsoTime, HOUR_S } from '../chain/time.ts';
 import { WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 
 const WALLETS = 800;
 const LAUNCHES_PER_WALLET_MAX = 12;
@@ -24,11 +24,11 @@ const SANDBOX_LAUNCHED = Date.UTC(2026, 0, 15) / 1_000;
 /** The wallets that the documentation names, and what stands on record of them. */
 export const SANDBOX_LAUNCHERS = {
   /** Every settled launch died. */
-  flagged: madeUpAddress(WORLD_SEED, 'solana', 'sandbox launcher flagged'),
+  flagged: inventAddress(WORLD_SEED, 'solana', 'sandbox launcher flagged'),
   /** Some settled launches are still listed. */
-  record: madeUpAddress(WORLD_SEED, 'solana', 'sandbox launcher record'),
+  record: inventAddress(WORLD_SEED, 'solana', 'sandbox launcher record'),
   /** Launched an hour ago: nothing has settled. */
-  unsettled: madeUpAddress(WORLD_SEED, 'solana', 'sandbox launcher unsettled'),
+  unsettled: inventAddress(WORLD_SEED, 'solana', 'sandbox launcher unsettled'),
 } as const;
 
 /** The launch corpus of the simulated world at a time (Unix seconds), one JSON object a line. */
@@ -63,7 +63,7 @@ function sandboxLines(wallet: string, listed: readonly boolean[], hour: number):
 }
 
 function walletLines(seed: string, wallet: number, hour: number): string[] {
-  const deployer = madeUpAddress(seed, 'solana', `launcher ${wallet}`);
+  const deployer = inventAddress(seed, 'solana', `launcher ${wallet}`);
   const count = 1 + (draw(seed, `launches of ${wallet}`) % LAUNCHES_PER_WALLET_MAX);
   return Array.from({ length: count }, (_, i) => {
     const ago = draw(seed, `launch ${wallet} ${i}`) % SPAN_S;
@@ -78,7 +78,7 @@ function walletLines(seed: string, wallet: number, hour: number): string[] {
 }
 
 function mintOf(seed: string, deployer: string, launch: string): string {
-  return madeUpAddress(seed, 'solana', `mint ${deployer} ${launch}`);
+  return inventAddress(seed, 'solana', `mint ${deployer} ${launch}`);
 }
 
 function line(

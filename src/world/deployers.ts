@@ -6,11 +6,11 @@ import { createHash } from 'node:crypto';
 import type { ExplorerRow } from './chain-types.ts';
 import { type EvmLaunch, evmLaunchAt, evmLaunchPools } from './evm-launches.ts';
 import { WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 import type { WorldPool } from './venue-api.ts';
 
 function makeUp(name: string): string {
-  return madeUpAddress(WORLD_SEED, 'evm', name);
+  return inventAddress(WORLD_SEED, 'evm', name);
 }
 
 /** The deployers that the documentation names. */

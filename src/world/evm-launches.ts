@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { HOUR_S } from '../chain/time.ts';
 import { WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 import type { WorldPool } from './venue-api.ts';
 
 /** Seconds between two launches. */
@@ -39,11 +39,11 @@ function launchOf(n: number): EvmLaunch {
   const made: EvmLaunch = {
     n,
     at,
-    address: madeUpAddress(WORLD_SEED, 'evm', `launched contract ${n}`),
-    maker: madeUpAddress(WORLD_SEED, 'evm', `contract launcher ${wallet}`),
+    address: inventAddress(WORLD_SEED, 'evm', `launched contract ${n}`),
+    maker: inventAddress(WORLD_SEED, 'evm', `contract launcher ${wallet}`),
     tx: `0x${digest(`tx ${n}`).toString('hex')}`,
     diesAt: lives ? null : at + HOUR_S / 4 + (draw(`dies ${n}`) % (3 * HOUR_S)),
-    pool: madeUpAddress(WORLD_SEED, 'evm', `pool of launch ${n}`),
+    pool: inventAddress(WORLD_SEED, 'evm', `pool of launch ${n}`),
     poolTx: `0x${digest(`pool tx ${n}`).toString('hex')}`,
     poolWei: pooledWei(n, lives ? POOLED_GWEI.lives : POOLED_GWEI.dies),
   };

@@ -77,14 +77,14 @@ export type StartedNodes = {
 export async function startNodes(chains: WorldChains): Promise<StartedNodes> {
   let fault: NodeFaultName | null = null;
   const reorgs = new Map<number, number[]>();
-  const of = (chainId: number): number[] => {
+  const headsOf = (chainId: number): number[] => {
     const known = reorgs.get(chainId);
     if (known !== undefined) return known;
     const made: number[] = [];
     reorgs.set(chainId, made);
     return made;
   };
-  const part = nodesPart({ chains, fault: () => fault, reorgs: of });
+  const part = nodesPart({ chains, fault: () => fault, reorgs: headsOf });
   const { origin, close } = await startStandIn(part);
   return {
     url: (chainId) => new URL(`${origin}/rpc/${chainId}`),
@@ -93,7 +93,7 @@ export async function startNodes(chains: WorldChains): Promise<StartedNodes> {
     },
     reorg: (chainId, depth) => {
       if (!(depth >= 1 && depth <= REORG_DEPTH_MAX)) throw new RangeError('a depth of 1 to 64');
-      of(chainId).push(chains.headOf(chainId) - depth);
+      headsOf(chainId).push(chains.headOf(chainId) - depth);
     },
     close,
   };

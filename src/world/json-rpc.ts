@@ -11,7 +11,7 @@ import {
 import { answerCall, balanceAt, codeAt, nonceAt, storageAt } from './account-state.ts';
 import type { ExplorerRow, WorldChains } from './chain-types.ts';
 import { WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 
 /** The faults that a node can be given, beside going through a re-org. */
 export const RPC_FAULTS = [
@@ -201,7 +201,7 @@ function transactionsIn(options: NodeOptions, block: number): WorldTransaction[]
       firstLog,
       rows,
       // A transfer that no party signed was sent by a poisoner of address books.
-      from: own === undefined ? madeUpAddress(WORLD_SEED, 'evm', 'world poisoner') : own.from,
+      from: own === undefined ? inventAddress(WORLD_SEED, 'evm', 'world poisoner') : own.from,
       to: own === undefined ? String(token?.address) : own.to,
       value: own === undefined ? 0n : own.value,
       success: own === undefined || own.success !== false,

@@ -2,7 +2,7 @@
 // The same for the same seed, as a CSV file in the importer's own format. Every name is made up.
 
 import { WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 
 const EXCHANGES = [
   'Exemplar',
@@ -43,9 +43,9 @@ const WALLETS = [
 
 /** The labelled addresses that the documentation names. */
 export const SANDBOX_LABELLED = {
-  hot: madeUpAddress(WORLD_SEED, 'evm', 'sandbox exchange hot'),
-  cold: madeUpAddress(WORLD_SEED, 'bitcoin', 'sandbox exchange cold'),
-  deposit: madeUpAddress(WORLD_SEED, 'evm', 'sandbox exchange deposit'),
+  hot: inventAddress(WORLD_SEED, 'evm', 'sandbox exchange hot'),
+  cold: inventAddress(WORLD_SEED, 'bitcoin', 'sandbox exchange cold'),
+  deposit: inventAddress(WORLD_SEED, 'evm', 'sandbox exchange deposit'),
 } as const;
 
 const HEADER = 'chain,address,entity,label,role,confidence,first_seen';
@@ -66,7 +66,7 @@ function walletsOf(seed: string, exchange: string): string[] {
   return WALLETS.flatMap(({ form, chain, role, count }) =>
     Array.from({ length: count }, (_, i) => {
       const name = `label ${exchange} ${chain} ${role} ${i}`;
-      return row(chain, madeUpAddress(seed, form, name), exchange, role, i + 1);
+      return row(chain, inventAddress(seed, form, name), exchange, role, i + 1);
     }),
   );
 }

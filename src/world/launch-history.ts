@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { DAY_S, formatIsoDate, HOUR_S } from '../chain/time.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 
 const DEPLOYERS = 200;
 const LAUNCHES_EACH = 8;
@@ -30,12 +30,12 @@ export function worldLaunchHistoryCsv(seed: string): string {
 }
 
 function launchesOf(seed: string, at: number): string[] {
-  const deployer = madeUpAddress(seed, 'evm', `history deployer ${at}`);
+  const deployer = inventAddress(seed, 'evm', `history deployer ${at}`);
   const share = drawer(seed, `history of ${at}`);
   const until = formatIsoDate(OBSERVED_UNTIL);
   let launchedAt = FIRST + Math.floor(share() * (LAST - FIRST));
   return Array.from({ length: LAUNCHES_EACH }, (_, launch) => {
-    const token = madeUpAddress(seed, 'evm', `history token ${at} ${launch}`);
+    const token = inventAddress(seed, 'evm', `history token ${at} ${launch}`);
     const lives = at % LOSES_EVERY !== 0 && share() < 1 / 2;
     const diedAt = Math.floor(launchedAt + HOUR_S / 4 + share() * 3 * HOUR_S);
     const fate = lives ? ['live', ''] : ['died', diedAt];

@@ -2,7 +2,7 @@
 // day brings an issue that adds a few addresses and lets the oldest of such additions go.
 
 import { DAY_S, formatIsoDate } from '../chain/time.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 import type { WorldParty, WorldPublication } from './sdn-publication.ts';
 
 /** The seed of the simulated world unless another is named. */
@@ -59,7 +59,7 @@ export const SANDBOX_PARTY: WorldParty = {
 function sandbox(
   form: 'evm_checksum' | 'solana' | 'bitcoin' | 'bitcoin_bech32' | 'tron' | 'monero',
 ) {
-  return madeUpAddress(WORLD_SEED, form, 'sandbox');
+  return inventAddress(WORLD_SEED, form, 'sandbox');
 }
 
 /** The issue that is the newest at a time (Unix seconds). */
@@ -90,7 +90,7 @@ function makeUpStanding(seed: string): WorldParty[] {
   const rows = STANDING.flatMap(({ form, currency, count }) =>
     Array.from({ length: count }, (_, i) => ({
       currency,
-      address: madeUpAddress(seed, form, `${currency} ${i}`),
+      address: inventAddress(seed, form, `${currency} ${i}`),
     })),
   );
   const holders = Math.ceil(rows.length / ADDRESSES_PER_PARTY);
@@ -127,7 +127,7 @@ function recentParties(seed: string, issue: number): WorldParty[] {
     listed_on: dayOfIssue(brought),
     addresses: Array.from({ length: ADDED_PER_ISSUE }, (_, i) => ({
       currency: 'ETH',
-      address: madeUpAddress(seed, 'evm', `issue ${brought} ${i}`),
+      address: inventAddress(seed, 'evm', `issue ${brought} ${i}`),
     })),
   }));
 }

@@ -22,7 +22,7 @@ const ACCOUNT_BYTES = 20;
 const VERSION = { bitcoin: [0x00], litecoin: [0x30], dash: [0x4c], zcash: [0x1c, 0xb8] } as const;
 
 /** The same seed, form and name give the same address, for ever. */
-export function madeUpAddress(seed: string, form: MadeUpForm, name: string): string {
+export function inventAddress(seed: string, form: MadeUpForm, name: string): string {
   const bytes = sha256(Buffer.from(`${seed}\n${form}\n${name}`, 'utf8'));
   const account = bytes.subarray(0, ACCOUNT_BYTES);
   switch (form) {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress } from '../chain/address.ts';
 import { DAY_S, startOfDay } from '../chain/time.ts';
 import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './listed-parties.ts';
-import { MADE_UP_FORMS, madeUpAddress } from './made-up-address.ts';
+import { inventAddress, MADE_UP_FORMS } from './made-up-address.ts';
 import {
   EXPORTS_PATH,
   isPublisherFault,
@@ -15,9 +15,9 @@ const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 describe('made-up addresses', () => {
   test('are well-formed for their network and the same every time', () => {
     const kinds = MADE_UP_FORMS.map((form) => {
-      const address = madeUpAddress('seed', form, 'a');
-      expect(madeUpAddress('seed', form, 'a')).toBe(address);
-      expect(madeUpAddress('seed', form, 'b')).not.toBe(address);
+      const address = inventAddress('seed', form, 'a');
+      expect(inventAddress('seed', form, 'a')).toBe(address);
+      expect(inventAddress('seed', form, 'b')).not.toBe(address);
       return parseAddress(address)?.kind;
     });
     const other = [undefined, undefined, undefined, undefined];
@@ -28,7 +28,7 @@ describe('made-up addresses', () => {
   test('every made-up account of a thousand parses, leading zeros and all', () => {
     for (let i = 0; i < 1_000; i += 1) {
       for (const form of ['solana', 'tron', 'bitcoin', 'bitcoin_bech32'] as const) {
-        expect(parseAddress(madeUpAddress('seed', form, String(i)))).not.toBeNull();
+        expect(parseAddress(inventAddress('seed', form, String(i)))).not.toBeNull();
       }
     }
   });

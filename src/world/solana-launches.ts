@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { DAY_S, HOUR_S } from '../chain/time.ts';
 import { waitsForEver } from './corpus.ts';
 import { WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 import type { WorldPool } from './venue-api.ts';
 
 /** Seconds between two launches. */
@@ -53,8 +53,8 @@ export function worldLaunch(n: number): WorldLaunch {
     n,
     kind: kindOf(draw(`kind ${n}`)),
     at,
-    mint: madeUpAddress(WORLD_SEED, 'solana', `launched mint ${n}`),
-    deployer: madeUpAddress(WORLD_SEED, 'solana', `launcher ${wallet}`),
+    mint: inventAddress(WORLD_SEED, 'solana', `launched mint ${n}`),
+    deployer: inventAddress(WORLD_SEED, 'solana', `launcher ${wallet}`),
     signature: signatureOf(n),
     diesAt: lives ? null : at + HOUR_S + (draw(`dies ${n}`) % (20 * HOUR_S)),
   };
@@ -109,7 +109,7 @@ function kindOf(drawn: number): LaunchKind {
 const SIGNATURE_CHARS = 87;
 
 function signatureOf(n: number): string {
-  const halves = ['a', 'b'].map((half) => madeUpAddress(WORLD_SEED, 'solana', `tx ${n} ${half}`));
+  const halves = ['a', 'b'].map((half) => inventAddress(WORLD_SEED, 'solana', `tx ${n} ${half}`));
   return halves.join('').padEnd(SIGNATURE_CHARS, '1');
 }
 

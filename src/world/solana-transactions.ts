@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto';
 import { encodeBase58 } from '../chain/coin-address.ts';
 import { WORLD_SEED } from './listed-parties.ts';
-import { madeUpAddress } from './made-up-address.ts';
+import { inventAddress } from './made-up-address.ts';
 import type { LaunchKind, WorldLaunch } from './solana-launches.ts';
 
 const WSOL = 'So11111111111111111111111111111111111111112';
 const SYSTEM = '11111111111111111111111111111111';
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
-const ROUTER = madeUpAddress(WORLD_SEED, 'solana', 'a program that launches for others');
+const ROUTER = inventAddress(WORLD_SEED, 'solana', 'a program that launches for others');
 
 /** An instruction: who stands where in it, and who stands in every one of them. */
 type Shape = {
@@ -118,7 +118,7 @@ export function launchTransaction(launch: WorldLaunch, slot: number) {
     if (place === shape.mint) return 1;
     if (place === shape.quote) return placeOf(WSOL);
     if (shape.marker?.[0] === place) return placeOf(shape.marker[1]);
-    return placeOf(madeUpAddress(WORLD_SEED, 'solana', `account ${place} of launch ${n}`));
+    return placeOf(inventAddress(WORLD_SEED, 'solana', `account ${place} of launch ${n}`));
   });
   const launched = {
     programIdIndex: placeOf(shape.program),
@@ -161,7 +161,7 @@ export function launchTransaction(launch: WorldLaunch, slot: number) {
           numRequiredSignatures: 2,
         },
         instructions: [funded, top],
-        recentBlockhash: madeUpAddress(WORLD_SEED, 'solana', `blockhash ${n}`),
+        recentBlockhash: inventAddress(WORLD_SEED, 'solana', `blockhash ${n}`),
       },
       signatures: [signature],
     },

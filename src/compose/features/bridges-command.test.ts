@@ -7,7 +7,7 @@ import { bridgesExplain } from '../../features/bridges/bridges.command.ts';
 import { bridgeServices } from '../../features/bridges/feature.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
-import { madeUpAddress } from '../../world/made-up-address.ts';
+import { inventAddress } from '../../world/made-up-address.ts';
 
 const FOLDER = join(SHARED_DATA, 'provider-recordings/unit/decoders/test_across');
 const RECORDED = existsSync(FOLDER);
@@ -45,7 +45,7 @@ async function explain(document: unknown, more = '') {
 }
 
 describe('transactions of Across of our own making', () => {
-  const [user, asset] = ['alice', 'token'].map((name) => madeUpAddress('recordings', 'evm', name));
+  const [user, asset] = ['alice', 'token'].map((name) => inventAddress('recordings', 'evm', name));
   const own = (situation: string) => {
     const file = new URL(`./recordings/across-${situation}.json`, import.meta.url);
     return readFileSync(file, 'utf8');

@@ -24,7 +24,7 @@ import type { Followable, Leases, TransferStore } from '../../ports/indexing.ts'
 import type { ListedAddresses, SanctionsListPort } from '../../ports/sanctions.ts';
 import type { ExplorerChain } from '../../sources/explorer/envelope.ts';
 import { explorerLists } from '../../sources/explorer/history.ts';
-import { shownAddress } from '../../sources/http/outbound-call.ts';
+import { originText } from '../../sources/http/outbound-call.ts';
 import { followReportTable } from '../../stores/control/follow-reports.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { ringGaps, ringLack } from '../../stores/history/covered.ts';
@@ -80,7 +80,7 @@ export const indexing = feature({
     const settleMs = warehouse.kind === 'remote' ? SETTLE_MS : 0;
     const following = nodes.map(([chain, url]) => {
       const follow: Parameters<typeof followable>[1] = (...given) => child.follow(chain, ...given);
-      const node = { chain, source: shownAddress(new URL(url)) };
+      const node = { chain, source: originText(new URL(url)) };
       return followable(node, follow, { leases, sleep: pause, settleMs }, { reports, elapsedMs });
     });
     const ringed = openRing({

@@ -258,16 +258,16 @@ export function etlRow(text: string): EtlRow {
 function transactionOf(row: z.output<typeof transactionRow>): EtlRow {
   const { hash, block_number, block_hash, block_timestamp, is_coinbase } = row;
   const inputs = is_coinbase ? [] : inputsOf(row.inputs);
-  const refused = (reason: RefusedReason): EtlRow => ({
+  const refuseRow = (reason: RefusedReason): EtlRow => ({
     kind: 'refused',
     reason,
     block: block_number,
   });
   if (inputs === null || (!is_coinbase && inputs.length === 0)) {
-    return refused('inputs_without_owners');
+    return refuseRow('inputs_without_owners');
   }
   const outputs = coinsOf(row.outputs);
-  if (outputs === null || outputs.length === 0) return refused('outputs_without_values');
+  if (outputs === null || outputs.length === 0) return refuseRow('outputs_without_values');
   const at = { tx: hash, block: block_number, at: block_timestamp, coinbase: is_coinbase };
   return { kind: 'transaction', block_hash, row: { ...at, inputs, outputs } };
 }

@@ -21,7 +21,7 @@ import {
   outsideBody,
   outsideRow,
 } from '../http/fetch.ts';
-import { shownAddress } from '../http/outbound-call.ts';
+import { originText } from '../http/outbound-call.ts';
 import { ProviderFault, type ProviderGuard, readProvider } from '../http/provider.ts';
 
 const PORT = 'bridge_arrivals';
@@ -63,7 +63,7 @@ export function statusPages(
       const { page } = reader;
       const question = reader.question(url, asked);
       if (question === null) return unread(PORT, why('status_page_unasked', { page }));
-      const shown = shownAddress(url);
+      const shown = originText(url);
       const ask = key === null ? question : { ...question, headers: bearer(key) };
       const toReason = (fault: string) => why('provider_failed', { provider: shown, fault });
       const provider = { name: `${page} ${shown}`, url: shown, simulated: false, now, toReason };

@@ -27,7 +27,7 @@ type Options = {
 
 /** The platforms at their roots. */
 export function chatPlatforms({ roots, simulated, now }: Options): ChatPlatforms {
-  const told = <T>({ platform }: ChatTarget, ask: () => Promise<T>) =>
+  const tell = <T>({ platform }: ChatTarget, ask: () => Promise<T>) =>
     readPlatform(TITLES[platform], async () => {
       const value = await ask();
       const name = TITLES[platform];
@@ -35,8 +35,8 @@ export function chatPlatforms({ roots, simulated, now }: Options): ChatPlatforms
       return read(value, { port: 'chat_platforms', source });
     });
   return {
-    verify: (target, signal) => told(target, () => factsOf(target, roots, signal)),
-    post: (target, post, signal) => told(target, () => sendPost(target, post, roots, signal)),
+    verify: (target, signal) => tell(target, () => factsOf(target, roots, signal)),
+    post: (target, post, signal) => tell(target, () => sendPost(target, post, roots, signal)),
   };
 }
 

@@ -11,7 +11,7 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import type { ListedPool, Venue } from '../../ports/deployers.ts';
 import type { LaunchListings, LaunchListingsPort, ListingState } from '../../ports/launches.ts';
 import { type JsonLimits, outsideRow } from '../http/fetch.ts';
-import { shownAddress } from '../http/outbound-call.ts';
+import { originText } from '../http/outbound-call.ts';
 import { askJson, ProviderFault, type ProviderGuard, readProvider } from '../http/provider.ts';
 
 const PORT = 'venue';
@@ -71,7 +71,7 @@ export async function askPairs<T, P extends string>(
   made: (told: VenuePair) => T | null,
 ): Promise<Reading<readonly T[], P>> {
   const { url, guard, chain, now, simulated, timeMs, callsMax } = options;
-  const shown = shownAddress(url);
+  const shown = originText(url);
   const whole = new URL(url);
   whole.pathname = `${whole.pathname.replace(/\/+$/, '')}/token-pairs/v1/${chain}/${token}`;
   const toReason = (fault: string) =>

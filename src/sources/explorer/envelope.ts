@@ -6,7 +6,7 @@ import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { explorerParams, rpcParams, type StateCall } from '../evm/state-facts-of-account.ts';
 import { type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
-import { shownAddress } from '../http/outbound-call.ts';
+import { originText } from '../http/outbound-call.ts';
 import { askJson, type CallBudget, ProviderFault, type ProviderGuard } from '../http/provider.ts';
 
 /** The provider does not serve this chain to this deployment: it is one that is not read here. */
@@ -275,7 +275,7 @@ export function etherscanChain(
     guard,
     list,
     name: 'Etherscan-compatible API',
-    shown: shownAddress(url),
+    shown: originText(url),
     node: (action, block) => {
       const tag = block === null ? null : { tag: block, boolean: 'false' };
       return list({ module: 'proxy', action, ...tag });
@@ -296,7 +296,7 @@ export function blockscoutChain(chain: EvmChainName, { url, guard }: At): Explor
     chain,
     guard,
     name: 'Blockscout',
-    shown: shownAddress(url),
+    shown: originText(url),
     list: (params) => ({ url: withParams(at('/api'), params), body: null }),
     node: (method, block) => {
       const params = block === null ? [] : [block, false];

@@ -20,7 +20,7 @@ import {
 } from '../../world/explorer-api.ts';
 import { SANDBOX_LABELLED } from '../../world/labels.ts';
 import { WORLD_SEED } from '../../world/listed-parties.ts';
-import { madeUpAddress } from '../../world/made-up-address.ts';
+import { inventAddress } from '../../world/made-up-address.ts';
 import { ProviderFault, providerGuard } from '../http/provider.ts';
 import {
   blockscoutChain,
@@ -442,8 +442,8 @@ describe('recordings of our own making', () => {
       const asked = { chain: 'ethereum', address, fromBlock: 0, toBlock: 1_000_000_000 } as const;
       return rows.map((row) => rowIn(action, row, asked));
     });
-  const [alice, bob] = ['alice', 'bob'].map((name) => madeUpAddress('recordings', 'evm', name));
-  const made = madeUpAddress('recordings', 'evm', 'made');
+  const [alice, bob] = ['alice', 'bob'].map((name) => inventAddress('recordings', 'evm', name));
+  const made = inventAddress('recordings', 'evm', 'made');
 
   test('transactions: what failed moved nothing, a creation paid what it made', () => {
     expect(transfersIn('etherscan-transactions')).toMatchObject([

@@ -400,10 +400,13 @@ export function liveHistory(sources: LiveSources): RawHistory {
     },
     neighbourhoods: async (addresses, limits) => {
       const kinds = new Map(addresses.map((address) => [address, kindOf(address)]));
-      const of = (kind: 'evm' | 'solana') => addresses.filter((one) => kinds.get(one) === kind);
+      const addressesOf = (kind: 'evm' | 'solana') =>
+        addresses.filter((one) => kinds.get(one) === kind);
       const answers = await Promise.all([
-        sources.evm === null ? null : sources.evm.neighbourhoods(of('evm'), limits),
-        sources.solana === null ? null : sources.solana.neighbourhoods(of('solana'), limits),
+        sources.evm === null ? null : sources.evm.neighbourhoods(addressesOf('evm'), limits),
+        sources.solana === null
+          ? null
+          : sources.solana.neighbourhoods(addressesOf('solana'), limits),
       ]);
       const told = new Map(answers.flatMap((one) => (one === null ? [] : [...one])));
       const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();

@@ -425,7 +425,7 @@ export function headReader(now: () => number): HeadReader {
   const identified = new Map<EvmChainName, number>();
   const isKept = (at: number | undefined, keptS: number) => at !== undefined && now() - at < keptS;
 
-  const settled: HeadReader['settled'] = async (at, budget) => {
+  const readSettled: HeadReader['settled'] = async (at, budget) => {
     const { chain } = at;
     if (isKept(refused.get(chain), REFUSAL_KEPT_S)) throw new ChainRefused();
     const known = heads.get(chain);
@@ -443,7 +443,7 @@ export function headReader(now: () => number): HeadReader {
       throw error;
     }
   };
-  return { settled, refuse: (chain) => void refused.set(chain, now()) };
+  return { settled: readSettled, refuse: (chain) => void refused.set(chain, now()) };
 }
 
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i;

@@ -110,7 +110,7 @@ function readTwice(path: string, size: number, origin: Origin<TableFilePort>): O
     passes.push(pass);
     return pass.chunks;
   });
-  async function* unchanged(): AsyncGenerator<RawRow | BrokenRow> {
+  async function* readRows(): AsyncGenerator<RawRow | BrokenRow> {
     yield* rows;
     const [first, second] = passes.map(({ sha256 }) => sha256());
     if (first !== second) throw new FileFault('it changed while it was read');
@@ -118,7 +118,7 @@ function readTwice(path: string, size: number, origin: Origin<TableFilePort>): O
   return {
     layout: 'rows',
     bytes: 2 * size,
-    rows: () => batches(unchanged(), origin),
+    rows: () => batches(readRows(), origin),
     bytesRead: () => passes.reduce((bytes, pass) => bytes + pass.bytesRead(), 0),
     sha256: () => {
       const [first] = passes;

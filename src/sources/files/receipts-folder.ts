@@ -159,28 +159,28 @@ const head = z.strictObject({
 /** What a file is. A draft need not be complete: it shows nothing. */
 export function parseReceipt(file: string, text: string): ReceiptFile {
   const slug = file.slice(0, -ENDING.length);
-  const refused = (...reasons: string[]) => ({ file, state: 'refused', reasons }) as const;
+  const refuse = (...reasons: string[]) => ({ file, state: 'refused', reasons }) as const;
   if (!named.safeParse(slug).success) {
-    return refused(`its name: expected like the-name-of-a-case${ENDING}`);
+    return refuse(`its name: expected like the-name-of-a-case${ENDING}`);
   }
   const parts = HEAD.exec(text);
-  if (parts === null) return refused('its first line: expected ---, a head, and --- again');
+  if (parts === null) return refuse('its first line: expected ---, a head, and --- again');
   const [yaml, body] = [textOrEmpty(parts[1]), textOrEmpty(parts[2])];
   // Every scalar is text: an address that no quotes protect would be a number.
   const document = parseDocument(yaml, { schema: 'failsafe', logLevel: 'error' });
   const [fault] = document.errors;
   if (fault !== undefined) {
     const place = fault.linePos?.[0];
-    return refused(`line ${place === undefined ? 1 : place.line + 1}: ${fault.code}`);
+    return refuse(`line ${place === undefined ? 1 : place.line + 1}: ${fault.code}`);
   }
   const said = plainOf(document);
-  if (said instanceof ReferenceError) return refused('its head: expected no aliases');
+  if (said instanceof ReferenceError) return refuse('its head: expected no aliases');
   if (z.looseObject({ status: z.literal('draft') }).safeParse(said).success) {
     return { file, state: 'draft' };
   }
   const parsed = head.safeParse(said);
-  if (!parsed.success) return refused(...parsed.error.issues.map(reasonOf));
-  if (body.trim() === '') return refused('its text: expected some below the head');
+  if (!parsed.success) return refuse(...parsed.error.issues.map(reasonOf));
+  if (body.trim() === '') return refuse('its text: expected some below the head');
   const { status: _, tags, ...rest } = parsed.data;
   // A head may leave its tags out: then the receipt has none.
   const receipt = { slug, ...rest, tags: [...listOrNone(tags)], body: body.trim() };

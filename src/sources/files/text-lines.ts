@@ -21,7 +21,7 @@ export async function* textLines(
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let line = 0;
-  const numbered = (held: string, isEnded: boolean): TextLine => {
+  const numberLine = (held: string, isEnded: boolean): TextLine => {
     line += 1;
     return { line, text: line === 1 ? held.replace(/^\ufeff/, '') : held, isEnded };
   };
@@ -30,11 +30,11 @@ export async function* textLines(
     rest = textOrEmpty(whole.pop());
     if (rest.length > charsMax) throw new FileFault('a line is too long');
     for (const held of whole) {
-      const one = numbered(held, true);
+      const one = numberLine(held, true);
       if (one.text.trim() !== '') yield one;
     }
   }
-  const last = numbered(rest + decoder.end(), false);
+  const last = numberLine(rest + decoder.end(), false);
   if (last.text.trim() !== '') yield last;
 }
 

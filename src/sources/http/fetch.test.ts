@@ -22,7 +22,7 @@ import {
   isInsideAddress,
   isProxied,
   literalHost,
-  shownAddress,
+  originText,
 } from './outbound-call.ts';
 
 describe('fetch bytes', () => {
@@ -251,8 +251,8 @@ describe('fetch bytes', () => {
 
   test('an address is shown by scheme and host only', () => {
     const url = new URL(`https://${MARK}:${MARK}@mirror.example:8443/${MARK}?k=${MARK}#${MARK}`);
-    expect(shownAddress(url)).toBe('https://mirror.example:8443');
-    expect(shownAddress(new URL(`file:///srv/${MARK}/SDN.XML`))).toBe('file:');
+    expect(originText(url)).toBe('https://mirror.example:8443');
+    expect(originText(new URL(`file:///srv/${MARK}/SDN.XML`))).toBe('file:');
   });
 });
 

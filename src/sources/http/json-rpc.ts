@@ -6,7 +6,7 @@ import { Agent as SecureAgent } from 'node:https';
 import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Answered, exchange, jsonIn, outsideBody, outsideRow } from './fetch.ts';
-import { FetchFault, shownAddress } from './outbound-call.ts';
+import { FetchFault, originText } from './outbound-call.ts';
 import { attempt, ProviderFault, retry } from './provider.ts';
 
 /** One call. */
@@ -109,7 +109,7 @@ export function jsonRpc(options: JsonRpcOptions): JsonRpc {
   const agent = new SomeAgent({ keepAlive: true, maxSockets: SOCKETS_MAX, timeout: IDLE_MS });
   const client = new Client(agent, options);
   return {
-    shown: shownAddress(options.url),
+    shown: originText(options.url),
     call: async (call, signal) => only(await client.ask([call], signal)),
     batch: (calls, signal) => client.batch(calls, signal),
     close: () => agent.destroy(),

@@ -33,7 +33,7 @@ export class FetchFault extends Error {
 }
 
 /** A configured address as it may be shown: scheme and host, or `file:`. */
-export function shownAddress(url: URL): string {
+export function originText(url: URL): string {
   return url.protocol === 'file:' ? 'file:' : `${url.protocol}//${url.host}`;
 }
 

@@ -353,14 +353,14 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (ms <= 0) return;
   await new Promise<void>((resolve, reject) => {
-    const stopped = (): void => {
+    const stop = (): void => {
       clearTimeout(timer);
       reject(signal.reason);
     };
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stopped);
+      signal.removeEventListener('abort', stop);
       resolve();
     }, ms);
-    signal.addEventListener('abort', stopped, { once: true });
+    signal.addEventListener('abort', stop, { once: true });
   });
 }

@@ -11,7 +11,7 @@ import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Mirror, PublisherPort, SpooledFile, Validators } from '../../ports/sanctions.ts';
 import { type Fetched, type FetchLimits, fetchBytes } from '../http/fetch.ts';
-import { FetchFault, type IsInside, isInsideAddress, shownAddress } from '../http/outbound-call.ts';
+import { FetchFault, type IsInside, isInsideAddress, originText } from '../http/outbound-call.ts';
 import { attempt } from '../http/provider.ts';
 
 /** The publisher's largest file took over five minutes at 190 KB/s; four times that is the end. */
@@ -375,7 +375,7 @@ export const PUBLISHER_EXPORTS = [
 /** The publisher's public page where the address is exactly that, else scheme and host. */
 export function publicAddress(url: URL): string {
   const own = PUBLISHER_EXPORTS.find((known) => known === url.href);
-  return own === undefined ? shownAddress(url) : own;
+  return own === undefined ? originText(url) : own;
 }
 
 /** Tells configured addresses apart. A digest, because an address may hold a credential. */

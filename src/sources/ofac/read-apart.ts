@@ -75,16 +75,16 @@ function conversation(
     const rows: ListedAddress[] = [];
     const settle = (outcome: ReadDocument | PublicationRefusal): void => {
       clearTimeout(timer);
-      options.signal?.removeEventListener('abort', stopped);
+      options.signal?.removeEventListener('abort', stop);
       child.kill('SIGKILL');
       resolve(outcome);
     };
-    const stopped = (): void => settle(refusal('unreadable', 'the reading was stopped'));
+    const stop = (): void => settle(refusal('unreadable', 'the reading was stopped'));
     const limitMs = options.timeoutMs === undefined ? READ_MS_MAX : options.timeoutMs;
     const timer = setTimeout(() => {
       settle(refusal('unreadable', `the reader took over ${limitMs} ms`));
     }, limitMs);
-    options.signal?.addEventListener('abort', stopped, { once: true });
+    options.signal?.addEventListener('abort', stop, { once: true });
     child.on('error', (error) => {
       settle(refusal('unreadable', `the reader failed: ${quoteText(error.message)}`));
     });

@@ -55,7 +55,7 @@ export async function readFileDocument(
     const delivered = await inspect(path, limits);
     const hash = createHash('sha256');
     let bytes = 0;
-    const watched = async function* (): AsyncGenerator<Uint8Array> {
+    const watchBytes = async function* (): AsyncGenerator<Uint8Array> {
       for await (const chunk of documentBytes(path, delivered.kind, limits)) {
         hash.update(chunk);
         if (bytes < STATED_WITHIN_BYTES) head += Buffer.from(chunk).toString('latin1');
@@ -64,7 +64,7 @@ export async function readFileDocument(
         onProgress?.(bytes);
       }
     };
-    const document = await readDocument(watched());
+    const document = await readDocument(watchBytes());
     const digests = { sha256: delivered.sha256, sha256_xml: hash.digest('hex') };
     return {
       ...document,

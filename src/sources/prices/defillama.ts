@@ -19,7 +19,7 @@ import {
   priceTime,
 } from '../../ports/history.ts';
 import { type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
-import { shownAddress } from '../http/outbound-call.ts';
+import { originText } from '../http/outbound-call.ts';
 import {
   askJson,
   BudgetSpent,
@@ -114,7 +114,7 @@ async function answerInquiry<Q, A>(
   { questions, known, batches, read: ask }: Inquiry<Q, A>,
 ): Promise<Partly<readonly A[], PricesPort>> {
   const { url, timeMs, callsMax, simulated, now } = options;
-  const shown = shownAddress(url);
+  const shown = originText(url);
   const name = 'DefiLlama-compatible API';
   const originAt = (asked_at: number) => {
     const source = observationOfPast({ name, url: shown, simulated }, asked_at);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Neighbourhood } from '../../ports/history.ts';
-import { madeUpAddress } from '../../world/made-up-address.ts';
+import { inventAddress } from '../../world/made-up-address.ts';
 import { liveHistory } from '../explorer/history.ts';
 import { providerGuard } from '../http/provider.ts';
 import { exactJson, solanaHistory } from './history.ts';
@@ -11,7 +11,7 @@ import { exactJson, solanaHistory } from './history.ts';
 const NOW = Date.UTC(2026, 10, 21) / 1_000;
 const KEY = 'MARKER7f3a';
 const [ALICE, BOB, VAULT, PURSE, MINT] = ['alice', 'bob', 'vault', 'purse', 'mint'].map((name) =>
-  madeUpAddress('solana test', 'solana', name),
+  inventAddress('solana test', 'solana', name),
 ) as [string, string, string, string, string];
 const WIDE = '600000000000000001';
 

@@ -17,7 +17,7 @@ import type {
   RawHistoryPort,
 } from '../../ports/history.ts';
 import { type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
-import { shownAddress } from '../http/outbound-call.ts';
+import { originText } from '../http/outbound-call.ts';
 import {
   askJson,
   attempt,
@@ -64,7 +64,7 @@ export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
 
 function sourceOf(options: SolanaHistoryOptions): Source {
   const { now, simulated } = options;
-  return observation({ name: 'Solana JSON-RPC', url: shownAddress(options.url), simulated }, now);
+  return observation({ name: 'Solana JSON-RPC', url: originText(options.url), simulated }, now);
 }
 
 async function readAddress(
@@ -94,7 +94,7 @@ async function readAddress(
 }
 
 function whyOf(error: unknown, { url }: SolanaNode): Why {
-  const provider = `Solana node ${shownAddress(url)}`;
+  const provider = `Solana node ${originText(url)}`;
   return whyUnanswered(error, (fault) => why('provider_failed', { provider, fault }));
 }
 

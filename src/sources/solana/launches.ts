@@ -16,7 +16,7 @@ import type {
   SeenLaunch,
 } from '../../ports/launches.ts';
 import { outsideRow } from '../http/fetch.ts';
-import { shownAddress } from '../http/outbound-call.ts';
+import { originText } from '../http/outbound-call.ts';
 import { attempt, type CallBudget, ProviderFault, readProvider } from '../http/provider.ts';
 import { callMethod, checkMainnet, NodeError, type SolanaNode } from './history.ts';
 
@@ -165,7 +165,7 @@ export type FeedOptions = SolanaNode & {
 /** The launches that a node shows. */
 export function solanaLaunchFeed(options: FeedOptions): LaunchFeed {
   const { url, timeMs, callsMax } = options;
-  const shown = shownAddress(url);
+  const shown = originText(url);
   const provider = {
     name: 'Solana JSON-RPC',
     url: shown,

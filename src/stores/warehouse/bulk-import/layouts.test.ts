@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SHARED_DATA } from '../../../testing/shared-data.ts';
-import { madeUpAddress } from '../../../world/made-up-address.ts';
+import { inventAddress } from '../../../world/made-up-address.ts';
 import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import { freshFolder, imported, KeptFacts, recordOf } from './bulk-import.suite.ts';
 
@@ -527,7 +527,7 @@ describe.skipIf(!existsSync(RAPHTORY))('the files of raphtory (or skipped: no sh
 describe('recordings', () => {
   const at = (name: string) => join(import.meta.dirname, 'recordings', name);
   /** The names in the recordings stand for these addresses. */
-  const address = (name: string) => madeUpAddress('recordings', 'evm', name);
+  const address = (name: string) => inventAddress('recordings', 'evm', name);
   const short = (name: string) => address(name).slice(0, 6);
 
   async function importedFrom(...names: readonly string[]) {

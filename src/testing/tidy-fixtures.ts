@@ -262,6 +262,21 @@ export const RULE_FIXTURES: readonly Fixture[] = [
     'const NONE = []; f(isWhole ? rows : null);',
   ),
   ...[
+    ['if (!Array.isArray(told)) return [];', 'if (!Array.isArray(told)) throw odd();'],
+    [
+      'const NO_ROWS = []; if (!parsed.success) { return NO_ROWS; }',
+      'if (!parsed.success) return false;',
+    ],
+    ['rows.flatMap((one) => (r.success ? [r.data] : []));', 'rows.map((one) => shaped(one));'],
+    [
+      'const pools = told instanceof ProviderFault ? [] : told;',
+      'told instanceof ProviderFault ? told : f(told);',
+    ],
+    ['if (status >= 500) return new Map();', 'if (status === 404) return new Map();'],
+  ].map(([wrong = '', right = '']) =>
+    form('empty for a fault', SOURCE, `function g() { ${wrong} }`, `function g() { ${right} }`),
+  ),
+  ...[
     ['log(e);', 'throw e;'],
     ['if (e instanceof Late) return unread(P, w); return [];', 'return unread(P, w);'],
     ['if (isKnown(e)) return REFUSED; throw e;', 'if (isKnown(e)) return e; throw e;'],

@@ -106,7 +106,7 @@ export function isFallback(node: Node, names: Nothings): boolean {
 }
 
 /** Whether a test holds, or fails, where a reading came to no end or a value is absent. */
-type Silent = { readonly held: boolean; readonly failed: boolean };
+export type Silent = { readonly held: boolean; readonly failed: boolean };
 const NEITHER: Silent = { held: false, failed: false };
 const HELD: Silent = { held: true, failed: false };
 const FAILED: Silent = { held: false, failed: true };
@@ -183,12 +183,28 @@ export function returnsNothing(node: Node, names: Nothings): boolean {
 }
 
 function endsInNothing(statement: Node | null, names: Nothings): boolean {
-  if (statement === null) return false;
-  if (statement.type === 'ReturnStatement') {
-    return isEmptyLiteral(nodeAt(statement, 'argument'), names);
-  }
-  if (statement.type !== 'BlockStatement') return false;
-  return endsInNothing(nodesAt(statement, 'body').at(-1) ?? null, names);
+  return isEmptyLiteral(lastValue(statement), names);
+}
+
+/** What a branch returns at its end; `null` where it returns nothing there. */
+function lastValue(statement: Node | null): Node | null {
+  if (statement?.type === 'ReturnStatement') return nodeAt(statement, 'argument');
+  if (statement?.type !== 'BlockStatement') return null;
+  return lastValue(nodesAt(statement, 'body').at(-1) ?? null);
+}
+
+/** Whether a choice or a branch gives an empty list or map where `leaf` says it fails. */
+export function emptyWhere(node: Node, names: Nothings, leaf: Leaf): boolean {
+  const isBranch = node.type === 'IfStatement';
+  if (!isBranch && node.type !== 'ConditionalExpression') return false;
+  const { held, failed } = silence(nodeAt(node, 'test'), leaf);
+  const isEmpty = (side: Node | null) => {
+    // A `false` answers the question whether it was understood.
+    const value = isBranch ? lastValue(side) : side;
+    return value?.type !== 'Literal' && isEmptyLiteral(value, names);
+  };
+  const inHeld = held && isEmpty(nodeAt(node, 'consequent'));
+  return inHeld || (failed && isEmpty(nodeAt(node, 'alternate')));
 }
 
 /** Whether a choice has a named nothing on one of its sides, whatever it asks. */

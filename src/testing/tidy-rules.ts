@@ -29,6 +29,7 @@ import {
 import {
   clocksIn,
   dropsRejections,
+  emptyForFault,
   failsSilently,
   fillsIn,
   isDatedByClock,
@@ -312,6 +313,9 @@ const RULES: { readonly [rule: string]: Rule } = {
     isAdapter(source, but) && choosesNamedNothing(node, nothingsOf(source))
       ? textOf(source, node)
       : null,
+
+  'empty for a fault': (node, _, source, but) =>
+    isAdapter(source, but) && emptyForFault(node, nothingsOf(source)) ? textOf(source, node) : null,
 
   'silent path': (node, _, source, but) => {
     if (!isAdapter(source, but) || within(source.path, but.failureAsValue)) return null;

@@ -1,6 +1,7 @@
 // What adapters may not write, since no type and no matrix sees it: between an outside and a
 // reading, whatever was left out, cut off or failed must not look as if it had been read.
 
+import { emptyWhere, type Nothings, type Silent } from './tidy-readings.ts';
 import {
   calledName,
   holds,
@@ -44,6 +45,32 @@ export function dropsRejections(node: Node): boolean {
 /** Whether a schema silently drops the members that it does not name. */
 export function strips(node: Node): boolean {
   return node.type === 'CallExpression' && isMember(nodeAt(node, 'callee'), 'z', 'object');
+}
+
+/**
+ * Whether an empty list or map is what comes of an answer that was not understood, or of a fault:
+ * where a schema refused it, where it is no list, where it failed, or for a status of failure.
+ */
+export function emptyForFault(node: Node, names: Nothings): boolean {
+  return emptyWhere(node, names, faultSilence);
+}
+
+/** From here on a status of HTTP says that the server failed. */
+const SERVER_FAILED = 500;
+
+function faultSilence(test: Node): Silent {
+  const [left, right] = [nodeAt(test, 'left'), nodeAt(test, 'right')];
+  const understood = { held: false, failed: true };
+  const failed = { held: true, failed: false };
+  const isParsed =
+    test.type === 'MemberExpression' && nameOf(nodeAt(test, 'property')) === 'success';
+  if (isParsed || isMember(nodeAt(test, 'callee'), 'Array', 'isArray')) return understood;
+  if (test['operator'] === 'instanceof' && /(Fault|Error)$/.test(nameOf(right))) return failed;
+  const isStatus = /^status/.test(nameOf(left) || nameOf(left && nodeAt(left, 'property')));
+  const isFailure = isStatus && Number(right?.['value']) >= SERVER_FAILED;
+  return isFailure && /^[=>]/.test(String(test['operator']))
+    ? failed
+    : { held: false, failed: false };
 }
 
 /**

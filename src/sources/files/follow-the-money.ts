@@ -345,12 +345,12 @@ export function valuesOf({ properties }: FtmEntity, name: string): readonly unkn
 
 const withId = z.union([z.string(), outsideRow({ id: z.string() }).transform(({ id }) => id)]);
 
-/** The ids that a property names, of entities elsewhere or inside. */
+/**
+ * The ids that a property names, of entities elsewhere or inside. What is neither names nobody; the
+ * address beside it stays listed.
+ */
 export function idsOf(one: FtmEntity, name: string): string[] {
-  return valuesOf(one, name).flatMap((value) => {
-    const parsed = withId.safeParse(value);
-    return parsed.success ? [parsed.data] : [];
-  });
+  return present(valuesOf(one, name).map((value) => withId.safeParse(value).data));
 }
 
 /** The texts of a property, without white space around them and without empty ones. */

@@ -311,6 +311,11 @@ describe('fetch json', () => {
     expect((await faultOf(got(url))).fault).toBe(fault);
   });
 
+  test.each([400, 403, 404, 500, 503])('a list under status %i is a fault', async (status) => {
+    const url = await serve((_, response) => response.writeHead(status).end('[]'));
+    expect(await faultOf(got(url))).toMatchObject({ status, said: [] });
+  });
+
   test('another status is a fault, with what it said and when to ask again', async () => {
     const url = await serve((_, response) => {
       response.writeHead(429, { 'retry-after': '7' }).end('{"error":{"code":-32005}}');

@@ -146,17 +146,20 @@ describe.each(ROUTES)('$name', { timeout: TIMEOUT_MS }, (route) => {
     const unsaid = denying.filter((pattern) =>
       stoodInEmpty.has(pattern) ? !saidInEmpty.has(pattern) : !said.has(pattern),
     );
-    expect(unsaid).toEqual([]);
+    expect(unsaid, 'the empty world never says these').toEqual([]);
   });
 
   test('shows each of them the other way where the fact is planted', async () => {
     const { otherwise } = await findingsOf(route);
-    expect(negatives.filter((pattern) => !otherwise.has(pattern))).toEqual([]);
+    const never = negatives.filter((pattern) => !otherwise.has(pattern));
+    expect(never, 'no world of src/testing/worlds.ts shows these otherwise').toEqual([]);
   });
 
   test('has for each of them a planted fact that contradicts it', async () => {
     const { contradicted } = await findingsOf(route);
-    expect(denying.filter((pattern) => !contradicted.has(pattern))).toEqual([]);
+    const missing = denying.filter((pattern) => !contradicted.has(pattern));
+    const what = `no world of src/testing/worlds.ts has these in contradicts.${route.name}`;
+    expect(missing, what).toEqual([]);
   });
 
   // In every world it is asked more often, which nobody counts.

@@ -45,7 +45,13 @@ export function arrowViolations(source: SourceFile, house: House): Violation[] {
   if (row === undefined) return [violation(source, { line: 1, from: 'a folder without a row' })];
   return source.imports
     .filter((one) => !mayImport(source.path, one, row, house))
-    .map((one) => violation(source, one));
+    .map((one) => {
+      const own = featureOf(source.path);
+      const to = featureOf(targetOf(source.path, one.from));
+      const isOther = own !== null && to !== null && own !== to;
+      const rest = `${one.from} (FEATURES_REST_ON of src/testing/house.ts says what ${own} sees)`;
+      return violation(source, isOther ? { line: one.line, from: rest } : one);
+    });
 }
 
 /** A test is of the row that its own file is of. */

@@ -4,7 +4,17 @@
 import { REASONS, type ReasonCode } from '../evidence/reasons.ts';
 
 /** A word by which a sentence could deny something. */
-const DENYING = /\b(no|none|never|nothing|nobody|neither|nor|not (found|seen|held|listed))\b/i;
+const DENYING = new RegExp(
+  [
+    /\b(no|none|never|nothing|nobody|neither|nor|zero)\b/,
+    /\b(not (found|seen|held|listed|flagged|labelled|linked|named)|without (any|a single))\b/,
+    // A count or a contraction: “contacts: 0.”, “0 transfers were met”, “it isn’t listed”.
+    /:\s0([.;]|$)|(^|\s)0 [a-z]+ (is|are|was|were)\b|n['’]t\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+);
 
 /** A sentence with such a word, and what it rests on: nothing, where it denies nothing. */
 type Saying = readonly [sentence: string, restsOn: readonly string[]];

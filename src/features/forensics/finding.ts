@@ -32,6 +32,7 @@ import type {
   NamedByFact,
   SetByOf,
 } from './facts-asked.ts';
+import type { RecordEvidence, TransferEvidence } from './shapes.ts';
 
 /** The readings that the kinds are functions of: tables were asked of everyone in the history. */
 export type FindingInputs = {
@@ -60,41 +61,6 @@ export type FindingInputs = {
   readonly named: Partly<readonly NamedByFact[], ChainFactsPort>;
 };
 
-/** A transfer that carries a finding. `tx` is the block's hash for what belongs to none. */
-export type TransferEvidence = {
-  readonly evidence: 'transfer';
-  readonly chain: string;
-  readonly tx: string;
-  readonly block: number;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly from: string;
-  readonly to: string;
-  readonly direction: 'in' | 'out';
-  readonly token: string | null;
-  readonly symbol: string | null;
-  readonly raw_amount: string;
-  /** In whole coins or tokens; `null` where the decimals are unknown. */
-  readonly amount: string | null;
-  readonly usd: string | null;
-  readonly initiator: string | null;
-  readonly initiated_by_subject: boolean | null;
-};
-
-/**
- * Something that a table or a contract says. `tx` and what follows are null where it has none;
- * `tx_reason` says why, where one may be expected.
- */
-export type RecordEvidence = {
-  readonly evidence: 'record';
-  readonly chain: string | null;
-  readonly tx: string | null;
-  readonly tx_reason?: string;
-  readonly block: number | null;
-  readonly at: string | null;
-  readonly name: string;
-  readonly value: string;
-};
 type Evidence = TransferEvidence | RecordEvidence;
 
 /** A finding before it has its name. */

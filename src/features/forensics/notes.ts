@@ -14,19 +14,7 @@ import type { Walk } from '../sanctions/walk.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { type ForensicEvidence, factual, type KindResult, MAIN_CHAINS } from './evidence.ts';
 import { byOther, type FindingInputs, type FindingKind, sidesOf } from './finding.ts';
-
-type CoveredBlocks = { chain: string; from: number; to: number };
-
-type KindCoverage = {
-  kind: string;
-  title: string;
-  checked: boolean;
-  reason: string | null;
-  /** Blocks of the main chain of the address's kind. */
-  from: number | null;
-  to: number | null;
-  blocks: CoveredBlocks[] | null;
-};
+import type { Amounts, Asset, Counterparty, CoveredBlocks, KindCoverage, Side } from './shapes.ts';
 
 /** The coverage of one kind of finding. */
 export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInputs): KindCoverage {
@@ -155,28 +143,6 @@ function isCut(found: KindResult['found']): boolean {
 // With whom did an address exchange most, and what of which coin or token went either way?
 // Sums are exact and over what has a price; how many have none stands beside each. Poisoning and
 // spam are no part of them, by the walk's rule.
-
-type Side = { transfers: number; usd: string | null; unpriced: number };
-type Amounts = Side & { raw_amount: string; amount: string | null };
-type Counterparty = {
-  address: string;
-  label: string | null;
-  transfers: number;
-  sent: Side;
-  received: Side;
-  first_at: string;
-  last_at: string;
-  last_tx: string;
-};
-type Asset = {
-  chain: string;
-  token: string | null;
-  symbol: string | null;
-  decimals: number | null;
-  transfers: number;
-  sent: Amounts;
-  received: Amounts;
-};
 
 const LISTED_MAX = 10;
 

@@ -7,7 +7,6 @@ import {
   checkedFlag,
   claimedWords,
   emptyUnless,
-  harmless,
   isoTime,
   negative,
   oneOf,
@@ -35,6 +34,7 @@ import {
 import { createdShown } from './facts-asked.ts';
 import type { Finding } from './finding.ts';
 import { coverageOfKind, flowsShown, notesOf } from './notes.ts';
+import { asset, counterparty, coverage, recordEvidence, transferEvidence } from './shapes.ts';
 
 const RECORDS = { restsOn: ['deployer_records'] } as const;
 const launchCount = negative(z.int().nonnegative().nullable(), RECORDS);
@@ -63,38 +63,6 @@ export const created = z.strictObject({
 
 const HISTORY = { restsOn: ['transfer_history'] } as const;
 const flowCount = negative(z.int().nonnegative().nullable(), HISTORY);
-/** How many of the transfers that stand beside it. */
-const ofThem = harmless(z.int().nonnegative(), 'a part of the transfers that the row counts');
-
-const side = z.strictObject({
-  transfers: ofThem,
-  usd: words().nullable(),
-  unpriced: ofThem,
-});
-const amounts = side.extend({ raw_amount: words(), amount: words().nullable() });
-
-const counterparty = z.strictObject({
-  address: words(),
-  label: words().nullable(),
-  transfers: z.int().positive(),
-  sent: side,
-  received: side,
-  first_at: isoTime,
-  last_at: isoTime,
-  last_tx: words(),
-});
-
-const asset = z.strictObject({
-  chain: words(),
-  /** `null`: the chain's own coin. */
-  token: words().nullable(),
-  symbol: words().nullable(),
-  decimals: harmless(z.int().nonnegative(), 'a property of the token').nullable(),
-  transfers: z.int().positive(),
-  sent: amounts,
-  received: amounts,
-});
-
 /** The counts are of all; the lists show the largest. Null where nothing was seen. */
 export const flows = z.strictObject({
   checked: checkedFlag(HISTORY),
@@ -179,35 +147,6 @@ const elsewhere = z.strictObject({
   delegates_to: words().nullable(),
 });
 
-const transferEvidence = z.strictObject({
-  evidence: z.literal('transfer'),
-  chain: words(),
-  tx: words(),
-  block: z.int().nonnegative(),
-  at: isoTime,
-  from: words(),
-  to: words(),
-  direction: oneOf(['in', 'out']),
-  token: words().nullable(),
-  symbol: words().nullable(),
-  raw_amount: words(),
-  amount: words().nullable(),
-  usd: words().nullable(),
-  initiator: words().nullable(),
-  initiated_by_subject: rowFact(z.boolean().nullable()),
-});
-const recordEvidence = z.strictObject({
-  evidence: z.literal('record'),
-  chain: words().nullable(),
-  tx: words().nullable(),
-  // Why there is none, of a fact that a transaction set.
-  tx_reason: prose().nullable(),
-  block: z.int().nonnegative().nullable(),
-  at: isoTime.nullable(),
-  name: words(),
-  value: words(),
-});
-
 const finding = z.strictObject({
   id: words(z.string().regex(/^[0-9a-f]{32}$/)),
   kind: words(),
@@ -218,22 +157,6 @@ const finding = z.strictObject({
   initiated_by_subject: rowFact(z.boolean().nullable()),
   source: words(),
   as_of: unixSeconds,
-});
-
-// `from` and `to` are blocks of the main chain of the address's kind; null where no history counts.
-const place = <S extends z.ZodType>(block: S) =>
-  harmless(block, 'the number of a block is a place');
-const coverage = z.strictObject({
-  kind: words(),
-  title: words(),
-  checked: harmless(z.boolean(), 'a true one is held by the flag of all of them'),
-  reason: prose().nullable(),
-  from: place(z.int().nonnegative()).nullable(),
-  to: z.int().nonnegative().nullable(),
-  blocks: z
-    .array(z.strictObject({ chain: words(), from: place(z.int()), to: z.int() }))
-    .min(1)
-    .nullable(),
 });
 
 export const walletScore = evidenceRoute({

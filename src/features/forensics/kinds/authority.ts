@@ -17,6 +17,7 @@ import {
   type FindingInputs,
   type FindingKind,
 } from '../finding.ts';
+import type { RecordEvidence } from '../shapes.ts';
 
 /** A contract whose code or funds somebody may change. */
 export const proxyAuthority: FindingKind = {
@@ -71,18 +72,7 @@ function perChain(
   return map(found, (drafts) => drafts.flat());
 }
 
-type FactRecord = {
-  readonly evidence: 'record';
-  readonly chain: EvmChainName;
-  readonly tx: null;
-  readonly block: null;
-  readonly at: null;
-  readonly tx_reason: string;
-  readonly name: string;
-  readonly value: string;
-};
-
-function recordOf(chain: EvmChainName, name: string, value: string): FactRecord {
+function recordOf(chain: EvmChainName, name: string, value: string): RecordEvidence {
   const nowhere = { tx: null, tx_reason: why('set_by_unasked').reason, block: null, at: null };
   return { evidence: 'record', chain, ...nowhere, name, value };
 }
@@ -91,7 +81,7 @@ function authorityRecords(
   chain: EvmChainName,
   { minimal_proxy_of }: CodeFact,
   { implementation, admin, beacon, owner }: AuthorityFact,
-): FactRecord[] {
+): RecordEvidence[] {
   const held = { implementation, admin, beacon, owner, minimal_proxy_of };
   return Object.entries(held).flatMap(([name, value]) =>
     value === null ? [] : [recordOf(chain, name, value)],
@@ -100,7 +90,7 @@ function authorityRecords(
 
 function draftOf(
   statement: string,
-  evidence: readonly FactRecord[],
+  evidence: readonly RecordEvidence[],
   reading: Partly<unknown, never>,
 ): FindingDraft {
   const count = { evidence_count: evidence.length, initiated_by_subject: null };

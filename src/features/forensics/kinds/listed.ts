@@ -28,11 +28,11 @@ import {
   type FindingInputs,
   type FindingKind,
   jointSource,
-  type RecordEvidence,
   sidesOf,
   transferEvidence,
   wishText,
 } from '../finding.ts';
+import type { RecordEvidence } from '../shapes.ts';
 
 /** Larger unsolicited payments are no dust: the dust of August 2022 was a tenth of an ether. */
 const DUST_USD_MAX = '500';

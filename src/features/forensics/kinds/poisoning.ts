@@ -14,9 +14,9 @@ import {
   type FindingInputs,
   type FindingKind,
   otherSide,
-  type RecordEvidence,
   sidesOf,
 } from '../finding.ts';
+import type { RecordEvidence } from '../shapes.ts';
 
 /** Pairs of look-alikes that are shown one by one; a history may hold thousands. */
 const PAIRS_SHOWN_MAX = 20;

@@ -36,6 +36,11 @@ const EMPTY = `
       execute format('select exists (select from %I)', name) into filled;
       if filled then execute format('truncate %I restart identity cascade', name); end if;
     end loop;
+    -- A table whose rows were rolled back or deleted is empty, and its numbers have gone on.
+    for name in select sequencename from pg_sequences
+      where schemaname = 'public' and last_value is not null loop
+      execute format('alter sequence %I restart', name);
+    end loop;
   end $$;
   insert into sanctions_current default values on conflict do nothing;`;
 

@@ -9,7 +9,7 @@ const DENYING = new RegExp(
     /\b(no|none|never|nothing|nobody|neither|nor|zero)\b/,
     /\b(not (found|seen|held|listed|flagged|labelled|linked|named)|without (any|a single))\b/,
     // A count or a contraction: “contacts: 0.”, “0 transfers were met”, “it isn’t listed”.
-    /:\s0([.;]|$)|(^|\s)0 [a-z]+ (is|are|was|were)\b|n['’]t\b/,
+    /:\s0(;|\.(?!\d)|$)|(^|\s)0 [a-z]+ (is|are|was|were)\b|n['’]t\b/,
   ]
     .map(({ source }) => source)
     .join('|'),

@@ -194,7 +194,7 @@ export function anyOwn(subject: string, transfers: readonly HistoryTransfer[]): 
 }
 
 /** A transfer as evidence, its direction as seen from one of its ends. */
-export function transferEvidence(
+export function describeTransfer(
   subject: string,
   transfer: HistoryTransfer,
   end: string = subject,
@@ -228,7 +228,7 @@ export function carryEvidence(
   transfers: readonly HistoryTransfer[],
 ): Pick<FindingDraft, 'evidence' | 'evidence_count' | 'initiated_by_subject'> {
   return {
-    evidence: transfers.slice(0, EVIDENCE_SHOWN_MAX).map((one) => transferEvidence(subject, one)),
+    evidence: transfers.slice(0, EVIDENCE_SHOWN_MAX).map((one) => describeTransfer(subject, one)),
     evidence_count: transfers.length,
     initiated_by_subject: anyOwn(subject, transfers),
   };

@@ -14,7 +14,14 @@ import type { Walk } from '../sanctions/walk.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { type ForensicEvidence, factual, type KindResult, MAIN_CHAINS } from './evidence.ts';
 import { byOther, type FindingInputs, type FindingKind, sidesOf } from './finding.ts';
-import type { Amounts, Asset, Counterparty, CoveredBlocks, KindCoverage, Side } from './shapes.ts';
+import type {
+  Amounts,
+  CoveredBlocks,
+  FlowAsset,
+  FlowCounterparty,
+  KindCoverage,
+  Side,
+} from './shapes.ts';
 
 /** The coverage of one kind of finding. */
 export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInputs): KindCoverage {
@@ -218,7 +225,7 @@ function counterparty(
   other: string,
   list: readonly HistoryTransfer[],
   label: string | null,
-): Counterparty {
+): FlowCounterparty {
   const [newest] = list;
   const oldest = list.at(-1);
   if (newest === undefined || oldest === undefined) throw new TypeError('flows: an empty list');
@@ -243,7 +250,7 @@ function sideOf(list: readonly HistoryTransfer[]): Side {
   };
 }
 
-function asset(subject: string, list: readonly HistoryTransfer[]): Asset {
+function asset(subject: string, list: readonly HistoryTransfer[]): FlowAsset {
   const [one] = list;
   if (one === undefined) throw new TypeError('flows: an empty list');
   const token = tokenOf(one);

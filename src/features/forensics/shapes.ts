@@ -1,5 +1,5 @@
-// The shapes of the forensic record that its engines and its route share: what carries a finding, how
-// far a kind was looked for, and with whom an address exchanged what.
+// The shapes that the engines of the forensic record share with its route: what carries a finding,
+// how far a kind was looked for, and with whom an address exchanged what.
 
 import { z } from 'zod';
 import { harmless, isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
@@ -93,5 +93,5 @@ export const asset = z.strictObject({
 });
 export type Side = z.output<typeof side>;
 export type Amounts = z.output<typeof amounts>;
-export type Counterparty = z.output<typeof counterparty>;
-export type Asset = z.output<typeof asset>;
+export type FlowCounterparty = z.output<typeof counterparty>;
+export type FlowAsset = z.output<typeof asset>;

@@ -21,6 +21,7 @@ import {
   byOther,
   carryEvidence,
   countText,
+  describeTransfer,
   draftSource,
   EVERY_KIND,
   EVIDENCE_SHOWN_MAX,
@@ -29,7 +30,6 @@ import {
   type FindingKind,
   jointSource,
   sidesOf,
-  transferEvidence,
   wishText,
 } from '../finding.ts';
 import type { RecordEvidence } from '../shapes.ts';
@@ -88,7 +88,7 @@ export const wayToListed: FindingKind = {
         const hops = way.length === 1 ? '1 hop leads' : `${way.length} hops lead`;
         const transfers = way.map((hop) => hop.transfer);
         const evidence = [
-          ...way.map(({ transfer, near }) => transferEvidence(address, transfer, near)),
+          ...way.map(({ transfer, near }) => describeTransfer(address, transfer, near)),
           listRecord(entry),
         ];
         const statement =

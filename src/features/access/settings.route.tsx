@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dailyAllowance } from '../../access/gate.ts';
-import { PLANS } from '../../access/plan.ts';
+import { PLANS, type Plan } from '../../access/plan.ts';
 import type { Sessions } from '../../access/session.ts';
 import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
@@ -9,7 +9,9 @@ import { map, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { momentText, Table } from '../../pages/words.tsx';
 import type {
+  AccessChange,
   AccessLog,
+  ApiKey,
   KeyHolder,
   KeyStore,
   Membership,
@@ -88,36 +90,6 @@ export const pricingPage = plainRoute({
   responses: { 200: html() },
 });
 
-/** A key as it is listed. */
-export type KeyView = {
-  readonly id: string;
-  readonly name: string | null;
-  readonly prefix: string;
-  readonly created_at: UnixSeconds;
-  readonly expires_at: UnixSeconds;
-  readonly last_used_at: UnixSeconds | null;
-  readonly revoked_at: UnixSeconds | null;
-  readonly replaced_at: UnixSeconds | null;
-};
-
-type ChangeWord =
-  | 'key_created'
-  | 'key_replaced'
-  | 'key_revoked'
-  | 'signed_in'
-  | 'signed_out'
-  | 'integration_connected'
-  | 'integration_removed';
-
-/** A change as it is listed. */
-export type SettingsChange = {
-  readonly id: number;
-  readonly at: UnixSeconds;
-  readonly by_whom: 'operator' | 'member';
-  readonly change: ChangeWord;
-  readonly subject: string | null;
-};
-
 /** What was read, or why it could not be. */
 type ReadOrWhy<T> = { readonly read: T } | { readonly unread: string };
 
@@ -129,7 +101,7 @@ export type SettingsView = {
   readonly base: string;
   /** Whether a key was revoked just before. */
   readonly revoked: boolean;
-  readonly keys: ReadOrWhy<readonly KeyView[]>;
+  readonly keys: ReadOrWhy<readonly ApiKey[]>;
   readonly today: ReadOrWhy<{
     readonly used: number;
     readonly limit: number;
@@ -137,7 +109,7 @@ export type SettingsView = {
   }>;
   readonly days: ReadOrWhy<readonly UsageDay[]>;
   /** Newest first; `null`: none that could be read. */
-  readonly changes: { readonly read: readonly SettingsChange[] | null; readonly whole: boolean };
+  readonly changes: { readonly read: readonly AccessChange[] | null; readonly whole: boolean };
 };
 
 /** A membership with its plan. */
@@ -162,15 +134,7 @@ export type NewKeyView = {
 };
 
 /** A plan as the table of plans has it. */
-export type PlanView = {
-  readonly name: string;
-  readonly title: string;
-  readonly daily_requests: number;
-  readonly active_keys: number;
-  readonly per_minute_ceiling: number;
-  readonly bulk_screen: boolean;
-  readonly screening_records: number;
-  readonly watched_addresses: number;
+export type PlanView = Plan & {
   /** Where it is bought; `null`: whoever runs the service says. */
   readonly checkout: string | null;
 };
@@ -489,7 +453,7 @@ function hoursText(seconds: number): string {
   return hours === 0 ? `${minutes} min` : `${hours} h ${minutes % 60} min`;
 }
 
-function isOpen(key: KeyView, now: UnixSeconds): boolean {
+function isOpen(key: ApiKey, now: UnixSeconds): boolean {
   return key.revoked_at === null && key.expires_at > now;
 }
 
@@ -545,7 +509,7 @@ function NewKeySection({ token }: { token: string }) {
   );
 }
 
-type RowProps = { shown: KeyView; token: string; isActive: boolean };
+type RowProps = { shown: ApiKey; token: string; isActive: boolean };
 
 function KeyRow({ shown, token, isActive }: RowProps) {
   const { id, name, prefix, created_at, expires_at, last_used_at, replaced_at } = shown;
@@ -594,7 +558,7 @@ function KeyRow({ shown, token, isActive }: RowProps) {
   );
 }
 
-function Ended({ keys }: { keys: readonly KeyView[] }) {
+function Ended({ keys }: { keys: readonly ApiKey[] }) {
   return (
     <details>
       <summary>Keys that ended</summary>
@@ -631,7 +595,7 @@ function Usage({ shown: { days } }: { shown: SettingsView }) {
   );
 }
 
-const WORDS: { readonly [K in SettingsChange['change']]: string } = {
+const WORDS: { readonly [K in AccessChange['change']]: string } = {
   key_created: 'Key created',
   key_replaced: 'Key replaced',
   key_revoked: 'Key revoked',

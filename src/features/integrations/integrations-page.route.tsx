@@ -11,7 +11,7 @@ import {
 } from '../../contract/route.ts';
 import { rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { INTEGRATION_LIMITS } from '../../ports/integrations.ts';
+import { INTEGRATION_LIMITS, type Integration } from '../../ports/integrations.ts';
 import {
   connectChat,
   type IntegrationPorts,
@@ -79,24 +79,6 @@ export const removeForm = plainRoute({
   headers: { 303: { location: 'The integrations.' } },
 });
 
-/** An integration as it is shown. */
-export type IntegrationView = {
-  readonly id: string;
-  readonly platform: 'slack' | 'discord' | 'telegram';
-  readonly place: string;
-  readonly rules: {
-    readonly kinds: readonly string[];
-    readonly chains: readonly string[] | null;
-    readonly addresses: readonly string[] | null;
-  };
-  readonly created_at: UnixSeconds;
-  readonly verified_at: UnixSeconds | null;
-  readonly broken_at: UnixSeconds | null;
-  readonly fault: string | null;
-  readonly delivered_at: UnixSeconds | null;
-  readonly waiting: number;
-};
-
 /** What was given up, as it is shown. */
 export type LetterView = {
   readonly id: number;
@@ -117,7 +99,7 @@ export type IntegrationsView = {
   readonly form_token: string;
   /** What was just done, or not, in a sentence. */
   readonly notice: { readonly text: string; readonly role: 'status' | 'alert' } | null;
-  readonly integrations: readonly IntegrationView[];
+  readonly integrations: readonly Integration[];
   /** How many there may be. */
   readonly max: number;
   readonly letters: { readonly read: readonly LetterView[] | null; readonly whole: boolean };
@@ -321,7 +303,7 @@ function Whole({ shown }: { shown: IntegrationsView }) {
   );
 }
 
-function rulesText({ kinds, chains, addresses }: IntegrationView['rules']): string {
+function rulesText({ kinds, chains, addresses }: Integration['rules']): string {
   const of = kinds.map((kind) => String(KIND_WORDS[kind])).join(' and ');
   const on = chains === null ? 'on every chain' : `on ${chains.join(', ')}`;
   const counted = addresses?.length === 1 ? '1 address' : `${addresses?.length} addresses`;
@@ -333,7 +315,7 @@ function Token({ token }: { token: string }) {
   return <input type="hidden" name="form_token" value={token} />;
 }
 
-function Row({ shown, token }: { shown: IntegrationView; token: string }) {
+function Row({ shown, token }: { shown: Integration; token: string }) {
   const { id, platform, place, rules, verified_at, broken_at, fault, delivered_at } = shown;
   return (
     <li class="panel">

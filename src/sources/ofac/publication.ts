@@ -3,6 +3,7 @@
 import { parseKnownAddress } from '../../chain/address.ts';
 import { parseIsoDate } from '../../chain/time.ts';
 import { tally } from '../../evidence/measure.ts';
+import type { ListEntry } from '../../ports/sanctions.ts';
 
 /**
  * The version of what the readers make of a file. It is raised whenever the same bytes may come
@@ -27,24 +28,8 @@ export type SdnFormat = (typeof FORMATS)[number];
 /** The label before every currency code, in both formats. */
 export const ADDRESS_LABEL = 'Digital Currency Address - ';
 
-/** One row of the list: an address under one entry and one currency code. */
-export type ListedAddress = {
-  /** As published, without outer white space and invisible characters; or part of such a text. */
-  readonly address: string;
-  readonly currency: string;
-  /** As the list prints it: `LAST, First`; `null` where the file leaves it open (see `note`). */
-  readonly entity: string | null;
-  readonly type: PartyType | null;
-  readonly programs: readonly string[] | null;
-  /** The entry's uid, the same in both formats. */
-  readonly uid: string;
-  /** The publisher's note on the address, then that on the party. */
-  readonly remarks: string | null;
-  /** The day of the earliest entry event, `YYYY-MM-DD`; the legacy format does not tell it. */
-  readonly listed_on: string | null;
-  /** What the reader had to leave open or to take apart, in our words. */
-  readonly note: string | null;
-};
+/** One row of the list, whose party is of a type that the publisher's formats know. */
+export type ListedAddress = ListEntry & { readonly type: PartyType | null };
 
 /** What a document says, before anybody judges the forms of its addresses. */
 export type Document = {

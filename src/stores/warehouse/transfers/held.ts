@@ -4,22 +4,15 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import { TRANSFER_KINDS, type TransferKind } from '../../../chain/transfer.ts';
+import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
 import { collect, listFrom, present } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/source.ts';
+import type { CoverageRange } from '../../../ports/history.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { storedOrigin } from './append.ts';
 
-/** Blocks held in full. `from_first`: from the chain's first. */
-export type HeldBlocks = {
-  readonly chain: ChainName;
-  readonly kind: TransferKind;
-  readonly from_block: number;
-  readonly to_block: number;
-  readonly to_time: number;
-  readonly from_first: boolean;
-  readonly origin: ImportOrigin;
-};
+/** Blocks held in full, and where they came from. */
+export type HeldBlocks = CoverageRange & { readonly origin: ImportOrigin };
 
 /** From a block on, the tip's rows that count bear this stamp. */
 export type Stamp = { readonly from_block: number; readonly stamp: number };

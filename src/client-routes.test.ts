@@ -64,8 +64,7 @@ function moduleOf(exported: readonly Exported[]): string {
   );
   const byName = [...exported].sort((a, b) => (a.route.name < b.route.name ? -1 : 1));
   const types = byName.map(({ route, name }) => `  readonly ${route.name}: typeof ${name};\n`);
-  return `// Answers one question: which routes are there for the client, and where?
-// Made from the declarations: \`npx vitest run src/client-routes.test.ts --update\` writes it anew.
+  return `// Made from the declarations: \`npx vitest run src/client-routes.test.ts --update\` writes it anew.
 
 import type { Absence } from '../contract/answer.ts';
 import type { AccessRule, Method } from '../contract/route.ts';

@@ -91,8 +91,16 @@ async function logsOf(
   signal: AbortSignal,
 ): Promise<readonly NodeLog[]> {
   const blocks = { fromBlock: '0x0', toBlock: `0x${block.toString(16)}` };
-  const params = [{ ...blocks, topics: approvalTopics(owner) }];
-  const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
+  return logsUnder(rpc, { ...blocks, topics: approvalTopics(owner) }, signal);
+}
+
+/** The logs that a node tells of; throws its refusal in words of ours. */
+async function logsUnder(
+  rpc: JsonRpc,
+  filter: object,
+  signal: AbortSignal,
+): Promise<readonly NodeLog[]> {
+  const answer = await rpc.call({ method: 'eth_getLogs', params: [filter] }, signal);
   if (!answer.ok) {
     const { kind } = nodeRefusalOf(answer.error);
     const range = kind === 'range' ? 'takes no range of so many blocks' : 'answered an error';
@@ -345,10 +353,8 @@ async function freezeEvent(
   const isIndexed = events.every(({ topics }) => topics > 1);
   const topics = [events.map(({ topic }) => topic), ...(isIndexed ? [topicOf(address)] : [])];
   const blocks = { fromBlock: '0x0', toBlock: `0x${block.toString(16)}` };
-  const params = [{ ...blocks, address: token.address, topics }];
   try {
-    const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
-    const logs = parseResult(LOGS, answer.ok ? answer.result : null, 'eth_getLogs');
+    const logs = await logsUnder(rpc, { ...blocks, address: token.address, topics }, signal);
     const own = logs.filter((log) =>
       events.some((event) => Reflect.get(Object(event.fieldsOf(log)), 'account') === address),
     );

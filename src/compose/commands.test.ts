@@ -20,6 +20,7 @@ describe('help', () => {
       expect(`${command.usage} `.startsWith(`exhibit ${command.name} `)).toBe(true);
       expect(`${command.example} `).toContain(`exhibit ${command.name} `);
       expect(commandHelp(command)).toContain(`  ${command.example}`);
+      expect(commandHelp(command).join('\n')).not.toContain('\n\n\n');
     }
   });
 

@@ -398,7 +398,8 @@ export function commandHelp(
   command: Pick<Command<never>, 'summary' | 'usage' | 'example' | 'details'>,
 ): string[] {
   const { summary, usage, example, details } = command;
-  const more = details === undefined ? [] : ['', ...details.map((line) => `  ${line}`)];
+  const isPlain = details === undefined || details.length === 0;
+  const more = isPlain ? [] : ['', ...details.map((line) => `  ${line}`)];
   return [summary, '', ...usageLines(usage), ...more, '', 'example:', `  ${example}`];
 }
 

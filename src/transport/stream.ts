@@ -1,5 +1,6 @@
 // Serves declared streams by WebSocket and by server-sent events. Whoever may not read is answered
-// before anything is upgraded, with a declared body.
+// before anything is upgraded, with a declared body. One reader's queue stands in
+// `stream-reader.ts`, the two doors in `stream-doors.ts`.
 
 import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';

@@ -1,3 +1,6 @@
+// The settings of a membership: its keys, what it used, and what was changed. Only the chart of its
+// days stands elsewhere (`usage-chart.page.tsx`).
+
 import { z } from 'zod';
 import { dailyAllowance } from '../../access/gate.ts';
 import { PLANS, type Plan } from '../../access/plan.ts';

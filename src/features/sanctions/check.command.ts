@@ -1,5 +1,6 @@
 // A check that could not be made exits 3 and never prints unlisted. It refuses to fold a listed
-// other form of the same key or account into the answer about the address that was asked.
+// other form of the same key or account into the answer about the address that was asked. The list
+// that it asks is opened as in `sanctions.command.ts`.
 
 import {
   ADDRESSES_MAX,

@@ -1,3 +1,7 @@
+// What the list says of one address, and who on the list is within two hops of it. How far that is
+// walked, and what a hop is, stands in `walk.ts`; what one look at the list gives, in
+// `direct-check.ts`.
+
 import { z } from 'zod';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';

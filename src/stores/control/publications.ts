@@ -1,4 +1,5 @@
-// A replacement is one transaction under the lock of the row that names the list in force.
+// The publications of the list, which one is in force, and what each changed. A replacement is one
+// transaction under the lock of the row that names the list in force.
 
 import { matchKey } from '../../chain/address.ts';
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';

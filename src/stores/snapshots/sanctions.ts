@@ -1,5 +1,6 @@
-// It polls the store for a newer list; while the store is silent the loaded one goes on answering
-// and its check time stands still. It refuses a list whose rows are not as many as were recorded.
+// The list in memory, as it is asked. It polls the store for a newer one; while the store is silent
+// the loaded one goes on answering and its check time stands still. It refuses a list whose rows
+// are not as many as were recorded.
 
 import { type AddressKind, matchKey, parseAddress } from '../../chain/address.ts';
 import {

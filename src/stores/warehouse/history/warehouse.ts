@@ -1,6 +1,7 @@
 // With whom did these addresses exchange transfers, by what the warehouse holds?
 // Coverage is read before the rows that it vouches for, and a read that spans a roll-back is made
 // again. Nothing is kept of an answer: only which addresses are hubs, and what tokens are called.
+// The statement for the rows, and how they are unpacked, stands in `warehouse-rows.ts`.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';

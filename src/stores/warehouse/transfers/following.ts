@@ -1,6 +1,7 @@
 // How does following a chain go on without gap or double, whoever follows it and whatever is cut?
 // A block of the tip is there once its header is; what is final is moved, then forgotten there. A
-// step ends with a row of `following`, which makes it count; what it left before is ignored.
+// step ends with a row of `following`, which makes it count; what it left before is ignored. How a
+// transfer becomes a row stands in `append.ts`.
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';

@@ -937,12 +937,14 @@ create table watch_changes (
 create index watch_changes_at on watch_changes (membership_id, at);
 
 -- What each process holds open on account of a credential, and until when that counts. It is told
--- again every ten seconds, so that a server that lost it learns it anew.
+-- again every ten seconds, so that a server that lost it learns it anew. `turn` grows with all that
+-- a process says: of what arrives in another order the last that was said stays.
 create unlogged table held_streams (
   process uuid not null,
   holder text not null,
   tier text not null,
-  own integer not null check (own > 0),
+  own integer not null check (own >= 0),
+  turn bigint not null,
   ends_at timestamptz not null,
   primary key (holder, process)
 );
@@ -951,24 +953,20 @@ create index held_streams_tier on held_streams (tier);
 -- Notes what a process holds of a holder, unless all processes together would hold more than a
 -- bound; null is no bound. Processes that ask of one holder take turns.
 create function hold_streams(
-  of_process uuid, of_holder text, of_tier text, now_own integer, bound integer, for_ms integer,
-  out granted boolean, out others integer
+  of_process uuid, of_holder text, of_tier text, now_own integer, bound integer, now_turn bigint,
+  for_ms integer, out granted boolean, out others integer
 ) language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended(of_holder, 0));
   select coalesce(sum(own), 0) into others from held_streams
     where holder = of_holder and process <> of_process and ends_at > clock_timestamp();
   granted := bound is null or others + now_own <= bound;
-  if not granted then
-    return;
-  end if;
-  if now_own = 0 then
-    delete from held_streams where holder = of_holder and process = of_process;
-  else
-    insert into held_streams (process, holder, tier, own, ends_at)
-      values (of_process, of_holder, of_tier, now_own,
+  if granted then
+    insert into held_streams as held (process, holder, tier, own, turn, ends_at)
+      values (of_process, of_holder, of_tier, now_own, now_turn,
         clock_timestamp() + for_ms * interval '1 ms')
-      on conflict (holder, process)
-        do update set own = excluded.own, ends_at = excluded.ends_at;
+      on conflict (holder, process) do update
+        set own = excluded.own, turn = excluded.turn, ends_at = excluded.ends_at
+        where held.turn < excluded.turn;
   end if;
 end $$;

@@ -96,6 +96,17 @@ describe.skipIf(NO_POSTGRES !== null)(`over PostgreSQL ${NO_POSTGRES ?? ''}`, ()
     expect(granted.filter((one) => one === false)).toHaveLength(3);
   });
 
+  test('the last that was said counts, in whatever order the server hears it', async () => {
+    const here = await fresh();
+    const [one, two] = await Promise.all([joined(here), joined(here)]);
+    for (let round = 0; round < 40; round += 1) {
+      const owns = [3, 2, 1, 0, 1, 2, round % 5].map((own) => one.hold(free(own), null));
+      await Promise.all(owns);
+      const others = await two.others('free');
+      expect(others.checked ? others.value : others.why).toBe(round % 5);
+    }
+  });
+
   test('what a process that was killed held is forgotten', async () => {
     const here = await fresh();
     const [gone, stays] = await Promise.all([joined(here), joined(here)]);

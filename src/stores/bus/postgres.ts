@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
 import type { Bus, BusPort, HeldStreams, HeldTogether } from '../../ports/streams.ts';
 import { type Database, StoreUnavailable } from '../control/engine/database.ts';
 
@@ -29,13 +30,15 @@ const RECONNECT_MS = 1_000;
 const HELD_MS = 30_000;
 const TELL_MS = 10_000;
 
-const HOLD = 'select granted, others from hold_streams($1, $2, $3, $4, $5, $6)';
+const HOLD = 'select granted, others from hold_streams($1, $2, $3, $4, $5, $6, $7)';
 const OTHERS = `select coalesce(sum(own), 0)::integer as others from held_streams
   where tier = $1 and process <> $2::uuid and ends_at > clock_timestamp()`;
-const TELL = `insert into held_streams (process, holder, tier, own, ends_at)
-  select $1::uuid, holder, tier, own, clock_timestamp() + $5::integer * interval '1 ms'
+const TELL = `insert into held_streams as held (process, holder, tier, own, turn, ends_at)
+  select $1::uuid, holder, tier, own, $5, clock_timestamp() + $6::integer * interval '1 ms'
   from unnest($2::text[], $3::text[], $4::integer[]) as one (holder, tier, own)
-  on conflict (holder, process) do update set own = excluded.own, ends_at = excluded.ends_at`;
+  on conflict (holder, process) do update
+    set own = excluded.own, turn = excluded.turn, ends_at = excluded.ends_at
+    where held.turn < excluded.turn`;
 const FORGET = 'delete from held_streams where ends_at < clock_timestamp()';
 
 /** Joins the bus at once, whether or not the server is there. */
@@ -44,13 +47,17 @@ export function postgresBus({ database, url, onFault }: PostgresBusOptions): Bus
   const { protocol, host } = new URL(url);
   const listeners = new Set<() => void>();
   const held = new Map<string, HeldStreams>();
+  // Statements of one process go over several connections, and may arrive in another order.
+  let turn = 0;
   const callHere = () => {
     for (const call of listeners) call();
   };
   const ask = async <T>(question: () => Promise<T>): Promise<Reading<T, BusPort>> => {
     if (!connection.isListening()) return silent('it cannot be reached');
     try {
-      const answer = await within(ANSWER_MS, question());
+      // A server that is stopped answers nothing.
+      const answer = await inTime(question, AbortSignal.timeout(ANSWER_MS));
+      if (answer === OUT_OF_TIME) return silent('it did not answer in time');
       const as_of = Math.floor(Date.now() / MS_PER_S);
       return read(answer, {
         port: 'bus',
@@ -70,11 +77,13 @@ export function postgresBus({ database, url, onFault }: PostgresBusOptions): Bus
     await database.query(FORGET);
     const all = [...held.values()];
     if (all.length === 0) return;
+    turn += 1;
     await database.query(TELL, [
       process,
       all.map(({ holder }) => holder),
       all.map(({ tier }) => tier),
       all.map(({ own }) => own),
+      turn,
       HELD_MS,
     ]);
   };
@@ -102,7 +111,8 @@ export function postgresBus({ database, url, onFault }: PostgresBusOptions): Bus
       const { holder, tier, own } = one;
       if (own === 0) held.delete(holder);
       else held.set(holder, one);
-      const params = [process, holder, tier, own, max, HELD_MS];
+      turn += 1;
+      const params = [process, holder, tier, own, max, turn, HELD_MS];
       return ask(async () => onlyRow(await database.query<HeldTogether>(HOLD, params)));
     },
     others: (tier) =>
@@ -180,15 +190,6 @@ function onlyRow<T>(rows: readonly T[]): T {
   const [row] = rows;
   if (row === undefined) throw new Error('the bus answered no row');
   return row;
-}
-
-/** The answer, unless it takes too long: a server that is stopped answers nothing. */
-async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('it did not answer in time')), ms);
-  });
-  return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 function silent(fault: string) {

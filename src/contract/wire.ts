@@ -144,6 +144,19 @@ export function words(schema: z.ZodType = z.string()): z.ZodType {
   return harmless(schema, 'it names something that was found');
 }
 
+/** A row as its port declares it: each text and each word in it is `words()`. */
+export function wordsIn<S extends z.core.$ZodType>(row: S): S;
+export function wordsIn(row: z.core.$ZodType): z.core.$ZodType {
+  if (row instanceof z.ZodString || row instanceof z.ZodEnum) return words(row);
+  if (row instanceof z.ZodArray) return row.clone({ ...row.def, element: wordsIn(row.element) });
+  if (row instanceof z.ZodNullable) {
+    return row.clone({ ...row.def, innerType: wordsIn(row.def.innerType) });
+  }
+  if (!(row instanceof z.ZodObject)) return row;
+  const shape = Object.entries(row.shape).map(([name, field]) => [name, wordsIn(field)]);
+  return row.clone({ ...row.def, shape: Object.fromEntries(shape) });
+}
+
 /** One of a closed set of words, none of which denies anything. */
 export function oneOf<const W extends readonly [string, ...string[]]>(values: W) {
   return harmless(z.enum(values), 'none of its words denies anything');

@@ -2,9 +2,10 @@
 // A table is declared: its columns, the keys it is asked by, which rows count, what it answers.
 // Which rows of a file are good its feature says.
 
+import { z } from 'zod';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
-import type { DatedBy, ImportOrigin } from '../evidence/source.ts';
+import { DATED_BY, type DatedBy, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/source.ts';
 
 /** The name of a table's store in readings. */
 export type TableStorePort = 'imported_table';
@@ -240,22 +241,23 @@ export const LABEL_ROLES = ['hot', 'cold', 'deposit', 'deployer', 'treasury', 'o
 export type LabelRole = (typeof LABEL_ROLES)[number];
 
 /** One row of the table, with where it comes from. */
-export type ExchangeLabel = {
-  readonly address: string;
+export const exchangeLabel = z.strictObject({
+  address: z.string(),
   /** The chain the source names, or `null` where it names none. */
-  readonly chain: string | null;
-  readonly label: string;
-  readonly entity: string;
-  readonly role: LabelRole;
+  chain: z.string().nullable(),
+  label: z.string(),
+  entity: z.string(),
+  role: z.enum(LABEL_ROLES),
   /** A rung of the tag packs' confidence ladder, as its published id. */
-  readonly confidence: string;
+  confidence: z.string(),
   /** False for hot and cold wallets: paid by many unrelated people, they link nobody. */
-  readonly clusterable: boolean;
-  readonly source: string;
-  readonly source_url: string | null;
+  clusterable: z.boolean(),
+  source: z.string(),
+  source_url: z.string().nullable(),
   /** ISO 8601 day on which the source dates the row, or on which it was imported. */
-  readonly first_seen: string;
-};
+  first_seen: z.string(),
+});
+export type ExchangeLabel = z.output<typeof exchangeLabel>;
 
 /** What a look-up found, by `matchKey` of the address asked. */
 export type LabelLookUp = {
@@ -272,22 +274,32 @@ export type ExchangeLabels = TableLookUp<ExchangeLabelsPort, LabelLookUp>;
 export type LabelChangesPort = 'label_changes';
 
 /** What a label says that may change under the same source, address, chain and entity. */
-export type LabelWords = Pick<ExchangeLabel, 'label' | 'role' | 'confidence' | 'source_url'>;
+const labelWords = exchangeLabel.pick({
+  label: true,
+  role: true,
+  confidence: true,
+  source_url: true,
+});
+export type LabelWords = z.output<typeof labelWords>;
+
+/** The words of a log for what an import changed. */
+export const IMPORT_CHANGES = ['added', 'changed', 'removed'] as const;
 
 /** One change of the table. */
-export type LabelChange = Omit<ExchangeLabel, 'clusterable'> & {
+export const labelChange = exchangeLabel.omit({ clusterable: true }).extend({
   /** Grows with time: a later change has a larger one. */
-  readonly id: number;
-  readonly change: 'added' | 'changed' | 'removed';
+  id: z.int().positive(),
+  change: z.enum(IMPORT_CHANGES),
   /** What it said before; `null` but where it changed. */
-  readonly before: LabelWords | null;
-  readonly import_id: number;
+  before: labelWords.nullable(),
+  import_id: z.int().positive(),
   /** Unix seconds at which the import completed. */
-  readonly at: number;
+  at: z.number(),
   /** SHA-256 of the file imported. */
-  readonly sha256: string;
-  readonly origin: ImportOrigin;
-};
+  sha256: z.string(),
+  origin: z.enum(IMPORT_ORIGINS),
+});
+export type LabelChange = z.output<typeof labelChange>;
 
 /** Which changes are asked for. */
 export type ChangesRequest = {
@@ -321,46 +333,66 @@ export type ShippedLabels = {
 /** The name of this port in readings. */
 export type OtherListChangesPort = 'other_list_changes';
 
-/** An entry of a list, which is named beside it. */
-export type EntryLogged = Omit<OtherListEntry, 'source'>;
+/**
+ * An entry of a list, which is named beside it. What the list leaves open is `null`, and `note`
+ * says what was wrong.
+ */
+export const entryLogged = z.strictObject({
+  /** As published; compared by `matchKey`. */
+  address: z.string(),
+  currency: z.string().nullable(),
+  /** Who holds it, several divided by `; `. */
+  entity: z.string().nullable(),
+  entity_type: z.string().nullable(),
+  programs: z.string().nullable(),
+  entry_id: z.string().nullable(),
+  source_url: z.string().nullable(),
+  /** ISO 8601 days. An entry that ended is kept, and says so. */
+  listed_at: z.string().nullable(),
+  ended_at: z.string().nullable(),
+  note: z.string().nullable(),
+});
+export type EntryLogged = z.output<typeof entryLogged>;
 
-/** What an import changed of one address. Times are Unix seconds. */
-export type OtherListChange = {
+/** What an import changed of one address. */
+export const otherListChange = z.strictObject({
   /** Grows with time: a later change has a larger one. */
-  readonly id: number;
-  readonly change: 'added' | 'changed' | 'removed';
-  readonly list: string;
-  readonly address: string;
+  id: z.int().positive(),
+  change: z.enum(IMPORT_CHANGES),
+  list: z.string(),
+  address: z.string(),
   /** All its entries; of a removed one, as they were last. */
-  readonly entries: readonly EntryLogged[];
+  entries: z.array(entryLogged).min(1),
   /** Those before; `null` but where they changed. */
-  readonly before: readonly EntryLogged[] | null;
-  readonly import_id: number;
-  readonly at: number;
-  readonly sha256: string;
-  readonly simulated: boolean;
-};
+  before: z.array(entryLogged).min(1).nullable(),
+  import_id: z.int().positive(),
+  /** Unix seconds. */
+  at: z.number(),
+  sha256: z.string(),
+  simulated: z.boolean(),
+});
+export type OtherListChange = z.output<typeof otherListChange>;
+
+const count = z.int().nonnegative();
 
 /** An import that completed. */
-export type OtherListImport = {
-  readonly list: string;
-  readonly import_id: number;
-  readonly at: number;
-  readonly as_of: number;
-  readonly dated_by: DatedBy;
-  readonly sha256: string;
-  readonly source_url: string | null;
-  readonly rows: number;
-  readonly rows_refused: number;
-  readonly rows_lost: number;
-  readonly simulated: boolean;
+export const otherListImport = z.strictObject({
+  list: z.string(),
+  import_id: z.int().positive(),
+  /** Unix seconds. */
+  at: z.number(),
+  as_of: z.int().nonnegative(),
+  dated_by: z.enum(DATED_BY),
+  sha256: z.string(),
+  source_url: z.string().nullable(),
+  rows: z.int().positive(),
+  rows_refused: count,
+  rows_lost: count,
+  simulated: z.boolean(),
   /** Of how many addresses. */
-  readonly counts: {
-    readonly added: number;
-    readonly changed: number;
-    readonly removed: number;
-  };
-};
+  counts: z.strictObject({ added: count, changed: count, removed: count }),
+});
+export type OtherListImport = z.output<typeof otherListImport>;
 
 /** Which imports are asked about: of one list, from a time on, before another. */
 export type ImportsRequest = {
@@ -392,24 +424,8 @@ export type OtherListChanges = {
 /** The name of this port in readings and contracts. */
 export type OtherListsPort = 'other_lists';
 
-/** One entry of a list. What the list leaves open is `null`, and `note` says what was wrong. */
-export type OtherListEntry = {
-  /** As published; compared by `matchKey`. */
-  readonly address: string;
-  readonly currency: string | null;
-  /** Who holds it, several divided by `; `. */
-  readonly entity: string | null;
-  readonly entity_type: string | null;
-  readonly programs: string | null;
-  readonly entry_id: string | null;
-  readonly source_url: string | null;
-  /** ISO 8601 days. An entry that ended is kept, and says so. */
-  readonly listed_at: string | null;
-  readonly ended_at: string | null;
-  readonly note: string | null;
-  /** The name of the list. */
-  readonly source: string;
-};
+/** One entry of a list, with the name of the list. */
+export type OtherListEntry = EntryLogged & { readonly source: string };
 
 /** Whether an entry has not ended by a day, in ISO 8601. */
 export function standsOn({ ended_at }: OtherListEntry, day: string): boolean {

@@ -12,16 +12,19 @@ import {
   isoDay,
   isoTime,
   negative,
-  oneOf,
   prose,
   rowFact,
-  unixSeconds,
   words,
+  wordsIn,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
 import { decide, Unread } from '../../evidence/reading.ts';
-import { DATED_BY } from '../../evidence/source.ts';
-import type { OtherListChanges } from '../../ports/tables.ts';
+import {
+  entryLogged,
+  type OtherListChanges,
+  otherListChange,
+  otherListImport,
+} from '../../ports/tables.ts';
 import { holdsSome, pageOfLog } from './log-page.ts';
 
 const LOG = { restsOn: ['other_list_changes'] } as const;
@@ -35,29 +38,14 @@ const NAME_CHARS_MAX = 64;
 
 const sha256 = words(z.string().regex(/^[0-9a-f]{64}$/));
 
-const entry = z.strictObject({
-  address: words(),
-  currency: words().nullable(),
-  entity: words().nullable(),
-  entity_type: words().nullable(),
-  programs: words().nullable(),
-  entry_id: words().nullable(),
-  source_url: words().nullable(),
+const entry = wordsIn(entryLogged).extend({
   listed_at: isoDay.nullable(),
   ended_at: isoDay.nullable(),
-  note: words().nullable(),
 });
 
-const change = z.strictObject({
-  id: z.int().positive(),
-  change: oneOf(['added', 'changed', 'removed']),
-  list: words(),
-  address: words(),
-  /** All its entries; of a removed one, as they were last. */
+const change = wordsIn(otherListChange).extend({
   entries: z.array(entry).min(1),
-  /** Those before; null but where they changed. */
   before: z.array(entry).min(1).nullable(),
-  import_id: z.int().positive(),
   at: isoTime,
   sha256,
   simulated: rowFact(z.boolean()),
@@ -65,19 +53,12 @@ const change = z.strictObject({
 
 const count = rowFact(z.int().nonnegative());
 
-const imported = z.strictObject({
-  list: words(),
-  import_id: z.int().positive(),
+const imported = wordsIn(otherListImport).extend({
   at: isoTime,
-  as_of: unixSeconds,
-  dated_by: oneOf(DATED_BY),
   sha256,
-  source_url: words().nullable(),
-  rows: z.int().positive(),
   rows_refused: count,
   rows_lost: count,
   simulated: rowFact(z.boolean()),
-  /** Of how many addresses. */
   counts: z.strictObject({ added: count, changed: count, removed: count }),
 });
 
@@ -147,21 +128,10 @@ export function otherListChangesHandler(
     if (imports instanceof Unread) return unavailable(imports.why.reason);
     return otherListChanges.reply(200, {
       changes: claim(page.page, (changes) =>
-        changes.map(({ at, entries, before, ...change }) => ({
-          ...change,
-          entries: [...entries],
-          before: before === null ? null : [...before],
-          at: formatIsoTime(at),
-        })),
+        changes.map((change) => ({ ...change, at: formatIsoTime(change.at) })),
       ),
       next_before: page.next_before,
-      imports: claim(imports, (all) =>
-        all.map(({ at, counts, ...one }) => ({
-          ...one,
-          at: formatIsoTime(at),
-          counts: { ...counts },
-        })),
-      ),
+      imports: claim(imports, (all) => all.map((one) => ({ ...one, at: formatIsoTime(one.at) }))),
       imports_whole: claimWhole(filed),
       caveat: OTHER_LIST_CHANGES_CAVEAT,
     });

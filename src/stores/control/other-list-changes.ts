@@ -1,15 +1,16 @@
 // Which changes of the lists of other authorities does the control store hold?
 // An address may have several entries on a list: they are compared together, as one.
 
-import type {
-  ChangesRequest,
-  ImportsRequest,
-  LabelChange,
-  LabelChanges,
-  OtherListChange,
-  OtherListChanges,
-  OtherListChangesRequest,
-  OtherListImport,
+import { z } from 'zod';
+import {
+  type ChangesRequest,
+  type ImportsRequest,
+  type LabelChanges,
+  labelChange,
+  type OtherListChanges,
+  type OtherListChangesRequest,
+  otherListChange,
+  otherListImport,
 } from '../../ports/tables.ts';
 import { type Database, epochSecond, storeSpan } from './engine/database.ts';
 import { changeNotes, PIECE, readLog } from './imported-tables.ts';
@@ -71,8 +72,8 @@ export function otherListChangeStore(database: Database, now: () => number): Oth
   };
 }
 
-function changes(database: Database, asked: OtherListChangesRequest) {
-  return database.query<OtherListChange>(
+async function changes(database: Database, asked: OtherListChangesRequest) {
+  const rows = await database.query(
     `select c.id::int4 as id, c.change, i.source as list, c.address, c.entries, c.before,
         c.import_id, i.sha256, i.origin = 'simulated' as simulated,
         ${epochSecond('i.completed_at', 'at')}
@@ -85,10 +86,11 @@ function changes(database: Database, asked: OtherListChangesRequest) {
       order by c.id desc limit $6`,
     [asked.list, ...storeSpan(asked), asked.beforeId, asked.matchKey, asked.limit + 1],
   );
+  return z.array(otherListChange).parse(rows);
 }
 
-function imports(database: Database, asked: ImportsRequest) {
-  return database.query<OtherListImport>(
+async function imports(database: Database, asked: ImportsRequest) {
+  const rows = await database.query(
     `select i.source as list, i.id as import_id, i.dated_by, i.sha256,
         i.source_url, i.rows_accepted as rows, i.rows_refused, i.rows_lost,
         i.origin = 'simulated' as simulated, ${epochSecond('i.completed_at', 'at')},
@@ -106,6 +108,7 @@ function imports(database: Database, asked: ImportsRequest) {
       order by i.completed_at desc, i.id desc limit $4`,
     [asked.list, ...storeSpan(asked), asked.limit + 1],
   );
+  return z.array(otherListImport).parse(rows);
 }
 
 // Which changes of the exchange-wallet table does the control store hold?
@@ -162,8 +165,8 @@ export function labelChangeStore(database: Database, now: () => number): LabelCh
   };
 }
 
-function labelChanges(database: Database, asked: ChangesRequest): Promise<LabelChange[]> {
-  return database.query<LabelChange>(
+async function labelChanges(database: Database, asked: ChangesRequest) {
+  const rows = await database.query(
     `select c.id::int4 as id, c.import_id, c.change, c.address, c.chain, c.entity, c.label, c.role,
         c.confidence, c.source_url, c.first_seen, i.source, i.sha256, i.origin,
         ${epochSecond('i.completed_at', 'at')},
@@ -178,4 +181,5 @@ function labelChanges(database: Database, asked: ChangesRequest): Promise<LabelC
       order by c.id desc limit $3`,
     [asked.beforeId, asked.matchKey, asked.limit + 1],
   );
+  return z.array(labelChange).parse(rows);
 }

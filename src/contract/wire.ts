@@ -152,6 +152,9 @@ export function wordsIn(row: z.core.$ZodType): z.core.$ZodType {
   if (row instanceof z.ZodNullable) {
     return row.clone({ ...row.def, innerType: wordsIn(row.def.innerType) });
   }
+  if (row instanceof z.ZodReadonly) {
+    return row.clone({ ...row.def, innerType: wordsIn(row.def.innerType) });
+  }
   if (!(row instanceof z.ZodObject)) return row;
   const shape = Object.entries(row.shape).map(([name, field]) => [name, wordsIn(field)]);
   return row.clone({ ...row.def, shape: Object.fromEntries(shape) });

@@ -1,43 +1,51 @@
 // It knows nothing of chains, transfers or proximity.
 
+import { z } from 'zod';
 import type { AddressKind } from '../chain/address.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 
 /** The name of this port in readings and contracts. */
 export type SanctionsListPort = 'sanctions_list';
 
+const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.int().nonnegative();
+
 /**
  * One row of the list: an address as the publisher prints it, under one entry. What the file left
  * open of the entry is `null`, and `note` says so.
  */
-export type ListEntry = {
-  readonly address: string;
-  readonly currency: string;
-  readonly entity: string | null;
-  readonly type: string | null;
-  readonly programs: readonly string[] | null;
-  readonly uid: string;
-  readonly remarks: string | null;
-  /** The day of the entry's listing, `YYYY-MM-DD`, where the file has it. */
-  readonly listed_on: string | null;
+export const listEntry = z.strictObject({
+  address: z.string().min(1),
+  currency: z.string().min(1),
+  entity: z.string().min(1).nullable(),
+  type: z.string().min(1).nullable(),
+  programs: z.array(z.string().min(1)).min(1).readonly().nullable(),
+  uid: z.string().min(1),
+  remarks: z.string().nullable(),
+  /** The day of the entry's listing, where the file has it. */
+  listed_on: day.nullable(),
   /** What the reader left open, or took out of a longer text, in our words. */
-  readonly note: string | null;
-};
+  note: z.string().nullable(),
+});
+export type ListEntry = z.output<typeof listEntry>;
 
-/** The list that was read. `as_of` and `checked_at` are Unix seconds. */
-export type ListFacts = {
-  readonly name: string;
-  /** Publication date, `YYYY-MM-DD`. */
-  readonly published: string;
+/** The list that was read. */
+export const listFacts = z.strictObject({
+  name: z.string(),
+  /** Publication date. */
+  published: day,
   /** Distinct addresses on it. */
-  readonly addresses: number;
+  addresses: z.int().positive(),
   /** The stable public address of the list, without any credential. */
-  readonly source: string;
-  readonly sha256: string;
-  readonly as_of: number;
-  /** What a reader must be told of its age: sentences, none where it is fresh. */
-  readonly age_notes: readonly string[];
-};
+  source: z.string(),
+  sha256,
+  /** Unix seconds. */
+  as_of: count,
+});
+
+/** The list with what a reader must be told of its age: sentences, none where it is fresh. */
+export type ListFacts = z.output<typeof listFacts> & { readonly age_notes: readonly string[] };
 
 /**
  * What a look-up found. `found` is keyed by `matchKey` of the address asked; a missing key is a
@@ -88,42 +96,64 @@ export type ListChangeKind = (typeof LIST_CHANGES)[number];
 export const OUTCOMES = ['first', 'next', 'replayed', 'read_again', 'refused'] as const;
 export type FileOutcome = (typeof OUTCOMES)[number];
 
-/** A publication by its day (`YYYY-MM-DD`) and the SHA-256 of its file. */
-export type PublicationName = { readonly published: string; readonly sha256: string };
+/** A publication by its day and its file. */
+export const publicationName = z.strictObject({ published: day, sha256 });
+export type PublicationName = z.output<typeof publicationName>;
+
+/** An address under one entry of a publication, over all its currency codes. */
+export const addressListing = z.strictObject({
+  address: z.string(),
+  uid: z.string(),
+  entity: z.string().nullable(),
+  type: z.string().nullable(),
+  programs: z.array(z.string()).readonly().nullable(),
+  currencies: z.array(z.string()).min(1).readonly(),
+});
+export type AddressListing = z.output<typeof addressListing>;
 
 /** A change of one listing by one list that came into force. */
-export type ListChange = {
+export const listChange = z.strictObject({
   /** Grows with time: a later change has a larger one. */
-  readonly id: number;
-  readonly change: ListChangeKind;
+  id: z.int().positive(),
+  change: z.enum(LIST_CHANGES),
   /** As it is now; of a removed one, as it was last. */
-  readonly listing: AddressListing;
+  listing: addressListing,
   /** As it was before; `null` where it was added or removed. */
-  readonly before: AddressListing | null;
-  readonly outcome: Exclude<FileOutcome, 'first' | 'refused'>;
-  readonly from: PublicationName;
-  readonly to: PublicationName;
+  before: addressListing.nullable(),
+  outcome: z.enum(OUTCOMES).exclude(['first', 'refused']),
+  from: publicationName,
+  to: publicationName,
   /** When the list came into force here, in Unix seconds. */
-  readonly at: number;
-};
+  at: z.number(),
+});
+export type ListChange = z.output<typeof listChange>;
 
 /** What became of one file of the publisher's. */
-export type FileEvent = {
-  readonly outcome: FileOutcome;
-  readonly sha256: string;
-  readonly source_url: string;
+export const fileEvent = z.strictObject({
+  outcome: z.enum(OUTCOMES),
+  sha256,
+  source: z.string(),
   /** Unix seconds. */
-  readonly at: number;
+  at: z.number(),
   /** The day of the list; `null` of a refused file. */
-  readonly published: string | null;
+  published: day.nullable(),
   /** The publication that was in force before; `null` where none was, or the file was refused. */
-  readonly before: PublicationName | null;
+  before: publicationName.nullable(),
   /** How many listings changed, by kind; `null` where there was nothing to compare with. */
-  readonly counts: { readonly [K in ListChangeKind]: number } | null;
+  counts: z
+    .strictObject({
+      added: count,
+      removed: count,
+      moved: count,
+      programmes_changed: count,
+      renamed: count,
+    } satisfies { [K in ListChangeKind]: typeof count })
+    .nullable(),
   /** Why it was refused, or why an operator let it pass. */
-  readonly code: string | null;
-  readonly why: string | null;
-};
+  code: z.string().nullable(),
+  why: z.string().nullable(),
+});
+export type FileEvent = z.output<typeof fileEvent>;
 
 /** A span of time in Unix seconds; `null` leaves its side open. `until` is not part of it. */
 export type Span = { readonly from: number | null; readonly until: number | null };
@@ -487,16 +517,6 @@ export type RefreshOutcome = RefreshEnd & {
 
 /** An operator's word for one file that only the size rules refuse. */
 export type Acceptance = { readonly sha256: string; readonly why: string };
-
-/** An address under one entry of a publication, over all its currency codes. */
-export type AddressListing = {
-  readonly address: string;
-  readonly uid: string;
-  readonly entity: string | null;
-  readonly type: string | null;
-  readonly programs: readonly string[] | null;
-  readonly currencies: readonly string[];
-};
 
 /** A listing that stands in both publications, not with the same words. */
 export type ChangedListing = { readonly from: AddressListing; readonly to: AddressListing };

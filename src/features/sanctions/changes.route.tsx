@@ -11,17 +11,24 @@ import {
   isoDay,
   isoTime,
   negative,
-  oneOf,
   prose,
   rowFact,
   words,
+  wordsIn,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import { decide, Part, Read, Unread } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
-import type { AddressListing, FileEvent, ListChange, ListChanges } from '../../ports/sanctions.ts';
+import {
+  addressListing,
+  type FileEvent,
+  fileEvent,
+  type ListChange,
+  type ListChanges,
+  listChange,
+} from '../../ports/sanctions.ts';
 import { holdsSome, pageOfLog } from '../tables/log-page.ts';
 
 const LOG = { restsOn: ['sanctions_changes'] } as const;
@@ -32,39 +39,19 @@ export const OFAC_CHANGES_DEFAULT = 100;
 /** The most files of one answer. */
 export const FILES_MAX = 100;
 
-const sha256 = words(z.string().regex(/^[0-9a-f]{64}$/));
-const publication = z.strictObject({ published: isoDay, sha256 });
-
-// What the publisher's file leaves open of an entry is null.
-const listing = z.strictObject({
-  address: words(),
-  uid: words(),
-  entity: words().nullable(),
-  type: words().nullable(),
-  programs: rowFact(z.array(words()).nullable()),
-  currencies: z.array(words()).min(1),
-});
+const programs = rowFact(z.array(words()).readonly().nullable());
+const listing = wordsIn(addressListing).extend({ programs });
 
 const change = listing.extend({
-  id: z.int().positive(),
-  change: oneOf(['added', 'removed', 'moved', 'programmes_changed', 'renamed']),
-  /** As it was before; null where it was added or removed. */
+  ...wordsIn(listChange).omit({ listing: true }).shape,
   before: listing.nullable(),
-  outcome: oneOf(['next', 'replayed', 'read_again']),
-  from: publication,
-  to: publication,
   at: isoTime,
 });
 
 const count = rowFact(z.int().nonnegative());
 
-const file = z.strictObject({
-  outcome: oneOf(['first', 'next', 'replayed', 'read_again', 'refused']),
-  sha256,
-  source: words(),
+const file = wordsIn(fileEvent).extend({
   at: isoTime,
-  published: isoDay.nullable(),
-  before: publication.nullable(),
   counts: z
     .strictObject({
       added: count,
@@ -74,8 +61,6 @@ const file = z.strictObject({
       renamed: count,
     })
     .nullable(),
-  code: words().nullable(),
-  why: words().nullable(),
 });
 
 const answer = z.strictObject({
@@ -176,30 +161,12 @@ function unavailable(reason: string) {
   return sanctionsChanges.reply(503, { error: 'unavailable', reason });
 }
 
-function changeShown({ listing, before, at, ...change }: ListChange) {
-  return {
-    ...change,
-    ...listingShown(listing),
-    before: before === null ? null : listingShown(before),
-    at: formatIsoTime(at),
-  };
+function changeShown({ listing, ...change }: ListChange) {
+  return { ...change, ...listing, at: formatIsoTime(change.at) };
 }
 
-function listingShown({ programs, currencies, ...listing }: AddressListing) {
-  return {
-    ...listing,
-    programs: programs === null ? null : [...programs],
-    currencies: [...currencies],
-  };
-}
-
-function fileShown({ source_url, at, counts, ...event }: FileEvent) {
-  return {
-    ...event,
-    source: source_url,
-    at: formatIsoTime(at),
-    counts: counts === null ? null : { ...counts },
-  };
+function fileShown(event: FileEvent) {
+  return { ...event, at: formatIsoTime(event.at) };
 }
 
 const ALL_OF_IT = { from: null, until: null, beforeId: null, matchKey: null };
@@ -457,13 +424,13 @@ function titleOf({ outcome, published, code, counts }: FileEvent): string {
 }
 
 function textOf(file: FileEvent, changes: readonly ListChange[]): string {
-  const { sha256, before, why, counts, source_url } = file;
+  const { sha256, before, why, counts, source } = file;
   const spelled = changes.slice(0, SPELLED_MAX);
   const all = listOrNone(counts === null ? null : Object.values(counts));
   const more = all.reduce((sum, n) => sum + n, -spelled.length);
   return [
     ...listOrNone(why === null ? null : [why]),
-    `SHA-256 ${sha256}, from ${source_url}`,
+    `SHA-256 ${sha256}, from ${source}`,
     ...listOrNone(
       before === null ? null : [`before: ${before.published}, SHA-256 ${before.sha256}`],
     ),

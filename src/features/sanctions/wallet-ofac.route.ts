@@ -21,6 +21,7 @@ import {
   rowFact,
   unixSeconds,
   words,
+  wordsIn,
 } from '../../contract/wire.ts';
 import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { both, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
@@ -34,7 +35,12 @@ import {
   signerOf,
   type TransferHistory,
 } from '../../ports/history.ts';
-import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions.ts';
+import {
+  type ListEntry,
+  type ListFacts,
+  listFacts,
+  type SanctionsList,
+} from '../../ports/sanctions.ts';
 import type { ExchangeLabels, OtherLists } from '../../ports/tables.ts';
 import { causesText } from '../history/address-history.ts';
 import {
@@ -211,14 +217,7 @@ export const walletOfac = evidenceRoute({
     address: words(),
     sanctioned: negative(z.boolean(), LIST),
     matches: negative(z.array(match), LIST),
-    list: z.strictObject({
-      name: words(),
-      published: isoDay,
-      addresses: z.int().positive(),
-      source: words(),
-      sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
-      as_of: unixSeconds,
-    }),
+    list: wordsIn(listFacts),
     equivalent_forms: harmless(
       negative(z.array(equivalentForm), LIST),
       'the other forms of an address follow from the address alone',
@@ -466,8 +465,8 @@ function matchOf(entry: ListEntry) {
   };
 }
 
-function listOf({ name, published, addresses, source, sha256, as_of }: ListFacts): Data['list'] {
-  return { name, published, addresses, source, sha256, as_of };
+function listOf({ age_notes: _, ...list }: ListFacts): Data['list'] {
+  return list;
 }
 
 function formOf({ form, address, relation, look, key }: ScreenedForm) {

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { parseKnownAddress } from '../../chain/address.ts';
-import type { PublicationReader } from '../../ports/sanctions.ts';
+import { listEntry, type PublicationReader } from '../../ports/sanctions.ts';
 import {
   countAddresses,
   FORMATS,
@@ -154,17 +154,7 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().nonnegative();
 const day = z.iso.date();
 
-const row = z.strictObject({
-  address: z.string().min(1),
-  currency: z.string().min(1),
-  entity: z.string().min(1).nullable(),
-  type: z.enum(PARTY_TYPES).nullable(),
-  programs: z.array(z.string().min(1)).min(1).nullable(),
-  uid: z.string().min(1),
-  remarks: z.string().nullable(),
-  listed_on: day.nullable(),
-  note: z.string().nullable(),
-}) satisfies z.ZodType<ListedAddress>;
+const row = listEntry.extend({ type: z.enum(PARTY_TYPES).nullable() });
 
 /** What the separate reader says: its progress, the rows, then one of the two endings. */
 export const readingMessage = z.discriminatedUnion('kind', [

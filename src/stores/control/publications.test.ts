@@ -264,7 +264,7 @@ describe('changes', () => {
           {
             outcome: 'first',
             sha256: FIRST.sha256,
-            source_url: expect.any(String),
+            source: expect.any(String),
             at: T,
             published: '2026-09-15',
             before: null,

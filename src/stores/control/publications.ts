@@ -1,37 +1,41 @@
 // The publications of the list, which one is in force, and what each changed. A replacement is one
 // transaction under the lock of the row that names the list in force.
 
+import { z } from 'zod';
 import { matchKey } from '../../chain/address.ts';
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
 import { type Partly, part, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type {
-  Acceptable,
-  AddressListing,
-  ChangedListing,
-  FileEvent,
-  HeldPublication,
-  HeldRefusal,
-  InForce,
-  KeyedEntry,
-  ListChange,
-  ListChangeKind,
-  ListChanges,
-  ListChangesPort,
-  ListChangesRequest,
-  ListDiff,
-  ListEntry,
-  NewerRefusal,
-  NewestCheck,
-  PublicationName,
-  PublicationStore,
-  PublishedList,
-  ServedFile,
-  SourceCheck,
-  Span,
-  Written,
+import {
+  type Acceptable,
+  type AddressListing,
+  type ChangedListing,
+  type FileEvent,
+  fileEvent,
+  type HeldPublication,
+  type HeldRefusal,
+  type InForce,
+  type KeyedEntry,
+  LIST_CHANGES,
+  type ListChange,
+  type ListChangeKind,
+  type ListChanges,
+  type ListChangesPort,
+  type ListChangesRequest,
+  type ListDiff,
+  type ListEntry,
+  listChange,
+  type NewerRefusal,
+  type NewestCheck,
+  type PublicationName,
+  type PublicationStore,
+  type PublishedList,
+  type ServedFile,
+  type SourceCheck,
+  type Span,
+  type Written,
 } from '../../ports/sanctions.ts';
 import {
   controlReadings,
@@ -460,8 +464,8 @@ export function listChangeStore(
   };
 }
 
-function changes(database: Database, asked: ListChangesRequest): Promise<ListChange[]> {
-  return database.query<ListChange>(
+async function changes(database: Database, asked: ListChangesRequest): Promise<ListChange[]> {
+  const rows = await database.query(
     `select c.id::int4 as id, c.change, c.listing, c.before, a.kind as outcome,
             ${epochSecond('a.accepted_at', 'at')},
             json_build_object('published', a.published_before,
@@ -475,27 +479,28 @@ function changes(database: Database, asked: ListChangesRequest): Promise<ListCha
       order by c.id desc limit $5`,
     [asked.beforeId, asked.matchKey, ...storeSpan(asked), asked.limit + 1],
   );
+  return z.array(listChange).parse(rows);
 }
 
-type FileRow = Omit<FileEvent, 'before' | 'counts'> & {
-  readonly published_before: string | null;
-  readonly sha256_before: string | null;
-  readonly counts: { readonly [K in ListChangeKind]?: number };
-};
+const fileRow = fileEvent.omit({ before: true }).extend({
+  published_before: z.string().nullable(),
+  sha256_before: z.string().nullable(),
+  counts: z.partialRecord(z.enum(LIST_CHANGES), z.number()),
+});
 
 async function files(
   database: Database,
   asked: Span & { readonly limit: number },
 ): Promise<FileEvent[]> {
-  const rows = await database.query<FileRow>(
+  const rows = await database.query(
     `with counted as (
        select acceptance_id, jsonb_object_agg(change, n) as counts
          from (select acceptance_id, change, count(*)::integer as n
                  from sanctions_changes group by acceptance_id, change) by_kind
         group by acceptance_id)
-     select outcome, sha256, source_url, ${epochSecond('events.at')}, published,
+     select outcome, sha256, source, ${epochSecond('events.at')}, published,
             published_before, sha256_before, counts, code, why from (
-       select a.kind as outcome, a.sha256, a.source_url, a.accepted_at as at, a.published,
+       select a.kind as outcome, a.sha256, a.source_url as source, a.accepted_at as at, a.published,
               a.published_before, a.sha256_before, coalesce(n.counts, '{}') as counts,
               null as code, a.accepted_why as why
          from sanctions_acceptances a left join counted n on n.acceptance_id = a.id
@@ -507,11 +512,11 @@ async function files(
       order by events.at desc, sha256 limit $3`,
     [...storeSpan(asked), asked.limit + 1],
   );
-  return rows.map(({ at, published_before, sha256_before, counts, ...row }) => {
+  const parsed = z.array(fileRow).parse(rows);
+  return parsed.map(({ published_before, sha256_before, counts, ...row }) => {
     const compared = published_before !== null && sha256_before !== null;
     return {
       ...row,
-      at,
       before: compared ? { published: published_before, sha256: sha256_before } : null,
       counts: compared ? { ...NO_CHANGE, ...counts } : null,
     };

@@ -133,7 +133,7 @@ export function memoryListChanges(entries: readonly ListEntry[], as_of: number):
     before: from,
     code: null,
     why: null,
-    source_url: 'memory:',
+    source: 'memory:',
     counts: { ...counts, added: added.length },
   };
   return {

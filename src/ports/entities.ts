@@ -1,7 +1,8 @@
 // A tie is an inference with a date: what is judged anew replaces what was held of the same. Which
 // ties stand is decided on every answer, so that a new label takes a link back.
 
-import type { ChainName } from '../chain/chain.ts';
+import { z } from 'zod';
+import { CHAIN_NAMES, type ChainName } from '../chain/chain.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 
@@ -35,31 +36,35 @@ export type TieForm = (typeof TIE_FORMS)[Heuristic][number];
 /** The version of the rules that judge ties now. What an earlier one judged is read no more. */
 export const TIE_RULE = 2;
 
+const chain = z.enum(CHAIN_NAMES);
+
 /**
  * One address tied to what it shares with others (`key`: a deposit address, a funder, a deployer, a
  * pair, a transaction) by one transaction. Addresses are in the form that `parseAddress` gives.
  */
-export type Tie = {
-  readonly chain: ChainName;
-  readonly heuristic: Heuristic;
-  readonly form: TieForm;
-  readonly key: string;
-  readonly address: string;
-  readonly tx: string;
-  readonly block: number;
+export const tie = z.strictObject({
+  chain,
+  heuristic: z.enum(HEURISTICS),
+  form: z.enum(HEURISTICS.flatMap((heuristic) => TIE_FORMS[heuristic])),
+  key: z.string(),
+  address: z.string(),
+  tx: z.string(),
+  block: z.number(),
   /** Unix seconds. */
-  readonly at: number;
+  at: z.number(),
   /** Whether the histories that it was judged by were read to their end. */
-  readonly whole: boolean;
+  whole: z.boolean(),
   /**
    * On what it rests beside its transaction: the exchange wallet whose label makes a deposit
    * address of its key, or the change address that is paid only once. `null`: on nothing else.
    */
-  readonly rests_on: string | null;
-};
+  rests_on: z.string().nullable(),
+});
+export type Tie = z.output<typeof tie>;
 
 /** A tie as it is held: an inference with a date. Unix seconds. */
-export type HeldTie = Tie & { readonly judged_at: number };
+export const heldTie = tie.extend({ judged_at: z.number() });
+export type HeldTie = z.output<typeof heldTie>;
 
 /** The kinds of what speaks against a link. */
 export const OBJECTION_KINDS = [
@@ -77,17 +82,18 @@ export const OBJECTION_KINDS = [
  * What speaks against joining an address with others: for which transaction or through what
  * (`key`), and in one word more (`detail`: a protocol, a number).
  */
-export type Objection = {
-  readonly chain: ChainName;
-  readonly kind: (typeof OBJECTION_KINDS)[number];
-  readonly key: string;
-  readonly address: string;
-  readonly tx: string;
-  readonly block: number;
+export const objection = z.strictObject({
+  chain,
+  kind: z.enum(OBJECTION_KINDS),
+  key: z.string(),
+  address: z.string(),
+  tx: z.string(),
+  block: z.number(),
   /** Unix seconds. */
-  readonly at: number;
-  readonly detail: string | null;
-};
+  at: z.number(),
+  detail: z.string().nullable(),
+});
+export type Objection = z.output<typeof objection>;
 
 /**
  * What an examination judged anew, so that what was held of it before is replaced: everything
@@ -114,13 +120,14 @@ type ServiceReason = 'label' | 'degree';
 export type ServiceMark = { readonly address: string; readonly why: ServiceReason };
 
 /** One reading of an address's own history for ties. Unix seconds. */
-export type Examination = {
-  readonly address: string;
-  readonly whole: boolean;
-  readonly read_at: number;
+export const examination = z.strictObject({
+  address: z.string(),
+  whole: z.boolean(),
+  read_at: z.number(),
   /** Why it was not whole; `null` where it was. */
-  readonly reason: string | null;
-};
+  reason: z.string().nullable(),
+});
+export type Examination = z.output<typeof examination>;
 
 /** Everything that is tied to some addresses, over any number of ties. */
 export type Tied = {
@@ -144,12 +151,13 @@ export type TiedLimits = {
 };
 
 /** An id that gave way to another when its cluster was found to be part of an older one. */
-export type FormerCluster = {
-  readonly former_id: string;
-  readonly cluster_id: string;
+export const formerCluster = z.strictObject({
+  former_id: z.string(),
+  cluster_id: z.string(),
   /** Unix seconds at which it was noted. */
-  readonly noted_at: number;
-};
+  noted_at: z.number(),
+});
+export type FormerCluster = z.output<typeof formerCluster>;
 
 /** A cluster as it was last shown. */
 type SettledCluster = { readonly cluster_id: string; readonly members: readonly string[] };
@@ -160,13 +168,14 @@ type SettledCluster = { readonly cluster_id: string; readonly members: readonly 
  * `signatures`: whether every signature was told that has to be; without them joint transactions
  * pass for one owner's, so that no input ties there.
  */
-export type BlockRange = {
-  readonly from_block: number;
-  readonly to_block: number;
-  readonly to_time: number;
-  readonly change: boolean;
-  readonly signatures: boolean;
-};
+export const blockRange = z.strictObject({
+  from_block: z.number(),
+  to_block: z.number(),
+  to_time: z.number(),
+  change: z.boolean(),
+  signatures: z.boolean(),
+});
+export type BlockRange = z.output<typeof blockRange>;
 
 /** What some blocks of Bitcoin gave, kept all or not at all. */
 export type BlockHarvest = {
@@ -257,33 +266,36 @@ export const JOINT_FORMS = [
 export type JointForm = (typeof JOINT_FORMS)[number];
 
 /** One address in one joint transaction: whether it spent coins of the address, or paid it. */
-export type JoinedIn = {
-  readonly tx: string;
-  readonly block: number;
+export const joinedIn = z.strictObject({
+  tx: z.string(),
+  block: z.number(),
   /** Unix seconds. */
-  readonly at: number;
-  readonly form: JointForm;
-  readonly spent: boolean;
-  readonly paid: boolean;
-};
+  at: z.number(),
+  form: z.enum(JOINT_FORMS),
+  spent: z.boolean(),
+  paid: z.boolean(),
+});
+export type JoinedIn = z.output<typeof joinedIn>;
 
 /** How many joint transactions of each form, and the newest of all. */
-export type CoinJoins = {
-  readonly forms: readonly { readonly form: JointForm; readonly transactions: number }[];
-  readonly newest: readonly JoinedIn[];
-};
+export const coinJoins = z.strictObject({
+  forms: z.array(z.strictObject({ form: z.enum(JOINT_FORMS), transactions: z.number() })),
+  newest: z.array(joinedIn),
+});
+export type CoinJoins = z.output<typeof coinJoins>;
 
 /** A cluster as others show it. */
-export type EntityCluster = {
+export const entityCluster = z.strictObject({
   /** The name of its oldest link: it stays when the cluster grows. */
-  readonly cluster_id: string;
+  cluster_id: z.string(),
   /** That the address asked about belongs to the rest: 1 − Π(1 − weight) over its own links. */
-  readonly confidence: number;
+  confidence: z.number().positive(),
   /** Every address of it in the form that `parseAddress` gives, the one asked about included. */
-  readonly members: readonly string[];
+  members: z.array(z.string()).min(1).readonly(),
   /** The labels that its members carry, each once; `null` where the label table was not read. */
-  readonly labels: readonly string[] | null;
-};
+  labels: z.array(z.string()).readonly().nullable(),
+});
+export type EntityCluster = z.output<typeof entityCluster>;
 
 /**
  * The clusters held. `Read`: the address was examined to its end, so `null` says that no link of

@@ -21,7 +21,7 @@ import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { basis, decide, map, Read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, SIMULATED_CAVEAT, type Source } from '../../evidence/source.ts';
-import { TIE_RULE } from '../../ports/entities.ts';
+import { HEURISTICS, OBJECTION_KINDS, TIE_RULE } from '../../ports/entities.ts';
 import { linkCalibration } from './calibration.ts';
 import type { EntityPorts, HeldEntity } from './closure.ts';
 import { type EntityAnswer, entityOf, evidenceFor, heuristicsOn } from './entity.ts';
@@ -41,14 +41,7 @@ export const ENTITY_CHAINS = [
   'bitcoin',
 ] as const;
 
-const heuristic = oneOf([
-  'deposit_reuse',
-  'shared_funder',
-  'lockstep',
-  'same_deployer',
-  'multi_input',
-  'change',
-]);
+const heuristic = oneOf(HEURISTICS);
 
 const evidence = z.strictObject({
   id: words(),
@@ -85,16 +78,7 @@ const member = z.strictObject({
 
 // What speaks against a link: a CoinJoin that was refused, a payer of many, accounts apart.
 const against = z.strictObject({
-  kind: oneOf([
-    'coinjoin',
-    'partial_signature',
-    'marketplace_trade',
-    'payjoin_form',
-    'crowd',
-    'contract_payer',
-    'by_chance',
-    'separate_accounts',
-  ]),
+  kind: oneOf(OBJECTION_KINDS),
   addresses: z.array(words()).min(1),
   through: words(),
   transactions: z.array(words()).min(1),

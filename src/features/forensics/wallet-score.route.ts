@@ -14,11 +14,13 @@ import {
   rowFact,
   unixSeconds,
   words,
+  wordsIn,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
 import { map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type ReasonCode, why } from '../../evidence/reasons.ts';
+import { entityCluster } from '../../ports/entities.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import {
   anyFact,
@@ -182,13 +184,8 @@ export const walletScore = evidenceRoute({
     facts,
     facts_provenance: factsProvenance,
     facts_elsewhere: z.array(elsewhere).min(1).nullable(),
-    entity: z
-      .strictObject({
-        cluster_id: words(),
-        confidence: z.number().positive(),
-        members: z.array(words()).min(1),
-        labels: rowFact(z.array(words()).nullable()),
-      })
+    entity: wordsIn(entityCluster)
+      .extend({ labels: rowFact(z.array(words()).readonly().nullable()) })
       .nullable(),
     entity_checked: checkedFlag({ restsOn: ['entity_clusters'] }),
     flows,
@@ -290,14 +287,7 @@ function labelOf({ subject, inputs }: ForensicEvidence): Data['label'] {
 /** The cluster where one was seen: one that may be larger is shown, and is not checked. */
 function clusterSeen(entity: ForensicEvidence['entity']): Data['entity'] {
   const cluster = rowsSeen(map(entity, (one) => [one]));
-  if (cluster === null || cluster[0] === null) return null;
-  const { cluster_id, confidence, members, labels } = cluster[0];
-  return {
-    cluster_id,
-    confidence,
-    members: [...members],
-    labels: labels === null ? null : [...labels],
-  };
+  return cluster === null ? null : cluster[0];
 }
 
 function saysSomething(evidence: ForensicEvidence): boolean {

@@ -10,22 +10,24 @@ import { why } from '../../evidence/reasons.ts';
 import {
   type BlockHarvest,
   type BlockRange,
+  blockRange,
   type ClusterStore,
   type CoinJoins,
+  coinJoins,
   type EntityClustersPort,
-  HEURISTICS,
+  examination,
+  formerCluster,
   type HeldTie,
   type HeldTiesPort,
-  type Heuristic,
-  JOINT_FORMS,
-  OBJECTION_KINDS,
+  heldTie,
   type Objection,
+  objection,
   type SeenTies,
-  TIE_FORMS,
   TIE_RULE,
   type Tie,
   type Tied,
   type TiedLimits,
+  tie,
 } from '../../ports/entities.ts';
 import {
   type ControlContext,
@@ -43,14 +45,6 @@ const GIVEN_WAY_STEPS_MAX = 20;
 const GIVEN_WAY_MAX = 100;
 /** Everything of some blocks is kept in one transaction. */
 const KEEP_TIMEOUT_MS = 120_000;
-
-const rangeRow = z.object({
-  from_block: z.coerce.number(),
-  to_block: z.coerce.number(),
-  to_time: z.coerce.number(),
-  change: z.boolean(),
-  signatures: z.boolean(),
-});
 
 type Tools = {
   readonly database: Database;
@@ -98,13 +92,13 @@ function clustersIn({ database, readings }: Tools): ClustersIn {
       }),
     givenWay: (chain, clusterId) =>
       readings.ask(async () => {
-        const rows = await database.query<{ former_id: string; cluster_id: string; at: number }>(
-          `select former_id, cluster_id, noted_at::float8 as at from entity_merges
+        const rows = await database.query(
+          `select former_id, cluster_id, noted_at::float8 from entity_merges
            where chain = $1 and cluster_id = $2
            order by noted_at desc, former_id limit ${GIVEN_WAY_MAX}`,
           [chain, clusterId],
         );
-        return rows.map(({ at, ...ids }) => ({ ...ids, noted_at: at }));
+        return z.array(formerCluster).parse(rows);
       }),
     memberOf: (clusterId) => readings.ask(() => memberOf(database, clusterId)),
   };
@@ -191,10 +185,11 @@ async function memberOf(
 
 async function blocksHeld(session: Pick<Session, 'query'>) {
   const rows = await session.query(
-    `select from_block, to_block, to_time, change, signatures from entity_blocks
+    `select from_block::float8, to_block::float8, to_time::float8, change, signatures
+     from entity_blocks
      order by from_block`,
   );
-  return z.array(rangeRow).parse(rows);
+  return z.array(blockRange).parse(rows);
 }
 
 async function keepBlocks(
@@ -263,16 +258,6 @@ function isAlike(a: BlockRange, b: BlockRange): boolean {
 
 // In which joint transactions of Bitcoin did an address take part, of the blocks held?
 
-const form = z.enum(JOINT_FORMS);
-const formRow = z.object({ form, transactions: z.number() });
-const joinedRow = z.object({
-  tx: z.string(),
-  block: z.coerce.number(),
-  at: z.coerce.number(),
-  form,
-  spent: z.boolean(),
-  paid: z.boolean(),
-});
 /** The most transactions that are told one by one; all of them are counted. */
 const NEWEST_MAX = 100;
 
@@ -284,11 +269,11 @@ export async function coinJoinsOf(database: Database, address: string): Promise<
     [address],
   );
   const newest = await database.query(
-    `select tx, block, at, form, spent, paid from entity_coinjoins
+    `select tx, block::float8, at::float8, form, spent, paid from entity_coinjoins
      where address = $1 order by block desc, tx limit ${NEWEST_MAX}`,
     [address],
   );
-  return { forms: z.array(formRow).parse(forms), newest: z.array(joinedRow).parse(newest) };
+  return coinJoins.parse({ forms, newest });
 }
 
 /** Keeps who took part in joint transactions. */
@@ -318,36 +303,8 @@ export async function insertJoined(
 // Which ties lead on from some addresses, round by round, and where does that end?
 // Every round has a bound; one that is reached is told, and is never taken for the end.
 
-type Key = { readonly heuristic: Heuristic; readonly key: string };
-
-const keyRow = z.object({ heuristic: z.enum(HEURISTICS), key: z.string(), addresses: z.number() });
-const tieRow = z.object({
-  heuristic: z.enum(HEURISTICS),
-  form: z.enum(HEURISTICS.flatMap((heuristic) => TIE_FORMS[heuristic])),
-  key: z.string(),
-  address: z.string(),
-  tx: z.string(),
-  block: z.coerce.number(),
-  at: z.coerce.number(),
-  rests_on: z.string().nullable(),
-  whole: z.boolean(),
-  judged_at: z.coerce.number(),
-});
-const objectionRow = z.object({
-  kind: z.enum(OBJECTION_KINDS),
-  key: z.string(),
-  address: z.string(),
-  tx: z.string(),
-  block: z.coerce.number(),
-  at: z.coerce.number(),
-  detail: z.string().nullable(),
-});
-const examinationRow = z.object({
-  address: z.string(),
-  whole: z.boolean(),
-  read_at: z.coerce.number(),
-  reason: z.string().nullable(),
-});
+const keyRow = tie.pick({ heuristic: true, key: true }).extend({ addresses: z.number() });
+type Key = Omit<z.output<typeof keyRow>, 'addresses'>;
 /** The most objections read for one cluster: those of the addresses asked, then the oldest. */
 const OBJECTIONS_MAX = 1_000;
 
@@ -426,18 +383,15 @@ async function tiesUnder(
 ): Promise<HeldTie[]> {
   if (keys.length === 0) return [];
   const rows = await database.query(
-    `select t.heuristic, t.form, t.key, t.address, t.tx, t.block, t.at, t.rests_on, t.whole,
-       t.judged_at
+    `select t.chain, t.heuristic, t.form, t.key, t.address, t.tx, t.block::float8, t.at::float8,
+       t.rests_on, t.whole, t.judged_at::float8
      from entity_ties t
      join unnest($2::text[], $3::text[]) as mine (heuristic, key)
        on mine.heuristic = t.heuristic and mine.key = t.key
      where t.chain = $1 and t.rule = ${TIE_RULE}`,
     [chain, keys.map(({ heuristic }) => heuristic), keys.map(({ key }) => key)],
   );
-  return z
-    .array(tieRow)
-    .parse(rows)
-    .map((row) => ({ chain, ...row }));
+  return z.array(heldTie).parse(rows);
 }
 
 async function objectionsTo(
@@ -447,15 +401,13 @@ async function objectionsTo(
   addresses: readonly string[],
 ) {
   const rows = await database.query(
-    `select kind, key, address, tx, block, at, detail from entity_objections
+    `select chain, kind, key, address, tx, block::float8, at::float8, detail
+     from entity_objections
      where chain = $1 and address = any($2::text[])
      order by address = any($3::text[]) desc, at, key, address limit ${OBJECTIONS_MAX}`,
     [chain, addresses, asked],
   );
-  return z
-    .array(objectionRow)
-    .parse(rows)
-    .map((row) => ({ chain, ...row }));
+  return z.array(objection).parse(rows);
 }
 
 /** Those of some addresses that were ever marked as services. */
@@ -485,11 +437,11 @@ async function readReused(
 
 async function examinationsOf(database: Database, chain: ChainName, addresses: readonly string[]) {
   const rows = await database.query(
-    `select address, whole, read_at, reason from entity_examinations
+    `select address, whole, read_at::float8, reason from entity_examinations
      where chain = $1 and address = any($2::text[]) and rule = ${TIE_RULE}`,
     [chain, addresses],
   );
-  const parsed = z.array(examinationRow).parse(rows);
+  const parsed = z.array(examination).parse(rows);
   return new Map(parsed.map((one) => [one.address, one]));
 }
 

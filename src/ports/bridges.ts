@@ -1,6 +1,7 @@
 // The table of the contracts that are known to belong to a bridge protocol.
 // A contract that is not on the table may still be a bridge's: the table is partial by nature.
 
+import { z } from 'zod';
 import type { EvmChainName } from '../chain/chain.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { RefusedLine } from './tables.ts';
@@ -41,24 +42,25 @@ export const BRIDGE_ROLES = [
 export type BridgeRole = (typeof BRIDGE_ROLES)[number];
 
 /** One row: a contract on a chain. */
-export type RegistryRow = {
-  readonly chain: BridgeChain;
+export const registryRow = z.strictObject({
+  chain: z.enum(BRIDGE_CHAINS),
   /** In lower case. */
-  readonly address: string;
-  readonly protocol: BridgeProtocol;
+  address: z.string(),
+  protocol: z.enum(BRIDGE_PROTOCOLS),
   /** What the protocol calls it; the asset, where there is one for each, in brackets at the end. */
-  readonly name: string;
-  readonly role: BridgeRole;
+  name: z.string(),
+  role: z.enum(BRIDGE_ROLES),
   /** The first block from which it counts; `null`, not known: from the chain's first. */
-  readonly valid_from_block: number | null;
+  valid_from_block: z.int().nonnegative().nullable(),
   /** Chains that are not covered where the protocol has the same address: EIP-155 ids. */
-  readonly also_on: readonly number[];
-  /** Public pages or repository paths, at least one. */
-  readonly sources: readonly string[];
+  also_on: z.array(z.int().positive()).readonly(),
+  /** Public pages or repository paths. */
+  sources: z.array(z.string()).min(1).readonly(),
   /** The day of the last review, ISO 8601. */
-  readonly reviewed: string;
-  readonly note: string | null;
-};
+  reviewed: z.string(),
+  note: z.string().nullable(),
+});
+export type RegistryRow = z.output<typeof registryRow>;
 
 /** The table as it was loaded. */
 export type RegistryTable = {

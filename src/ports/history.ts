@@ -390,15 +390,17 @@ export type RingCalls = {
  * `held_up`: some lists could not be read, and are asked again; `budget_spent`: until tomorrow;
  * `elsewhere`: another process reads them; `waiting`: no round has begun; `off`: nobody reads them.
  */
+export const RING_FILL_STATES = [
+  'waiting',
+  'reading',
+  'filled',
+  'held_up',
+  'budget_spent',
+  'elsewhere',
+  'off',
+] as const;
 export type RingFillState = {
-  readonly state:
-    | 'waiting'
-    | 'reading'
-    | 'filled'
-    | 'held_up'
-    | 'budget_spent'
-    | 'elsewhere'
-    | 'off';
+  readonly state: (typeof RING_FILL_STATES)[number];
   readonly why: Why | null;
   readonly since: UnixSeconds;
   /** Lists of listed addresses: a chain and a kind each. */

@@ -3,6 +3,7 @@
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
+import type { WireSource } from '../evidence/source.ts';
 import type { ListFacts, SanctionsList } from './sanctions.ts';
 
 /** The name of this port in readings. */
@@ -10,6 +11,14 @@ export type ScreeningRecordsPort = 'screening_records';
 
 /** The routes whose answers are kept. */
 export const RECORDED_ROUTES = ['wallet_ofac', 'bulk_wallet_screen'] as const;
+
+/** The states of those answers. */
+export const RECORDED_STATES = [
+  'ok',
+  'insufficient_evidence',
+  'not_supported',
+  'not_deployed',
+] as const;
 
 /** What was asked, as its route takes it. */
 export type RecordedInput =
@@ -20,18 +29,16 @@ export type RecordedInput =
       readonly tables: readonly string[] | null;
     };
 
-/** A source of the answer, as answers show it. */
-type SourceKept = { readonly name: string; readonly url: string; readonly as_of: UnixSeconds };
-
 /** A screen to keep. `answer` is text, whose SHA-256 in hex is `answer_sha256`. */
 export type NewRecord = {
   readonly membership_id: string;
   readonly key_id: string;
   readonly input: RecordedInput;
   readonly versions: Versions;
-  readonly sources: readonly SourceKept[];
+  /** As answers show them. */
+  readonly sources: readonly WireSource[];
   readonly code_version: string;
-  readonly state: 'ok' | 'insufficient_evidence' | 'not_supported' | 'not_deployed';
+  readonly state: (typeof RECORDED_STATES)[number];
   readonly answer: string;
   readonly answer_sha256: string;
   readonly made_at: UnixSeconds;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { isoDay, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
+import { isoDay, prose, rowFact, words, wordsIn } from '../../contract/wire.ts';
 import { tally } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
@@ -11,24 +11,17 @@ import { Table } from '../../pages/words.tsx';
 import {
   BRIDGE_CHAINS,
   BRIDGE_PROTOCOLS,
-  BRIDGE_ROLES,
   type BridgeRegistry,
   type RegistryTable,
+  registryRow,
 } from '../../ports/bridges.ts';
 
-const registryRow = z.strictObject({
+/** A row as it is published: its address in EIP-55 letter case. */
+const publishedRow = wordsIn(registryRow).extend({
   chain: words(),
-  /** In EIP-55 letter case. */
-  address: words(),
   protocol: words(),
-  name: words(),
-  role: oneOf(BRIDGE_ROLES),
-  valid_from_block: z.int().nonnegative().nullable(),
-  /** Chains that are not covered where the protocol has the same address: EIP-155 ids. */
-  also_on: rowFact(z.array(z.int().positive())),
-  sources: z.array(words()).min(1),
+  also_on: rowFact(registryRow.shape.also_on),
   reviewed: isoDay,
-  note: words().nullable(),
 });
 
 /** How many contracts of each protocol the table holds on a chain; a chain without one has none. */
@@ -45,7 +38,7 @@ const publishedRegistry = z.strictObject({
   contracts: z.int().positive(),
   protocols: z.array(words()).min(1),
   coverage: z.array(chainCoverage).min(1),
-  rows: z.array(registryRow).min(1),
+  rows: z.array(publishedRow).min(1),
   caveat: prose().min(1),
 });
 
@@ -117,10 +110,9 @@ function publicTable({ id, reviewed, rows }: RegistryTable): PublishedRegistry {
       const protocols = [...counts].map(([protocol, contracts]) => ({ protocol, contracts }));
       return { chain, contracts: own.length, protocols };
     }),
-    rows: rows.map(({ address, sources, also_on, ...row }) => {
-      const parsed = parseEvmAddress(address);
-      const written = parsed === null ? address : checksumAddress(parsed);
-      return { ...row, address: written, also_on: [...also_on], sources: [...sources] };
+    rows: rows.map((row) => {
+      const parsed = parseEvmAddress(row.address);
+      return parsed === null ? row : { ...row, address: checksumAddress(parsed) };
     }),
   };
 }

@@ -7,7 +7,12 @@ import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { ageText, FactList, Moment, Table } from '../../pages/words.tsx';
-import type { RingFillState, RingGap, RingReport } from '../../ports/history.ts';
+import {
+  RING_FILL_STATES,
+  type RingFillState,
+  type RingGap,
+  type RingReport,
+} from '../../ports/history.ts';
 import type { FollowReports } from '../../ports/indexing.ts';
 import type { PublishedModels } from '../../ports/rug-model.ts';
 
@@ -61,7 +66,7 @@ const ring = z.strictObject({
  * address, chain and kind. `held_up`: what failed is asked again; `off`: nobody reads them here.
  */
 const readAhead = z.strictObject({
-  state: z.enum(['waiting', 'reading', 'filled', 'held_up', 'budget_spent', 'elsewhere', 'off']),
+  state: z.enum(RING_FILL_STATES),
   reason: z.string().nullable(),
   since: unixSeconds,
   lists_held: z.int().nonnegative(),

@@ -26,15 +26,17 @@ import {
 import { map, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import type { SanctionsList } from '../../ports/sanctions.ts';
-import type {
-  ListVersion,
-  NewRecord,
-  RecordedInput,
-  ScreeningRecord,
-  ScreeningRecords,
-  ServedVersions,
-  TableVersion,
-  Versions,
+import {
+  type ListVersion,
+  type NewRecord,
+  RECORDED_ROUTES,
+  RECORDED_STATES,
+  type RecordedInput,
+  type ScreeningRecord,
+  type ScreeningRecords,
+  type ServedVersions,
+  type TableVersion,
+  type Versions,
 } from '../../ports/screening.ts';
 import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 import {
@@ -70,7 +72,7 @@ const screeningRecord = z.strictObject({
   kept_until: isoTime,
   key_id: words().describe('The key that asked.'),
   asked: z.strictObject({
-    route: oneOf(['wallet_ofac', 'bulk_wallet_screen']),
+    route: oneOf(RECORDED_ROUTES),
     addresses: z.array(words()).min(1),
     on: isoDay.nullable(),
     tables: harmless(z.array(words()).nullable(), asAsked),
@@ -89,12 +91,13 @@ const screeningRecord = z.strictObject({
   tables: harmless(z.array(tableVersion), asThen).describe('The imports that were served.'),
   code_version: words(),
   sources: harmless(z.array(sourceShown), asThen),
-  state: oneOf(['ok', 'insufficient_evidence', 'not_supported', 'not_deployed']),
+  state: oneOf(RECORDED_STATES),
   answer: words().describe('The answer as JSON: `state`, `subject`, `data` and `reason`.'),
   answer_sha256: sha256.describe('Of the characters of `answer`, as UTF-8.'),
   ...spoken,
 });
 
+/** An input of an answer, then and now. */
 const input = z.strictObject({
   input: words(),
   state: oneOf(['same', 'former_held', 'moved', 'read_anew', 'not_read_then']).describe(
@@ -104,6 +107,7 @@ const input = z.strictObject({
   recorded: words().nullable(),
   current: words().nullable(),
 });
+export type InputThenAndNow = z.output<typeof input>;
 
 const replay = z.strictObject({
   id: words(),
@@ -444,14 +448,6 @@ function listShown({ list }: Versions) {
   const reason = list.cut === null ? null : list.cut.reason;
   return { name, published, sha256, as_of: formatIsoTime(as_of), reason };
 }
-
-/** An input of an answer, then and now. */
-export type InputThenAndNow = {
-  readonly input: string;
-  readonly state: 'same' | 'former_held' | 'moved' | 'read_anew' | 'not_read_then';
-  readonly recorded: string | null;
-  readonly current: string | null;
-};
 
 type Compared = {
   readonly input: RecordedInput;

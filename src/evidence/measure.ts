@@ -1,9 +1,9 @@
 // A fallback literal is forbidden between a source and an answer; each right one has a name here.
 
-/** The count so far of a key that has not been met: counting begins at zero. */
-export function tally<K>(counts: Map<K, number>, key: K): void {
+/** Counts a key, `more` times at once: counting begins at zero. */
+export function tally<K>(counts: Map<K, number>, key: K, more = 1): void {
   const before = counts.get(key);
-  counts.set(key, before === undefined ? 1 : before + 1);
+  counts.set(key, before === undefined ? more : before + more);
 }
 
 /** Adds to the list kept under a key, which begins with its first member. */
@@ -11,6 +11,18 @@ export function collect<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
+}
+
+/** Adds to the set kept under a key, which begins with its first member. */
+export function enlist<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([value]));
+  else set.add(value);
+}
+
+/** A list in slices of at most `size`, in its order. */
+export function* slices<T>(list: readonly T[], size: number): Generator<T[]> {
+  for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size);
 }
 
 /** What a table that was read holds under a key: a table holds nothing under a key it lacks. */

@@ -44,8 +44,12 @@ export function warehouseFacts(warehouse: Warehouse, now: () => number): ChainFa
           const asked = { timeoutMs: READ_TIMEOUT_MS, signal, row, tuples: true, params };
           const [found] = await warehouse.query(SQL, asked);
           if (found === undefined) return factUnread(why('creation_not_found', { source: NAME }));
-          const [creator, initiator, tx, block, observed] = found;
-          const fact = creationFact(addressOf(creator), initiator, hashOf(tx), block);
+          const [creatorHex, initiator, txHex, block, observed] = found;
+          const [creator, tx] = [addressOf(creatorHex), hashOf(txHex)];
+          const signer = initiator === '' ? creator : addressOf(initiator);
+          // Who signed made it; who ran the creation is named beside it where that was another.
+          const factory = signer === creator ? null : creator;
+          const fact: CreationFact = { creator: signer, factory, tx, block };
           return factRead(fact, warehouseSource(now(), observed === 0));
         } catch (error) {
           return unreadFor(PORT, error);
@@ -54,11 +58,4 @@ export function warehouseFacts(warehouse: Warehouse, now: () => number): ChainFa
       return readFacts({ creation }, wanted, NAME);
     },
   };
-}
-
-/** Who signed made it; who ran the creation is named beside it where that was another. */
-function creationFact(creator: string, signer: string, tx: string, block: number): CreationFact {
-  const initiator = signer === '' ? null : addressOf(signer);
-  if (initiator === null || initiator === creator) return { creator, factory: null, tx, block };
-  return { creator: initiator, factory: creator, tx, block };
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CHAINS } from '../../../chain/chain.ts';
 import { countOrZero } from '../../../evidence/measure.ts';
-import { type Why, why } from '../../../evidence/reasons.ts';
+import { why } from '../../../evidence/reasons.ts';
 import type {
   BulkImport,
   BulkImportOrder,
@@ -25,6 +25,7 @@ import {
   type Call,
   type FileSource,
   type LocalFiles,
+  queryRow,
   type Warehouse,
   WarehouseQueryError,
   WarehouseRefusal,
@@ -41,7 +42,6 @@ import {
   type ImportTables,
   importTables,
   readCheckpoint,
-  type WholeBlocks,
   writeBlocks,
   writeCheckpoint,
   writeWhole,
@@ -61,7 +61,6 @@ import {
   reachStatement,
   rowsStatement,
   structureOf,
-  type Window,
 } from './rows-sql.ts';
 
 /** Refused rows that are told one by one, in the file beside the imports. */
@@ -113,8 +112,7 @@ export function bulkImporter(
 }
 
 function unreadable(fault: string): BulkImportOutcome {
-  const told: Why = why('file_unreadable', { fault });
-  return { outcome: 'unread', why: told };
+  return { outcome: 'unread', why: why('file_unreadable', { fault }) };
 }
 
 /** A failure of the operator's or of the store's is told; anything else is a bug and thrown. */
@@ -127,14 +125,8 @@ function faulty(fault: unknown, signal: AbortSignal): BulkImportOutcome {
   throw fault;
 }
 
-type Importer = {
-  readonly into: ImportInto;
-  readonly directory: string;
-  readonly blockRows: number;
-};
-
 async function runImport(
-  { into, directory, blockRows }: Importer,
+  { into, directory, blockRows }: { into: ImportInto; directory: string; blockRows: number },
   plan: ImportPlan,
   order: BulkImportOrder,
   watch: BulkImportWatch,
@@ -193,7 +185,7 @@ async function endImport(
   { plan, order, tables, ledger, watch }: Work,
   state: Checkpoint,
   files: readonly ImportedFile[],
-  { into, directory }: Pick<Importer, 'into' | 'directory'>,
+  { into, directory }: { into: ImportInto; directory: string },
 ): Promise<BulkImportOutcome> {
   const coverage = await coverageOf(state, order, files, sourceOf(plan), tables, watch.onNote);
   const listed = await ledger.find(plan.id);
@@ -334,7 +326,12 @@ async function writeAndReadOn(
   const signal = AbortSignal.any([work.watch.signal, ending.signal]);
   const both = { ...work, watch: { ...work.watch, signal } };
   const reading =
-    next === undefined ? Promise.resolve(null) : readIfRoom(both, next, state, progress);
+    next === undefined
+      ? Promise.resolve(null)
+      : read(both, next, state, progress).catch((fault: unknown) => {
+          if (isWithoutRoom(fault)) return null;
+          throw fault;
+        });
   const bound = next === undefined ? null : Math.max(0, next.first);
   const writing = writeBefore(both, { bound, datasets, reading }, state, progress);
   try {
@@ -400,21 +397,6 @@ function rowsRead({ read }: Checkpoint): number {
   return Object.values(read).reduce((sum, rows) => sum + rows, 0);
 }
 
-/** Reads a file beside the writing; `null` where the two do not find room together. */
-async function readIfRoom(
-  work: Work,
-  next: Ready,
-  state: Checkpoint,
-  progress: TellProgress,
-): Promise<Checkpoint['read'] | null> {
-  try {
-    return await read(work, next, state, progress);
-  } catch (fault) {
-    if (isWithoutRoom(fault)) return null;
-    throw fault;
-  }
-}
-
 function withRead(state: Checkpoint, rows: Checkpoint['read'] | null): Checkpoint {
   return { ...state, read: { ...state.read, ...rows } };
 }
@@ -438,29 +420,30 @@ async function read(
   return { [number]: rows };
 }
 
-type Ahead = {
-  /** The first block that is not written; all are where it is `null`. */
-  readonly bound: number | null;
-  readonly datasets: ReadonlySet<string>;
-  readonly reading: Promise<unknown>;
-};
-
+/** Writes the blocks before `bound`; all where it is `null`. */
 async function writeBefore(
   work: Work,
-  { bound, datasets, reading }: Ahead,
+  {
+    bound,
+    datasets,
+    reading,
+  }: { bound: number | null; datasets: ReadonlySet<string>; reading: Promise<unknown> },
   from: Checkpoint,
   progress: TellProgress,
 ): Promise<Checkpoint> {
-  const { warehouse, tables, folder, blockRows } = work;
+  const { warehouse, tables, folder, blockRows, plan } = work;
+  const { chain, origin, failed_excluded } = work.order;
   let state = from;
   // Each turn is at least one block further, so it ends with the last block that was read.
   for (;;) {
     stopIfAsked(work);
     const blocks = await tables.next(state.next_block, bound, blockRows);
     if (blocks === null) return state;
-    const window = windowOf(work, blocks, datasets);
+    const { rows, ...span } = blocks;
+    const files = { import_id: plan.id, chain, observed: observedFlag(origin), failed_excluded };
+    const window = { ...files, ...span, datasets };
     const before = state;
-    const write = () => writeBlocks(warehouse, tables, window, blocks.rows, before);
+    const write = () => writeBlocks(warehouse, tables, window, rows, before);
     state = await write().catch(async (fault: unknown) => {
       if (!isWithoutRoom(fault)) throw fault;
       await reading;
@@ -469,16 +452,6 @@ async function writeBefore(
     await writeCheckpoint(folder, state);
     progress({ state });
   }
-}
-
-function windowOf(
-  { plan, order }: Pick<Work, 'plan'> & { readonly order: BulkImportOrder },
-  { from_block, to_block }: WholeBlocks,
-  datasets: ReadonlySet<string>,
-): Window {
-  const { chain, origin, failed_excluded } = order;
-  const blocks = { import_id: plan.id, from_block, to_block };
-  return { ...blocks, chain, observed: observedFlag(origin), failed_excluded, datasets };
 }
 
 function stopIfAsked({ watch }: Work): void {
@@ -537,9 +510,10 @@ async function recogniseFile(file: PlannedFile, work: FileReading): Promise<Know
   });
   const { format, gzip, number, name } = file;
   const unread = { path, format, gzip, columns: [] };
+  const describe = (table: string) => `DESCRIBE TABLE ${table}`;
   const columns: readonly FileColumn[] =
     file.columns === null
-      ? await nameFault(name, columnsOf(work.local, unread))
+      ? await nameFault(name, work.local.queryFile(unread, describe, { ...CALL, row: columnRow }))
       : file.columns.map((column) => ({ name: column, type: null }));
   const layout = fileLayoutOf(
     name,
@@ -551,10 +525,7 @@ async function recogniseFile(file: PlannedFile, work: FileReading): Promise<Know
   return { file, layout, rows, source: { ...unread, columns: structureOf(layout, columns) } };
 }
 
-async function columnsOf(local: LocalFiles, source: FileSource): Promise<readonly FileColumn[]> {
-  const row = z.object({ name: z.string(), type: z.string() });
-  return local.queryFile(source, (table) => `DESCRIBE TABLE ${table}`, { ...CALL, row });
-}
+const columnRow = z.object({ name: z.string(), type: z.string() });
 
 /** Which blocks a file holds rows of. */
 export async function reachOf(
@@ -579,7 +550,7 @@ export async function readFile(
 ): Promise<void> {
   const look = setInterval(() => {
     underWay(warehouse, rows.import_id).then(
-      (now) => onProgress(now.rows, Math.min(now.bytes, file.bytes)),
+      ([rowsRead, bytes]) => onProgress(rowsRead, Math.min(bytes, file.bytes)),
       () => undefined,
     );
   }, LOOK_MS);
@@ -607,17 +578,10 @@ async function nameFault<T>(name: string, work: Promise<T>): Promise<T> {
   }
 }
 
-async function underWay(warehouse: Warehouse, importId: string) {
-  const [first] = await warehouse.query(
-    `SELECT max(read_rows) AS rows, max(read_bytes) AS bytes FROM system.processes
-     WHERE position(query, 'INSERT INTO import_rows') > 0
-       AND position(query, {id:String}) > 0 AND position(query, 'system.processes') = 0`,
-    {
-      ...CALL,
-      row: z.object({ rows: z.coerce.number(), bytes: z.coerce.number() }),
-      params: { id: importId },
-    },
-  );
-  if (first === undefined) throw new RangeError('an aggregate has one row');
-  return first;
+function underWay(warehouse: Warehouse, importId: string) {
+  const sql = `SELECT max(read_rows) AS rows, max(read_bytes) AS bytes FROM system.processes
+    WHERE position(query, 'INSERT INTO import_rows') > 0
+      AND position(query, {id:String}) > 0 AND position(query, 'system.processes') = 0`;
+  const row = z.tuple([z.coerce.number(), z.coerce.number()]);
+  return queryRow(warehouse, sql, { ...CALL, row, params: { id: importId } });
 }

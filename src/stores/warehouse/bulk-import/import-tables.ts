@@ -6,13 +6,14 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import { TRANSFER_KINDS, type TransferKind, wholeKinds } from '../../../chain/transfer.ts';
+import { tally } from '../../../evidence/measure.ts';
 import type {
   BulkDataset,
   BulkImportOrder,
   HeldRange as HeldTableRange,
   ImportedFile,
 } from '../../../ports/indexing.ts';
-import type { Call, Warehouse } from '../engine/executor.ts';
+import { type Call, queryNumber, queryRow, type Warehouse } from '../engine/executor.ts';
 import { completeBlocks, WRITE } from '../transfers/append.ts';
 import {
   blocksStatement,
@@ -23,14 +24,6 @@ import {
   withdrawalsStatement,
   writingStatements,
 } from './rows-sql.ts';
-
-/** A refused row as its file is told. */
-type RefusedLine = {
-  readonly file: number;
-  readonly line: number;
-  readonly reason: string;
-  readonly given: string;
-};
 
 /** Blocks to be written at once, and their rows. */
 export type WholeBlocks = {
@@ -58,6 +51,8 @@ const TABLES = ['import_rows', 'import_facts', 'import_refused'] as const;
 const text = z.string();
 const whole = z.coerce.number().int();
 const partitionRow = z.tuple([text]);
+const spanRow = z.tuple([whole, whole, whole]);
+const countedRow = z.tuple([text, whole]);
 const provedRow = z.tuple([z.enum(['native', 'internal']), whole, whole, whole]);
 
 /** The tables of one import. */
@@ -70,7 +65,11 @@ export function importTables(warehouse: Warehouse, importId: string) {
       for (const table of TABLES) await drop(warehouse, table, mine, undefined);
     },
     rowsOf: (file: number) =>
-      one(warehouse, `SELECT max(line) FROM import_rows WHERE ${mine} AND file = ${file}`),
+      queryNumber(
+        warehouse,
+        `SELECT max(line) FROM import_rows WHERE ${mine} AND file = ${file}`,
+        CALL,
+      ),
     /** Takes the refused rows of a file that was read out of the way. */
     keepRefused: (file: number) =>
       warehouse.command(
@@ -96,7 +95,7 @@ export function importTables(warehouse: Warehouse, importId: string) {
     lastTime: async (toBlock: number): Promise<number | null> => {
       const sql = `SELECT maxOrDefault(if(time < 0, -1, time) + 1) - 1 FROM import_blocks
         WHERE ${mine} AND block <= ${toBlock}`;
-      const time = await one(warehouse, sql);
+      const time = await queryNumber(warehouse, sql, CALL);
       return time < 0 ? null : time;
     },
   };
@@ -107,10 +106,9 @@ function refusedRows(warehouse: Warehouse, mine: string) {
     refusedCounts: async (): Promise<ReadonlyMap<string, number>> => {
       const sql = `SELECT reason, count() FROM import_refused FINAL WHERE ${mine}
         GROUP BY reason ORDER BY reason`;
-      const query = { ...CALL, row: z.tuple([text, whole]), tuples: true };
-      return new Map(await warehouse.query(sql, query));
+      return new Map(await warehouse.query(sql, { ...CALL, row: countedRow, tuples: true }));
     },
-    refusedLines: (max: number): Promise<readonly RefusedLine[]> => {
+    refusedLines: (max: number) => {
       const sql = `SELECT file, line, reason, given FROM import_refused FINAL WHERE ${mine}
         ORDER BY file, line LIMIT ${max}`;
       const row = z.object({ file: whole, line: whole, reason: text, given: text });
@@ -124,17 +122,6 @@ function refusedRows(warehouse: Warehouse, mine: string) {
       return (await warehouse.query(sql, query)).map(([block]) => block);
     },
   };
-}
-
-async function numbers(warehouse: Warehouse, sql: string, count: number): Promise<number[]> {
-  const row = z.array(whole).length(count);
-  const [first] = await warehouse.query(sql, { ...CALL, row, tuples: true });
-  if (first === undefined) throw new RangeError('an aggregate has one row');
-  return first;
-}
-
-async function one(warehouse: Warehouse, sql: string): Promise<number> {
-  return Number((await numbers(warehouse, sql, 1))[0]);
 }
 
 /** Drops what a table holds of an import, or of one of its files. */
@@ -168,12 +155,12 @@ async function nextBlocks(
   const sql = `SELECT count(), min(block), max(block) FROM (
     SELECT block FROM import_rows WHERE ${good} AND block BETWEEN ${fromBlock} AND ${end}
     ORDER BY block LIMIT ${rows + 1})`;
-  const [n, from_block, last] = (await numbers(warehouse, sql, 3)) as [number, number, number];
+  const [n, from_block, last] = await queryRow(warehouse, sql, { ...CALL, row: spanRow });
   if (n === 0) return null;
   const to_block = n <= rows ? last : last > from_block ? last - 1 : last;
   const within = `${good} AND block BETWEEN ${from_block} AND ${to_block}`;
-  const held = await one(warehouse, `SELECT count() FROM import_rows WHERE ${within}`);
-  return { from_block, to_block, rows: held };
+  const count = `SELECT count() FROM import_rows WHERE ${within}`;
+  return { from_block, to_block, rows: await queryNumber(warehouse, count, CALL) };
 }
 
 /** The tables of one import, to whoever writes it. */
@@ -181,19 +168,17 @@ export type ImportTables = ReturnType<typeof importTables>;
 
 async function countsOf(warehouse: Warehouse, window: Window): Promise<WindowCounts> {
   const from = `FROM import_facts WHERE ${inWindow(window)}`;
-  const [transfers, success_unknown, creations, of_another_fork, contradicted] = (await numbers(
-    warehouse,
-    `SELECT countIf(kind != '' AND success != 1), countIf(kind != '' AND success = 0),
-       countIf(creation = 1), countIf(kind != '' AND of_fork = 1),
-       uniqExactIf(block, hash_differs = 1) ${from}`,
-    5,
-  )) as [number, number, number, number, number];
-  const left = await warehouse.query(
-    `SELECT code, count() FROM (SELECT arrayJoin(left_out) AS code ${from}) GROUP BY code`,
-    { ...CALL, row: z.tuple([text, whole]), tuples: true },
-  );
-  const counts = { transfers, success_unknown, creations, of_another_fork, contradicted };
-  return { ...counts, left_out: Object.fromEntries(left) };
+  const sql = `SELECT countIf(kind != '' AND success != 1), countIf(kind != '' AND success = 0),
+    countIf(creation = 1), countIf(kind != '' AND of_fork = 1),
+    uniqExactIf(block, hash_differs = 1) ${from}`;
+  const row = z.tuple([whole, whole, whole, whole, whole]);
+  const counts = await queryRow(warehouse, sql, { ...CALL, row });
+  const [transfers, success_unknown, creations, of_another_fork, contradicted] = counts;
+  const codes = `SELECT code, count() FROM (SELECT arrayJoin(left_out) AS code ${from})
+    GROUP BY code`;
+  const query = { ...CALL, row: countedRow, tuples: true };
+  const left_out = Object.fromEntries(await warehouse.query(codes, query));
+  return { transfers, success_unknown, creations, of_another_fork, contradicted, left_out };
 }
 
 // Which ranges of blocks may be recorded as held in full, and on whose word?
@@ -440,11 +425,8 @@ export async function writeBlocks(
   const proved = state.proved.map((range) => ({ ...range }));
   for (const range of await tables.proved(window, RANGES_MAX)) withRange(proved, range);
   await tables.drop('import_facts');
-  const left_out = { ...state.left_out };
-  for (const [code, n] of Object.entries(counts.left_out)) {
-    const before = left_out[code];
-    left_out[code] = before === undefined ? n : before + n;
-  }
+  const left_out = new Map(Object.entries(state.left_out));
+  for (const [code, n] of Object.entries(counts.left_out)) tally(left_out, code, n);
   return {
     ...state,
     next_block: window.to_block + 1,
@@ -454,7 +436,7 @@ export async function writeBlocks(
     creations: state.creations + counts.creations,
     of_another_fork: state.of_another_fork + counts.of_another_fork,
     contradicted: state.contradicted + counts.contradicted,
-    left_out,
+    left_out: Object.fromEntries(left_out),
     proved,
   };
 }

@@ -5,7 +5,6 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
 import { ENGINE_LIMITS, type EngineLimits, NO_RESULT, startWarehouseEngine } from './engine.ts';
 import {
   bindParams,
@@ -20,20 +19,11 @@ import {
   type Warehouse,
   WarehouseUnavailable,
 } from './executor.ts';
-import {
-  COLUMNS_SQL,
-  chunksOf,
-  fileInsert,
-  fileTable,
-  insertTarget,
-  targetColumns,
-  withSettings,
-} from './insert-source.ts';
+import { chunksOf, fileInsert, fileTable, insertTarget, withSettings } from './insert-source.ts';
 
 /** The embedded warehouse; `pid` is its child's process id, for whoever measures memory. */
 export type EmbeddedWarehouse = Warehouse & LocalFiles & { pid(): number | undefined };
 
-const columnRow = z.object({ name: z.string(), type: z.string() });
 type ParquetSource = Extract<InsertSource, { format: 'Parquet' }>;
 
 /** Opens the warehouse in a directory of its own. Rejects with `WarehouseRefusal`. */
@@ -65,11 +55,7 @@ export async function openEmbedded(
     if ('format' in source && source.format === 'Parquet') {
       return insertParquet(target, source, call);
     }
-    const known =
-      'rows' in source
-        ? targetColumns(await query(COLUMNS_SQL, { ...call, row: columnRow, params: { table } }))
-        : undefined;
-    for await (const { format, payload } of chunksOf(source, known)) {
+    for await (const { format, payload } of chunksOf(table, source, query, call)) {
       const job = { do: 'insert', table, columns, format } as const;
       await engine.run(job, payload, call);
     }
@@ -80,7 +66,10 @@ export async function openEmbedded(
     await mkdir(spool, { recursive: true });
     const path = join(spool, `${randomUUID()}.parquet`);
     try {
-      await writeSpool(path, source, call);
+      const bytes = Readable.from(source.bytes, { objectMode: false });
+      // Opened first: a file that an aborted stream were still to make would outlive the removal.
+      const file = await open(path, 'w');
+      await pipeline(bytes, file.createWriteStream(), { signal: call.signal });
       await command(fileInsert(target, path), call);
     } catch (cause) {
       throw call.signal?.aborted === true ? new WarehouseUnavailable('aborted') : cause;
@@ -106,13 +95,6 @@ export async function openEmbedded(
     pid: engine.pid,
     close: engine.close,
   };
-}
-
-async function writeSpool(path: string, source: ParquetSource, { signal }: Call): Promise<void> {
-  const bytes = Readable.from(source.bytes, { objectMode: false });
-  // Opened first: a file that an aborted stream were still to make would outlive the removal.
-  const file = await open(path, 'w');
-  await pipeline(bytes, file.createWriteStream(), { signal });
 }
 
 const PING = Buffer.from('SELECT 1');

@@ -2,6 +2,8 @@
 // One shape for both sizes of the same engine: chDB in a child process, or a ClickHouse server.
 // Refuses to turn a failure into an empty result: a query returns all of its rows, or it rejects.
 
+import { z } from 'zod';
+
 /** Reads one row (an object, or a tuple where asked for) or throws; zod schemas fit as they are. */
 export type RowShape<T> = { parse(row: unknown): T };
 
@@ -106,6 +108,39 @@ export type Warehouse = {
   /** Lets queries in flight end for a bounded time, then closes; later calls are refused. */
   close(): Promise<void>;
 };
+
+/** The one row of an aggregate, as a tuple. */
+export async function queryRow<T>(
+  warehouse: Pick<Warehouse, 'query'>,
+  sql: string,
+  options: QueryOptions<T>,
+): Promise<T> {
+  const [row] = await warehouse.query(sql, { ...options, tuples: true });
+  if (row === undefined) throw new RangeError('an aggregate has one row');
+  return row;
+}
+
+const numberRow = z.tuple([z.coerce.number()]);
+
+/** The one number of an aggregate. */
+export async function queryNumber(
+  warehouse: Pick<Warehouse, 'query'>,
+  sql: string,
+  options: CommandOptions,
+): Promise<number> {
+  return (await queryRow(warehouse, sql, { ...options, row: numberRow }))[0];
+}
+
+const anyRow = { parse: (row: unknown) => row };
+
+/** Whether a statement finds any row. */
+export async function hasRows(
+  warehouse: Pick<Warehouse, 'query'>,
+  sql: string,
+  options: CommandOptions,
+): Promise<boolean> {
+  return (await warehouse.query(sql, { ...options, row: anyRow, tuples: true })).length > 0;
+}
 
 /** Rows of one result unless the caller says fewer. */
 export const RESULT_ROWS_MAX = 1_000_000;
@@ -216,17 +251,13 @@ export function bindParams(sql: string, params: Params | undefined): string {
     const value = given.get(name);
     if (value === undefined) throw new WarehouseQueryError(0, 'PARAM_MISSING', name);
     used.add(name);
-    return literal(value, type);
+    if (type === 'Identifier') return identifier(value);
+    const text = value === null ? 'NULL' : quoteSql(valueText(value));
+    return `_CAST(${text}, ${quoteSql(type)})`;
   });
   const unused = [...given.keys()].find((name) => !used.has(name));
   if (unused !== undefined) throw new WarehouseQueryError(0, 'PARAM_UNUSED', unused);
   return text;
-}
-
-function literal(value: ParamValue, type: string): string {
-  if (type === 'Identifier') return identifier(value);
-  if (value === null) return `_CAST(NULL, ${quoteSql(type)})`;
-  return `_CAST(${quoteSql(valueText(value))}, ${quoteSql(type)})`;
 }
 
 const NAME = /^[A-Za-z_]\w*$/;
@@ -268,7 +299,12 @@ export function splitStatements(source: string, layout: ServerLayout): readonly 
   return split(source).flatMap((statement) => {
     const distributed = DISTRIBUTED.exec(statement);
     if (distributed?.[1] !== undefined && distributed[2] !== undefined) {
-      return layout === 'single' ? [] : [distributedTable(distributed[1], distributed[2])];
+      if (layout === 'single') return [];
+      const [, table, key] = distributed;
+      return [
+        `CREATE TABLE IF NOT EXISTS ${table} ON CLUSTER '{cluster}' AS ${table}_local
+ENGINE = Distributed('{cluster}', currentDatabase(), ${table}_local, ${key.trim()})`,
+      ];
     }
     if (!/\bIF (NOT )?EXISTS\b|^CREATE OR REPLACE VIEW\b|\bMODIFY QUERY\b/i.test(statement)) {
       throw malformedMigration('holds neither IF NOT EXISTS nor IF EXISTS', statement);
@@ -326,18 +362,8 @@ function renderStatement(statement: string, layout: ServerLayout): string {
     .replace(/[ \t]+$/gm, '');
 }
 
-function distributedTable(table: string, key: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} ON CLUSTER '{cluster}' AS ${table}_local
-ENGINE = Distributed('{cluster}', currentDatabase(), ${table}_local, ${key.trim()})`;
-}
-
 /** The rows of a result document; `interrupted` where it is not one whole document. */
 export function shapedRows<T>(document: string, row: RowShape<T>): readonly T[] {
-  const data = wholeData(document);
-  return data.map((value) => shapeRow(value, row));
-}
-
-function wholeData(document: string): readonly unknown[] {
   let parsed: unknown;
   try {
     parsed = JSON.parse(document);
@@ -349,15 +375,13 @@ function wholeData(document: string): readonly unknown[] {
     throw new WarehouseUnavailable('interrupted');
   }
   if (parsed.data.length !== parsed.rows) throw new WarehouseUnavailable('interrupted');
-  return parsed.data;
-}
-
-function shapeRow<T>(value: unknown, row: RowShape<T>): T {
-  try {
-    return row.parse(value);
-  } catch (cause) {
-    throw new WarehouseQueryError(0, 'ROW_SHAPE', cause instanceof Error ? cause.message : '');
-  }
+  return parsed.data.map((value) => {
+    try {
+      return row.parse(value);
+    } catch (cause) {
+      throw new WarehouseQueryError(0, 'ROW_SHAPE', cause instanceof Error ? cause.message : '');
+    }
+  });
 }
 
 // Writing again is harmless in all of them: rows that come twice fall together, and a statement of

@@ -1,4 +1,7 @@
+import { z } from 'zod';
+import { textOrEmpty } from '../../../evidence/measure.ts';
 import {
+  type Call,
   type FileSettings,
   type FileSource,
   INSERT_CHUNK_BYTES,
@@ -16,42 +19,36 @@ type Chunk = { readonly format: LineFormat; readonly payload: Buffer };
 /** A source that may be cut at its line ends. */
 type LineSource = Exclude<InsertSource, { format: 'Parquet' }>;
 
-/** The columns of the target that take a null, and all of them. */
-type TargetColumns = { readonly nullable: ReadonlySet<string>; has(name: string): boolean };
-
-/** The columns of a table with their types. */
-export const COLUMNS_SQL = `SELECT name, type FROM system.columns
-WHERE database = currentDatabase() AND table = {table:String}`;
-
+const columnRow = z.object({ name: z.string(), type: z.string() });
 const TAKES_NULL = /^(LowCardinality\()?Nullable\(|^(Dynamic|JSON|Variant)\b/;
 
-/** Reads the rows of `COLUMNS_SQL`. */
-export function targetColumns(rows: readonly { name: string; type: string }[]): TargetColumns {
-  const names = new Set(rows.map((row) => row.name));
-  const nullable = rows.filter((row) => TAKES_NULL.test(row.type)).map((row) => row.name);
-  return { nullable: new Set(nullable), has: (name) => names.has(name) };
-}
-
-/** The chunks of a source of rows or of lines; Parquet is not cut and does not come here. */
+/**
+ * The chunks of a source of rows or of lines; Parquet is not cut and does not come here. Of rows,
+ * the columns of the table are asked of `query` first.
+ */
 export function chunksOf(
+  table: string,
   source: LineSource,
-  target: TargetColumns | undefined,
+  query: Warehouse['query'],
+  call: Call,
 ): AsyncIterable<Chunk> {
-  if ('rows' in source) {
-    const lines = encodeRows(source.rows, source.columns, target);
-    return gatherChunks(lines, 'JSONCompactEachRow');
-  }
-  return gatherChunks(source.bytes, source.format);
+  if (!('rows' in source)) return gatherChunks(source.bytes, source.format);
+  return gatherChunks(encodeRows(table, source, query, call), 'JSONCompactEachRow');
 }
 
 async function* encodeRows(
-  rows: Iterable<readonly InsertCell[]> | AsyncIterable<readonly InsertCell[]>,
-  columns: readonly string[],
-  target: TargetColumns | undefined,
+  table: string,
+  { rows, columns }: Extract<LineSource, { rows: unknown }>,
+  query: Warehouse['query'],
+  call: Call,
 ): AsyncIterable<Uint8Array> {
-  const missing = columns.find((name) => target?.has(name) === false);
+  const sql = `SELECT name, type FROM system.columns
+    WHERE database = currentDatabase() AND table = {table:String}`;
+  const held = await query(sql, { ...call, row: columnRow, params: { table } });
+  const types = new Map(held.map(({ name, type }) => [name, type]));
+  const missing = columns.find((name) => !types.has(name));
   if (missing !== undefined) throw new WarehouseQueryError(0, 'NO_SUCH_COLUMN', missing);
-  const takesNull = columns.map((name) => target?.nullable.has(name) === true);
+  const takesNull = columns.map((name) => TAKES_NULL.test(textOrEmpty(types.get(name))));
   let lines: string[] = [];
   for await (const row of rows) {
     if (row.length !== columns.length) {

@@ -15,9 +15,6 @@ import {
 /** How this process means to open the store; `single` where no layout is named. */
 type WarehouseUse = { readonly simulated: boolean; readonly layout?: ServerLayout | undefined };
 
-/** A migration file as it was read. */
-type Migration = { readonly name: string; readonly source: string; readonly sha256: string };
-
 const NAME = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
 /** One statement, on every node of a cluster. */
 const STATEMENT = { timeoutMs: 300_000 };
@@ -33,7 +30,7 @@ ORDER BY (name, sha256, layout)`;
 
 const applied = z.strictObject({ name: z.string(), sha256: z.string(), layout: z.string() });
 const stamp = z.strictObject({ simulated: z.boolean() });
-const held = z.strictObject({ name: z.string() });
+const tableRow = z.strictObject({ name: z.string() });
 
 /**
  * Brings the store up to date and stamps it. Returns the names of the files applied now. Rejects
@@ -46,7 +43,9 @@ export async function migrateWarehouse(
 ): Promise<readonly string[]> {
   const files = await readMigrations(directory);
   const layout = use.layout === undefined ? 'single' : use.layout;
-  const tables = await tablesOf(warehouse);
+  const sql = 'SELECT name FROM system.tables WHERE database = currentDatabase()';
+  const held = await warehouse.query(sql, { ...STATEMENT, row: tableRow });
+  const tables = new Set(held.map(({ name }) => name));
   const stamped = tables.has('deployment') && (await checkStamp(warehouse, use));
   const done = tables.has('schema_migrations')
     ? await checkLedger(warehouse, files, layout)
@@ -59,12 +58,17 @@ export async function migrateWarehouse(
     const rows = [[file.name, file.sha256, layout]];
     await warehouse.insert('schema_migrations', { columns, rows }, STATEMENT);
   }
-  if (!stamped) await writeStamp(warehouse, use);
+  if (!stamped) {
+    // Stamped, then read again: of two processes that stamp differently at once, neither goes on.
+    const source = { columns: ['simulated'], rows: [[use.simulated]] };
+    await warehouse.insert('deployment', source, STATEMENT);
+    await checkStamp(warehouse, use);
+  }
   return missing.map((file) => file.name);
 }
 
 /** The migration files of a directory in their order. */
-export async function readMigrations(directory: string): Promise<readonly Migration[]> {
+export async function readMigrations(directory: string) {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
   const wrong = names.find((name) => !NAME.test(name));
   if (wrong !== undefined || names.length === 0) {
@@ -85,15 +89,9 @@ async function run(warehouse: Warehouse, source: string, layout: ServerLayout): 
   }
 }
 
-async function tablesOf(warehouse: Warehouse): Promise<ReadonlySet<string>> {
-  const sql = 'SELECT name FROM system.tables WHERE database = currentDatabase()';
-  const rows = await warehouse.query(sql, { ...STATEMENT, row: held });
-  return new Set(rows.map(({ name }) => name));
-}
-
 async function checkLedger(
   warehouse: Warehouse,
-  files: readonly Migration[],
+  files: Awaited<ReturnType<typeof readMigrations>>,
   layout: ServerLayout,
 ): Promise<ReadonlySet<string>> {
   const sql = 'SELECT DISTINCT name, sha256, layout FROM schema_migrations';
@@ -126,11 +124,4 @@ async function checkStamp(warehouse: Warehouse, use: WarehouseUse): Promise<bool
     throw new WarehouseRefusal('mode_differs', message);
   }
   return stamps.length > 0;
-}
-
-/** Stamps, then reads again: of two processes that stamp differently at once, neither goes on. */
-async function writeStamp(warehouse: Warehouse, use: WarehouseUse): Promise<void> {
-  const source = { columns: ['simulated'], rows: [[use.simulated]] };
-  await warehouse.insert('deployment', source, STATEMENT);
-  await checkStamp(warehouse, use);
 }

@@ -11,7 +11,6 @@ import {
   createClient,
   type ExecResult,
 } from '@clickhouse/client';
-import { z } from 'zod';
 import { ANSWER_SETTINGS, openSlots, type QuerySlots } from './engine.ts';
 import {
   bindParams,
@@ -31,13 +30,7 @@ import {
   WarehouseRefusal,
   WarehouseUnavailable,
 } from './executor.ts';
-import {
-  COLUMNS_SQL,
-  chunksOf,
-  fileStructure,
-  insertTarget,
-  targetColumns,
-} from './insert-source.ts';
+import { chunksOf, fileStructure, insertTarget } from './insert-source.ts';
 
 /** What this process may ask of the server at once. */
 type RemoteLimits = {
@@ -82,8 +75,6 @@ const WHOLE_SETTINGS = {
   insert_quorum_parallel: 0,
   select_sequential_consistency: '1',
 } as const;
-
-const columnRow = z.object({ name: z.string(), type: z.string() });
 
 /** Opens the warehouse at a URL (user, password, database and settings in it as ClickHouse has). */
 export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMITS): Warehouse {
@@ -130,11 +121,7 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
       // Parquet is not cut: one request, which a failing source breaks off and so leaves no row.
       return ownFault(source.bytes, (bytes) => write(target, source.format, bytes, call));
     }
-    const known =
-      'rows' in source
-        ? targetColumns(await query(COLUMNS_SQL, { ...call, row: columnRow, params: { table } }))
-        : undefined;
-    for await (const { format, payload } of chunksOf(source, known)) {
+    for await (const { format, payload } of chunksOf(table, source, query, call)) {
       await write(target, format, Readable.from([payload], BYTES), call);
     }
   }

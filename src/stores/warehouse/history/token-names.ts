@@ -4,9 +4,16 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
+import type { HistoryTransfer } from '../../../ports/history.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import type { HeldBlocksOf } from '../transfers/held.ts';
-import { chainOf, type PackedSide, type TokenNames, tokenOf } from './warehouse-rows.ts';
+import {
+  chainOf,
+  type PackedSide,
+  type TokenNames,
+  tokenOf,
+  UNKNOWN_TOKEN,
+} from './warehouse-rows.ts';
 
 /** How long a reading of a token is kept here. */
 const KEEP_MS = 60_000;
@@ -23,13 +30,9 @@ const tokenRow = z.tuple([
   z.boolean().nullable(),
   z.number(),
 ]);
-type Known = {
-  readonly symbol: string | null;
-  readonly decimals: number | null;
-  readonly has_market: boolean | null;
+type Known = Pick<HistoryTransfer, 'symbol' | 'decimals' | 'has_market'> & {
   readonly read_at: number;
 };
-type Kept = { readonly known: Known | null; readonly atMs: number };
 
 const SQL = `SELECT toString(chain), lower(hex(token)), symbol, decimals, has_market, read_at
 FROM tokens FINAL
@@ -37,7 +40,7 @@ WHERE token IN (SELECT unhex(arrayJoin({tokens:Array(String)})))`;
 
 /** The tokens of a warehouse. `now` is Unix seconds. */
 export function tokenNames(warehouse: Warehouse, now: () => number) {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, { readonly known: Known | null; readonly atMs: number }>();
 
   async function learn(rows: readonly PackedSide[], call: Call): Promise<void> {
     const atMs = performance.now();
@@ -62,7 +65,7 @@ export function tokenNames(warehouse: Warehouse, now: () => number) {
 
   function nameOf(chain: ChainName, token: string): ReturnType<TokenNames['of']> {
     const before = kept.get(`${chain} ${token}`);
-    if (before === undefined || before.known === null) return UNKNOWN;
+    if (before === undefined || before.known === null) return UNKNOWN_TOKEN;
     const { symbol, decimals, has_market, read_at } = before.known;
     const stale = has_market === false && now() - read_at > MARKET_MAX_AGE_S;
     return { symbol, decimals, has_market: stale ? null : has_market };
@@ -77,5 +80,3 @@ export function tokenNames(warehouse: Warehouse, now: () => number) {
     of: nameOf,
   };
 }
-
-const UNKNOWN = { symbol: null, decimals: null, has_market: null } as const;

@@ -5,8 +5,9 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../../chain/chain.ts';
 import type { TransferKind } from '../../../chain/transfer.ts';
+import { enlist } from '../../../evidence/measure.ts';
 import type { HistoryTransfer } from '../../../ports/history.ts';
-import type { Call, Warehouse } from '../engine/executor.ts';
+import { type Call, queryRow, type Warehouse } from '../engine/executor.ts';
 import { addressHex, addressOf, hashOf, successOf } from '../transfers/append.ts';
 import { IS_KEPT } from '../transfers/counts.ts';
 import { type HeldBlocksOf, tipRows } from '../transfers/held.ts';
@@ -52,6 +53,15 @@ function tipOf({ followed }: HeldBlocksOf): string | null {
   return rows === null ? null : `tip_sides WHERE addr IN ${ADDRESSES} AND ${rows}`;
 }
 
+/** What is asked of addresses whose rows come packed. */
+function queryOf(addresses: readonly string[], call: Call) {
+  return { ...call, params: paramsOf(addresses), row: packedRow, tuples: true } as const;
+}
+
+function paramsOf(addresses: readonly string[]) {
+  return { addresses: addresses.map(addressHex) };
+}
+
 /** Few rows from many places: to read the address first, and then the rest, would cost more. */
 const IN_ONE_STEP = 'SETTINGS optimize_move_to_prewhere = 0';
 
@@ -63,8 +73,7 @@ export async function readRows(
   addresses: readonly string[],
   call: Call,
 ): Promise<Map<string, HeldRows>> {
-  const params = { addresses: addresses.map((address) => addressHex(address)) };
-  const query = { ...call, params, row: packedRow, tuples: true };
+  const query = queryOf(addresses, call);
   const sql = `${bothOf(held, packedColumns('detail'))} LIMIT ${QUERY_ROWS_MAX + 1} ${IN_ONE_STEP}`;
   let packed = await warehouse.query(sql, query);
   if (packed.length > QUERY_ROWS_MAX) {
@@ -94,17 +103,14 @@ export async function readBetween(
   where: 'final' | 'tip',
   call: Call,
 ): Promise<Map<string, HeldRows>> {
-  const params = {
-    addresses: listed.map((address) => addressHex(address)),
-    peers: peers.map((address) => addressHex(address)),
-  };
-  const query = { ...call, params, row: packedRow, tuples: true };
+  const query = queryOf(listed, call);
+  const params = { ...query.params, peers: paramsOf(peers).addresses };
   const among = 'peer IN (SELECT unhex(arrayJoin({peers:Array(String)})))';
   const table = where === 'final' ? FINAL : tipOf(held);
   if (table === null) return new Map(listed.map((address) => [address, NO_ROWS]));
   const sql = `SELECT ${packedColumns('detail')} FROM ${table} AND ${among}
     LIMIT ${QUERY_ROWS_MAX + 1} ${IN_ONE_STEP}`;
-  const packed = await warehouse.query(sql, query);
+  const packed = await warehouse.query(sql, { ...query, params });
   const isCut = packed.length > QUERY_ROWS_MAX;
   if (isCut && listed.length > 1) {
     const half = Math.ceil(listed.length / 2);
@@ -174,12 +180,8 @@ export async function readSome(
   address: string,
   call: Call,
 ): Promise<HeldRows> {
-  const params = { addresses: [addressHex(address)] };
-  const query = { ...call, params, row: packedRow, tuples: true };
-  return cutRows(
-    await rowsByAddress([address], await warehouse.query(SOME, query), tokens),
-    address,
-  );
+  const packed = await warehouse.query(SOME, queryOf([address], call));
+  return cutRows(await rowsByAddress([address], packed, tokens), address);
 }
 
 /** Rows of an address that has very many: there are more, however few of them were told apart. */
@@ -203,13 +205,12 @@ export async function readNewest(
   address: string,
   call: Call,
 ): Promise<HeldRows> {
-  const params = { addresses: [addressHex(address)] };
+  const query = queryOf([address], call);
   const moved = `substring(detail, 2, 1) != char(1) AND addr != peer`;
   const moments = `SELECT hex(${MOMENT}) FROM (${bothOf(held, 'addr, peer, detail')}) WHERE ${moved}
     ORDER BY ${MOMENT} DESC LIMIT 1 OFFSET ${ADDRESS_ROWS_MAX}`;
-  const [from] = await warehouse.query(moments, { ...call, params, row: momentRow, tuples: true });
+  const [from] = await warehouse.query(moments, { ...query, row: momentRow });
   const since = from === undefined ? '' : `WHERE ${MOMENT} >= unhex('${from[0]}')`;
-  const query = { ...call, params, row: packedRow, tuples: true };
   const packed = await warehouse.query(newestSql(held, since), query);
   return cutRows(await rowsByAddress([address], packed, tokens), address);
 }
@@ -237,17 +238,13 @@ export async function readPaid(
   { chain, address, since, until, rowsMax }: PaidBetween,
   call: Call,
 ): Promise<HeldRows> {
-  const params = {
-    chain,
-    addresses: [addressHex(address)],
-    since: timeHex(since),
-    until: timeHex(until),
-  };
+  const query = queryOf([address], call);
+  const params = { ...query.params, chain, since: timeHex(since), until: timeHex(until) };
   const sql = `SELECT ${packedColumns('best')}
     FROM (SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)})
       GROUP BY ${SIDE})
     WHERE ${PAID} ORDER BY ${MOMENT.replaceAll('detail', 'best')}, peer, id LIMIT ${rowsMax + 1}`;
-  const packed = await warehouse.query(sql, { ...call, params, row: packedRow, tuples: true });
+  const packed = await warehouse.query(sql, { ...query, params });
   const rows = packed.slice(0, rowsMax).map((row) => unpack(row, NAMELESS));
   return { rows, more: packed.length > rowsMax };
 }
@@ -257,10 +254,7 @@ function timeHex(time: number): string {
 }
 
 /** Payments are held against their contracts, never against what a token is called. */
-const NAMELESS: TokenNames = {
-  learn: async () => undefined,
-  of: () => ({ symbol: null, decimals: null, has_market: null }),
-};
+const NAMELESS: TokenNames = { learn: async () => undefined, of: () => UNKNOWN_TOKEN };
 
 /** How many rows are held of an address, each perhaps more than once, and of made-up ones. */
 export type SidesCounted = { readonly sides: number; readonly simulated: number };
@@ -278,7 +272,7 @@ export async function countSides(
 ): Promise<ReadonlyMap<string, SidesCounted>> {
   const from = of === 'final' ? FINAL : tipOf(of);
   if (from === null) return new Map(addresses.map((address) => [address, NO_SIDES]));
-  const params = { addresses: addresses.map((address) => addressHex(address)) };
+  const params = paramsOf(addresses);
   const sql = `SELECT lower(hex(addr)), count(), countIf(substring(detail, 1, 1) = char(0))
     FROM ${from} GROUP BY addr ${IN_ONE_STEP}`;
   const rows = await warehouse.query(sql, { ...call, params, row: sidesRow, tuples: true });
@@ -308,16 +302,14 @@ export async function readDegree(
   address: string,
   call: Call,
 ): Promise<{ readonly degree: number; readonly transfers: number; readonly observed: boolean }> {
-  const params = { addresses: [addressHex(address)] };
+  const params = paramsOf([address]);
   const sql = `SELECT countIf(kept > 0), sum(sides), countIf(simulated > 0) FROM (
     SELECT peer, count() AS sides, countIf(${IS_KEPT}) AS kept,
       countIf(substring(detail, 1, 1) = char(0)) AS simulated
     FROM (${bothOf(held, 'chain, addr, peer, id, detail')})
     WHERE addr != peer GROUP BY peer LIMIT ${DEGREE_COUNTED_MAX})`;
-  const query = { ...call, params, row: degreeRow, tuples: true };
-  const [first] = await warehouse.query(sql, query);
-  if (first === undefined) throw new RangeError('a count has one row');
-  const [degree, transfers, simulated] = first;
+  const query = { ...call, params, row: degreeRow };
+  const [degree, transfers, simulated] = await queryRow(warehouse, sql, query);
   return { degree, transfers, observed: simulated === 0 };
 }
 
@@ -393,15 +385,9 @@ class Coalescer<V> {
         },
       };
       signal.addEventListener('abort', leave, { once: true });
-      for (const key of asked.open) this.#enqueue(key, asked);
+      for (const key of asked.open) enlist(this.#queue, key, asked);
       this.#schedule();
     });
-  }
-
-  #enqueue(key: string, asked: LoadRequest<V>): void {
-    const waiting = this.#queue.get(key);
-    if (waiting === undefined) this.#queue.set(key, new Set([asked]));
-    else waiting.add(asked);
   }
 
   /** Takes a read out of the queue, and stops the loads for which nobody waits any more. */
@@ -416,33 +402,26 @@ class Coalescer<V> {
   #schedule(): void {
     if (this.#loads >= this.#limits.loadsMax || this.#queue.size === 0) return;
     if (this.#queue.size >= this.#limits.keysMax) this.#start();
-    else if (this.#timer === undefined) {
+    else if (this.#timer === undefined && this.#loads > 0) {
+      this.#timer = setTimeout(() => this.#start(), this.#limits.waitMs);
+    } else if (this.#timer === undefined && !this.#soon) {
       // Where nothing is loaded, nobody else may come: only this turn of the loop is waited for.
-      if (this.#loads === 0) this.#startSoon();
-      else this.#timer = setTimeout(() => this.#start(), this.#limits.waitMs);
+      this.#soon = true;
+      setImmediate(() => {
+        this.#soon = false;
+        this.#start();
+      });
     }
-  }
-
-  #startSoon(): void {
-    if (this.#soon) return;
-    this.#soon = true;
-    setImmediate(() => {
-      this.#soon = false;
-      this.#start();
-    });
-  }
-
-  #loadSize(): number {
-    const { loadsMax, keysMax, divideFrom } = this.#limits;
-    const share = Math.ceil(this.#queue.size / (loadsMax - this.#loads));
-    return Math.min(keysMax, Math.max(divideFrom, share));
   }
 
   #start(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#loads >= this.#limits.loadsMax || this.#queue.size === 0) return;
-    const taken = new Map(first(this.#queue, this.#loadSize()));
+    const { loadsMax, keysMax, divideFrom } = this.#limits;
+    const share = Math.ceil(this.#queue.size / (loadsMax - this.#loads));
+    const size = Math.min(keysMax, Math.max(divideFrom, share));
+    const taken = new Map([...this.#queue].slice(0, size));
     for (const key of taken.keys()) this.#queue.delete(key);
     const waiting = new Set([...taken.values()].flatMap((each) => [...each]));
     const stop = new AbortController();
@@ -459,7 +438,14 @@ class Coalescer<V> {
     this.#load([...taken.keys()], stop.signal).then(
       (got) => {
         end();
-        give(taken, got);
+        for (const [key, waiting] of taken) {
+          const value = got.get(key);
+          for (const asked of waiting) {
+            if (value === undefined) asked.reject(new RangeError('a key was not loaded'));
+            else if (asked.open.delete(key)) asked.got.set(key, value);
+            if (asked.open.size === 0) asked.resolve(asked.got);
+          }
+        }
       },
       (fault: unknown) => {
         end();
@@ -468,29 +454,6 @@ class Coalescer<V> {
     );
     // What is left was not new: it has waited.
     this.#start();
-  }
-}
-
-function give<V>(
-  taken: ReadonlyMap<string, Set<LoadRequest<V>>>,
-  got: ReadonlyMap<string, V>,
-): void {
-  for (const [key, waiting] of taken) {
-    const value = got.get(key);
-    for (const asked of waiting) {
-      if (value === undefined) asked.reject(new RangeError('a key was not loaded'));
-      else if (asked.open.delete(key)) asked.got.set(key, value);
-      if (asked.open.size === 0) asked.resolve(asked.got);
-    }
-  }
-}
-
-function* first<T>(items: Iterable<T>, count: number): Generator<T> {
-  let left = count;
-  for (const item of items) {
-    if (left === 0) return;
-    left -= 1;
-    yield item;
   }
 }
 
@@ -519,10 +482,8 @@ export const packedRow = {
   },
 };
 
-const COLUMNS = 5;
-
 function isPacked(row: unknown): row is PackedSide {
-  if (!Array.isArray(row) || row.length !== COLUMNS) return false;
+  if (!Array.isArray(row) || row.length !== 5) return false;
   const [addr, chain, peer, id, detail]: unknown[] = row;
   return (
     typeof addr === 'string' &&
@@ -541,6 +502,9 @@ export type TokenNames = {
     tokenHex: string,
   ) => Pick<HistoryTransfer, 'symbol' | 'decimals' | 'has_market'>;
 };
+
+/** What is told of a token of which nothing is known. */
+export const UNKNOWN_TOKEN = { symbol: null, decimals: null, has_market: null } as const;
 
 /** A transfer as it is held under one of its addresses. */
 export type HeldTransfer = {
@@ -640,11 +604,13 @@ export function unpack(row: PackedSide, tokens: TokenNames): HeldTransfer {
   const txEnd = TX_AT + byteAt(id, TX_LENGTH_AT) * BYTE;
   const token = tokenOf(row);
   const amount = id.slice(txEnd + BYTE + token.length + N_DIGITS);
+  const stored = amount === '' ? 0n : BigInt(`0x${amount}`);
   const [self, other] = [addressOf(addr), addressOf(peer)];
   const isOut = byteAt(id, OUT_AT) === 1;
   const [from, to] = isOut ? [self, other] : [other, self];
   const named = (flags & NO_TRANSACTION) === 0 ? txEnd : TX_AT + HASH_DIGITS;
-  const { symbol, decimals, has_market } = token === '' ? ownCoin(chain) : tokens.of(chain, token);
+  const { symbol, decimals, has_market } =
+    token === '' ? { ...CHAINS[chain].native, has_market: null } : tokens.of(chain, token);
   const signer = byteAt(detail, SIGNER_AT);
   const signerEnd =
     signer === SIGNED_BY_ANOTHER
@@ -662,24 +628,12 @@ export function unpack(row: PackedSide, tokens: TokenNames): HeldTransfer {
     symbol,
     decimals,
     has_market,
-    ...amountOf(kind, amount === '' ? 0n : BigInt(`0x${amount}`)),
+    ...(kind === 'nft' ? { raw_amount: 0n, token_id: stored } : { raw_amount: stored }),
     usd: null,
     initiator: initiatorOf(signer, from, to, detail, signerEnd),
     success: successOf(byteAt(detail, SUCCESS_AT)),
   };
   return { peer: other, observed: byteAt(detail, 0) === 1, transfer, id };
-}
-
-function amountOf(
-  kind: TransferKind,
-  stored: bigint,
-): Pick<HistoryTransfer, 'raw_amount' | 'token_id'> {
-  return kind === 'nft' ? { raw_amount: 0n, token_id: stored } : { raw_amount: stored };
-}
-
-function ownCoin(chain: ChainName): ReturnType<TokenNames['of']> {
-  const { symbol, decimals } = CHAINS[chain].native;
-  return { symbol, decimals, has_market: null };
 }
 
 function initiatorOf(

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
 import { collect, rowsUnder } from '../../../evidence/measure.ts';
-import { type Partly, part, read, unread } from '../../../evidence/reading.ts';
+import { type Partly, unread } from '../../../evidence/reading.ts';
 import { type Why, why } from '../../../evidence/reasons.ts';
 import type {
   Counterparty,
@@ -41,7 +41,7 @@ import {
   tipRows,
   withFollowed,
 } from '../transfers/held.ts';
-import { unreadFor, warehouseSource } from '../transfers/imports.ts';
+import { unreadFor, warehouseAnswer, warehouseReadings } from '../transfers/imports.ts';
 import { addressRuns } from '../transfers/store.ts';
 import { tokenNames } from './token-names.ts';
 import {
@@ -106,18 +106,10 @@ export function warehouseHistory(
     coverageOf: coalesce(reads.coverage, limits),
     countsOf: coalesce(reads.counts, limits),
   };
+  const ask = warehouseReadings(PORT, now, simulated === true);
   const chainsRead = presentChains(warehouse, reads);
   return {
-    chainsRead: async () => {
-      try {
-        return read(await chainsRead(), {
-          port: PORT,
-          source: warehouseSource(now(), simulated === true),
-        });
-      } catch (error) {
-        return unreadFor(PORT, error);
-      }
-    },
+    chainsRead: () => ask(chainsRead),
     neighbourhoods: async (addresses, asked) => {
       const silence = (reading: Answer) => new Map(addresses.map((one) => [one, reading]));
       if (asked.signal.aborted) return silence(unread(PORT, why('time_budget')));
@@ -131,12 +123,6 @@ export function warehouseHistory(
   };
 }
 
-type Present = {
-  readonly chains: readonly ChainName[];
-  readonly atMs: number;
-  readonly hasOthers: () => Promise<boolean>;
-};
-
 /**
  * The chains of which anything is held; asked once for all who ask at a time, and kept a while. The
  * first row of another one ends that: a negative must not pass over a chain that is being imported.
@@ -145,10 +131,10 @@ function presentChains(
   warehouse: Warehouse,
   reads: Tools['reads'],
 ): () => Promise<readonly ChainName[]> {
-  let present: Present | null = null;
-  let asking: Promise<Present> | null = null;
+  let present: Awaited<ReturnType<typeof ask>> | null = null;
+  let asking: ReturnType<typeof ask> | null = null;
 
-  const ask = async (): Promise<Present> => {
+  const ask = async () => {
     const call = { timeoutMs: READ_TIMEOUT_MS };
     const held = await reads.held();
     const rows = new Set(await readPresent(warehouse, call));
@@ -181,11 +167,7 @@ async function neighbourhoodsOf(
 ): Promise<Map<string, Answer>> {
   const { signal } = asked;
   await tools.hubs.refresh();
-  const known = new Map<string, KnownHub>();
-  for (const address of addresses) {
-    const hub = tools.hubs.of(address);
-    if (hub !== null) known.set(address, hub);
-  }
+  const known = tools.hubs.among(addresses);
   const answers =
     asked.standingOnly === true
       ? await standingsOf(tools, addresses, known, asked)
@@ -196,7 +178,11 @@ async function neighbourhoodsOf(
   for (const address of wanted) {
     const found = read.get(address);
     if (found === undefined) throw new RangeError('an address was not read');
-    const hub = await hubOf(tools, address, found, known.get(address), signal);
+    // One that has more rows than are read is counted: it may have become a hub.
+    let hub = known.get(address);
+    if (found.more && (hub === undefined || hub.transfers <= SORTED_ROWS_MAX)) {
+      hub = await tools.hubs.count(found.held, address, signal);
+    }
     const taken = takeRows(address, found, hub, asked, room);
     room -= taken.rows;
     answers.set(address, answerOf(taken, found, tools.now));
@@ -254,19 +240,6 @@ async function readFound(
   return found;
 }
 
-/** One that has more rows than are read is counted: it may have become a hub. */
-async function hubOf(
-  { hubs }: Tools,
-  address: string,
-  found: HeldAddress,
-  known: KnownHub | undefined,
-  signal: AbortSignal,
-): Promise<KnownHub | null> {
-  if (known !== undefined && known.transfers > SORTED_ROWS_MAX) return known;
-  if (found.more) return await hubs.count(found.held, address, signal);
-  return known === undefined ? null : known;
-}
-
 type Taken = {
   readonly known: Pick<Neighbourhood, 'address' | 'degree' | 'counterparties'>;
   readonly rows: number;
@@ -277,17 +250,17 @@ type Taken = {
 function takeRows(
   address: string,
   { rows: held, more }: HeldAddress,
-  hub: KnownHub | null,
+  hub: KnownHub | undefined,
   { rowsMax, degreeMax, transfersPerCounterpartyMax, chains }: NeighbourhoodLimits,
   room: number,
 ): Taken {
   const rows =
     chains === undefined ? held : held.filter(({ transfer }) => chains.includes(transfer.chain));
-  const observed = rows.every((row) => row.observed) && (hub === null || hub.observed);
+  const observed = rows.every((row) => row.observed) && (hub === undefined || hub.observed);
   const all = byPeerOf(rows);
-  const degree = hub === null ? all.size : Math.max(hub.degree, all.size);
+  const degree = hub === undefined ? all.size : Math.max(hub.degree, all.size);
   // Who is told whole is told also where they are many: not each of them may be an edge.
-  if (degree > degreeMax && (hub !== null || rows.length > Math.min(rowsMax, room))) {
+  if (degree > degreeMax && (hub !== undefined || rows.length > Math.min(rowsMax, room))) {
     return { known: { address, degree, counterparties: NO_ONE }, rows: 0, cut: null, observed };
   }
   const limit = Math.min(rowsMax, room, more ? rows.length : rowsMax);
@@ -319,16 +292,12 @@ function answerOf(
   { held, ranges }: Pick<HeldAddress, 'held' | 'ranges'>,
   now: () => number,
 ): Answer {
-  const ofChains = held.ranges.map(({ origin: _, ...range }): CoverageRange => range);
-  const ofAddress = ranges.map(({ origin: _, ...range }): CoverageRange => range);
   const all = [...held.ranges, ...ranges];
   const simulated = !taken.observed || all.some(({ origin }) => origin === 'simulated');
-  const coverage = [...ofChains, ...ofAddress];
+  const coverage = all.map(({ origin: _, ...range }): CoverageRange => range);
   const value: Neighbourhood = { ...taken.known, coverage, provenance: 'warehouse' };
-  const source = warehouseSource(asOf(held, coverage, now), simulated);
-  const cut = simulated ? why('simulated') : taken.cut;
-  if (cut === null) return read(value, { port: PORT, source });
-  return part(value, { port: PORT, source }, cut);
+  const as_of = asOf(held, coverage, now);
+  return warehouseAnswer(PORT, value, { as_of, simulated }, taken.cut);
 }
 
 /** As old as the chain that is held to the oldest block; now, where none is held in full. */
@@ -541,7 +510,7 @@ export async function rangesOf(
 ): Promise<ReadonlyMap<string, readonly HeldBlocks[]>> {
   const ranges = new Map<string, HeldBlocks[]>();
   if (!held.hasAddressRanges || addresses.length === 0) return ranges;
-  const params = { addresses: addresses.map((address) => addressHex(address)) };
+  const params = { addresses: addresses.map(addressHex) };
   const query = { ...call, row: rangeRow, tuples: true, params, rowsMax: RANGES_MAX };
   for (const row of await warehouse.query(RANGES, query)) {
     const [addr, chain, kind, from_block, to_block, to_time, first, isObserved] = row;
@@ -575,9 +544,7 @@ type CountedOnce = { readonly sides: number; readonly rollbacks: number; readonl
 const whole = z.coerce.number();
 const hubRow = z.tuple([z.string(), whole, whole, z.number()]);
 const SQL = `SELECT lower(hex(addr)), max(degree) AS most, sum(transfers), min(observed)
-FROM (
-  SELECT addr, degree, transfers, observed FROM degrees FINAL
-)
+FROM (SELECT addr, degree, transfers, observed FROM degrees FINAL)
 GROUP BY addr ORDER BY most DESC LIMIT ${HUBS_MAX}`;
 
 /** The hubs of a warehouse. */
@@ -599,10 +566,14 @@ export function knownHubs(warehouse: Warehouse) {
   }
 
   return {
-    of: (address: string): KnownHub | null => {
-      const hub = hubs.get(address);
-      return hub === undefined ? null : hub;
-    },
+    /** The hubs among some addresses. */
+    among: (addresses: readonly string[]): ReadonlyMap<string, KnownHub> =>
+      new Map(
+        addresses.flatMap((address) => {
+          const hub = hubs.get(address);
+          return hub === undefined ? [] : [[address, hub]];
+        }),
+      ),
     /** Reads the table of hubs where what is known of it is old. */
     refresh: async (): Promise<void> => {
       if (readAtMs !== null && performance.now() - readAtMs < KEEP_MS) return;

@@ -3,10 +3,11 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import { rowsUnder } from '../../../evidence/measure.ts';
+import { collect, rowsUnder, slices } from '../../../evidence/measure.ts';
 import {
   type Call,
   type Params,
+  queryNumber,
   type Warehouse,
   WarehouseUnavailable,
 } from '../engine/executor.ts';
@@ -19,7 +20,7 @@ import {
   partsCache,
   readMark,
 } from '../transfers/append.ts';
-import { type HeldBlocksOf, tipRows } from '../transfers/held.ts';
+import { tipRows } from '../transfers/held.ts';
 
 /** The tables that hold transfers under their addresses: what is final, and the tip. */
 export const RING_TABLES = ['sides', 'tip_sides'] as const;
@@ -39,7 +40,6 @@ const PAGES_MAX = 256;
 /** Rows of one answer: chains times listed addresses. */
 const ROWS_MAX = 100_000;
 const ringRow = z.tuple([z.enum(CHAIN_NAMES), z.string(), z.string()]);
-const countRow = z.tuple([z.coerce.number()]);
 
 const LISTED = '(SELECT unhex(arrayJoin({listed:Array(String)})))';
 
@@ -72,11 +72,9 @@ export async function* ringRows(
       GROUP BY chain, addr`;
     const query = { ...call, params, row: ringRow, tuples: true, rowsMax: ROWS_MAX };
     const rows = await warehouse.query(sql, query);
-    yield rows.map(([chain, listedHex, fingerprintsHex]) => ({
-      chain,
-      listedHex,
-      fingerprintsHex,
-    }));
+    yield rows.map(([chain, listedHex, fingerprintsHex]) => {
+      return { chain, listedHex, fingerprintsHex };
+    });
   }
 }
 
@@ -90,10 +88,8 @@ async function pagesOf(
 ): Promise<number> {
   const most = parts === null ? null : [...parts.values()].reduce((sum, rows) => sum + rows, 0);
   if (most !== null && most <= PAGE_SIDES) return 1;
-  const count = { ...call, params, row: countRow, tuples: true };
-  const [counted] = await warehouse.query(`SELECT count() FROM ${from}`, count);
-  if (counted === undefined) throw new RangeError('a count has one row');
-  return Math.min(PAGES_MAX, Math.ceil(counted[0] / PAGE_SIDES));
+  const sides = await queryNumber(warehouse, `SELECT count() FROM ${from}`, { ...call, params });
+  return Math.min(PAGES_MAX, Math.ceil(sides / PAGE_SIDES));
 }
 
 /** A step that others' writes undid again and again. */
@@ -141,20 +137,13 @@ export function fingerprints(rest: () => Promise<void>) {
   const buckets: Float64Array[] = Array.from({ length: BUCKETS }, () => NO_PAIRS);
   let size = 0;
 
-  const bucketOf = (pair: number): Float64Array => buckets[bucketAt(pair)] as Float64Array;
-
   return {
     /** How many pairs it holds, and the bytes of memory that they take. */
     size: () => size,
     bytes: () => size * NUMBER_BYTES,
     add: async (pairs: readonly number[]): Promise<void> => {
       const fresh = new Map<number, number[]>();
-      for (const pair of pairs) {
-        const at = bucketAt(pair);
-        const known = fresh.get(at);
-        if (known === undefined) fresh.set(at, [pair]);
-        else known.push(pair);
-      }
+      for (const pair of pairs) collect(fresh, bucketAt(pair), pair);
       let done = 0;
       for (const [at, more] of fresh) {
         const before = buckets[at] as Float64Array;
@@ -168,7 +157,7 @@ export function fingerprints(rest: () => Promise<void>) {
     /** The numbers of the listed addresses that are filed under a fingerprint. */
     under: (fingerprint: number): readonly number[] => {
       const from = fingerprint * RING_LISTED_MAX;
-      const bucket = bucketOf(from);
+      const bucket = buckets[bucketAt(from)] as Float64Array;
       const found: number[] = [];
       for (let i = firstFrom(bucket, from); i < bucket.length; i += 1) {
         const listed = Number(bucket[i]) - from;
@@ -231,12 +220,6 @@ const KEEP_MS = 60_000;
 const READS_MAX = 5;
 const LIMITS = { waitMs: 1, keysMax: 4_096, divideFrom: 512, loadsMax: 2 };
 
-type Loaded = ReadonlyMap<string, BetweenTwo>;
-type Settled = {
-  readonly held: HeldBlocksOf;
-  readonly between: ReadonlyMap<string, BetweenListed>;
-};
-
 /**
  * Reads between two addresses, of which final rows lay in the parts `written` a moment ago.
  * `listed` lists have to be the same arrays for as long as they hold the same.
@@ -277,7 +260,7 @@ export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
     return between;
   }
 
-  return async (may: MayHave, written: KeptParts, signal: AbortSignal): Promise<Settled> => {
+  return async (may: MayHave, written: KeptParts, signal: AbortSignal) => {
     kept.renew(written);
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const held = await reads.fresh();
@@ -295,7 +278,7 @@ export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
   };
 }
 
-const NOTHING: Loaded = new Map();
+const NOTHING: ReadonlyMap<string, BetweenTwo> = new Map();
 
 function keysOf([peer, listed]: readonly [string, readonly string[]]): string[] {
   return listed.map((one) => `${one} ${peer}`);
@@ -307,7 +290,7 @@ async function loadPairs(
   where: 'final' | 'tip',
   keys: readonly string[],
   signal: AbortSignal,
-): Promise<Loaded> {
+): Promise<ReadonlyMap<string, BetweenTwo>> {
   const call = { timeoutMs: READ_TIMEOUT_MS, signal };
   const held = await reads.fresh();
   const pairs = keys.map((key) => key.split(' '));
@@ -318,12 +301,7 @@ async function loadPairs(
   const rows = await readBetween(warehouse, held, reads.names(held, call), asked, where, call);
   const found = new Map<string, HeldTransfer[]>();
   for (const [listed, { rows: all }] of rows) {
-    for (const row of all) {
-      const key = `${listed} ${row.peer}`;
-      const known = found.get(key);
-      if (known === undefined) found.set(key, [row]);
-      else known.push(row);
-    }
+    for (const row of all) collect(found, `${listed} ${row.peer}`, row);
   }
   return new Map(
     keys.map((key, i) => {
@@ -334,7 +312,11 @@ async function loadPairs(
 }
 
 /** The same map where the tip holds nothing between these two. */
-function joinedMeetings(final: BetweenListed, tip: Loaded, peer: string): BetweenListed {
+function joinedMeetings(
+  final: BetweenListed,
+  tip: ReadonlyMap<string, BetweenTwo>,
+  peer: string,
+): BetweenListed {
   const newer = [...final.keys()].filter((listed) => tip.get(`${listed} ${peer}`)?.rows.length);
   if (newer.length === 0) return final;
   const between = new Map(final);
@@ -507,8 +489,8 @@ export class RingState {
 
   /** Files addresses that were not listed before, with all that is written of them. */
   async #list(addresses: readonly string[], call: Call, told: RingProgress): Promise<void> {
-    for (let at = 0; at < addresses.length; at += LISTED_AT_ONCE) {
-      const some = addresses.slice(at, at + LISTED_AT_ONCE);
+    let done = 0;
+    for (const some of slices(addresses, LISTED_AT_ONCE)) {
       for (const address of some) {
         this.#byHex.set(addressHex(address), this.#listed.length);
         this.#listed.push(address);
@@ -518,7 +500,8 @@ export class RingState {
       }
       // Not before all of it was read: who is filed is taken for known.
       for (const address of some) this.#filed.add(address);
-      told(Math.min(at + LISTED_AT_ONCE, addresses.length), addresses.length);
+      done += some.length;
+      told(done, addresses.length);
     }
   }
 
@@ -531,10 +514,7 @@ export class RingState {
     for (const { chain, listedHex, fingerprintsHex } of rows) {
       const number = this.#byHex.get(listedHex);
       if (number === undefined) throw new RangeError('a row of an address that was not asked');
-      const known = fresh.get(chain);
-      const more = pairsIn(fingerprintsHex, number);
-      if (known === undefined) fresh.set(chain, more);
-      else for (const pair of more) known.push(pair);
+      for (const pair of pairsIn(fingerprintsHex, number)) collect(fresh, chain, pair);
     }
     for (const [chain, more] of fresh) {
       const held = this.#chains.get(chain) ?? fingerprints(nextTick);

@@ -3,13 +3,11 @@
 // by the transfers themselves; what spans a roll-back is made again. So nothing that the warehouse
 // held when it was asked is missing. It refuses to answer from a ring that it could not bring up.
 
-import { z } from 'zod';
 import { CHAINS, type ChainName } from '../../../chain/chain.ts';
 import { rowsUnder } from '../../../evidence/measure.ts';
 import {
   map,
   type Partly,
-  part,
   Read,
   type Reading,
   read,
@@ -23,7 +21,6 @@ import type {
   Counterparty,
   CoverageRange,
   HeldRing,
-  HistoryTransfer,
   Meetings,
   RawRing,
   RawRingPort,
@@ -37,11 +34,16 @@ import type {
   TransferHistoryPort,
 } from '../../../ports/history.ts';
 import type { ListedAddresses, SanctionsListPort } from '../../../ports/sanctions.ts';
-import type { Call, Warehouse } from '../engine/executor.ts';
+import { type Call, queryNumber, type Warehouse } from '../engine/executor.ts';
 import { asOf, READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse.ts';
 import { type Mark, WRITE } from '../transfers/append.ts';
 import { type HeldBlocksOf, rollbacksIn } from '../transfers/held.ts';
-import { unreadFor, warehouseReadings, warehouseSource } from '../transfers/imports.ts';
+import {
+  unreadFor,
+  warehouseAnswer,
+  warehouseReadings,
+  warehouseSource,
+} from '../transfers/imports.ts';
 import {
   type BetweenListed,
   betweenTwo,
@@ -135,9 +137,8 @@ export function warehouseRing(
         if (answer === OUT_OF_TIME) return unread(PORT, STOPPED_BY_TIME);
         const { ring, held } = answer;
         const madeUp = simulated || held.ranges.some(({ origin }) => origin === 'simulated');
-        const source = warehouseSource(asOf(held, held.ranges, now), madeUp);
-        const origin = { port: PORT, source } as const;
-        return madeUp ? part(ring, origin, why('simulated')) : read(ring, origin);
+        const as_of = asOf(held, held.ranges, now);
+        return warehouseAnswer(PORT, ring, { as_of, simulated: madeUp }, null);
       } catch (error) {
         return asked.signal.aborted ? unread(PORT, STOPPED_BY_TIME) : unreadRing(error);
       }
@@ -267,18 +268,17 @@ function meetingsBy() {
     const meetings = new Map<string, readonly Counterparty[]>();
     for (const [peer, own] of between) {
       const before = made.get(own);
-      const isSame = before !== undefined && isSameQuestion(before.asked, asked);
+      const isSame =
+        before !== undefined &&
+        before.asked.listed === asked.listed &&
+        before.asked.rowsMax === asked.rowsMax &&
+        before.asked.chains.join() === asked.chains.join();
       const all = isSame ? before.all : counterpartiesOf(own, listed, asked);
       if (!isSame) made.set(own, { asked, all });
       if (all.length > 0) meetings.set(peer, all);
     }
     return meetings;
   };
-}
-
-function isSameQuestion(a: RingRequest, b: RingRequest): boolean {
-  const isSame = a.listed === b.listed && a.rowsMax === b.rowsMax;
-  return isSame && a.chains.join() === b.chains.join();
 }
 
 function counterpartiesOf(
@@ -292,25 +292,15 @@ function counterpartiesOf(
     const told = rows.map(({ transfer }) => transfer);
     const transfers = told.filter(({ chain }) => chains.includes(chain));
     // Where rows were left out, theirs may be among them.
-    if (transfers.length > 0 || more) all.push(counterpartyOf(listed, transfers, rowsMax, more));
+    if (transfers.length === 0 && !more) continue;
+    // Of a listed address that has more rows than one read takes, any pair may have more.
+    const transfer_count = transfers.length + (more ? 1 : 0);
+    all.push({ address: listed, transfers: transfers.slice(0, rowsMax), transfer_count });
   }
   return all;
 }
 
-function counterpartyOf(
-  address: string,
-  transfers: readonly HistoryTransfer[],
-  rowsMax: number,
-  more: boolean,
-): Counterparty {
-  const shown = transfers.slice(0, rowsMax);
-  // Of a listed address that has more rows than one read takes, any pair may have more.
-  return { address, transfers: shown, transfer_count: transfers.length + (more ? 1 : 0) };
-}
-
 // How many calls of explorers were spent on a day on reading listed addresses ahead?
-
-const callsRow = z.tuple([z.coerce.number()]);
 
 /** The count in a warehouse. `now` is Unix seconds. */
 export function ringCalls(warehouse: Warehouse, now: () => number): RingCalls {
@@ -319,10 +309,7 @@ export function ringCalls(warehouse: Warehouse, now: () => number): RingCalls {
     on: (day) =>
       ask(async () => {
         const sql = 'SELECT sum(calls) FROM ring_calls WHERE day = {day:Date}';
-        const query = { ...WRITE, row: callsRow, tuples: true, params: { day } };
-        const [row] = await warehouse.query(sql, query);
-        if (row === undefined) throw new RangeError('a sum has one row');
-        return row[0];
+        return queryNumber(warehouse, sql, { ...WRITE, params: { day } });
       }),
     add: (day, calls) =>
       ask(async () => {
@@ -333,7 +320,6 @@ export function ringCalls(warehouse: Warehouse, now: () => number): RingCalls {
   };
 }
 
-const KEEPING_PORT: RawRingPort = 'raw_ring';
 const NOTHING_LISTED = why('ring_unbuilt', { cause: 'the list names nobody' });
 
 type Kept = {
@@ -354,11 +340,6 @@ type Kept = {
   readonly simulated: boolean;
 };
 
-type Known = {
-  readonly addresses: ListedAddresses['addresses'];
-  readonly chains: readonly ChainName[];
-};
-
 /** Keeps the ring of the list in force, and knows what there is to read for it. */
 export function ringKeeping({
   ring,
@@ -372,23 +353,24 @@ export function ringKeeping({
   readonly lack: () => Promise<Reading<RingLack, RawRingPort>>;
 } {
   /** What is told of the list in force, on the chains that are read. */
-  async function askRing<T>(work: (known: Known) => Promise<T>): Promise<Reading<T, RawRingPort>> {
+  async function askRing<T>(
+    work: (addresses: ListedAddresses['addresses'], chains: readonly ChainName[]) => Promise<T>,
+  ): Promise<Reading<T, RawRingPort>> {
     const list = await listed();
     const known = rowsSeen(map(list, ({ addresses }) => [addresses]));
-    if (known === null)
-      return unread(KEEPING_PORT, list instanceof Read ? NOTHING_LISTED : list.why);
+    if (known === null) return unread(PORT, list instanceof Read ? NOTHING_LISTED : list.why);
     const chains = await chainsRead();
-    if (!(chains instanceof Read)) return unread(KEEPING_PORT, chains.why);
+    if (!(chains instanceof Read)) return unread(PORT, chains.why);
     try {
-      const value = await work({ addresses: known[0], chains: chains.value });
-      return read(value, { port: KEEPING_PORT, source: warehouseSource(now(), simulated) });
+      const value = await work(known[0], chains.value);
+      return read(value, { port: PORT, source: warehouseSource(now(), simulated) });
     } catch (error) {
-      return unread(KEEPING_PORT, unreadRing(error).why);
+      return unread(PORT, unreadRing(error).why);
     }
   }
 
   const statusBy = (bringUp: (all: readonly string[]) => Promise<void>) =>
-    askRing(async ({ addresses, chains }) => {
+    askRing(async (addresses, chains) => {
       const kinds = [...new Set(chains.map((chain) => CHAINS[chain].kind))];
       const all = kinds.flatMap((kind) => rowsUnder(addresses, kind));
       await bringUp(all);
@@ -404,7 +386,7 @@ export function ringKeeping({
     status: () => statusBy((all) => ring.bringUp(all)),
     rebuild: (progress) => statusBy((all) => ring.bringUp(all, { anew: true, told: progress })),
     lack: () =>
-      askRing(async ({ addresses, chains }) => {
+      askRing(async (addresses, chains) => {
         const own = rowsUnder(addresses, 'evm');
         return lackOf(await ring.coverage(own), { listed: own, chains });
       }),

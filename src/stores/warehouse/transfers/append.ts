@@ -4,17 +4,18 @@
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import { numberEqual, transferIdentity } from '../../../chain/transfer.ts';
-import { textOrEmpty } from '../../../evidence/measure.ts';
+import { enlist, slices, textOrEmpty } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/source.ts';
 import type {
   AppendResult,
   BlockFact,
   Facts,
   HeldCreation,
+  HeldRange,
   TransactionFact,
   TransferFact,
 } from '../../../ports/indexing.ts';
-import type { Call, Warehouse } from '../engine/executor.ts';
+import { type Call, hasRows, type Warehouse } from '../engine/executor.ts';
 
 /** How long one statement that writes may take. */
 export const WRITE: Call = { timeoutMs: 300_000 };
@@ -31,15 +32,13 @@ export async function insertRows(
   { columns, rows }: TableRows,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const bytes = linesOf(rows);
-  await warehouse.insert(table, { columns, format: 'JSONCompactEachRow', bytes }, WRITE);
-}
-
-async function* linesOf(rows: TableRows['rows']): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < rows.length; at += LINES_AT_ONCE) {
-    const lines = rows.slice(at, at + LINES_AT_ONCE).map((row) => `${JSON.stringify(row)}\n`);
-    yield Buffer.from(lines.join(''));
+  async function* lines(): AsyncGenerator<Uint8Array> {
+    for (const some of slices(rows, LINES_AT_ONCE)) {
+      yield Buffer.from(some.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    }
   }
+  const bytes = lines();
+  await warehouse.insert(table, { columns, format: 'JSONCompactEachRow', bytes }, WRITE);
 }
 
 /**
@@ -85,17 +84,12 @@ async function leaveOtherForks(
 ): Promise<Facts> {
   const hashes = new Map<string, string>();
   const numbers = new Map<ChainName, Set<number>>();
-  const note = (chain: ChainName, number: number) => {
-    const known = numbers.get(chain);
-    if (known === undefined) numbers.set(chain, new Set([number]));
-    else known.add(number);
-  };
-  for (const { chain, number } of facts.blocks) note(chain, number);
+  for (const { chain, number } of facts.blocks) enlist(numbers, chain, number);
   for (const { chain, block, block_hash } of facts.transfers) {
-    if (block_hash !== null) note(chain, block);
+    if (block_hash !== null) enlist(numbers, chain, block);
   }
   for (const [chain, known] of numbers) {
-    for (const list of slices([...known])) {
+    for (const list of slices([...known], BLOCKS_LISTED_MAX)) {
       // The surest header comes last, and of equally sure ones always the same.
       const sql = `SELECT number, lower(hex(hash)) FROM blocks
         WHERE chain = '${chain}' AND number IN {numbers:Array(UInt64)}
@@ -183,8 +177,7 @@ export async function completeBlocks(
     WHERE chain = '${chain}' AND block ${within} ${which} LIMIT 1`;
   const open = "AND tx_hash != '' AND (initiator = '' OR success = 0)";
   for (const sql of [some('transactions', ''), some('transfers', open)]) {
-    const found = await warehouse.query(sql, { ...WRITE, row: one, tuples: true });
-    if (found.length === 0) return;
+    if (!(await hasRows(warehouse, sql, WRITE))) return;
   }
   await warehouse.command(completion(chain, within), WRITE);
 }
@@ -202,29 +195,13 @@ async function completeSigners(
     return tx_hash !== null && (initiator === null || success === null);
   });
   const blocks = new Map<ChainName, Set<number>>();
-  for (const { chain, block } of [...transactions, ...open]) {
-    const known = blocks.get(chain);
-    if (known === undefined) blocks.set(chain, new Set([block]));
-    else known.add(block);
-  }
+  for (const { chain, block } of [...transactions, ...open]) enlist(blocks, chain, block);
   for (const [chain, known] of blocks) {
-    if (transactions.length === 0 && !(await hasSigners(warehouse, chain))) continue;
-    for (const list of slices([...known])) {
+    const signers = `SELECT 1 FROM transactions WHERE chain = '${chain}' LIMIT 1`;
+    if (transactions.length === 0 && !(await hasRows(warehouse, signers, WRITE))) continue;
+    for (const list of slices([...known], BLOCKS_LISTED_MAX)) {
       await warehouse.command(completion(chain, LISTED), { ...WRITE, params: { blocks: list } });
     }
-  }
-}
-
-const one = z.tuple([z.coerce.number()]);
-
-async function hasSigners(warehouse: Warehouse, chain: ChainName): Promise<boolean> {
-  const sql = `SELECT 1 FROM transactions WHERE chain = '${chain}' LIMIT 1`;
-  return (await warehouse.query(sql, { ...WRITE, row: one, tuples: true })).length > 0;
-}
-
-function* slices(numbers: readonly number[]): Generator<number[]> {
-  for (let at = 0; at < numbers.length; at += BLOCKS_LISTED_MAX) {
-    yield numbers.slice(at, at + BLOCKS_LISTED_MAX);
   }
 }
 
@@ -249,6 +226,7 @@ export type BlockStanding = {
   readonly finality: (typeof FINALITY)[keyof typeof FINALITY];
 };
 
+// How success is stored: the better known of two is the greater.
 const SUCCESS_UNKNOWN = 0;
 const SUCCESS_FAILED = 1;
 const SUCCESS_YES = 2;
@@ -273,7 +251,8 @@ export function transferRows(
     fact.chain,
     fact.block,
     hashHex(fact.tx_hash),
-    placeHex(fact),
+    // The bytes that stand for a transaction where there is none.
+    fact.tx_hash === null ? hashHex(fact.block_hash) + textHex(String(fact.position)) : '',
     fact.kind,
     addressHex(short(fact.token)),
     addressHex(short(fact.from)),
@@ -291,13 +270,11 @@ export function transferRows(
   return { columns: TRANSFER_COLUMNS, rows };
 }
 
-type Numbered = { readonly fact: TransferFact; readonly n: number };
-
 /**
  * Equal rows at one position are one row. The others are put in the order of their positions, so
  * that their numbers do not hang on the order in which they came.
  */
-function numberFacts(transfers: readonly TransferFact[]): Numbered[] {
+function numberFacts(transfers: readonly TransferFact[]) {
   const placed = transfers.map((fact) => {
     return { fact, at: positionText(fact), identity: transferIdentity(fact) };
   });
@@ -319,12 +296,6 @@ function positionText({ position }: TransferFact): string {
   return position === null ? '' : String(position);
 }
 
-/** The bytes that stand for a transaction where there is none. */
-function placeHex(fact: TransferFact): string {
-  if (fact.tx_hash !== null) return '';
-  return hashHex(fact.block_hash) + textHex(String(fact.position));
-}
-
 function amount(raw: bigint): string {
   if (raw < 0n || raw >= AMOUNT_END) throw new RangeError('an amount outside of 256 bits');
   return raw.toString();
@@ -337,7 +308,6 @@ function short(text: string | null): string | null {
   return text;
 }
 
-/** How success is stored: the better known of two is the greater. */
 function successCode(success: boolean | null): number {
   switch (success) {
     case null:
@@ -401,6 +371,19 @@ export function blockRows(blocks: readonly BlockFact[], { finality }: BlockStand
   return { columns, rows };
 }
 
+/** The columns of a range that is held in full. */
+export const COVERAGE_COLUMNS = [
+  ...['chain', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'],
+] as const;
+
+/** Ranges that are held in full, as rows. */
+export function coverageRows(ranges: readonly HeldRange[]): TableRows {
+  const rows = ranges.map(({ chain, kind, from_block, to_block, source, origin, to_time }) => [
+    ...[chain, kind, from_block, to_block, source, observedFlag(origin), Math.floor(to_time)],
+  ]);
+  return { columns: COVERAGE_COLUMNS, rows };
+}
+
 /** Signers as rows. */
 export function transactionRows(transactions: readonly TransactionFact[]): TableRows {
   const rows = transactions.map(({ chain, block, tx_hash, initiator, success }) => [
@@ -446,7 +429,6 @@ export function hashOf(hex: string): string {
   return hex.length === HASH_DIGITS ? HEX_PREFIX + hex : hexText(hex);
 }
 
-/** The text whose bytes these are. */
 function hexText(hex: string): string {
   return Buffer.from(hex, 'hex').toString('utf8');
 }
@@ -511,16 +493,14 @@ export async function readMark(warehouse: Warehouse, call: Call): Promise<Mark> 
 export function partsTold(warehouse: Warehouse): (call: Call) => Promise<boolean> {
   let told: boolean | null = null;
   return async (call) => {
-    if (told === null) told = await tellsParts(warehouse, call);
+    if (told !== null) return told;
+    const sql = `SELECT engine FROM system.tables
+      WHERE database = currentDatabase() AND name IN (${NAMES})`;
+    const engines = await warehouse.query(sql, { ...call, row: engineRow, tuples: true });
+    const isEach = engines.every(([engine]) => MERGE_TREE.test(engine));
+    told = engines.length === MARKED.length && isEach;
     return told;
   };
-}
-
-async function tellsParts(warehouse: Warehouse, call: Call): Promise<boolean> {
-  const sql = `SELECT engine FROM system.tables
-    WHERE database = currentDatabase() AND name IN (${NAMES})`;
-  const engines = await warehouse.query(sql, { ...call, row: engineRow, tuples: true });
-  return engines.length === MARKED.length && engines.every(([engine]) => MERGE_TREE.test(engine));
 }
 
 /**

@@ -4,9 +4,9 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName, isEvmChain } from '../../../chain/chain.ts';
-import { collect } from '../../../evidence/measure.ts';
+import { collect, slices } from '../../../evidence/measure.ts';
 import type { HeldChain } from '../../../ports/indexing.ts';
-import type { Call, Warehouse } from '../engine/executor.ts';
+import { type Call, queryNumber, type Warehouse } from '../engine/executor.ts';
 import { storedOrigin, WRITE } from './append.ts';
 import { type FollowedChain, type HeldBlocks, readHeld, tipRows } from './held.ts';
 
@@ -67,9 +67,8 @@ const GROUPS_AT_ONCE = 65_536;
 /** Groups whose count is read to be made anew; more are taken up after these. */
 const STALE_AT_ONCE = 500_000;
 
-const _one = z.tuple([z.coerce.number()]);
 const staleRow = z.tuple([z.enum(CHAIN_NAMES), z.coerce.number(), z.coerce.number()]);
-type Stale = z.infer<typeof staleRow>;
+
 const countedRow = z.tuple([
   z.enum(CHAIN_NAMES),
   ...[z.coerce.number(), z.coerce.number(), z.coerce.number(), z.number()],
@@ -92,9 +91,12 @@ const TOTALS = `SELECT chain, min(from_block), max(to_block), sum(transfers), mi
 export async function countChains(warehouse: Warehouse): Promise<readonly CountedChain[]> {
   await keepCounts(warehouse);
   const rows = await warehouse.query(TOTALS, { ...WRITE, row: countedRow, tuples: true });
-  return rows.map(([chain, from_block, to_block, transfers, observed]) => {
-    return { chain, from_block, to_block, transfers, observed };
-  });
+  return rows.map(countedChain);
+}
+
+function countedChain(row: z.infer<typeof countedRow>): CountedChain {
+  const [chain, from_block, to_block, transfers, observed] = row;
+  return { chain, from_block, to_block, transfers, observed };
 }
 
 /** Counts what was written since it was last counted. */
@@ -128,7 +130,7 @@ function groupOf(block: number): number {
 type Run = { readonly chain: ChainName; readonly from: number; to: number; rows: number };
 
 /** Groups that lie near each other, so many that one statement can count them. */
-function runsOf(stale: readonly Stale[]): readonly Run[] {
+function runsOf(stale: readonly z.infer<typeof staleRow>[]): readonly Run[] {
   const runs: Run[] = [];
   for (const [chain, group, rows] of stale) {
     const last = runs.at(-1);
@@ -203,20 +205,19 @@ const manyRow = z.tuple([z.string(), z.string(), z.coerce.number()]);
 /** Addresses with so many transfers that a warehouse may hold. */
 const MANY_MAX = 1_000_000;
 
-const counted = z.tuple([z.coerce.number()]);
-
 /** Counts anew as the table grows. */
 export function degreeCount(warehouse: Warehouse) {
   let countedAt: number | null = null;
 
+  const countAll = () => queryNumber(warehouse, 'SELECT count() FROM sides', WRITE);
+
   async function count(): Promise<void> {
-    countedAt = await sidesIn(warehouse);
+    countedAt = await countAll();
     const query = { ...THROUGH_ALL, row: manyRow, tuples: true, rowsMax: MANY_MAX };
     const byChain = new Map<string, string[]>();
     for (const [chain, addr] of await warehouse.query(MANY, query)) collect(byChain, chain, addr);
     for (const [chain, all] of byChain) {
-      for (let at = 0; at < all.length; at += ADDRESSES_AT_ONCE) {
-        const addresses = all.slice(at, at + ADDRESSES_AT_ONCE);
+      for (const addresses of slices(all, ADDRESSES_AT_ONCE)) {
         await warehouse.command(COUNT, { ...WRITE, params: { chain, addresses } });
       }
     }
@@ -226,48 +227,28 @@ export function degreeCount(warehouse: Warehouse) {
     count,
     /** Counts if the table has grown enough since it was last counted by this process. */
     countIfGrown: async (): Promise<void> => {
-      const sides = await sidesIn(warehouse);
+      const sides = await countAll();
       if (countedAt === null) countedAt = sides < FIRST_SIDES ? 0 : sides;
       if (sides > Math.max(countedAt * GROWTH, countedAt + FIRST_SIDES)) await count();
     },
   };
 }
 
-async function sidesIn(warehouse: Warehouse): Promise<number> {
-  const sql = 'SELECT count() FROM sides';
-  const [first] = await warehouse.query(sql, { ...WRITE, row: counted, tuples: true });
-  if (first === undefined) throw new RangeError('a count has one row');
-  return first[0];
-}
-
 // What does the warehouse hold of each chain?
 // Each transfer counts once, however often it was written, and no block that is not there yet. What
 // is final is counted as it is written and not when it is asked for; of the tip, all.
-
-const statusRow = z.tuple([
-  z.enum(CHAIN_NAMES),
-  z.coerce.number(),
-  z.coerce.number(),
-  z.coerce.number(),
-  z.number(),
-]);
-type Counted = z.infer<typeof statusRow>;
-
-const PARTS_COUNT = `SELECT chain, min(block), max(block), count(), min(observed)`;
 
 /** What is held, chain by chain. */
 export async function readHeldChains(warehouse: Warehouse): Promise<readonly HeldChain[]> {
   const held = await readHeld(warehouse, WRITE);
   const tip = tipRows(held.followed);
-  const sql = `${PARTS_COUNT} FROM tip_transfers FINAL WHERE ${tip} GROUP BY chain`;
-  const query = { ...WRITE, row: statusRow, tuples: true };
+  const sql = `SELECT chain, min(block), max(block), count(), min(observed)
+    FROM tip_transfers FINAL WHERE ${tip} GROUP BY chain`;
+  const query = { ...WRITE, row: countedRow, tuples: true };
   const above = tip === null ? [] : await warehouse.query(sql, query);
-  const settled = (await countChains(warehouse)).map((one): Counted => {
-    return [one.chain, one.from_block, one.to_block, one.transfers, one.observed];
-  });
-  const rows = [...settled, ...above];
+  const rows = [...(await countChains(warehouse)), ...above.map(countedChain)];
   return CHAIN_NAMES.flatMap((chain) => {
-    const counted = rows.filter(([of]) => of === chain);
+    const counted = rows.filter((one) => one.chain === chain);
     const ranges = held.ranges.filter((range) => range.chain === chain);
     const followed = held.followed.find((one) => one.chain === chain);
     const whole = heldChain(chain, counted, ranges, followed);
@@ -277,30 +258,28 @@ export async function readHeldChains(warehouse: Warehouse): Promise<readonly Hel
 
 function heldChain(
   chain: ChainName,
-  counted: readonly Counted[],
+  counted: readonly CountedChain[],
   ranges: readonly HeldBlocks[],
   followed: FollowedChain | undefined,
 ): HeldChain | null {
   if (counted.length === 0 && ranges.length === 0) return null;
-  const lows = [...counted.map((row) => row[1]), ...ranges.map((range) => range.from_block)];
-  const highs = [...counted.map((row) => row[2]), ...ranges.map((range) => range.to_block)];
-  const made =
-    counted.some((row) => storedOrigin(row[4]) === 'simulated') ||
+  const spans = [...counted, ...ranges];
+  const isMade =
+    counted.some(({ observed }) => storedOrigin(observed) === 'simulated') ||
     ranges.some(({ origin }) => origin === 'simulated');
+
   return {
     chain,
-    from_block: Math.min(...lows),
-    to_block: Math.max(...highs),
-    transfers: counted.reduce((sum, row) => sum + row[3], 0),
-    origin: made ? 'simulated' : 'observed',
+    from_block: Math.min(...spans.map(({ from_block }) => from_block)),
+    to_block: Math.max(...spans.map(({ to_block }) => to_block)),
+    transfers: counted.reduce((sum, { transfers }) => sum + transfers, 0),
+    origin: isMade ? 'simulated' : 'observed',
     coverage: ranges.map(({ kind, from_block, to_block, to_time, origin }) => {
       return { kind, from_block, to_block, to_time, origin };
     }),
-    following: followingOf(followed),
+    following:
+      followed === undefined || followed.tip_block === null
+        ? null
+        : { final_block: followed.final_block, tip_block: followed.tip_block },
   };
-}
-
-function followingOf(followed: FollowedChain | undefined): HeldChain['following'] {
-  if (followed === undefined || followed.tip_block === null) return null;
-  return { final_block: followed.final_block, tip_block: followed.tip_block };
 }

@@ -15,7 +15,7 @@ import type {
   TipBlock,
   TipHeader,
 } from '../../../ports/indexing.ts';
-import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { queryNumber, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import {
   creationRows,
   type FactCell,
@@ -216,8 +216,6 @@ function stampRows(position: Position, { columns, rows }: TableRows): TableRows 
   return { columns: [...columns, 'epoch', 'stamp'], rows: rows.map((row) => [...row, ...under]) };
 }
 
-const HEADER_COLUMNS = ['chain', 'number', 'hash_hex', 'parent_hash_hex', 'time'] as const;
-
 /** Lower partitions first, each in one part: what a crash leaves has no gap. */
 async function writeHeaders(
   warehouse: Warehouse,
@@ -233,11 +231,8 @@ async function writeHeaders(
     const rows = some.map(({ number, hash, parent_hash, time }): FactCell[] => [
       ...[chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time)],
     ]);
-    await insertRows(
-      warehouse,
-      'tip_blocks',
-      stampRows(position, { columns: HEADER_COLUMNS, rows }),
-    );
+    const columns = ['chain', 'number', 'hash_hex', 'parent_hash_hex', 'time'];
+    await insertRows(warehouse, 'tip_blocks', stampRows(position, { columns, rows }));
   }
 }
 
@@ -379,14 +374,11 @@ async function findUnusedStamp(
 ): Promise<number> {
   const of = `WHERE chain = '${before.cursor.chain}' AND epoch = ${epoch}`;
   const each = COPIED.map((table) => `(SELECT max(stamp) FROM ${table} ${of})`);
-  const sql = `SELECT greatest(${each.join(', ')})`;
-  const [row] = await warehouse.query(sql, { ...WRITE, row: stampRow, tuples: true });
-  if (row === undefined) throw new RangeError('a maximum has one row');
-  return Math.max(row[0], newestStamp(before)) + 1;
+  const newest = await queryNumber(warehouse, `SELECT greatest(${each.join(', ')})`, WRITE);
+  return Math.max(newest, newestStamp(before)) + 1;
 }
 
 const COPIED = ['tip_transfers', 'tip_creations', 'tip_blocks'] as const;
-const stampRow = z.tuple([z.coerce.number()]);
 
 function isSame(one: Position, other: Position): boolean {
   const [left, right] = [one, other].map(({ cursor }) => JSON.stringify(cursor.tip));
@@ -451,8 +443,6 @@ export class SupersededFollower extends Error {
   }
 }
 
-const numberRow = z.tuple([z.coerce.number()]);
-
 /** The greatest epoch that was claimed, as SQL. */
 const newestClaimSql = (chain: ChainName) =>
   `(SELECT max(epoch) FROM follow_claims WHERE chain = '${chain}')`;
@@ -475,11 +465,8 @@ export async function checkCurrent(
 }
 
 /** The greatest epoch that was claimed; 0 where none was. */
-export async function readClaimedEpoch(warehouse: Warehouse, chain: ChainName): Promise<number> {
-  const sql = `SELECT ${newestClaimSql(chain)}`;
-  const [row] = await warehouse.query(sql, { ...WRITE, row: numberRow, tuples: true });
-  if (row === undefined) throw new RangeError('a maximum has one row');
-  return row[0];
+export function readClaimedEpoch(warehouse: Warehouse, chain: ChainName): Promise<number> {
+  return queryNumber(warehouse, `SELECT ${newestClaimSql(chain)}`, WRITE);
 }
 
 /** Says that from now on no follower of an earlier epoch makes anything count. */
@@ -566,6 +553,7 @@ export async function writePosition(
   const { cursor, epoch, final_time, rollbacks, stamps, sealed } = position;
   const { chain, from_block, kinds, source, origin, final_block, final_hash } = cursor;
   const hash = final_hash === null ? 'NULL' : `unhex('${hashHex(final_hash)}')`;
+  const version = `(SELECT max(version) FROM following WHERE chain = '${chain}')`;
   position.version += 1;
   const sql = `INSERT INTO following (chain, from_block, kinds, source, observed, final_block,
       final_hash, final_time, rollbacks, version, epoch, stamp_blocks, stamps,
@@ -574,7 +562,7 @@ export async function writePosition(
       ${observedFlag(origin)}, {final_block:Nullable(UInt64)}, ${hash},
       {final_time:Nullable(UInt32)}, ${rollbacks}, ${position.version}, ${epoch},
       {blocks:Array(UInt64)}, {stamps:Array(UInt32)}, {sealed:Nullable(UInt64)}
-    WHERE ${whileCurrent(chain, epoch)} ${over === undefined ? '' : isVersion(chain, over)}`;
+    WHERE ${whileCurrent(chain, epoch)} ${over === undefined ? '' : `AND ${version} = ${over}`}`;
   const params = {
     kinds,
     source,
@@ -586,10 +574,6 @@ export async function writePosition(
   };
   await warehouse.command(sql, { ...COUNTING, params });
   await checkCurrent(warehouse, chain, epoch);
-}
-
-function isVersion(chain: ChainName, version: number): string {
-  return `AND (SELECT max(version) FROM following WHERE chain = '${chain}') = ${version}`;
 }
 
 /** The last block held; one before the first where there is none. */

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import type { TransferKind } from '../../../chain/transfer.ts';
+import { slices, tally } from '../../../evidence/measure.ts';
 import type {
   ForgetOrder,
   Forgetting,
@@ -12,8 +13,14 @@ import type {
   Staying,
   Withdrawn,
 } from '../../../ports/indexing.ts';
-import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
-import { FINALITY, insertRows, textHex, WRITE } from './append.ts';
+import {
+  type Call,
+  hasRows,
+  queryNumber,
+  type Warehouse,
+  WarehouseUnavailable,
+} from '../engine/executor.ts';
+import { COVERAGE_COLUMNS, FINALITY, insertRows, textHex, WRITE } from './append.ts';
 import { degreeCount, keepCounts, markChanged } from './counts.ts';
 import { importLedger, warehouseReadings } from './imports.ts';
 
@@ -23,7 +30,6 @@ import { importLedger, warehouseReadings } from './imports.ts';
  */
 export const READS_END_MS = 61_000;
 
-const one = z.tuple([z.coerce.number()]);
 /** Ranges that are named in one statement. */
 const NAMED_MAX = 1_000;
 
@@ -110,10 +116,7 @@ async function* goingIn(
     if (last === undefined) return;
     above = last.to;
     const found = goingOf(runs, vouched);
-    for (const [key, blocks] of found.staying) {
-      const before = staying.get(key);
-      staying.set(key, before === undefined ? blocks : before + blocks);
-    }
+    for (const [key, blocks] of found.staying) tally(staying, key, blocks);
     const going = found.going.filter(({ kinds, whole }) => kinds.length > 0 || whole);
     if (going.length > 0) yield going;
   }
@@ -127,12 +130,12 @@ async function planForgetting(warehouse: Warehouse, target: Target): Promise<For
     return { kind, ...range, source };
   });
   const ranges = `SELECT count() FROM address_coverage FINAL WHERE ${touching(target)}`;
-  const addresses = await countOf(warehouse, ranges);
+  const addresses = await queryNumber(warehouse, ranges, WRITE);
   const stays = new Map<string, number>();
   let transfers = 0;
   for await (const going of goingIn(warehouse, target, stays)) {
-    const where = goingTransfers(chain, going);
-    transfers += await countOf(warehouse, `SELECT count() FROM transfers FINAL WHERE ${where}`);
+    const sql = `SELECT count() FROM transfers FINAL WHERE ${goingTransfers(chain, going)}`;
+    transfers += await queryNumber(warehouse, sql, WRITE);
   }
   const staying = BECAUSE.flatMap((because) =>
     KINDS.flatMap((kind): Staying[] => {
@@ -145,12 +148,6 @@ async function planForgetting(warehouse: Warehouse, target: Target): Promise<For
 
 const BECAUSE = ['followed', 'held_in_full', 'another_import'] as const;
 
-async function countOf(warehouse: Warehouse, sql: string): Promise<number> {
-  const [row] = await warehouse.query(sql, { ...WRITE, row: one, tuples: true });
-  if (row === undefined) throw new RangeError('a count has one row');
-  return row[0];
-}
-
 /** What is held in full beside these blocks is recorded anew before the ranges are taken away. */
 async function withdraw(warehouse: Warehouse, target: Target): Promise<void> {
   const { chain, import_id, from_block, to_block } = target;
@@ -161,30 +158,17 @@ async function withdraw(warehouse: Warehouse, target: Target): Promise<void> {
     if (before !== null) rest.push([chain, kind, from, from_block - 1, source, observed, before]);
     if (to > to_block) rest.push([chain, kind, to_block + 1, to, source, observed, to_time]);
   }
-  const columns = ['chain', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'];
-  await insertRows(warehouse, 'coverage', { columns, rows: rest });
+  await insertRows(warehouse, 'coverage', { columns: COVERAGE_COLUMNS, rows: rest });
   if (import_id === null) await deleteRows(warehouse, 'coverage', touching(target));
-  else await deleteNamed(warehouse, chain, rows);
-  await deleteRows(warehouse, 'address_coverage', touching(target));
-}
-
-/** Deletes these rows of coverage and no other. */
-async function deleteNamed(
-  warehouse: Warehouse,
-  chain: ChainName,
-  rows: readonly CoverageRow[],
-): Promise<void> {
-  for (let at = 0; at < rows.length; at += NAMED_MAX) {
-    const named = rows.slice(at, at + NAMED_MAX).map(([kind, from, to, source, observed]) => {
+  for (const some of import_id === null ? [] : slices(rows, NAMED_MAX)) {
+    const named = some.map(([kind, from, to, source, observed]) => {
       return `('${kind}', ${from}, ${to}, unhex('${textHex(source)}'), ${observed})`;
     });
     const columns = '(toString(kind), from_block, to_block, source, observed)';
-    await deleteRows(
-      warehouse,
-      'coverage',
-      `chain = '${chain}' AND ${columns} IN (${named.join(', ')})`,
-    );
+    const gone = `chain = '${chain}' AND ${columns} IN (${named.join(', ')})`;
+    await deleteRows(warehouse, 'coverage', gone);
   }
+  await deleteRows(warehouse, 'address_coverage', touching(target));
 }
 
 /** The last time that is known of a block up to this one; without one its range is not kept. */
@@ -199,7 +183,7 @@ async function lastTime(
     .replace('SELECT time FROM blocks', 'SELECT block_time AS time FROM transfers')
     .replaceAll('number', 'block');
   const sql = `SELECT greatest((${headers}), (${transfers}))`;
-  const time = await countOf(warehouse, sql);
+  const time = await queryNumber(warehouse, sql, WRITE);
   return time === 0 ? null : time;
 }
 
@@ -275,25 +259,27 @@ export async function goingCoverage(
   warehouse: Warehouse,
   target: Target,
 ): Promise<readonly CoverageRow[]> {
-  const own = `import_id = '${target.import_id}'`;
-  const columns = 'chain, kind, from_block, to_block, source, observed';
-  const recordedSql = (which: string) => `SELECT ${columns} FROM import_coverage
-    WHERE chain = '${target.chain}' AND ${which}`;
+  const row = '(toString(chain), toString(kind), from_block, to_block, source, observed)';
+  const recordedSql = (which: string) =>
+    `SELECT chain, kind, from_block, to_block, source, observed FROM import_coverage
+     WHERE chain = '${target.chain}' AND ${which}`;
   // Another import that is still there may have recorded the same.
-  const standing = `import_id != '${target.import_id}' AND import_id IN (
-    SELECT import_id FROM imports FINAL WHERE state IN ('begun', 'completed'))`;
   const which =
     target.import_id === null
       ? ''
-      : `AND (toString(chain), toString(kind), from_block, to_block, source, observed)
-           IN (${recordedSql(own)})
-         AND (toString(chain), toString(kind), from_block, to_block, source, observed)
-           NOT IN (${recordedSql(standing)})`;
+      : `AND ${row} IN (${recordedSql(`import_id = '${target.import_id}'`)})
+         AND ${row} NOT IN (${recordedSql(standingOthers(target.import_id))})`;
   const sql = `SELECT toString(kind), from_block, to_block, source, observed, max(to_time)
     FROM coverage WHERE ${touching(target)} ${which}
     GROUP BY chain, kind, from_block, to_block, source, observed ORDER BY kind, from_block`;
   const query = { ...WRITE, row: coverageRow, tuples: true, rowsMax: RANGES_MAX };
   return warehouse.query(sql, query);
+}
+
+/** The condition for what another import than this recorded that is still there. */
+function standingOthers(importId: string): string {
+  return `import_id != '${importId}' AND import_id IN (
+    SELECT import_id FROM imports FINAL WHERE state IN ('begun', 'completed'))`;
 }
 
 /** The condition for ranges of blocks that touch these. */
@@ -343,13 +329,12 @@ export async function runsOf(
   }
   const blocks = (which: string) => `SELECT block, groupBitOr(kinds) AS kinds FROM import_blocks
     WHERE chain = '${chain}' AND block > ${above} AND ${which} GROUP BY block`;
-  const standing = `import_id != '${import_id}' AND import_id IN (
-    SELECT import_id FROM imports FINAL WHERE state IN ('begun', 'completed'))`;
+  const theirs = blocks(standingOthers(import_id));
   const sql = `SELECT min(block) AS first, max(block), kinds, others FROM (
       SELECT block, kinds, others, toInt64(block)
         - row_number() OVER (PARTITION BY kinds, others ORDER BY block) AS run
       FROM (${blocks(`import_id = '${import_id}'`)}) AS mine
-      LEFT JOIN (SELECT block, kinds + ${ANOTHER} AS others FROM (${blocks(standing)})) AS theirs
+      LEFT JOIN (SELECT block, kinds + ${ANOTHER} AS others FROM (${theirs})) AS theirs
       USING (block)
     ) GROUP BY kinds, others, run ORDER BY first LIMIT ${RUNS_MAX}`;
   const rows = await warehouse.query(sql, { ...WRITE, row: runRow, tuples: true });
@@ -376,10 +361,7 @@ export function goingOf(
             ? 'another_import'
             : by.find((one) => one.kind === kind)?.because;
         if (reason === undefined) return true;
-        const key = `${reason} ${kind}`;
-        const before = staying.get(key);
-        const blocks = piece.to - piece.from + 1;
-        staying.set(key, before === undefined ? blocks : before + blocks);
+        tally(staying, `${reason} ${kind}`, piece.to - piece.from + 1);
         return false;
       });
       const range = { from_block: piece.from, to_block: piece.to };
@@ -438,22 +420,18 @@ export async function deleteRows(
   where: string,
 ): Promise<void> {
   if (/\bSELECT\b/i.test(where)) throw new RangeError('a row is deleted by what it says itself');
-  const some = `SELECT 1 FROM ${table} WHERE ${where} LIMIT 1`;
-  if ((await warehouse.query(some, { ...DELETE, row: one, tuples: true })).length === 0) return;
-  const target = await partsOf(warehouse, table);
+  if (!(await hasRows(warehouse, `SELECT 1 FROM ${table} WHERE ${where} LIMIT 1`, DELETE))) return;
+  const engines = `SELECT engine FROM system.tables
+    WHERE database = currentDatabase() AND name = {table:String}`;
+  const query = { ...DELETE, row: engineRow, tuples: true, params: { table } };
+  const [engine] = await warehouse.query(engines, query);
+  // In a cluster the rows of a sharded table lie in the parts of it that each node has.
+  const parts = `${table}_local ON CLUSTER '{cluster}'`;
+  const target = engine?.[0] === 'Distributed' ? parts : table;
   // Answered once each replica has done it, however long the slowest takes.
   const settings = `mutations_sync = 2, distributed_ddl_task_timeout = ${DELETE.timeoutMs / 1_000}`;
   const sql = `ALTER TABLE ${target} DELETE WHERE ${where} SETTINGS ${settings}`;
   await warehouse.command(sql, DELETE);
-}
-
-/** In a cluster the rows of a sharded table lie in the parts of it that each node has. */
-async function partsOf(warehouse: Warehouse, table: string): Promise<string> {
-  const sql = `SELECT engine FROM system.tables
-    WHERE database = currentDatabase() AND name = {table:String}`;
-  const params = { table };
-  const [row] = await warehouse.query(sql, { ...DELETE, row: engineRow, tuples: true, params });
-  return row?.[0] === 'Distributed' ? `${table}_local ON CLUSTER '{cluster}'` : table;
 }
 
 /** The condition for transfers in `going`; `kind` and `block` are expressions of the table. */
@@ -486,8 +464,8 @@ export async function deleteFacts(
   const blocks = (name: string) =>
     whole.map((one) => `${name} BETWEEN ${one.from_block} AND ${one.to_block}`).join(' OR ');
   const imported = `finality < ${FINALITY.followed}`;
-  await deleteRows(warehouse, 'creators', `${ofChain} AND (${blocks('block')})`);
-  await deleteRows(warehouse, 'creations', `${ofChain} AND (${blocks('block')})`);
-  await deleteRows(warehouse, 'transactions', `${ofChain} AND (${blocks('block')})`);
+  for (const table of ['creators', 'creations', 'transactions']) {
+    await deleteRows(warehouse, table, `${ofChain} AND (${blocks('block')})`);
+  }
   await deleteRows(warehouse, 'blocks', `${ofChain} AND ${imported} AND (${blocks('number')})`);
 }

@@ -8,7 +8,13 @@ import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
 import { collect, listFrom, present } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/source.ts';
 import type { CoverageRange } from '../../../ports/history.ts';
-import type { Call, Warehouse } from '../engine/executor.ts';
+import {
+  type Call,
+  hasRows,
+  queryNumber,
+  type Warehouse,
+  WarehouseUnavailable,
+} from '../engine/executor.ts';
 import { storedOrigin } from './append.ts';
 
 /** Blocks held in full, and where they came from. */
@@ -64,15 +70,20 @@ const NONE = 'toUInt64(0), emptyArrayUInt64(), emptyArrayUInt32(), toUInt64(0), 
 
 // Adjoining and overlapping ranges are one run, so that thousands of an import come as one row. A
 // run ends where the next range begins behind all that came before it.
-const OF_ONE_LINE = 'PARTITION BY chain, kind, observed ORDER BY first, last ROWS';
-const RUNS = `SELECT *,
-  sum(begins) OVER (${OF_ONE_LINE} BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS run
+/** The ranges of a statement, from `first` to `last` of one line, each with the `run` it is of. */
+export function runsSql(line: string, ranges: string): string {
+  const ofOneLine = `PARTITION BY ${line} ORDER BY first, last ROWS BETWEEN UNBOUNDED PRECEDING`;
+  return `SELECT *, sum(begins) OVER (${ofOneLine} AND CURRENT ROW) AS run
 FROM (
-  SELECT *, first > 1 + max(last) OVER (
-    ${OF_ONE_LINE} BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
-  FROM (
-    SELECT chain, kind, observed, from_block AS first, to_block AS last, max(to_time) AS time
-    FROM coverage GROUP BY chain, kind, observed, from_block, to_block))`;
+  SELECT *, first > 1 + max(last) OVER (${ofOneLine} AND 1 PRECEDING) AS begins
+  FROM (${ranges}))`;
+}
+
+const RUNS = runsSql(
+  'chain, kind, observed',
+  `SELECT chain, kind, observed, from_block AS first, to_block AS last, max(to_time) AS time
+   FROM coverage GROUP BY chain, kind, observed, from_block, to_block`,
+);
 const RECORDED = `
 SELECT 'range' AS what, toString(chain) AS of, [toString(kind)] AS kinds, min(first),
   max(last), toUInt64(argMax(time, (last, bitNot(first)))) AS to_time, toUInt64(observed),
@@ -225,29 +236,26 @@ export function joinRanges(ranges: readonly HeldBlocks[]): HeldBlocks[] {
   });
 }
 
-const counted = z.tuple([whole]);
-
-/** Whether a chain was rolled back since this was read: then it says too much. */
-export async function isUndone(
+/** Reads under what is held; `interrupted` where a chain was rolled back meanwhile. */
+export async function readUnderHeld<T>(
   warehouse: Warehouse,
-  held: HeldBlocksOf,
   call: Call,
-): Promise<boolean> {
-  if (held.followed.length === 0) return false;
-  return (await readRollbacks(warehouse, call)) !== rollbacksIn(held);
-}
-
-/** How often all followed chains together were rolled back. */
-export async function readRollbacks(warehouse: Warehouse, call: Call): Promise<number> {
+  work: (held: HeldBlocksOf) => Promise<T>,
+): Promise<T> {
+  const held = await readHeld(warehouse, call);
+  const found = await work(held);
+  if (held.followed.length === 0) return found;
   // The number only grows, so that the greatest of a chain's rows is the one that holds.
   const sql = `SELECT sum(most) FROM (
     SELECT max(rollbacks) AS most FROM following GROUP BY chain)`;
-  const [first] = await warehouse.query(sql, { ...call, row: counted, tuples: true });
-  if (first === undefined) throw new RangeError('a sum has one row');
-  return first[0];
+  // A tip that changed meanwhile was not there to be read under its old stamps.
+  if ((await queryNumber(warehouse, sql, call)) !== rollbacksIn(held)) {
+    throw new WarehouseUnavailable('interrupted');
+  }
+  return found;
 }
 
-/** The same as `readRollbacks`, as `readHeld` has read it. */
+/** How often all followed chains together were rolled back, as `readHeld` has read it. */
 export function rollbacksIn(held: HeldBlocksOf): number {
   return held.followed.reduce((sum, { rollbacks }) => sum + rollbacks, 0);
 }
@@ -272,7 +280,7 @@ export async function hasOthers(
   );
   const other = chains.length === 0 ? '' : `AND chain NOT IN (${named})`;
   const sql = [...any, `SELECT 1 FROM (${begunImports('1', other)} LIMIT 1)`].join(' UNION ALL ');
-  return (await warehouse.query(sql, { ...call, row: counted, tuples: true })).length > 0;
+  return hasRows(warehouse, sql, call);
 }
 
 /** The chains of which any fact at all is held. */
@@ -284,12 +292,8 @@ export async function readPresent(warehouse: Warehouse, call: Call): Promise<Cha
     any('tip_transfers', chain),
   ]);
   sql.push(begunImports('chain', ''));
-  const shape = z.tuple([chainName]);
-  const rows = await warehouse.query(sql.join(' UNION ALL '), {
-    ...call,
-    row: shape,
-    tuples: true,
-  });
+  const query = { ...call, row: z.tuple([chainName]), tuples: true };
+  const rows = await warehouse.query(sql.join(' UNION ALL '), query);
   const begun = new Set(rows.map(([chain]) => chain));
   return CHAIN_NAMES.filter((chain) => begun.has(chain));
 }

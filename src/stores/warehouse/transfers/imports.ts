@@ -3,8 +3,16 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import { type Reading, read, type Unread, unread } from '../../../evidence/reading.ts';
-import { why } from '../../../evidence/reasons.ts';
+import {
+  type Part,
+  part,
+  type Read,
+  type Reading,
+  read,
+  type Unread,
+  unread,
+} from '../../../evidence/reading.ts';
+import { type Why, why } from '../../../evidence/reasons.ts';
 import type { HeldRange, ImportList, ImportState, ListedImport } from '../../../ports/indexing.ts';
 import {
   type Params,
@@ -12,7 +20,7 @@ import {
   type Warehouse,
   WarehouseUnavailable,
 } from '../engine/executor.ts';
-import { insertRows, observedFlag, storedOrigin, WRITE } from './append.ts';
+import { coverageRows, insertRows, observedFlag, storedOrigin, WRITE } from './append.ts';
 
 const STATES = ['begun', 'completed', 'forgetting', 'forgotten'] as const;
 const text = z.string();
@@ -82,15 +90,11 @@ export function importLedger(warehouse: Warehouse, now: () => number) {
     },
     /** Says what an import is about to record as held in full. */
     vouch: (importId: string, ranges: readonly HeldRange[]) => {
-      const columns = [
-        ...['import_id', 'chain', 'kind', 'from_block', 'to_block', 'source', 'observed'],
-        'to_time',
-      ];
-      const rows = ranges.map((range) => [
-        ...[importId, range.chain, range.kind, range.from_block, range.to_block, range.source],
-        ...[observedFlag(range.origin), Math.floor(range.to_time)],
-      ]);
-      return insertRows(warehouse, 'import_coverage', { columns, rows });
+      const { columns, rows } = coverageRows(ranges);
+      return insertRows(warehouse, 'import_coverage', {
+        columns: ['import_id', ...columns],
+        rows: rows.map((row) => [importId, ...row]),
+      });
     },
     /** Imports of a chain that are not forgotten. */
     standing: (chain: ChainName) =>
@@ -151,6 +155,18 @@ export function warehouseReadings<P extends string>(
       return unreadFor(port, error);
     }
   };
+}
+
+/** What was read of the warehouse: a part where it is cut, or made up. `as_of` is Unix seconds. */
+export function warehouseAnswer<T, P extends string>(
+  port: P,
+  value: T,
+  { as_of, simulated }: { readonly as_of: number; readonly simulated: boolean },
+  cut: Why | null,
+): Read<T, P> | Part<T, P> {
+  const origin = { port, source: warehouseSource(as_of, simulated) };
+  const cause = simulated ? why('simulated') : cut;
+  return cause === null ? read(value, origin) : part(value, origin, cause);
 }
 
 /** The source of what the warehouse holds. `as_of` is Unix seconds. */

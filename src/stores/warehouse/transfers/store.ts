@@ -4,20 +4,34 @@
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import { DAY_S, type UnixSeconds } from '../../../chain/time.ts';
+import { slices } from '../../../evidence/measure.ts';
 import { type Reading, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type {
   AddressRange,
-  HeldRange,
   TokenFact,
   TransferStore,
   TransferStorePort,
 } from '../../../ports/indexing.ts';
-import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
-import { addressHex, appendFacts, FINALITY, insertRows, observedFlag, WRITE } from './append.ts';
+import {
+  type Call,
+  queryNumber,
+  type Warehouse,
+  WarehouseUnavailable,
+} from '../engine/executor.ts';
+import {
+  addressHex,
+  appendFacts,
+  coverageRows,
+  FINALITY,
+  insertRows,
+  observedFlag,
+  WRITE,
+} from './append.ts';
 import { degreeCount, readHeldChains } from './counts.ts';
 import { followedChains, SupersededFollower } from './following.ts';
 import { deleteRows } from './forget.ts';
+import { runsSql } from './held.ts';
 import { warehouseReadings } from './imports.ts';
 
 const PORT = 'transfer_store';
@@ -49,7 +63,7 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
       }),
     recordCoverage: (ranges) =>
       ask(async () => {
-        await recordCoverage(warehouse, ranges);
+        await insertRows(warehouse, 'coverage', coverageRows(ranges));
         await degrees.count();
         await compactSides(warehouse);
         return true as const;
@@ -86,14 +100,6 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
       }),
     status: () => ask(() => readHeldChains(warehouse)),
   };
-}
-
-async function recordCoverage(warehouse: Warehouse, ranges: readonly HeldRange[]): Promise<void> {
-  const columns = ['chain', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'];
-  const rows = ranges.map(({ chain, kind, from_block, to_block, source, origin, to_time }) => [
-    ...[chain, kind, from_block, to_block, source, observedFlag(origin), Math.floor(to_time)],
-  ]);
-  await insertRows(warehouse, 'coverage', { columns, rows });
 }
 
 async function recordTokens(warehouse: Warehouse, tokens: readonly TokenFact[]): Promise<true> {
@@ -144,13 +150,12 @@ export async function compactSides(warehouse: Warehouse): Promise<void> {
     const sql = `SELECT partition_id, count(), sum(bytes_on_disk), max(bytes_on_disk)
       FROM system.parts
       WHERE active AND database = currentDatabase() AND table = 'sides' GROUP BY partition_id`;
-    const chains = await warehouse.query(sql, {
-      ...COMPACTION_CALL,
-      row: partitionRow,
-      tuples: true,
-    });
-    for (const [id, count, bytes, largest] of chains) {
-      if (!isWorthJoining({ count, bytes, largest }, await freeBytes(warehouse))) continue;
+    const query = { ...COMPACTION_CALL, row: partitionRow, tuples: true };
+    for (const [id, count, bytes, largest] of await warehouse.query(sql, query)) {
+      // Of the disk that has the fewest.
+      const free = 'SELECT min(unreserved_space) FROM system.disks';
+      const freeBytes = await queryNumber(warehouse, free, COMPACTION_CALL);
+      if (!isWorthJoining({ count, bytes, largest }, freeBytes)) continue;
       await warehouse.command(`OPTIMIZE TABLE sides PARTITION ID '${id}' FINAL`, COMPACTION_CALL);
     }
   } catch (error) {
@@ -158,15 +163,6 @@ export async function compactSides(warehouse: Warehouse): Promise<void> {
     // What could not be joined now is read as it is.
     return;
   }
-}
-
-/** Free bytes of the disk that has the fewest. */
-async function freeBytes(warehouse: Warehouse): Promise<number> {
-  const sql = 'SELECT min(unreserved_space) FROM system.disks';
-  const query = { ...COMPACTION_CALL, row: z.tuple([whole]), tuples: true };
-  const [row] = await warehouse.query(sql, query);
-  if (row === undefined) throw new RangeError('a least number has one row');
-  return row[0];
 }
 
 // When were these blocks made, by the headers that the warehouse holds?
@@ -185,13 +181,12 @@ export async function blockTimes(
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, UnixSeconds>> {
   const times = new Map<number, UnixSeconds>();
-  for (let at = 0; at < numbers.length; at += NUMBERS_MAX) {
-    const sql = `SELECT number, max(time) FROM blocks
-      WHERE chain = '${chain}' AND number IN {numbers:Array(UInt64)}
-      GROUP BY number HAVING uniqExact(hash) = 1`;
-    const params = { numbers: numbers.slice(at, at + NUMBERS_MAX) };
-    const rows = await warehouse.query(sql, { ...CALL, row: timeRow, tuples: true, params });
-    for (const [number, time] of rows) times.set(number, time);
+  const sql = `SELECT number, max(time) FROM blocks
+    WHERE chain = '${chain}' AND number IN {numbers:Array(UInt64)}
+    GROUP BY number HAVING uniqExact(hash) = 1`;
+  for (const some of slices(numbers, NUMBERS_MAX)) {
+    const query = { ...CALL, row: timeRow, tuples: true, params: { numbers: some } };
+    for (const [number, time] of await warehouse.query(sql, query)) times.set(number, time);
   }
   return times;
 }
@@ -200,23 +195,18 @@ export async function blockTimes(
 // Who reads an address on and on leaves a range each time: readers get them joined by the
 // statement, and now and then those of the past are replaced by the one that they come to.
 
-const OF_ONE_LINE = 'PARTITION BY chain, addr, kind, observed ORDER BY first, last ROWS';
-
 /** Adjoining and overlapping ranges of one address, chain, kind and origin as one row. */
 export const addressRuns = (where: string): string => `
 SELECT chain, addr, kind, observed, min(first) AS from_block, max(last) AS to_block,
   argMax(time, (last, bitNot(first))) AS to_time, max(is_first) AS from_first, max(read) AS read_at,
   count() AS ranges
-FROM (
-  SELECT *, sum(begins) OVER (${OF_ONE_LINE} BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS run
-  FROM (
-    SELECT *, first > 1 + max(last) OVER (
-      ${OF_ONE_LINE} BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
-    FROM (
-      SELECT chain, addr, kind, observed, a.from_block AS first, a.to_block AS last,
-        max(a.to_time) AS time, max(a.from_first) AS is_first, max(a.read_at) AS read
-      FROM address_coverage AS a WHERE ${where}
-      GROUP BY chain, addr, kind, observed, first, last)))
+FROM (${runsSql(
+  'chain, addr, kind, observed',
+  `SELECT chain, addr, kind, observed, a.from_block AS first, a.to_block AS last,
+     max(a.to_time) AS time, max(a.from_first) AS is_first, max(a.read_at) AS read
+   FROM address_coverage AS a WHERE ${where}
+   GROUP BY chain, addr, kind, observed, first, last`,
+)})
 GROUP BY chain, addr, kind, observed, run`;
 
 /** So many ranges of one address, chain and kind are worth joining. */
@@ -249,11 +239,8 @@ export async function joinAddressRanges(warehouse: Warehouse, now: number): Prom
     });
     if (named.length === 0) return;
     const line = '(toString(chain), addr, toString(kind), observed)';
-    await deleteRows(
-      warehouse,
-      'address_coverage',
-      `${ended} AND ${line} IN (${named.join(', ')})`,
-    );
+    const gone = `${ended} AND ${line} IN (${named.join(', ')})`;
+    await deleteRows(warehouse, 'address_coverage', gone);
     if (named.length < NAMED_MAX) return;
   }
 }
@@ -261,6 +248,11 @@ export async function joinAddressRanges(warehouse: Warehouse, now: number): Prom
 /** Addresses, chains and kinds that one statement names. */
 const NAMED_MAX = 2_000;
 const lineRow = z.tuple([z.string(), z.string(), z.string(), z.number()]);
+
+const ADDRESS_COLUMNS = [
+  ...['chain', 'addr_hex', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'],
+  ...['from_first', 'read_at'],
+] as const;
 
 /** After so many ranges those of the past are joined. */
 const JOINED_AFTER = 5_000;
@@ -272,7 +264,15 @@ export function addressRanges(
 ): (ranges: readonly AddressRange[]) => Promise<true> {
   let unjoined = 0;
   return async (ranges) => {
-    await recordAddressRanges(warehouse, ranges);
+    // One whose source's window ended early is no range that is held.
+    const rows = ranges
+      .filter(({ truncated }) => !truncated)
+      .map((range) => [
+        ...[range.chain, addressHex(range.address), range.kind, range.from_block, range.to_block],
+        ...[range.source, observedFlag(range.origin), Math.floor(range.to_time)],
+        ...[range.from_first ? 1 : 0, Math.floor(range.read_at)],
+      ]);
+    await insertRows(warehouse, 'address_coverage', { columns: ADDRESS_COLUMNS, rows });
     unjoined += ranges.length;
     if (unjoined >= JOINED_AFTER) {
       unjoined = 0;
@@ -280,22 +280,4 @@ export function addressRanges(
     }
     return true;
   };
-}
-
-/** Records the ranges that are whole; one whose source's window ended early is none. */
-async function recordAddressRanges(
-  warehouse: Warehouse,
-  ranges: readonly AddressRange[],
-): Promise<void> {
-  const columns = [
-    ...['chain', 'addr_hex', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'],
-    ...['from_first', 'read_at'],
-  ];
-  const whole = ranges.filter(({ truncated }) => !truncated);
-  const rows = whole.map((range) => [
-    ...[range.chain, addressHex(range.address), range.kind, range.from_block, range.to_block],
-    ...[range.source, observedFlag(range.origin), Math.floor(range.to_time)],
-    ...[range.from_first ? 1 : 0, Math.floor(range.read_at)],
-  ]);
-  await insertRows(warehouse, 'address_coverage', { columns, rows });
 }

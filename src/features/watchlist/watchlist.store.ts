@@ -12,7 +12,7 @@ import {
   onlyRow,
   type Session,
 } from '../../stores/control/engine/database.ts';
-import { appendForAll } from '../../stores/control/outbox.ts';
+import { appendDispatches } from '../../stores/control/outbox.ts';
 import {
   type DueWatch,
   WATCH_CHANGES_AT_ONCE_MAX,
@@ -206,6 +206,6 @@ async function commit(session: Session, screening: WatchCommit): Promise<boolean
   }
   const { changesMax, ageMaxS } = WATCH_CHANGES_KEPT;
   await session.query(PRUNE, [membership_id, newest, changesMax, ageMaxS]);
-  await appendForAll(session, dispatches);
+  await appendDispatches(session, dispatches);
   return true;
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { type ChainName, parseChain } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
+import { slices } from '../../evidence/measure.ts';
 import { mintAs, type Partly, part, Read, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
@@ -31,7 +32,7 @@ import {
 } from '../../ports/entities.ts';
 import {
   type ControlContext,
-  type ControlReadings,
+  columnsOf,
   controlReadings,
   type Database,
   type Session,
@@ -46,22 +47,11 @@ const GIVEN_WAY_MAX = 100;
 /** Everything of some blocks is kept in one transaction. */
 const KEEP_TIMEOUT_MS = 120_000;
 
-type Tools = {
-  readonly database: Database;
-  readonly context: ControlContext;
-  readonly readings: ControlReadings<HeldTiesPort>;
-};
-
 /** The ties over the control database. */
 export function clusterStore(database: Database, context: ControlContext): ClusterStore {
-  const tools = { database, context, readings: controlReadings(PORT, WHAT, context) };
-  return { ...tiesIn(tools), ...clustersIn(tools), ...blocksIn(tools), covered: coveredTies };
-}
-
-type TiesIn = Pick<ClusterStore, 'tiedTo' | 'servicesAmong' | 'keep'>;
-
-function tiesIn({ database, context, readings }: Tools): TiesIn {
+  const readings = controlReadings<HeldTiesPort>(PORT, WHAT, context);
   return {
+    covered: coveredTies,
     tiedTo: async (chain, addresses, limits) => {
       const reading = await readings.ask(() => followTies(database, chain, addresses, limits));
       if (!reading.checked) return reading;
@@ -76,13 +66,6 @@ function tiesIn({ database, context, readings }: Tools): TiesIn {
         await database.transaction((session) => keepSeen(session, chain, seen, now));
         return null;
       }),
-  };
-}
-
-type ClustersIn = Pick<ClusterStore, 'settle' | 'givenWay' | 'memberOf'>;
-
-function clustersIn({ database, readings }: Tools): ClustersIn {
-  return {
     settle: (chain, clusters, now) =>
       readings.ask(async () => {
         await database.transaction(async (session) => {
@@ -101,13 +84,6 @@ function clustersIn({ database, readings }: Tools): ClustersIn {
         return z.array(formerCluster).parse(rows);
       }),
     memberOf: (clusterId) => readings.ask(() => memberOf(database, clusterId)),
-  };
-}
-
-type BlocksIn = Pick<ClusterStore, 'blocksHeld' | 'paidBefore' | 'coinJoinsOf' | 'keepBlocks'>;
-
-function blocksIn({ database, context, readings }: Tools): BlocksIn {
-  return {
     blocksHeld: () => readings.ask(() => blocksHeld(database)),
     paidBefore: (addresses) =>
       readings.ask(async () => {
@@ -202,9 +178,7 @@ async function keepBlocks(
   await insertTies(session, ties, now);
   await insertObjections(session, objections);
   await insertJoined(session, joined);
-  const owners = [...paid];
-  for (let from = 0; from < owners.length; from += INSERT_ROWS_MAX) {
-    const some = owners.slice(from, from + INSERT_ROWS_MAX);
+  for (const some of slices([...paid], INSERT_ROWS_MAX)) {
     await session.query(
       `insert into entity_paid (address, times) select * from unnest($1::text[], $2::int[])
        on conflict (address) do update set times = entity_paid.times + excluded.times`,
@@ -215,13 +189,7 @@ async function keepBlocks(
   await session.query(
     `insert into entity_blocks (from_block, to_block, to_time, change, signatures)
      select * from unnest($1::int8[], $2::int8[], $3::int8[], $4::bool[], $5::bool[])`,
-    [
-      all.map((one) => one.from_block),
-      all.map((one) => one.to_block),
-      all.map((one) => one.to_time),
-      all.map((one) => one.change),
-      all.map((one) => one.signatures),
-    ],
+    columnsOf(all, ['from_block', 'to_block', 'to_time', 'change', 'signatures']),
   );
 }
 
@@ -245,15 +213,14 @@ export function joinedRanges(
   for (const range of [...held, ...added].sort((a, b) => a.from_block - b.from_block)) {
     const last = joined.at(-1);
     if (last !== undefined && range.from_block <= last.to_block) throw new BlocksTaken();
-    const adjoins = last?.to_block === range.from_block - 1 && isAlike(last, range);
+    const adjoins =
+      last?.to_block === range.from_block - 1 &&
+      last.change === range.change &&
+      last.signatures === range.signatures;
     if (last === undefined || !adjoins) joined.push(range);
     else joined.splice(-1, 1, { ...range, from_block: last.from_block });
   }
   return joined;
-}
-
-function isAlike(a: BlockRange, b: BlockRange): boolean {
-  return a.change === b.change && a.signatures === b.signatures;
 }
 
 // In which joint transactions of Bitcoin did an address take part, of the blocks held?
@@ -281,21 +248,12 @@ export async function insertJoined(
   session: Session,
   joined: BlockHarvest['joined'],
 ): Promise<void> {
-  for (let from = 0; from < joined.length; from += INSERT_ROWS_MAX) {
-    const some = joined.slice(from, from + INSERT_ROWS_MAX);
+  for (const some of slices(joined, INSERT_ROWS_MAX)) {
     await session.query(
       `insert into entity_coinjoins (address, tx, block, at, form, spent, paid)
        select * from unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::text[],
          $6::bool[], $7::bool[]) on conflict do nothing`,
-      [
-        some.map((one) => one.address),
-        some.map((one) => one.tx),
-        some.map((one) => one.block),
-        some.map((one) => one.at),
-        some.map((one) => one.form),
-        some.map((one) => one.spent),
-        some.map((one) => one.paid),
-      ],
+      columnsOf(some, ['address', 'tx', 'block', 'at', 'form', 'spent', 'paid']),
     );
   }
 }
@@ -389,7 +347,7 @@ async function tiesUnder(
      join unnest($2::text[], $3::text[]) as mine (heuristic, key)
        on mine.heuristic = t.heuristic and mine.key = t.key
      where t.chain = $1 and t.rule = ${TIE_RULE}`,
-    [chain, keys.map(({ heuristic }) => heuristic), keys.map(({ key }) => key)],
+    [chain, ...columnsOf(keys, ['heuristic', 'key'])],
   );
   return z.array(heldTie).parse(rows);
 }
@@ -464,13 +422,13 @@ export async function keepSeen(
     `delete from entity_ties t
      using unnest($2::text[], $3::text[]) as j (heuristic, key)
      where t.chain = $1 and t.heuristic = j.heuristic and t.key = j.key`,
-    [chain, keys.map(({ heuristic }) => heuristic), keys.map(({ key }) => key)],
+    [chain, ...columnsOf(keys, ['heuristic', 'key'])],
   );
   await session.query(
     `delete from entity_ties t
      using unnest($2::text[], $3::text[]) as j (heuristic, address)
      where t.chain = $1 and t.heuristic = j.heuristic and t.address = j.address`,
-    [chain, addresses.map(({ heuristic }) => heuristic), addresses.map(({ address }) => address)],
+    [chain, ...columnsOf(addresses, ['heuristic', 'address'])],
   );
   await session.query(
     'delete from entity_objections where chain = $1 and address = any($2::text[])',
@@ -481,7 +439,7 @@ export async function keepSeen(
   await session.query(
     `insert into entity_services (chain, address, why)
      select $1, * from unnest($2::text[], $3::text[]) on conflict do nothing`,
-    [chain, services.map((one) => one.address), services.map((one) => one.why)],
+    [chain, ...columnsOf(services, ['address', 'why'])],
   );
   await session.query(
     `insert into entity_examinations (chain, address, whole, read_at, reason, rule)
@@ -491,14 +449,7 @@ export async function keepSeen(
        rule = excluded.rule
      where entity_examinations.read_at <= excluded.read_at
        or entity_examinations.rule < excluded.rule`,
-    [
-      chain,
-      examinations.map((one) => one.address),
-      examinations.map((one) => one.whole),
-      examinations.map((one) => one.read_at),
-      examinations.map((one) => one.reason),
-      TIE_RULE,
-    ],
+    [chain, ...columnsOf(examinations, ['address', 'whole', 'read_at', 'reason']), TIE_RULE],
   );
 }
 
@@ -508,10 +459,13 @@ export async function insertTies(
   ties: readonly Tie[],
   now: number,
 ): Promise<void> {
-  const byName = new Map(ties.map((one) => [nameOf(one), one]));
-  const all = [...byName.values()];
-  for (let from = 0; from < all.length; from += INSERT_ROWS_MAX) {
-    const some = all.slice(from, from + INSERT_ROWS_MAX);
+  const byName = new Map(
+    ties.map((one) => {
+      const { chain, heuristic, key, address, tx } = one;
+      return [JSON.stringify([chain, heuristic, key, address, tx]), one];
+    }),
+  );
+  for (const some of slices([...byName.values()], INSERT_ROWS_MAX)) {
     await session.query(
       `insert into entity_ties (chain, heuristic, form, key, address, tx, block, at, rests_on,
          whole, rule, judged_at)
@@ -521,16 +475,8 @@ export async function insertTies(
        set form = excluded.form, rests_on = excluded.rests_on, whole = excluded.whole,
          rule = excluded.rule, judged_at = excluded.judged_at`,
       [
-        some.map((one) => one.chain),
-        some.map((one) => one.heuristic),
-        some.map((one) => one.form),
-        some.map((one) => one.key),
-        some.map((one) => one.address),
-        some.map((one) => one.tx),
-        some.map((one) => one.block),
-        some.map((one) => one.at),
-        some.map((one) => one.rests_on),
-        some.map((one) => one.whole),
+        ...columnsOf(some, ['chain', 'heuristic', 'form', 'key', 'address', 'tx', 'block', 'at']),
+        ...columnsOf(some, ['rests_on', 'whole']),
         TIE_RULE,
         now,
       ],
@@ -538,31 +484,17 @@ export async function insertTies(
   }
 }
 
-function nameOf({ chain, heuristic, key, address, tx }: Tie): string {
-  return JSON.stringify([chain, heuristic, key, address, tx]);
-}
-
 /** Adds what speaks against links. */
 export async function insertObjections(
   session: Session,
   objections: readonly Objection[],
 ): Promise<void> {
-  for (let from = 0; from < objections.length; from += INSERT_ROWS_MAX) {
-    const some = objections.slice(from, from + INSERT_ROWS_MAX);
+  for (const some of slices(objections, INSERT_ROWS_MAX)) {
     await session.query(
       `insert into entity_objections (chain, kind, key, address, tx, block, at, detail)
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
          $6::int8[], $7::int8[], $8::text[]) on conflict do nothing`,
-      [
-        some.map((one) => one.chain),
-        some.map((one) => one.kind),
-        some.map((one) => one.key),
-        some.map((one) => one.address),
-        some.map((one) => one.tx),
-        some.map((one) => one.block),
-        some.map((one) => one.at),
-        some.map((one) => one.detail),
-      ],
+      columnsOf(some, ['chain', 'kind', 'key', 'address', 'tx', 'block', 'at', 'detail']),
     );
   }
 }

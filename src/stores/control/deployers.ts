@@ -30,12 +30,6 @@ const RETRY_S = 60;
 /** A record is made anew this long after its walk, while the newest launch in it is young. */
 const WALKED_AGAIN = { everyS: 6 * HOUR_S, launchedWithinS: 30 * DAY_S };
 
-type RecordRow = {
-  readonly walk: string;
-  readonly failed_at: number | null;
-  readonly failure: string | null;
-};
-
 /** The records over the control database. `unwalked`: why nobody is walked here, or `null`. */
 export function deployerRecordTable(
   database: Database,
@@ -46,7 +40,7 @@ export function deployerRecordTable(
   /** The record; without one, unread with what `unheld` says of the address. */
   const recordOr = async (address: string, unheld: () => Promise<string>) => {
     const found = await ask(() =>
-      database.query<RecordRow>(
+      database.query<{ walk: string; failed_at: number | null; failure: string | null }>(
         `select walk, ${epochSecond('failed_at')}, failure
            from deployer_records where address = $1`,
         [address],
@@ -60,8 +54,19 @@ export function deployerRecordTable(
       if (!said.checked) return said;
       return unread(PORT, why('deployer_not_walked', { queued: said.value }));
     }
-    const record = recordIn(row);
-    return read(record, { port: PORT, source: sourceOf(record, context.simulated) });
+    const { walk, failed_at, failure } = row;
+    const isFailed = failed_at !== null && failure !== null;
+    const failed = isFailed ? { at: failed_at, reason: failure } : null;
+    const record: CommittedRecord = { ...walkIn(walk), failed };
+    // A record is as old as its walk.
+    const source: Source = {
+      name: 'Deployer walk',
+      url: 'control-store:',
+      as_of: record.captured_at,
+      kind: 'observation',
+      simulated: context.simulated,
+    };
+    return read(record, { port: PORT, source });
   };
   return {
     recordOf: (address) =>
@@ -75,28 +80,10 @@ export function deployerRecordTable(
 
 const NOT_QUEUED = 'A question to the route of deployer records has it walked.';
 
-function recordIn({ walk, failed_at, failure }: RecordRow): CommittedRecord {
-  const failed = failed_at === null || failure === null ? null : { at: failed_at, reason: failure };
-  return { ...walkIn(walk), failed };
-}
-
 /** A walk as it is kept in its row. */
 export function walkIn(text: string): DeployerWalk {
   return deployerWalk.parse(JSON.parse(text));
 }
-
-/** A record is as old as its walk. */
-function sourceOf({ captured_at }: CommittedRecord, simulated: boolean): Source {
-  return {
-    name: 'Deployer walk',
-    url: 'control-store:',
-    as_of: captured_at,
-    kind: 'observation',
-    simulated,
-  };
-}
-
-type Waiting = { readonly attempts: number; readonly failure: string | null };
 
 /** Puts an address into the queue, where there is room, and says so in a sentence. */
 async function enqueue(database: Database, address: string): Promise<string> {
@@ -106,7 +93,7 @@ async function enqueue(database: Database, address: string): Promise<string> {
      on conflict (address) do nothing`,
     [address, WAITING_MAX],
   );
-  const [row] = await database.query<Waiting>(
+  const [row] = await database.query<{ attempts: number; failure: string | null }>(
     'select attempts, failure from deployer_queue where address = $1',
     [address],
   );
@@ -119,7 +106,7 @@ async function enqueue(database: Database, address: string): Promise<string> {
 
 /** The queue of walks over the control database, and where records are committed. */
 export function deployerWalkTable(database: Database, context: ControlContext): DeployerWalks {
-  const { ask } = controlReadings('deployer_walks', 'The queue of walks', context);
+  const { ask, run } = controlReadings('deployer_walks', 'The queue of walks', context);
   return {
     take: (forS) =>
       ask(async () => {
@@ -135,17 +122,16 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
         return again === undefined ? null : again.address;
       }),
     commit: (walk) =>
-      ask(async () => {
-        await database.transaction(async (session) => {
+      run(() =>
+        database.transaction(async (session) => {
           const at = storeTime(walk.captured_at);
           await session.query(COMMIT, [walk.address, at, JSON.stringify(walk), newestIn(walk)]);
           await session.query('delete from deployer_queue where address = $1', [walk.address]);
-        });
-        return true as const;
-      }),
+        }),
+      ),
     fail: (address, { at, reason }) =>
-      ask(async () => {
-        await database.transaction(async (session) => {
+      run(() =>
+        database.transaction(async (session) => {
           await session.query(
             'update deployer_records set failed_at = $2, failure = $3 where address = $1',
             [address, storeTime(at), reason],
@@ -155,9 +141,8 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
             address,
             ATTEMPTS_MAX,
           ]);
-        });
-        return true as const;
-      }),
+        }),
+      ),
   };
 }
 

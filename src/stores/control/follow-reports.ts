@@ -37,13 +37,10 @@ const reportRow = z.object({
 
 /** The reports in the control database. */
 export function followReportTable(database: Database, context: ControlContext): FollowReports {
-  const { ask } = controlReadings('follow_reports', 'The table of followers', context);
+  const { ask, run } = controlReadings('follow_reports', 'The table of followers', context);
   return {
     tell: ({ chain, state, reason, last_block, head_block }) =>
-      ask(async () => {
-        await database.query(TELL, [chain, state, reason, last_block, head_block]);
-        return true as const;
-      }),
+      run(() => database.query(TELL, [chain, state, reason, last_block, head_block])),
     all: () =>
       ask(async () => {
         const rows = await database.query(ALL, [REPORT_EACH_S * MISSED_MAX]);

@@ -3,6 +3,7 @@
 // puts the import in force. What it replaced is forgotten afterwards, in pieces.
 
 import { matchKey } from '../../chain/address.ts';
+import { slices } from '../../evidence/measure.ts';
 import {
   type Partly,
   part,
@@ -12,13 +13,12 @@ import {
   type Unread,
   unread,
 } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
 import type {
   ColumnKind,
   Counting,
   ImportEnd,
-  ImportFacts,
   Numbered,
   StoredRow,
   TableImport,
@@ -29,6 +29,7 @@ import type {
 import {
   type Database,
   epochSecond,
+  onlyRow,
   type Param,
   type Session,
   StoreUnavailable,
@@ -73,7 +74,13 @@ export function tableStore<Row extends StoredRow>(
     begin: (facts) =>
       ask(async () => {
         await forgetLeftBehind(database, sql, now());
-        return await begin(database, sql.table, facts);
+        return onlyRow(
+          await database.query<{ id: number }>(
+            `insert into table_imports (table_name, source, source_url, origin, started_at)
+             values ($1, $2, $3, $4, $5) returning id`,
+            [sql.table, facts.source, facts.source_url, facts.origin, storeTime(facts.started_at)],
+          ),
+        );
       }),
     stage: (id, rows) => ask(() => stage(database, sql, id, rows)),
     complete: async (id, end) => {
@@ -101,7 +108,14 @@ export function tableStore<Row extends StoredRow>(
         await forgetImport(database, sql, id);
         return null;
       }),
-    inForce: () => ask(() => inForce(database, sql.table)),
+    inForce: () =>
+      ask(() =>
+        database.query<TableImport>(
+          `select ${IMPORT_COLUMNS} from table_imports
+            where table_name = $1 and in_force order by id limit ${IN_FORCE_MAX}`,
+          [sql.table],
+        ),
+      ),
     counting: (imports) =>
       ask(async () => {
         if (sql.counted === null) {
@@ -150,20 +164,6 @@ async function askStore<T>(
   }
 }
 
-async function begin(
-  session: Asking,
-  table: string,
-  facts: ImportFacts,
-): Promise<{ readonly id: number }> {
-  const [row] = await session.query<{ id: number }>(
-    `insert into table_imports (table_name, source, source_url, origin, started_at)
-     values ($1, $2, $3, $4, $5) returning id`,
-    [table, facts.source, facts.source_url, facts.origin, storeTime(facts.started_at)],
-  );
-  if (row === undefined) throw new Error('import: the store gave no id');
-  return row;
-}
-
 async function stage<Row extends StoredRow>(
   session: Asking,
   { insert, values }: Statements<Row>,
@@ -171,8 +171,7 @@ async function stage<Row extends StoredRow>(
   rows: readonly Numbered<Row>[],
 ): Promise<readonly number[]> {
   const repeated: number[] = [];
-  for (let at = 0; at < rows.length; at += STATEMENT_ROWS) {
-    const piece = rows.slice(at, at + STATEMENT_ROWS);
+  for (const piece of slices(rows, STATEMENT_ROWS)) {
     const numbers = piece.map(({ n }) => n);
     const params = [id, numbers, ...values(piece.map(({ row }) => row))];
     const inserted = await session.query<{ n: number }>(insert, params);
@@ -230,14 +229,6 @@ const IMPORT_COLUMNS =
   `${epochSecond('completed_at')}, ${epochSecond('as_of')}, ` +
   'rows_accepted, rows_refused, rows_lost, sha256, dated_by';
 
-function inForce(session: Asking, table: string): Promise<TableImport[]> {
-  return session.query<TableImport>(
-    `select ${IMPORT_COLUMNS} from table_imports
-      where table_name = $1 and in_force order by id limit ${IN_FORCE_MAX}`,
-    [table],
-  );
-}
-
 type Forgetting = { readonly table: string; readonly unread: string };
 
 /** Forgets the imports of this table that were left behind. */
@@ -261,11 +252,7 @@ async function forgetRows(
   id: number,
   which: string,
 ): Promise<void> {
-  const [last] = await session.query<{ n: number | null }>(
-    `select max(n) as n from ${sql.table} where import_id = $1`,
-    [id],
-  );
-  const until = last === undefined || last.n === null ? null : last.n;
+  const until = await lastRow(session, sql.table, id);
   for (let round = 0, n = 0; until !== null && n < until; round += 1, n += STATEMENT_ROWS) {
     if (round >= FORGET_ROUNDS_MAX) return;
     await session.query(
@@ -365,18 +352,15 @@ export function rowsOfTable<Row extends StoredRow>(columns: readonly string[]) {
   const texts = new Map<string, string>();
   return (kept: Kept): Numbered<Row> => {
     const row: { [column: string]: StoredRow[string] } = {};
-    for (const column of columns) row[column] = shareText(kept[column], texts);
+    for (const column of columns) {
+      const value = kept[column];
+      const known = typeof value === 'string' ? texts.get(value) : value;
+      if (typeof value === 'string' && known === undefined) texts.set(value, value);
+      row[column] = known ?? value ?? null;
+    }
     // What the declaration names as columns are the fields of the row.
     return { n: kept.n, row: row as Row };
   };
-}
-
-function shareText(value: StoredRow[string] | undefined, texts: Map<string, string>) {
-  if (typeof value !== 'string') return value === undefined ? null : value;
-  const known = texts.get(value);
-  if (known !== undefined) return known;
-  texts.set(value, value);
-  return value;
 }
 
 // What does an import of a table change of the one before it of its source, and how is it noted?
@@ -435,17 +419,19 @@ async function inForceBefore(session: Asking, id: number): Promise<number | null
   return row === undefined ? null : row.id;
 }
 
+/** The number of the last row of an import; `null` where it has none. */
+async function lastRow(session: Asking, table: string, id: number): Promise<number | null> {
+  const sql = `select max(n) as n from ${table} where import_id = $1`;
+  return onlyRow(await session.query<{ n: number | null }>(sql, [id])).n;
+}
+
 async function inPieces(
   session: Asking,
   table: string,
   statements: readonly string[],
   [of, other]: readonly [of: number, other: number | null],
 ): Promise<void> {
-  const [last] = await session.query<{ n: number | null }>(
-    `select max(n) as n from ${table} where import_id = $1`,
-    [of],
-  );
-  const until = last === undefined ? null : last.n;
+  const until = await lastRow(session, table, of);
   for (let i = 0; until !== null && i * STATEMENT_ROWS < until; i += 1) {
     if (i >= STATEMENTS_MAX) throw new Error(`${table}: an import of too many rows`);
     const piece = [of, other, i * STATEMENT_ROWS, (i + 1) * STATEMENT_ROWS];
@@ -454,38 +440,59 @@ async function inPieces(
 }
 
 /** A log as a source. */
-type LogFacts<P extends string> = {
+type LogFacts<T, P extends string> = {
   readonly port: P;
   readonly title: string;
-  /** The log in words, and the table that it is of. */
+  /** The log in words. */
   readonly what: string;
-  readonly of: string;
-  readonly table: string;
+  /** Why nothing can be told of the log before anything was written to it; `null` afterwards. */
+  readonly neverBegun: (found: readonly T[]) => Promise<Why | null>;
+  readonly isSimulated: (found: readonly T[]) => boolean;
 };
 
 /** A row that says whether it was made up. */
 type Logged = { readonly simulated: boolean } | { readonly origin: ImportOrigin };
 
-/** The rows of a log, of which one more than the limit was asked for. `now` gives Unix seconds. */
-export async function readLog<T extends Logged, P extends string>(
+/** The log of an imported table, which is named `of` in words. */
+export function tableLog<P extends string>(
   database: Database,
-  { port, title, what, of, table }: LogFacts<P>,
+  {
+    of,
+    table,
+    ...log
+  }: Pick<LogFacts<Logged, P>, 'port' | 'title' | 'what'> & {
+    readonly of: string;
+    readonly table: string;
+  },
+): LogFacts<Logged, P> {
+  return {
+    ...log,
+    neverBegun: async (found) => {
+      if (found.length > 0) return null;
+      const imports = await database.query(
+        'select 1 from table_imports where table_name = $1 and completed_at is not null limit 1',
+        [table],
+      );
+      return imports.length > 0 ? null : why('table_never_imported', { what: of });
+    },
+    isSimulated: (found) =>
+      found.some((one) => ('origin' in one ? one.origin === 'simulated' : one.simulated)),
+  };
+}
+
+/** The rows of a log, of which one more than the limit was asked for. `now` gives Unix seconds. */
+export async function readLog<T, P extends string>(
+  database: Database,
+  { port, title, what, neverBegun, isSimulated }: LogFacts<T, P>,
   now: () => number,
   limit: number,
   rows: () => Promise<readonly T[]>,
 ): Promise<Partly<readonly T[], P>> {
   try {
     const found = await rows();
-    if (found.length === 0) {
-      const imports = await database.query(
-        'select 1 from table_imports where table_name = $1 and completed_at is not null limit 1',
-        [table],
-      );
-      if (imports.length === 0) return unread(port, why('table_never_imported', { what: of }));
-    }
-    const simulated = found.some((one) => {
-      return 'origin' in one ? one.origin === 'simulated' : one.simulated;
-    });
+    const cause = await neverBegun(found);
+    if (cause !== null) return unread(port, cause);
+    const simulated = isSimulated(found);
     const source = { name: title, url: `${database.kind}:`, as_of: now(), simulated } as const;
     const origin = { port, source: { ...source, kind: 'table' } } as const;
     if (found.length <= limit) return read(found, origin);

@@ -51,7 +51,7 @@ const BROKEN = `
 
 /** The integrations over the control database. */
 export function integrationTable(database: Database, context: ControlContext): IntegrationStore {
-  const { ask, askList } = controlReadings('integrations', 'The integrations', context);
+  const { ask, askList, run } = controlReadings('integrations', 'The integrations', context);
   return {
     connect: (integration, by) => ask(() => connectChat(database, integration, by)),
     list: (membershipId) =>
@@ -73,11 +73,11 @@ export function integrationTable(database: Database, context: ControlContext): I
         return { platform, sealed: { bytes, by } };
       }),
     tried: (id, tried) =>
-      ask(async () => {
-        if (tried.outcome === 'taken') await database.query(TAKEN, [id, tried.at]);
-        else await database.query(BROKEN, [id, tried.at, tried.fault]);
-        return true as const;
-      }),
+      run(() =>
+        tried.outcome === 'taken'
+          ? database.query(TAKEN, [id, tried.at])
+          : database.query(BROKEN, [id, tried.at, tried.fault]),
+      ),
     remove: (membershipId, id, at, by) =>
       ask(() =>
         database.transaction(async (session) => {
@@ -111,13 +111,12 @@ export function integrationTable(database: Database, context: ControlContext): I
         return rows.map(({ id, bytes, by }) => ({ id, sealed: { bytes, by } }));
       }),
     reseal: (id, before, { bytes, by }) =>
-      ask(async () => {
-        await database.query(
+      run(() =>
+        database.query(
           'update integrations set sealed = $3, sealed_by = $4 where id = $1 and sealed = $2',
           [id, before.bytes, bytes, by],
-        );
-        return true as const;
-      }),
+        ),
+      ),
   };
 }
 

@@ -26,6 +26,7 @@ import type {
 import {
   type ControlContext,
   type ControlReadings,
+  columnsOf,
   controlReadings,
   type Database,
   epoch,
@@ -128,23 +129,12 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
 function keyAndMembership(row: FoundRow): FoundKey {
   const { membership_id, plan, status, member_since, member_as_of } = row;
   const found = { key: keyOf(row), pepper: row.pepper };
-  if (
-    membership_id === null ||
-    plan === null ||
-    status === null ||
-    member_since === null ||
-    member_as_of === null
-  ) {
+  const isKnown = membership_id !== null && plan !== null && status !== null;
+  if (!isKnown || member_since === null || member_as_of === null) {
     return { ...found, membership: null };
   }
-  const membership = {
-    membership_id,
-    plan,
-    status,
-    created_at: member_since,
-    updated_at: member_as_of,
-  };
-  return { ...found, membership };
+  const dated = { created_at: member_since, updated_at: member_as_of };
+  return { ...found, membership: { membership_id, plan, status, ...dated } };
 }
 
 function keyOf(row: KeyRow): ApiKey {
@@ -305,12 +295,10 @@ export function keyUses(
            hash = u.hash, pepper = u.pepper
          from unnest($1::text[], $2::bytea[], $3::text[], $4::float8[]) as u(id, hash, pepper, at)
          where k.id = u.id`,
-        [
-          uses.map((use) => use.id),
-          uses.map((use) => use.secret.hash),
-          uses.map((use) => use.secret.pepper),
-          uses.map((use) => use.at),
-        ],
+        columnsOf(
+          uses.map(({ id, secret, at }) => ({ id, ...secret, at })),
+          ['id', 'hash', 'pepper', 'at'],
+        ),
       );
       return uses.length;
     });

@@ -19,10 +19,12 @@ import {
 } from '../../ports/launches.ts';
 import {
   type ControlContext,
+  columnsOf,
   controlReadings,
   type Database,
   epochSecond,
   onlyRow,
+  rowOrNull,
   type Session,
   storeTime,
 } from './engine/database.ts';
@@ -31,30 +33,28 @@ import type { ImportNotes } from './imported-tables.ts';
 /** A gap that begins so soon after another for the same reason is a further piece of it. */
 const CLOSE_S = 600;
 
-type Windows = {
-  /** After which a launch is due, and after which the venue can no longer tell, in seconds. */
-  readonly windowS: number;
-  readonly lateS: number;
-};
-
-/** The collection over the control database. */
+/**
+ * The collection over the control database. After `windowS` seconds a launch is due, after `lateS`
+ * the venue can no longer tell.
+ */
 export function launchCollectionTable(
   database: Database,
   context: ControlContext,
-  { windowS, lateS }: Windows,
+  { windowS, lateS }: { readonly windowS: number; readonly lateS: number },
 ): LaunchCollection {
-  const { ask } = controlReadings('launch_collection', 'The collection of launches', context);
+  const { ask, run } = controlReadings('launch_collection', 'The collection of launches', context);
   const now = () => new Date(context.nowMs());
   return {
     cursorOf: (account) =>
-      ask(async () => {
-        const [row] = await database.query<AccountCursor>(
-          `select signature, ${epochSecond('since')}, ${epochSecond('reached_at')}, attempts
-             from launch_cursors where watched = $1`,
-          [account],
-        );
-        return row === undefined ? null : row;
-      }),
+      ask(async () =>
+        rowOrNull(
+          await database.query<AccountCursor>(
+            `select signature, ${epochSecond('since')}, ${epochSecond('reached_at')}, attempts
+               from launch_cursors where watched = $1`,
+            [account],
+          ),
+        ),
+      ),
     keep: (step) => ask(() => database.transaction((session) => keepStep(session, step, windowS))),
     takeDue: (max, forS) =>
       ask(async () => {
@@ -63,15 +63,13 @@ export function launchCollectionTable(
         return await database.query<DueLaunch>(TAKE, [...at, max, forS]);
       }),
     postpone: (mints, reason, forS) =>
-      ask(async () => {
-        const due = new Date(context.nowMs() + forS * MS_PER_S);
-        await database.query(
+      run(() =>
+        database.query(
           `update collected_launches set due_at = $2, failure = $3
             where mint = any($1::text[]) and not settled`,
-          [mints, due, reason],
-        );
-        return true as const;
-      }),
+          [mints, new Date(context.nowMs() + forS * MS_PER_S), reason],
+        ),
+      ),
   };
 }
 
@@ -80,12 +78,8 @@ export function collectionReach(database: Database, context: ControlContext): Re
   const { ask } = controlReadings('launch_collection', 'The collection of launches', context);
   return () =>
     ask(async () => {
-      const { at } = onlyRow(
-        await database.query<{ at: number | null }>(
-          `select ${epochSecond('min(reached_at)', 'at')} from launch_cursors`,
-        ),
-      );
-      return at;
+      const sql = `select ${epochSecond('min(reached_at)', 'at')} from launch_cursors`;
+      return onlyRow(await database.query<{ at: number | null }>(sql)).at;
     });
 }
 
@@ -105,7 +99,23 @@ async function keepStep(session: Session, step: CollectionStep, windowS: number)
           [...place, from.signature],
         );
   if (moved.length === 0) return false;
-  if (launches.length > 0) await session.query(INSERT, columnsOf(launches, windowS));
+  // A statement inserts a mint once: of two launches of it in one step the first counts.
+  const first = new Map<string, SeenLaunch>();
+  for (const one of launches) if (!first.has(one.mint)) first.set(one.mint, one);
+  const rows = [...first.values()].map((one) => {
+    const [at, due] = [one.launched_at, one.launched_at + windowS];
+    return { ...one, launched_at: storeTime(at), due_at: storeTime(due) };
+  });
+  const names = [
+    'mint',
+    'deployer',
+    'made_by',
+    'signature',
+    'slot',
+    'launched_at',
+    'due_at',
+  ] as const;
+  if (rows.length > 0) await session.query(INSERT, columnsOf(rows, names));
   for (const gap of gaps) await keepGap(session, account, gap);
   return true;
 }
@@ -120,22 +130,6 @@ const INSERT = `
     set deployer = excluded.deployer, made_by = excluded.made_by,
         signature = excluded.signature, slot = excluded.slot, launched_at = excluded.launched_at
     where collected_launches.made_by = 'import'`;
-
-function columnsOf(launches: readonly SeenLaunch[], windowS: number) {
-  // A statement inserts a mint once: of two launches of it in one step the first counts.
-  const first = new Map<string, SeenLaunch>();
-  for (const one of launches) if (!first.has(one.mint)) first.set(one.mint, one);
-  const rows = [...first.values()];
-  return [
-    rows.map(({ mint }) => mint),
-    rows.map(({ deployer }) => deployer),
-    rows.map(({ made_by }) => made_by),
-    rows.map(({ signature }) => signature),
-    rows.map(({ slot }) => slot),
-    rows.map(({ launched_at }) => storeTime(launched_at)),
-    rows.map(({ launched_at }) => storeTime(launched_at + windowS)),
-  ];
-}
 
 async function keepGap(session: Session, account: string, gap: CollectionGap): Promise<void> {
   const missed_s = Math.max(1, gap.to_at - gap.from_at);
@@ -222,8 +216,6 @@ const COUNTS = `
   from launched, since where at at time zone 'UTC' >= first
   group by 1, 2 order by 1, 2`;
 
-type Months = Reading<readonly LaunchMonth[], LaunchMonthsPort>;
-
 /** The counts over the control database. */
 export function launchMonthTable(database: Database, context: ControlContext): LaunchMonths {
   const { ask } = controlReadings<LaunchMonthsPort>(
@@ -231,7 +223,8 @@ export function launchMonthTable(database: Database, context: ControlContext): L
     'The launches on record',
     context,
   );
-  const kept = new Map<number, { readonly until: number; readonly months: Promise<Months> }>();
+  type Months = Promise<Reading<readonly LaunchMonth[], LaunchMonthsPort>>;
+  const kept = new Map<number, { readonly until: number; readonly months: Months }>();
   return {
     newest: async (monthsMax) => {
       const now = context.nowMs();

@@ -16,7 +16,6 @@ import type {
   ScoredChainName,
   ScoredLaunch,
   ScoredWallet,
-  ScorerRun,
   WalletToScore,
 } from '../../ports/rug-model.ts';
 import { walkIn } from './deployers.ts';
@@ -83,11 +82,9 @@ export function launchScoringTable(
   context: ControlContext,
   onTold: () => void,
 ): LaunchScoring {
-  const { ask } = controlReadings<LaunchScoringPort>(
-    'launch_scoring',
-    'The table of scored launches',
-    context,
-  );
+  const what = 'The table of scored launches';
+  const readings = controlReadings<LaunchScoringPort>('launch_scoring', what, context);
+  const { ask } = readings;
   return {
     due: async (chain, modelVersion, most) => {
       const behind = await ask(async () =>
@@ -109,13 +106,14 @@ export function launchScoringTable(
       return committed;
     },
     end: (run) =>
-      ask(async () => {
-        await database.transaction(async (session) => {
-          await session.query(END, runRow(run));
+      readings.run(() =>
+        database.transaction(async (session) => {
+          const counts = [run.wallets, run.scored, run.flagged, run.suppressed, run.unscored];
+          const begun = [run.chain, storeTime(run.began_at), run.model_version];
+          await session.query(END, [...begun, ...counts, run.retracted, run.waiting]);
           await session.query(TRIM, [run.chain, RUNS_KEPT_DAYS]);
-        });
-        return true as const;
-      }),
+        }),
+      ),
   };
 }
 
@@ -150,13 +148,15 @@ async function keep(
   return { flagged: flags.length, retracted: retractions.length };
 }
 
-type NewOnes = {
-  readonly flags: readonly { readonly token: string; readonly event: NewFlagEvent }[];
-  readonly retractions: readonly NewFlagEvent[];
-};
-
 /** What is told: flags that did not stand, and the end of those whose ground is gone. */
-function eventsOf(scored: ScoredWallet, standing: Standing, simulated: boolean): NewOnes {
+function eventsOf(
+  scored: ScoredWallet,
+  standing: Standing,
+  simulated: boolean,
+): {
+  flags: { readonly token: string; readonly event: NewFlagEvent }[];
+  retractions: NewFlagEvent[];
+} {
   const { chain, address, scored_at: at, model_version } = scored;
   const flags = scored.launches.flatMap((launch) => {
     if (launch.outcome !== 'flagged' || standing.has(launch.token)) return [];
@@ -167,17 +167,10 @@ function eventsOf(scored: ScoredWallet, standing: Standing, simulated: boolean):
   });
   const retractions = [...standing.values()].map(({ token, flag_seq, ...flag }) => {
     const reason = whyRetracted(scored, token);
-    const of = {
-      kind: 'retraction',
-      chain,
-      address,
-      token,
-      simulated,
-      retracts: flag_seq,
-    } as const;
+    const of = { kind: 'retraction', chain, address, token, simulated } as const;
     return reason === null
       ? null
-      : { ...of, model_version: flag.model_version, reason, retracted_at: at };
+      : { ...of, ...flag, retracts: flag_seq, reason, retracted_at: at };
   });
   return { flags, retractions: present(retractions) };
 }
@@ -212,12 +205,6 @@ function launchRow(
     isFlag && seq !== undefined ? seq : null,
     launch.outcome === 'unscored' ? launch.reason : null,
   ];
-}
-
-function runRow(run: ScorerRun): Param[] {
-  const counts = [run.wallets, run.scored, run.flagged, run.suppressed, run.unscored];
-  const ends = [run.retracted, run.waiting];
-  return [run.chain, storeTime(run.began_at), run.model_version, ...counts, ...ends];
 }
 
 // On Ethereum a wallet is as it was walked, on Solana as its launches of the corpus were checked.
@@ -349,18 +336,19 @@ function walletOfWalk(walk: DeployerWalk): WalletToScore {
 }
 
 function unreadIn({ launches, skipped, truncated }: DeployerWalk): string | null {
-  if (truncated) return 'the launches of its wallet were read in part';
+  if (truncated) return READ_IN_PART;
   const unchecked = launches.filter(({ outcome }) => outcome === 'unchecked').length;
   const unknown = skipped.filter(({ reason }) => reason === 'undetermined').length;
-  const parts = [
-    ...(unchecked > 0
-      ? [`what became of ${unchecked} of the launches of its wallet was not read`]
-      : []),
-    ...(unknown > 0
-      ? [`whether ${unknown} of the contracts of its wallet are tokens was not read`]
-      : []),
-  ];
-  return parts.length === 0 ? null : parts.join('; ');
+  const contracts = `whether ${unknown} of the contracts of its wallet are tokens was not read`;
+  const parts = [unchecked > 0 ? fateUnread(unchecked) : null, unknown > 0 ? contracts : null];
+  const told = present(parts);
+  return told.length === 0 ? null : told.join('; ');
+}
+
+const READ_IN_PART = 'the launches of its wallet were read in part';
+
+function fateUnread(launches: number): string {
+  return `what became of ${launches} of the launches of its wallet was not read`;
 }
 
 function walletOfCollected({ address, observed_at, launches }: Collected): WalletToScore {
@@ -376,21 +364,9 @@ function walletOfCollected({ address, observed_at, launches }: Collected): Walle
     launches: launches.map(({ token, launched_at, settled, listed, checked_at }) => {
       const as = listed === true ? ('live' as const) : ('died' as const);
       const seen = settled ? { as, at: checked_at } : null;
-      return {
-        token,
-        launched_at,
-        liquidity_usd: null,
-        launched_with_usd: null,
-        launched_with_unread: null,
-        listed: true,
-        seen,
-      };
+      const unread = { launched_with_usd: null, launched_with_unread: null };
+      return { token, launched_at, liquidity_usd: null, ...unread, listed: true, seen };
     }),
-    unread:
-      unknown > 0
-        ? `what became of ${unknown} of the launches of its wallet was not read`
-        : isCut
-          ? 'the launches of its wallet were read in part'
-          : null,
+    unread: unknown > 0 ? fateUnread(unknown) : isCut ? READ_IN_PART : null,
   };
 }

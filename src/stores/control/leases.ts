@@ -22,17 +22,13 @@ const leaseRow = z.object({ epoch: z.coerce.number().int(), released: z.boolean(
 
 /** The leases over the control database; `holder` is this process. */
 export function leaseTable(database: Database, holder: string, context: ControlContext): Leases {
-  const { ask } = controlReadings('leases', 'The table of leases', context);
+  const { ask, run } = controlReadings('leases', 'The table of leases', context);
   return {
     take: (name, forS) =>
       ask(async () => {
         const [row] = await database.query(TAKE, [name, holder, Math.ceil(forS)]);
         return row === undefined ? null : leaseRow.parse(row);
       }),
-    release: (name) =>
-      ask(async () => {
-        await database.query(RELEASE, [name, holder]);
-        return true as const;
-      }),
+    release: (name) => run(() => database.query(RELEASE, [name, holder])),
   };
 }

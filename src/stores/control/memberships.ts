@@ -22,6 +22,7 @@ import {
   type Database,
   epoch,
   onlyRow,
+  rowOrNull,
   type Session,
 } from './engine/database.ts';
 import { setSignInCode } from './sign-ins.ts';
@@ -38,11 +39,8 @@ export function membershipTable(database: Database, context: ControlContext): Me
     durable: database.durable,
     find: (membershipId) =>
       readings.ask(async () => {
-        const [row] = await database.query<Membership>(
-          `select ${COLUMNS} from memberships where membership_id = $1`,
-          [membershipId],
-        );
-        return row === undefined ? null : row;
+        const sql = `select ${COLUMNS} from memberships where membership_id = $1`;
+        return rowOrNull(await database.query<Membership>(sql, [membershipId]));
       }),
     list: () =>
       readings.askList<Membership>(MEMBERSHIPS_LISTED_MAX, 'memberships', (limit) =>
@@ -62,11 +60,8 @@ export async function lockMembership(
   session: Session,
   membershipId: string,
 ): Promise<Membership | null> {
-  const [row] = await session.query<Membership>(
-    `select ${COLUMNS} from memberships where membership_id = $1 for update`,
-    [membershipId],
-  );
-  return row === undefined ? null : row;
+  const sql = `select ${COLUMNS} from memberships where membership_id = $1 for update`;
+  return rowOrNull(await session.query<Membership>(sql, [membershipId]));
 }
 
 /**
@@ -116,7 +111,7 @@ export function paymentTable(database: Database, context: ControlContext): Payme
     applyHeld: (planOf) =>
       ask(() =>
         database.transaction(async (session) => {
-          const held = await session.query<HeldRow>(
+          const held = await session.query<MembershipChange & { delivery_id: string }>(
             `select p.delivery_id, p.membership_id, p.product_id, p.plan_id, p.status,
                ${epoch('p.event_at', 'at')}
              from payment_events p where p.outcome = 'no_plan'
@@ -145,7 +140,6 @@ async function recordDelivery(
   { delivery_id, type, received_at, asks, code, body }: PaymentDelivery,
   planOf: PlanOf,
 ): Promise<PaymentOutcome | 'repeated'> {
-  const change = typeof asks === 'string' ? null : asks;
   const kept = await session.query(
     `insert into payment_events (delivery_id, type, received_at, event_at, membership_id,
        product_id, plan_id, status, outcome, body)
@@ -155,16 +149,9 @@ async function recordDelivery(
       delivery_id,
       type,
       received_at,
-      ...(change === null
-        ? [null, null, null, null, null, asks as string]
-        : [
-            change.at,
-            change.membership_id,
-            change.product_id,
-            change.plan_id,
-            change.status,
-            'no_plan',
-          ]),
+      ...(typeof asks === 'string'
+        ? [null, null, null, null, null, asks]
+        : [asks.at, asks.membership_id, asks.product_id, asks.plan_id, asks.status, 'no_plan']),
       body,
     ],
   );
@@ -209,8 +196,6 @@ async function applyChange(
   const { applied } = await recordMembership(session, { membership_id, plan, status, at });
   return applied ? 'applied' : 'older';
 }
-
-type HeldRow = MembershipChange & { readonly delivery_id: string };
 
 /** So many changes of a membership are shown, the newest. */
 const CHANGES_MAX = 100;

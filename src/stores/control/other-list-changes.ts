@@ -13,7 +13,7 @@ import {
   otherListImport,
 } from '../../ports/tables.ts';
 import { type Database, epochSecond, storeSpan } from './engine/database.ts';
-import { changeNotes, PIECE, readLog } from './imported-tables.ts';
+import { changeNotes, PIECE, readLog, tableLog } from './imported-tables.ts';
 
 const LOG = {
   port: 'other_list_changes',
@@ -66,9 +66,10 @@ export const OTHER_LIST_NOTES = changeNotes({
 
 /** The log in a control store. `now` gives Unix seconds. */
 export function otherListChangeStore(database: Database, now: () => number): OtherListChanges {
+  const log = tableLog(database, LOG);
   return {
-    newest: (asked) => readLog(database, LOG, now, asked.limit, () => changes(database, asked)),
-    imports: (asked) => readLog(database, LOG, now, asked.limit, () => imports(database, asked)),
+    newest: (asked) => readLog(database, log, now, asked.limit, () => changes(database, asked)),
+    imports: (asked) => readLog(database, log, now, asked.limit, () => imports(database, asked)),
   };
 }
 
@@ -159,9 +160,10 @@ export const LABEL_NOTES = changeNotes({
 
 /** The log in a control store. `now` gives Unix seconds. */
 export function labelChangeStore(database: Database, now: () => number): LabelChanges {
+  const log = tableLog(database, LABEL_LOG);
   return {
     newest: (asked) =>
-      readLog(database, LABEL_LOG, now, asked.limit, () => labelChanges(database, asked)),
+      readLog(database, log, now, asked.limit, () => labelChanges(database, asked)),
   };
 }
 

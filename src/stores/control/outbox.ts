@@ -11,6 +11,7 @@ import {
 } from '../../ports/integrations.ts';
 import {
   type ControlContext,
+  columnsOf,
   controlReadings,
   type Database,
   type Session,
@@ -28,14 +29,6 @@ type Appended = Omit<NewDispatch, 'membership_id'> & { readonly membership_id: s
  */
 export async function appendDispatches(
   session: Session,
-  dispatches: readonly [NewDispatch, ...NewDispatch[]],
-): Promise<void> {
-  await appendForAll(session, dispatches);
-}
-
-/** The same, also of what is for every membership. */
-export async function appendForAll(
-  session: Session,
   dispatches: readonly Appended[],
 ): Promise<void> {
   for (const { key, message } of dispatches) {
@@ -45,15 +38,10 @@ export async function appendForAll(
     if (!/^\/(?![/\\])/.test(message.path)) throw new Error('a page of another service');
   }
   if (dispatches.length > DISPATCH_LIMITS.atOnce) throw new Error(`${dispatches.length} at once`);
-  const column = <T>(value: (dispatch: Appended) => T): T[] => dispatches.map(value);
-  await session.query(LOCK, [column(({ membership_id }) => membership_id)]);
+  await session.query(LOCK, columnsOf(dispatches, ['membership_id']));
   const rows = await session.query<{ id: bigint }>(APPEND, [
-    column(({ membership_id }) => membership_id),
-    column(({ kind }) => kind),
-    column(({ key }) => key),
-    column(({ chain }) => chain),
-    column(({ address }) => address),
-    column(({ message }) => JSON.stringify(message)),
+    ...columnsOf(dispatches, ['membership_id', 'kind', 'key', 'chain', 'address']),
+    dispatches.map(({ message }) => JSON.stringify(message)),
   ]);
   if (rows.length > 0) await session.query(QUEUE, [rows.map(({ id }) => id), QUEUE_MAX]);
 }
@@ -149,7 +137,7 @@ export function deliveryTable(
   holder: string,
   context: ControlContext,
 ): Deliveries {
-  const { ask } = controlReadings('deliveries', 'The queues of the chats', context);
+  const { ask, run } = controlReadings('deliveries', 'The queues of the chats', context);
   return {
     claim: (max, forS) =>
       ask(async () => {
@@ -162,18 +150,12 @@ export function deliveryTable(
         );
       }),
     settle: (claimed, end) =>
-      ask(() =>
-        database.transaction(async (session) => {
-          await settleTry(session, holder, claimed, end);
-          return true as const;
-        }),
-      ),
+      run(() => database.transaction((session) => settleTry(session, holder, claimed, end))),
     tidy: () =>
-      ask(async () => {
+      run(async () => {
         await database.query(GIVE_UP_OLD, [DELIVERY_LIMITS.waits_s]);
         await database.query(FORGET_DEAD, [DELIVERY_LIMITS.kept_s]);
         await database.query(FORGET_TOLD, [DELIVERY_LIMITS.kept_s]);
-        return true as const;
       }),
   };
 }

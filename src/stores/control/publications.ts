@@ -5,9 +5,8 @@ import { z } from 'zod';
 import { matchKey } from '../../chain/address.ts';
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
-import { type Partly, part, read, unread } from '../../evidence/reading.ts';
+
 import { why } from '../../evidence/reasons.ts';
-import type { Source } from '../../evidence/source.ts';
 import {
   type Acceptable,
   type AddressListing,
@@ -22,7 +21,6 @@ import {
   type ListChange,
   type ListChangeKind,
   type ListChanges,
-  type ListChangesPort,
   type ListChangesRequest,
   type ListDiff,
   type ListEntry,
@@ -42,11 +40,12 @@ import {
   type Database,
   epochSecond,
   onlyRow,
+  rowOrNull,
   type Session,
-  StoreUnavailable,
   storeSpan,
   storeTime,
 } from './engine/database.ts';
+import { readLog } from './imported-tables.ts';
 
 const PORT = 'publication_store';
 
@@ -59,29 +58,56 @@ const ASKED_MAX = 50;
 /** The publications in a control store. */
 export function publicationStore(database: Database, now: () => number): PublicationStore {
   const context = { simulated: false, nowMs: () => now() * MS_PER_S };
-  const { ask } = controlReadings(PORT, 'The store of the sanctions list', context);
+  const { ask, run } = controlReadings(PORT, 'The store of the sanctions list', context);
   return {
     inForce: () => ask(() => inForce(database)),
-    held: () => ask(() => readHeld(database)),
+    held: () =>
+      ask(() =>
+        database.query<HeldPublication>(
+          `${PUBLICATION} order by p.published desc, coalesce(c.at, p.accepted_at) desc, p.id desc
+            limit ${HELD_MAX}`,
+        ),
+      ),
     entries: (id) => ask(() => entries(database, id)),
-    entriesUnder: (ids, keys) => ask(() => entriesUnder(database, ids, keys)),
-    lastServed: (key) => ask(() => lastServed(database, key)),
-    asked: () =>
+    entriesUnder: (ids, keys) =>
       ask(async () => {
-        return await database.query<SourceCheck>(
+        const rows = await database.query<ListEntry & Omit<KeyedEntry, 'entry'>>(
+          `select publication_id, match_key, ${ENTRY} from sanctions_entries
+            where publication_id = any($1::integer[]) and match_key = any($2::text[])
+            order by publication_id, ordinal`,
+          [ids, keys],
+        );
+        return rows.map(({ publication_id, match_key, ...entry }) => {
+          return { publication_id, match_key, entry };
+        });
+      }),
+    lastServed: (key) =>
+      ask(async () =>
+        rowOrNull(
+          await database.query<ServedFile>(
+            `select sha256,
+               json_build_object('etag', etag, 'last_modified', last_modified) as validators
+             from sanctions_sources where source_key = $1 and sha256 is not null`,
+            [key],
+          ),
+        ),
+      ),
+    asked: () =>
+      ask(() =>
+        database.query<SourceCheck>(
           `select json_build_object('key', s.source_key, 'url', s.source_url) as source,
              ${epochSecond('s.asked_at')}, s.result
            from sanctions_sources s order by s.asked_at desc, s.source_key limit ${ASKED_MAX}`,
-        );
-      }),
-    recordAsked: (asked, served) => ask(() => recordAsked(database, asked, served)),
+        ),
+      ),
+    recordAsked: (asked, served) => run(() => recordAsked(database, asked, served)),
     accept: (next) => ask(() => database.transaction((session) => accept(session, next))),
     recordCheck: (check) =>
       ask(() => database.transaction((session) => recordCheck(session, check))),
     refusals: () => ask(() => refusals(database, REFUSALS_TOLD_MAX)),
     refusalOf: (sha256) => ask(() => readRefusal(database, sha256)),
     recordRefusal: (refusal) =>
-      ask(() => database.transaction((session) => recordRefusal(session, refusal))),
+      run(() => database.transaction((session) => recordRefusal(session, refusal))),
   };
 }
 
@@ -104,11 +130,11 @@ const PUBLICATION = `
     ) c on true`;
 
 async function inForce(session: Asking): Promise<InForce> {
-  const [current] = await session.query<HeldPublication>(
+  const current = await session.query<HeldPublication>(
     `${PUBLICATION} join sanctions_current n on n.publication_id = p.id`,
   );
   const superseded = await readNewerRefusal(session);
-  const [newest] = await refusals(session, 1);
+  const newest = await refusals(session, 1);
   const stood = await session.query<Pick<InForce, 'now' | 'refusals'>>(
     `select ${epochSecond('control_now()', 'now')},
             (select count(*)::integer from sanctions_refusals r
@@ -117,17 +143,10 @@ async function inForce(session: Asking): Promise<InForce> {
   );
   return {
     ...onlyRow(stood),
-    publication: current === undefined ? null : current,
+    publication: rowOrNull(current),
     superseded,
-    newest_refusal: newest === undefined ? null : newest,
+    newest_refusal: rowOrNull(newest),
   };
-}
-
-async function readHeld(session: Asking): Promise<HeldPublication[]> {
-  return await session.query<HeldPublication>(
-    `${PUBLICATION} order by p.published desc, coalesce(c.at, p.accepted_at) desc, p.id desc
-      limit ${HELD_MAX}`,
-  );
 }
 
 const ENTRY = 'address, currency, entity, type, programs, uid, remarks, listed_on, note';
@@ -139,37 +158,11 @@ function entries(session: Asking, id: number): Promise<ListEntry[]> {
   );
 }
 
-async function entriesUnder(
-  session: Asking,
-  ids: readonly number[],
-  matchKeys: readonly string[],
-): Promise<KeyedEntry[]> {
-  const rows = await session.query<ListEntry & Omit<KeyedEntry, 'entry'>>(
-    `select publication_id, match_key, ${ENTRY} from sanctions_entries
-      where publication_id = any($1::integer[]) and match_key = any($2::text[])
-      order by publication_id, ordinal`,
-    [ids, matchKeys],
-  );
-  return rows.map(({ publication_id, match_key, ...entry }) => {
-    return { publication_id, match_key, entry };
-  });
-}
-
-async function lastServed(session: Asking, sourceKey: string): Promise<ServedFile | null> {
-  const [row] = await session.query<ServedFile>(
-    `select sha256,
-       json_build_object('etag', etag, 'last_modified', last_modified) as validators
-     from sanctions_sources where source_key = $1 and sha256 is not null`,
-    [sourceKey],
-  );
-  return row === undefined ? null : row;
-}
-
 async function recordAsked(
   session: Asking,
   { source, asked_at, result }: SourceCheck,
   served: ServedFile | null,
-): Promise<true> {
+): Promise<void> {
   await session.query(
     `insert into sanctions_sources as s (source_key, source_url, asked_at, result, sha256, etag,
        last_modified)
@@ -190,7 +183,6 @@ async function recordAsked(
         : [served.sha256, served.validators.etag, served.validators.last_modified]),
     ],
   );
-  return true;
 }
 
 /** Takes the lock under which the list is replaced and checks are written. */
@@ -301,11 +293,9 @@ async function writeEntries(
     [
       id,
       JSON.stringify(
-        addresses.map((entry, ordinal) => ({
-          ...entry,
-          ordinal,
-          match_key: matchKey(entry.address),
-        })),
+        addresses.map((entry, ordinal) => {
+          return { ...entry, ordinal, match_key: matchKey(entry.address) };
+        }),
       ),
     ],
   );
@@ -348,10 +338,7 @@ async function writeCheck(
 // The changes are noted in the transaction that puts the list in force, before its rows replace
 // those that they are compared with.
 
-const CHANGES_PORT = 'sanctions_changes';
 const WHAT = 'The change log of the sanctions list';
-/** What a reader is told of a log that nothing was written to. */
-const SINCE_KEPT = ' since its changes are kept';
 
 type Noted = Pick<Acceptable, 'list' | 'source' | 'accepted_at' | 'accepted_why' | 'instead_of'>;
 
@@ -359,7 +346,14 @@ type Noted = Pick<Acceptable, 'list' | 'source' | 'accepted_at' | 'accepted_why'
 export async function noteChanges(session: Asking, next: Noted): Promise<void> {
   const { list, source } = next;
   const before =
-    next.instead_of === null ? null : await readChangedPublication(session, next.instead_of);
+    next.instead_of === null
+      ? null
+      : onlyRow(
+          await session.query<PublicationName>(
+            'select published, sha256 from sanctions_publications where id = $1',
+            [next.instead_of],
+          ),
+        );
   const inserted = await session.query<{ readonly id: number }>(
     `insert into sanctions_acceptances (kind, published, sha256, source_url, distinct_addresses,
        published_before, sha256_before, accepted_at, accepted_why)
@@ -376,8 +370,19 @@ export async function noteChanges(session: Asking, next: Noted): Promise<void> {
       next.accepted_why,
     ],
   );
-  if (before === null) return;
-  const rows = rowsOf(diffPublications({ addresses: before.addresses }, list));
+  if (next.instead_of === null) return;
+  const addresses = await entries(session, next.instead_of);
+  const diff = diffPublications({ addresses }, list);
+  const row = (change: ListChangeKind, listing: AddressListing, before: AddressListing | null) => {
+    return { change, match_key: matchKey(listing.address), listing, before };
+  };
+  const rows = [
+    ...diff.added.map((one) => row('added', one, null)),
+    ...diff.removed.map((one) => row('removed', one, null)),
+    ...diff.moved.map(({ from, to }) => row('moved', to, from)),
+    ...diff.programmes_changed.map(({ from, to }) => row('programmes_changed', to, from)),
+    ...diff.renamed.map(({ from, to }) => row('renamed', to, from)),
+  ];
   await session.query(
     `insert into sanctions_changes (acceptance_id, change, match_key, listing, before)
      select $1, r.change, r.match_key, r.listing, r.before
@@ -385,16 +390,6 @@ export async function noteChanges(session: Asking, next: Noted): Promise<void> {
          as r (change text, match_key text, listing jsonb, before jsonb)`,
     [onlyRow(inserted).id, JSON.stringify(rows)],
   );
-}
-
-type Before = PublicationName & { readonly addresses: readonly ListEntry[] };
-
-async function readChangedPublication(session: Asking, id: number): Promise<Before> {
-  const named = await session.query<PublicationName>(
-    'select published, sha256 from sanctions_publications where id = $1',
-    [id],
-  );
-  return { ...onlyRow(named), addresses: await entries(session, id) };
 }
 
 async function kindOf(session: Asking, before: PublicationName, sha256: string): Promise<string> {
@@ -405,62 +400,23 @@ async function kindOf(session: Asking, before: PublicationName, sha256: string):
   return held.length > 0 ? 'replayed' : 'next';
 }
 
-type Row = {
-  readonly change: ListChangeKind;
-  readonly match_key: string;
-  readonly listing: AddressListing;
-  readonly before: AddressListing | null;
-};
-
-function rowsOf(diff: ListDiff): Row[] {
-  const row = (
-    change: ListChangeKind,
-    listing: AddressListing,
-    before: AddressListing | null,
-  ): Row => {
-    return { change, match_key: matchKey(listing.address), listing, before };
-  };
-  return [
-    ...diff.added.map((one) => row('added', one, null)),
-    ...diff.removed.map((one) => row('removed', one, null)),
-    ...diff.moved.map(({ from, to }) => row('moved', to, from)),
-    ...diff.programmes_changed.map(({ from, to }) => row('programmes_changed', to, from)),
-    ...diff.renamed.map(({ from, to }) => row('renamed', to, from)),
-  ];
-}
-
 /** The log in a control store. `now` gives Unix seconds. */
 export function listChangeStore(
   database: Database,
   { simulated, now }: { readonly simulated: boolean; readonly now: () => number },
 ): ListChanges {
-  const askNewest = async <T>(
-    limit: number,
-    rows: () => Promise<readonly T[]>,
-  ): Promise<Partly<readonly T[], ListChangesPort>> => {
-    try {
-      const found = await rows();
-      const begun = await database.query('select 1 from sanctions_acceptances limit 1');
-      if (begun.length === 0)
-        return unread(CHANGES_PORT, why('list_never_loaded', { detail: SINCE_KEPT }));
-      const source: Source = {
-        name: WHAT,
-        url: `${database.kind}:`,
-        as_of: now(),
-        kind: 'table',
-        simulated,
-      };
-      if (found.length <= limit) return read(found, { port: CHANGES_PORT, source });
-      const cut = why('row_cap', { address: 'the log', limit: String(limit) });
-      return part(found.slice(0, limit), { port: CHANGES_PORT, source }, cut);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      return unread(CHANGES_PORT, why('store_unreadable', { what: WHAT, fault: error.fault }));
-    }
+  const log = { port: 'sanctions_changes', title: WHAT, what: WHAT } as const;
+  const isSimulated = () => simulated;
+  const neverBegun = async () => {
+    const begun = await database.query('select 1 from sanctions_acceptances limit 1');
+    if (begun.length > 0) return null;
+    return why('list_never_loaded', { detail: ' since its changes are kept' });
   };
+  const ask = <T>(limit: number, rows: () => Promise<readonly T[]>) =>
+    readLog(database, { ...log, neverBegun, isSimulated }, now, limit, rows);
   return {
-    newest: (asked) => askNewest(asked.limit, () => changes(database, asked)),
-    files: (asked) => askNewest(asked.limit, () => files(database, asked)),
+    newest: (asked) => ask(asked.limit, () => changes(database, asked)),
+    files: (asked) => ask(asked.limit, () => files(database, asked)),
   };
 }
 
@@ -622,8 +578,7 @@ const SUPERSEDED = `
 
 /** The newer file that stands against the list in force, if one does. */
 export async function readNewerRefusal(session: Asking): Promise<NewerRefusal | null> {
-  const [row] = await session.query<NewerRefusal>(SUPERSEDED);
-  return row === undefined ? null : row;
+  return rowOrNull(await session.query<NewerRefusal>(SUPERSEDED));
 }
 
 const REFUSAL = `
@@ -640,15 +595,12 @@ export function refusals(session: Asking, most: number): Promise<HeldRefusal[]> 
 
 /** The newest refusal of one file. */
 export async function readRefusal(session: Asking, sha256: string): Promise<HeldRefusal | null> {
-  const [row] = await session.query<HeldRefusal>(
-    `${REFUSAL} where r.sha256 = $1 order by r.refused_at desc, r.id desc limit 1`,
-    [sha256],
-  );
-  return row === undefined ? null : row;
+  const sql = `${REFUSAL} where r.sha256 = $1 order by r.refused_at desc, r.id desc limit 1`;
+  return rowOrNull(await session.query<HeldRefusal>(sql, [sha256]));
 }
 
 /** Remembers a refusal, and forgets the oldest. */
-export async function recordRefusal(session: Session, refusal: HeldRefusal): Promise<true> {
+export async function recordRefusal(session: Session, refusal: HeldRefusal): Promise<void> {
   await session.query(
     `insert into sanctions_refusals as r (sha256, source_url, code, reason, published,
        from_publisher, passing, acceptable, judged_by, kept_as, first_at, refused_at)
@@ -679,5 +631,4 @@ export async function recordRefusal(session: Session, refusal: HeldRefusal): Pro
     `delete from sanctions_refusals where id not in
        (select id from sanctions_refusals order by refused_at desc, id desc limit ${REFUSALS_MAX})`,
   );
-  return true;
 }

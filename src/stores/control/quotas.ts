@@ -2,18 +2,11 @@
 // It refuses to grant past the limit: the statement itself decides, under the row's lock.
 
 import { countOrZero } from '../../evidence/measure.ts';
-import type { Reading } from '../../evidence/reading.ts';
-import type {
-  Allowance,
-  Charge,
-  DayOfUse,
-  QuotaPort,
-  QuotaStore,
-  Remaining,
-} from '../../ports/access.ts';
+import type { Allowance, Charge, DayOfUse, QuotaStore, Remaining } from '../../ports/access.ts';
 import {
   batchQueue,
   type ControlContext,
+  columnsOf,
   controlReadings,
   type Database,
 } from './engine/database.ts';
@@ -60,19 +53,15 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
     CHARGES,
   );
   const usageBatched = batchQueue<Pick<Allowance, 'subject' | 'period'>, number>(async (asked) => {
-    const rows = await database.query<{ used: number | null }>(USAGE, [
-      asked.map((one) => one.subject),
-      asked.map((one) => one.period),
-    ]);
+    const params = columnsOf(asked, ['subject', 'period']);
+    const rows = await database.query<{ used: number | null }>(USAGE, params);
     return rows.map(({ used }) => countOrZero(used));
   }, READS);
 
-  async function usage(subject: string, period: string): Promise<Reading<number, QuotaPort>> {
-    return await readings.ask(async () => {
-      const used = await usageBatched({ subject, period });
-      known.saw(subject, period, used);
-      return used;
-    });
+  async function readUsage(subject: string, period: string): Promise<number> {
+    const used = await usageBatched({ subject, period });
+    known.saw(subject, period, used);
+    return used;
   }
 
   return {
@@ -86,8 +75,7 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
       const seen = known.recent(subject, period, limit);
       if (seen !== null) return readings.read(remainingOf(seen, limit));
       return readings.ask(async () => {
-        const used = await usageBatched({ subject, period });
-        known.saw(subject, period, used);
+        const used = await readUsage(subject, period);
         // A charge that was stored meanwhile may have been answered first.
         const last = known.recent(subject, period, limit);
         return remainingOf(last === null ? used : last, limit);
@@ -103,7 +91,7 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
         ),
       ),
     lastSeen: ({ subject, period, limit }) => known.recent(subject, period, limit),
-    usage,
+    usage: (subject, period) => readings.ask(() => readUsage(subject, period)),
   };
 }
 
@@ -137,12 +125,8 @@ async function chargeAll(
   const answers: Charge[] = new Array(charges.length);
   for (const groups of roundsOf(charges)) {
     const all = [...groups.values()];
-    const params = [
-      all.map((group) => group.allowance.subject),
-      all.map((group) => group.allowance.period),
-      all.map((group) => group.positions.length),
-      all.map((group) => group.allowance.limit),
-    ];
+    const rows = all.map(({ allowance, positions }) => ({ ...allowance, n: positions.length }));
+    const params = columnsOf(rows, ['subject', 'period', 'n', 'limit']);
     const [columns] = await database.query<ChargedColumns>(CHARGE, params, 'often');
     if (columns?.subjects.length !== all.length) throw new Error('quota: a charge gave no row');
     for (const [row, subject] of columns.subjects.entries()) {

@@ -6,7 +6,7 @@ import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, HOUR_S } from '../../chain/time.ts';
 import { placeOrBeginning } from '../../evidence/measure.ts';
 import { read, unread, weaken } from '../../evidence/reading.ts';
-import { type Why, why } from '../../evidence/reasons.ts';
+import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type { FlagPlace } from '../../ports/integrations.ts';
 import {
@@ -25,13 +25,14 @@ import {
 import type { EstablishedTokens } from '../../ports/rug-model.ts';
 import {
   type ControlContext,
+  columnsOf,
   controlReadings,
   type Database,
   epochSecond,
   onlyRow,
   type Session,
 } from './engine/database.ts';
-import { appendForAll } from './outbox.ts';
+import { appendDispatches } from './outbox.ts';
 
 const PORT = 'rug_flags';
 /** Seconds after a chain's last run from which on its window says nothing of who is missing. */
@@ -63,11 +64,6 @@ const flagRow = launchFlag.omit({ is_listed_token: true }).extend({
   top_evidence: z.string().transform((text) => topEvidence.parse(JSON.parse(text))),
 });
 
-type Kept = {
-  readonly chains: readonly z.output<typeof chainRow>[];
-  readonly flags: readonly z.output<typeof flagRow>[];
-};
-
 /** The table over the control database. `listed` tells which tokens are established by review. */
 export function rugFlagTable(
   database: Database,
@@ -97,8 +93,11 @@ export function rugFlagTable(
         }),
       };
       const window = read(shown, { port: PORT, source: windowSource(shown, source()) });
-      const gaps = gapsOf(kept.value);
-      if (gaps.length > 0) return weaken(window, partial(windowS, gaps));
+      const gaps = gapsOf(chains, flags);
+      if (gaps.length > 0) {
+        const filling = { hours: String(windowS / HOUR_S), gaps: gaps.join('; ') };
+        return weaken(window, why('scoring_partial', filling));
+      }
       // What nobody ever scored is no window, simulated or not.
       return context.simulated && chains.length > 0 ? weaken(window, why('simulated')) : window;
     },
@@ -112,13 +111,11 @@ function windowSource({ chains }: FlagWindow, table: Source): Source {
   return { ...table, name: 'Rug scorer', as_of, kind: 'observation' };
 }
 
-function partial(windowS: number, gaps: readonly string[]): Why {
-  const filling = { hours: String(windowS / HOUR_S), gaps: gaps.join('; ') };
-  return why('scoring_partial', filling);
-}
-
 /** What keeps a window from being whole, in words; none where it is. */
-function gapsOf({ chains, flags }: Kept): string[] {
+function gapsOf(
+  chains: readonly z.output<typeof chainRow>[],
+  flags: readonly z.output<typeof flagRow>[],
+): string[] {
   const unended = chains.length === 0 && flags.length > 0;
   return [
     ...(unended ? ['the first run has not ended'] : []),
@@ -172,20 +169,15 @@ export async function appendFlagEvents(
   if (events.length > FLAG_EVENTS_AT_ONCE_MAX) throw new Error(`${events.length} at once`);
   const counted = await session.query<{ newest: bigint }>(COUNT, [events.length]);
   const before = Number(onlyRow(counted).newest) - events.length;
-  const column = <T>(value: (event: NewFlagEvent) => T): T[] => events.map(value);
+  const rows = events.map((event) =>
+    event.kind === 'flag'
+      ? { ...event, at: event.flagged_at, retracts: null, reason: null }
+      : { ...event, at: event.retracted_at, score: null, evidence: null },
+  );
   await session.query(APPEND, [
     before,
-    column(({ kind }) => kind),
-    column(({ chain }) => chain),
-    column(({ address }) => address),
-    column(({ token }) => token),
-    column((event) => (event.kind === 'flag' ? event.flagged_at : event.retracted_at)),
-    column(({ model_version }) => model_version),
-    column(({ simulated }) => simulated),
-    column((event) => (event.kind === 'flag' ? event.score : null)),
-    column((event) => (event.kind === 'flag' ? event.evidence : null)),
-    column((event) => (event.kind === 'flag' ? null : event.retracts)),
-    column((event) => (event.kind === 'flag' ? null : event.reason)),
+    ...columnsOf(rows, ['kind', 'chain', 'address', 'token', 'at', 'model_version', 'simulated']),
+    ...columnsOf(rows, ['score', 'evidence', 'retracts', 'reason']),
   ]);
   await prune(session);
   return before + 1;
@@ -209,36 +201,23 @@ const AFTER = `
 
 const number = z.coerce.number().int();
 const boundsRow = z.object({ newest: z.nullable(number), oldest: z.nullable(number) });
-const subject = {
+const common = {
   seq: number,
   chain: z.enum(CHAIN_NAMES),
   address: z.string(),
   token: z.string(),
+  model_version: z.string(),
+  simulated: z.boolean(),
+  at: z.int(),
 };
 const eventRow = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('flag'),
-    ...subject,
-    model_version: z.string(),
-    simulated: z.boolean(),
-    at: z.int(),
-    score: z.number(),
-    evidence: z.string(),
-  }),
-  z.object({
-    kind: z.literal('retraction'),
-    ...subject,
-    model_version: z.string(),
-    simulated: z.boolean(),
-    at: z.int(),
-    retracts: number,
-    reason: z.string(),
-  }),
+  z.object({ kind: z.literal('flag'), ...common, score: z.number(), evidence: z.string() }),
+  z.object({ kind: z.literal('retraction'), ...common, retracts: number, reason: z.string() }),
 ]);
 
 /** The log over the control database. */
 export function flagEventLog(database: Database, context: ControlContext): FlagEvents {
-  const { ask } = controlReadings('flag_events', 'The log of flags', context);
+  const { ask, run } = controlReadings('flag_events', 'The log of flags', context);
   return {
     after: (seq) =>
       ask(async () => {
@@ -258,11 +237,7 @@ export function flagEventLog(database: Database, context: ControlContext): FlagE
         return { ...boundsOf(onlyRow(rows.slice(0, 1))), events };
       }),
     bounds: () => ask(async () => boundsOf(onlyRow(await database.query(BOUNDS, [], 'often')))),
-    prune: () =>
-      ask(async () => {
-        await prune(database);
-        return true as const;
-      }),
+    prune: () => run(() => prune(database)),
   };
 }
 
@@ -292,7 +267,7 @@ export function flagsToldTable(database: Database, context: ControlContext): Fla
           const all = dispatches.map((dispatch) =>
             Object.assign({ membership_id: null, kind: 'flag' as const }, dispatch),
           );
-          if (all.length > 0) await appendForAll(session, all);
+          if (all.length > 0) await appendDispatches(session, all);
           return true;
         }),
       ),

@@ -12,6 +12,7 @@ import {
   type Database,
   epoch,
   onlyRow,
+  rowOrNull,
   type Session,
 } from './engine/database.ts';
 
@@ -35,12 +36,9 @@ export function screeningRecordTable(
       ask(() => database.transaction((session) => keepRecord(session, record, recordsMax))),
     find: (membershipId, id) =>
       ask(async () => {
-        const [found] = await database.query<ScreeningRecord>(
-          `select ${WHOLE} from screening_records r
-           where r.id = $1 and r.membership_id = $2 and r.kept_until > control_now()`,
-          [id, membershipId],
-        );
-        return found === undefined ? null : found;
+        const sql = `select ${WHOLE} from screening_records r
+          where r.id = $1 and r.membership_id = $2 and r.kept_until > control_now()`;
+        return rowOrNull(await database.query<ScreeningRecord>(sql, [id, membershipId]));
       }),
     newest: (membershipId) =>
       askList(LISTED_MAX, 'records', (limit) =>

@@ -1,7 +1,13 @@
 // Each look-up asks the table, so that a session that was ended opens nothing at once, everywhere.
 
 import type { BrowserSession, SessionStore } from '../../ports/access.ts';
-import { type ControlContext, controlReadings, type Database, epoch } from './engine/database.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  epoch,
+  rowOrNull,
+} from './engine/database.ts';
 
 const FIND = `select s.id, s.membership_id, ${epoch('s.created_at')}, ${epoch('s.seen_at')},
     ${epoch('s.ended_at')} from sessions s where s.hash = any($1::bytea[])
@@ -9,18 +15,15 @@ const FIND = `select s.id, s.membership_id, ${epoch('s.created_at')}, ${epoch('s
 
 /** The sessions over the control database. */
 export function sessionTable(database: Database, context: ControlContext): SessionStore {
-  const { ask } = controlReadings('sessions', 'The sessions', context);
-  const run = (sql: string, params: (string | number | Uint8Array)[]) =>
-    ask(async () => {
-      await database.query(sql, params);
-      return true as const;
-    });
+  const readings = controlReadings('sessions', 'The sessions', context);
+  const { ask } = readings;
+  const run = (...[sql, params]: Parameters<Database['query']>) =>
+    readings.run(() => database.query(sql, params));
   return {
     find: (secrets, renewedSince) =>
       ask(async () => {
         const hashes = secrets.map(({ hash }) => hash);
-        const [found] = await database.query<BrowserSession>(FIND, [hashes, renewedSince]);
-        return found === undefined ? null : found;
+        return rowOrNull(await database.query<BrowserSession>(FIND, [hashes, renewedSince]));
       }),
     add: ({ id, membership_id, secret, created_at }, dropBefore) =>
       run(

@@ -4,6 +4,7 @@ import {
   controlReadings,
   type Database,
   onlyRow,
+  rowOrNull,
   type Session,
 } from './engine/database.ts';
 
@@ -23,7 +24,7 @@ const USE_LINK = `
 
 /** What signing in rests on, over the control database. */
 export function signInTable(database: Database, context: ControlContext): SignInStore {
-  const { ask } = controlReadings('sign_in', 'Signing in', context);
+  const { ask, run } = controlReadings('sign_in', 'Signing in', context);
   return {
     countTry: (bucket, at, windowS) =>
       ask(async () => {
@@ -31,19 +32,17 @@ export function signInTable(database: Database, context: ControlContext): SignIn
         return onlyRow(rows).tries;
       }),
     forgetTries: (bucket) =>
-      ask(async () => {
-        await database.query('delete from sign_in_tries where bucket = $1', [bucket]);
-        return true as const;
-      }),
+      run(() => database.query('delete from sign_in_tries where bucket = $1', [bucket])),
     codeOf: (membershipId) =>
-      ask(async () => {
-        const [row] = await database.query<SecretHash>(
-          `select c.hash, c.pepper from sign_in_codes c join memberships m using (membership_id)
-           where c.membership_id = $1`,
-          [membershipId],
-        );
-        return row === undefined ? null : row;
-      }),
+      ask(async () =>
+        rowOrNull(
+          await database.query<SecretHash>(
+            `select c.hash, c.pepper from sign_in_codes c join memberships m using (membership_id)
+             where c.membership_id = $1`,
+            [membershipId],
+          ),
+        ),
+      ),
     useLink: ({ id, membership_id, expires_at, at }) =>
       ask(async () => {
         const used = await database.query(USE_LINK, [id, membership_id, expires_at, at]);

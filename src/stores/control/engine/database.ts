@@ -15,16 +15,9 @@ import {
 import { why } from '../../../evidence/reasons.ts';
 import type { Source } from '../../../evidence/source.ts';
 
+type Cell = string | number | bigint | boolean | Date | Uint8Array | null;
 /** A value that a statement may take. An object goes in as JSON text, cast to jsonb there. */
-export type Param =
-  | string
-  | number
-  | bigint
-  | boolean
-  | Date
-  | Uint8Array
-  | null
-  | readonly (string | number | bigint | boolean | Date | Uint8Array | null)[];
+export type Param = Cell | readonly Cell[];
 
 /** How often a statement is run: an engine may keep the plan of one that is asked all the time. */
 type HowOften = 'now and then' | 'often';
@@ -56,6 +49,19 @@ export function timeoutOf(limits: TransactionLimits | undefined): number {
 export function onlyRow<T>([row]: readonly T[]): T {
   if (row === undefined) throw new Error('a statement that gives a row gave none');
   return row;
+}
+
+/** The row of a statement that gives one at most. */
+export function rowOrNull<T>([row]: readonly T[]): T | null {
+  return row === undefined ? null : row;
+}
+
+/** The columns of some rows, each as a parameter for `unnest`. */
+export function columnsOf<Name extends string>(
+  rows: readonly { readonly [name in Name]: Cell }[],
+  names: readonly Name[],
+): Param[] {
+  return names.map((name) => rows.map((row) => row[name]));
 }
 
 /** A column of a time, selected as Unix seconds under its own name or another. */
@@ -187,14 +193,18 @@ export async function transact<T>(
   }
 
   await session.script('begin');
-  const clock = deadline(timeoutMs);
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<never>((_, reject) => {
+    const late = () => reject(new StoreUnavailable('a transaction took too long', '25P03'));
+    timer = setTimeout(late, timeoutMs);
+  });
   try {
     const result = await Promise.race([
       work({
         query: (sql, params) => inside(() => session.query(sql, params)),
         script: (sql) => inside(() => session.script(sql)),
       }),
-      clock.passed,
+      passed,
     ]);
     await inside(() => session.script('commit'));
     return result;
@@ -204,19 +214,8 @@ export async function transact<T>(
     throw error;
   } finally {
     open = false;
-    clock.stop();
+    clearTimeout(timer);
   }
-}
-
-function deadline(timeoutMs: number): { passed: Promise<never>; stop: () => void } {
-  let timer: NodeJS.Timeout | undefined;
-  const passed = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new StoreUnavailable('a transaction took too long', '25P03')),
-      timeoutMs,
-    );
-  });
-  return { passed, stop: () => clearTimeout(timer) };
 }
 
 // A batch starts with the event-loop tick after the one before it has ended; what comes
@@ -303,6 +302,8 @@ export type ControlReadings<P extends string> = {
   readonly read: <T>(value: T) => Read<T, P>;
   /** Runs a question. A failure of the store becomes unread; anything else is thrown on. */
   readonly ask: <T>(question: () => Promise<T>) => Promise<Reading<T, P>>;
+  /** Runs what gives nothing back. */
+  readonly run: (work: () => Promise<unknown>) => Promise<Reading<true, P>>;
   /** Asks for a list of one row more than `rowsMax` at most: with that row it is a part. */
   readonly askList: <T>(
     rowsMax: number,
@@ -341,6 +342,11 @@ export function controlReadings<P extends string>(
     silent,
     source,
     ask,
+    run: (work) =>
+      ask(async () => {
+        await work();
+        return true as const;
+      }),
     askList: async <T>(
       rowsMax: number,
       list: string,

@@ -127,7 +127,11 @@ async function run<T extends object>(
   } catch (error) {
     const known = knownFault(error);
     // Whatever the server did not refuse by itself leaves the connection in an unknown state.
-    if (known instanceof StoreUnavailable && !fromServer(error)) client.broken = true;
+    if (
+      known instanceof StoreUnavailable &&
+      !(error instanceof Error && 'severity' in error && error.severity !== 'FATAL')
+    )
+      client.broken = true;
     throw known;
   }
 }
@@ -140,10 +144,6 @@ function driverParam(param: Param): unknown {
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;
-}
-
-function fromServer(error: unknown): boolean {
-  return error instanceof Error && 'severity' in error && error.severity !== 'FATAL';
 }
 
 /** Our own words for what a driver says: its messages can name hosts, users and databases. */

@@ -9,7 +9,7 @@ import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
 import type { Bus, BusPort, HeldStreams, HeldTogether } from '../../ports/streams.ts';
-import { type Database, StoreUnavailable } from '../control/engine/database.ts';
+import { columnsOf, type Database, onlyRow, StoreUnavailable } from '../control/engine/database.ts';
 
 /** The control store, and the URL of its server, for the connection that listens. */
 export type PostgresBusOptions = {
@@ -78,14 +78,8 @@ export function postgresBus({ database, url, onFault }: PostgresBusOptions): Bus
     const all = [...held.values()];
     if (all.length === 0) return;
     turn += 1;
-    await database.query(TELL, [
-      process,
-      all.map(({ holder }) => holder),
-      all.map(({ tier }) => tier),
-      all.map(({ own }) => own),
-      turn,
-      HELD_MS,
-    ]);
+    const columns = columnsOf(all, ['holder', 'tier', 'own']);
+    await database.query(TELL, [process, ...columns, turn, HELD_MS]);
   };
   // A server that comes back may know nothing.
   const connection = listenOn(url, {
@@ -184,12 +178,6 @@ function listenOn(url: string, { onReady, onCall, onFault }: Ears) {
       await newest.end().catch(() => undefined);
     },
   };
-}
-
-function onlyRow<T>(rows: readonly T[]): T {
-  const [row] = rows;
-  if (row === undefined) throw new Error('the bus answered no row');
-  return row;
 }
 
 function silent(fault: string) {

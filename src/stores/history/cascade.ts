@@ -128,28 +128,25 @@ function joinAnswers(held: Answer | undefined, live: Answer): Answer {
   if (held instanceof Unread) return weaken(live, held.why);
   return map(all([held, live]), ([warehouse, onchain]) => {
     if (warehouse === undefined || onchain === undefined) throw new Error('cascade: two readings');
-    return together(warehouse, onchain);
-  });
-}
 
-function together(held: Neighbourhood, live: Neighbourhood): Neighbourhood {
-  const byPeer = new Map<string, Counterparty[]>();
-  for (const one of [...held.counterparties, ...live.counterparties]) {
-    collect(byPeer, one.address, one);
-  }
-  const counterparties = [...byPeer].map(([address, known]) => {
-    const told = eachOnce(known.map(({ transfers }) => transfers));
-    const transfers = told.sort((x, y) => y.at - x.at);
-    const counts = known.map(({ transfer_count }) => transfer_count);
-    return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
+    const byPeer = new Map<string, Counterparty[]>();
+    for (const one of [...warehouse.counterparties, ...onchain.counterparties]) {
+      collect(byPeer, one.address, one);
+    }
+    const counterparties = [...byPeer].map(([address, known]) => {
+      const told = eachOnce(known.map(({ transfers }) => transfers));
+      const transfers = told.sort((x, y) => y.at - x.at);
+      const counts = known.map(({ transfer_count }) => transfer_count);
+      return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
+    });
+    return {
+      address: warehouse.address,
+      degree: Math.max(warehouse.degree, onchain.degree, counterparties.length),
+      counterparties,
+      coverage: [...warehouse.coverage, ...onchain.coverage],
+      provenance: 'onchain',
+    };
   });
-  return {
-    address: held.address,
-    degree: Math.max(held.degree, live.degree, counterparties.length),
-    counterparties,
-    coverage: [...held.coverage, ...live.coverage],
-    provenance: 'onchain',
-  };
 }
 
 /**

@@ -17,11 +17,9 @@ import {
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type CounterpartyRing,
-  type CounterpartyRingPort,
   type CoverageGap,
   type CoverageRange,
   type CoveredNeighbourhood,
-  type HeldRing,
   type HistoryTransfer,
   type LackingList,
   type ListedHistories,
@@ -31,7 +29,6 @@ import {
   type RawHistory,
   type RawHistoryPort,
   type RawRing,
-  type RawRingPort,
   type RingCoverage,
   type RingGap,
   type RingLack,
@@ -166,22 +163,14 @@ export function coveredRing(raw: RawRing, tip: FreshTip): CounterpartyRing {
   return {
     meet: async (asked) => {
       const reading = await raw.meet(asked);
-      return coveredBlocks(reading, asked, gapsOf);
+      const told = map(reading, ({ meetings, coverage }): MetRing => {
+        return { meetings, ...gapsOf(coverage, asked) };
+      });
+      const gaps = rowsSeen(map(told, (one) => one.gaps));
+      if (gaps === null || gaps.length === 0) return mintAs(RING_PORT, told);
+      return mintAs(RING_PORT, weaken(told, why('ring_partial', { gaps: ringGapsText(gaps) })));
     },
   };
-}
-
-function coveredBlocks(
-  reading: Partly<HeldRing, RawRingPort>,
-  asked: RingRequest,
-  gapsOf: GapsOf,
-): Partly<MetRing, CounterpartyRingPort> {
-  const told = map(reading, ({ meetings, coverage }): MetRing => {
-    return { meetings, ...gapsOf(coverage, asked) };
-  });
-  const gaps = rowsSeen(map(told, (one) => one.gaps));
-  if (gaps === null || gaps.length === 0) return mintAs(RING_PORT, told);
-  return mintAs(RING_PORT, weaken(told, why('ring_partial', { gaps: ringGapsText(gaps) })));
 }
 
 type Gaps = Pick<MetRing, 'gaps' | 'nft_gapped'>;

@@ -5,7 +5,7 @@ import { all, basis, map, type Reading, Unread } from '../../evidence/reading.ts
 import type { ImportOrigin } from '../../evidence/source.ts';
 import type { KeptLists, ListedHistories, RawHistoryPort, ReadSlice } from '../../ports/history.ts';
 
-import type { Facts, TransferStore, TransferStorePort } from '../../ports/indexing.ts';
+import type { TransferStore, TransferStorePort } from '../../ports/indexing.ts';
 import { eachOnce } from './cascade.ts';
 import { factOf, isNamed, tokensIn } from './live-facts.ts';
 
@@ -29,7 +29,19 @@ export function keptLists({ lists, store, origin, now }: KeptOptions): KeptLists
     },
     keep: async (slices): Promise<Reading<true, TransferStorePort>> => {
       const read_at = now();
-      const facts = factsOf(slices);
+      // A transfer between two listed addresses is in the lists of both. A transaction to oneself
+      // moves nothing to anyone, but it tells who signed.
+      const told = eachOnce(slices.map(({ slice }) => slice.transfers.filter(isNamed)));
+      const facts = {
+        transfers: told.filter(({ from, to }) => from !== to).map(factOf),
+        creations: [],
+        blocks: [],
+        transactions: told.flatMap(({ kind, chain, tx, block, initiator, success }) =>
+          kind === 'native' && initiator !== null
+            ? [{ chain, tx_hash: tx, block, initiator, success }]
+            : [],
+        ),
+      };
       const from = { source: 'explorers', origin, import_id: 'ring' };
       const appended = await store.appendImported(facts, from);
       if (appended instanceof Unread) return appended;
@@ -49,21 +61,3 @@ export function keptLists({ lists, store, origin, now }: KeptOptions): KeptLists
 
 /** An explorer tells names and no markets: they stand behind whatever was read of a token. */
 const UNDATED = 0;
-
-/**
- * The facts of some slices: a transfer between two listed addresses is in the lists of both. A
- * transaction to oneself moves nothing to anyone, but it tells who signed.
- */
-function factsOf(slices: readonly ReadSlice[]): Facts {
-  const told = eachOnce(slices.map(({ slice }) => slice.transfers.filter(isNamed)));
-  return {
-    transfers: told.filter(({ from, to }) => from !== to).map(factOf),
-    creations: [],
-    blocks: [],
-    transactions: told.flatMap(({ kind, chain, tx, block, initiator, success }) =>
-      kind === 'native' && initiator !== null
-        ? [{ chain, tx_hash: tx, block, initiator, success }]
-        : [],
-    ),
-  };
-}

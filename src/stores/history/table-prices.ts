@@ -40,18 +40,27 @@ export function tablePrices(options: TablePricesOptions): Prices {
   const { table, source, now } = options;
   let asksAgain = false;
 
+  const asTable = (told: Answer) => map(told, (rows) => rows.map(asHeld));
+
+  async function keep(told: Answer): Promise<void> {
+    const rows = rowsSeen(told);
+    if (rows === null) return;
+    const read_at = now();
+    const priced = rows.flatMap(({ ask, price }): ReadPrice[] =>
+      price === null ? [] : [{ ask, price, read_at }],
+    );
+    if (priced.length === 0) return;
+    const kept = await table.keep(priced);
+    if (kept instanceof Unread) options.onUnkept(kept.why.reason);
+  }
+
   /** Asks again for old prices, one batch at a time; whoever comes meanwhile does not wait. */
   function refresh(asks: readonly PriceAsk[]): void {
     if (source === null || asks.length === 0 || asksAgain) return;
     asksAgain = true;
     void source
       .historical(asks, AbortSignal.timeout(AGAIN_TIMEOUT_MS))
-      .then((told) =>
-        keep(
-          map(told, (rows) => rows.map(asHeld)),
-          options,
-        ),
-      )
+      .then((told) => keep(asTable(told)))
       .catch((fault: unknown) => options.onUnkept(String(fault)))
       .finally(() => {
         asksAgain = false;
@@ -70,9 +79,8 @@ export function tablePrices(options: TablePricesOptions): Prices {
       const missing = asks.filter((ask) => !known.has(priceName(ask)));
       if (missing.length === 0) return had;
       if (source === null) return map(some([had, unread('prices', NO_SOURCE)]), flat);
-      const told = map(await source.historical(missing, signal), (rows) => rows.map(asHeld));
-      const unkept = (fault: unknown) => options.onUnkept(String(fault));
-      void keep(told, options).catch(unkept);
+      const told = asTable(await source.historical(missing, signal));
+      void keep(told).catch((fault: unknown) => options.onUnkept(String(fault)));
       return map(some([had, told]), flat);
     },
     markets: async (coins, signal) =>
@@ -93,16 +101,4 @@ function asHeld({ ask, price }: Priced): Priced {
   const usd = parseDecimal(`${whole}.${textOrEmpty(fraction).slice(0, FRACTION_DIGITS_MAX)}0`);
   const fits = textOrEmpty(whole).length <= WHOLE_DIGITS_MAX;
   return { ask, price: usd === null || usd === '0' || !fits ? null : { ...price, usd } };
-}
-
-async function keep(told: Answer, { table, now, onUnkept }: TablePricesOptions): Promise<void> {
-  const rows = rowsSeen(told);
-  if (rows === null) return;
-  const read_at = now();
-  const priced = rows.flatMap(({ ask, price }): ReadPrice[] =>
-    price === null ? [] : [{ ask, price, read_at }],
-  );
-  if (priced.length === 0) return;
-  const kept = await table.keep(priced);
-  if (kept instanceof Unread) onUnkept(kept.why.reason);
 }

@@ -35,15 +35,11 @@ export type HeldOptions<Row extends StoredRow, P extends string, Answer> = {
 };
 
 /** A table kept ready, and asked. */
-export type HeldTable<P extends string, Answer> = TableLookUp<P, Answer> & {
-  /** Asks the store once; never throws for an upstream failure. */
-  readonly poll: () => Promise<void>;
-  /** Loads, then polls until stopped. */
-  readonly start: () => Promise<void>;
-  readonly stop: () => void;
-  /** The imports whose rows are served. */
-  readonly imports: () => readonly TableImport[];
-};
+export type HeldTable<P extends string, Answer> = TableLookUp<P, Answer> &
+  Polling & {
+    /** The imports whose rows are served. */
+    readonly imports: () => readonly TableImport[];
+  };
 
 /** The imports in force of a table that has any, oldest first. */
 type Imports = readonly [TableImport, ...TableImport[]];
@@ -74,30 +70,47 @@ export function heldTable<Row extends StoredRow, P extends string, Answer>(
     of: null,
     held: silent(table, 'it has not been loaded yet'),
   };
-  let polling: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let stopped = false;
+  const ask = async () => {
+    state = await pollStore(options, state);
+  };
+  return {
+    lookUp: (addresses) => lookUp(table, store, state.held, addresses),
+    ...polling(ask, pollMs, onBug),
+    imports: () => ('imports' in state.held ? state.held.imports : NONE_SERVED),
+  };
+}
 
+/** What polls: whoever polls while it does waits for the same answer. */
+export type Polling = {
+  readonly poll: () => Promise<void>;
+  /** Polls, then again and again until stopped. */
+  readonly start: () => Promise<void>;
+  readonly stop: () => void;
+};
+
+/** Polls one at a time. A bug in a poll that nobody waits for ends the process without `onBug`. */
+export function polling(
+  ask: () => Promise<void>,
+  pollMs: number,
+  onBug?: (error: unknown) => void,
+): Polling {
+  let asking: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
   const poll = (): Promise<void> => {
-    if (polling === null) {
-      polling = pollStore(options, state)
-        .then((next) => {
-          state = next;
-        })
-        .finally(() => {
-          polling = null;
-        });
+    if (asking === null) {
+      asking = ask().finally(() => {
+        asking = null;
+      });
     }
-    return polling;
+    return asking;
   };
   const next = (): void => {
     if (stopped) return;
     const pollOnce = () => (onBug === undefined ? poll() : poll().catch(onBug));
-    timer = setTimeout(() => void pollOnce().then(next), pollMs);
-    timer.unref();
+    timer = setTimeout(() => void pollOnce().then(next), pollMs).unref();
   };
   return {
-    lookUp: (addresses) => lookUp(table, store, state.held, addresses),
     poll,
     start: async () => {
       await poll();
@@ -105,9 +118,8 @@ export function heldTable<Row extends StoredRow, P extends string, Answer>(
     },
     stop: () => {
       stopped = true;
-      if (timer !== null) clearTimeout(timer);
+      clearTimeout(timer);
     },
-    imports: () => ('imports' in state.held ? state.held.imports : NONE_SERVED),
   };
 }
 
@@ -151,13 +163,14 @@ async function pollStore<Row extends StoredRow, P extends string, Answer>(
     return { of: null, held: unimported === undefined ? { why: never } : { unimported } };
   }
   const imports: Imports = [first, ...more];
-  if (before.of !== null && sameImports(before.of, imports)) return before;
+  if (
+    before.of !== null &&
+    before.of.length === imports.length &&
+    before.of.every(({ id }, i) => id === imports[i]?.id)
+  )
+    return before;
   const held = await load(table, store, imports);
   return 'why' in held ? unreadable(held.why) : { of: imports, held };
-}
-
-function sameImports(before: Imports, after: Imports): boolean {
-  return before.length === after.length && before.every(({ id }, i) => id === after[i]?.id);
 }
 
 async function load<Row extends StoredRow, P extends string, Answer>(
@@ -215,27 +228,25 @@ function silent({ what }: { readonly what: string }, fault: string): { readonly 
 // It polls how far the collection has read and weakens every reading of the corpus while that is
 // too long ago. While the store is silent what was last read of it goes on counting.
 
-type Options = {
+/** A corpus that carries no negative while its collection has fallen behind. */
+export type CollectedCorpus = LaunchCorpus & Polling;
+
+/** Watches how old the collection behind a corpus is; nothing is asked before `start` or `poll`. */
+export function collectedCorpus({
+  corpus,
+  reachedAt,
+  now,
+  pollMs,
+  onBug,
+}: {
   readonly corpus: LaunchCorpus;
   readonly reachedAt: ReachedAt;
   readonly now: () => number;
   readonly pollMs: number;
   readonly onBug: (error: unknown) => void;
-};
-
-/** A corpus that carries no negative while its collection has fallen behind. */
-export type CollectedCorpus = LaunchCorpus & {
-  readonly poll: () => Promise<void>;
-  readonly start: () => Promise<void>;
-  readonly stop: () => void;
-};
-
-/** Watches how old the collection behind a corpus is; nothing is asked before `start` or `poll`. */
-export function collectedCorpus(options: Options): CollectedCorpus {
-  const { corpus, reachedAt, now, pollMs, onBug } = options;
+}): CollectedCorpus {
   let reached: number | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  const poll = async (): Promise<void> => {
+  const ask = async (): Promise<void> => {
     const reading = await reachedAt();
     if (reading instanceof Read) reached = reading.value;
   };
@@ -245,12 +256,6 @@ export function collectedCorpus(options: Options): CollectedCorpus {
       const stale = staleness(reached, now());
       return stale === null ? reading : weaken(reading, stale);
     },
-    poll,
-    start: async () => {
-      await poll();
-      timer = setInterval(() => void poll().catch(onBug), pollMs);
-      timer.unref();
-    },
-    stop: () => clearInterval(timer),
+    ...polling(ask, pollMs, onBug),
   };
 }

@@ -48,6 +48,7 @@ import type {
   Versions,
 } from '../../ports/screening.ts';
 import type { TableImport } from '../../ports/tables.ts';
+import { type Polling, polling } from './held-table.ts';
 
 const PORT = 'sanctions_list';
 /** How often the store is asked; a new list is in use after at most this and one loading. */
@@ -68,13 +69,8 @@ type SnapshotOptions = ListRules & {
 };
 
 /** A list served from memory. */
-export type Snapshot = {
+export type Snapshot = Polling & {
   readonly list: SanctionsList;
-  /** Asks the store once; never throws for an upstream failure. */
-  readonly poll: () => Promise<void>;
-  /** Loads, then polls until stopped. */
-  readonly start: () => Promise<void>;
-  readonly stop: () => void;
   /** What is loaded; `null` before the first load. */
   readonly loaded: () => HeldPublication | null;
   /** What stands at this second by the store's clock, for metrics; `null` before the first load. */
@@ -101,26 +97,13 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
   let state: State = { kind: 'unasked' };
   let heard: Heard | null = null;
   let standing: { readonly at: number; readonly of: Standing } | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let stopped = false;
-  let polling: Promise<void> | null = null;
 
-  const set = (next: State): void => {
-    state = next;
-    standing = null;
+  const hear = (at: number): void => {
+    heard = { store: at, now: now(), ticks: ticks() };
   };
-  const poll = (): Promise<void> => {
-    if (polling === null) {
-      const hear = (at: number): void => {
-        heard = { store: at, now: now(), ticks: ticks() };
-      };
-      polling = pollStore(store, state, { hear, onFault: options.onFault })
-        .then(set)
-        .finally(() => {
-          polling = null;
-        });
-    }
-    return polling;
+  const ask = async (): Promise<void> => {
+    state = await pollStore(store, state, hear, options.onFault);
+    standing = null;
   };
   const storeNow = () => storeTime(heard, now(), ticks());
   const standingNow = ({ publication, superseded }: LoadedList): Standing => {
@@ -130,11 +113,6 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
     }
     return standing.of;
   };
-  const next = (): void => {
-    if (stopped) return;
-    timer = setTimeout(() => void poll().catch(options.onBug).then(next), options.pollMs).unref();
-  };
-
   return {
     list: {
       lookUp: async (addresses) =>
@@ -147,15 +125,7 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
           : notLoaded(state),
       lookUpOn: (on, addresses) => answerForDay(store, options, on, addresses),
     },
-    poll,
-    start: async () => {
-      await poll();
-      next();
-    },
-    stop: () => {
-      stopped = true;
-      if (timer !== null) clearTimeout(timer);
-    },
+    ...polling(ask, options.pollMs, options.onBug),
     loaded: () => (state.kind === 'loaded' ? state.list.publication : null),
     watched: () => {
       if (state.kind !== 'loaded') return null;
@@ -179,17 +149,15 @@ function notLoaded(state: Exclude<State, { kind: 'loaded' }>): Reading<never, Sa
   return neverLoaded(state.kind === 'never' ? state.newest : null);
 }
 
-type Hearing = {
-  /** Told the store's clock. */
-  readonly hear: (now: number) => void;
-  readonly onFault: (fault: Why) => void;
-};
-
-/** The state after asking the store once. A loaded list is only ever replaced by another one. */
+/**
+ * The state after asking the store once, whose clock `hear` is told. A loaded list is only ever
+ * replaced by another one.
+ */
 async function pollStore(
   store: PublicationStore,
   before: State,
-  { hear, onFault }: Hearing,
+  hear: (now: number) => void,
+  onFault: (fault: Why) => void,
 ): Promise<State> {
   const silent = (fault: Why): State => {
     onFault(fault);
@@ -241,13 +209,9 @@ async function answerForDay(
   const rows = await store.entriesUnder(ids, [...new Set(addresses.map(matchKey))]);
   if (!(rows instanceof Read)) return unread(PORT, rows.why);
   if (around.covering === null) return dayNotCovered(on, around, inBoth(around, rows.value));
-  return answerOn(around.covering, rules, byKey(rows.value));
-}
-
-function byKey(rows: readonly KeyedEntry[]): ReadonlyMap<string, readonly ListEntry[]> {
   const found = new Map<string, ListEntry[]>();
-  for (const { match_key, entry } of rows) collect(found, match_key, entry);
-  return found;
+  for (const { match_key, entry } of rows.value) collect(found, match_key, entry);
+  return answerOn(around.covering, rules, found);
 }
 
 /** The addresses that stand in both neighbours, as the earlier one prints them. */
@@ -363,12 +327,10 @@ function sourceOf(publication: Dated, rules: ListRules): Source {
 
 /** No list was ever loaded here: the newest refused file is named, if there was one. */
 export function neverLoaded(newest: HeldRefusal | null): Reading<never, SanctionsListPort> {
-  const detail = newest === null ? '' : ` (${refusedText(newest)})`;
+  if (newest === null) return unread(PORT, why('list_never_loaded', { detail: '' }));
+  const { source_url, code, reason } = newest;
+  const detail = ` (the newest file, from ${source_url}, was refused as ${code}: ${reason})`;
   return unread(PORT, why('list_never_loaded', { detail }));
-}
-
-function refusedText({ source_url, code, reason }: HeldRefusal): string {
-  return `the newest file, from ${source_url}, was refused as ${code}: ${reason}`;
 }
 
 /** The publications around a day. */
@@ -382,8 +344,8 @@ export type AroundDay = {
 
 /** Places a day (`YYYY-MM-DD`) among the publications held, which are in order, newest first. */
 export function aroundDay(held: readonly HeldPublication[], on: string): AroundDay {
-  const before = orNull(held.find(({ published }) => published <= on));
-  const after = orNull(held.findLast(({ published }) => published > on));
+  const before = held.find(({ published }) => published <= on) ?? null;
+  const after = held.findLast(({ published }) => published > on) ?? null;
   const covers = before !== null && isNewestAfter(before, endOfWashingtonDay(on));
   return { covering: covers ? before : null, before, after };
 }
@@ -393,10 +355,6 @@ function isNewestAfter({ checked_at, checked_by }: HeldPublication, time: number
   return checked_by !== 'own_date' && checked_at >= time;
 }
 
-function orNull<T>(found: T | undefined): T | null {
-  return found === undefined ? null : found;
-}
-
 /** No held publication answers for the day: both neighbours are named, and a listing in both. */
 export function dayNotCovered(
   on: string,
@@ -404,15 +362,8 @@ export function dayNotCovered(
   inBoth: readonly string[],
 ): Reading<never, SanctionsListPort> {
   const both = inBoth.length === 0 ? '' : ` Listed in both: ${inBoth.join(', ')}.`;
-  return unread(
-    PORT,
-    why('list_date_not_covered', {
-      on,
-      before: publicationText(before),
-      after: publicationText(after),
-      both,
-    }),
-  );
+  const around = { before: publicationText(before), after: publicationText(after) };
+  return unread(PORT, why('list_date_not_covered', { on, ...around, both }));
 }
 
 function publicationText(publication: HeldPublication | null): string {
@@ -588,18 +539,20 @@ export function listOfFile(
 
 const VERSIONS_PORT = 'served_versions';
 
-type Options = {
+/** The versions that a process answers from. `imports` are those whose rows are served. */
+export function servedVersions({
+  list,
+  store,
+  imports,
+  simulated,
+  now,
+}: {
   readonly list: SanctionsList;
   readonly store: Pick<PublicationStore, 'held' | 'entries'>;
-  /** The imports whose rows are served. */
   readonly imports: () => readonly TableImport[];
   readonly simulated: boolean;
   readonly now: () => number;
-};
-
-/** The versions that a process answers from. */
-export function servedVersions(options: Options): ServedVersions {
-  const { list, store, imports, simulated, now } = options;
+}): ServedVersions {
   const mint = <T>(value: T): Reading<T, ServedVersionsPort> => {
     const as_of = now();
     const source = { name: 'Control store', url: 'control-store:', as_of, simulated } as const;
@@ -637,11 +590,9 @@ function versionOf(looked: Partly<ListLookUp, SanctionsListPort>, simulated: boo
   return { read: false, why: cut };
 }
 
-type ReadVersion = Extract<ListVersion, { read: true }>;
-
 /** The rows of a publication, as the list stood then: a day that is named is that of the rows. */
 function listAt(
-  { facts, cut, simulated }: ReadVersion,
+  { facts, cut, simulated }: Extract<ListVersion, { read: true }>,
   entries: readonly ListEntry[],
 ): SanctionsList {
   const table = tableOf(entries);

@@ -10,7 +10,7 @@ import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { launchOf, walkOf } from '../testing/deployer-worlds.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
-import { deployerShown } from './deployer-page.ts';
+import { deployerShown } from './deployer-pages.ts';
 
 const FACTS = { simulated: false, version: '0', links: [] };
 const MAKER = evm('maker');

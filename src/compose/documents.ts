@@ -10,14 +10,18 @@ import { plainRoute } from '../contract/route.ts';
 import type { AnyRoute } from '../contract/stream.ts';
 import { textOrEmpty } from '../evidence/measure.ts';
 import { guidePage, renderMarkdown } from '../pages/guide.tsx';
-import { homePage } from '../pages/home.tsx';
+import { type AddressExample, homePage } from '../pages/home.tsx';
 import type { PageFacts } from '../pages/layout.tsx';
-
 import { operationPage, referencePage } from '../pages/reference.tsx';
 import { STYLE } from '../pages/style.ts';
 import type { AnyHandler, Mounted } from '../transport/answer.ts';
 import type { Meters } from '../transport/metrics.ts';
-import { SIMULATED_EXAMPLES } from './examples.ts';
+import { SANDBOX_SCORED } from '../world/account-state.ts';
+import { SANDBOX_WALLETS } from '../world/chain-data.ts';
+import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
+import { SANDBOX_DEPLOYERS } from '../world/deployers.ts';
+import { SANDBOX_LABELLED } from '../world/labels.ts';
+import { SANDBOX_PARTY } from '../world/listed-parties.ts';
 import type { AnyFeature, Page } from './feature.ts';
 import { type DatedSource, freshnessOf } from './freshness.ts';
 import { type Guide, guideLink, servedGuides } from './guides.ts';
@@ -270,3 +274,18 @@ export function isOpsToken(authorization: string | undefined, token: string): bo
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(textOrEmpty(authorization)), digest(`Bearer ${token}`));
 }
+
+/** One address for each kind of answer; docs/guides/simulated-world.md has all of them. */
+export const SIMULATED_EXAMPLES: readonly AddressExample[] = [
+  ...SANDBOX_PARTY.addresses
+    .slice(0, 1)
+    .map(({ address }) => ({ address, says: 'On the sanctions list' })),
+  { address: SANDBOX_WALLETS.twoHops, says: 'Two hops from a listed address' },
+  { address: SANDBOX_SCORED.scored, says: 'Several findings' },
+  { address: SANDBOX_WALLETS.customer, says: 'Tied to other addresses' },
+  { address: SANDBOX_WALLETS.bridged, says: 'Sent money over bridges' },
+  { address: SANDBOX_LABELLED.hot, says: 'A wallet of an exchange' },
+  { address: SANDBOX_DEPLOYERS.mixed, says: 'Launched tokens on Ethereum' },
+  { address: SANDBOX_LAUNCHERS.flagged, says: 'Launched tokens on Solana' },
+  { address: SANDBOX_WALLETS.hub, says: 'A hub that nobody walks past' },
+];

@@ -134,15 +134,6 @@ async function follow({ id, chain, from_block, epoch }: Following, signal: Abort
   say({ say: 'end', id, end } as Report);
 }
 
-function open(told: Opening): void {
-  opening = told;
-  if (told.proxy !== null) goThrough(new URL(told.proxy));
-  for (const [chain, url] of Object.entries(told.nodes)) {
-    const client = { url: new URL(url), headers: {}, limits: RPC_LIMITS, sleep: pause };
-    nodes.set(chain, jsonRpc(client));
-  }
-}
-
 function refusalOf({ unavailable, query }: Extract<FollowerOrder, { do: 'refuse' }>): Error {
   if (query !== null) return new WarehouseQueryError(query.code, query.reason, '');
   return unavailable === null
@@ -152,8 +143,14 @@ function refusalOf({ unavailable, query }: Extract<FollowerOrder, { do: 'refuse'
 
 function obey(head: unknown, body: Buffer): void {
   const told = followerOrder.parse(head);
-  if (told.do === 'open') open(told);
-  else if (told.do === 'stop') stops.get(told.id)?.abort();
+  if (told.do === 'open') {
+    opening = told;
+    if (told.proxy !== null) goThrough(new URL(told.proxy));
+    for (const [chain, url] of Object.entries(told.nodes)) {
+      const client = { url: new URL(url), headers: {}, limits: RPC_LIMITS, sleep: pause };
+      nodes.set(chain, jsonRpc(client));
+    }
+  } else if (told.do === 'stop') stops.get(told.id)?.abort();
   else if (told.do === 'follow') {
     const stop = new AbortController();
     stops.set(told.id, stop);

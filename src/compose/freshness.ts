@@ -37,7 +37,15 @@ export function datedSources(
     const { freshness, ...shown } = facts;
     if (freshness.kind === 'shown_with') return [];
     if (freshness.kind === 'per_answer') {
-      return { facts: shown, age: async () => perAnswer(freshness.absence(outside)) };
+      return {
+        facts: shown,
+        age: async () => {
+          const absence = freshness.absence(outside);
+          const state = absence === null ? 'per_answer' : 'never_loaded';
+          const reason = absence === null ? 'Each answer has a date of its own.' : absence;
+          return { state, as_of: null, published: null, age_s: null, max_age_s: null, reason };
+        },
+      };
     }
     const age = async () => {
       const reading = await inTime(freshness.ask(port), facts.title);
@@ -70,12 +78,6 @@ async function inTime(
   const first = await Promise.race([asked, late]);
   clearTimeout(timer);
   return first;
-}
-
-function perAnswer(absence: string | null): SourceFreshness {
-  const state = absence === null ? 'per_answer' : 'never_loaded';
-  const reason = absence === null ? 'Each answer has a date of its own.' : absence;
-  return { state, as_of: null, published: null, age_s: null, max_age_s: null, reason };
 }
 
 function ageOf(reading: Partly<string | null, never>, max_age_s: number | null): SourceFreshness {

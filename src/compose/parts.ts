@@ -6,6 +6,7 @@ import type { Sessions } from '../access/session.ts';
 import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { listOrNone } from '../evidence/measure.ts';
+import { Part, Read } from '../evidence/reading.ts';
 import { access, members } from '../features/access/feature.ts';
 
 import type { RingHealth } from '../features/health/health.route.tsx';
@@ -20,7 +21,6 @@ import type { Bus } from '../ports/streams.ts';
 import { goThrough } from '../sources/http/outbound-call.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
-import { openBus } from './bus.ts';
 import { doctorServices } from './checks.ts';
 import type { Closings } from './closings.ts';
 import { bindCommand } from './commands.ts';
@@ -29,9 +29,8 @@ import type { AnyFeature, Base, Job, Members, Opened, PortFacts } from './featur
 import { type DatedSource, datedSources, type Handed } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
-import { meterPort } from './metered.ts';
 import type { Outside } from './outside.ts';
-import type { Stores } from './stores.ts';
+import { openBus, type Stores } from './stores.ts';
 
 /** Everything that rests on the opened stores. */
 export type ProcessParts = {
@@ -78,7 +77,17 @@ export async function startParts(
   const bus = openBus(config, database, log);
   opened.add('bus', bus.close);
   const base = { config, outside, log, database, warehouse, secrets, bus, context };
-  const features = openAll(base, opened);
+  // In the order of the list, each on those that it rests on.
+  const features = new Map<AnyFeature, Opened>();
+  const of = lookUpIn(features);
+  for (const feature of FEATURES as readonly AnyFeature[]) {
+    const rests = Object.entries(feature.rests).map(([name, one]) => [name, of(one)] as const);
+    // The declaration checked that these are what the feature opens on.
+    const open = feature.open as (base: Base, rests: object) => Opened;
+    const one = open(base, Object.fromEntries(rests));
+    features.set(feature, one);
+    if (one.close !== undefined) opened.add(feature.name, one.close);
+  }
   // All have ended before anything is closed: what starts late would stay open.
   const started = await Promise.allSettled([...features.values()].map((one) => one.start?.()));
   for (const one of started) if (one.status === 'rejected') throw one.reason;
@@ -93,7 +102,13 @@ function composeParts(
 ): ProcessParts {
   const of = lookUpIn(opened);
   const all = [...opened.values()];
-  const handed = [...opened].flatMap(([feature, { ports }]) => portsHandedBy(feature, ports));
+  const handed = [...opened].flatMap(([feature, { ports }]) =>
+    Object.entries(feature.ports).map(([key, facts]) => {
+      const port: unknown = Reflect.get(ports, key);
+      if (typeof port !== 'object' || port === null) throw new Error(`${feature.name}: no ${key}`);
+      return { key, facts: facts as PortFacts<object>, port };
+    }),
+  );
   const meters = createMeters(all.flatMap(({ gauges }) => listOrNone(gauges)));
   const sources = datedSources(handed, config, outside);
   const checks: StoreCheck[] = [
@@ -128,21 +143,6 @@ function composeParts(
 
 type OpenedFeatures = ReadonlyMap<AnyFeature, Opened>;
 
-/** Opens the features in the order of the list, each on those that it rests on. */
-function openAll(base: Base, closing: Closings): OpenedFeatures {
-  const opened = new Map<AnyFeature, Opened>();
-  const of = lookUpIn(opened);
-  for (const feature of FEATURES as readonly AnyFeature[]) {
-    const rests = Object.entries(feature.rests).map(([name, one]) => [name, of(one)] as const);
-    // The declaration checked that these are what the feature opens on.
-    const open = feature.open as (base: Base, rests: object) => Opened;
-    const one = open(base, Object.fromEntries(rests));
-    opened.set(feature, one);
-    if (one.close !== undefined) closing.add(feature.name, one.close);
-  }
-  return opened;
-}
-
 function lookUpIn(opened: OpenedFeatures): ProcessParts['of'] {
   return <F extends AnyFeature>(feature: F) => {
     const one = opened.get(feature);
@@ -152,14 +152,6 @@ function lookUpIn(opened: OpenedFeatures): ProcessParts['of'] {
   };
 }
 
-function portsHandedBy(feature: AnyFeature, ports: object): Handed[] {
-  return Object.entries(feature.ports).map(([key, facts]) => {
-    const port: unknown = Reflect.get(ports, key);
-    if (typeof port !== 'object' || port === null) throw new Error(`${feature.name}: no ${key}`);
-    return { key, facts: facts as PortFacts<object>, port };
-  });
-}
-
 // `featureList` has the compiler hold that these are the ports of the list.
 function portsOf(handed: readonly Handed[], { readings }: Meters): Ports {
   const wired = handed.map(({ key, facts, port }) => {
@@ -167,4 +159,49 @@ function portsOf(handed: readonly Handed[], { readings }: Meters): Ports {
   });
   const ports: object = Object.fromEntries(wired);
   return ports as Ports;
+}
+
+// How often was each port read to its end, in part, or not at all? Counting changes nothing of what
+// a port says.
+
+/** Told of each reading, by port and outcome. */
+export type CountReading = (port: string, outcome: 'read' | 'part' | 'unread') => void;
+
+type Methods = { readonly [method: string]: unknown };
+
+/** The same port, each of whose readings is counted. */
+export function meterPort<P extends object>(name: string, port: P, count: CountReading): P {
+  const wrapped = Object.entries(port as Methods).map(([method, f]) => [
+    method,
+    typeof f === 'function' ? countedMethod(name, f.bind(port), count) : f,
+  ]);
+  return Object.fromEntries(wrapped) as P;
+}
+
+function countedMethod(
+  name: string,
+  method: (...given: unknown[]) => unknown,
+  count: CountReading,
+): (...given: unknown[]) => unknown {
+  return (...given) => {
+    const said = method(...given);
+    if (!(said instanceof Promise)) return said;
+    return said.then((reading: unknown) => {
+      const readings = readingsIn(reading);
+      for (const one of readings) count(name, outcomeOf(one));
+      return reading;
+    });
+  };
+}
+
+/** The readings of an answer: one, those of a map, or those of a record by name. */
+function readingsIn(answer: unknown): unknown[] {
+  if (answer instanceof Map) return [...answer.values()];
+  const isRecord = typeof answer === 'object' && answer?.constructor === Object;
+  return isRecord ? Object.values(answer) : [answer];
+}
+
+function outcomeOf(reading: unknown): 'read' | 'part' | 'unread' {
+  if (reading instanceof Read) return 'read';
+  return reading instanceof Part ? 'part' : 'unread';
 }

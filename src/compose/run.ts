@@ -49,7 +49,11 @@ async function startRoles(
     if (roles.includes(role)) opened.add(name, start().stop);
   }
   const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
-  await announceStart(config, parts, world, serving);
+  const lines =
+    world !== null && serving !== null
+      ? await announceWorld(config, parts, world, serving)
+      : await announceLive(config, parts.sources, serving === null ? null : serving.url);
+  for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
 // Embedded stores have one owner. A process on shared stores alone needs no seat.
@@ -71,19 +75,6 @@ async function serve(
   const serving = await startServing({ ...parts, config, log });
   opened.add('http', serving.close);
   return serving;
-}
-
-async function announceStart(
-  config: Config,
-  parts: ProcessParts,
-  world: SimulatedWorld | null,
-  serving: Serving | null,
-): Promise<void> {
-  const lines =
-    world !== null && serving !== null
-      ? await announceWorld(config, parts, world, serving)
-      : await announceLive(config, parts.sources, serving === null ? null : serving.url);
-  for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
 async function announceWorld(

@@ -2,23 +2,28 @@ import type { AccessGate } from '../access/gate.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/stream.ts';
+import { present } from '../evidence/measure.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../evidence/waiting.ts';
+import { flagStreamRoute } from '../features/flag-stream/flag-stream.route.ts';
 import { health } from '../features/health/feature.ts';
+import type { StreamingFacts } from '../features/health/health.route.tsx';
 import { mcpDoor } from '../mcp/http-door.ts';
 import { type Tools, toolsOf } from '../mcp/tools.ts';
 import { refusalPage } from '../pages/layout.tsx';
+import type { FlagEvents } from '../ports/rug-flags.ts';
+import type { Bus } from '../ports/streams.ts';
 import { type Answers, answersOf, type Mounted } from '../transport/answer.ts';
 import { createHttp, type HttpDoor, type HttpOptions } from '../transport/http.ts';
-import { createSlots, type MountedStream } from '../transport/stream.ts';
-import { STREAM_LIMITS } from '../transport/stream-reader.ts';
+import { createSlots, type MountedStream, type StreamSlots } from '../transport/stream.ts';
+import { CONNECTIONS_MAX, STREAM_LIMITS } from '../transport/stream-reader.ts';
 
 import { nowS } from './clock.ts';
 import { isOpsToken, operatorDocuments, pageFacts, webDocuments } from './documents.ts';
-import type { Service, Streamed } from './feature.ts';
+import type { Service } from './feature.ts';
 import { freshnessOf } from './freshness.ts';
 import { CONTRACTS, handlerOf, STREAMS } from './list.ts';
 import type { Logger } from './logger.ts';
 import type { ProcessParts } from './parts.ts';
-import { streamingFacts } from './streaming.ts';
 import { VERSION } from './version.ts';
 
 /** What is served: the parts, under a configuration. The gate may be another than theirs. */
@@ -96,7 +101,11 @@ function publicOptions(parts: ServingParts, base: () => string) {
     ...common(parts),
     mounted: [...mountRoutes(routes, given), ...pages, ...operatorDocuments(parts)],
     streams: {
-      mounted: streams.map((one) => mountStream(one, given)),
+      mounted: streams.map((one) => ({
+        route: one.route,
+        // The declaration checked that a stream and its handler fit (`serveStream`).
+        handle: (one.make as (given: object) => unknown)(given) as MountedStream['handle'],
+      })),
       limits: STREAM_LIMITS,
       slots,
       base,
@@ -162,21 +171,15 @@ function common({ meters, log, config }: ServingParts) {
 /** Served on every process, whatever its surfaces. */
 const ALWAYS = health.routes.map(({ route }) => route);
 
-function isServed(route: AnyRoute, { surfaces }: Config): boolean {
-  return surfaces.includes(route.surface) || ALWAYS.some(({ name }) => name === route.name);
-}
-
 function servedRoutes(config: Config) {
-  return CONTRACTS.filter((route) => isServed(route, config));
+  return CONTRACTS.filter(
+    (route) =>
+      config.surfaces.includes(route.surface) || ALWAYS.some(({ name }) => name === route.name),
+  );
 }
 
 function mountRoutes(routes: readonly Mounted['route'][], given: object): Mounted[] {
   return routes.map((route) => ({ route, handle: handlerOf(route.name, given) }));
-}
-
-// The declaration checked that a stream and its handler fit (`streamed`).
-function mountStream({ route, make }: Streamed<never>, given: object): MountedStream {
-  return { route, handle: (make as (given: object) => unknown)(given) as MountedStream['handle'] };
 }
 
 function serviceOf(
@@ -203,3 +206,62 @@ function serviceOf(
 }
 
 const NO_STREAM: Service['streaming'] = async () => null;
+
+// What `/health` tells of the streams of this process.
+
+/** What is asked. */
+export type StreamingParts = {
+  readonly config: Config;
+  readonly bus: Bus;
+  readonly ports: { readonly flagEvents: Pick<FlagEvents, 'bounds'> };
+};
+
+/** A store that does not answer soon is not waited for. */
+const ASK_MS_MAX = 1_000;
+const TIERS = ['free', 'pro', 'desk'] as const;
+
+/** The paths, the bus, who is connected and what is read. It holds no credential. */
+export async function streamingFacts(
+  { config, bus, ports }: StreamingParts,
+  slots: StreamSlots,
+): Promise<StreamingFacts> {
+  const tiers = config.intelligence.allowAnonymous ? [...TIERS, 'anonymous' as const] : TIERS;
+  const [source, ...others] = await Promise.all([
+    inTime(() => ports.flagEvents.bounds(), AbortSignal.timeout(ASK_MS_MAX)),
+    ...tiers.map((tier) => bus.others(tier)),
+  ]);
+  const answering = present(others.map((one) => (one.checked ? one.value : null)));
+  const silent = others.find((one) => !one.checked);
+  // Where the bus does not say what the other processes hold, this one tells of itself.
+  const isTogether = answering.length === tiers.length;
+  const connections = tiers.map((tier, i) => {
+    const elsewhere = isTogether ? Number(answering[i]) : 0;
+    return [
+      tier,
+      { open: slots.takenBy(tier) + elsewhere, limit_per_token: CONNECTIONS_MAX[tier] },
+    ];
+  });
+  return {
+    paths: { websocket: flagStreamRoute.path, sse: flagStreamRoute.eventsPath },
+    heartbeat_s: flagStreamRoute.heartbeat_s,
+    bus: {
+      kind: bus.kind,
+      state: isTogether ? 'answers' : 'silent',
+      reason: silent === undefined || silent.checked ? null : silent.why.reason,
+    },
+    connections: Object.fromEntries(connections),
+    connections_of: isTogether ? 'all_processes' : 'this_process',
+    source: sourceShown(source),
+  };
+}
+
+type Bounds = Awaited<ReturnType<FlagEvents['bounds']>> | typeof OUT_OF_TIME;
+
+function sourceShown(bounds: Bounds): StreamingFacts['source'] {
+  if (bounds !== OUT_OF_TIME && bounds.checked) {
+    const { newest, oldest } = bounds.value;
+    return { state: 'read', newest_seq: newest, oldest_seq: oldest, reason: null };
+  }
+  const { reason } = bounds === OUT_OF_TIME ? STOPPED_BY_TIME : bounds.why;
+  return { state: 'unread', newest_seq: null, oldest_seq: null, reason };
+}

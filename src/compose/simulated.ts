@@ -113,9 +113,20 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
         .services.sanctions.refresh(null, AbortSignal.timeout(FURNISH_MS_MAX));
       await fillTables(config, parts);
       await publishSimulatedModel(config, parts);
-      await walkSandbox(parts);
+      const { ports, services } = parts.of(deployers);
+      const signal = AbortSignal.timeout(WALKS_MS_MAX);
+      for (const name of WALKED) {
+        await ports.deployerRecords.recordOf(SANDBOX_DEPLOYERS[name]);
+        await services.deployers.walk(SANDBOX_DEPLOYERS[name], signal);
+      }
       walking.begin(parts);
-      return demoCredentials(config, parts, baseUrl);
+      const file = join(config.dataDir, CREDENTIALS_FILE);
+      const held = await readCredentials(file, parts);
+      const made = held === null ? await mintCredentials(parts) : held;
+      const all: DemoCredentials = { base_url: baseUrl, ...made, plan: 'desk', simulated: true };
+      await writeFile(file, `${JSON.stringify(all, null, 2)}\n`, { mode: OWNER_ONLY });
+      await chmod(file, OWNER_ONLY);
+      return all;
     },
     signInLink: (parts, { base_url, membership_id }) =>
       `${base_url}/activate?link=${parts.of(members).services.mintLink(membership_id)}`,
@@ -129,15 +140,6 @@ const WALKED = ['allDied', 'mixed', 'unlisted', 'none'] as const;
 
 /** The start waits for their walks no longer than this; what is not walked by then is queued. */
 const WALKS_MS_MAX = 5_000;
-
-async function walkSandbox(parts: ProcessParts): Promise<void> {
-  const { ports, services } = parts.of(deployers);
-  const signal = AbortSignal.timeout(WALKS_MS_MAX);
-  for (const name of WALKED) {
-    await ports.deployerRecords.recordOf(SANDBOX_DEPLOYERS[name]);
-    await services.deployers.walk(SANDBOX_DEPLOYERS[name], signal);
-  }
-}
 
 /** Launchers whose newest launch is younger than this are walked again and again. */
 const WALKED_FOR_S = 14_400;
@@ -201,20 +203,6 @@ const kept = z.object({
   stream_token: z.string(),
   membership_id: z.string(),
 });
-
-async function demoCredentials(
-  config: Config,
-  parts: ProcessParts,
-  baseUrl: string,
-): Promise<DemoCredentials> {
-  const file = join(config.dataDir, CREDENTIALS_FILE);
-  const held = await readCredentials(file, parts);
-  const made = held === null ? await mintCredentials(parts) : held;
-  const all: DemoCredentials = { base_url: baseUrl, ...made, plan: 'desk', simulated: true };
-  await writeFile(file, `${JSON.stringify(all, null, 2)}\n`, { mode: OWNER_ONLY });
-  await chmod(file, OWNER_ONLY);
-  return all;
-}
 
 type Made = z.output<typeof kept>;
 

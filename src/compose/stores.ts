@@ -5,7 +5,9 @@ import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { deriveSecrets, type Secrets } from '../access/secret.ts';
 import { type Config, secretOf } from '../config.ts';
-
+import type { Bus } from '../ports/streams.ts';
+import { inProcessBus } from '../stores/bus/in-process.ts';
+import { postgresBus } from '../stores/bus/postgres.ts';
 import type { Database } from '../stores/control/engine/database.ts';
 import { migrate } from '../stores/control/engine/migrate.ts';
 import { openPglite } from '../stores/control/engine/pglite.ts';
@@ -14,6 +16,8 @@ import { openEmbedded } from '../stores/warehouse/engine/embedded.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from '../stores/warehouse/engine/migrate.ts';
 import { remoteWarehouse } from '../stores/warehouse/engine/remote.ts';
+import { nowS } from './clock.ts';
+import type { Logger } from './logger.ts';
 
 const CONTROL_MIGRATIONS = fileURLToPath(new URL('../../migrations/control', import.meta.url));
 const WAREHOUSE_MIGRATIONS = fileURLToPath(new URL('../../migrations/warehouse', import.meta.url));
@@ -78,4 +82,24 @@ async function openWarehouse(config: Config): Promise<Warehouse> {
     await warehouse.close();
     throw fault;
   }
+}
+
+// Over which bus do the processes of this deployment reach each other?
+
+/** Faults of the bus that are logged: it tries again each second. */
+const FAULT_LOGGED_EACH_MS = 60_000;
+
+/** Joins the bus. Processes that share a PostgreSQL server are one deployment. */
+export function openBus({ store }: Config, database: Database, log: Logger): Bus {
+  if (store.kind === 'embedded') return inProcessBus(nowS);
+  let loggedMs = -FAULT_LOGGED_EACH_MS;
+  return postgresBus({
+    database,
+    url: store.url.reveal(),
+    onFault: (fault) => {
+      if (performance.now() - loggedMs < FAULT_LOGGED_EACH_MS) return;
+      loggedMs = performance.now();
+      log.warn({ fault }, 'bus: not reached; events come by polling, caps hold for each process');
+    },
+  });
 }

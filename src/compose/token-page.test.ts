@@ -13,7 +13,7 @@ import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { launchOf, walkOf } from '../testing/deployer-worlds.ts';
 import { memoryChainFacts } from '../testing/twins/accounts.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
-import { tokenShown } from './token-page.ts';
+import { tokenShown } from './deployer-pages.ts';
 
 const FACTS = { simulated: false, version: '0', links: [] };
 const held = { simulated: false, as_of: STILL_NOW };

@@ -1,7 +1,12 @@
 // Deployer records: what became of what an address launched, as walks committed it.
 
 import { nowS, pause } from '../../compose/clock.ts';
-import { type DeployerPagePorts, deployerShown } from '../../compose/deployer-page.ts';
+import {
+  type DeployerPagePorts,
+  deployerShown,
+  type TokenPagePorts,
+  tokenShown,
+} from '../../compose/deployer-pages.ts';
 import { evmClients } from '../../compose/evm-clients.ts';
 import {
   type Base,
@@ -10,7 +15,6 @@ import {
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
-import { type TokenPagePorts, tokenShown } from '../../compose/token-page.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { DEPLOYER_CHAIN, type WalkSources } from '../../ports/deployers.ts';
 import type { Prices } from '../../ports/history.ts';

@@ -1,0 +1,104 @@
+// What do the pages of a deployer and of a token show? What the routes about the address answer;
+// but a page that anybody may open has nobody walked, and asks a chain for those alone who may have
+// it asked.
+
+import type { PageReading } from '../access/page-reading.ts';
+import { Refusal } from '../contract/refusals.ts';
+import type { Caller, InputOf, RequestContext } from '../contract/route.ts';
+import type { Why } from '../evidence/reasons.ts';
+import {
+  type DeployerView,
+  deployerRecord,
+  deployerRecordHandler,
+} from '../features/deployers/deployer-record.route.tsx';
+import {
+  type CreatorPorts,
+  type TokenView,
+  tokenCreator,
+  tokenCreatorHandler,
+  type tokenPage,
+} from '../features/deployers/token.route.tsx';
+import {
+  solanaDeployer,
+  solanaDeployerHandler,
+} from '../features/launches/solana-deployer.route.ts';
+import type { DeployerRecords, WalletLaunches } from '../ports/deployers.ts';
+
+/** The ports that the page of a deployer rests on. */
+export type DeployerPagePorts = {
+  readonly deployerRecords: DeployerRecords;
+  readonly walletLaunches: WalletLaunches;
+};
+
+type PageAnswer<View> = { readonly status: 200 | 503; readonly shown: View };
+
+/** What a page shows where its route has no answer; `null` where it has one. */
+function absentOf({ state, why }: { readonly state: string; readonly why: Why | null }) {
+  if (why === null) return null;
+  const looked = state === 'insufficient_evidence';
+  const shown = { kind: 'absent', looked, reason: why.reason } as const;
+  return { status: state === 'not_deployed' ? 503 : 200, shown } as const;
+}
+
+/** Asks the route of a chain about an address. */
+export function deployerShown({ deployerRecords, walletLaunches }: DeployerPagePorts) {
+  const walked = deployerRecordHandler({
+    deployerRecords: { recordOf: (address) => deployerRecords.heldOf(address) },
+  });
+  const collected = solanaDeployerHandler({ walletLaunches });
+  return async (
+    params: { readonly chain: string; readonly address: string },
+    asked: RequestContext,
+    caller: Caller,
+  ): Promise<PageAnswer<DeployerView> | Refusal> => {
+    const isSolana = params.chain === 'solana';
+    const said = isSolana
+      ? await collected({ params, query: {}, body: undefined }, asked, caller)
+      : await walked({ params, query: {}, body: undefined }, asked, caller);
+    if (said instanceof Refusal) return said;
+    const absent = absentOf(said);
+    if (absent !== null) return absent;
+    const { data } = said.envelope(asked.now());
+    const shown = isSolana
+      ? ({ kind: 'solana', wallet: solanaDeployer.data.parse(data) } as const)
+      : ({ kind: 'ethereum', record: deployerRecord.data.parse(data) } as const);
+    return { status: 200, shown };
+  };
+}
+
+/** What the page of a token rests on. */
+export type TokenPagePorts = Omit<CreatorPorts, 'deployerRecords'> & {
+  readonly deployerRecords: DeployerRecords;
+  readonly members: { readonly reading: (caller: Caller) => Promise<PageReading> };
+};
+
+/** Asks the route of a token's creator, where the caller may have it asked. */
+export function tokenShown({ deployerRecords, members, ...ports }: TokenPagePorts) {
+  const ask = tokenCreatorHandler({
+    ...ports,
+    deployerRecords: { recordOf: (address) => deployerRecords.heldOf(address) },
+  });
+  return async (
+    { chain, address }: InputOf<typeof tokenPage>['params'],
+    asked: RequestContext,
+    caller: Caller,
+  ): Promise<PageAnswer<TokenView> | Refusal> => {
+    // Launches of Solana are on record; makers of contracts are asked of their chain.
+    const permit = chain === 'solana' ? null : await members.reading(caller);
+    if (permit?.may === false) {
+      const { code, reason } = permit.why;
+      const signIn = code === 'page_of_nobody';
+      return { status: 200, shown: { kind: 'unasked', signIn, reason } };
+    }
+    const input = { params: { address }, query: { chain }, body: undefined };
+    const said = await ask(input, asked, caller);
+    if (said instanceof Refusal) return said;
+    const unpaid = permit === null ? null : await permit.pay();
+    if (unpaid !== null) return unpaid;
+    const absent = absentOf(said);
+    if (absent !== null) return absent;
+    const { data, sources } = said.envelope(asked.now());
+    const creator = tokenCreator.data.parse(data);
+    return { status: 200, shown: { kind: 'creator', creator, sources } };
+  };
+}

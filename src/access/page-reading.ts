@@ -47,7 +47,10 @@ export function pageReading(
     }
     const pay = async () => {
       const charged = await quota.charge(dated.allowance);
-      if (charged instanceof Unread) return overloadRefusal(charged.why);
+      if (charged instanceof Unread) {
+        const retry = { 'retry-after': String(STORE_RETRY_AFTER_S) };
+        return new Refusal('overloaded', { error: charged.why.reason }, retry);
+      }
       return charged.value.granted ? null : quotaSpent(dated);
     };
     return { may: true, pay };
@@ -56,9 +59,4 @@ export function pageReading(
 
 function refusalFor(reason: Why): PageReading {
   return { may: false, why: reason };
-}
-
-function overloadRefusal({ reason }: Why): Refusal {
-  const retry = { 'retry-after': String(STORE_RETRY_AFTER_S) };
-  return new Refusal('overloaded', { error: reason }, retry);
 }

@@ -159,8 +159,11 @@ export function createSignIn(
   secrets: Secrets,
   now: () => UnixSeconds,
 ): SignIn {
-  const begin = async (membershipId: string): Promise<SignInOutcome> =>
-    signInOutcome(await sessions.begin(membershipId));
+  const begin = async (membershipId: string): Promise<SignInOutcome> => {
+    const cookie = await sessions.begin(membershipId);
+    if (cookie instanceof Unread) return { outcome: 'unreachable' };
+    return { outcome: 'signed_in', cookie: cookie.value };
+  };
   const parse = (link: string) => parsedLink(link, secrets, now());
   return {
     mintLink: (membershipId) => {
@@ -180,7 +183,9 @@ export function createSignIn(
       return used.value ? begin(parsed.membership_id) : { outcome: 'refused' };
     },
     byCode: async (membershipId, code) => {
-      const bucket = bucketOf(membershipId, secrets[0]);
+      // Which ids share a bucket follows from the secret: nobody can choose whom to lock out.
+      const mac = macOf(`tries ${membershipId}`, secrets[0]);
+      const bucket = mac.readUInt32BE(0) % BUCKETS;
       const tries = await store.countTry(bucket, now(), TRIES_WINDOW_S);
       if (tries instanceof Unread) return { outcome: 'unreachable' };
       if (tries.value > TRIES_MAX) return { outcome: 'too_often' };
@@ -202,11 +207,6 @@ export function createSignIn(
 /** The hash of no code: random, and under no pepper. */
 const NO_CODE = { hash: randomBytes(MAC_BYTES), pepper: '' } as const;
 
-function signInOutcome(cookie: Reading<string, SessionsPort>): SignInOutcome {
-  if (cookie instanceof Unread) return { outcome: 'unreachable' };
-  return { outcome: 'signed_in', cookie: cookie.value };
-}
-
 function parsedLink(link: string, secrets: Secrets, now: UnixSeconds) {
   const [, membership_id, expires, id, mac] = listOrNone(LINK.exec(link));
   if (membership_id === undefined || expires === undefined) return null;
@@ -220,10 +220,4 @@ function parsedLink(link: string, secrets: Secrets, now: UnixSeconds) {
 
 function macOf(body: string, { links }: Secrets[number]): Buffer {
   return createHmac('sha256', links).update(body).digest();
-}
-
-// Which ids share a bucket follows from the secret, so that nobody can choose whom to lock out.
-function bucketOf(membershipId: string, { links }: Secrets[number]): number {
-  const mac = createHmac('sha256', links).update(`tries ${membershipId}`).digest();
-  return mac.readUInt32BE(0) % BUCKETS;
 }

@@ -440,14 +440,21 @@ export function exampleOf(schema: JsonSchema, name: string): unknown {
     case 'array':
       return schema.items === undefined ? [] : itemsOf(schema, schema.items, name);
     case 'integer':
-    case 'number':
-      return lowest(schema);
+    case 'number': {
+      const { minimum, exclusiveMinimum } = schema;
+      if (exclusiveMinimum !== undefined) return exclusiveMinimum + 1;
+      return minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? 1 : minimum;
+    }
     case 'boolean':
       return true;
     case 'null':
       return null;
-    default:
-      return textOf(schema, name);
+    default: {
+      const { minLength } = schema;
+      const text = TEXTS.get(name);
+      if (text !== undefined) return text;
+      return minLength === undefined ? name : name.padEnd(minLength, 'x');
+    }
   }
 }
 
@@ -462,15 +469,4 @@ function objectOf({ properties }: JsonSchema): object {
 function itemsOf({ minItems }: JsonSchema, item: JsonSchema, name: string): unknown[] {
   const length = minItems === undefined ? 1 : Math.max(minItems, 1);
   return Array.from({ length }, () => exampleOf(item, name));
-}
-
-function lowest({ minimum, exclusiveMinimum }: JsonSchema): number {
-  if (exclusiveMinimum !== undefined) return exclusiveMinimum + 1;
-  return minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? 1 : minimum;
-}
-
-function textOf({ minLength }: JsonSchema, name: string): string {
-  const text = TEXTS.get(name);
-  if (text !== undefined) return text;
-  return minLength === undefined ? name : name.padEnd(minLength, 'x');
 }

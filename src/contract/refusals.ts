@@ -116,11 +116,9 @@ export class Refusal {
 
 /** Refuses an input by naming each field and what was expected; the input is never echoed. */
 export function badInput(problems: readonly string[]): Refusal {
-  return new Refusal('bad_input', { error: joinProblems(problems) });
-}
-
-function joinProblems(problems: readonly string[]): string {
   const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map((p) => p.slice(0, PROBLEM_CHARS_MAX));
   const rest = problems.length - shown.length;
-  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+  return new Refusal('bad_input', {
+    error: shown.join('; ') + (rest > 0 ? `; and ${rest} more` : ''),
+  });
 }

@@ -191,15 +191,6 @@ export async function chargeOnce(record: Record, key: string): Promise<void> {
 /** The figures of `chargeOnce`, which the headers of other answers cannot show. */
 export const CHARGES: string[] = [];
 
-function cookieIn({ headers }: Answer): string {
-  const set = headers.filter(([name]) => name === 'set-cookie').map(([, value]) => value);
-  return set.map((value) => value.split(';')[0]).join('; ');
-}
-
-function tokenIn({ body }: Answer): string {
-  return /name="form_token" value="([^"]+)"/.exec(body)?.[1] ?? 'none';
-}
-
 /** The ids in the addresses of a page's forms. */
 function idsIn({ body }: Answer, form: RegExp): string[] {
   return [...body.matchAll(form)].flatMap((found) => found[1] ?? []);
@@ -226,11 +217,12 @@ export async function browse(record: Record, origin: string, link: string): Prom
   const signed = await form('activate', '/activate', {
     link: String(activate.searchParams.get('link')),
   });
-  const cookie = cookieIn(signed);
+  const set = signed.headers.filter(([name]) => name === 'set-cookie').map(([, value]) => value);
+  const cookie = set.map((value) => value.split(';')[0]).join('; ');
   const page = (name: string, to: string) =>
     record({ name: at(name), path: to, headers: { cookie } });
   const settings = await page('settings', '/settings');
-  const form_token = tokenIn(settings);
+  const form_token = /name="form_token" value="([^"]+)"/.exec(settings.body)?.[1] ?? 'none';
   const signedForm = (name: string, to: string, fields: { readonly [name: string]: string } = {}) =>
     form(name, to, { form_token, ...fields }, { cookie });
   await form('keys-without-token', '/settings/keys', { name: 'x' }, { cookie });

@@ -175,10 +175,6 @@ function fillPath(path: string, values: { readonly [name: string]: string }): st
   );
 }
 
-function isStream({ path }: Operation): boolean {
-  return /^\/(ws|sse)\//.test(path);
-}
-
 /** The GET requests of an operation: each address, each value of each parameter. */
 export function readingRequests(operation: Operation, credentials: Credentials): Request[] {
   const { id, path, scheme, parameters } = operation;
@@ -226,7 +222,7 @@ export function readingRequests(operation: Operation, credentials: Credentials):
       })),
     ];
   });
-  return isStream(operation) ? varied.slice(0, STREAM_REQUESTS) : [...whole, ...varied];
+  return /^\/(ws|sse)\//.test(path) ? varied.slice(0, STREAM_REQUESTS) : [...whole, ...varied];
 }
 
 /** Each stream is read until it is quiet, which takes seconds. */

@@ -35,20 +35,6 @@ export async function build(repo: string): Promise<void> {
   if (status !== 0) throw new Error(`${repo} could not be built`);
 }
 
-function environment({ port, settings }: Place, seed: string) {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
-  return {
-    ...Object.fromEntries(own),
-    NODE_OPTIONS: `--import ${FIXED}`,
-    NO_COLOR: '1',
-    TZ: 'UTC',
-    [TIME_SETTING]: String(NOW_MS),
-    EXHIBIT_TEST_SEED: seed,
-    EXHIBIT_PORT: String(port),
-    ...settings,
-  };
-}
-
 /** What still runs ends with this process, however that ends. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
@@ -56,9 +42,21 @@ process.once('exit', () => {
 });
 
 function start(place: Place, words: readonly string[]) {
+  const { port, settings } = place;
+  const seed = words.join(' ');
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
   const child = spawn(process.execPath, [join(place.repo, 'dist/main.js'), ...words], {
     cwd: place.folder,
-    env: environment(place, words.join(' ')),
+    env: {
+      ...Object.fromEntries(own),
+      NODE_OPTIONS: `--import ${FIXED}`,
+      NO_COLOR: '1',
+      TZ: 'UTC',
+      [TIME_SETTING]: String(NOW_MS),
+      EXHIBIT_TEST_SEED: seed,
+      EXHIBIT_PORT: String(port),
+      ...settings,
+    },
   });
   running.add(child);
   child.once('close', () => running.delete(child));
@@ -106,10 +104,11 @@ export async function serve(
     await sleep(LOOK_EACH_MS);
   }
   const said = texts.out;
-  return { said, stop: () => terminate(child, ended) };
-}
-
-async function terminate(child: ChildProcess, ended: Promise<Ended>): Promise<Ended> {
-  child.kill('SIGTERM');
-  return ended;
+  return {
+    said,
+    stop: async () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
 }

@@ -71,19 +71,17 @@ function treeOf(root: number): readonly number[] {
     if (parent !== null) parents.set(Number(name), Number(parent[1]));
   }
   const all = new Set([...parents.keys(), root]);
-  return [...all].filter((pid) => isUnder(pid, root, parents));
+  return [...all].filter((pid) => {
+    let at: number | undefined = pid;
+    for (let depth = 0; depth < DEPTH_MAX && at !== undefined; depth += 1) {
+      if (at === root) return true;
+      at = parents.get(at);
+    }
+    return false;
+  });
 }
 
 const DEPTH_MAX = 64;
-
-function isUnder(pid: number, root: number, parents: ReadonlyMap<number, number>): boolean {
-  let at: number | undefined = pid;
-  for (let depth = 0; depth < DEPTH_MAX && at !== undefined; depth += 1) {
-    if (at === root) return true;
-    at = parents.get(at);
-  }
-  return false;
-}
 
 // A process may end between being named and being read.
 function fileText(path: string): string | null {

@@ -53,14 +53,6 @@ function drawUuid(): string {
   return [...parts, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
 }
 
-/** The options of a child with the flags and the settings of this file. */
-function inherit(options: unknown): object {
-  const own = typeof options === 'object' && options !== null ? options : {};
-  const env: unknown = Reflect.get(own, 'env') ?? process.env;
-  const flags = FLAGS.join(' ');
-  return { ...own, env: { ...Object(env), ...SETTINGS, NODE_OPTIONS: flags } };
-}
-
 function isOptions(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -72,7 +64,13 @@ function wrapStart(start: Start): Start {
   return (file, ...given) => {
     const options = given.findLast(isOptions);
     const others = given.filter((one) => one !== options);
-    return start(file, ...others, inherit(options));
+    const own = typeof options === 'object' && options !== null ? options : {};
+    const env: unknown = Reflect.get(own, 'env') ?? process.env;
+    const flags = FLAGS.join(' ');
+    return start(file, ...others, {
+      ...own,
+      env: { ...Object(env), ...SETTINGS, NODE_OPTIONS: flags },
+    });
   };
 }
 

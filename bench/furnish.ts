@@ -55,7 +55,16 @@ export async function furnish(directory: string): Promise<Furnished> {
       .of(sanctions)
       .services.sanctions.refresh(null, AbortSignal.timeout(60_000));
     if (outcome.kind !== 'updated') throw new Error(`the list was not taken: ${outcome.kind}`);
-    await importTables(directory, parts, now);
+    const labels = join(directory, 'labels.csv');
+    const corpus = join(directory, 'launches.jsonl');
+    writeFileSync(labels, worldLabelsCsv(WORLD_SEED));
+    writeFileSync(corpus, worldCorpusLines(now, WORLD_SEED));
+    const signal = AbortSignal.timeout(60_000);
+    const quiet = () => undefined;
+    const io = { out: quiet, err: quiet, json: false, colour: false, cwd: directory, signal };
+    const { services } = parts.of(tables);
+    await importCommand(exchangeLabels).run([labels, '--source', 'bench'], io, services);
+    await importCommand(launchCorpus).run([corpus, '--source', 'bench'], io, services);
     const keys = await hundredKeys(parts, now);
     const listed = publication.parties.flatMap(({ addresses }) =>
       addresses.flatMap(({ address }) => (address.startsWith('0x') ? [address] : [])),
@@ -64,19 +73,6 @@ export async function furnish(directory: string): Promise<Furnished> {
   } finally {
     await opened.closeAll();
   }
-}
-
-async function importTables(directory: string, parts: ProcessParts, now: number): Promise<void> {
-  const labels = join(directory, 'labels.csv');
-  const corpus = join(directory, 'launches.jsonl');
-  writeFileSync(labels, worldLabelsCsv(WORLD_SEED));
-  writeFileSync(corpus, worldCorpusLines(now, WORLD_SEED));
-  const signal = AbortSignal.timeout(60_000);
-  const quiet = () => undefined;
-  const io = { out: quiet, err: quiet, json: false, colour: false, cwd: directory, signal };
-  const { services } = parts.of(tables);
-  await importCommand(exchangeLabels).run([labels, '--source', 'bench'], io, services);
-  await importCommand(launchCorpus).run([corpus, '--source', 'bench'], io, services);
 }
 
 async function hundredKeys(parts: ProcessParts, at: number): Promise<string[]> {

@@ -1,7 +1,7 @@
 // The load runs as a child process, on plain sockets, so that what is measured is the server and
 // not it.
 
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 
 /** The requests to send. Each connection walks them from a start of its own, round and round. */
 export type Load = {
@@ -95,15 +95,11 @@ function oneConnection(
       held = held.length > whole.length ? held.subarray(whole.length) : null;
       send();
     });
-    endOf(socket, tally, resolve);
+    socket.on('error', () => {
+      tally.broken += 1;
+    });
+    socket.on('close', () => resolve());
   });
-}
-
-function endOf(socket: Socket, tally: Tally, resolve: () => void): void {
-  socket.on('error', () => {
-    tally.broken += 1;
-  });
-  socket.on('close', () => resolve());
 }
 
 // A whole answer has its head and as many bytes of body as the head says.

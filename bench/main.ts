@@ -52,17 +52,6 @@ function bulkBody(furnished: Furnished): string {
   return JSON.stringify({ addresses });
 }
 
-function bulkRequests(furnished: Furnished): string[] {
-  return Array.from({ length: 200 }, () => {
-    const body = bulkBody(furnished);
-    return (
-      'POST /api/v1/bulk/wallet-screen HTTP/1.1\r\nHost: bench\r\n' +
-      `${bearer(furnished)}content-type: application/json\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-    );
-  });
-}
-
 async function load(order: Load): Promise<LoadResult> {
   const generator = child('load');
   try {
@@ -92,16 +81,6 @@ function rateOf({ answers, seconds }: LoadResult): number {
 
 // Node writes these by itself, for the service and for the bare server alike.
 const OF_NODE = ['connection', 'date', 'keep-alive'];
-
-async function sampleAnswer(port: number, furnished: Furnished): Promise<SameBytes> {
-  const key = furnished.keys[0];
-  const path = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
-  const url = `http://127.0.0.1:${port}${path}`;
-  const { request } = await import('undici');
-  const answer = await request(url, { headers: { authorization: `Bearer ${key}` } });
-  const headers = Object.entries(answer.headers).filter(([name]) => !OF_NODE.includes(name));
-  return { headers: headers.flat().map(String), body: await answer.body.text() };
-}
 
 async function screens(furnished: Furnished) {
   const requests = screenRequests(furnished);
@@ -139,7 +118,13 @@ async function screens(furnished: Furnished) {
 
 async function sameBytes(furnished: Furnished): Promise<SameBytes> {
   const one = await service(furnished.env, true);
-  const same = await sampleAnswer(one.port, furnished);
+  const key = furnished.keys[0];
+  const path = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
+  const url = `http://127.0.0.1:${one.port}${path}`;
+  const { request } = await import('undici');
+  const answer = await request(url, { headers: { authorization: `Bearer ${key}` } });
+  const headers = Object.entries(answer.headers).filter(([name]) => !OF_NODE.includes(name));
+  const same = { headers: headers.flat().map(String), body: await answer.body.text() };
   await endChild(one.process_, 'SIGTERM');
   return same;
 }
@@ -163,22 +148,6 @@ async function killUnderLoad(
   const count = result.byStatus['200'];
   const stored = (await storedUse(furnished.env)) - before;
   return { received: count === undefined ? 0 : count, stored };
-}
-
-async function bulk(furnished: Furnished): Promise<{ service: number; loop: number; row: Row }> {
-  const one = await service(furnished.env, true);
-  const order = {
-    port: one.port,
-    connections: BULK_CONNECTIONS,
-    durationMs: quick ? 1_500 : ROUND_MS,
-    requests: bulkRequests(furnished),
-  };
-  await load({ ...order, durationMs: warmMs });
-  const results: LoadResult[] = [];
-  for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) results.push(await load(order));
-  await endChild(one.process_, 'SIGTERM');
-  const row = rowOf('bulk of 500', results);
-  return { service: row.answers_s * BULK_SIZE, loop: mapLoop(furnished), row };
 }
 
 // What a user would write instead: one look-up in a Map for each address of the parsed body.
@@ -242,37 +211,31 @@ function fact(name: string, value: string, target: string): void {
   );
 }
 
-async function screenSection(furnished: Furnished): Promise<boolean> {
-  say(`Direct screen over HTTP: ${CONNECTIONS} connections, ${KEYS} keys, 1% listed, no cache`);
-  const { results, received } = await screens(furnished);
-  const bare = rowOf('node:http, the same bytes', results.bare);
-  const charged = rowOf('screen, charged durably', results.charged);
-  const free = rowOf('screen, charging switched off', results.uncharged);
-  const heads = ['answers/s', 'p50 ms', 'p99 ms'].map((head) => head.padStart(10)).join('');
-  say(`  ${''.padEnd(NAME_CHARS)}${heads}`);
-  for (const row of [bare, charged, free]) say(line(row));
-  fact('ratio to node:http', (charged.answers_s / bare.answers_s).toFixed(2), '0.35');
-  fact('ratio to charging switched off', (charged.answers_s / free.answers_s).toFixed(2), '');
-  const stored = await storedUse(furnished.env);
-  fact('stored charges / answers of 2xx', `${stored}/${received}`, 'equal');
-  const crash = await killUnderLoad(furnished, stored);
-  fact('the same after kill -9', `${crash.stored}/${crash.received}`, 'none lost');
-  return stored === received && crash.stored >= crash.received;
-}
-
 async function bulkSection(furnished: Furnished): Promise<void> {
-  const screened = await bulk(furnished);
+  const one = await service(furnished.env, true);
+  const order = {
+    port: one.port,
+    connections: BULK_CONNECTIONS,
+    durationMs: quick ? 1_500 : ROUND_MS,
+    requests: Array.from({ length: 200 }, () => {
+      const body = bulkBody(furnished);
+      return (
+        'POST /api/v1/bulk/wallet-screen HTTP/1.1\r\nHost: bench\r\n' +
+        `${bearer(furnished)}content-type: application/json\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+      );
+    }),
+  };
+  await load({ ...order, durationMs: warmMs });
+  const results: LoadResult[] = [];
+  for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) results.push(await load(order));
+  await endChild(one.process_, 'SIGTERM');
+  const row = rowOf('bulk of 500', results);
+  const screened = { service: row.answers_s * BULK_SIZE, loop: mapLoop(furnished), row };
   say('Bulk screen, 500 addresses a request');
   fact('addresses a second', screened.service.toFixed(0), '200000');
   fact('a loop over a Map, in process', screened.loop.toFixed(0), '');
   fact('ratio', (screened.service / screened.loop).toFixed(3), '');
-}
-
-async function memorySection(): Promise<void> {
-  const weighed = await memory();
-  say('Memory, proportional set size of all processes');
-  fact('MiB at rest', weighed.rest_mib.toFixed(0), 'under 858 (900 MB)');
-  fact('MiB under load', weighed.load_mib.toFixed(0), '');
 }
 
 async function main(): Promise<void> {
@@ -280,9 +243,26 @@ async function main(): Promise<void> {
   try {
     say('Preparing a list, tables and a hundred keys …');
     const furnished = await furnish(join(directory, 'data'));
-    const exact = await screenSection(furnished);
+    say(`Direct screen over HTTP: ${CONNECTIONS} connections, ${KEYS} keys, 1% listed, no cache`);
+    const { results, received } = await screens(furnished);
+    const bare = rowOf('node:http, the same bytes', results.bare);
+    const charged = rowOf('screen, charged durably', results.charged);
+    const free = rowOf('screen, charging switched off', results.uncharged);
+    const heads = ['answers/s', 'p50 ms', 'p99 ms'].map((head) => head.padStart(10)).join('');
+    say(`  ${''.padEnd(NAME_CHARS)}${heads}`);
+    for (const row of [bare, charged, free]) say(line(row));
+    fact('ratio to node:http', (charged.answers_s / bare.answers_s).toFixed(2), '0.35');
+    fact('ratio to charging switched off', (charged.answers_s / free.answers_s).toFixed(2), '');
+    const stored = await storedUse(furnished.env);
+    fact('stored charges / answers of 2xx', `${stored}/${received}`, 'equal');
+    const crash = await killUnderLoad(furnished, stored);
+    fact('the same after kill -9', `${crash.stored}/${crash.received}`, 'none lost');
+    const exact = stored === received && crash.stored >= crash.received;
     await bulkSection(furnished);
-    await memorySection();
+    const weighed = await memory();
+    say('Memory, proportional set size of all processes');
+    fact('MiB at rest', weighed.rest_mib.toFixed(0), 'under 858 (900 MB)');
+    fact('MiB under load', weighed.load_mib.toFixed(0), '');
     if (!exact) process.exitCode = 1;
   } finally {
     rmSync(directory, { recursive: true, force: true });

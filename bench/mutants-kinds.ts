@@ -44,18 +44,6 @@ function isTextual(node: Node | null): boolean {
   return node !== null && (node.type === 'TemplateLiteral' || typeof node['value'] === 'string');
 }
 
-/** The operator between two nodes with something else in its place. */
-function operatorPlaces(node: Node, text: string): Place[] {
-  const [left, right] = [nodeAt(node, 'left'), nodeAt(node, 'right')];
-  const operator = String(node['operator']);
-  const swap = SWAPPED[operator];
-  if (left === null || right === null || swap === undefined) return [];
-  if (operator === '+' && (isTextual(left) || isTextual(right))) return [];
-  const at = text.indexOf(operator, left.end);
-  if (at === -1 || at >= right.start) return [];
-  return [{ kind: swap[0], start: at, end: at + operator.length, by: swap[1] }];
-}
-
 /** A condition with its opposite in its place. */
 function negate(condition: Node | null, text: string): Place[] {
   if (condition === null || condition.type === 'BinaryExpression') return [];
@@ -67,8 +55,16 @@ function placesAt(node: Node, parent: Node | undefined, text: string): Place[] {
   const { start, end } = node;
   switch (node.type) {
     case 'BinaryExpression':
-    case 'LogicalExpression':
-      return operatorPlaces(node, text);
+    case 'LogicalExpression': {
+      const [left, right] = [nodeAt(node, 'left'), nodeAt(node, 'right')];
+      const operator = String(node['operator']);
+      const swap = SWAPPED[operator];
+      if (left === null || right === null || swap === undefined) return [];
+      if (operator === '+' && (isTextual(left) || isTextual(right))) return [];
+      const at = text.indexOf(operator, left.end);
+      if (at === -1 || at >= right.start) return [];
+      return [{ kind: swap[0], start: at, end: at + operator.length, by: swap[1] }];
+    }
     case 'UnaryExpression':
       if (node['operator'] !== '!') return [];
       return [{ kind: 'negation', start, end: start + 1, by: '' }];

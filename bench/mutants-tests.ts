@@ -5,19 +5,6 @@ import type { SourceFile } from '../src/testing/tidy-source.ts';
 
 const TEST = /\.test\.tsx?$/;
 
-/** The files that import each file. Types vanish before a test runs, so that they lead nowhere. */
-function importersOf(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
-  const importers = new Map<string, string[]>();
-  for (const { path, imports } of files) {
-    for (const { from, typeOnly } of imports) {
-      if (typeOnly || !from.startsWith('.')) continue;
-      const target = posix.join(posix.dirname(path), from);
-      importers.set(target, [...(importers.get(target) ?? []), path]);
-    }
-  }
-  return importers;
-}
-
 /** The farthest that a test may be from the file, in imports. */
 const HOPS_MAX = 6;
 /** What a test is put back by, in imports, where it is not of the file's own folder or subject. */
@@ -40,7 +27,15 @@ function setBack(test: string, path: string): number {
 export function relatedTests(
   files: readonly SourceFile[],
 ): (path: string, max: number) => string[] {
-  const importers = importersOf(files);
+  // The files that import each file. Types vanish before a test runs, so that they lead nowhere.
+  const importers = new Map<string, string[]>();
+  for (const { path, imports } of files) {
+    for (const { from, typeOnly } of imports) {
+      if (typeOnly || !from.startsWith('.')) continue;
+      const target = posix.join(posix.dirname(path), from);
+      importers.set(target, [...(importers.get(target) ?? []), path]);
+    }
+  }
   return (path, max) => {
     const seen = new Set([path]);
     const found: { readonly test: string; readonly rank: number }[] = [];
@@ -53,11 +48,7 @@ export function relatedTests(
       found.push(...tests.map((test) => ({ test, rank: hops + setBack(test, path) })));
       ring = ring.filter((one) => !TEST.test(one));
     }
-    const ranked = found.sort((a, b) => a.rank - b.rank || byName(a.test, b.test));
+    const ranked = found.sort((a, b) => a.rank - b.rank || (a.test < b.test ? -1 : 1));
     return ranked.slice(0, max).map(({ test }) => test);
   };
-}
-
-function byName(one: string, other: string): number {
-  return one < other ? -1 : 1;
 }

@@ -44,20 +44,6 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** The environment of the tests. Larger data lies beside a checkout: its copy would not find it. */
-function environment(repo: string): NodeJS.ProcessEnv {
-  const beside = join(repo, '../shared/data');
-  return existsSync(beside) ? { EXHIBIT_TEST_DATA: beside, ...process.env } : process.env;
-}
-
-function copyOf(repo: string): string {
-  const copy = mkdtempSync(join(tmpdir(), 'exhibit-mutants-'));
-  const isKept = (path: string) => !LEFT_OUT.has(basename(path));
-  cpSync(repo, copy, { recursive: true, filter: (path) => path === repo || isKept(path) });
-  symlinkSync(join(repo, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-}
-
 type Ran = { readonly passed: boolean; readonly outOfTime: boolean; readonly failed: string[] };
 
 /** Runs tests one file after the other until one fails. */
@@ -65,9 +51,12 @@ function runTests(copy: string, tests: readonly string[], bail: number): Promise
   return new Promise((settle) => {
     const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
     const args = [vitest, 'run', '--maxWorkers=1', '--retry=0', `--bail=${bail}`, ...tests];
+    // The environment of the tests. Larger data lies beside a checkout: its copy would not find it.
+    const repo = resolve(values.repo);
+    const beside = join(repo, '../shared/data');
     const child = spawn(process.execPath, args, {
       cwd: copy,
-      env: environment(resolve(values.repo)),
+      env: existsSync(beside) ? { EXHIBIT_TEST_DATA: beside, ...process.env } : process.env,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -175,7 +164,10 @@ async function main(): Promise<void> {
     `${chosen.length} of ${all.length} changes, seed ${values.seed}, nearest ${values.tests} tests`,
   );
   const related = relatedTests(files);
-  const copy = copyOf(repo);
+  const copy = mkdtempSync(join(tmpdir(), 'exhibit-mutants-'));
+  const isKept = (path: string) => !LEFT_OUT.has(basename(path));
+  cpSync(repo, copy, { recursive: true, filter: (path) => path === repo || isKept(path) });
+  symlinkSync(join(repo, 'node_modules'), join(copy, 'node_modules'));
   try {
     const verdicts: Verdict[] = [];
     for (const [at, mutant] of chosen.entries()) {

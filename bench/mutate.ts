@@ -28,7 +28,7 @@ import {
 } from '../src/sources/ofac/read-publication.ts';
 import { diffPublications } from '../src/stores/control/publications.ts';
 import { sdnXml, type WorldParty } from '../src/world/sdn-publication.ts';
-import { MUTATIONS, type Mutation, oneOf, type Random, seeded } from './mutate-kinds.ts';
+import { MUTATIONS, oneOf, type Random, seeded } from './mutate-kinds.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const FLOOR = 500;
@@ -46,13 +46,6 @@ const { values, positionals } = parseArgs({
 });
 const [file] = positionals;
 if (file === undefined) throw new Error('npm run bench -- mutate SDN_ADVANCED.ZIP');
-
-async function documentOf(path: string): Promise<string> {
-  const { kind } = await inspect(path, CONTAINER_LIMITS);
-  const parts: Uint8Array[] = [];
-  for await (const part of documentBytes(path, kind, CONTAINER_LIMITS)) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
-}
 
 /** The document with every party that lists an address, and some of the others. */
 function thinned(text: string, listed: ReadonlySet<string>): string {
@@ -73,19 +66,6 @@ function thinned(text: string, listed: ReadonlySet<string>): string {
       (entry, uid: string) => (kept.has(uid) ? entry : ''),
     )
     .replace(/(<(Locations|IDRegDocuments|ProfileRelationships)>)[\s\S]*?(<\/\2>)/g, '$1$3');
-}
-
-/** The same list in the publisher's other format, by the writer of the simulated world. */
-function legacyOf({ published, addresses }: Publication): string {
-  const parties = new Map<string, WorldParty>();
-  for (const row of addresses) {
-    const { uid, entity, type, programs } = row;
-    if (entity === null || type === null || programs === null) throw new Error('a row left open');
-    const before = parties.get(uid);
-    const own = before === undefined ? [row] : [...before.addresses, row];
-    parties.set(uid, { uid, type, name: { last: entity }, programs, addresses: own });
-  }
-  return sdnXml({ published, parties: [...parties.values()] });
 }
 
 const isKnownForm = (address: string): boolean => parseKnownAddress(address) !== null;
@@ -184,14 +164,27 @@ async function listOf(text: string): Promise<Publication> {
 }
 
 async function main(path: string): Promise<void> {
-  const whole = await documentOf(path);
+  const { kind } = await inspect(path, CONTAINER_LIMITS);
+  const parts: Uint8Array[] = [];
+  for await (const part of documentBytes(path, kind, CONTAINER_LIMITS)) parts.push(part);
+  const whole = Buffer.concat(parts).toString('utf8');
   const full = await listOf(whole);
   const text = thinned(whole, new Set(full.addresses.map(({ uid }) => uid)));
   const list = await listOf(text);
   if (JSON.stringify(list.addresses) !== JSON.stringify(full.addresses)) {
     throw new Error('the thinned file does not list what the whole one lists');
   }
-  const legacy = legacyOf(list);
+  // The same list in the publisher's other format, by the writer of the simulated world.
+  const { published, addresses } = list;
+  const parties = new Map<string, WorldParty>();
+  for (const row of addresses) {
+    const { uid, entity, type, programs } = row;
+    if (entity === null || type === null || programs === null) throw new Error('a row left open');
+    const before = parties.get(uid);
+    const own = before === undefined ? [row] : [...before.addresses, row];
+    parties.set(uid, { uid, type, name: { last: entity }, programs, addresses: own });
+  }
+  const legacy = sdnXml({ published, parties: [...parties.values()] });
   const bases: Base[] = [
     { format: 'advanced', text, list },
     { format: 'legacy', text: legacy, list: await listOf(legacy) },
@@ -220,7 +213,10 @@ async function spoilAll(bases: readonly Base[], runs: number, random: Random): P
     note(`${mutation.group}, ${base.format}`, outcome);
     if (code !== null) tally(codes, code);
     if (outcome === 'unread' || outcome === 'LOST' || outcome === 'told') {
-      tally(found, `${OUTCOMES[outcome]}: ${nameOf(mutation)}, ${base.format}`);
+      tally(
+        found,
+        `${OUTCOMES[outcome]}: ${`${mutation.group}, ${mutation.name}`}, ${base.format}`,
+      );
     }
   }
   const all = new Map<Outcome, number>();
@@ -233,10 +229,6 @@ async function spoilAll(bases: readonly Base[], runs: number, random: Random): P
   say(`refusals by the reader: ${[...codes].map(([code, n]) => `${code} ${n}`).join(', ')}`);
   for (const [what, n] of [...found].sort()) say(`${n}  ${what}`);
   if (all.has('LOST')) process.exitCode = 1;
-}
-
-function nameOf({ group, name }: Mutation): string {
-  return `${group}, ${name}`;
 }
 
 await main(file);

@@ -5,13 +5,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  codeUnder,
-  nodeAt,
-  nodesAt,
-  type SourceFile,
-  sourceAt,
-} from '../src/testing/tidy-source.ts';
+import { codeUnder, nodeAt, nodesAt, sourceAt } from '../src/testing/tidy-source.ts';
 import { BESIDE, nameRole, PRODUCT_ROLES, SUPPORT, TESTS } from './roles.ts';
 
 type Counts = { readonly files: number; readonly lines: number; readonly functions: number };
@@ -21,20 +15,6 @@ type Row = Counts & {
   readonly lines_a_file: number | null;
   readonly lines_a_function: number | null;
 };
-
-/** Counts a file. A function is a declaration of the module: what is inside one belongs to it. */
-function measure({ text, lines, program }: SourceFile): Size {
-  const declared = nodesAt(program, 'body')
-    .map((node) => nodeAt(node, 'declaration') ?? node)
-    .filter((node) => node.type === 'FunctionDeclaration');
-  const ending = lines.at(-1) === '' ? 1 : 0;
-  return {
-    files: 1,
-    lines: lines.length - ending,
-    functions: declared.length,
-    function_lines: sum(declared, ({ start, end }) => text.slice(start, end).split('\n').length),
-  };
-}
 
 function sum<T>(of: readonly T[], value: (one: T) => number): number {
   return of.reduce((total, one) => total + value(one), 0);
@@ -60,7 +40,23 @@ function measureTree(root: string) {
   const byRole = new Map<string, Size[]>();
   for (const path of folders.flatMap((folder) => codeUnder(root, folder))) {
     const role = nameRole(path);
-    byRole.set(role, [...(byRole.get(role) ?? []), measure(sourceAt(root, path))]);
+    const { text, lines, program } = sourceAt(root, path);
+    const declared = nodesAt(program, 'body')
+      .map((node) => nodeAt(node, 'declaration') ?? node)
+      .filter((node) => node.type === 'FunctionDeclaration');
+    const ending = lines.at(-1) === '' ? 1 : 0;
+    byRole.set(role, [
+      ...(byRole.get(role) ?? []),
+      {
+        files: 1,
+        lines: lines.length - ending,
+        functions: declared.length,
+        function_lines: sum(
+          declared,
+          ({ start, end }) => text.slice(start, end).split('\n').length,
+        ),
+      },
+    ]);
   }
   const sizesOf = (roles: readonly string[]) => roles.flatMap((role) => byRole.get(role) ?? []);
   const product = PRODUCT_ROLES.map(([role]) => role);

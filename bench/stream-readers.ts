@@ -1,7 +1,6 @@
 // Readers hold themselves what they were told: a number that is missing without a gap that names it
 // is a loss, one that comes again is a duplicate.
 
-import type { Socket } from 'node:net';
 import { type RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 
@@ -57,7 +56,11 @@ function open(reader: Reader): Promise<void> {
   reader.ws = ws;
   return new Promise((resolve) => {
     ws.on('upgrade', ({ socket }) => {
-      if (reader.role === 'stalled') stall(socket);
+      if (reader.role === 'stalled') {
+        // Before its welcome comes, so that nothing of what it is sent is ever read.
+        socket.pause();
+        socket.resume = () => socket;
+      }
     });
     ws.on('open', () => {
       if (reader.role === 'stalled') resolve();
@@ -75,12 +78,6 @@ function open(reader: Reader): Promise<void> {
       if (reader.ws === ws && reader.role !== 'stalled') again(reader, resolve);
     });
   });
-}
-
-/** Before its welcome comes, so that nothing of what it is sent is ever read. */
-function stall(socket: Socket): void {
-  socket.pause();
-  socket.resume = () => socket;
 }
 
 function sinceOf({ at, role }: Reader): number | null {
@@ -144,32 +141,6 @@ function move(reader: Reader, seq: number): void {
   if (before < waitedFor.seq && seq >= waitedFor.seq) waitedFor.left -= 1;
 }
 
-async function openAll({ urls, role }: ReadersOrder & { readonly kind: 'open' }): Promise<void> {
-  const fresh = urls.map((url): Reader => ({ url, role, at: null, ws: null }));
-  readers.push(...fresh);
-  await Promise.all(fresh.map(open));
-}
-
-async function awaitAll(seq: number): Promise<void> {
-  const behind = readers.filter(({ role, at }) => role !== 'stalled' && (at === null || at < seq));
-  waitedFor = { seq, left: behind.length };
-  const end = performance.now() + AWAIT_MS_MAX;
-  while (waitedFor.left > 0) {
-    if (performance.now() > end) throw new Error(`${waitedFor.left} readers have not had ${seq}`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-}
-
-function cut(count: number): void {
-  const open = readers.filter(
-    ({ role, ws }) => role !== 'stalled' && ws?.readyState === WebSocket.OPEN,
-  );
-  for (let i = 0; i < count && open.length > 0; i += 1) {
-    const [one] = open.splice(Math.floor(Math.random() * open.length), 1);
-    one?.ws?.terminate();
-  }
-}
-
 process.on('message', (order: ReadersOrder) => {
   obey(order).catch((fault: unknown) => {
     process.stderr.write(`${String(fault)}\n`);
@@ -178,9 +149,33 @@ process.on('message', (order: ReadersOrder) => {
 });
 
 async function obey(order: ReadersOrder): Promise<void> {
-  if (order.kind === 'open') await openAll(order);
-  if (order.kind === 'await') await awaitAll(order.seq);
-  if (order.kind === 'cut') cut(order.count);
+  if (order.kind === 'open') {
+    const { urls, role } = order;
+    const fresh = urls.map((url): Reader => ({ url, role, at: null, ws: null }));
+    readers.push(...fresh);
+    await Promise.all(fresh.map(open));
+  }
+  if (order.kind === 'await') {
+    const behind = readers.filter(
+      ({ role, at }) => role !== 'stalled' && (at === null || at < order.seq),
+    );
+    waitedFor = { seq: order.seq, left: behind.length };
+    const end = performance.now() + AWAIT_MS_MAX;
+    while (waitedFor.left > 0) {
+      if (performance.now() > end)
+        throw new Error(`${waitedFor.left} readers have not had ${order.seq}`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+  if (order.kind === 'cut') {
+    const open = readers.filter(
+      ({ role, ws }) => role !== 'stalled' && ws?.readyState === WebSocket.OPEN,
+    );
+    for (let i = 0; i < order.count && open.length > 0; i += 1) {
+      const [one] = open.splice(Math.floor(Math.random() * open.length), 1);
+      one?.ws?.terminate();
+    }
+  }
   const isOpen = ({ ws }: Reader) => ws?.readyState === WebSocket.OPEN;
   const said: ReadersSaid = {
     open: readers.filter(isOpen).length,

@@ -167,40 +167,34 @@ async function run(): Promise<number> {
     const of = await service(home);
     const second = await bare();
     const loop = (first.rate + second.rate) / 2;
-    return print(of, { first, second, ratio: of.rate / loop });
+    const ratio = of.rate / loop;
+    const { opened, held, came, rate, stalled, end } = of;
+    const mib = (value: number) => `${value.toFixed(0)} MiB`;
+    const thousands = (value: number) => Math.round(value).toLocaleString('en');
+    const isWhole = held.lost === 0 && held.duplicates === 0 && came.lost === 0;
+    const rows: [string, string][] = [
+      ['connections', `${opened.open} (${TOKENS} desk tokens)`],
+      ['stalled, of them told that they lag', `${stalled}, ${end.lagged}`],
+      ['cut and resumed', `${CUTS}, ${held.resumed}`],
+      ['refused while their old line still counted', String(held.refused)],
+      ['events received', thousands(held.received)],
+      ['lost', String(held.lost + came.lost)],
+      ['duplicates', String(held.duplicates + came.duplicates)],
+      ['came late, were told the gap', `${LATE}, ${came.gaps}`],
+      ['memory: log held, all open, highest', [of.empty, of.idle, of.peak].map(mib).join(', ')],
+      ['memory of the bare loop, all open', mib(first.mib)],
+      ['processor time of the cuts', `${of.cpuOfCuts.toFixed(1)} s`],
+      ['sends a processor second', thousands(rate)],
+      ['bare ws loop, before and after', `${thousands(first.rate)}, ${thousands(second.rate)}`],
+      ['ratio', `${ratio.toFixed(2)} (target ${TARGET})`],
+    ];
+    const widest = Math.max(...rows.map(([name]) => name.length));
+    for (const [name, value] of rows) process.stdout.write(`${name.padEnd(widest)}  ${value}\n`);
+    const isEnough = end.lagged === stalled && held.resumed >= CUTS && came.gaps === LATE;
+    return isWhole && isEnough && ratio >= TARGET ? 0 : 1;
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-type Loop = Awaited<ReturnType<typeof bare>>;
-type Bare = { readonly first: Loop; readonly second: Loop; readonly ratio: number };
-
-function print(of: Awaited<ReturnType<typeof service>>, { first, second, ratio }: Bare): number {
-  const { opened, held, came, rate, stalled, end } = of;
-  const mib = (value: number) => `${value.toFixed(0)} MiB`;
-  const thousands = (value: number) => Math.round(value).toLocaleString('en');
-  const isWhole = held.lost === 0 && held.duplicates === 0 && came.lost === 0;
-  const rows: [string, string][] = [
-    ['connections', `${opened.open} (${TOKENS} desk tokens)`],
-    ['stalled, of them told that they lag', `${stalled}, ${end.lagged}`],
-    ['cut and resumed', `${CUTS}, ${held.resumed}`],
-    ['refused while their old line still counted', String(held.refused)],
-    ['events received', thousands(held.received)],
-    ['lost', String(held.lost + came.lost)],
-    ['duplicates', String(held.duplicates + came.duplicates)],
-    ['came late, were told the gap', `${LATE}, ${came.gaps}`],
-    ['memory: log held, all open, highest', [of.empty, of.idle, of.peak].map(mib).join(', ')],
-    ['memory of the bare loop, all open', mib(first.mib)],
-    ['processor time of the cuts', `${of.cpuOfCuts.toFixed(1)} s`],
-    ['sends a processor second', thousands(rate)],
-    ['bare ws loop, before and after', `${thousands(first.rate)}, ${thousands(second.rate)}`],
-    ['ratio', `${ratio.toFixed(2)} (target ${TARGET})`],
-  ];
-  const widest = Math.max(...rows.map(([name]) => name.length));
-  for (const [name, value] of rows) process.stdout.write(`${name.padEnd(widest)}  ${value}\n`);
-  const isEnough = end.lagged === stalled && held.resumed >= CUTS && came.gaps === LATE;
-  return isWhole && isEnough && ratio >= TARGET ? 0 : 1;
 }
 
 process.exitCode = await run();

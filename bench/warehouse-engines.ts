@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { Pool } from 'pg';
 import { z } from 'zod';
 import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
@@ -135,14 +135,12 @@ export async function duckdbEngine(parquet: string, given: Given): Promise<Engin
     }
   };
   const close = async () => {
-    for (const one of connections) closeConnection(one);
+    for (const one of connections) {
+      one.closeSync();
+    }
     instance.closeSync();
   };
   return { name: 'duckdb', loadS, bytes: statSync(path).size, walk, close };
-}
-
-function closeConnection(one: DuckDBConnection): void {
-  one.closeSync();
 }
 
 /** Its numbers may be big ones. */

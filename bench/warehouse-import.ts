@@ -189,17 +189,12 @@ function peakMib(warehouse: EmbeddedWarehouse): number {
   return kib.reduce((sum, one) => sum + one, 0) / 1024;
 }
 
-async function openStore(directory: string): Promise<EmbeddedWarehouse> {
-  const warehouse = await openEmbedded(directory);
-  await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
-  return warehouse;
-}
-
 /** Imports files into an empty store, says how fast, and answers what is held then. */
 async function timeImport(name: string, files: readonly string[], rows: number): Promise<string> {
   const directory = join(folder, 'store');
   rmSync(directory, { recursive: true, force: true });
-  const warehouse = await openStore(directory);
+  const warehouse = await openEmbedded(directory);
+  await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
   const spent = new Map<string, number>();
   const store = transferStore(warehouse, now);
   const importer = bulkImporter(

@@ -73,20 +73,6 @@ function say(text: string): void {
 
 const sizeRow = z.tuple([z.string(), z.coerce.number(), z.coerce.number(), z.coerce.number()]);
 
-/** Bytes of each table, and how many parts it has. */
-async function saySizes(warehouse: EmbeddedWarehouse): Promise<void> {
-  const sql = `SELECT table, sum(bytes_on_disk), sum(rows), count() FROM system.parts
-    WHERE active AND database = currentDatabase() AND rows > 0 GROUP BY table ORDER BY table`;
-  const sizes = await warehouse.query(sql, { ...CALL, row: sizeRow, tuples: true });
-  const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
-  for (const [table, bytes, count, parts] of sizes) {
-    const each = (bytes / rows).toFixed(1);
-    const held = `${String(count).padStart(11)} rows  ${each.padStart(6)} bytes a transfer`;
-    say(`  ${table.padEnd(20)} ${held}, ${parts} parts`);
-  }
-  say(`  all tables: ${(total / rows).toFixed(1)} bytes a transfer`);
-}
-
 const one = z.tuple([z.coerce.number()]);
 
 /** Waits until the engine has nothing to merge any more. */
@@ -137,7 +123,16 @@ async function load(warehouse: EmbeddedWarehouse): Promise<void> {
   await transferStore(warehouse, now).recordCoverage(
     kinds.map((kind) => ({ ...range, ...source, kind })),
   );
-  await saySizes(warehouse);
+  const sql = `SELECT table, sum(bytes_on_disk), sum(rows), count() FROM system.parts
+    WHERE active AND database = currentDatabase() AND rows > 0 GROUP BY table ORDER BY table`;
+  const sizes = await warehouse.query(sql, { ...CALL, row: sizeRow, tuples: true });
+  const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
+  for (const [table, bytes, count, parts] of sizes) {
+    const each = (bytes / rows).toFixed(1);
+    const held = `${String(count).padStart(11)} rows  ${each.padStart(6)} bytes a transfer`;
+    say(`  ${table.padEnd(20)} ${held}, ${parts} parts`);
+  }
+  say(`  all tables: ${(total / rows).toFixed(1)} bytes a transfer`);
 }
 
 async function openStore(): Promise<EmbeddedWarehouse> {
@@ -213,20 +208,6 @@ async function sayRing(warehouse: EmbeddedWarehouse): Promise<void> {
     ${grown.toFixed(0)} MiB), built in ${build_ms?.toFixed(0)} ms`);
 }
 
-async function sayOurs(warehouse: EmbeddedWarehouse, listed: readonly string[]): Promise<void> {
-  const history = () => walker(warehouse, listed, now);
-  for (const of of ['low', 'middle', 'hub'] as const) {
-    const count = of === 'hub' ? HUB_STARTS : SINGLE_STARTS;
-    const starts = await startsOf(warehouse, of, count);
-    const ports = history();
-    const read = (start: string) => singleRead(ports, start);
-    for (const pass of ['cold', 'warm']) {
-      await sayEach(`read ${of} ${pass}, alone`, starts.slice(0, 300), 1, read);
-    }
-    await sayEach(`read ${of}, ${CALLERS} callers`, starts, CALLERS, read);
-  }
-}
-
 async function main(): Promise<void> {
   say(`${rows} transfers, in ${folder}`);
   let warehouse = await openStore();
@@ -249,7 +230,17 @@ async function main(): Promise<void> {
   if (engines.includes('ours')) {
     const ports = walker(warehouse, listed, now);
     await sayWalks({ name: 'ours', walk: (start) => fullWalk(ports, start) }, starts);
-    await sayOurs(warehouse, listed);
+    const history = () => walker(warehouse, listed, now);
+    for (const of of ['low', 'middle', 'hub'] as const) {
+      const count = of === 'hub' ? HUB_STARTS : SINGLE_STARTS;
+      const starts = await startsOf(warehouse, of, count);
+      const ports = history();
+      const read = (start: string) => singleRead(ports, start);
+      for (const pass of ['cold', 'warm']) {
+        await sayEach(`read ${of} ${pass}, alone`, starts.slice(0, 300), 1, read);
+      }
+      await sayEach(`read ${of}, ${CALLERS} callers`, starts, CALLERS, read);
+    }
     await sayRing(warehouse);
   }
   if (Number(options.follow) > 0) {

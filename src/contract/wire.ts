@@ -144,22 +144,6 @@ export function words(schema: z.ZodType = z.string()): z.ZodType {
   return harmless(schema, 'it names something that was found');
 }
 
-/** A row as its port declares it: each text and each word in it is `words()`. */
-export function wordsIn<S extends z.core.$ZodType>(row: S): S;
-export function wordsIn(row: z.core.$ZodType): z.core.$ZodType {
-  if (row instanceof z.ZodString || row instanceof z.ZodEnum) return words(row);
-  if (row instanceof z.ZodArray) return row.clone({ ...row.def, element: wordsIn(row.element) });
-  if (row instanceof z.ZodNullable) {
-    return row.clone({ ...row.def, innerType: wordsIn(row.def.innerType) });
-  }
-  if (row instanceof z.ZodReadonly) {
-    return row.clone({ ...row.def, innerType: wordsIn(row.def.innerType) });
-  }
-  if (!(row instanceof z.ZodObject)) return row;
-  const shape = Object.entries(row.shape).map(([name, field]) => [name, wordsIn(field)]);
-  return row.clone({ ...row.def, shape: Object.fromEntries(shape) });
-}
-
 /** One of a closed set of words, none of which denies anything. */
 export function oneOf<const W extends readonly [string, ...string[]]>(values: W) {
   return harmless(z.enum(values), 'none of its words denies anything');
@@ -178,6 +162,23 @@ export function rowFact<S extends z.ZodType, const P extends string>(
   rests?: RestsOn<P>,
 ): S {
   return harmless(schema, 'it is a fact of a row that was found', rests);
+}
+
+/** A row that was found, as its port declares it: all but its lists are facts of that row. */
+export function rowFacts<S extends z.core.$ZodType>(row: S): S;
+export function rowFacts(row: z.core.$ZodType): z.core.$ZodType {
+  if (row instanceof z.ZodArray) return row.clone({ ...row.def, element: rowFacts(row.element) });
+  if (row instanceof z.ZodNullable) {
+    return row.clone({ ...row.def, innerType: rowFacts(row.def.innerType) });
+  }
+  if (row instanceof z.ZodReadonly) {
+    return row.clone({ ...row.def, innerType: rowFacts(row.def.innerType) });
+  }
+  if (row instanceof z.ZodObject) {
+    const shape = Object.entries(row.shape).map(([name, field]) => [name, rowFacts(field)]);
+    return row.clone({ ...row.def, shape: Object.fromEntries(shape) });
+  }
+  return row instanceof z.ZodType ? rowFact(row) : row;
 }
 
 /** A field whose empty form denies nothing, and why not. */

@@ -1,28 +1,30 @@
 // A receipt is a text for people about one case, with the addresses that it is about.
 
+import { z } from 'zod';
 import type { Reading } from '../evidence/reading.ts';
 
 /** The name of this port in readings. */
 export type ReceiptsPort = 'receipts';
 
 /** A receipt that was reviewed and is published. */
-export type Receipt = {
+export const receipt = z.strictObject({
   /** Given by its author, stable over renames. */
-  readonly id: string;
+  id: z.string(),
   /** The name of its file without the ending: its permalink. */
-  readonly slug: string;
-  readonly title: string;
+  slug: z.string(),
+  title: z.string(),
   /** ISO 8601 day. */
-  readonly date: string;
-  readonly description: string;
+  date: z.string(),
+  description: z.string(),
   /** The address that it is about, and the one that made it, in canonical form. */
-  readonly subject: string;
-  readonly deployer: string;
-  readonly kind: string;
-  readonly tags: readonly string[];
+  subject: z.string(),
+  deployer: z.string(),
+  kind: z.string(),
+  tags: z.array(z.string()).readonly(),
   /** Markdown. */
-  readonly body: string;
-};
+  body: z.string(),
+});
+export type Receipt = z.output<typeof receipt>;
 
 /** What a file of the folder is: published, kept back by its author, or not as it must be. */
 export type ReceiptFile = { readonly file: string } & (

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { isoDay, prose, rowFact, words, wordsIn } from '../../contract/wire.ts';
+import { isoDay, prose, rowFact, rowFacts, words } from '../../contract/wire.ts';
 import { tally } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
@@ -17,7 +17,7 @@ import {
 } from '../../ports/bridges.ts';
 
 /** A row as it is published: its address in EIP-55 letter case. */
-const publishedRow = wordsIn(registryRow).extend({
+const publishedRow = rowFacts(registryRow).extend({
   chain: words(),
   protocol: words(),
   also_on: rowFact(registryRow.shape.also_on),

@@ -12,9 +12,9 @@ import {
   oneOf,
   prose,
   rowFact,
+  rowFacts,
   unixSeconds,
   words,
-  wordsIn,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
@@ -184,7 +184,7 @@ export const walletScore = evidenceRoute({
     facts,
     facts_provenance: factsProvenance,
     facts_elsewhere: z.array(elsewhere).min(1).nullable(),
-    entity: wordsIn(entityCluster)
+    entity: rowFacts(entityCluster)
       .extend({ labels: rowFact(z.array(words()).readonly().nullable()) })
       .nullable(),
     entity_checked: checkedFlag({ restsOn: ['entity_clusters'] }),

@@ -3,12 +3,20 @@ import { describeMisform, parseAddress } from '../../chain/address.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { html, text } from '../../contract/reply.ts';
 import { evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
-import { addressText, isoDay, missOf, prose, rowFact, words } from '../../contract/wire.ts';
+import {
+  addressText,
+  isoDay,
+  missOf,
+  prose,
+  rowFact,
+  rowFacts,
+  words,
+} from '../../contract/wire.ts';
 import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { renderMarkdown } from '../../pages/guide.tsx';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import type { Receipt, ReceiptFolder } from '../../ports/receipts.ts';
+import { type Receipt, type ReceiptFolder, receipt } from '../../ports/receipts.ts';
 import { covering, selectPublished } from './covering.ts';
 
 const INDEX = { restsOn: ['receipts'] } as const;
@@ -18,21 +26,16 @@ export const RECEIPTS_MAX = 50;
 export const RECEIPTS_DEFAULT = 20;
 const WORDS_CHARS_MAX = 200;
 
-const receipt = z.strictObject({
-  id: words(),
-  slug: words(),
-  title: words(),
-  date: isoDay,
-  description: words(),
-  subject: words(),
-  deployer: words(),
-  kind: words(),
-  tags: rowFact(z.array(words()), INDEX),
-  url: words(z.url()),
-});
+const receiptView = rowFacts(receipt)
+  .omit({ body: true })
+  .extend({
+    date: isoDay,
+    tags: rowFact(z.array(words()).readonly(), INDEX),
+    url: words(z.url()),
+  });
 
 /** A receipt as the index shows it. */
-export type ReceiptView = z.output<typeof receipt>;
+export type ReceiptView = z.output<typeof receiptView>;
 
 const filters = z.strictObject({
   address: addressText.optional(),
@@ -50,7 +53,7 @@ export const receiptsIndex = evidenceRoute({
   query: filters,
   data: missOf(
     z.strictObject({
-      receipts: z.array(receipt).min(1).max(RECEIPTS_MAX),
+      receipts: z.array(receiptView).min(1).max(RECEIPTS_MAX),
       total: z.int().positive(),
       returned: z.int().positive(),
       published_total: z.int().positive(),
@@ -164,8 +167,8 @@ export function receiptsIndexHandler({
 }
 
 /** @internal A receipt as the index shows it. */
-export function receiptShown({ body: _, tags, ...receipt }: Receipt, base: string): ReceiptView {
-  return { ...receipt, tags: [...tags], url: `${base}/receipts/${receipt.slug}` };
+export function receiptShown({ body: _, ...receipt }: Receipt, base: string): ReceiptView {
+  return { ...receipt, url: `${base}/receipts/${receipt.slug}` };
 }
 
 // What is shown is published; of drafts a person learns that there are some, and no more.

@@ -1,6 +1,7 @@
 // What chance of death does a model give a launch, and what is the strongest evidence for it?
 // The contributions are log-odds and add up, with `base`, to the log-odds of the score.
 
+import type { TopEvidence } from '../../ports/rug-flags.ts';
 import {
   type FeatureName,
   type Features,
@@ -11,12 +12,7 @@ import {
 } from '../../ports/rug-model.ts';
 
 /** What one feature had in a score; `value` is `null` where it was not measured. */
-export type Contribution = {
-  readonly feature: FeatureName;
-  readonly value: number | null;
-  readonly contribution: number;
-  readonly statement: string;
-};
+export type Contribution = TopEvidence & { readonly feature: FeatureName };
 
 /** A score with what it is made of. */
 export type Prediction = {

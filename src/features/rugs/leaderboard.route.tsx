@@ -14,6 +14,7 @@ import {
   negative,
   prose,
   rowFact,
+  rowFacts,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -23,7 +24,13 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Moment, Table } from '../../pages/words.tsx';
-import type { RugFlags, RugFlagsPort, ScoredChain } from '../../ports/rug-flags.ts';
+import {
+  type RugFlags,
+  type RugFlagsPort,
+  type ScoredChain,
+  scoredChain,
+  topEvidence,
+} from '../../ports/rug-flags.ts';
 import { ChartSection, type ChartsView } from './launch-chart.route.tsx';
 import { type Board, boardOf, type FlaggedWallet, sumOf, WINDOW_HOURS } from './scoring.ts';
 
@@ -36,15 +43,6 @@ export const ENTRIES_DEFAULT = 50;
 
 /** How many entries are asked for. */
 export const limit = z.coerce.number().int().min(1).max(BOARD_ENTRIES_MAX).optional();
-const count = rowFact(z.int().nonnegative());
-
-const topEvidence = z.strictObject({
-  feature: words(),
-  value: rowFact(z.number().nullable()),
-  contribution: rowFact(z.number()),
-  statement: prose().min(1),
-});
-
 /** A wallet with the strongest of its flags. `launches`: how many of its launches are flagged. */
 export const entry = z.strictObject({
   address: words(),
@@ -52,7 +50,7 @@ export const entry = z.strictObject({
   score: rowFact(z.number().min(0).max(1)),
   first_flagged_at: isoTime,
   last_scored_at: isoTime,
-  top_evidence: topEvidence,
+  top_evidence: rowFacts(topEvidence).extend({ statement: prose().min(1) }),
   model_version: words(),
   token: words(),
   launches: z.int().positive(),
@@ -62,15 +60,7 @@ export const entry = z.strictObject({
 export type ListedWallet = z.output<typeof entry>;
 
 /** What was scored of a chain in the window. */
-const scored = z.strictObject({
-  chain: words(),
-  last_scored_at: isoTime,
-  model_version: words(),
-  scored: count,
-  suppressed: count,
-  unscored: count,
-  waiting: count,
-});
+const scored = rowFacts(scoredChain).extend({ chain: words(), last_scored_at: isoTime });
 
 /** Why `empty` denies nothing by itself. */
 export const SAID_BY_EMPTY_REASON = 'empty_reason beside it says why';
@@ -358,7 +348,7 @@ function entryOf(wallet: FlaggedWallet): ListedWallet {
     score: wallet.score,
     first_flagged_at: formatIsoTime(wallet.first_flagged_at),
     last_scored_at: formatIsoTime(wallet.last_scored_at),
-    top_evidence: { ...wallet.top_evidence },
+    top_evidence: wallet.top_evidence,
     model_version: wallet.model_version,
     token: wallet.token,
     launches: wallet.launches,
@@ -381,13 +371,7 @@ type WindowView = {
   /** What of the window was not scored; `null` where it was scored to its end. */
   readonly partial: string | null;
   readonly suppressed: number | null;
-  readonly scored: readonly {
-    readonly chain: string;
-    readonly scored: number;
-    readonly unscored: number;
-    readonly waiting: number;
-    readonly last_scored_at: string;
-  }[];
+  readonly scored: readonly Omit<z.output<typeof scored>, 'model_version' | 'suppressed'>[];
   readonly caveat: string;
 };
 

@@ -49,9 +49,7 @@ function scoreLaunch(
   if (isEstablished({ ...subject, is_listed_token: isListedToken(launch) }, now)) {
     return { ...subject, outcome: 'suppressed', score };
   }
-  const { feature, value, contribution, statement } = strongest;
-  const top_evidence = { feature, value, contribution, statement };
-  return { ...subject, outcome: 'flagged', score, top_evidence };
+  return { ...subject, outcome: 'flagged', score, top_evidence: strongest };
 }
 
 const UNMEASURED = 'nothing that raises its score was measured';

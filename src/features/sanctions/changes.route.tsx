@@ -13,8 +13,8 @@ import {
   negative,
   prose,
   rowFact,
+  rowFacts,
   words,
-  wordsIn,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
 import { listOrNone } from '../../evidence/measure.ts';
@@ -40,28 +40,15 @@ export const OFAC_CHANGES_DEFAULT = 100;
 export const FILES_MAX = 100;
 
 const programs = rowFact(z.array(words()).readonly().nullable());
-const listing = wordsIn(addressListing).extend({ programs });
+const listing = rowFacts(addressListing).extend({ programs });
 
 const change = listing.extend({
-  ...wordsIn(listChange).omit({ listing: true }).shape,
+  ...rowFacts(listChange).omit({ listing: true }).shape,
   before: listing.nullable(),
   at: isoTime,
 });
 
-const count = rowFact(z.int().nonnegative());
-
-const file = wordsIn(fileEvent).extend({
-  at: isoTime,
-  counts: z
-    .strictObject({
-      added: count,
-      removed: count,
-      moved: count,
-      programmes_changed: count,
-      renamed: count,
-    })
-    .nullable(),
-});
+const file = rowFacts(fileEvent).extend({ at: isoTime });
 
 const answer = z.strictObject({
   changes: negative(z.array(change), LOG),

@@ -19,9 +19,9 @@ import {
   oneOf,
   prose,
   rowFact,
+  rowFacts,
   unixSeconds,
   words,
-  wordsIn,
 } from '../../contract/wire.ts';
 import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { both, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
@@ -217,7 +217,7 @@ export const walletOfac = evidenceRoute({
     address: words(),
     sanctioned: negative(z.boolean(), LIST),
     matches: negative(z.array(match), LIST),
-    list: wordsIn(listFacts),
+    list: rowFacts(listFacts),
     equivalent_forms: harmless(
       negative(z.array(equivalentForm), LIST),
       'the other forms of an address follow from the address alone',

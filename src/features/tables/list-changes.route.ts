@@ -13,9 +13,8 @@ import {
   isoTime,
   negative,
   prose,
-  rowFact,
+  rowFacts,
   words,
-  wordsIn,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
 import { decide, Unread } from '../../evidence/reading.ts';
@@ -38,29 +37,19 @@ const NAME_CHARS_MAX = 64;
 
 const sha256 = words(z.string().regex(/^[0-9a-f]{64}$/));
 
-const entry = wordsIn(entryLogged).extend({
+const entry = rowFacts(entryLogged).extend({
   listed_at: isoDay.nullable(),
   ended_at: isoDay.nullable(),
 });
 
-const change = wordsIn(otherListChange).extend({
+const change = rowFacts(otherListChange).extend({
   entries: z.array(entry).min(1),
   before: z.array(entry).min(1).nullable(),
   at: isoTime,
   sha256,
-  simulated: rowFact(z.boolean()),
 });
 
-const count = rowFact(z.int().nonnegative());
-
-const imported = wordsIn(otherListImport).extend({
-  at: isoTime,
-  sha256,
-  rows_refused: count,
-  rows_lost: count,
-  simulated: rowFact(z.boolean()),
-  counts: z.strictObject({ added: count, changed: count, removed: count }),
-});
+const imported = rowFacts(otherListImport).extend({ at: isoTime, sha256 });
 
 export const otherListChanges = plainRoute({
   name: 'other_list_changes',

@@ -8,7 +8,8 @@ import { addressNamed, evm } from '../../testing/addresses.ts';
 import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
 import { entryOf } from '../../testing/twins/sanctions.ts';
 import { labelOf, otherEntryOf } from '../../testing/twins/tables.ts';
-import { bulkScreen, type Screen, type ScreenPorts, type ScreenResult } from './bulk-screen.ts';
+import { bulkScreen, type Screen, type ScreenPorts } from './bulk-screen.ts';
+import type { ScreenResult } from './shapes.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const SILENT = silentPorts(why('store_unreadable', { what: 'The store', fault: 'it is down' }));

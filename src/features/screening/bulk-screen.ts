@@ -10,7 +10,7 @@ import {
   parseKnownAddress,
 } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
-import { type Claim, claim, claimWhole } from '../../evidence/claim.ts';
+import { claim, claimWhole } from '../../evidence/claim.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
 import {
   both,
@@ -22,8 +22,7 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { DatedBy } from '../../evidence/source.ts';
-import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches.ts';
+import type { CorpusLookUp, LaunchCorpus, LaunchCorpusPort } from '../../ports/launches.ts';
 import type {
   ListEntry,
   ListLookUp,
@@ -32,6 +31,7 @@ import type {
 } from '../../ports/sanctions.ts';
 import {
   type ExchangeLabels,
+  type ExchangeLabelsPort,
   type LabelLookUp,
   type OtherList,
   type OtherListEntry,
@@ -43,6 +43,13 @@ import {
 import { readingOfList, readingOfLists } from '../tables/import-rows.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { launchAnswer } from '../tables/launches.ts';
+import type {
+  ListedForm,
+  ListingElsewhere,
+  ScreenCounts,
+  ScreenResult,
+  TableName,
+} from './shapes.ts';
 
 /** The tables that a screen reads. */
 export type ScreenPorts = {
@@ -51,8 +58,6 @@ export type ScreenPorts = {
   readonly launchCorpus: LaunchCorpus;
   readonly otherLists: OtherLists;
 };
-
-type ScreenCounts = { ok: number; insufficient_evidence: number; not_deployed: number };
 
 type AnyRead = Read<unknown, never>;
 
@@ -73,15 +78,13 @@ export type Screen =
 
 /** `null` where a table was not asked about, or no address of the screen can stand in it. */
 type Readings = {
-  readonly list: Partly<ListLookUp, ListPort> | null;
-  readonly labels: Reading<LabelLookUp, LabelsPort> | null;
-  readonly corpus: Partly<CorpusLookUp, CorpusPort> | null;
+  readonly list: Partly<ListLookUp, SanctionsListPort> | null;
+  readonly labels: Reading<LabelLookUp, ExchangeLabelsPort> | null;
+  readonly corpus: Partly<CorpusLookUp, LaunchCorpusPort> | null;
   readonly others: OtherListsRead;
   /** The same as far as it may show an absence. */
   readonly othersWhole: Partly<OtherListsLookUp, OtherListsPort> | null;
 };
-
-type TableName = 'sanctions_list' | 'exchange_table' | 'launch_corpus' | 'other_lists';
 
 type ScreenTime = { readonly now: number; readonly tables?: readonly TableName[] | undefined };
 
@@ -131,8 +134,8 @@ function screenOf(subjects: readonly Subject[], readings: Readings, today: strin
   const rest = applying(subjects.filter(isNoLauncher), { ...readings, corpus: null }, today);
   const results: ScreenResult[] = [];
   const counts = { ok: 0, insufficient_evidence: 0, not_deployed: 0 };
-  let list: Read<ListLookUp, ListPort> | null = null;
-  let corpus: Read<CorpusLookUp, CorpusPort> | null = null;
+  let list: Read<ListLookUp, SanctionsListPort> | null = null;
+  let corpus: Read<CorpusLookUp, LaunchCorpusPort> | null = null;
   for (const subject of subjects) {
     const tables = isLauncher(subject) ? launchers : rest;
     const onList = onListAs(readings.list, (look) => look.found.has(subject.address));
@@ -160,7 +163,7 @@ function screenOf(subjects: readonly Subject[], readings: Readings, today: strin
 function onListAs(
   list: Readings['list'],
   test: (look: ListLookUp) => boolean,
-): Reading<ListLookUp, ListPort> | null {
+): Reading<ListLookUp, SanctionsListPort> | null {
   return list === null ? null : decide(list, test);
 }
 
@@ -180,7 +183,11 @@ function silence(readings: Readings): Screen {
   if (silent === undefined || silent === null || silent instanceof Read) {
     // Of a table for one kind of address nobody asks about another.
     const none = why('no_table_applies');
-    return { outcome: 'silent', silent: unread<CorpusPort>('launch_corpus', none), why: none };
+    return {
+      outcome: 'silent',
+      silent: unread<LaunchCorpusPort>('launch_corpus', none),
+      why: none,
+    };
   }
   const reason = why('no_table_read', { tables: silentTables(readings) });
   return { outcome: 'silent', silent, why: reason };
@@ -271,8 +278,8 @@ function silentTables(readings: Readings): string {
 
 function resultOf(
   subject: Subject,
-  list: Reading<ListLookUp, ListPort> | null,
-  forms: Reading<ListLookUp, ListPort> | null,
+  list: Reading<ListLookUp, SanctionsListPort> | null,
+  forms: Reading<ListLookUp, SanctionsListPort> | null,
   tables: Applying,
 ): ScreenResult {
   const { address, kind } = subject;
@@ -353,7 +360,7 @@ function holds(tables: Tables, subject: Subject): boolean {
 
 /** What the list says of those that it does not hold. */
 export function missFrom(
-  list: Read<ListLookUp, ListPort>,
+  list: Read<ListLookUp, SanctionsListPort>,
   subjects: readonly Subject[],
 ): NonNullable<ScreenResult['sanctions']> {
   const { found } = list.value;
@@ -369,7 +376,7 @@ export function missFrom(
 
 /** The same of their other forms. */
 export function formsUnlisted(
-  list: Read<ListLookUp, ListPort>,
+  list: Read<ListLookUp, SanctionsListPort>,
   subjects: readonly Subject[],
 ): NonNullable<ScreenResult['equivalent_forms']> {
   const missing = subjects.filter((one) => listedForms(list.value, one).length === 0);
@@ -385,7 +392,7 @@ export function listedForms({ found }: ListLookUp, { forms }: Subject): ListedFo
 
 /** What the list says of an address that it holds. */
 export function listingFrom(
-  list: Read<ListLookUp, ListPort>,
+  list: Read<ListLookUp, SanctionsListPort>,
   address: string,
 ): NonNullable<ScreenResult['sanctions']> {
   return {
@@ -481,69 +488,6 @@ function entriesIn(look: OtherListsLookUp, { name }: OtherList, address: string)
 const addressOf = ({ address }: { readonly address: string }): string => address;
 
 // What is said of one address of a bulk screen, and which readings may say it?
-
-export type ListPort = 'sanctions_list';
-export type LabelsPort = 'exchange_labels';
-export type CorpusPort = 'launch_corpus';
-
-/** Another form of the same key or account that stands on a list. */
-export type ListedForm = EquivalentForm & { listed: true };
-
-/** What one list of another authority says of an address. */
-export type ListingElsewhere = {
-  list: string;
-  /** Whether an entry of the address itself has not ended; `null` where a miss is no answer. */
-  listed: Claim<boolean, null, OtherListsPort>;
-  /** Whom its entries name, those of other forms and those that ended included. */
-  entity: string | null;
-  /** Those of its other forms that stand on this list. */
-  equivalent_forms: Claim<ListedForm[], null, OtherListsPort>;
-  as_of: number;
-  dated_by: DatedBy;
-  /** Why a miss is no answer. */
-  reason: string | null;
-};
-
-type Absent<P extends string> = Claim<'ok' | 'insufficient_evidence', 'not_deployed', P>;
-
-/** The entries of one address in the tables that were read. */
-export type ScreenResult = {
-  address: string;
-  kind: ScreenKind;
-  state:
-    | 'ok'
-    | 'not_deployed'
-    | Absent<ListPort>
-    | Absent<LabelsPort>
-    | Absent<CorpusPort>
-    | Absent<OtherListsPort>;
-  exchange: {
-    label: string;
-    entity: string;
-    role: string;
-    confidence: string;
-    clusterable: boolean;
-  } | null;
-  launches: { answer: 'flagged' | 'record'; launches_settled: number; died: number } | null;
-  sanctions: {
-    listed: Claim<boolean, never, ListPort>;
-    /** `null` where the list leaves the programme of an entry open. */
-    programs: Claim<string[] | null, never, ListPort>;
-    list_published: string;
-  } | null;
-  /** Those of its other forms that stand on the list; `null` where the list was not read. */
-  equivalent_forms: Claim<ListedForm[], never, ListPort> | null;
-  /** List by list; `null` where they were not read, or none was ever imported. */
-  other_lists: ListingElsewhere[] | null;
-  /** `null` where a table does not apply to the address, or was not asked about. */
-  checked: {
-    exchange_table: Claim<true, false, LabelsPort> | null;
-    launch_corpus: Claim<true, false, CorpusPort> | null;
-    other_lists: Claim<true, false, OtherListsPort> | null;
-    sanctions_list: Claim<true, false, ListPort> | null;
-  };
-  reason?: string;
-};
 
 /** Whom the leading label of an address names. */
 export function exchangeOf(look: LabelLookUp, address: string): ScreenResult['exchange'] {

@@ -47,8 +47,7 @@ import {
 import { print, printJson, tableLines } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
-
-const TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus', 'other_lists'] as const;
+import { SCREENED_TABLES } from './shapes.ts';
 
 /** A connection, and the reader of files. */
 export type ScreenServices = ConnectionServices & { readonly readRecords: ReadRecords };
@@ -70,8 +69,8 @@ export const screenCommand = defineCommand({
     column: several('NAME', 'read this column alone; may be given more than once', anyText),
     require: several(
       'TABLE',
-      `ask about this table alone; may be given more than once; one of ${TABLES.join(', ')}`,
-      wordIn(TABLES),
+      `ask about this table alone; may be given more than once; one of ${SCREENED_TABLES.join(', ')}`,
+      wordIn(SCREENED_TABLES),
     ),
     out: optional('FILE.csv', 'write the rows there; no cell of it begins a formula', filePath),
     resume: flag('go on with the rows of an --out file of a run that stopped'),

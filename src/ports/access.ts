@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Soon } from '../evidence/waiting.ts';
@@ -5,26 +6,32 @@ import type { Soon } from '../evidence/waiting.ts';
 /** The name of this port in readings. */
 export type AccessLogPort = 'access_log';
 
-/** Who changed something: an operator by a command, or a member in the settings. */
-export type Actor = 'operator' | 'member';
+/** A Unix time in seconds; a fraction is kept. */
+const seconds = z.number();
 
-type ChangeWord =
-  | 'key_created'
-  | 'key_replaced'
-  | 'key_revoked'
-  | 'signed_in'
-  | 'signed_out'
-  | 'integration_connected'
-  | 'integration_removed';
+/** Who changed something: an operator by a command, or a member in the settings. */
+const ACTORS = ['operator', 'member'] as const;
+export type Actor = (typeof ACTORS)[number];
+
+const CHANGE_WORDS = [
+  'key_created',
+  'key_replaced',
+  'key_revoked',
+  'signed_in',
+  'signed_out',
+  'integration_connected',
+  'integration_removed',
+] as const;
 
 /** One change. `subject` is a key's prefix, or a platform and the id of an integration. */
-export type AccessChange = {
-  readonly id: number;
-  readonly at: UnixSeconds;
-  readonly by_whom: Actor;
-  readonly change: ChangeWord;
-  readonly subject: string | null;
-};
+export const accessChange = z.strictObject({
+  id: z.number(),
+  at: seconds,
+  by_whom: z.enum(ACTORS),
+  change: z.enum(CHANGE_WORDS),
+  subject: z.string().nullable(),
+});
+export type AccessChange = z.output<typeof accessChange>;
 
 /** The log of changes; what changes something writes it, in the same transaction. */
 export type AccessLog = {
@@ -38,7 +45,7 @@ export type AccessLog = {
 export type KeysPort = 'keys';
 
 /** `sc`: a membership's key. `scp`: a partner's, with a monthly budget of its own. */
-const KEY_KINDS = ['sc', 'scp'] as const;
+export const KEY_KINDS = ['sc', 'scp'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
 /** To whom a key belongs. */
@@ -46,22 +53,24 @@ export type KeyHolder =
   | { readonly kind: 'sc'; readonly membership_id: string }
   | { readonly kind: 'scp'; readonly partner: string; readonly monthly_budget: number };
 
-/** A key as it may be shown: never the key itself, nor its hash. */
-export type ApiKey = {
-  readonly id: string;
-  readonly holder: KeyHolder;
+/** A key without its holder: never the key itself, nor its hash. */
+export const shownKey = z.strictObject({
+  id: z.string(),
   /** The first characters of the key, to tell keys apart. */
-  readonly prefix: string;
-  readonly created_at: UnixSeconds;
-  readonly expires_at: UnixSeconds;
+  prefix: z.string(),
+  created_at: seconds,
+  expires_at: seconds,
   /** Late by up to a minute; `null`: never used. */
-  readonly last_used_at: UnixSeconds | null;
-  readonly revoked_at: UnixSeconds | null;
+  last_used_at: seconds.nullable(),
+  revoked_at: seconds.nullable(),
   /** What its owner calls it. */
-  readonly name: string | null;
+  name: z.string().nullable(),
   /** When another key took its place: it opens until it expires, and no longer counts. */
-  readonly replaced_at: UnixSeconds | null;
-};
+  replaced_at: seconds.nullable(),
+});
+
+/** A key as it may be shown. */
+export type ApiKey = z.output<typeof shownKey> & { readonly holder: KeyHolder };
 
 /** How a key is recognised: the hash under a pepper, and the fingerprint of the pepper's secret. */
 export type SecretHash = { readonly hash: Uint8Array; readonly pepper: string };
@@ -157,22 +166,17 @@ export const TOKEN_TIERS = ['free', 'pro', 'desk'] as const;
 export type TokenTier = (typeof TOKEN_TIERS)[number];
 
 /** A token of the intelligence service as it may be shown. */
-export type IntelligenceToken = {
-  readonly id: string;
-  readonly tier: TokenTier;
-  readonly prefix: string;
-  readonly created_at: UnixSeconds;
-  readonly revoked_at: UnixSeconds | null;
-};
+export const intelligenceToken = z.strictObject({
+  id: z.string(),
+  tier: z.enum(TOKEN_TIERS),
+  prefix: z.string(),
+  created_at: seconds,
+  revoked_at: seconds.nullable(),
+});
+export type IntelligenceToken = z.output<typeof intelligenceToken>;
 
 /** A token to store. */
-export type NewToken = {
-  readonly id: string;
-  readonly tier: TokenTier;
-  readonly secret: SecretHash;
-  readonly prefix: string;
-  readonly created_at: UnixSeconds;
-};
+export type NewToken = Omit<IntelligenceToken, 'revoked_at'> & { readonly secret: SecretHash };
 
 /** The tokens of the intelligence service that were minted here. */
 export type TokenStore = {
@@ -201,19 +205,17 @@ export const MEMBERSHIP_STATUSES = ['active', 'inactive'] as const;
 export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
 
 /** A membership. `updated_at` is the time of the newest event that is known about it. */
-export type Membership = {
-  readonly membership_id: string;
-  readonly plan: PlanName;
-  readonly status: MembershipStatus;
-  readonly created_at: UnixSeconds;
-  readonly updated_at: UnixSeconds;
-};
+export const membership = z.strictObject({
+  membership_id: z.string(),
+  plan: z.enum(PLAN_NAMES),
+  status: z.enum(MEMBERSHIP_STATUSES),
+  created_at: seconds,
+  updated_at: seconds,
+});
+export type Membership = z.output<typeof membership>;
 
 /** What an event says of a membership, at its own time `at`. */
-export type MembershipEvent = {
-  readonly membership_id: string;
-  readonly plan: PlanName;
-  readonly status: MembershipStatus;
+export type MembershipEvent = Omit<Membership, 'created_at' | 'updated_at'> & {
   readonly at: UnixSeconds;
 };
 
@@ -247,13 +249,14 @@ export const PAYMENT_OUTCOMES = ['applied', 'older', 'no_plan', 'unknown', 'unre
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
 /** What an event asks of a membership, at its own time. */
-export type MembershipChange = {
-  readonly membership_id: string;
-  readonly product_id: string | null;
-  readonly plan_id: string | null;
-  readonly status: MembershipStatus;
-  readonly at: UnixSeconds;
-};
+export const membershipChange = z.strictObject({
+  membership_id: z.string(),
+  product_id: z.string().nullable(),
+  plan_id: z.string().nullable(),
+  status: z.enum(MEMBERSHIP_STATUSES),
+  at: seconds,
+});
+export type MembershipChange = z.output<typeof membershipChange>;
 
 /** A delivery whose signature was right. */
 export type PaymentDelivery = {
@@ -269,17 +272,18 @@ export type PaymentDelivery = {
 };
 
 /** A kept delivery. */
-export type PaymentEvent = {
-  readonly delivery_id: string;
-  readonly type: string;
-  readonly received_at: UnixSeconds;
-  readonly event_at: UnixSeconds | null;
-  readonly membership_id: string | null;
-  readonly product_id: string | null;
-  readonly plan_id: string | null;
-  readonly status: MembershipStatus | null;
-  readonly outcome: PaymentOutcome;
-};
+export const paymentEvent = z.strictObject({
+  delivery_id: z.string(),
+  type: z.string(),
+  received_at: seconds,
+  event_at: seconds.nullable(),
+  membership_id: z.string().nullable(),
+  product_id: z.string().nullable(),
+  plan_id: z.string().nullable(),
+  status: z.enum(MEMBERSHIP_STATUSES).nullable(),
+  outcome: z.enum(PAYMENT_OUTCOMES),
+});
+export type PaymentEvent = z.output<typeof paymentEvent>;
 
 /** The plan of a platform's plan or product; `null` where no setting names either. */
 export type PlanOf = (sold: Pick<MembershipChange, 'plan_id' | 'product_id'>) => PlanName | null;
@@ -348,14 +352,15 @@ export type QuotaStore = {
 export type SessionsPort = 'sessions';
 
 /** A signed-in browser. */
-export type BrowserSession = {
-  readonly id: string;
-  readonly membership_id: string;
-  readonly created_at: UnixSeconds;
+export const browserSession = z.strictObject({
+  id: z.string(),
+  membership_id: z.string(),
+  created_at: seconds,
   /** Late by up to a minute. */
-  readonly seen_at: UnixSeconds;
-  readonly ended_at: UnixSeconds | null;
-};
+  seen_at: seconds,
+  ended_at: seconds.nullable(),
+});
+export type BrowserSession = z.output<typeof browserSession>;
 
 /** A session to store. */
 export type NewSession = Omit<BrowserSession, 'seen_at' | 'ended_at'> & {

@@ -1,27 +1,30 @@
 // Look-ups are remembered for two seconds and share statements; uses are noted late, in batches.
 // It refuses a key past its membership's limit, however many are made at once.
 
+import { z } from 'zod';
 import type { UnixSeconds } from '../../chain/time.ts';
 import { type Reading, Unread } from '../../evidence/reading.ts';
-import type {
-  AccessChange,
-  Actor,
-  AddedKey,
-  ApiKey,
-  FoundKey,
-  IntelligenceToken,
-  KeyKind,
-  KeyStore,
-  KeysOf,
-  KeysPort,
-  KeyUse,
-  MembershipStatus,
-  NewKey,
-  PlanName,
-  ReplacedKey,
-  Revoked,
-  TokenStore,
-  TokensPort,
+import {
+  type AccessChange,
+  type Actor,
+  type AddedKey,
+  type ApiKey,
+  type FoundKey,
+  type IntelligenceToken,
+  intelligenceToken,
+  KEY_KINDS,
+  type KeyStore,
+  type KeysOf,
+  type KeysPort,
+  type KeyUse,
+  type MembershipStatus,
+  type NewKey,
+  type PlanName,
+  type ReplacedKey,
+  type Revoked,
+  shownKey,
+  type TokenStore,
+  type TokensPort,
 } from '../../ports/access.ts';
 import {
   type ControlContext,
@@ -40,12 +43,14 @@ import { noteChange } from './memberships.ts';
 /** More keys than this are not listed in one answer. */
 const KEYS_LISTED_MAX = 100_000;
 
-type KeyRow = Omit<ApiKey, 'holder'> & {
-  readonly kind: KeyKind;
-  readonly membership_id: string | null;
-  readonly partner: string | null;
-  readonly monthly_budget: number | null;
-};
+const keyRow = shownKey.extend({
+  kind: z.enum(KEY_KINDS),
+  membership_id: z.string().nullable(),
+  partner: z.string().nullable(),
+  monthly_budget: z.number().nullable(),
+});
+type KeyRow = z.output<typeof keyRow>;
+// Each request finds its key: what is found is not parsed.
 type FoundRow = KeyRow & {
   readonly hash: string;
   readonly pepper: string;
@@ -88,12 +93,12 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
     list: (of) =>
       readings.askList(KEYS_LISTED_MAX, 'keys', async (limit) => {
         const [where, params] = conditionOf(of);
-        const rows = await database.query<KeyRow>(
+        const rows = await database.query(
           `select ${COLUMNS} from api_keys k where ${where}
            order by k.created_at desc, k.id limit ${limit}`,
           params,
         );
-        return rows.map(keyOf);
+        return z.array(keyRow).parse(rows).map(keyOf);
       }),
     revoke: (idOrPrefix, at, membershipId, by = 'operator') => {
       const only =
@@ -104,13 +109,11 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
         idOrPrefix,
         at,
         only,
-        shown: keyOf,
+        shown: (row: unknown) => keyOf(keyRow.parse(row)),
       } as const;
       const noteRevocation = (session: Session, key: ApiKey) =>
         noteChange(session, changeOf(key, at, by, 'key_revoked'));
-      return lookUps.changed(() =>
-        revokeOne<KeyRow, ApiKey>(database, { ...named, noted: noteRevocation }),
-      );
+      return lookUps.changed(() => revokeOne(database, { ...named, noted: noteRevocation }));
     },
     noteUse: uses.note,
     underOtherSecrets: (pepper) =>
@@ -198,11 +201,12 @@ async function replace(
   return await database.transaction(async (session) => {
     const { holder, created_at: at } = key;
     if (holder.kind !== 'sc') throw new Error('keys: a key of no membership is not replaced');
-    const [old] = await session.query<KeyRow>(
+    const [found] = await session.query(
       `select ${COLUMNS} from api_keys k where k.id = $1 and k.membership_id = $2 for update`,
       [id, holder.membership_id],
     );
-    if (old === undefined) return { outcome: 'unknown' };
+    if (found === undefined) return { outcome: 'unknown' };
+    const old = keyRow.parse(found);
     const isOver = old.revoked_at !== null || old.expires_at <= at || old.replaced_at !== null;
     // While its own predecessor opens, a key is not replaced: at most two are open for one.
     const rows = isOver
@@ -227,7 +231,7 @@ async function replace(
 
 async function insertKey(session: Session, key: NewKey): Promise<ApiKey> {
   const { holder, name = null } = key;
-  const rows = await session.query<KeyRow>(
+  const rows = await session.query(
     `insert into api_keys as k
        (id, kind, membership_id, partner, monthly_budget, hash, pepper, prefix,
         created_at, expires_at, name)
@@ -247,7 +251,7 @@ async function insertKey(session: Session, key: NewKey): Promise<ApiKey> {
       name,
     ],
   );
-  return keyOf(onlyRow(rows));
+  return keyOf(keyRow.parse(onlyRow(rows)));
 }
 
 function changeOf(
@@ -392,31 +396,31 @@ export function tokenTable(database: Database, context: ControlContext): TokenSt
   return {
     find: lookUps.find,
     add: ({ id, tier, secret, prefix, created_at }) =>
-      lookUps.changed(async () =>
-        onlyRow(
-          await database.query<IntelligenceToken>(
-            `insert into intelligence_tokens as k (id, tier, hash, pepper, prefix, created_at)
-             values ($1, $2, $3, $4, $5, to_timestamp($6)) returning ${TOKEN_COLUMNS}`,
-            [id, tier, secret.hash, secret.pepper, prefix, created_at],
-          ),
-        ),
-      ),
+      lookUps.changed(async () => {
+        const rows = await database.query(
+          `insert into intelligence_tokens as k (id, tier, hash, pepper, prefix, created_at)
+           values ($1, $2, $3, $4, $5, to_timestamp($6)) returning ${TOKEN_COLUMNS}`,
+          [id, tier, secret.hash, secret.pepper, prefix, created_at],
+        );
+        return intelligenceToken.parse(onlyRow(rows));
+      }),
     list: () =>
-      readings.askList(TOKENS_LISTED_MAX, 'tokens', (limit) =>
-        database.query<IntelligenceToken>(
+      readings.askList(TOKENS_LISTED_MAX, 'tokens', async (limit) => {
+        const rows = await database.query(
           `select ${TOKEN_COLUMNS} from intelligence_tokens k order by k.created_at desc, k.id
            limit ${limit}`,
-        ),
-      ),
+        );
+        return z.array(intelligenceToken).parse(rows);
+      }),
     revoke: (idOrPrefix, at) =>
       lookUps.changed(() =>
-        revokeOne<IntelligenceToken, IntelligenceToken>(database, {
+        revokeOne(database, {
           table: 'intelligence_tokens k',
           columns: TOKEN_COLUMNS,
           idOrPrefix,
           at,
           only: null,
-          shown: (row) => row,
+          shown: (row) => intelligenceToken.parse(row),
         }),
       ),
   };
@@ -425,22 +429,22 @@ export function tokenTable(database: Database, context: ControlContext): TokenSt
 // It refuses a prefix that several rows share: none of them is revoked.
 
 /** What to revoke, in a table with `id`, `prefix` and `revoked_at` under the alias `k`. */
-type Revocation<Row, Shown> = {
+type Revocation<Shown> = {
   readonly table: 'api_keys k' | 'intelligence_tokens k';
   readonly columns: string;
   readonly idOrPrefix: string;
   readonly at: UnixSeconds;
   /** Only among these rows, where it is not `null`. */
   readonly only: { readonly column: string; readonly value: string } | null;
-  readonly shown: (row: Row) => Shown;
+  readonly shown: (row: unknown) => Shown;
   /** Told inside the transaction of what was revoked now, and not before. */
   readonly noted?: (session: Session, revoked: Shown) => Promise<void>;
 };
 
 /** Revokes one row. One that was revoked before keeps its first time. */
-export async function revokeOne<Row extends { readonly id: string }, Shown>(
+async function revokeOne<Shown>(
   database: Database,
-  { table, columns, idOrPrefix, at, only, shown, noted }: Revocation<Row, Shown>,
+  { table, columns, idOrPrefix, at, only, shown, noted }: Revocation<Shown>,
 ): Promise<Revoked<Shown>> {
   return await database.transaction(async (session) => {
     const among = only === null ? '' : `and ${only.column} = $2`;
@@ -452,7 +456,7 @@ export async function revokeOne<Row extends { readonly id: string }, Shown>(
     const [first, ...others] = rows;
     if (first === undefined) return { outcome: 'unknown' };
     if (others.length > 0) return { outcome: 'ambiguous', ids: rows.map((row) => row.id) };
-    const updated = await session.query<Row>(
+    const updated = await session.query(
       `update ${table} set revoked_at = coalesce(k.revoked_at, to_timestamp($2))
        where k.id = $1 returning ${columns}`,
       [first.id, at],

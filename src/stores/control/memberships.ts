@@ -1,19 +1,23 @@
 // It refuses an event older than the one that it knows.
 
+import { z } from 'zod';
 import { DAY_S } from '../../chain/time.ts';
 import {
   type AccessChange,
   type AccessLog,
+  accessChange,
   type Membership,
   type MembershipChange,
   type MembershipEvent,
   type MembershipStore,
+  membership,
+  membershipChange,
   type PaymentDelivery,
-  type PaymentEvent,
   type PaymentOutcome,
   type PaymentStore,
   PLAN_NAMES,
   type PlanOf,
+  paymentEvent,
   type RecordedMembership,
 } from '../../ports/access.ts';
 import {
@@ -40,16 +44,18 @@ export function membershipTable(database: Database, context: ControlContext): Me
     find: (membershipId) =>
       readings.ask(async () => {
         const sql = `select ${COLUMNS} from memberships where membership_id = $1`;
-        return rowOrNull(await database.query<Membership>(sql, [membershipId]));
+        const rows = await database.query(sql, [membershipId]);
+        return membership.nullable().parse(rowOrNull(rows));
       }),
     list: () =>
-      readings.askList<Membership>(MEMBERSHIPS_LISTED_MAX, 'memberships', (limit) =>
-        database.query<Membership>(
+      readings.askList(MEMBERSHIPS_LISTED_MAX, 'memberships', async (limit) => {
+        const rows = await database.query(
           `select ${COLUMNS} from memberships
            order by memberships.created_at, membership_id limit $1`,
           [limit],
-        ),
-      ),
+        );
+        return z.array(membership).parse(rows);
+      }),
     record: (event) =>
       readings.ask(() => database.transaction((session) => recordMembership(session, event))),
   };
@@ -61,7 +67,7 @@ export async function lockMembership(
   membershipId: string,
 ): Promise<Membership | null> {
   const sql = `select ${COLUMNS} from memberships where membership_id = $1 for update`;
-  return rowOrNull(await session.query<Membership>(sql, [membershipId]));
+  return membership.nullable().parse(rowOrNull(await session.query(sql, [membershipId])));
 }
 
 /**
@@ -72,7 +78,7 @@ export async function recordMembership(
   session: Session,
   { membership_id, plan, status, at }: MembershipEvent,
 ): Promise<RecordedMembership> {
-  const [applied] = await session.query<Membership>(
+  const [applied] = await session.query(
     `insert into memberships as m (membership_id, plan, status, created_at, updated_at)
      values ($1, $2, $3, to_timestamp($4), to_timestamp($4))
      on conflict (membership_id) do update set
@@ -83,12 +89,11 @@ export async function recordMembership(
      returning ${COLUMNS}`,
     [membership_id, plan, status, at],
   );
-  if (applied !== undefined) return { membership: applied, applied: true };
-  const known = await session.query<Membership>(
-    `select ${COLUMNS} from memberships where membership_id = $1`,
-    [membership_id],
-  );
-  return { membership: onlyRow(known), applied: false };
+  if (applied !== undefined) return { membership: membership.parse(applied), applied: true };
+  const known = await session.query(`select ${COLUMNS} from memberships where membership_id = $1`, [
+    membership_id,
+  ]);
+  return { membership: membership.parse(onlyRow(known)), applied: false };
 }
 
 // A delivery and what it changes are one transaction, so that one that failed can be sent again.
@@ -102,6 +107,8 @@ const HELD_MAX = 10_000;
 const PAYMENT_COLUMNS = `p.delivery_id, p.type, ${epoch('p.received_at')}, ${epoch('p.event_at')},
   p.membership_id, p.product_id, p.plan_id, p.status, p.outcome`;
 
+const heldRow = membershipChange.extend({ delivery_id: z.string() });
+
 /** What the payment platform said, over the control database. */
 export function paymentTable(database: Database, context: ControlContext): PaymentStore {
   const { ask, askList } = controlReadings('payments', 'The payment events', context);
@@ -111,27 +118,28 @@ export function paymentTable(database: Database, context: ControlContext): Payme
     applyHeld: (planOf) =>
       ask(() =>
         database.transaction(async (session) => {
-          const held = await session.query<MembershipChange & { delivery_id: string }>(
+          const held = await session.query(
             `select p.delivery_id, p.membership_id, p.product_id, p.plan_id, p.status,
                ${epoch('p.event_at', 'at')}
              from payment_events p where p.outcome = 'no_plan'
              order by p.event_at limit ${HELD_MAX} for update`,
           );
           const outcomes: PaymentOutcome[] = [];
-          for (const { delivery_id, ...change } of held) {
+          for (const { delivery_id, ...change } of z.array(heldRow).parse(held)) {
             outcomes.push(await settleDelivery(session, delivery_id, change, planOf));
           }
           return outcomes.filter((outcome) => outcome !== 'no_plan').length;
         }),
       ),
     list: (outcome) =>
-      askList(LISTED_MAX, 'payment events', (limit) =>
-        database.query<PaymentEvent>(
+      askList(LISTED_MAX, 'payment events', async (limit) => {
+        const rows = await database.query(
           `select ${PAYMENT_COLUMNS} from payment_events p where $1::text is null or p.outcome = $1
            order by p.received_at desc, p.delivery_id limit ${limit}`,
           [outcome],
-        ),
-      ),
+        );
+        return z.array(paymentEvent).parse(rows);
+      }),
   };
 }
 
@@ -220,12 +228,13 @@ export function accessLog(database: Database, context: ControlContext): AccessLo
   const { askList } = controlReadings('access_log', 'The log of changes', context);
   return {
     list: (membershipId) =>
-      askList(CHANGES_MAX, 'changes', (limit) =>
-        database.query<AccessChange>(
+      askList(CHANGES_MAX, 'changes', async (limit) => {
+        const rows = await database.query(
           `select a.id::float8 as id, ${epoch('a.at')}, a.by_whom, a.change, a.subject
            from access_changes a where a.membership_id = $1 order by a.id desc limit ${limit}`,
           [membershipId],
-        ),
-      ),
+        );
+        return z.array(accessChange).parse(rows);
+      }),
   };
 }

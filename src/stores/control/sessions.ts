@@ -1,6 +1,6 @@
 // Each look-up asks the table, so that a session that was ended opens nothing at once, everywhere.
 
-import type { BrowserSession, SessionStore } from '../../ports/access.ts';
+import { browserSession, type SessionStore } from '../../ports/access.ts';
 import {
   type ControlContext,
   controlReadings,
@@ -23,7 +23,8 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
     find: (secrets, renewedSince) =>
       ask(async () => {
         const hashes = secrets.map(({ hash }) => hash);
-        return rowOrNull(await database.query<BrowserSession>(FIND, [hashes, renewedSince]));
+        const rows = await database.query(FIND, [hashes, renewedSince]);
+        return browserSession.nullable().parse(rowOrNull(rows));
       }),
     add: ({ id, membership_id, secret, created_at }, dropBefore) =>
       run(

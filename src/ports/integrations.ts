@@ -1,4 +1,5 @@
-import type { ChainName } from '../chain/chain.ts';
+import { z } from 'zod';
+import { CHAIN_NAMES, type ChainName } from '../chain/chain.ts';
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Actor } from './access.ts';
@@ -9,32 +10,58 @@ export type IntegrationsPort = 'integrations';
 /** Integrations of one membership, addresses of one's rules, and dead letters that are shown. */
 export const INTEGRATION_LIMITS = { each: 10, addresses: 100, dead_shown: 100 } as const;
 
+/** The platforms that can be told. */
+export const CHAT_PLATFORMS = ['slack', 'discord', 'telegram'] as const;
+export type ChatPlatform = (typeof CHAT_PLATFORMS)[number];
+
+/** What a dispatch may be about. */
+export const DISPATCH_KINDS = ['flag', 'watch', 'signal'] as const;
+export type DispatchKind = (typeof DISPATCH_KINDS)[number];
+
+/** What is told, in plain text without markup: each platform's own is escaped where it is sent. */
+export const dispatchMessage = z.strictObject({
+  /** One line. */
+  title: z.string(),
+  /** One line each. */
+  facts: z.array(z.string()).readonly(),
+  /** What the facts do not say; it is told whole, whatever is cut. */
+  caveat: z.string(),
+  /** The page that shows it, as a path of this service. */
+  path: z.string(),
+  /** Unix seconds. */
+  at: z.number(),
+  simulated: z.boolean(),
+});
+export type DispatchMessage = z.output<typeof dispatchMessage>;
+
 /** Which dispatches an integration gets; `null`: of every chain, of every address. */
-export type Rules = {
-  readonly kinds: readonly DispatchKind[];
-  readonly chains: readonly ChainName[] | null;
-  readonly addresses: readonly string[] | null;
-};
+export const rules = z.strictObject({
+  kinds: z.array(z.enum(DISPATCH_KINDS)).readonly(),
+  chains: z.array(z.enum(CHAIN_NAMES)).readonly().nullable(),
+  addresses: z.array(z.string()).readonly().nullable(),
+});
+export type Rules = z.output<typeof rules>;
 
 /** What it posts with, as it is kept: opened by the secret of that fingerprint, for that id. */
 export type Sealed = { readonly bytes: Uint8Array; readonly by: string };
 
-/** An integration, as its owner may see it. */
-export type Integration = {
-  readonly id: string;
-  readonly platform: ChatPlatform;
-  readonly place: string;
-  readonly rules: Rules;
-  readonly created_at: UnixSeconds;
-  readonly verified_at: UnixSeconds | null;
+/** An integration, as its owner may see it. Times are Unix seconds. */
+export const integration = z.strictObject({
+  id: z.string(),
+  platform: z.enum(CHAT_PLATFORMS),
+  place: z.string(),
+  rules,
+  created_at: z.number(),
+  verified_at: z.number().nullable(),
   /** Since when the platform takes nothing by it. */
-  readonly broken_at: UnixSeconds | null;
-  /** What kept the next dispatch from being delivered, if something did. */
-  readonly fault: string | null;
-  readonly delivered_at: UnixSeconds | null;
-  readonly waiting: number;
-  readonly dead: number;
-};
+  broken_at: z.number().nullable(),
+  /** What keeps the next dispatch from being delivered, if something does. */
+  fault: z.string().nullable(),
+  delivered_at: z.number().nullable(),
+  waiting: z.int().nonnegative(),
+  dead_letters: z.int().nonnegative(),
+});
+export type Integration = z.output<typeof integration>;
 
 /** An integration that is to be added. */
 export type NewIntegration = Pick<
@@ -42,18 +69,19 @@ export type NewIntegration = Pick<
   'id' | 'platform' | 'place' | 'rules' | 'created_at' | 'verified_at'
 > & { readonly membership_id: string; readonly sealed: Sealed };
 
-/** A dispatch that was given up. */
-export type DeadLetter = {
-  readonly id: number;
-  readonly integration_id: string;
-  readonly platform: ChatPlatform;
-  readonly place: string;
-  readonly dispatch: number;
-  readonly message: DispatchMessage;
-  readonly queued_at: UnixSeconds;
-  readonly dead_at: UnixSeconds;
-  readonly reason: string;
-};
+/** A dispatch that was given up. Times are Unix seconds. */
+export const deadLetter = z.strictObject({
+  id: z.number(),
+  integration_id: z.string(),
+  platform: z.enum(CHAT_PLATFORMS),
+  place: z.string(),
+  dispatch: z.int().positive(),
+  message: dispatchMessage,
+  queued_at: z.number(),
+  dead_at: z.number(),
+  reason: z.string(),
+});
+export type DeadLetter = z.output<typeof deadLetter>;
 
 /** What became of adding one. */
 export type Connected =
@@ -114,10 +142,6 @@ export type IntegrationStore = {
 
 /** The name of this port in readings. */
 export type ChatPort = 'chat_platforms';
-
-/** The platforms that can be told. */
-export const CHAT_PLATFORMS = ['slack', 'discord', 'telegram'] as const;
-export type ChatPlatform = (typeof CHAT_PLATFORMS)[number];
 
 /** What posts to one place of a platform. Nothing of it is an address. */
 export type ChatTarget =
@@ -202,10 +226,6 @@ export type Deliveries = {
   readonly tidy: () => Promise<Reading<true, DeliveriesPort>>;
 };
 
-/** What a dispatch may be about. */
-export const DISPATCH_KINDS = ['flag', 'watch', 'signal'] as const;
-export type DispatchKind = (typeof DISPATCH_KINDS)[number];
-
 /** Dispatches that may be appended at once, facts that one may tell, characters of its texts. */
 export const DISPATCH_LIMITS = {
   atOnce: 1_000,
@@ -213,20 +233,6 @@ export const DISPATCH_LIMITS = {
   keyChars: 200,
   caveatChars: 600,
 } as const;
-
-/** What is told, in plain text without markup: each platform's own is escaped where it is sent. */
-export type DispatchMessage = {
-  /** One line. */
-  readonly title: string;
-  /** One line each. */
-  readonly facts: readonly string[];
-  /** What the facts do not say; it is told whole, whatever is cut. */
-  readonly caveat: string;
-  /** The page that shows it, as a path of this service. */
-  readonly path: string;
-  readonly at: UnixSeconds;
-  readonly simulated: boolean;
-};
 
 /** A dispatch to the chats of one membership, which is told once under a key. */
 export type NewDispatch = {

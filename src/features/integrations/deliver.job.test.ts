@@ -173,7 +173,9 @@ onEachEngine((engine, fresh) => {
       expect(toldTo(id)).toEqual([]);
       await store.tried(id, { outcome: 'taken', at: STILL_NOW + HOUR_S - 1 });
       await soon(() => expect(toldTo(id)).toEqual(['k1', 'k2']));
-      await soon(async () => expect(await listed()).toMatchObject([{ broken_at: null, dead: 0 }]));
+      await soon(async () =>
+        expect(await listed()).toMatchObject([{ broken_at: null, dead_letters: 0 }]),
+      );
     });
 
     test('that the platform refuses are shown as given up, and the next one goes', async () => {

@@ -11,16 +11,22 @@ import {
 } from '../../contract/route.ts';
 import { rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { INTEGRATION_LIMITS, type Integration } from '../../ports/integrations.ts';
+import {
+  CHAT_PLATFORMS,
+  type DeadLetter,
+  type DispatchMessage,
+  INTEGRATION_LIMITS,
+  type Integration,
+} from '../../ports/integrations.ts';
 import {
   connectChat,
   type IntegrationPorts,
+  KINDS,
   targetFields,
   testChat,
 } from './integrations.route.ts';
 
 const SESSION = { surface: 'web', access: 'session' } as const;
-const KINDS = ['flag', 'watch'] as const;
 const id = z.strictObject({ id: z.string().max(60) });
 const ADDRESSES_CHARS_MAX = 12_000;
 
@@ -43,7 +49,7 @@ export const connectForm = plainRoute({
   bodyBytesMax: 16_384,
   body: form(
     z.strictObject({
-      platform: z.enum(['slack', 'discord', 'telegram']),
+      platform: z.enum(CHAT_PLATFORMS),
       ...targetFields,
       // One that is ticked alone comes as a text.
       kinds: z.union([z.enum(KINDS), z.array(z.enum(KINDS))]).optional(),
@@ -80,18 +86,8 @@ export const removeForm = plainRoute({
 });
 
 /** What was given up, as it is shown. */
-export type LetterView = {
-  readonly id: number;
-  readonly place: string;
-  readonly platform: 'slack' | 'discord' | 'telegram';
-  readonly message: {
-    readonly title: string;
-    readonly facts: readonly string[];
-    readonly caveat: string;
-    readonly path: string;
-  };
-  readonly dead_at: UnixSeconds;
-  readonly reason: string;
+export type LetterView = Pick<DeadLetter, 'id' | 'place' | 'platform' | 'dead_at' | 'reason'> & {
+  readonly message: Omit<DispatchMessage, 'at' | 'simulated'>;
 };
 
 /** All that the page shows. */
@@ -370,7 +366,7 @@ function Letters({ letters: { read, whole } }: { letters: IntegrationsView['lett
         <>
           <p>{whole ? 'Given up in the last 30 days.' : `The newest ${read.length}.`}</p>
           {read.map((letter) => (
-            <DeadLetter key={letter.id} letter={letter} />
+            <DeadLetterShown key={letter.id} letter={letter} />
           ))}
         </>
       )}
@@ -378,7 +374,7 @@ function Letters({ letters: { read, whole } }: { letters: IntegrationsView['lett
   );
 }
 
-function DeadLetter({ letter }: { letter: LetterView }) {
+function DeadLetterShown({ letter }: { letter: LetterView }) {
   const { message, place, platform, dead_at, reason } = letter;
   return (
     <details>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
-import { CHAIN_NAMES, type ChainName } from '../../chain/chain.ts';
+import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
@@ -8,22 +8,18 @@ import { addressText, harmless, isoTime, oneOf, prose, words } from '../../contr
 import { listOrNone } from '../../evidence/measure.ts';
 import { rowsSeen, Unread } from '../../evidence/reading.ts';
 import {
+  CHAT_PLATFORMS,
   type ChatPlatform,
   type ChatPlatforms,
   type ChatTarget,
-  type DispatchKind,
   INTEGRATION_LIMITS,
   type IntegrationStore,
   type Rules,
   type Sealed,
 } from '../../ports/integrations.ts';
 
-const PLATFORMS = ['slack', 'discord', 'telegram'] as const;
 /** What chats can be told of. */
-const KINDS = ['flag', 'watch'] as const;
-const ADDRESSES_MAX = 100;
-const INTEGRATIONS_MAX = 10;
-const DEAD_SHOWN_MAX = 100;
+export const KINDS = ['flag', 'watch'] as const;
 const TEXT_CHARS_MAX = 300;
 
 const HOSTED = { surface: 'integrations', access: 'analyst' } as const;
@@ -34,14 +30,18 @@ const text = z.string().trim().max(TEXT_CHARS_MAX).optional();
 
 /** What rules name; what is left out is not limited. */
 export const ruleFields = {
-  kinds: z.array(z.enum(KINDS)).min(1).optional(),
-  chains: z.array(z.enum(CHAIN_NAMES)).min(1).optional(),
+  kinds: z.array(z.enum(KINDS)).min(1).readonly().optional(),
+  chains: z.array(z.enum(CHAIN_NAMES)).min(1).readonly().optional(),
   addresses: z
     .array(addressText.refine((one) => parseAddress(one) !== null, 'expected addresses'))
     .min(1)
-    .max(ADDRESSES_MAX)
+    .max(INTEGRATION_LIMITS.addresses)
+    .readonly()
     .optional(),
 };
+
+const ruleForm = z.strictObject(ruleFields);
+export type RuleFields = z.output<typeof ruleForm>;
 
 /** What each platform is connected with. */
 export const targetFields = {
@@ -56,14 +56,14 @@ export const targetFields = {
 const rules = z.strictObject({
   kinds: z.array(oneOf(KINDS)).min(1),
   /** `null`: of every chain. */
-  chains: z.array(oneOf(CHAIN_NAMES)).min(1).nullable(),
+  chains: z.array(oneOf(CHAIN_NAMES)).min(1).readonly().nullable(),
   /** `null`: about every address. */
-  addresses: z.array(words()).min(1).nullable(),
+  addresses: z.array(words()).min(1).readonly().nullable(),
 });
 
 const integration = z.strictObject({
   id: words(),
-  platform: oneOf(PLATFORMS),
+  platform: oneOf(CHAT_PLATFORMS),
   place: words(),
   rules,
   created_at: isoTime,
@@ -79,10 +79,10 @@ const integration = z.strictObject({
 
 const deadLetter = z.strictObject({
   integration_id: words(),
-  platform: oneOf(PLATFORMS),
+  platform: oneOf(CHAT_PLATFORMS),
   dispatch: z.int().positive(),
   title: words(),
-  facts: z.array(words()),
+  facts: z.array(words()).readonly(),
   caveat: prose(),
   url: words(),
   queued_at: isoTime,
@@ -97,12 +97,12 @@ export const connectIntegration = plainRoute({
   path: '/integrations/{chat_platform}/connect',
   summary: 'Connects a chat that is told of what happens; it is asked nothing and reads nothing.',
   bodyBytesMax: BODY_BYTES_MAX,
-  params: z.strictObject({ chat_platform: z.enum(PLATFORMS) }),
+  params: z.strictObject({ chat_platform: z.enum(CHAT_PLATFORMS) }),
   body: z
     .strictObject({
       ...targetFields,
       chat_id: z.union([z.string().trim().max(TEXT_CHARS_MAX), z.int()]).optional(),
-      rules: z.strictObject(ruleFields).optional(),
+      rules: ruleForm.optional(),
     })
     .describe(
       'Of Slack `webhook_url`, or `bot_token` and `channel`; of Discord `webhook_id` and ' +
@@ -112,7 +112,7 @@ export const connectIntegration = plainRoute({
     201: z
       .strictObject({
         id: words(),
-        platform: oneOf(PLATFORMS),
+        platform: oneOf(CHAT_PLATFORMS),
         place: words(),
         created_at: isoTime,
         verified: harmless(z.boolean(), 'it tells of the platform alone'),
@@ -151,8 +151,14 @@ export const listIntegrations = plainRoute({
   summary: 'The connected chats of the membership, and what did not reach them.',
   responses: {
     200: z.strictObject({
-      integrations: harmless(z.array(integration).max(INTEGRATIONS_MAX), 'it is what was set up'),
-      dead_letters: harmless(z.array(deadLetter).max(DEAD_SHOWN_MAX), 'it tells of queues'),
+      integrations: harmless(
+        z.array(integration).max(INTEGRATION_LIMITS.each),
+        'it is what was set up',
+      ),
+      dead_letters: harmless(
+        z.array(deadLetter).max(INTEGRATION_LIMITS.dead_shown),
+        'it tells of queues',
+      ),
       /** Whether there are more than are listed; the newest are. */
       more_dead_letters: harmless(z.boolean(), 'it tells of queues'),
     }),
@@ -212,11 +218,7 @@ export function testHandler(desk: IntegrationPorts): PlainHandler<typeof testInt
 }
 
 function rulesView({ kinds, chains, addresses }: Rules) {
-  return {
-    kinds: kinds.filter((kind) => kind !== 'signal'),
-    chains: chains === null ? null : [...chains],
-    addresses: addresses === null ? null : [...addresses],
-  };
+  return { kinds: kinds.filter((kind) => kind !== 'signal'), chains, addresses };
 }
 
 const time = (at: UnixSeconds | null): string | null => (at === null ? null : formatIsoTime(at));
@@ -235,25 +237,20 @@ export function listHandler({
     if (!listed.checked || dead instanceof Unread) return listIntegrations.reply(503, NO_STORE);
     return listIntegrations.reply(200, {
       integrations: listed.value.map((one) => ({
-        id: one.id,
-        platform: one.platform,
-        place: one.place,
+        ...one,
         rules: rulesView(one.rules),
         created_at: formatIsoTime(one.created_at),
         verified: one.verified_at !== null,
         verified_at: time(one.verified_at),
         broken_at: time(one.broken_at),
-        fault: one.fault,
         delivered_at: time(one.delivered_at),
-        waiting: one.waiting,
-        dead_letters: one.dead,
       })),
       dead_letters: listOrNone(rowsSeen(dead)).map(({ message, ...one }) => ({
         integration_id: one.integration_id,
         platform: one.platform,
         dispatch: one.dispatch,
         title: message.title,
-        facts: [...message.facts],
+        facts: message.facts,
         caveat: message.caveat,
         url: base + message.path,
         queued_at: formatIsoTime(one.queued_at),
@@ -301,18 +298,9 @@ type MemberRequest = {
   readonly signal: AbortSignal;
 };
 
-/** Rules as they are given: what is left out is not limited. */
-export type RuleFields = {
-  readonly kinds?: readonly DispatchKind[] | undefined;
-  readonly chains?: readonly ChainName[] | undefined;
-  readonly addresses?: readonly string[] | undefined;
-};
-
-const ALL_KINDS: readonly DispatchKind[] = ['flag', 'watch'];
-
 function rulesOf(rules: RuleFields | undefined): Rules {
-  if (rules === undefined) return { kinds: ALL_KINDS, chains: null, addresses: null };
-  const { kinds = ALL_KINDS, chains, addresses } = rules;
+  if (rules === undefined) return { kinds: KINDS, chains: null, addresses: null };
+  const { kinds = KINDS, chains, addresses } = rules;
   return {
     kinds: [...new Set(kinds)],
     chains: chains === undefined ? null : [...new Set(chains)],

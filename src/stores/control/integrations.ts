@@ -1,15 +1,16 @@
 // Each change is one transaction with its line in the log of changes.
 
+import { z } from 'zod';
 import type { Actor } from '../../ports/access.ts';
 import {
   type ChatPlatform,
   type Connected,
-  type DeadLetter,
+  deadLetter,
   INTEGRATION_LIMITS,
-  type Integration,
   type IntegrationStore,
+  integration,
   type NewIntegration,
-  type Rules,
+  rules,
   type Sealed,
 } from '../../ports/integrations.ts';
 import {
@@ -21,12 +22,13 @@ import {
 } from './engine/database.ts';
 import { noteChange } from './memberships.ts';
 
-type Row = Omit<Integration, 'rules'> & Rules;
+const row = integration.omit({ rules: true }).extend(rules.shape);
 
 const LIST = `
   select i.id, i.platform, i.place, i.kinds, i.chains, i.addresses, ${epoch('i.created_at')},
     ${epoch('i.verified_at')}, ${epoch('i.broken_at')}, i.fault, ${epoch('i.delivered_at')},
-    coalesce(q.waiting, 0)::float8 as waiting, coalesce(q.dead, 0)::float8 as dead
+    coalesce(q.waiting, 0)::float8 as waiting, coalesce(q.dead, 0)::float8
+      as dead_letters
   from integrations i left join lateral (
     select count(*) filter (where dead_at is null) as waiting,
       count(*) filter (where dead_at is not null) as dead
@@ -56,10 +58,10 @@ export function integrationTable(database: Database, context: ControlContext): I
     connect: (integration, by) => ask(() => connectChat(database, integration, by)),
     list: (membershipId) =>
       askList(INTEGRATION_LIMITS.each, 'integrations', async (limit) => {
-        const rows = await database.query<Row>(LIST, [membershipId, limit]);
-        return rows.map(({ kinds, chains, addresses, ...row }) =>
-          Object.assign(row, { rules: { kinds, chains, addresses } }),
-        );
+        const rows = z.array(row).parse(await database.query(LIST, [membershipId, limit]));
+        return rows.map(({ kinds, chains, addresses, ...one }) => {
+          return { ...one, rules: { kinds, chains, addresses } };
+        });
       }),
     sealedOf: (membershipId, id) =>
       ask(async () => {
@@ -98,8 +100,8 @@ export function integrationTable(database: Database, context: ControlContext): I
         }),
       ),
     deadLetters: (membershipId) =>
-      askList(INTEGRATION_LIMITS.dead_shown, 'dead letters', (limit) =>
-        database.query<DeadLetter>(DEAD, [membershipId, limit]),
+      askList(INTEGRATION_LIMITS.dead_shown, 'dead letters', async (limit) =>
+        z.array(deadLetter).parse(await database.query(DEAD, [membershipId, limit])),
       ),
     sealedByOthers: (fingerprint, max) =>
       ask(async () => {

@@ -10,6 +10,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { ABSENCES } from '../contract/answer.ts';
 import { type JsonSchema, jsonSchema } from '../contract/openapi.ts';
 import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
 import type { AnyRoute } from '../contract/stream.ts';
@@ -234,7 +235,7 @@ const OK = 200;
 const envelope = z.discriminatedUnion('state', [
   z.object({ state: z.literal('ok'), data: z.object({ caveat: z.string() }) }),
   z.object({
-    state: z.enum(['insufficient_evidence', 'not_supported', 'not_deployed']),
+    state: z.enum(ABSENCES),
     reason: z.string(),
   }),
 ]);

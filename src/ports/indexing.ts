@@ -2,7 +2,7 @@
 // Refuses to guess what is held: coverage is recorded apart, by whoever knows that it is whole.
 
 import { z } from 'zod';
-import { type ChainName, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
+import { CHAIN_NAMES, type ChainName, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import type { UnixSeconds } from '../chain/time.ts';
 import { TRANSFER_KINDS, type Transfer, type TransferKind } from '../chain/transfer.ts';
 import type { Reading } from '../evidence/reading.ts';
@@ -373,17 +373,21 @@ export type FollowReportsPort = 'follow_reports';
  * How following stands. `held_up`: a known fault, over which the follower goes on by itself.
  * `stopped`: it cannot go on by itself, or has ended.
  */
-type NewFollowReport = {
-  readonly chain: ChainName;
-  readonly state: 'following' | 'held_up' | 'stopped';
-  /** Why it does not go on; `null` where it does. */
-  readonly reason: string | null;
-  readonly last_block: number | null;
-  readonly head_block: number | null;
-};
+export const FOLLOW_STATES = ['following', 'held_up', 'stopped'] as const;
 
-/** A report as it is kept. `since`: from when on it has been so, for this reason. */
-export type FollowReport = NewFollowReport & { readonly since: UnixSeconds };
+/** A report as it is kept. */
+export const followReport = z.strictObject({
+  chain: z.enum(CHAIN_NAMES),
+  state: z.enum(FOLLOW_STATES),
+  /** Why it does not go on; `null` where it does. */
+  reason: z.string().nullable(),
+  last_block: z.int().nullable(),
+  head_block: z.int().nullable(),
+  /** Unix seconds: from when on it has been so, for this reason. */
+  since: z.int(),
+});
+export type FollowReport = z.output<typeof followReport>;
+type NewFollowReport = Omit<FollowReport, 'since'>;
 
 /** The last report of each chain. One of which nothing more was heard is told as stopped. */
 export type FollowReports = {
@@ -402,7 +406,8 @@ export const REPORT_EACH_S = 30;
  * How an import stands. `begun` has not come to its end: the same command goes on with it.
  * `forgetting` is being taken out again, or was when its process ended.
  */
-export type ImportState = 'begun' | 'completed' | 'forgetting' | 'forgotten';
+export const IMPORT_STATES = ['begun', 'completed', 'forgetting', 'forgotten'] as const;
+export type ImportState = (typeof IMPORT_STATES)[number];
 
 /** An import by its id. Counts are those of its end, 0 before. */
 export type ListedImport = {
@@ -519,9 +524,12 @@ export type Withdrawn = {
   readonly source: string;
 };
 
+/** Who else brought some blocks. */
+export const STAYING_BECAUSE = ['followed', 'held_in_full', 'another_import'] as const;
+
 /** Blocks of which the rows of a kind stay: whoever else brought them vouches for them. */
 export type Staying = {
-  readonly because: 'followed' | 'held_in_full' | 'another_import';
+  readonly because: (typeof STAYING_BECAUSE)[number];
   readonly kind: TransferKind;
   readonly blocks: number;
 };

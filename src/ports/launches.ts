@@ -8,6 +8,10 @@ import { type Why, why } from '../evidence/reasons.ts';
 /** The name of this port in readings and contracts. */
 export type LaunchCorpusPort = 'launch_corpus';
 
+/** `flagged` where every settled launch of a wallet died, else `record`. */
+export const LAUNCH_ANSWERS = ['flagged', 'record'] as const;
+export type LaunchAnswer = (typeof LAUNCH_ANSWERS)[number];
+
 /** One launch as last checked. Times are Unix seconds. */
 export type Launch = {
   readonly mint: string;

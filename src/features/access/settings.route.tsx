@@ -116,9 +116,7 @@ export type SettingsView = {
 };
 
 /** A membership with its plan. */
-type Member = {
-  readonly membership_id: string;
-  readonly status: 'active' | 'inactive';
+type Member = Pick<Membership, 'membership_id' | 'status'> & {
   readonly plan: {
     readonly title: string;
     readonly daily_requests: number;

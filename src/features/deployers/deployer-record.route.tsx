@@ -20,8 +20,14 @@ import {
 import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Moment, Table } from '../../pages/words.tsx';
-import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/deployers.ts';
-import { chainNotServed, noLaunchFound, recordView } from './record.ts';
+import {
+  DEPLOYER_CHAIN,
+  type DeployerRecords,
+  LAUNCH_OUTCOMES,
+  SKIP_REASONS,
+} from '../../ports/deployers.ts';
+import type { LaunchAnswer } from '../../ports/launches.ts';
+import { chainNotServed, noLaunchFound, RECORD_STATES, recordView } from './record.ts';
 
 const RECORDS = { restsOn: ['deployer_records'] } as const;
 
@@ -30,7 +36,7 @@ const usd = rowFact(z.number().nonnegative().nullable(), RECORDS);
 
 const launch = z.strictObject({
   address: words(),
-  outcome: rowFact(z.enum(['live', 'died', 'never_listed', 'unchecked']), RECORDS),
+  outcome: rowFact(z.enum(LAUNCH_OUTCOMES), RECORDS),
   created_at: unixSeconds,
   observed_age_days: rowFact(z.number().nonnegative()),
   liquidity_usd: usd,
@@ -52,12 +58,7 @@ const coverage = z.strictObject({
     z.array(
       z.strictObject({
         address: words(),
-        reason: oneOf([
-          'not_an_erc20',
-          'attribution_mismatch',
-          'reverted_creation',
-          'undetermined',
-        ]),
+        reason: oneOf(SKIP_REASONS),
       }),
     ),
     RECORDS,
@@ -70,11 +71,7 @@ const coverage = z.strictObject({
 export const deployerRecordData = z.strictObject({
   address: words(),
   chain: z.literal('ethereum'),
-  state: claimedWords(
-    ['all_died', 'mixed', 'no_listed_launch', 'unchecked'],
-    ['no_listed_launch'],
-    RECORDS,
-  ),
+  state: claimedWords(RECORD_STATES, ['no_listed_launch'], RECORDS),
   calibrated: harmless(z.literal(false), 'nothing of a record was scored'),
   listed_launches: count,
   died: count,
@@ -163,7 +160,7 @@ export function deployerRecordHandler({
 
 /** What a wallet of Solana launched, as its route answers. */
 export type WalletView = {
-  readonly answer: 'flagged' | 'record';
+  readonly answer: LaunchAnswer;
   readonly entries: readonly {
     readonly mint: string;
     readonly launched_at: number;

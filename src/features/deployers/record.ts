@@ -19,7 +19,8 @@ import {
 } from '../../ports/deployers.ts';
 
 /** The state of a record. `unchecked`: whether a launch was listed could not be checked. */
-type RecordState = 'all_died' | 'mixed' | 'no_listed_launch' | 'unchecked';
+export const RECORD_STATES = ['all_died', 'mixed', 'no_listed_launch', 'unchecked'] as const;
+type RecordState = (typeof RECORD_STATES)[number];
 
 /** The launches of a walk, counted by what became of them. */
 type LaunchCounts = {

@@ -24,6 +24,7 @@ import {
   type WalletLaunches,
   type WalletRecord,
 } from '../../ports/deployers.ts';
+import { LAUNCH_ANSWERS } from '../../ports/launches.ts';
 import { launchAnswer } from '../tables/launches.ts';
 import { deployerRecordData, Record } from './deployer-record.route.tsx';
 import { chainNotServed, noLaunchFound, recordView } from './record.ts';
@@ -31,7 +32,7 @@ import { chainNotServed, noLaunchFound, recordView } from './record.ts';
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
 
 const launches = z.strictObject({
-  answer: oneOf(['flagged', 'record']),
+  answer: oneOf(LAUNCH_ANSWERS),
   launches_settled: z.int().positive(),
   died: rowFact(z.int().nonnegative(), LAUNCHES),
 });

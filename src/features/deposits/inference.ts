@@ -4,6 +4,7 @@
 // exchanges, or that is an exchange's own wallet.
 
 import { collect, rowsUnder } from '../../evidence/measure.ts';
+import type { ReceiverRole } from '../tables/labels.ts';
 
 /** One movement of an asset. Amounts are exact integers in the asset's smallest unit. */
 export type Movement = {
@@ -89,7 +90,7 @@ export type KnownExchanges = {
 };
 
 /** A wallet of an exchange. `unstated`: its label tells no role, so it may be no hot wallet. */
-export type Receiver = { readonly exchange: string; readonly role: 'hot' | 'unstated' };
+export type Receiver = { readonly exchange: string; readonly role: ReceiverRole };
 
 /** Our own rule with a window of 24 hours; times are Unix seconds. */
 export const OWN_RULE: DepositRule = {

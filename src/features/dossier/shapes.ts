@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Absence } from '../../contract/answer.ts';
 import type { WireSource } from '../../evidence/source.ts';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
 import type { DeployerRecordView } from '../deployers/deployer-record.route.tsx';
@@ -49,7 +50,7 @@ export type PartOf<D> = { readonly path: string } & (
       readonly json: string;
     }
   | {
-      readonly state: 'insufficient_evidence' | 'not_supported' | 'not_deployed';
+      readonly state: Absence;
       readonly reason: string;
       readonly sources: readonly PartSource[];
       readonly json: string;

@@ -30,7 +30,7 @@ export type CalibrationRow = {
   readonly heuristic: string;
   readonly form: string;
   readonly weight: number;
-  readonly basis: 'measured' | 'assumed';
+  readonly basis: LinkCalibration['basis'];
   readonly counted:
     | (Counted & {
         readonly on: string;

@@ -32,7 +32,7 @@ import type { ExchangeLabel, ExchangeLabels } from '../../ports/tables.ts';
 import type { ContactTransfer, ExchangeContact } from '../deposits/activity.ts';
 import { assetParts, type SeenDeposit } from '../deposits/around.ts';
 import { type AssetFlow, DEPOSIT_WEIGHTS, type Forward } from '../deposits/inference.ts';
-import { confidenceLevel } from '../tables/labels.ts';
+import { confidenceLevel, RECEIVER_ROLES } from '../tables/labels.ts';
 import {
   type Activity,
   type Attribution,
@@ -123,7 +123,7 @@ const inferredDeposit = z.strictObject({
   transactions_count: z.int().positive(),
   is_subject: rowFact(z.boolean()),
   // `unstated`: the label of a wallet that it forwards to tells no role; it may be no hot wallet.
-  receiver_role: oneOf(['hot', 'unstated']),
+  receiver_role: oneOf(RECEIVER_ROLES),
   // How often an address inferred so is the exchange's; docs/concepts/entities.md has the measure.
   weight: z.number().positive().max(1),
   clusterable: z.literal(true),

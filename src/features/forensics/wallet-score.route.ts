@@ -20,6 +20,7 @@ import { claim, claimWhole } from '../../evidence/claim.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
 import { map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type ReasonCode, why } from '../../evidence/reasons.ts';
+import { LAUNCH_OUTCOMES } from '../../ports/deployers.ts';
 import { entityCluster } from '../../ports/entities.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import {
@@ -43,7 +44,7 @@ const launchCount = negative(z.int().nonnegative().nullable(), RECORDS);
 
 const launch = z.strictObject({
   address: words(),
-  outcome: oneOf(['live', 'died', 'never_listed', 'unchecked']),
+  outcome: oneOf(LAUNCH_OUTCOMES),
   created_at: isoTime,
 });
 

@@ -13,7 +13,7 @@ import {
   type RingGap,
   type RingReport,
 } from '../../ports/history.ts';
-import type { FollowReports } from '../../ports/indexing.ts';
+import { FOLLOW_STATES, type FollowReports } from '../../ports/indexing.ts';
 import type { PublishedModels } from '../../ports/rug-model.ts';
 
 /**
@@ -34,7 +34,7 @@ export const sourceFreshness = z.strictObject({
  * `stopped`: it cannot go on by itself, or its process has ended. `since`: from when on it is so.
  */
 const followedChain = z.strictObject({
-  state: z.enum(['following', 'held_up', 'stopped']),
+  state: z.enum(FOLLOW_STATES),
   reason: z.string().nullable(),
   since: unixSeconds,
   last_block: z.int().nonnegative().nullable(),

@@ -8,7 +8,8 @@ import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { type HistoryTransfer, isSignedBy, signerOf } from '../../ports/history.ts';
 
 /** The rule under which a transfer is no edge. */
-export type LeftOutRule = 'zero_value' | 'no_market_token';
+export const LEFT_OUT_RULES = ['zero_value', 'no_market_token'] as const;
+export type LeftOutRule = (typeof LEFT_OUT_RULES)[number];
 
 /** A transfer that is no edge, with the rule. */
 export type LeftOut = { readonly transfer: HistoryTransfer; readonly why: LeftOutRule };

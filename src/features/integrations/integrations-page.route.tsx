@@ -19,9 +19,9 @@ import {
   type Integration,
 } from '../../ports/integrations.ts';
 import {
+  CHAT_KINDS,
   connectChat,
   type IntegrationPorts,
-  KINDS,
   targetFields,
   testChat,
 } from './integrations.route.ts';
@@ -52,7 +52,7 @@ export const connectForm = plainRoute({
       platform: z.enum(CHAT_PLATFORMS),
       ...targetFields,
       // One that is ticked alone comes as a text.
-      kinds: z.union([z.enum(KINDS), z.array(z.enum(KINDS))]).optional(),
+      kinds: z.union([z.enum(CHAT_KINDS), z.array(z.enum(CHAT_KINDS))]).optional(),
       chains: z.union([z.enum(CHAIN_NAMES), z.array(z.enum(CHAIN_NAMES))]).optional(),
       /** One a line. */
       addresses: z.string().max(ADDRESSES_CHARS_MAX).optional(),

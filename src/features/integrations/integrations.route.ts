@@ -19,7 +19,7 @@ import {
 } from '../../ports/integrations.ts';
 
 /** What chats can be told of. */
-export const KINDS = ['flag', 'watch'] as const;
+export const CHAT_KINDS = ['flag', 'watch'] as const;
 const TEXT_CHARS_MAX = 300;
 
 const HOSTED = { surface: 'integrations', access: 'analyst' } as const;
@@ -30,7 +30,7 @@ const text = z.string().trim().max(TEXT_CHARS_MAX).optional();
 
 /** What rules name; what is left out is not limited. */
 export const ruleFields = {
-  kinds: z.array(z.enum(KINDS)).min(1).readonly().optional(),
+  kinds: z.array(z.enum(CHAT_KINDS)).min(1).readonly().optional(),
   chains: z.array(z.enum(CHAIN_NAMES)).min(1).readonly().optional(),
   addresses: z
     .array(addressText.refine((one) => parseAddress(one) !== null, 'expected addresses'))
@@ -54,7 +54,7 @@ export const targetFields = {
 };
 
 const rules = z.strictObject({
-  kinds: z.array(oneOf(KINDS)).min(1),
+  kinds: z.array(oneOf(CHAT_KINDS)).min(1),
   /** `null`: of every chain. */
   chains: z.array(oneOf(CHAIN_NAMES)).min(1).readonly().nullable(),
   /** `null`: about every address. */
@@ -299,8 +299,8 @@ type MemberRequest = {
 };
 
 function rulesOf(rules: RuleFields | undefined): Rules {
-  if (rules === undefined) return { kinds: KINDS, chains: null, addresses: null };
-  const { kinds = KINDS, chains, addresses } = rules;
+  if (rules === undefined) return { kinds: CHAT_KINDS, chains: null, addresses: null };
+  const { kinds = CHAT_KINDS, chains, addresses } = rules;
   return {
     kinds: [...new Set(kinds)],
     chains: chains === undefined ? null : [...new Set(chains)],

@@ -24,6 +24,7 @@ import {
   type WalletLaunches,
   type WalletRecord,
 } from '../../ports/deployers.ts';
+import { LAUNCH_ANSWERS } from '../../ports/launches.ts';
 import { LAUNCH_WINDOW_S, launchAnswer } from '../tables/launches.ts';
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
@@ -52,7 +53,7 @@ export const solanaDeployer = evidenceRoute({
       .meta({ description: 'Base58, in its exact letter case.' }),
   }),
   data: z.strictObject({
-    answer: oneOf(['flagged', 'record']).describe(
+    answer: oneOf(LAUNCH_ANSWERS).describe(
       'flagged: every settled launch has died; record: at least one survived.',
     ),
     entries: rowFact(z.array(settledLaunch), LAUNCHES).describe(

@@ -43,6 +43,7 @@ import {
 } from '../../ports/sanctions.ts';
 import type { ExchangeLabels, OtherLists } from '../../ports/tables.ts';
 import { causesText } from '../history/address-history.ts';
+import { LEFT_OUT_RULES } from '../history/edge-rule.ts';
 import {
   askOtherLists,
   directCheck,
@@ -147,7 +148,7 @@ const leftOut = z.strictObject({
   chain: words(),
   tx: words(),
   token: words().nullable(),
-  why: oneOf(['zero_value', 'no_market_token']),
+  why: oneOf(LEFT_OUT_RULES),
   listed_address: words(),
 });
 

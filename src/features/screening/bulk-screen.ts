@@ -46,8 +46,8 @@ import { launchAnswer } from '../tables/launches.ts';
 import type {
   ListedForm,
   ListingElsewhere,
-  ScreenCounts,
   ScreenResult,
+  StateCounts,
   TableName,
 } from './shapes.ts';
 
@@ -68,7 +68,7 @@ export type Screen =
   | {
       readonly outcome: 'screened';
       readonly results: ScreenResult[];
-      readonly counts: ScreenCounts;
+      readonly counts: StateCounts;
       /** The sentence about the list's age; `null` where no list was read. */
       readonly ageNotes: readonly string[] | null;
       /** The lists of other authorities; `null` where none was read. */

@@ -4,7 +4,7 @@ import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import { addressText, prose } from '../../contract/wire.ts';
 import { why } from '../../evidence/reasons.ts';
 import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
-import { SCREENED_TABLES, screenCounts, screenResult } from './shapes.ts';
+import { SCREENED_TABLES, screenResult, stateCounts } from './shapes.ts';
 
 const BULK_ADDRESSES_MAX = 500;
 /** The largest body that is read. */
@@ -33,7 +33,7 @@ export const bulkWalletScreen = evidenceRoute({
   data: z.strictObject({
     results: z.array(screenResult).min(1),
     requested: z.int().positive(),
-    counts: screenCounts,
+    counts: stateCounts,
     caveat: prose().min(1),
   }),
   absences: ['not_deployed'],

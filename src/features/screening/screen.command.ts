@@ -69,7 +69,8 @@ export const screenCommand = defineCommand({
     column: several('NAME', 'read this column alone; may be given more than once', anyText),
     require: several(
       'TABLE',
-      `ask about this table alone; may be given more than once; one of ${SCREENED_TABLES.join(', ')}`,
+      'ask about this table alone; may be given more than once; one of ' +
+        SCREENED_TABLES.join(', '),
       wordIn(SCREENED_TABLES),
     ),
     out: optional('FILE.csv', 'write the rows there; no cell of it begins a formula', filePath),

@@ -14,6 +14,7 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { DATED_BY } from '../../evidence/source.ts';
+import { LAUNCH_ANSWERS } from '../../ports/launches.ts';
 
 /** The tables that a screen reads. */
 export const SCREENED_TABLES = [
@@ -43,7 +44,7 @@ const exchange = z.strictObject({
 });
 
 const launches = z.strictObject({
-  answer: oneOf(['flagged', 'record']),
+  answer: oneOf(LAUNCH_ANSWERS),
   launches_settled: z.int().positive(),
   died: rowFact(z.int().nonnegative(), CORPUS),
 });
@@ -54,7 +55,7 @@ const sanctions = z.strictObject({
   list_published: isoDay,
 });
 
-/** Another form of the same key or account that stands on a list; those that do not are not told. */
+/** Another form of the same key or account, where that stands on a list. */
 const listedForm = z.strictObject({
   form: words(),
   address: words(),
@@ -110,9 +111,9 @@ export type ScreenResult = z.input<typeof screenResult>;
 const count = harmless(z.int().nonnegative(), 'it counts the states of the results beside it');
 
 /** How many results have each state. */
-export const screenCounts = z.strictObject({
+export const stateCounts = z.strictObject({
   ok: count,
   insufficient_evidence: count,
   not_deployed: count,
 });
-export type ScreenCounts = z.output<typeof screenCounts>;
+export type StateCounts = z.output<typeof stateCounts>;

@@ -17,7 +17,12 @@ import {
 import { claim } from '../../evidence/claim.ts';
 import { Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { LabelChange, LabelChanges, LabelWords } from '../../ports/tables.ts';
+import {
+  IMPORT_CHANGES,
+  type LabelChange,
+  type LabelChanges,
+  type LabelWords,
+} from '../../ports/tables.ts';
 import { confidenceLevel } from './labels.ts';
 import { pageOfLog } from './log-page.ts';
 
@@ -36,7 +41,7 @@ const label = z.strictObject({
 
 const change = label.extend({
   id: z.int().positive(),
-  change: oneOf(['added', 'changed', 'removed']),
+  change: oneOf(IMPORT_CHANGES),
   address: words(),
   chain: words().nullable(),
   entity: words(),

@@ -360,13 +360,17 @@ function weight({ confidence, role }: ExchangeLabel): number {
 // Who among these addresses does a label name, and who of them may link nobody?
 // A hot or cold wallet is paid by many unrelated people; a deposit address is one customer's.
 
+/** Of a wallet that may take deposits: its label calls it hot, or tells no role. */
+export const RECEIVER_ROLES = ['hot', 'unstated'] as const;
+export type ReceiverRole = (typeof RECEIVER_ROLES)[number];
+
 /** What labels say of some addresses. */
 export type LabelledNames = {
   readonly isLabelled: (address: string) => boolean;
   /** Whether it is an exchange's own: any labelled wallet but a customer's deposit address. */
   readonly isService: (address: string) => boolean;
   /** The wallets that may take deposits, by the exchange of each: hot ones, and of no told role. */
-  readonly receivers: ReadonlyMap<string, { exchange: string; role: 'hot' | 'unstated' }>;
+  readonly receivers: ReadonlyMap<string, { exchange: string; role: ReceiverRole }>;
   /** Every labelled address, and the exchange that its strongest label names. */
   readonly owners: ReadonlyMap<string, string>;
   /** The exchanges of those, as their labels spell them. */
@@ -384,7 +388,7 @@ export function exchangeKey(entity: string): string {
 
 /** What a look-up of labels says. */
 export function namesInLabels({ found }: LabelLookUp): LabelledNames {
-  const receivers = new Map<string, { exchange: string; role: 'hot' | 'unstated' }>();
+  const receivers = new Map<string, { exchange: string; role: ReceiverRole }>();
   const owners = new Map<string, string>();
   const names = new Map<string, string>();
   const exchanges = new Map<string, string>();

@@ -4,7 +4,13 @@
 
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
-import type { CorpusLookUp, Launch, LaunchCorpusPort, LaunchCount } from '../../ports/launches.ts';
+import type {
+  CorpusLookUp,
+  Launch,
+  LaunchAnswer,
+  LaunchCorpusPort,
+  LaunchCount,
+} from '../../ports/launches.ts';
 import type { RawRow, TableIndex } from '../../ports/tables.ts';
 import {
   type Accepted,
@@ -17,8 +23,8 @@ import {
 /** How long after its launch a token is asked whether it is still listed, in seconds. */
 export const LAUNCH_WINDOW_S = DAY_S;
 
-/** `flagged` where every settled launch of a wallet died, else `record`. */
-export function launchAnswer(count: LaunchCount): 'flagged' | 'record' {
+/** What the settled launches of a wallet came to. */
+export function launchAnswer(count: LaunchCount): LaunchAnswer {
   return count.died === count.launches_settled ? 'flagged' : 'record';
 }
 

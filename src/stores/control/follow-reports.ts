@@ -1,10 +1,14 @@
 // The database's clock dates every report, and notices those who tell nothing any more.
 
 import { z } from 'zod';
-import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { why } from '../../evidence/reasons.ts';
-import { type FollowReports, REPORT_EACH_S } from '../../ports/indexing.ts';
-import { type ControlContext, controlReadings, type Database } from './engine/database.ts';
+import { type FollowReports, followReport, REPORT_EACH_S } from '../../ports/indexing.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  epochSecond,
+} from './engine/database.ts';
 
 /** So many reports may fail to come before a follower is taken for gone. */
 const MISSED_MAX = 3;
@@ -17,23 +21,12 @@ const TELL = `
     since = case when r.reason is not distinct from excluded.reason then r.since else now() end`;
 
 const ALL = `
-  select chain, state, reason, last_block, head_block,
-    extract(epoch from since)::bigint as since, extract(epoch from told_at)::bigint as told_at,
+  select chain, state, reason, last_block::float8, head_block::float8,
+    ${epochSecond('since')}, ${epochSecond('told_at')},
     told_at < now() - make_interval(secs => $1::int) as silent
   from follow_reports order by chain`;
 
-const block = z.coerce.number().int().nullable();
-const seconds = z.coerce.number().int();
-const reportRow = z.object({
-  chain: z.enum(CHAIN_NAMES),
-  state: z.enum(['following', 'held_up', 'stopped']),
-  reason: z.string().nullable(),
-  last_block: block,
-  head_block: block,
-  since: seconds,
-  told_at: seconds,
-  silent: z.boolean(),
-});
+const reportRow = followReport.extend({ told_at: z.int(), silent: z.boolean() });
 
 /** The reports in the control database. */
 export function followReportTable(database: Database, context: ControlContext): FollowReports {

@@ -50,6 +50,8 @@ const TABLES = ['import_rows', 'import_facts', 'import_refused'] as const;
 
 const text = z.string();
 const whole = z.coerce.number().int();
+/** A refused row as its file is told. */
+const refusedLine = z.object({ file: whole, line: whole, reason: text, given: text });
 const partitionRow = z.tuple([text]);
 const spanRow = z.tuple([whole, whole, whole]);
 const countedRow = z.tuple([text, whole]);
@@ -111,8 +113,7 @@ function refusedRows(warehouse: Warehouse, mine: string) {
     refusedLines: (max: number) => {
       const sql = `SELECT file, line, reason, given FROM import_refused FINAL WHERE ${mine}
         ORDER BY file, line LIMIT ${max}`;
-      const row = z.object({ file: whole, line: whole, reason: text, given: text });
-      return warehouse.query(sql, { ...CALL, row });
+      return warehouse.query(sql, { ...CALL, row: refusedLine });
     },
     /** Blocks with a refused row of a dataset; 0 stands for rows without a block. */
     refusedBlocks: async (dataset: string, max: number): Promise<readonly number[]> => {
@@ -184,13 +185,16 @@ async function countsOf(warehouse: Warehouse, window: Window): Promise<WindowCou
 // Which ranges of blocks may be recorded as held in full, and on whose word?
 // What the files prove, block by block, and what the operator declares; a refused row breaks both.
 
+const wholeNumber = z.number().int().nonnegative();
+
 /** Blocks of a kind, both ends included; `to_time` is the last one's, in Unix seconds. */
-export type ImportedRange = {
-  readonly kind: TransferKind;
-  readonly from_block: number;
-  readonly to_block: number;
-  readonly to_time: number;
-};
+const importedRange = z.strictObject({
+  kind: z.enum(TRANSFER_KINDS),
+  from_block: wholeNumber,
+  to_block: wholeNumber,
+  to_time: wholeNumber,
+});
+export type ImportedRange = Readonly<z.output<typeof importedRange>>;
 
 /** Ranges kept apart at most; an import of scattered blocks proves no more than these. */
 export const RANGES_MAX = 5_000;
@@ -225,7 +229,6 @@ export function without(
 // How far did an import come before it ended, or was ended?
 // A checkpoint is whole or is not there; what it does not count is done again and changes nothing.
 
-const wholeNumber = z.number().int().nonnegative();
 const counts = z.record(z.string(), wholeNumber);
 const checkpoint = z.strictObject({
   /** Rows of each file that was read, by its number, and files of which all is written. */
@@ -242,14 +245,7 @@ const checkpoint = z.strictObject({
   /** Blocks of which a row told another hash than their header. */
   contradicted: wholeNumber,
   left_out: counts,
-  proved: z.array(
-    z.strictObject({
-      kind: z.enum(TRANSFER_KINDS),
-      from_block: wholeNumber,
-      to_block: wholeNumber,
-      to_time: wholeNumber,
-    }),
-  ),
+  proved: z.array(importedRange),
 });
 
 /** How far an import is. */

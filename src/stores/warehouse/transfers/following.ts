@@ -159,7 +159,7 @@ async function recordPast(
   await warehouse.command(sql, { ...COUNTING, params: { kinds, source } });
 }
 
-function refusal(position: Position, refused: 'gap' | 'parent_differs' | 'final'): Moved {
+function refusal(position: Position, refused: Extract<Moved, { moved: false }>['refused']): Moved {
   return { moved: false, refused, cursor: position.cursor };
 }
 

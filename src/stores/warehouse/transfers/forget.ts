@@ -4,14 +4,15 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import type { TransferKind } from '../../../chain/transfer.ts';
+import { TRANSFER_KINDS, type TransferKind } from '../../../chain/transfer.ts';
 import { slices, tally } from '../../../evidence/measure.ts';
-import type {
-  ForgetOrder,
-  Forgetting,
-  Forgotten,
-  Staying,
-  Withdrawn,
+import {
+  type ForgetOrder,
+  type Forgetting,
+  type Forgotten,
+  STAYING_BECAUSE,
+  type Staying,
+  type Withdrawn,
 } from '../../../ports/indexing.ts';
 import {
   type Call,
@@ -137,16 +138,14 @@ async function planForgetting(warehouse: Warehouse, target: Target): Promise<For
     const sql = `SELECT count() FROM transfers FINAL WHERE ${goingTransfers(chain, going)}`;
     transfers += await queryNumber(warehouse, sql, WRITE);
   }
-  const staying = BECAUSE.flatMap((because) =>
-    KINDS.flatMap((kind): Staying[] => {
+  const staying = STAYING_BECAUSE.flatMap((because) =>
+    TRANSFER_KINDS.flatMap((kind): Staying[] => {
       const blocks = stays.get(`${because} ${kind}`);
       return blocks === undefined ? [] : [{ because, kind, blocks }];
     }),
   );
   return { ...target, transfers, withdrawn, addresses, staying };
 }
-
-const BECAUSE = ['followed', 'held_in_full', 'another_import'] as const;
 
 /** What is held in full beside these blocks is recorded anew before the ranges are taken away. */
 async function withdraw(warehouse: Warehouse, target: Target): Promise<void> {
@@ -199,12 +198,6 @@ export type Target = {
   readonly to_block: number;
 };
 
-export const KINDS = [
-  'native',
-  'internal',
-  'token',
-  'nft',
-] as const satisfies readonly TransferKind[];
 /** The bit of each kind in `import_blocks`. */
 const BITS: Readonly<Record<TransferKind, number>> = {
   native: 1,
@@ -220,9 +213,9 @@ const RUNS_MAX = 2_000;
 const RANGES_MAX = 100_000;
 
 const whole = z.coerce.number();
-const followedRow = z.tuple([whole, z.array(z.enum(KINDS))]);
+const followedRow = z.tuple([whole, z.array(z.enum(TRANSFER_KINDS))]);
 const coverageRow = z.tuple([
-  z.enum(KINDS),
+  z.enum(TRANSFER_KINDS),
   ...[whole, whole, z.string(), z.number(), z.number()],
 ] as const);
 const runRow = z.tuple([whole, whole, whole, whole]);
@@ -354,7 +347,7 @@ export function goingOf(
     const here = vouched.filter((one) => one.from_block <= run.to && one.to_block >= run.from);
     for (const piece of piecesOf(run, here)) {
       const by = here.filter((one) => one.from_block <= piece.from && one.to_block >= piece.to);
-      const kinds = KINDS.filter((kind) => {
+      const kinds = TRANSFER_KINDS.filter((kind) => {
         if ((run.kinds & BITS[kind]) === 0) return false;
         const reason =
           (run.others & BITS[kind]) !== 0

@@ -13,7 +13,13 @@ import {
   unread,
 } from '../../../evidence/reading.ts';
 import { type Why, why } from '../../../evidence/reasons.ts';
-import type { HeldRange, ImportList, ImportState, ListedImport } from '../../../ports/indexing.ts';
+import {
+  type HeldRange,
+  IMPORT_STATES,
+  type ImportList,
+  type ImportState,
+  type ListedImport,
+} from '../../../ports/indexing.ts';
 import {
   type Params,
   type UnavailableCode,
@@ -22,11 +28,10 @@ import {
 } from '../engine/executor.ts';
 import { coverageRows, insertRows, observedFlag, storedOrigin, WRITE } from './append.ts';
 
-const STATES = ['begun', 'completed', 'forgetting', 'forgotten'] as const;
 const text = z.string();
 const whole = z.coerce.number();
 const importRow = z.tuple([
-  ...[text, z.enum(CHAIN_NAMES), text, whole, z.enum(STATES)],
+  ...[text, z.enum(CHAIN_NAMES), text, whole, z.enum(IMPORT_STATES)],
   ...[whole, whole, whole, whole, whole, whole],
 ] as const);
 

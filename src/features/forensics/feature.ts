@@ -15,7 +15,7 @@ import {
   permit2File,
 } from '../../sources/registry/registry-files.ts';
 import { cascadedApprovals, cascadedFacts } from '../../stores/history/live-facts.ts';
-import { warehouseFacts } from '../../stores/warehouse/account-facts.ts';
+import { warehouseFacts } from '../../stores/warehouse/creations.ts';
 import { history } from '../history/feature.ts';
 import { walletScore, walletScoreHandler } from './wallet-score.route.ts';
 

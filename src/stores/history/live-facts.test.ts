@@ -10,7 +10,7 @@ import type { CoverageRange, Neighbourhood } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memoryChainFacts } from '../../testing/twins/accounts.ts';
 import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
-import { warehouseFacts } from '../warehouse/account-facts.ts';
+import { warehouseFacts } from '../warehouse/creations.ts';
 import { type EmbeddedWarehouse, openEmbedded } from '../warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../warehouse/engine/migrate.ts';
 import { transferStore } from '../warehouse/transfers/store.ts';

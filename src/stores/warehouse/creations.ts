@@ -6,11 +6,18 @@ import { z } from 'zod';
 import type { EvmChainName } from '../../chain/chain.ts';
 
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { ContractCreations } from '../../ports/accounts.ts';
+import {
+  type ChainFacts,
+  type ContractCreations,
+  type CreationFact,
+  factRead,
+  factUnread,
+  readFacts,
+} from '../../ports/accounts.ts';
 import type { Call, Warehouse } from './engine/executor.ts';
 import { addressHex, addressOf, hashOf } from './transfers/append.ts';
 import { type HeldBlocksOf, readUnderHeld, tipRows } from './transfers/held.ts';
-import { unreadFor, warehouseAnswer } from './transfers/imports.ts';
+import { unreadFor, warehouseAnswer, warehouseSource } from './transfers/imports.ts';
 
 const PORT = 'contract_creations';
 const READ_TIMEOUT_MS = 10_000;
@@ -106,4 +113,52 @@ async function rowsAround(
   const signed = await warehouse.query(signersSql(tip), { ...query, params: { chain, addresses } });
   const cut = own.length > CREATIONS_MAX || signed.length > CREATIONS_MAX;
   return { held, rows: [...own, ...signed], cut };
+}
+
+// Who made a contract? It tells nothing else of an address. A contract of which no creation is held
+// is unread: what was not imported may still have been made.
+
+const CREATOR_TIMEOUT_MS = 5_000;
+const NAME = 'Transfer warehouse';
+// The newest creation: a contract may be made again where one destroyed itself.
+const CREATOR = `SELECT lower(hex(creator)), lower(hex(max(initiator))), lower(hex(tx_hash)),
+  toString(block), toUInt8(max(observed))
+FROM creations WHERE chain = {chain:String} AND created = unhex({created:String})
+GROUP BY creator, tx_hash, block ORDER BY block DESC LIMIT 1`;
+const blockNumber = z.coerce.number().int().nonnegative();
+const creatorRow = z.tuple([z.string(), z.string(), z.string(), blockNumber, z.number()]);
+
+/** Creations in a warehouse. `now` is Unix seconds. */
+export function warehouseFacts(warehouse: Warehouse, now: () => number): ChainFacts {
+  return {
+    stateChains: [],
+    setBy: async (_chain, _account, { fact }) =>
+      factUnread(why('fact_not_told', { source: NAME, fact: `who set ${fact}` })),
+    of: (chain, address, wanted, signal) => {
+      const creation = async () => {
+        try {
+          const params = { chain, created: addressHex(address) };
+          const asked = {
+            timeoutMs: CREATOR_TIMEOUT_MS,
+            signal,
+            row: creatorRow,
+            tuples: true,
+            params,
+          };
+          const [found] = await warehouse.query(CREATOR, asked);
+          if (found === undefined) return factUnread(why('creation_not_found', { source: NAME }));
+          const [creatorHex, initiator, txHex, block, observed] = found;
+          const [creator, tx] = [addressOf(creatorHex), hashOf(txHex)];
+          const signer = initiator === '' ? creator : addressOf(initiator);
+          // Who signed made it; who ran the creation is named beside it where that was another.
+          const factory = signer === creator ? null : creator;
+          const fact: CreationFact = { creator: signer, factory, tx, block };
+          return factRead(fact, warehouseSource(now(), observed === 0));
+        } catch (error) {
+          return unreadFor('chain_facts', error);
+        }
+      };
+      return readFacts({ creation }, wanted, NAME);
+    },
+  };
 }

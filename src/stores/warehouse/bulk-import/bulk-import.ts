@@ -238,7 +238,6 @@ async function writeRefused(
   return path;
 }
 
-/** Clears away what is left of imports that nobody goes on with. */
 async function clearLeft(
   warehouse: Warehouse,
   directory: string,

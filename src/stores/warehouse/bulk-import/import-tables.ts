@@ -33,15 +33,10 @@ export type WholeBlocks = {
 };
 
 /** What the facts of some blocks came to. */
-export type WindowCounts = {
-  readonly transfers: number;
-  readonly success_unknown: number;
-  readonly creations: number;
-  readonly of_another_fork: number;
-  /** Blocks of which a row tells another hash than the header. */
-  readonly contradicted: number;
-  readonly left_out: Readonly<Record<string, number>>;
-};
+export type WindowCounts = Pick<
+  Checkpoint,
+  'transfers' | 'success_unknown' | 'creations' | 'of_another_fork' | 'contradicted' | 'left_out'
+>;
 
 const CALL: Call = { timeoutMs: 300_000 };
 /** No row of a block beyond this one is looked for. */
@@ -125,7 +120,6 @@ function refusedRows(warehouse: Warehouse, mine: string) {
   };
 }
 
-/** Drops what a table holds of an import, or of one of its files. */
 async function drop(
   warehouse: Warehouse,
   table: (typeof TABLES)[number],

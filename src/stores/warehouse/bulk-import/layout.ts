@@ -12,28 +12,12 @@ import {
 import { ImportFault } from '../../../sources/files/text-lines.ts';
 
 /** What is taken from a row, whatever its column is called. */
-export type Field =
-  | 'block'
-  | 'tx'
-  | 'path'
-  | 'from'
-  | 'to'
-  | 'created'
-  | 'token'
-  | 'amount'
-  | 'trace'
-  | 'call'
-  | 'status'
-  | 'error'
-  | 'subtraces'
-  | 'trace_id'
-  | 'time'
-  | 'hash'
-  | 'parent'
-  | 'initiator'
-  | 'chain_id'
-  | 'tx_count'
-  | 'withdrawals';
+export const FIELDS = [
+  ...(['block', 'tx', 'path', 'from', 'to', 'created', 'token', 'amount', 'trace'] as const),
+  ...(['call', 'status', 'error', 'subtraces', 'trace_id', 'time', 'hash', 'parent'] as const),
+  ...(['initiator', 'chain_id', 'tx_count', 'withdrawals'] as const),
+] as const;
+export type Field = (typeof FIELDS)[number];
 
 /** A layout: a file is of it if it has one column of each group of `needs`. */
 export type ExportLayout = {
@@ -49,6 +33,13 @@ const TIMES = ['block_timestamp', 'time_stamp', 'timestamp'];
 const CRYO_AMOUNT = ['value_string', 'value', 'value_binary'];
 const CRYO_TRACE_AMOUNT = ['action_value_string', 'action_value', 'action_value_binary'];
 const PLACE = { block: ['block_number'], hash: ['block_hash'], time: TIMES } as const;
+/** Where most name the transaction of a row, and its two ends. */
+const SENT = {
+  ...PLACE,
+  tx: ['transaction_hash'],
+  from: ['from_address'],
+  to: ['to_address'],
+} as const;
 
 /** The layouts, the most particular first. Sources: the schemas of the three tools. */
 const LAYOUTS: readonly ExportLayout[] = [
@@ -57,11 +48,8 @@ const LAYOUTS: readonly ExportLayout[] = [
     dataset: 'traces',
     needs: [['trace_type'], ['trace_address'], ['from_address'], ['to_address'], ['value']],
     fields: {
-      ...PLACE,
-      tx: ['transaction_hash'],
+      ...SENT,
       path: ['trace_address'],
-      from: ['from_address'],
-      to: ['to_address'],
       amount: ['value'],
       trace: ['trace_type'],
       call: ['call_type'],
@@ -99,11 +87,8 @@ const LAYOUTS: readonly ExportLayout[] = [
     dataset: 'token_transfers',
     needs: [['erc20'], ['from_address'], ['to_address'], CRYO_AMOUNT],
     fields: {
-      ...PLACE,
-      tx: ['transaction_hash'],
+      ...SENT,
       path: ['log_index'],
-      from: ['from_address'],
-      to: ['to_address'],
       token: ['erc20'],
       amount: CRYO_AMOUNT,
       chain_id: ['chain_id'],
@@ -114,11 +99,8 @@ const LAYOUTS: readonly ExportLayout[] = [
     dataset: 'native_transfers',
     needs: [['transfer_index'], ['from_address'], ['to_address'], CRYO_AMOUNT],
     fields: {
-      ...PLACE,
-      tx: ['transaction_hash'],
+      ...SENT,
       path: ['transfer_index'],
-      from: ['from_address'],
-      to: ['to_address'],
       amount: CRYO_AMOUNT,
       chain_id: ['chain_id'],
     },
@@ -142,10 +124,7 @@ const LAYOUTS: readonly ExportLayout[] = [
     dataset: 'transactions',
     needs: [['transaction_hash'], ['from_address'], ['to_address'], ['nonce'], CRYO_AMOUNT],
     fields: {
-      ...PLACE,
-      tx: ['transaction_hash'],
-      from: ['from_address'],
-      to: ['to_address'],
+      ...SENT,
       amount: CRYO_AMOUNT,
       status: ['success'],
       chain_id: ['chain_id'],
@@ -156,10 +135,8 @@ const LAYOUTS: readonly ExportLayout[] = [
     dataset: 'transactions',
     needs: [['hash'], ['from_address'], ['to_address'], ['value'], ['nonce', 'gas']],
     fields: {
-      ...PLACE,
+      ...SENT,
       tx: ['hash'],
-      from: ['from_address'],
-      to: ['to_address'],
       created: ['receipt_contract_address'],
       amount: ['value'],
       status: ['receipt_status'],
@@ -170,11 +147,8 @@ const LAYOUTS: readonly ExportLayout[] = [
     dataset: 'token_transfers',
     needs: [['token_address', 'contract_address'], ['from_address'], ['to_address'], ['value']],
     fields: {
-      ...PLACE,
-      tx: ['transaction_hash'],
+      ...SENT,
       path: ['log_index'],
-      from: ['from_address'],
-      to: ['to_address'],
       token: ['token_address', 'contract_address'],
       amount: ['value'],
     },

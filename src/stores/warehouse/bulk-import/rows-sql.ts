@@ -5,7 +5,7 @@
 import type { EvmChainName } from '../../../chain/chain.ts';
 import { wholeKinds } from '../../../chain/transfer.ts';
 import { FINALITY } from '../transfers/append.ts';
-import { columnOf, type ExportLayout, type Field } from './layout.ts';
+import { columnOf, type ExportLayout, FIELDS, type Field } from './layout.ts';
 
 /** A column of a file: its name, and its type where the format has types. */
 export type FileColumn = { readonly name: string; readonly type: string | null };
@@ -18,12 +18,6 @@ export type FileRows = {
   readonly columns: readonly FileColumn[];
   readonly chainId: number;
 };
-
-const RAW_FIELDS = [
-  ...(['block', 'tx', 'path', 'from', 'to', 'created', 'token', 'amount', 'trace'] as const),
-  ...(['call', 'status', 'error', 'subtraces', 'trace_id', 'time', 'hash', 'parent'] as const),
-  ...(['initiator', 'chain_id', 'tx_count', 'withdrawals'] as const),
-] as const satisfies readonly Field[];
 
 const HEX_FIELDS: ReadonlySet<Field> = new Set([
   ...(['tx', 'from', 'to', 'created', 'token', 'hash', 'parent', 'initiator'] as const),
@@ -38,7 +32,7 @@ export const FAILED_CREATE = `0x${'0'.repeat(64)}`;
 
 /** The statement that reads the rows of a file out of a table that is the file. */
 export function rowsStatement(file: FileRows, table: string): string {
-  const raw = RAW_FIELDS.map((field) => `${rawOf(file, field)} AS r_${field}`).join(',\n    ');
+  const raw = FIELDS.map((field) => `${rawOf(file, field)} AS r_${field}`).join(',\n    ');
   const bytes = (text: string, pattern: string) =>
     `if(match(${text}, ${pattern}), unhex(substring(${text}, 3)), ${text})`;
   const hash = (text: string) => `if(match(${text}, ${HASH}), unhex(substring(${text}, 3)), '')`;
@@ -97,7 +91,7 @@ export function structureOf(
   columns: readonly FileColumn[],
 ): readonly (readonly [name: string, type: string])[] {
   const names = columns.map(({ name }) => name);
-  const used = new Set(RAW_FIELDS.map((field) => columnOf(layout, field, names)));
+  const used = new Set(FIELDS.map((field) => columnOf(layout, field, names)));
   return columns
     .filter(({ name }) => used.has(name))
     .map(({ name, type }) => [name, type === null ? 'Nullable(String)' : type]);
@@ -170,7 +164,6 @@ const BAD_AMOUNT = `(NOT match(v_amount, '^[0-9]{1,78}$')
   OR (length(v_amount) = 78 AND v_amount > '${AMOUNT_MAX}'))`;
 const isNot = (field: string, pattern: string) => `NOT match(${field}, ${pattern})`;
 
-/** The conditions under which a row of a dataset is refused, in order, each with its code. */
 function conditionsOf(
   dataset: ExportLayout['dataset'],
   isCryo: boolean,

@@ -41,7 +41,6 @@ function connectWith(connection: Connection, settings: EngineSettings): Connecti
   return connect();
 }
 
-/** The statement that brings a connection to these settings; empty where it has them already. */
 function settingsFor(connection: Connection, settings: EngineSettings): string {
   const changed = Object.entries(settings).filter(([name, of]) => connection.settings[name] !== of);
   if (changed.length === 0) return '';

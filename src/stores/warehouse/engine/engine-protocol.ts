@@ -40,13 +40,8 @@ export const reply = z.discriminatedUnion('say', [
 export type EngineOrder = z.infer<typeof engineOrder>;
 /** What a caller asks of the child: an order without its number. */
 export type EngineJob =
-  | { readonly do: 'run'; readonly format: string; readonly settings: EngineSettings }
-  | {
-      readonly do: 'insert';
-      readonly table: string;
-      readonly columns?: string[] | undefined;
-      readonly format: 'JSONEachRow' | 'JSONCompactEachRow' | 'CSV' | 'TabSeparated';
-    };
+  | Omit<Extract<EngineOrder, { do: 'run' }>, 'id'>
+  | Omit<Extract<EngineOrder, { do: 'insert' }>, 'id'>;
 /** How the child opens its directory. */
 export type ChildOptions = z.infer<typeof childOptions>;
 

@@ -196,7 +196,7 @@ export const ANSWER_SETTINGS = {
   max_result_bytes: RESULT_BYTES_MAX,
 } as const;
 
-/** The work of one call: told by its signal when nobody waits any more, and what time is left. */
+/** The work of one call. Its signal says that nobody waits any more. */
 type Work<T> = (signal: AbortSignal, leftMs: number) => Promise<T>;
 
 /** A bounded set of slots with a bounded queue, first come first served. */

@@ -13,10 +13,8 @@ import {
   WarehouseQueryError,
 } from './executor.ts';
 
-/** One statement's worth of an insert: whole rows of a line format. */
 type Chunk = { readonly format: LineFormat; readonly payload: Buffer };
 
-/** A source that may be cut at its line ends. */
 type LineSource = Exclude<InsertSource, { format: 'Parquet' }>;
 
 const columnRow = z.object({ name: z.string(), type: z.string() });

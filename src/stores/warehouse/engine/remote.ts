@@ -11,7 +11,7 @@ import {
   createClient,
   type ExecResult,
 } from '@clickhouse/client';
-import { ANSWER_SETTINGS, openSlots, type QuerySlots } from './engine.ts';
+import { ANSWER_SETTINGS, type EngineLimits, openSlots, type QuerySlots } from './engine.ts';
 import {
   bindParams,
   type Call,
@@ -32,13 +32,10 @@ import {
 } from './executor.ts';
 import { chunksOf, fileStructure, insertTarget } from './insert-source.ts';
 
-/** What this process may ask of the server at once. */
-type RemoteLimits = {
-  readonly inFlightMax: number;
-  readonly waitingMax: number;
-  readonly threadsMax: number;
-  readonly queryBytesMax: number;
-};
+type RemoteLimits = Pick<
+  EngineLimits,
+  'inFlightMax' | 'waitingMax' | 'threadsMax' | 'queryBytesMax'
+>;
 
 const MIB = 1024 * 1024;
 

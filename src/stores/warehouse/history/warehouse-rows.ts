@@ -53,7 +53,6 @@ function tipOf({ followed }: HeldBlocksOf): string | null {
   return rows === null ? null : `tip_sides WHERE addr IN ${ADDRESSES} AND ${rows}`;
 }
 
-/** What is asked of addresses whose rows come packed. */
 function queryOf(addresses: readonly string[], call: Call) {
   return { ...call, params: paramsOf(addresses), row: packedRow, tuples: true } as const;
 }
@@ -323,7 +322,6 @@ export type Load<V> = (
   signal: AbortSignal,
 ) => Promise<ReadonlyMap<string, V>>;
 
-/** Bounds of coalescing. */
 type CoalesceLimits = {
   /** How long the first of some reads waits for others, in milliseconds. */
   readonly waitMs: number;

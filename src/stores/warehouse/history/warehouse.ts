@@ -421,18 +421,23 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
   const { lately, fresh, marked, tells, rollbacks, under, forget } = heldReads(warehouse);
   const counted = keptCounts(warehouse, marked, tells);
 
-  async function addresses(
+  /** Reads of some addresses what is held in full first, and then what `read` gives. */
+  function readEach<T extends object>(
     asked: readonly string[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, HeldAddress>> {
+    read: (held: HeldBlocksOf, call: Call) => Promise<Iterable<readonly [string, T]>>,
+  ) {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
     return under(async (held) => {
       const ranges = await rangesOf(warehouse, held, asked, call);
-      const names = tokens.within(held, call);
-      const rows = await readRows(warehouse, held, names, asked, call);
-      return whileVouched(rows, held, ranges);
+      return whileVouched(await read(held, call), held, ranges);
     });
   }
+
+  const addresses: Load<HeldAddress> = (asked, signal) =>
+    readEach(asked, signal, (held, call) =>
+      readRows(warehouse, held, tokens.within(held, call), asked, call),
+    );
 
   /** As `addresses`, without the rows: for those that are not walked past anyway. */
   async function coverage(
@@ -447,16 +452,8 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
   }
 
   /** As `addresses`, with the rows counted in place of read. */
-  async function counts(
-    asked: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, HeldCount>> {
-    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
-    return under(async (held) => {
-      const ranges = await rangesOf(warehouse, held, asked, call);
-      return whileVouched(await counted(held, asked, call), held, ranges);
-    });
-  }
+  const counts: Load<HeldCount> = (asked, signal) =>
+    readEach(asked, signal, (held, call) => counted(held, asked, call));
 
   /** Rows of one that has very many: the newest where they are to be shown, else any. */
   async function some(address: string, shown: boolean, signal: AbortSignal): Promise<HeldAddress> {

@@ -189,7 +189,6 @@ function joinNumbers(before: Float64Array, more: readonly number[]): Float64Arra
   return all.slice(0, end);
 }
 
-/** The first place of a sorted array whose number is not under another. */
 function firstFrom(sorted: Float64Array, least: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

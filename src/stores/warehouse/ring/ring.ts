@@ -210,7 +210,6 @@ function keptRing(warehouse: Warehouse, { marked, tells }: WarehouseReads) {
   };
 }
 
-/** What is held of the listed addresses, kept for a moment. */
 function keptCoverage(warehouse: Warehouse) {
   let kept: Ranges | null = null;
   return async (

@@ -210,7 +210,6 @@ async function applyTip(
   return { moved: true, cursor: position.cursor };
 }
 
-/** Rows of the tip under the follower's epoch and the stamp of new blocks. */
 function stampRows(position: Position, { columns, rows }: TableRows): TableRows {
   const under = [position.epoch, newestStamp(position)];
   return { columns: [...columns, 'epoch', 'stamp'], rows: rows.map((row) => [...row, ...under]) };
@@ -385,7 +384,6 @@ function isSame(one: Position, other: Position): boolean {
   return one.version === other.version && one.epoch === other.epoch && left === right;
 }
 
-/** Copies what counts of a position's tip under another epoch and one stamp. */
 function copies(from: Position, epoch: number, stamp: number): readonly string[] {
   const { tip } = from.cursor;
   if (tip.length === 0) return NO_STATEMENTS;

@@ -102,7 +102,6 @@ export function warehouseForgetting(
   };
 }
 
-/** What goes, some runs of blocks at a time. */
 async function* goingIn(
   warehouse: Warehouse,
   target: Target,
@@ -364,7 +363,6 @@ export function goingOf(
   return { going, staying };
 }
 
-/** A run cut wherever what is vouched for begins or ends. */
 function piecesOf({ from, to }: Run, vouched: readonly Vouched[]) {
   const cuts = vouched.flatMap((one) => [one.from_block, one.to_block + 1]);
   const begins = [from, ...cuts.filter((block) => block > from && block <= to)];

@@ -17,8 +17,7 @@ import { leaseTable } from '../stores/control/leases.ts';
 import { accessLog, membershipTable, paymentTable } from '../stores/control/memberships.ts';
 import { listChangeStore, publicationStore } from '../stores/control/publications.ts';
 import { quotaTable } from '../stores/control/quotas.ts';
-import { sessionTable } from '../stores/control/sessions.ts';
-import { signInTable } from '../stores/control/sign-ins.ts';
+import { sessionTable, signInTable } from '../stores/control/sessions.ts';
 import { STILL_NOW } from './clock.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
 

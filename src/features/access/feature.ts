@@ -30,8 +30,7 @@ import type { PlanName, PlanOf, TokenStore } from '../../ports/access.ts';
 import { keyTable, tokenTable } from '../../stores/control/keys.ts';
 import { accessLog, membershipTable, paymentTable } from '../../stores/control/memberships.ts';
 import { quotaTable } from '../../stores/control/quotas.ts';
-import { sessionTable } from '../../stores/control/sessions.ts';
-import { signInTable } from '../../stores/control/sign-ins.ts';
+import { sessionTable, signInTable } from '../../stores/control/sessions.ts';
 import type { Tokens } from '../../transport/guard.ts';
 import {
   keyCommands,

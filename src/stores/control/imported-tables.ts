@@ -4,15 +4,7 @@
 
 import { matchKey } from '../../chain/address.ts';
 import { slices } from '../../evidence/measure.ts';
-import {
-  type Partly,
-  part,
-  Read,
-  type Reading,
-  read,
-  type Unread,
-  unread,
-} from '../../evidence/reading.ts';
+import { type Partly, part, Read, type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
 import type {
@@ -57,9 +49,6 @@ export type ImportNotes = {
   readonly before: (session: Asking, id: number) => Promise<void>;
   readonly completing: (session: Asking, id: number) => Promise<void>;
 };
-
-/** Work on the store that ends as silence, with the fault in words. */
-class Silence extends Error {}
 
 /** A declared table in a control store. `now` gives Unix seconds. */
 export function tableStore<Row extends StoredRow>(
@@ -133,7 +122,8 @@ export function tableStore<Row extends StoredRow>(
       ask(async () => {
         const keys = [...new Set(addresses.map(matchKey))];
         const rows = await database.query<Kept>(sql.under, [keys, UNDER_ROWS_MAX + 1]);
-        if (rows.length > UNDER_ROWS_MAX) throw new Silence('a look-up gave too many rows');
+        if (rows.length > UNDER_ROWS_MAX)
+          throw new StoreUnavailable('a look-up gave too many rows', 'EROWS');
         return rows.map(rowsOfTable<Row>(sql.columns)).map(({ row }) => row);
       }),
   };
@@ -146,8 +136,6 @@ async function askStore<T>(
   now: () => number,
   work: () => Promise<T>,
 ): Promise<Reading<T, TableStorePort>> {
-  const silent = (fault: string): Unread<TableStorePort> =>
-    unread(PORT, why('store_unreadable', { what: `The store of ${what}`, fault }));
   try {
     const source = {
       name: 'Control store',
@@ -158,9 +146,9 @@ async function askStore<T>(
     } as const;
     return read(await work(), { port: PORT, source });
   } catch (error) {
-    if (error instanceof StoreUnavailable) return silent(error.fault);
-    if (error instanceof Silence) return silent(error.message);
-    throw error;
+    if (!(error instanceof StoreUnavailable)) throw error;
+    const filling = { what: `The store of ${what}`, fault: error.fault };
+    return unread(PORT, why('store_unreadable', filling));
   }
 }
 
@@ -217,7 +205,8 @@ async function complete(
       end.dated_by,
     ],
   );
-  if (row === undefined) throw new Silence('the import was begun over a day ago');
+  if (row === undefined)
+    throw new StoreUnavailable('the import was begun over a day ago', 'EBEGUN');
   if (staged?.rows !== end.rows_accepted) {
     throw new Error(`import: ${staged?.rows} rows staged, ${end.rows_accepted} accepted`);
   }

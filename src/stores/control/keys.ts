@@ -272,19 +272,15 @@ const NOTED_EVERY_S = 60;
 const WRITTEN_EVERY_MS = 5_000;
 const PENDING_MAX = 10_000;
 
-/** Notes uses. `flush` writes what is pending and says how many, or that it could not. */
-type KeyUses = {
-  readonly note: (use: KeyUse) => void;
-  readonly flush: () => Promise<Reading<number, KeysPort>>;
-  readonly close: () => Promise<void>;
-};
-
-/** Starts noting uses. `onWritten` hears of each batch that was stored. */
+/**
+ * Starts noting uses. `onWritten` hears of each batch that was stored. `flush` writes what is
+ * pending and says how many, or that it could not.
+ */
 export function keyUses(
   database: Database,
   readings: ControlReadings<KeysPort>,
   onWritten: () => void,
-): KeyUses {
+) {
   let pending = new Map<string, KeyUse>();
   let noted = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
@@ -346,25 +342,22 @@ export const SEEN_FRESH_MS = 2_000;
 const KEPT_MAX = 50_000;
 
 /** What this process has seen of uses. */
-export type KnownUse = {
-  /** Notes the use that a charge or a reading showed. */
-  readonly saw: (subject: string, period: string, used: number) => void;
-  /** The use, where it was seen lately or spends the limit; else `null`. */
-  readonly recent: (subject: string, period: string, limit: number) => number | null;
-};
+export type KnownUse = ReturnType<typeof knownUses>;
 
 /** Starts with nothing known. */
-export function knownUses(nowMs: () => number): KnownUse {
+export function knownUses(nowMs: () => number) {
   const seen = new Map<string, { used: number; period: string; atMs: number }>();
   return {
-    saw: (subject, period, used) => {
+    /** Notes the use that a charge or a reading showed. */
+    saw: (subject: string, period: string, used: number): void => {
       const last = seen.get(subject);
       // Answers can come out of order; the larger use is the later one.
       if (last !== undefined && last.period === period && last.used > used) return;
       if (last === undefined && seen.size >= KEPT_MAX) seen.clear();
       seen.set(subject, { used, period, atMs: nowMs() });
     },
-    recent: (subject, period, limit) => {
+    /** The use, where it was seen lately or spends the limit; else `null`. */
+    recent: (subject: string, period: string, limit: number): number | null => {
       const last = seen.get(subject);
       if (last === undefined || last.period !== period) return null;
       const ageMs = nowMs() - last.atMs;

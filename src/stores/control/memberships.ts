@@ -29,7 +29,7 @@ import {
   rowOrNull,
   type Session,
 } from './engine/database.ts';
-import { setSignInCode } from './sign-ins.ts';
+import { setSignInCode } from './sessions.ts';
 
 /** More memberships than this are not listed in one answer. */
 const MEMBERSHIPS_LISTED_MAX = 100_000;

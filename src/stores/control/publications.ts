@@ -185,7 +185,6 @@ async function recordAsked(
   );
 }
 
-/** Takes the lock under which the list is replaced and checks are written. */
 async function lockCurrent(session: Session): Promise<number | null> {
   const rows = await session.query<{ readonly publication_id: number | null }>(
     'select publication_id from sanctions_current for update',

@@ -37,13 +37,6 @@ const USAGE = `
   select c.n, q.used from unnest($1::text[], $2::text[]) with ordinality as c(subject, period, n)
   left join quota_usage q on q.subject = c.subject and q.period = c.period order by c.n`;
 
-type ChargedColumns = {
-  readonly subjects: readonly string[];
-  readonly periods: readonly string[];
-  readonly used: readonly number[];
-  readonly granted: readonly number[];
-};
-
 /** The counters over the control database. */
 export function quotaTable(database: Database, context: ControlContext): QuotaStore {
   const readings = controlReadings('quota', 'The quota counters', context);
@@ -127,41 +120,33 @@ async function chargeAll(
     const all = [...groups.values()];
     const rows = all.map(({ allowance, positions }) => ({ ...allowance, n: positions.length }));
     const params = columnsOf(rows, ['subject', 'period', 'n', 'limit']);
-    const [columns] = await database.query<ChargedColumns>(CHARGE, params, 'often');
+    const [columns] = await database.query<{
+      readonly subjects: readonly string[];
+      readonly periods: readonly string[];
+      readonly used: readonly number[];
+      readonly granted: readonly number[];
+    }>(CHARGE, params, 'often');
     if (columns?.subjects.length !== all.length) throw new Error('quota: a charge gave no row');
     for (const [row, subject] of columns.subjects.entries()) {
-      answerGroup(answers, groups, known, { ...cellsAt(columns, row), subject });
+      const [period, used, granted] = [
+        columns.periods[row],
+        columns.used[row],
+        columns.granted[row],
+      ];
+      if (period === undefined || used === undefined || granted === undefined) {
+        throw new Error('quota: the columns of a charge are not of one length');
+      }
+      const group = groups.get(nameOf(subject, period));
+      if (group === undefined) throw new Error('quota: a row came back that was not charged');
+      known.saw(subject, period, used);
+      const { limit } = group.allowance;
+      for (const [i, position] of group.positions.entries()) {
+        const mine = i < granted;
+        answers[position] = { granted: mine, used: mine ? used - granted + i + 1 : used, limit };
+      }
     }
   }
   return answers;
-}
-
-type Cells = { readonly period: string; readonly used: number; readonly granted: number };
-
-function cellsAt({ periods, used, granted }: ChargedColumns, row: number): Cells {
-  const cells = { period: periods[row], used: used[row], granted: granted[row] };
-  const { period } = cells;
-  if (period === undefined || cells.used === undefined || cells.granted === undefined) {
-    throw new Error('quota: the columns of a charge are not of one length');
-  }
-  return { period, used: cells.used, granted: cells.granted };
-}
-
-function answerGroup(
-  answers: Charge[],
-  groups: ReadonlyMap<string, Group>,
-  known: KnownUse,
-  { subject, period, used, granted }: Cells & { readonly subject: string },
-): void {
-  const group = groups.get(nameOf(subject, period));
-  if (group === undefined) throw new Error('quota: a row came back that was not charged');
-  known.saw(subject, period, used);
-  const { limit } = group.allowance;
-  const before = used - granted;
-  for (const [i, position] of group.positions.entries()) {
-    const mine = i < granted;
-    answers[position] = { granted: mine, used: mine ? before + i + 1 : used, limit };
-  }
 }
 
 function nameOf(subject: string, period: string): string {

@@ -111,7 +111,6 @@ function windowSource({ chains }: FlagWindow, table: Source): Source {
   return { ...table, name: 'Rug scorer', as_of, kind: 'observation' };
 }
 
-/** What keeps a window from being whole, in words; none where it is. */
 function gapsOf(
   chains: readonly z.output<typeof chainRow>[],
   flags: readonly z.output<typeof flagRow>[],

@@ -93,7 +93,6 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
   };
 }
 
-/** The artefact of a text, or what is wrong with it. */
 function usable(text: string): ModelArtefact | string {
   try {
     return artefactIn(text);

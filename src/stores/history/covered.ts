@@ -132,7 +132,6 @@ function signedRanges({
   return coverage.filter(({ chain, kind }) => kind === 'native' && isEvmChain(chain));
 }
 
-/** Says of each transfer whose source names no signer whether its address signed it. */
 function signersTold(known: CoveredNeighbourhood): CoveredNeighbourhood {
   const { address } = known;
   const isTold = (transfer: HistoryTransfer) => signerOf(transfer) !== null;

@@ -27,7 +27,6 @@ import {
 } from '../../ports/history.ts';
 import type { AddressRange, LiveHistory, TokenFact, TransferFact } from '../../ports/indexing.ts';
 
-/** Whence and when it was read. */
 type LiveOrigin = Pick<AddressRange, 'source' | 'origin' | 'read_at'>;
 
 /**

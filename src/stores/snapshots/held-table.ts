@@ -41,7 +41,6 @@ export type HeldTable<P extends string, Answer> = TableLookUp<P, Answer> &
     readonly imports: () => readonly TableImport[];
   };
 
-/** The imports in force of a table that has any, oldest first. */
 type Imports = readonly [TableImport, ...TableImport[]];
 
 /** A table that is loaded, or why it is not. `index` is `null` where it is too large to be held. */

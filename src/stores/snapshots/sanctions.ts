@@ -189,7 +189,6 @@ async function pollStore(
   return { kind: 'loaded', list: { publication, superseded, table }, refusals };
 }
 
-/** Answers for a past day from the store, whatever is loaded. */
 async function answerForDay(
   store: PublicationStore,
   rules: ListRules,

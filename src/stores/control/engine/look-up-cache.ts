@@ -14,13 +14,11 @@ export const STALE_MAX_MS = 5_000;
 const KEPT_MAX = 20_000;
 
 type SecretHashes = readonly [SecretHash, ...SecretHash[]];
-type Find<T, P extends string> = (secrets: SecretHashes) => Promise<Reading<T, P>>;
-type Remembered<T, P extends string> = (secrets: SecretHashes) => Soon<Reading<T, P>>;
 type Kept<T, P extends string> = { readonly reading: Reading<T, P>; readonly askedMs: number };
 
 /** A look-up with a memory, and how to empty it after a change made here. */
 type RememberedLookUps<T, P extends string> = {
-  readonly find: Remembered<T, P>;
+  readonly find: (secrets: SecretHashes) => Soon<Reading<T, P>>;
   readonly forget: () => void;
 };
 
@@ -29,7 +27,7 @@ type RememberedLookUps<T, P extends string> = {
  * too old is `late`. `monotonicMs` is a clock that is never set back, as `performance.now`.
  */
 export function rememberLookUps<T, P extends string>(
-  find: Find<T, P>,
+  find: (secrets: SecretHashes) => Promise<Reading<T, P>>,
   late: Unread<P>,
   monotonicMs: () => number,
 ): RememberedLookUps<T, P> {
@@ -88,9 +86,7 @@ function nameOf(secrets: SecretHashes): string {
 
 const LOOK_UPS = { batchMax: 500, waitingMax: 10_000 };
 
-type SecretLookUps<T, P extends string> = {
-  readonly find: (secrets: readonly [SecretHash, ...SecretHash[]]) => Soon<Reading<T | null, P>>;
-  readonly forget: () => void;
+type SecretLookUps<T, P extends string> = RememberedLookUps<T | null, P> & {
   /** Makes a change; whatever came of it, what is remembered is forgotten. */
   readonly changed: <R>(change: () => Promise<R>) => Promise<Reading<R, P>>;
 };

@@ -24,7 +24,7 @@ export function preparedStatements(
     const { queryParams, resultFields } = await engine.describeQuery(sql);
     const name = `often_${kept.size}`;
     await engine.execProtocol(
-      joinParts([protocol.serialize.parse({ name, text: sql }), protocol.serialize.sync()]),
+      Buffer.concat([protocol.serialize.parse({ name, text: sql }), protocol.serialize.sync()]),
     );
     const write = queryParams.map(({ serializer }) => (value: unknown): string | null => {
       if (value === null) return null;
@@ -40,7 +40,7 @@ export function preparedStatements(
     const { name, write, fields } = known === undefined ? await prepare(sql) : known;
     const values = params.map((param, i) => paramText(write[i], param));
     const { messages } = await engine.execProtocol(
-      joinParts([
+      Buffer.concat([
         protocol.serialize.bind({ statement: name, values }),
         protocol.serialize.execute({}),
         protocol.serialize.sync(),
@@ -75,16 +75,6 @@ function rowOf(
       return [name, types.parseType(value === undefined ? null : value, dataTypeID, parsers)];
     }),
   );
-}
-
-function joinParts(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 // Small buffers: the tables of the control store are small, and memory at rest is bounded.

@@ -68,15 +68,8 @@ export async function openPglite(
   };
 }
 
-type HeldSession = Session & {
-  readonly open: () => Promise<void>;
-  /** The same session, which notices when another engine has taken the place of this one. */
-  readonly own: () => OwnSession;
-  readonly close: () => Promise<void>;
-};
-
 /** One session over an engine that is started again after it ended by a fault. */
-function heldSession(start: () => Promise<Engine>): HeldSession {
+function heldSession(start: () => Promise<Engine>) {
   let engine: Engine | null = null;
   let closed = false;
   let refuseUntil = 0;
@@ -106,7 +99,8 @@ function heldSession(start: () => Promise<Engine>): HeldSession {
   return {
     ...session,
     open: async () => void (await running()),
-    own: () => {
+    /** The same session, which notices when another engine has taken the place of this one. */
+    own: (): OwnSession => {
       let mine: Engine | null = null;
       return {
         ...session,
@@ -171,11 +165,6 @@ const START_TIMEOUT_MS = 60_000;
 /** A statement cannot be cancelled inside the engine: past this the worker is ended. */
 const STATEMENT_STALLED_MS = 60_000;
 
-type Waiter = {
-  readonly resolve: (rows: object[]) => void;
-  readonly reject: (error: Error) => void;
-};
-
 /**
  * How much a function of the engine does before it is compiled a second time, to run faster. With
  * the usual 1.8 million a start compiles most of what it passes through, for statements of a
@@ -228,7 +217,10 @@ export async function startEngine(directory: string): Promise<Engine> {
 
 /** The questions that the worker has not answered yet; after `end` each is refused. */
 function openQuestions() {
-  const waiters = new Map<number, Waiter>();
+  const waiters = new Map<
+    number,
+    { readonly resolve: (rows: object[]) => void; readonly reject: (error: Error) => void }
+  >();
   let nextId = READY_ID;
   let ending: StoreUnavailable | null = null;
 

@@ -141,14 +141,10 @@ function driverParam(param: Param): unknown {
   return param instanceof Uint8Array ? Buffer.from(param) : param;
 }
 
-function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error)) return null;
-  return typeof error.code === 'string' ? error.code : null;
-}
-
 /** Our own words for what a driver says: its messages can name hosts, users and databases. */
 function knownFault(error: unknown): StoreUnavailable | SqlError {
-  const code = codeOf(error);
+  const told = error instanceof Error && 'code' in error ? error.code : null;
+  const code = typeof told === 'string' ? told : null;
   const refused = error instanceof Error && 'severity' in error && code !== null;
   if (!refused) return new StoreUnavailable(silenceOf(code), code ?? 'ENOANSWER');
   const sorted = fromSqlState(code, error.message);

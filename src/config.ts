@@ -163,11 +163,34 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
   const simulate = values.EXHIBIT_SIMULATE;
   const root = resolve(cwd, values.EXHIBIT_DATA_DIR);
   const dataDir = simulate ? resolve(root, 'simulated') : root;
+  const opsPort = values.EXHIBIT_OPS_PORT;
+  const database = values.EXHIBIT_DATABASE_URL;
+  const warehouse = values.EXHIBIT_WAREHOUSE_URL;
   return {
-    ...serving(values),
-    ...stores(values, dataDir),
+    listen: { host: values.EXHIBIT_HOST, port: values.EXHIBIT_PORT },
+    publicUrl: values.EXHIBIT_PUBLIC_URL,
+    receiptsDir: values.EXHIBIT_RECEIPTS_DIR,
+    ops: opsPort === null ? NONE : { kind: 'set', port: opsPort },
+    surfaces: values.EXHIBIT_SURFACES,
+    trustProxy: values.EXHIBIT_TRUST_PROXY,
+    proxyUrl: values.EXHIBIT_PROXY_URL,
+    store:
+      database === null
+        ? { kind: 'embedded', dir: resolve(dataDir, 'control') }
+        : { kind: 'postgres', url: database },
+    warehouse:
+      warehouse === null
+        ? { kind: 'embedded', dir: resolve(dataDir, 'warehouse') }
+        : { kind: 'clickhouse', url: warehouse, layout: values.EXHIBIT_WAREHOUSE_LAYOUT },
     ...sources(values),
-    ...access(values, dataDir),
+    secret: secretOrigin(values, dataDir),
+    previousSecret: values.EXHIBIT_SECRET_PREVIOUS,
+    adminToken: values.EXHIBIT_ADMIN_TOKEN,
+    apiKey: values.EXHIBIT_API_KEY,
+    intelligence: {
+      tokens: listOrNone(values.EXHIBIT_INTELLIGENCE_TOKENS),
+      allowAnonymous: values.EXHIBIT_ALLOW_ANONYMOUS,
+    },
     simulate,
     dataDir,
     sanctions: {
@@ -200,40 +223,7 @@ function listOrNone<T>(list: readonly T[] | null): readonly T[] {
   return list === null ? [] : list;
 }
 
-function serving(
-  values: Values,
-): Pick<
-  Config,
-  'listen' | 'publicUrl' | 'receiptsDir' | 'ops' | 'surfaces' | 'trustProxy' | 'proxyUrl'
-> {
-  const opsPort = values.EXHIBIT_OPS_PORT;
-  return {
-    listen: { host: values.EXHIBIT_HOST, port: values.EXHIBIT_PORT },
-    publicUrl: values.EXHIBIT_PUBLIC_URL,
-    receiptsDir: values.EXHIBIT_RECEIPTS_DIR,
-    ops: opsPort === null ? NONE : { kind: 'set', port: opsPort },
-    surfaces: values.EXHIBIT_SURFACES,
-    trustProxy: values.EXHIBIT_TRUST_PROXY,
-    proxyUrl: values.EXHIBIT_PROXY_URL,
-  };
-}
-
 const NONE = { kind: 'none' } as const;
-
-function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'warehouse'> {
-  const database = values.EXHIBIT_DATABASE_URL;
-  const warehouse = values.EXHIBIT_WAREHOUSE_URL;
-  return {
-    store:
-      database === null
-        ? { kind: 'embedded', dir: resolve(dataDir, 'control') }
-        : { kind: 'postgres', url: database },
-    warehouse:
-      warehouse === null
-        ? { kind: 'embedded', dir: resolve(dataDir, 'warehouse') }
-        : { kind: 'clickhouse', url: warehouse, layout: values.EXHIBIT_WAREHOUSE_LAYOUT },
-  };
-}
 
 function sources(
   values: Values,
@@ -272,22 +262,6 @@ function sources(
       celer: values.EXHIBIT_CELER_STATUS_URL,
       synapse: values.EXHIBIT_SYNAPSE_STATUS_URL,
       hop: values.EXHIBIT_HOP_STATUS_URL,
-    },
-  };
-}
-
-function access(
-  values: Values,
-  dataDir: string,
-): Pick<Config, 'secret' | 'previousSecret' | 'adminToken' | 'apiKey' | 'intelligence'> {
-  return {
-    secret: secretOrigin(values, dataDir),
-    previousSecret: values.EXHIBIT_SECRET_PREVIOUS,
-    adminToken: values.EXHIBIT_ADMIN_TOKEN,
-    apiKey: values.EXHIBIT_API_KEY,
-    intelligence: {
-      tokens: listOrNone(values.EXHIBIT_INTELLIGENCE_TOKENS),
-      allowAnonymous: values.EXHIBIT_ALLOW_ANONYMOUS,
     },
   };
 }
@@ -331,7 +305,6 @@ function freezeDeep<T>(value: T): T {
 
 const LOOPBACK_NAMES = ['localhost', '::1'];
 
-/** Whether a host is reachable from this machine only. */
 function isLoopback(host: string): boolean {
   return LOOPBACK_NAMES.includes(host) || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -57,7 +57,6 @@ export type AccessGate = {
   ) => Promise<{ readonly kind: 'charged'; readonly figures: QuotaFigures } | TurnedAway>;
 };
 
-/** The stores of the gate. */
 type GateStores = CredentialStores & { readonly quota: QuotaStore };
 
 /** Makes the gate. `now` gives Unix seconds. */

@@ -3,7 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { MS_PER_S, type UnixSeconds } from '../chain/time.ts';
 import { present } from '../evidence/measure.ts';
-import type { MembershipChange, MembershipStatus, PaymentDelivery } from '../ports/access.ts';
+import type { MembershipStatus, PaymentDelivery } from '../ports/access.ts';
 import { isMembershipId } from './plan.ts';
 
 // Only events of known types ask anything. What an event says of persons is dropped.
@@ -59,26 +59,13 @@ export function readPaymentEvent(bytes: Uint8Array, now: UnixSeconds): ReadEvent
   const { id, status: told, updated_at, product, plan, license_key } = Object(data);
   const status = asked === 'as_told' ? STATUSES.get(told) : asked;
   const at = timeOf(timestamp === undefined ? updated_at : timestamp);
-  const change = changeOf({ id, status, at, product, plan }, now);
   const code = typeof license_key === 'string' && CODE.test(license_key) ? license_key : null;
-  return { type, body, asks: change === null ? 'unreadable' : change, code };
-}
-
-type PaymentNotice = {
-  readonly id: unknown;
-  readonly status: MembershipStatus | undefined;
-  readonly at: UnixSeconds | null;
-  readonly product: unknown;
-  readonly plan: unknown;
-};
-
-// One that is dated ahead of its time would stand above every later one.
-function changeOf({ id, status, at, product, plan }: PaymentNotice, now: UnixSeconds) {
-  if (typeof id !== 'string' || !isMembershipId(id)) return null;
-  if (status === undefined || at === null || at > now + TOLERANCE_S) return null;
+  const isWhole =
+    typeof id === 'string' && isMembershipId(id) && status !== undefined && at !== null;
+  // One that is dated ahead of its time would stand above every later one.
+  if (!isWhole || at > now + TOLERANCE_S) return { type, body, asks: 'unreadable', code };
   const [product_id, plan_id] = [soldId(product), soldId(plan)];
-  const change: MembershipChange = { membership_id: id, product_id, plan_id, status, at };
-  return change;
+  return { type, body, asks: { membership_id: id, product_id, plan_id, status, at }, code };
 }
 
 function soldId(sold: unknown): string | null {

@@ -199,7 +199,6 @@ export function unseal({ bytes, by }: Sealed, belongsTo: string, secrets: Secret
 // Tokens come from the operator's setting or were minted here; both are compared as hashes. A
 // hosted key opens nothing of the intelligence service, and a token nothing of the hosted one.
 
-/** A pair of `EXHIBIT_INTELLIGENCE_TOKENS`. */
 type ConfiguredToken = { readonly tier: TokenTier; readonly token: string };
 
 const TOKEN_CHARS_MAX = 200;

@@ -39,7 +39,6 @@ type Scaled = { units: bigint; scale: number };
 const DECIMAL_CHARS_MAX = 400;
 const DECIMAL_PATTERN = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
 
-/** A decimal's digits, or null where the text is none; see `parseDecimal`. */
 function parseDigits(text: string): Scaled | null {
   const match = DECIMAL_PATTERN.exec(text);
   if (match === null) return null;
@@ -60,7 +59,6 @@ function unitsAt(value: Scaled, scale: number): bigint {
   return value.units * 10n ** BigInt(scale - value.scale);
 }
 
-/** Writes a value with no more digits than it needs. */
 function formatDigits({ units, scale }: Scaled): string {
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
   const point = digits.length - scale;

@@ -1,7 +1,6 @@
 // Which chains are spoken of, and what is fixed about each?
 // It knows nothing of what a deployment reads: that is configuration.
 
-/** The kind of a chain, which is the kind of its addresses. */
 type ChainKind = 'evm' | 'solana' | 'bitcoin';
 
 /** The names of the EVM chains. */

@@ -69,7 +69,6 @@ function fillLimbs(bytes: Uint8Array): number {
   return count;
 }
 
-/** Where the first that is not zero stands, or the end. */
 function leadingZeros(values: Uint8Array | Float64Array, from: number, end: number): number {
   let at = from;
   while (at < end && values[at] === 0) at += 1;

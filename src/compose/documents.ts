@@ -145,7 +145,6 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
   ];
 }
 
-/** Each guide as a page and, beside it, as Markdown. */
 function guideDocuments(facts: PageFacts): Mounted[] {
   return GUIDES.flatMap((guide) => {
     const name = guide.path.replaceAll(/\W/g, '_');

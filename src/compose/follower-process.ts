@@ -63,19 +63,14 @@ type FollowerQuestion = Exclude<Report, { say: 'state' | 'end' | 'bug' }>;
 
 /** Makes the process of a service. */
 export function followerProcess(options: FollowerOptions): FollowerProcess {
-  let life: Life | null = null;
+  let life: ReturnType<typeof startChild> | null = null;
   let last = 0;
   return {
     follow: (chain, from_block, watch, tenure) => {
       if (life === null || !life.isAlive()) life = startChild(options);
       last += 1;
-      return life.follow(
-        { do: 'follow', id: last, chain, from_block, epoch: tenure.epoch },
-        {
-          watch,
-          tenure,
-        },
-      );
+      const order = { do: 'follow', id: last, chain, from_block, epoch: tenure.epoch } as const;
+      return life.follow(order, { watch, tenure });
     },
     pid: () => (life?.isAlive() === true ? life.pid : undefined),
     close: async () => {
@@ -84,17 +79,7 @@ export function followerProcess(options: FollowerOptions): FollowerProcess {
   };
 }
 
-type Life = {
-  readonly pid: number | undefined;
-  readonly isAlive: () => boolean;
-  readonly follow: (
-    order: Extract<FollowerOrder, { do: 'follow' }>,
-    asked: Pick<Followed, 'watch' | 'tenure'>,
-  ) => Promise<FollowEnd>;
-  readonly stop: () => Promise<void>;
-};
-
-function startChild({ warehouse, simulated, proxy, nodes }: FollowerOptions): Life {
+function startChild({ warehouse, simulated, proxy, nodes }: FollowerOptions) {
   const heap = `--max-old-space-size=${HEAP_MIB}`;
   const child = spawn(process.execPath, [heap, fileURLToPath(CHILD_URL)], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -128,7 +113,10 @@ function startChild({ warehouse, simulated, proxy, nodes }: FollowerOptions): Li
   return {
     pid: child.pid,
     isAlive: () => alive,
-    follow: (message, { watch, tenure }) =>
+    follow: (
+      message: Extract<FollowerOrder, { do: 'follow' }>,
+      { watch, tenure }: Pick<Followed, 'watch' | 'tenure'>,
+    ): Promise<FollowEnd> =>
       new Promise((resolve, reject) => {
         const { id } = message;
         let late: NodeJS.Timeout | undefined;

@@ -62,7 +62,6 @@ function guideOf(path: string, section: string, text: string): Guide {
   return { path, section, title, says: firstSentence(said === undefined ? title : said), text };
 }
 
-/** The first sentence of a paragraph on one line, without its links. */
 function firstSentence(paragraph: string): string {
   const line = paragraph.replaceAll('\n', ' ').replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1');
   return line.replace(/^(.*?)[.:](?:\s.*|$)/, '$1.');

@@ -89,13 +89,7 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const service = serviceOf(parts, declared, base, streaming);
   const given = { ...ports, service, members: parts.members, chats: parts.chats };
   const pages = config.surfaces.includes('web')
-    ? webDocuments({
-        routes: declared,
-        facts: pageFacts(config),
-        given,
-        sources,
-        base,
-      })
+    ? webDocuments({ routes: declared, facts: pageFacts(config), given, sources, base })
     : [];
   const options: HttpOptions = {
     ...common(parts),

@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document. Everything in it comes from the declarations; nothing is written twice.
 
 import { z } from 'zod';
+import { listOrNone } from '../evidence/measure.ts';
 import { type SectionRoutes, sectionRoutes } from './answer.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
 import { html, isPage, isRevalidated, isSentByPages, mediaOf } from './reply.ts';
@@ -148,10 +149,7 @@ function streamOperation(route: AnyStreamRoute, door: 'websocket' | 'events'): O
         },
       };
   const codes: RefusalCode[] = isSocket ? ['upgrade_required', 'at_capacity'] : ['at_capacity'];
-  const refused = {
-    ...route,
-    refusals: [...codesOf(route.refusals), ...codes],
-  };
+  const refused = { ...route, refusals: [...listOrNone(route.refusals), ...codes] };
   return {
     operationId: isSocket ? route.name : `${route.name}_events`,
     summary: `${route.summary} ${isSocket ? 'As a WebSocket.' : 'As server-sent events.'}`,
@@ -295,7 +293,7 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
     codes.add('wrong_content_type');
   }
   if (isSentByPages(route)) codes.add('foreign_form');
-  for (const own of codesOf(route.refusals)) codes.add(own);
+  for (const own of listOrNone(route.refusals)) codes.add(own);
   const said = [...codes].map((code) => {
     const { status, means, body } = REFUSALS[code];
     const own = route.access === 'session' && status === 401 ? undefined : REFUSAL_HEADERS[code];
@@ -319,10 +317,6 @@ const REFUSAL_HEADERS: { readonly [code in RefusalCode]?: string } = {
   overloaded: 'Retry-After',
   at_capacity: 'Retry-After',
 };
-
-function codesOf(own: readonly RefusalCode[] | undefined): readonly RefusalCode[] {
-  return own === undefined ? [] : own;
-}
 
 // A status that a route answers by itself may be a refusal of the server's too.
 function together(

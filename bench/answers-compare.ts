@@ -21,7 +21,6 @@ function cut(value: unknown): string {
   return text.length > VALUE_CHARS_MAX ? `${text.slice(0, VALUE_CHARS_MAX)}…` : text;
 }
 
-/** Where two JSON values differ, as paths. */
 function differingPaths(before: unknown, after: unknown, at = ''): Difference[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   const areObjects =
@@ -48,7 +47,6 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** The head (request, status, headers) and the body of an answer. */
 function splitAnswer(text: string): readonly [head: string, body: string] {
   const at = text.indexOf('\n\n', text.indexOf('\n< '));
   return at === -1 ? ['', text] : [text.slice(0, at), text.slice(at + 2)];

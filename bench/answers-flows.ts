@@ -191,7 +191,6 @@ export async function chargeOnce(record: Record, key: string): Promise<void> {
 /** The figures of `chargeOnce`, which the headers of other answers cannot show. */
 export const CHARGES: string[] = [];
 
-/** The ids in the addresses of a page's forms. */
 function idsIn({ body }: Answer, form: RegExp): string[] {
   return [...body.matchAll(form)].flatMap((found) => found[1] ?? []);
 }
@@ -262,7 +261,6 @@ type Form = (
   fields?: { readonly [name: string]: string },
 ) => Promise<Answer>;
 
-/** The pages of a member beside the settings. */
 async function useLists(page: Page, form: Form): Promise<void> {
   await form('watch', '/watchlist', { address: ADDRESSES.hub });
   await form('watch-misformed', '/watchlist', { address: 'x' });

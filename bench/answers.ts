@@ -135,7 +135,6 @@ async function settle({ ask, operations }: Asker, credentials: Credentials): Pro
   }
 }
 
-/** Waits until every watched address has been looked at. */
 async function untilScreened({ ask, credentials }: Asker): Promise<void> {
   const headers = headersOf('key', credentials);
   for (let pass = 1; pass <= SCREENED_WITHIN_S; pass += 1) {

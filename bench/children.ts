@@ -83,6 +83,14 @@ function treeOf(root: number): readonly number[] {
 
 const DEPTH_MAX = 64;
 
+/** The most memory that some processes have had, together, in MiB. */
+export function peakMib(pids: readonly (number | undefined)[]): number {
+  const kib = pids.map((pid) => {
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  });
+  return kib.reduce((sum, one) => sum + one, 0) / 1024;
+}
+
 // A process may end between being named and being read.
 function fileText(path: string): string | null {
   try {

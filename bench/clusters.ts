@@ -84,7 +84,6 @@ function sayReasons(reasons: readonly string[]): void {
   for (const [why, count] of [...counts].sort((a, b) => b[1] - a[1])) say(`  ${count}: ${why}`);
 }
 
-/** Why our rule does not give a triplet that the published one gives. */
 function whyNotOurs(triplet: string, network: Network, rule: DepositRule): string {
   const [, deposit = '', wallet = ''] = triplet.split(',');
   if (!network.hotWallets.has(wallet))
@@ -93,7 +92,6 @@ function whyNotOurs(triplet: string, network: Network, rule: DepositRule): strin
   return WHY[typeof one === 'string' ? one : 'paired_otherwise'];
 }
 
-/** Why the published rule does not give a triplet that ours gives. */
 function whyOnlyOurs(triplet: string, longer: Triplets): string {
   const paired = 'the amounts agree, but more blocks lie between than the published rule allows';
   return longer.has(triplet) ? paired : 'several receipts were passed on together, or one in parts';

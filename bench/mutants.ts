@@ -46,7 +46,6 @@ function say(line: string): void {
 
 type Ran = { readonly passed: boolean; readonly outOfTime: boolean; readonly failed: string[] };
 
-/** Runs tests one file after the other until one fails. */
 function runTests(copy: string, tests: readonly string[], bail: number): Promise<Ran> {
   return new Promise((settle) => {
     const vitest = join(copy, 'node_modules/vitest/vitest.mjs');

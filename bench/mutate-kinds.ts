@@ -29,7 +29,6 @@ export function oneOf<T>(of: readonly T[], random: Random): T | undefined {
 
 type Change = (found: string, random: Random) => string;
 
-/** Changes one of the places where a pattern fits. */
 function at(pattern: RegExp, change: Change): Mutation['of'] {
   return (text, random) => {
     const found = oneOf([...text.matchAll(pattern)], random);
@@ -41,7 +40,6 @@ function at(pattern: RegExp, change: Change): Mutation['of'] {
   };
 }
 
-/** Changes every place where a pattern fits. */
 function everywhere(pattern: RegExp, by: string): Mutation['of'] {
   return (text) => {
     const changed = text.replace(pattern, by);
@@ -49,7 +47,6 @@ function everywhere(pattern: RegExp, by: string): Mutation['of'] {
   };
 }
 
-/** Swaps two places where a pattern fits. */
 function swapped(pattern: RegExp): Mutation['of'] {
   return (text, random) => {
     const all = [...text.matchAll(pattern)];

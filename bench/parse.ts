@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { peakMib } from './children.ts';
 
 const MAIN = new URL('../../main.js', import.meta.url);
 const WAIT_MS_MAX = 120_000;
@@ -26,18 +27,12 @@ function health(url: string): Promise<number> {
   });
 }
 
-/** The peak resident set size of a process, in MiB. */
-function peak(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
-}
-
 function readerPeak(): number {
   const peaks = readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
       const reader = readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('reading-child');
-      return reader ? [peak(Number(name))] : [];
+      return reader ? [peakMib([Number(name)])] : [];
     } catch {
       return [];
     }
@@ -66,7 +61,7 @@ async function main(path: string): Promise<void> {
   const url = /Serving (http:\/\/\S+)/.exec(said)?.[1];
   const pid = child.pid;
   if (url === undefined || pid === undefined) throw new Error(said);
-  const idle = peak(pid);
+  const idle = peakMib([pid]);
   const started = performance.now();
   const times: number[] = [];
   let reader = 0;
@@ -76,7 +71,7 @@ async function main(path: string): Promise<void> {
     await sleep(PAUSE_MS);
   }
   const seconds = (performance.now() - started) / 1000;
-  const after = peak(pid);
+  const after = peakMib([pid]);
   times.sort((a, b) => a - b);
   const at = (share: number) => Number(times[Math.floor((times.length - 1) * share)]).toFixed(1);
   process.stdout.write(

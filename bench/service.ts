@@ -9,7 +9,6 @@ import { startServing } from '../src/compose/serving.ts';
 import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
 
-/** The order of the parent. */
 type ServiceOrder = {
   readonly env: { readonly [name: string]: string };
   readonly charging: boolean;

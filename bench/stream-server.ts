@@ -34,7 +34,6 @@ type Server = {
   readonly stop: () => Promise<void>;
 };
 
-/** A flag whose evidence is so long. */
 function flagOf(n: number, evidenceChars: number): NewFlag {
   return {
     kind: 'flag',
@@ -77,7 +76,6 @@ async function serviceServer(env: { readonly [name: string]: string }): Promise<
     },
     lagged: async () => {
       const text = await parts.meters.registry.metrics();
-
       const line = /^exhibit_stream_ends_total\{[^}]*reason="lagged"\} (\d+)$/m.exec(text);
       return line === null ? 0 : Number(line[1]);
     },

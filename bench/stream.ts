@@ -60,7 +60,6 @@ async function send(to: ChildProcess, count: number, chars = EVIDENCE_CHARS): Pr
   return newest;
 }
 
-/** Opens all readers, spread over the tokens and the reading processes. */
 async function openReaders(urlOf: (n: number) => string, stalled: number) {
   const reading = Array.from({ length: PROCESSES }, () => child('stream-readers'));
   for (let opened = 0; opened < READERS; ) {

@@ -3,7 +3,7 @@
 // Arguments: --transfers N, --traces N, --only NAMES (etl-parquet, etl-csv, bigquery-parquet,
 // cryo-parquet, traces-parquet, traces-csv, traces-cryo), --dir PATH, --without-equality.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { bulkImporter } from '../src/stores/warehouse/bulk-import/bulk-import.ts
 import { type EmbeddedWarehouse, openEmbedded } from '../src/stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../src/stores/warehouse/engine/migrate.ts';
 import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
-import { treeCpuMs } from './children.ts';
+import { peakMib, treeCpuMs } from './children.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../migrations/warehouse', import.meta.url));
 const CALL = { timeoutMs: 3_600_000 };
@@ -181,14 +181,6 @@ function watched(warehouse: EmbeddedWarehouse, spent: Map<string, number>): Embe
   };
 }
 
-/** The most memory that this process and the engine's have had, in MiB. */
-function peakMib(warehouse: EmbeddedWarehouse): number {
-  const kib = [process.pid, warehouse.pid()].map((pid) => {
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-  });
-  return kib.reduce((sum, one) => sum + one, 0) / 1024;
-}
-
 /** Imports files into an empty store, says how fast, and answers what is held then. */
 async function timeImport(name: string, files: readonly string[], rows: number): Promise<string> {
   const directory = join(folder, 'store');
@@ -214,8 +206,9 @@ async function timeImport(name: string, files: readonly string[], rows: number):
   if (ended.outcome !== 'completed') throw new Error(JSON.stringify(ended));
   const [a, b] = [rows / seconds, rows / processors].map((one) => Math.round(one));
   const [load] = loadavg();
+  const mib = peakMib([process.pid, warehouse.pid()]).toFixed(0);
   say(`  ${name}: ${rows} rows in ${seconds.toFixed(1)} s, ${a} a second; ${processors.toFixed(1)}
-    s of processors, ${b} rows for each; ${peakMib(warehouse).toFixed(0)} MiB in all processes,
+    s of processors, ${b} rows for each; ${mib} MiB in all processes,
     ${ended.record.rows_refused} refused; load ${load?.toFixed(1)}`);
   const most = [...spent].sort(([, x], [, y]) => y - x).slice(0, 6);
   say(`    ${most.map(([what, ms]) => `${what} ${(ms / 1_000).toFixed(1)} s`).join(', ')}`);

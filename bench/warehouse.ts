@@ -10,12 +10,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { type EmbeddedWarehouse, openEmbedded } from '../src/stores/warehouse/engine/embedded.ts';
+import { queryNumber } from '../src/stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from '../src/stores/warehouse/engine/migrate.ts';
 import { warehouseReads } from '../src/stores/warehouse/history/warehouse.ts';
 import { warehouseRing } from '../src/stores/warehouse/ring/ring.ts';
 import { degreeCount } from '../src/stores/warehouse/transfers/counts.ts';
 import { compactSides, transferStore } from '../src/stores/warehouse/transfers/store.ts';
-import { treeCpuMs } from './children.ts';
+import { peakMib, treeCpuMs } from './children.ts';
 import { HEAD, line, timeEach } from './latencies.ts';
 import {
   busyAddresses,
@@ -73,28 +74,19 @@ function say(text: string): void {
 
 const sizeRow = z.tuple([z.string(), z.coerce.number(), z.coerce.number(), z.coerce.number()]);
 
-const one = z.tuple([z.coerce.number()]);
-
-/** Waits until the engine has nothing to merge any more. */
 async function waitForMerges(warehouse: EmbeddedWarehouse): Promise<number> {
   const begun = performance.now();
   let quiet = 0;
   while (quiet < 4 && performance.now() - begun < MERGES_WAIT_MS) {
     const sql = 'SELECT count() FROM system.merges';
-    const [running] = await warehouse.query(sql, { ...CALL, row: one, tuples: true });
-    quiet = running?.[0] === 0 ? quiet + 1 : 0;
+    quiet = (await queryNumber(warehouse, sql, CALL)) === 0 ? quiet + 1 : 0;
     await sleep(MERGES_POLL_MS);
   }
   return (performance.now() - begun) / 1_000;
 }
 
-/** The most memory that this process and the engine's have had at once, at most, in MiB. */
-function peakMib(warehouse: EmbeddedWarehouse): number {
-  const kib = [process.pid, warehouse.pid()].map((pid) => {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]);
-  });
-  return kib.reduce((sum, each) => sum + each, 0) / 1024;
+function memoryOf(warehouse: EmbeddedWarehouse): string {
+  return peakMib([process.pid, warehouse.pid()]).toFixed(0);
 }
 
 async function load(warehouse: EmbeddedWarehouse): Promise<void> {
@@ -116,7 +108,7 @@ async function load(warehouse: EmbeddedWarehouse): Promise<void> {
   const compacting = performance.now();
   await compactSides(warehouse);
   say(`  compacted in ${((performance.now() - compacting) / 1_000).toFixed(1)} s`);
-  say(`  memory, all processes, high-water marks summed: ${peakMib(warehouse).toFixed(0)} MiB`);
+  say(`  memory, all processes, high-water marks summed: ${memoryOf(warehouse)} MiB`);
   const range = { chain: 'ethereum', from_block: 0, to_block: lastBlock(made) } as const;
   const source = { to_time: now() - TIP_AGE_S, source: 'bench', origin: 'observed' } as const;
   const kinds = ['native', 'internal', 'token'] as const;
@@ -211,14 +203,10 @@ async function sayRing(warehouse: EmbeddedWarehouse): Promise<void> {
 async function main(): Promise<void> {
   say(`${rows} transfers, in ${folder}`);
   let warehouse = await openStore();
-  const [held] = await warehouse.query('SELECT max(to_time) FROM coverage', {
-    ...CALL,
-    row: one,
-    tuples: true,
-  });
+  const heldTo = await queryNumber(warehouse, 'SELECT max(to_time) FROM coverage', CALL);
   // A kept store is asked as of when it was made.
-  if (held === undefined || held[0] === 0) await load(warehouse);
-  else made = { rows, now: held[0] + TIP_AGE_S };
+  if (heldTo === 0) await load(warehouse);
+  else made = { rows, now: heldTo + TIP_AGE_S };
   const listed = await listedAddresses(warehouse, LISTED);
   const starts = new Map<'low' | 'middle', readonly string[]>();
   for (const of of ['low', 'middle'] as const)
@@ -249,7 +237,7 @@ async function main(): Promise<void> {
     const following = { seconds: Number(options.follow), pace: Number(options.pace) };
     for (const text of await timeFollowing(warehouse, listed, made, following)) say(text);
   }
-  say(`  memory, all processes, high-water marks summed: ${peakMib(warehouse).toFixed(0)} MiB`);
+  say(`  memory, all processes, high-water marks summed: ${memoryOf(warehouse)} MiB`);
   const worthless = await worthlessTokens(warehouse);
   const given = { folder, worthless, listed: listed.map((one) => one.slice(2)) };
   const files = {

@@ -308,13 +308,16 @@ export const SYSTEM_PREFIXES: readonly string[] = [
 // form is guessed from history.
 
 /**
- * Another spelling of an address. `same_account`: the same account of the same chain.
- * `same_key`: the account that the same key, or the same script, controls elsewhere.
+ * `same_account`: the same account of the same chain. `same_key`: the account that the same key, or
+ * the same script, controls elsewhere.
  */
+export const FORM_RELATIONS = ['same_key', 'same_account'] as const;
+
+/** Another spelling of an address. */
 export type EquivalentForm = {
   form: 'eip55' | 'tron_base58' | 'evm_hex' | 'tron_hex' | CoinForm;
   address: string;
-  relation: 'same_key' | 'same_account';
+  relation: (typeof FORM_RELATIONS)[number];
 };
 
 /** The other spellings under which a list may hold the same key or account. */

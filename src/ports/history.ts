@@ -86,6 +86,10 @@ export type CoverageGap = {
   readonly held: string;
 };
 
+/** Whence a history is: held here, or read live. */
+export const HISTORY_PROVENANCES = ['warehouse', 'onchain'] as const;
+export type HistoryProvenance = (typeof HISTORY_PROVENANCES)[number];
+
 /**
  * What is known of one address. `degree` is its number of distinct counterparties, itself left
  * out; in a part, and over `degreeMax`, it is the least that it can be. Over `degreeMax` the
@@ -98,7 +102,7 @@ export type Neighbourhood = {
   readonly counterparties: readonly Counterparty[];
   /** The ranges held of this address, none where nothing is; adjoining ones may come apart. */
   readonly coverage: readonly CoverageRange[];
-  readonly provenance: 'warehouse' | 'onchain';
+  readonly provenance: HistoryProvenance;
 };
 
 /** The same, held against the chains. */

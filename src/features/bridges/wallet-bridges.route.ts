@@ -23,7 +23,7 @@ import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim
 import { decide, map, Part, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { BRIDGE_CHAINS } from '../../ports/bridges.ts';
-import { isSignedBy } from '../../ports/history.ts';
+import { HISTORY_PROVENANCES, isSignedBy } from '../../ports/history.ts';
 import { type Deposit, findDeposits, joinReasons } from './destination.ts';
 import { viewEvent } from './explain.ts';
 import { arrival, bridgeDealings, bridgeEvent } from './shapes.ts';
@@ -109,7 +109,7 @@ export const walletBridges = evidenceRoute({
       reason: prose().nullable(),
       from_block: harmless(count, 'the number of a block is a place').nullable(),
       to_block: z.int().positive().nullable(),
-      provenance: oneOf(['warehouse', 'onchain']).nullable(),
+      provenance: oneOf(HISTORY_PROVENANCES).nullable(),
     }),
     protocols_seen: negative(z.array(words()), TRACE),
     messaging_only: claimedCount,

@@ -190,7 +190,7 @@ describe('the clusters', () => {
     expect(one === undefined ? [] : mergesOf(one)).toEqual([
       {
         former_id: `ethereum:${second?.id}`,
-        into_id: `ethereum:${first?.id}`,
+        cluster_id: `ethereum:${first?.id}`,
         at: third?.at,
         by: third?.id,
       },

@@ -350,7 +350,7 @@ export function earliest(transactions: readonly TiedBy[]): TiedBy[] {
 /** Two clusters that one item made one. The younger's id gave way. */
 export type Merge = {
   readonly former_id: string;
-  readonly into_id: string;
+  readonly cluster_id: string;
   /** Unix seconds. */
   readonly at: number;
   /** The item that joined them. */
@@ -463,9 +463,9 @@ export function mergesOf({ items }: Pick<Cluster, 'items'>): Merge[] {
     const met = foundersOf(item, clusterAt).sort(byAge);
     const [oldest, ...younger] = met;
     const founder = oldest === undefined ? item : oldest;
-    const into_id = clusterIdOf(founder);
+    const cluster_id = clusterIdOf(founder);
     for (const one of younger) {
-      merges.push({ former_id: clusterIdOf(one), into_id, at: item.at, by: item.id });
+      merges.push({ former_id: clusterIdOf(one), cluster_id, at: item.at, by: item.id });
     }
     const moved = younger.flatMap(({ id }) => rowsUnder(held, id));
     for (const address of new Set([...item.addresses, ...moved])) {

@@ -22,6 +22,7 @@ import { basis, decide, map, Read, rowsSeen, Unread, unread } from '../../eviden
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, SIMULATED_CAVEAT, type Source } from '../../evidence/source.ts';
 import { HEURISTICS, OBJECTION_KINDS, TIE_RULE } from '../../ports/entities.ts';
+import type { LeftOutRule } from '../history/edge-rule.ts';
 import { linkCalibration } from './calibration.ts';
 import type { EntityPorts, HeldEntity } from './closure.ts';
 import { type EntityAnswer, entityOf, evidenceFor, heuristicsOn } from './entity.ts';
@@ -330,7 +331,7 @@ function asOf(sources: readonly Source[], now: number): number {
 // Some left out is a fact of what was seen; that none were is said of a whole examination alone.
 function viewLeftOut(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
   if (live instanceof Unread) return null;
-  const claimCount = (pick: 'zero_value' | 'no_market_token') => {
+  const claimCount = (pick: LeftOutRule) => {
     const some = decide(live, ({ leftOut }) => leftOut[pick] > 0);
     return claimOrNull(some, ({ leftOut }) => leftOut[pick]);
   };
@@ -340,9 +341,7 @@ function viewLeftOut(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
 function mergesOf(found: HeldEntity) {
   const known = new Set(found.merges.map(({ former_id }) => former_id));
   return [
-    ...found.merges.map(({ former_id, into_id, at, by }) => {
-      return { former_id, cluster_id: into_id, at: formatIsoTime(at), by };
-    }),
+    ...found.merges.map((one) => ({ ...one, at: formatIsoTime(one.at) })),
     ...found.givenWay
       .filter(({ former_id }) => !known.has(former_id))
       .map(({ former_id, cluster_id, noted_at }) => {

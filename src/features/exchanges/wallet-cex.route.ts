@@ -27,7 +27,7 @@ import { decide, map, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts } from '../../ports/accounts.ts';
 import type { EntityClusters } from '../../ports/entities.ts';
-import { isSignedBy, type TransferHistory } from '../../ports/history.ts';
+import { HISTORY_PROVENANCES, isSignedBy, type TransferHistory } from '../../ports/history.ts';
 import type { ExchangeLabel, ExchangeLabels } from '../../ports/tables.ts';
 import type { ContactTransfer, ExchangeContact } from '../deposits/activity.ts';
 import { assetParts, type SeenDeposit } from '../deposits/around.ts';
@@ -144,7 +144,7 @@ const activity = z.strictObject({
   inferred_deposit_addresses: negative(z.array(inferredDeposit).nullable(), ACTIVITY),
   truncated: negative(z.boolean().nullable(), ACTIVITY),
   reason: prose().nullable(),
-  provenance: oneOf(['warehouse', 'onchain']).nullable(),
+  provenance: oneOf(HISTORY_PROVENANCES).nullable(),
   transfers_left_out: z.strictObject({ zero_value: count, no_market_token: count }),
   candidates_read: count,
 });

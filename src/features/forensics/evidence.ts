@@ -5,7 +5,7 @@
 import type { ParsedAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
+import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import {
   all,
@@ -96,6 +96,7 @@ import {
   wayToListed,
 } from './kinds/listed.ts';
 import { poisoningReceived } from './kinds/poisoning.ts';
+import type { ACCOUNT_KINDS, FactPort, MeasuredFact } from './shapes.ts';
 
 /** The ports that the evidence of one address is read from. */
 export type ForensicPorts = {
@@ -320,7 +321,7 @@ export function factual<T, P extends string>(
 /** What an address is by its code on a chain. A token needs both readings, an account one. */
 export function accountKind(
   facts: FactReadings,
-): Partly<'eoa' | 'contract' | 'token', 'chain_facts'> {
+): Partly<(typeof ACCOUNT_KINDS)[number], 'chain_facts'> {
   const { code, is_token, creation } = facts;
   const bare = map(code, ({ size, delegates_to }) => size === 0 || delegates_to !== null);
   const shown = rowsSeen(map(bare, (one) => [one]));
@@ -338,14 +339,6 @@ export function anyFact(facts: FactReadings): Partly<unknown[], 'chain_facts'> {
 
 // Which facts of an address stand in its forensic record, each with whence it is?
 // A fact that was not read is null, and its provenance says why; zero is a measurement.
-
-/** Whence a fact is. `measured` with a `null` beside it: it was looked at, and there is none. */
-type Measured<P extends string> = {
-  measured: Claim<true, false, P>;
-  source: string | null;
-  as_of: number | null;
-  reason: string | null;
-};
 
 type Span = {
   readonly first: HistoryTransfer | null;
@@ -473,7 +466,7 @@ export function provenanceOf(inputs: FindingInputs, main: FactReadings | null) {
   };
 }
 
-function measure<P extends string>(reading: Partly<unknown, P>): Measured<P> {
+function measure<P extends FactPort>(reading: Partly<unknown, P>): MeasuredFact<P> {
   const [source] = basis(reading).sources;
   return {
     measured: claimWhole(reading),

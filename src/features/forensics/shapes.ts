@@ -2,7 +2,16 @@
 // how far a kind was looked for, and with whom an address exchanged what.
 
 import { z } from 'zod';
-import { harmless, isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
+import {
+  checkedFlag,
+  harmless,
+  isoTime,
+  oneOf,
+  prose,
+  rowFact,
+  unixSeconds,
+  words,
+} from '../../contract/wire.ts';
 
 /** A transfer that carries a finding. `tx` is the block's hash for what belongs to none. */
 export const transferEvidence = z.strictObject({
@@ -95,3 +104,18 @@ export type Side = z.output<typeof side>;
 export type Amounts = z.output<typeof amounts>;
 export type FlowCounterparty = z.output<typeof counterparty>;
 export type FlowAsset = z.output<typeof asset>;
+
+/** What an address is by its code. */
+export const ACCOUNT_KINDS = ['eoa', 'contract', 'token'] as const;
+
+export type FactPort = 'chain_facts' | 'transfer_history';
+
+/** Whence a fact is. `measured` with a `null` beside it: it was looked at, and there is none. */
+export const provenance = <const P extends FactPort>(port: P) =>
+  z.strictObject({
+    measured: checkedFlag({ restsOn: [port] }),
+    source: words().nullable(),
+    as_of: unixSeconds.nullable(),
+    reason: prose().nullable(),
+  });
+export type MeasuredFact<P extends FactPort> = z.input<ReturnType<typeof provenance<P>>>;

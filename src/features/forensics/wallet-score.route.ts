@@ -37,7 +37,15 @@ import {
 import { createdShown } from './facts-asked.ts';
 import type { Finding } from './finding.ts';
 import { coverageOfKind, flowsShown, notesOf } from './notes.ts';
-import { asset, counterparty, coverage, recordEvidence, transferEvidence } from './shapes.ts';
+import {
+  ACCOUNT_KINDS,
+  asset,
+  counterparty,
+  coverage,
+  provenance,
+  recordEvidence,
+  transferEvidence,
+} from './shapes.ts';
 
 const RECORDS = { restsOn: ['deployer_records'] } as const;
 const launchCount = negative(z.int().nonnegative().nullable(), RECORDS);
@@ -84,7 +92,7 @@ const COMMON = {
   restsOn: ['transfer_history', 'sanctions_list', 'flagged_addresses', 'exchange_labels'],
 } as const;
 
-const accountKind = claimedWords(['eoa', 'contract', 'token'], ['eoa', 'contract'], FACTS);
+const accountKind = claimedWords(ACCOUNT_KINDS, ['eoa', 'contract'], FACTS);
 const count = negative(z.int().nonnegative().nullable(), FACTS);
 const wei = negative(z.string().regex(/^\d+$/).nullable(), FACTS);
 
@@ -115,14 +123,6 @@ const facts = z.strictObject({
     .nullable(),
 });
 
-// `measured` with a `null` beside it: it was looked at, and there is none.
-const provenance = <const P extends 'chain_facts' | 'transfer_history'>(port: P) =>
-  z.strictObject({
-    measured: checkedFlag({ restsOn: [port] }),
-    source: words().nullable(),
-    as_of: unixSeconds.nullable(),
-    reason: prose().nullable(),
-  });
 const ofChain = provenance('chain_facts');
 const ofHistory = provenance('transfer_history');
 

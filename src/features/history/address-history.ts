@@ -10,6 +10,7 @@ import type {
   CoverageGap,
   CoverageRange,
   CoveredNeighbourhood,
+  HistoryProvenance,
   HistoryTransfer,
   TransferHistory,
   TransferHistoryPort,
@@ -26,7 +27,7 @@ export type AddressHistory = {
   readonly coverage: readonly CoverageRange[];
   /** What is missing of the chains asked; none in a whole history. */
   readonly gaps: readonly CoverageGap[];
-  readonly provenance: 'warehouse' | 'onchain';
+  readonly provenance: HistoryProvenance;
 };
 
 /** What is asked. The signal ends the reading's time. */

@@ -27,6 +27,7 @@ import {
   type CounterpartyRing,
   type CounterpartyRingPort,
   type CoveredNeighbourhood,
+  type HistoryProvenance,
   type HistoryTransfer,
   type isSignedBy,
   type MetRing,
@@ -116,7 +117,7 @@ export type Walk = {
   readonly chains_not_examined: readonly ChainName[];
   /** Chains of which NFTs were not all read: those not examined, and more. */
   readonly nft_not_examined: readonly ChainName[];
-  readonly provenance: 'warehouse' | 'onchain';
+  readonly provenance: HistoryProvenance;
   /** Why the walk is no whole one; none where it is. */
   readonly causes: readonly Cause[];
 };

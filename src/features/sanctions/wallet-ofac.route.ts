@@ -3,6 +3,7 @@
 // `direct-check.ts`.
 
 import { z } from 'zod';
+import { FORM_RELATIONS } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoDate, formatIsoTime, parseIsoDate } from '../../chain/time.ts';
@@ -30,6 +31,7 @@ import { DATED_BY } from '../../evidence/source.ts';
 import {
   type CounterpartyRing,
   type CounterpartyRingPort,
+  HISTORY_PROVENANCES,
   type HistoryTransfer,
   isSignedBy,
   signerOf,
@@ -87,7 +89,7 @@ const match = z.strictObject({
 const equivalentForm = z.strictObject({
   form: words(),
   address: words(),
-  relation: oneOf(['same_key', 'same_account']),
+  relation: oneOf(FORM_RELATIONS),
   listed: z.boolean().nullable(),
 });
 
@@ -201,7 +203,7 @@ const proximityShape = z.strictObject({
   chains_examined: z.array(words()).min(1).nullable(),
   chains_not_examined: negative(z.array(words()).nullable(), WALK),
   nft_not_examined: negative(z.array(words()).nullable(), WALK),
-  provenance: oneOf(['warehouse', 'onchain']).nullable(),
+  provenance: oneOf(HISTORY_PROVENANCES).nullable(),
   is_screen: z.literal(true),
 });
 

@@ -1,6 +1,7 @@
 // What does a bulk screen say of one address, and which readings may say it?
 
 import { z } from 'zod';
+import { FORM_RELATIONS } from '../../chain/address.ts';
 import {
   checkedFlagOrNull,
   claimedWordsOfAsked,
@@ -59,7 +60,7 @@ const sanctions = z.strictObject({
 const listedForm = z.strictObject({
   form: words(),
   address: words(),
-  relation: oneOf(['same_key', 'same_account']),
+  relation: oneOf(FORM_RELATIONS),
   listed: z.literal(true),
 });
 export type ListedForm = z.output<typeof listedForm>;

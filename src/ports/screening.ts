@@ -1,5 +1,6 @@
 // A record belongs to one membership: asked for by another it is not there.
 
+import { z } from 'zod';
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
@@ -91,12 +92,14 @@ export type ListVersion =
   | { readonly read: false; readonly why: Why };
 
 /** The import of one source that a table answers from. */
-export type TableVersion = {
-  readonly table: string;
-  readonly source: string;
-  readonly sha256: string;
-  readonly imported_at: UnixSeconds;
-};
+export const tableVersion = z.strictObject({
+  table: z.string(),
+  source: z.string(),
+  sha256: z.string(),
+  /** Unix seconds. */
+  imported_at: z.number(),
+});
+export type TableVersion = z.output<typeof tableVersion>;
 
 /** What an answer rests on, as far as it has versions. */
 export type Versions = {

@@ -20,6 +20,7 @@ import {
   oneOf,
   prose,
   rowFact,
+  rowFacts,
   sourceShown,
   words,
 } from '../../contract/wire.ts';
@@ -36,6 +37,7 @@ import {
   type ScreeningRecords,
   type ServedVersions,
   type TableVersion,
+  tableVersion,
   type Versions,
 } from '../../ports/screening.ts';
 import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
@@ -53,12 +55,7 @@ const sha256 = words(z.string().regex(/^[0-9a-f]{64}$/));
 const asAsked = 'it is what was asked';
 const asThen = 'it is what the answer of then rested on';
 
-const tableVersion = z.strictObject({
-  table: words(),
-  source: words(),
-  sha256,
-  imported_at: isoTime,
-});
+const importServed = rowFacts(tableVersion).extend({ sha256, imported_at: isoTime });
 
 const told = 'it lists the sentences of the answer';
 const spoken = {
@@ -88,7 +85,7 @@ const screeningRecord = z.strictObject({
     .nullable()
     .describe('The sanctions list that answered. `reason`: why it showed listings only.'),
   list_reason: prose().nullable().describe('Why the list was not read.'),
-  tables: harmless(z.array(tableVersion), asThen).describe('The imports that were served.'),
+  tables: harmless(z.array(importServed), asThen).describe('The imports that were served.'),
   code_version: words(),
   sources: harmless(z.array(sourceShown), asThen),
   state: oneOf(RECORDED_STATES),

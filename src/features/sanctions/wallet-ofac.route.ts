@@ -43,7 +43,7 @@ import {
   listFacts,
   type SanctionsList,
 } from '../../ports/sanctions.ts';
-import type { ExchangeLabels, OtherLists } from '../../ports/tables.ts';
+import { type ExchangeLabels, entryLogged, type OtherLists } from '../../ports/tables.ts';
 import { causesText } from '../history/address-history.ts';
 import { LEFT_OUT_RULES } from '../history/edge-rule.ts';
 import {
@@ -95,15 +95,9 @@ const equivalentForm = z.strictObject({
 
 const otherMatch = z.strictObject({
   listed_address: words(),
-  currency: words().nullable(),
-  entity: words().nullable(),
-  entity_type: words().nullable(),
-  programs: words().nullable(),
-  entry_id: words().nullable(),
-  source_url: words().nullable(),
+  ...rowFacts(entryLogged).omit({ address: true }).shape,
   listed_at: isoDay.nullable(),
   ended_at: isoDay.nullable(),
-  note: words().nullable(),
 });
 
 // A list of another authority as it was imported. `listed` is true while an entry has not ended.

@@ -53,6 +53,7 @@ async function deployment() {
       }
     };
     said.messages.onMore(take);
+    take();
     return { welcome: message.parse(said.welcome.body), told, isOver: () => isOver };
   };
   const callAll = () => {

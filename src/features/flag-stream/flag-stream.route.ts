@@ -6,12 +6,12 @@ import {
   position,
   type StreamHandler,
   type StreamMessage,
-  standingIn,
   streamRoute,
 } from '../../contract/stream.ts';
+import { shareLogs } from '../../contract/stream-log.ts';
 import { isoTime, prose, words } from '../../contract/wire.ts';
-import type { FlagEvent, FlagEvents } from '../../ports/rug-flags.ts';
-import { FlagFeed } from './feed.ts';
+import { map } from '../../evidence/reading.ts';
+import { FLAG_EVENTS_KEPT, type FlagEvent, type FlagEvents } from '../../ports/rug-flags.ts';
 
 /** How many names of chains may be sent at once, and how long each may be. */
 const CHAINS_MAX = 50;
@@ -78,36 +78,39 @@ export type FlagStreamParts = {
 
 /** How long an event may go unnoticed where the bus is silent. */
 const POLL_MS = 1_000;
-/** After this a reader may ask again whether the log can be read. */
-const RETRY = { 'retry-after': '5' };
+/** Readings of the log that may fail one after another before its streams end. */
+const SILENT_READINGS_MAX = 10;
 const ALL = 'all';
 
 type FlagMessage = StreamMessage<'flag_stream'>;
 
-/** @internal The handler of the stream. All its readers share one feed. */
+/** @internal The handler of the stream. All that can be had again is held once for all readers. */
 export function flagStreamHandler({
-  flagEvents: log,
+  flagEvents,
   onAppended,
 }: FlagStreamParts): StreamHandler<typeof flagStreamRoute> {
-  const feed = new FlagFeed<FlagMessage>({
-    log,
-    write,
-    writeGap: flagStreamRoute.gap,
-    writeUnread: flagStreamRoute.unread,
+  const openLog = shareLogs({
+    route: flagStreamRoute,
+    after: async (_, seq) =>
+      map(await flagEvents.after(seq), ({ events, ...ends }) => ({
+        ...ends,
+        entries: events.map((event) => ({ of: event.chain, message: write(event) })),
+      })),
+    heldMax: FLAG_EVENTS_KEPT.eventsMax,
+    readsForEach: false,
     onAppended,
     pollMs: POLL_MS,
+    silentReadingsMax: SILENT_READINGS_MAX,
   });
   return async ({ query, since, signal }) => {
     const { chains } = query;
     const chosen = chainsIn(chains === undefined ? [ALL] : chains.split(','));
     const wanted = new Set(chosen.chains);
-    feed.join(signal);
-    const bounds = await feed.boundsFor(since);
-    if ('why' in bounds) return new Refusal('overloaded', { error: bounds.why.reason }, RETRY);
-    const standing = standingIn(bounds, since);
+    const log = await openLog('flags', { since, signal }, (chain) => wanted.has(chain));
+    if (log instanceof Refusal) return log;
     return {
-      welcome: flagStreamRoute.welcome({ ...standing, ...chosen }),
-      messages: feed.after(standing.seq, (chain) => wanted.has(chain), signal),
+      welcome: flagStreamRoute.welcome({ ...log.standing, ...chosen }),
+      messages: log.messages,
       hear: (ask) => {
         const named = chainsIn(ask.chains);
         for (const chain of named.chains) {

@@ -1,6 +1,7 @@
 // Waiting for answers within a time, for answers that are mostly there, and for work that ends on a
 // signal.
 
+import { type Unread, unread } from './reading.ts';
 import { type Why, why } from './reasons.ts';
 
 // Time that ran out is told from every answer, so that nobody takes silence for one.
@@ -29,16 +30,27 @@ export async function inTime<T>(
   }
 }
 
+/** Reads a port no longer than the signal lets: a port that did not answer by then was silent. */
+export async function readInTime<P extends string, R>(
+  port: P,
+  ask: () => Promise<R>,
+  signal: AbortSignal,
+): Promise<R | Unread<P>> {
+  const answer = await inTime(ask, signal);
+  return answer === OUT_OF_TIME ? unread(port, STOPPED_BY_TIME) : answer;
+}
+
 /**
  * The same for a port that mostly answers from memory: an answer that is there within a few
  * microtasks needs no signal, and making one costs more than such an answer.
  */
-export async function soonOrInTime<T>(
-  ask: () => Promise<T>,
+export async function readSoonOrInTime<P extends string, R>(
+  port: P,
+  ask: () => Promise<R>,
   asked: { readonly signal: AbortSignal },
-): Promise<T | typeof OUT_OF_TIME> {
+): Promise<R | Unread<P>> {
   const asking = ask();
-  let answered: T | typeof NOT_YET = NOT_YET;
+  let answered: R | typeof NOT_YET = NOT_YET;
   // A fault is met below, where the asking itself is awaited.
   asking.then(
     (answer) => {
@@ -47,7 +59,7 @@ export async function soonOrInTime<T>(
     () => undefined,
   );
   for (let step = 0; step < MICROTASKS_MAX && answered === NOT_YET; step += 1) await null;
-  return answered === NOT_YET ? await inTime(() => asking, asked.signal) : answered;
+  return answered === NOT_YET ? await readInTime(port, () => asking, asked.signal) : answered;
 }
 
 const NOT_YET = Symbol('not yet');

@@ -18,7 +18,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import { inTime, OUT_OF_TIME, readInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
   type BridgeArrivals,
   type BridgeChain,
@@ -305,8 +305,7 @@ type TraceInputs = {
 };
 
 async function readTable(registry: BridgeRegistry, chain: BridgeChain, signal: AbortSignal) {
-  const table = await inTime(() => registry.table(), signal);
-  if (table === OUT_OF_TIME) return unread('bridge_registry' as const, STOPPED_BY_TIME);
+  const table = await readInTime('bridge_registry', () => registry.table(), signal);
   const covers = !(table instanceof Read) || table.value.rows.some((row) => row.chain === chain);
   // A chain without a row was not looked at: that is no table without a contact.
   return covers

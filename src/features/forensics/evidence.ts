@@ -21,7 +21,7 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import { readInTime } from '../../evidence/waiting.ts';
 import {
   type ChainFacts,
   FACT_NAMES,
@@ -253,8 +253,7 @@ async function entityOf(
 ): Promise<ForensicEvidence['entity']> {
   const chain = MAIN_CHAINS[kind];
   if (chain === null) return unread('entity_clusters', why('not_walked_kind', { kind }));
-  const answer = await inTime(() => clusters.clusterOf(chain, address), signal);
-  return answer === OUT_OF_TIME ? unread('entity_clusters', STOPPED_BY_TIME) : answer;
+  return readInTime('entity_clusters', () => clusters.clusterOf(chain, address), signal);
 }
 
 async function coinJoinsOf(
@@ -263,8 +262,7 @@ async function coinJoinsOf(
   signal: AbortSignal,
 ): Promise<Partly<CoinJoins, EntityClustersPort>> {
   if (kind !== 'bitcoin') return unread('entity_clusters', why('not_for_this_kind'));
-  const answer = await inTime(() => clusters.coinJoinsOf(address), signal);
-  return answer === OUT_OF_TIME ? unread('entity_clusters', STOPPED_BY_TIME) : answer;
+  return readInTime('entity_clusters', () => clusters.coinJoinsOf(address), signal);
 }
 
 /** Registries of EVM contracts, for addresses of other kinds. */
@@ -294,19 +292,21 @@ async function lookUpEveryone(
 ): Promise<LookedUp> {
   const ofEvm = kind === 'evm';
   const [listed, flagged, labels, mixers, bridges] = await Promise.all([
-    inTime(() => ports.sanctionsList.lookUp(everyone), signal),
-    inTime(() => ports.flaggedAddresses.lookUp(everyone), signal),
-    inTime(() => ports.exchangeLabels.lookUp(everyone), signal),
-    inTime(async () => (ofEvm ? ports.mixerRegistry.lookUp(everyone) : NO_MIXERS), signal),
-    inTime(async () => (ofEvm ? ports.bridgeRegistry.table() : NO_BRIDGES), signal),
+    readInTime('sanctions_list', () => ports.sanctionsList.lookUp(everyone), signal),
+    readInTime('flagged_addresses', () => ports.flaggedAddresses.lookUp(everyone), signal),
+    readInTime('exchange_labels', () => ports.exchangeLabels.lookUp(everyone), signal),
+    readInTime(
+      'mixer_registry',
+      async () => (ofEvm ? ports.mixerRegistry.lookUp(everyone) : NO_MIXERS),
+      signal,
+    ),
+    readInTime(
+      'bridge_registry',
+      async () => (ofEvm ? ports.bridgeRegistry.table() : NO_BRIDGES),
+      signal,
+    ),
   ]);
-  return {
-    listed: listed === OUT_OF_TIME ? unread('sanctions_list', STOPPED_BY_TIME) : listed,
-    flagged: flagged === OUT_OF_TIME ? unread('flagged_addresses', STOPPED_BY_TIME) : flagged,
-    labels: labels === OUT_OF_TIME ? unread('exchange_labels', STOPPED_BY_TIME) : labels,
-    mixers: mixers === OUT_OF_TIME ? unread('mixer_registry', STOPPED_BY_TIME) : mixers,
-    bridges: bridges === OUT_OF_TIME ? unread('bridge_registry', STOPPED_BY_TIME) : bridges,
-  };
+  return { listed, flagged, labels, mixers, bridges };
 }
 
 /** What a fact is where its value shows something: a part of it is a fact then as well. */

@@ -18,7 +18,7 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import { inTime, OUT_OF_TIME, readInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
   ApprovalEvent,
   ApprovalEvents,
@@ -126,9 +126,8 @@ export async function freezesOf(
   const chains = kind === 'evm' ? withMain(freezes.chains) : NO_CHAINS;
   return Promise.all(
     chains.map(async (chain) => {
-      const states = await inTime(() => freezes.of(chain, address, signal), signal);
-      const silent = unread('issuer_freezes' as const, STOPPED_BY_TIME);
-      return { chain, states: states === OUT_OF_TIME ? silent : states };
+      const ask = () => freezes.of(chain, address, signal);
+      return { chain, states: await readInTime('issuer_freezes', ask, signal) };
     }),
   );
 }
@@ -142,13 +141,12 @@ export async function approvalsOf(
   const chains = kind === 'evm' ? withMain(approvals.chains) : NO_CHAINS;
   return Promise.all(
     chains.map(async (chain) => {
-      const events = await inTime(() => approvals.given(chain, address, signal), signal);
-      return { chain, given: events === OUT_OF_TIME ? UNTIMELY : events };
+      const ask = () => approvals.given(chain, address, signal);
+      return { chain, given: await readInTime('token_approvals', ask, signal) };
     }),
   );
 }
 
-const UNTIMELY = unread('token_approvals' as const, STOPPED_BY_TIME);
 const NO_CHAINS: readonly EvmChainName[] = Object.freeze([]);
 
 function withMain(chains: readonly EvmChainName[]): readonly EvmChainName[] {
@@ -179,8 +177,8 @@ export async function askAllowances(
   const cut = unread('token_approvals' as const, why('call_budget', { limit: String(LEFT_MAX) }));
   const asked = named.map(async (one, i) => {
     if (i >= LEFT_MAX) return [approvalKey(one), cut] as const;
-    const left = await inTime(() => port.left(one, owner, signal), signal);
-    return [approvalKey(one), left === OUT_OF_TIME ? UNTIMELY : left] as const;
+    const ask = () => port.left(one, owner, signal);
+    return [approvalKey(one), await readInTime('token_approvals', ask, signal)] as const;
   });
   return new Map(await Promise.all(asked));
 }
@@ -215,7 +213,6 @@ export async function askSetters(
   signal: AbortSignal,
 ): Promise<SetByOf> {
   const cut = unread('chain_facts' as const, why('call_budget', { limit: String(ASKED_MAX) }));
-  const untimely = unread('chain_facts' as const, STOPPED_BY_TIME);
   const asked = listOrNone(rowsSeen(named))
     .filter((one) => one.tx === null && told.has(matchKey(one.address)))
     .map(async (one, i) => {
@@ -223,11 +220,8 @@ export async function askSetters(
       if (fact === null) return [namedKey(one), MADE] as const;
       if (i >= ASKED_MAX) return [namedKey(one), cut] as const;
       const { chain, address } = one;
-      const set = await inTime(
-        () => facts.setBy(chain, account, { fact, address }, signal),
-        signal,
-      );
-      return [namedKey(one), set === OUT_OF_TIME ? untimely : set] as const;
+      const ask = () => facts.setBy(chain, account, { fact, address }, signal);
+      return [namedKey(one), await readInTime('chain_facts', ask, signal)] as const;
     });
   return new Map(await Promise.all(asked));
 }
@@ -375,8 +369,7 @@ export async function recordHeld(
   signal: AbortSignal,
 ): Promise<RecordHeld> {
   if (kind !== 'evm') return unread('deployer_records', why('not_for_this_kind'));
-  const record = await inTime(() => records.heldOf(address), signal);
-  return record === OUT_OF_TIME ? unread('deployer_records', STOPPED_BY_TIME) : record;
+  return readInTime('deployer_records', () => records.heldOf(address), signal);
 }
 
 /** What became of what it made; null for addresses of other kinds than are walked. */

@@ -5,7 +5,7 @@ import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { map, Part, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import type { ReasonCode, Why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import { inTime, OUT_OF_TIME, readInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
   CoverageGap,
   CoverageRange,
@@ -49,8 +49,7 @@ export async function addressHistories(
 ): Promise<ReadonlyMap<string, Answer>> {
   const { signal, rowsMax = HISTORY_LIMITS.rowsMax } = asked;
   const silence = (reading: Answer) => new Map(addresses.map((one) => [one, reading]));
-  const chains = await inTime(() => history.chainsRead(), signal);
-  if (chains === OUT_OF_TIME) return silence(unread('transfer_history', STOPPED_BY_TIME));
+  const chains = await readInTime('transfer_history', () => history.chainsRead(), signal);
   if (!(chains instanceof Read)) return silence(chains);
   const limits = {
     rowsMax,

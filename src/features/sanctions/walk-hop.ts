@@ -7,7 +7,7 @@ import type { ChainName } from '../../chain/chain.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
 import { decide, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import { inTime, OUT_OF_TIME, readInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
   type Counterparty,
   type CounterpartyRingPort,
@@ -248,8 +248,8 @@ export async function testMet(
   { list, history }: { readonly list: SanctionsList; readonly history: TransferHistory },
   met: ReadonlyMap<string, Met>,
 ): Promise<Hit | null> {
-  const answer = await inTime(() => list.lookUp([...met.keys()]), state.signal);
-  const look = answer === OUT_OF_TIME ? unread('sanctions_list' as const, STOPPED_BY_TIME) : answer;
+  const lookUp = () => list.lookUp([...met.keys()]);
+  const look = await readInTime('sanctions_list', lookUp, state.signal);
   state.lists.push(map(look, nothing));
   if (!(look instanceof Read)) addCause(state.causes, look.why);
   const sha256 = rowsSeen(map(look, ({ list: { sha256 } }) => [sha256]));

@@ -21,7 +21,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME, soonOrInTime } from '../../evidence/waiting.ts';
+import { readInTime, readSoonOrInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
   type Counterparty,
   type CounterpartyRing,
@@ -179,9 +179,8 @@ async function walkFrom(
   limits: ListWalkLimits,
   asked: WalkRequest & Pick<WalkState, 'listsMet'>,
 ): Promise<Partly<Walk, WalkPort>> {
-  const answer = await soonOrInTime(() => ports.history.chainsRead(), asked);
-  const chainsRead =
-    answer === OUT_OF_TIME ? unread('transfer_history' as const, STOPPED_BY_TIME) : answer;
+  const ask = () => ports.history.chainsRead();
+  const chainsRead = await readSoonOrInTime('transfer_history', ask, asked);
   if (chainsRead instanceof Unread && chainsRead.why.code === 'no_history') {
     return unread<WalkPort>('transfer_history', chainsRead.why);
   }
@@ -344,11 +343,8 @@ async function labelsOf(
   labels: ExchangeLabels,
   hubs: readonly Hub[],
 ): Promise<Labels> {
-  const answer = await inTime(
-    () => labels.lookUp(hubs.map(({ address }) => address)),
-    state.signal,
-  );
-  return answer === OUT_OF_TIME ? unread('exchange_labels', STOPPED_BY_TIME) : answer;
+  const lookUp = () => labels.lookUp(hubs.map(({ address }) => address));
+  return readInTime('exchange_labels', lookUp, state.signal);
 }
 
 type Named = {
@@ -434,8 +430,7 @@ export async function askRing(
       'counterparty_ring',
       why('ring_unbuilt', { cause: 'the chains of its kind are not known' }),
     );
-  const listed = await inTime(() => list.listed(), signal);
-  if (listed === OUT_OF_TIME) return unread('counterparty_ring', STOPPED_BY_TIME);
+  const listed = await readInTime('sanctions_list', () => list.listed(), signal);
   const known = rowsSeen(map(listed, (one) => [one]));
   if (known === null || listed instanceof Unread) {
     return unread('counterparty_ring', listed instanceof Read ? STOPPED_BY_TIME : listed.why);
@@ -449,17 +444,14 @@ export async function askRing(
     rowsMax: limits.rowsMax,
     signal,
   };
-  const answer = await inTime(() => ring.meet(asked), signal);
-  const met =
-    answer === OUT_OF_TIME ? unread('counterparty_ring' as const, STOPPED_BY_TIME) : answer;
+  const met = await readInTime('counterparty_ring', () => ring.meet(asked), signal);
   if (!(listed instanceof Read)) {
     return met instanceof Unread
       ? unread('counterparty_ring', listed.why)
       : weaken(met, listed.why);
   }
   if (!(met instanceof Read)) return met;
-  const read = await inTime(() => history.chainsRead(), signal);
-  if (read === OUT_OF_TIME) return weaken(met, STOPPED_BY_TIME);
+  const read = await readInTime('transfer_history', () => history.chainsRead(), signal);
   if (!(read instanceof Read)) return weaken(met, read.why);
   const begun = read.value.filter((one) => CHAINS[one].kind === kind && !chains.includes(one));
   return begun.length === 0

@@ -28,7 +28,7 @@ import type {
 } from '../../ports/accounts.ts';
 import { AMOUNT } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
-import { observation, readAnswer, whyUnanswered } from '../http/provider.ts';
+import { observation, readAnswer, tryReading, whyUnanswered } from '../http/provider.ts';
 import { nodeRefusalOf } from './log-ranges.ts';
 import { asker, namedBlocks, nodeProvider, topicOf } from './node-of-account.ts';
 import { callWords, type StateAsk, StateFault } from './state-facts-of-account.ts';
@@ -289,7 +289,8 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
         return unread(FREEZES_PORT, why('not_configured', { what: nodeOf(chain) }));
       const provider = nodeProvider(rpc, signal, { simulated, now });
       const source = observation(provider, now);
-      try {
+      const toWhy = (error: unknown) => whyUnanswered(error, provider.toReason);
+      return tryReading(FREEZES_PORT, toWhy, async () => {
         const block = await blockOf(rpc, chain, signal);
         const answers = await rpc.batch(
           own.map((token) => callOf(token, address, block)),
@@ -303,9 +304,7 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
           return stateReading({ token, frozen: frozen.value, block, placed }, source);
         });
         return some<FreezeState, IssuerFreezesPort>(await Promise.all(states));
-      } catch (error) {
-        return unread(FREEZES_PORT, whyUnanswered(error, provider.toReason));
-      }
+      });
     },
   };
 }

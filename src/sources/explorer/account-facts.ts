@@ -36,7 +36,13 @@ import {
   StateFault,
 } from '../evm/state-facts-of-account.ts';
 import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
-import { type CallBudget, observation, whyUnanswered, withBudget } from '../http/provider.ts';
+import {
+  type CallBudget,
+  observation,
+  tryReading,
+  whyUnanswered,
+  withBudget,
+} from '../http/provider.ts';
 import {
   askExplorer,
   type ExplorerChain,
@@ -76,18 +82,16 @@ export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
         return factUnread(why('fact_not_told', { source: at.name, fact: `who set ${fact}` }));
       }
       const { timeMs, callsMax } = options;
-      return withBudget({ timeMs, callsMax, signal }, async (budget) => {
-        try {
+      return withBudget({ timeMs, callsMax, signal }, (budget) =>
+        tryReading(PORT, whyOf(at), async () => {
           const rows = await listEvents(at, { account, topic }, budget);
           // The oldest come first: of a list that is full the newest is not there.
           if (rows.length >= PAGE_ROWS) {
             return factUnread(why('row_cap', { address: account, limit: String(PAGE_ROWS) }));
           }
           return factRead(newestSetting(fact, address, rows), sourceOf(at, options));
-        } catch (error) {
-          return unread(PORT, whyOf(error, at));
-        }
-      });
+        }),
+      );
     },
     of: async (chain, address, wanted, signal) => {
       const at = options.chains.find((one) => one.chain === chain);
@@ -116,13 +120,8 @@ async function factsAt(
   const source = sourceOf(at, options);
   const ask: StateAsk = (call) =>
     askExplorer(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
-  const tell = async <T>(work: () => Promise<T>): Promise<Partly<T, ChainFactsPort>> => {
-    try {
-      return factRead(await work(), source);
-    } catch (error) {
-      return unread(PORT, whyOf(error, at));
-    }
-  };
+  const tell = <T>(work: () => Promise<T>): Promise<Partly<T, ChainFactsPort>> =>
+    tryReading(PORT, whyOf(at), async () => factRead(await work(), source));
   return readFacts(
     {
       code: () => tell(() => codeOf(ask, address)),
@@ -234,24 +233,24 @@ async function identify(
   budget: CallBudget,
 ): Promise<Unread<ChainFactsPort> | null> {
   if (!at.tellsChainId) return null;
-  try {
+  return tryReading(PORT, whyOf(at), async () => {
     const id = await askExplorer(at, budget, at.node('eth_chainId', null), nodeResultIn);
     if (typeof id !== 'string' || !CHAIN_ID.test(id)) throw new StateFault('eth_chainId');
     const { chain_id } = CHAINS[at.chain];
     if (Number(id) === chain_id) return null;
     const fault = `is of another chain: its chain id is ${Number(id)}, not ${chain_id}`;
     return unread(PORT, explorerFailed(at, fault));
-  } catch (error) {
-    return unread(PORT, whyOf(error, at));
-  }
+  });
 }
 
 /** Why a question has no answer; a bug is thrown on. */
-function whyOf(error: unknown, at: ExplorerChain): Why {
-  if (error instanceof NoCreation) {
-    return why('creation_not_found', { source: `${at.name} ${at.shown}` });
-  }
-  return whyUnanswered(error, (fault) => explorerFailed(at, fault));
+function whyOf(at: ExplorerChain): (error: unknown) => Why {
+  return (error) => {
+    if (error instanceof NoCreation) {
+      return why('creation_not_found', { source: `${at.name} ${at.shown}` });
+    }
+    return whyUnanswered(error, (fault) => explorerFailed(at, fault));
+  };
 }
 
 // Whom did an address allow to take its tokens, as an explorer lists the events, and what is left?
@@ -287,16 +286,14 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
     const registry = await permit2();
     if (!registry.checked) return registry;
     const origin = { port: APPROVALS_PORT, source: sourceOf(at, options) } as const;
-    try {
+    return tryReading(APPROVALS_PORT, whyOf(at), async () => {
       const { value, cut } = await withBudget({ timeMs, callsMax, signal }, (budget) =>
         work(at, budget, registry.value),
       );
       if (cut)
         return part(value, origin, why('row_cap', { address: chain, limit: String(PAGE_ROWS) }));
       return simulated ? weaken(read(value, origin), why('simulated')) : read(value, origin);
-    } catch (error) {
-      return unread(APPROVALS_PORT, whyOf(error, at));
-    }
+    });
   };
   return {
     chains: [],

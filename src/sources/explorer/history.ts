@@ -37,6 +37,7 @@ import {
   type CallBudget,
   ProviderFault,
   readProvider,
+  tryReading,
   whyUnanswered,
   withBudget,
 } from '../http/provider.ts';
@@ -107,16 +108,16 @@ async function isServed(
   return head instanceof ChainRefused ? null : at.chain;
 }
 
-async function headOf(
+function headOf(
   reader: Reader,
   at: ExplorerChain,
   budget: CallBudget,
 ): Promise<SettledHead | ChainRefused | Unread<RawHistoryPort>> {
-  try {
-    return await attempt(ChainRefused, () => reader.heads.settled(at, budget));
-  } catch (error) {
-    return unread(PORT, whyOf(error, at));
-  }
+  return tryReading(
+    PORT,
+    (error) => whyOf(error, at),
+    () => attempt(ChainRefused, () => reader.heads.settled(at, budget)),
+  );
 }
 
 /** Why a question has no answer; a bug is thrown on. */

@@ -3,7 +3,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { MS_PER_S } from '../../chain/time.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
+import { type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import { fetchJson, type JsonAsk, StatusFault } from './fetch.ts';
@@ -135,19 +135,31 @@ export type Provider = Pick<Source, 'name' | 'url' | 'simulated'> & {
   readonly toReason?: (fault: string) => Why;
 };
 
+/** What work gives, or why its port is unread; `toWhy` throws a bug on. */
+export async function tryReading<R, P extends string>(
+  port: P,
+  toWhy: (error: unknown) => Why,
+  work: () => Promise<R>,
+): Promise<R | Unread<P>> {
+  try {
+    return await work();
+  } catch (error) {
+    return unread(port, toWhy(error));
+  }
+}
+
 /** What work gives is read of the provider; what the provider did not give is unread. */
-export async function readAnswer<T, P extends string>(
+export function readAnswer<T, P extends string>(
   port: P,
   { now, toReason, ...named }: Provider,
   work: () => Promise<T>,
 ): Promise<Reading<T, P>> {
-  try {
-    const value = await work();
-    return read(value, { port, source: observation(named, now) });
-  } catch (error) {
-    const byName = (fault: string) => why('provider_failed', { provider: named.name, fault });
-    return unread(port, whyUnanswered(error, toReason === undefined ? byName : toReason));
-  }
+  const byName = (fault: string) => why('provider_failed', { provider: named.name, fault });
+  const toWhy = (error: unknown) =>
+    whyUnanswered(error, toReason === undefined ? byName : toReason);
+  return tryReading(port, toWhy, async () =>
+    read(await work(), { port, source: observation(named, now) }),
+  );
 }
 
 /** The same of work under a budget of its own. */

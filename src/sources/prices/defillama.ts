@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ChainName } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { textOrEmpty } from '../../evidence/measure.ts';
-import { map, type Partly, read, some, unread } from '../../evidence/reading.ts';
+import { map, type Partly, read, some } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type Coin,
@@ -27,6 +27,7 @@ import {
   observationOfPast,
   ProviderFault,
   type ProviderGuard,
+  tryReading,
   whyUnanswered,
   withBudget,
 } from '../http/provider.ts';
@@ -135,20 +136,13 @@ async function answerInquiry<Q, A>(
   const readings: Partly<readonly A[], PricesPort>[] = [];
   if (had.length > 0 || missing.length === 0) readings.push(read(had, originAt(keptSince)));
   await withBudget({ timeMs, callsMax, signal }, async (budget) => {
-    for (const batch of batches(missing)) readings.push(await oneBatch(batch, budget));
+    const toWhy = (error: unknown) => whyOf(error, `${name} ${shown}`);
+    for (const batch of batches(missing)) {
+      const work = async () => read(await ask(batch, budget), originAt(now()));
+      readings.push(await tryReading(PORT, toWhy, work));
+    }
   });
   return map(some(readings), (lists) => lists.flat());
-
-  async function oneBatch(
-    batch: readonly Q[],
-    budget: CallBudget,
-  ): Promise<Partly<readonly A[], PricesPort>> {
-    try {
-      return read(await ask(batch, budget), originAt(now()));
-    } catch (error) {
-      return unread(PORT, whyOf(error, `${name} ${shown}`));
-    }
-  }
 }
 
 function whyOf(error: unknown, provider: string): Why {

@@ -1,7 +1,7 @@
 // Does the flag stream tell every flag and every retraction once, in order, to whoever may read it,
 // and say so where it cannot?
 
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { flagStreamHandler, flagStreamRoute } from './features/flag-stream/flag-stream.route.ts';
 
 import { inProcessBus } from './stores/bus/in-process.ts';
@@ -19,6 +19,8 @@ import {
 } from './transport/stream-service.suite.ts';
 
 const fresh = embeddedControl();
+// A stream has ten seconds to open; the store of the tests may take longer on a busy machine.
+beforeAll(async () => void (await fresh().query('select 1 as one')));
 const EVERY_CHAIN = [
   ...['ethereum', 'arbitrum', 'base', 'bsc', 'polygon', 'hyperevm', 'solana', 'bitcoin'],
 ];

@@ -145,7 +145,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
 
   async function recordOf(address: string, launchpads: readonly string[] = []) {
     const { signal } = new AbortController();
-    const given = { limits: LIMITS, now: nowS };
+    const given = { limits: LIMITS, now: nowS, before: null };
     const outcome = await walkDeployer(await sources(launchpads), address, given, signal);
     if (!outcome.walked) throw new Error(outcome.why.reason);
     return recordFields({ ...outcome.walk, failed: null });

@@ -71,7 +71,7 @@ function sources({ dialect, node }: Over = {}): WalkSources {
 
 async function outcomeOf(address: string, over: Over = {}, limits = LIMITS) {
   const { signal } = new AbortController();
-  return walkDeployer(sources(over), address, { limits, now }, signal);
+  return walkDeployer(sources(over), address, { limits, now, before: null }, signal);
 }
 
 async function recordOf(address: string, over: Over = {}, limits = LIMITS) {

@@ -175,7 +175,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
       launchPools: explorerLaunchPools({ at, ...asked }, { factory: exchange, coins }),
       prices: defillamaPrices({ url: prices.url, guard, ...asked }),
     };
-    const given = { limits: LIMITS, now: nowS };
+    const given = { limits: LIMITS, now: nowS, before: null };
     const outcome = await walkDeployer(sources, address, given, new AbortController().signal);
     if (!outcome.walked) throw new Error(outcome.why.reason);
     return new Map(outcome.walk.launches.map((one) => [one.address, one.launched_with]));

@@ -101,7 +101,7 @@ async function walked(over: Over = {}): Promise<readonly ObservedLaunch[]> {
     launchPools: explorerLaunchPools({ at, ...asked }, UNISWAP_V2),
     prices: over.prices ?? told(),
   };
-  const given = { limits: { ...LIMITS, ...over.limits }, now };
+  const given = { limits: { ...LIMITS, ...over.limits }, now, before: null };
   const outcome = await walkDeployer(sources, MAKER, given, new AbortController().signal);
   if (!outcome.walked) throw new Error(outcome.why.reason);
   return outcome.walk.launches;

@@ -495,6 +495,18 @@ export const REASONS = {
     means: 'The artefact in force is damaged, or was made by another version of Exhibit.',
     next: 'The operator publishes an artefact that this version can read.',
   },
+  deployer_walk_in_part: {
+    sentence: 'The launches of this address were walked in part: {unread}.',
+    means: 'A record is held, and its counts are a floor.',
+    next: 'Ask again later: the address is walked again while it launches.',
+  },
+  no_record_no_token: {
+    sentence: 'no_record: the walk of {at} met no token in {contracts} contracts. {examined}',
+    means: 'A walk read every contract that the address made, and none of them is a token.',
+    next:
+      'This does not clear the address: launches through a public launchpad are credited to ' +
+      'nobody here.',
+  },
   no_record: {
     sentence: 'no_record: the walk of {at} attributes no token launch to this address. {examined}',
     means: 'A walk ran and credits the address with no ERC-20 token.',

@@ -101,6 +101,11 @@ export const deployerWalk = z.strictObject({
   truncated_factories: z.array(z.string()).readonly(),
   /** Who was asked: names with scheme and host. */
   providers: z.array(z.string()).readonly(),
+  /**
+   * Tokens that a venue listed at this walk or at one before: none of them is ever "never listed".
+   * Left out of what version 0.2.0 kept.
+   */
+  listed_once: z.array(z.string()).readonly().optional(),
 });
 export type DeployerWalk = z.output<typeof deployerWalk>;
 
@@ -256,6 +261,10 @@ export type WalkAndCommit = (address: string, signal: AbortSignal) => Promise<Wa
 
 /** The durable queue of walks, and the place where records are committed. */
 export type DeployerWalks = {
+  /** The walk that is committed; `null` where none ever was. */
+  readonly walkBefore: (
+    address: string,
+  ) => Promise<Reading<DeployerWalk | null, DeployerWalksPort>>;
   /** Takes the next address that is due for so many seconds; `null` where nobody is. */
   readonly take: (forS: number) => Promise<Reading<string | null, DeployerWalksPort>>;
   /** Commits a record in place of any before, and ends the walk's place in the queue. */

@@ -378,6 +378,15 @@ export type WalletToScore = {
   readonly launches: readonly LaunchOnRecord[];
   /** What of its launches was not read, in words; `null` where all of them were. */
   readonly unread: string | null;
+  readonly record: LaunchRecord;
+};
+
+/** What a record shows of tokens that are not among its launches. */
+export type LaunchRecord = {
+  /** Whether every launch of the wallet is among them, so that no other token is one. */
+  readonly is_whole: boolean;
+  /** Tokens that were read and are no launch of the wallet. */
+  readonly disowned: readonly string[];
 };
 
 type Subject = Pick<LaunchOnRecord, 'token' | 'launched_at' | 'liquidity_usd'>;
@@ -391,12 +400,16 @@ export type ScoredLaunch = Subject &
     | { readonly outcome: 'unscored'; readonly reason: string }
   );
 
-/** What a model says of a wallet, and which of its launches are on record at all. */
+/**
+ * What a model says of a wallet. `on_record`: the tokens of all of its launches, scored or not;
+ * `unlisted`: those of them of which it was read that no venue ever listed one.
+ */
 export type ScoredWallet = Omit<WalletToScore, 'launches' | 'unread'> & {
   readonly model_version: string;
   readonly scored_at: UnixSeconds;
   readonly launches: readonly ScoredLaunch[];
   readonly on_record: readonly string[];
+  readonly unlisted: readonly string[];
 };
 
 /** What a commit changed. `false`: another process had scored the same already. */

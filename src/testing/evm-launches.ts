@@ -49,7 +49,7 @@ export async function readLaunches(): Promise<
       address: token,
       created_at: (Math.floor(Date.parse(day) / DAY_MS) * DAY_MS) / 1_000,
       factory: null,
-      ...measureOutcome({ pools, transfers }, STATED.exitLiquidityUsd),
+      ...measureOutcome({ pools, transfers, listedAs: null }, STATED.exitLiquidityUsd),
       transfers_observed: transfers.count,
       transfers_truncated: transfers.truncated,
       launched_with: { state: 'unknown', cause: 'unasked' },

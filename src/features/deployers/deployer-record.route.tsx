@@ -27,7 +27,7 @@ import {
   SKIP_REASONS,
 } from '../../ports/deployers.ts';
 import type { LaunchAnswer } from '../../ports/launches.ts';
-import { chainNotServed, noLaunchFound, RECORD_STATES, recordView } from './record.ts';
+import { chainNotServed, RECORD_STATES, recordView, whyNoRecord } from './record.ts';
 
 const RECORDS = { restsOn: ['deployer_records'] } as const;
 
@@ -48,7 +48,7 @@ const launch = z.strictObject({
 
 const coverage = z.strictObject({
   captured_at: unixSeconds,
-  direct_creations: z.int().positive(),
+  direct_creations: count,
   factories_walked: count,
   factory_depth: z.literal(1),
   truncated: negative(z.boolean(), RECORDS),
@@ -71,7 +71,7 @@ const coverage = z.strictObject({
 export const deployerRecordData = z.strictObject({
   address: words(),
   chain: z.literal('ethereum'),
-  state: claimedWords(RECORD_STATES, ['no_listed_launch'], RECORDS),
+  state: claimedWords(RECORD_STATES, ['all_died', 'no_listed_launch'], RECORDS),
   calibrated: harmless(z.literal(false), 'nothing of a record was scored'),
   listed_launches: count,
   died: count,
@@ -144,13 +144,10 @@ export function deployerRecordHandler({
     const subject = parsed.address;
     const reading = await deployerRecords.recordOf(subject);
     if (!reading.checked) return deployerRecord.absent.not_deployed({ subject, silent: reading });
-    if (reading.value.direct_creations === 0) {
-      const reason = noLaunchFound(reading.value);
-      return deployerRecord.absent.insufficient_evidence({
-        subject,
-        why: reason,
-        consulted: [reading],
-      });
+    const none = whyNoRecord(reading.value);
+    if (none !== null) {
+      const consulted = [reading] as const;
+      return deployerRecord.absent.insufficient_evidence({ subject, why: none, consulted });
     }
     return deployerRecord.ok({ subject, data: recordView(reading) });
   };
@@ -235,7 +232,7 @@ const STATES: { readonly [K in DeployerRecordView['state']]: string } = {
   all_died: 'Every listed launch has died',
   mixed: 'Some listed launches live',
   no_listed_launch: 'No venue ever listed a launch',
-  unchecked: 'Whether a launch is listed could not be checked',
+  unchecked: 'What became of all of its launches could not be checked',
 };
 
 /** @internal What became of the launches of a record. */

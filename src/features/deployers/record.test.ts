@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ListedPool } from '../../ports/deployers.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
-import { countsOf, measureOutcome, recordFields } from './record.ts';
+import { countsOf, measureOutcome, recordFields, whyNoRecord } from './record.ts';
 
 const ADDRESS = '0x00000000000000000000000000000000000000aa';
 const LEVEL = 1_000;
@@ -12,7 +12,7 @@ function pool(liquidity_usd: number | null, side: ListedPool['side'] = 'base'): 
 
 function outcome(pools: readonly ListedPool[] | null, count: number | null = 5) {
   const transfers = count === null ? null : { count, truncated: false };
-  return measureOutcome({ pools, transfers }, LEVEL);
+  return measureOutcome({ pools, transfers, listedAs: null }, LEVEL);
 }
 
 describe('the outcome of a launch', () => {
@@ -25,6 +25,14 @@ describe('the outcome of a launch', () => {
     const unlisted = { outcome: 'never_listed', liquidity_usd: null, volume_usd_24h: null };
     expect(outcome([])).toEqual(unlisted);
     expect(outcome([], null)).toEqual(unlisted);
+  });
+
+  test('is never never_listed again once a venue listed it, and no death that was not seen', () => {
+    const dropped = (listedAs: 'live' | 'died' | 'unchecked') =>
+      measureOutcome({ pools: [], transfers: null, listedAs }, LEVEL).outcome;
+    expect([dropped('died'), dropped('live'), dropped('unchecked')]).toEqual([
+      ...['died', 'unchecked', 'unchecked'],
+    ]);
   });
 
   test('is never_listed, and no death, where nobody ever moved it', () => {
@@ -106,10 +114,18 @@ describe('the state and the finding of a record', () => {
       '2 of 2 listed launches now below 1,000 USD of pooled liquidity.',
     ],
     [
-      'all_died',
+      'unchecked',
       { launches: [...died, unlisted], truncated: true },
-      'At least 2 of 2 listed launches now below 1,000 USD of pooled liquidity. 1 further launch ' +
-        'never listed: in no rate. Not everything was read: counts are a floor, not a total.',
+      'At least 2 listed launches now below 1,000 USD of pooled liquidity; whether another one ' +
+        'lives is not known. 1 further launch never listed: in no rate. Not everything was read: ' +
+        'counts are a floor, not a total.',
+    ],
+    [
+      'unchecked',
+      { launches: [launchOf('a', 'died'), unchecked], skipped: [unread] },
+      'At least 1 listed launch now below 1,000 USD of pooled liquidity; whether another one ' +
+        'lives is not known. 1 launch could not be checked at the venue: in no rate, and no ' +
+        'death. 1 contract could not be determined, which is not a finding.',
     ],
     [
       'mixed',
@@ -118,9 +134,17 @@ describe('the state and the finding of a record', () => {
     ],
     ['no_listed_launch', { launches: [unlisted] }, '1 ERC-20 launch: no venue lists a pair.'],
     [
-      'no_listed_launch',
-      { skipped: [router] },
-      'No ERC-20 token was found among the contracts it made.',
+      'unchecked',
+      { launches: [unlisted], truncated: true },
+      'Whether this address launched a listed token could not be determined. 1 further launch ' +
+        'never listed: in no rate. Not everything was read: counts are a floor, not a total.',
+    ],
+    [
+      'mixed',
+      { launches: [live, unchecked], truncated: true },
+      'At least 0 of 1 listed launch now below 1,000 USD of pooled liquidity; 1 still above it. ' +
+        '1 launch could not be checked at the venue: in no rate, and no death. Not everything ' +
+        'was read: counts are a floor, not a total.',
     ],
     [
       'unchecked',
@@ -145,6 +169,17 @@ describe('the state and the finding of a record', () => {
       '2 of 2 listed launches now below 1,000 USD of pooled liquidity. A newer walk, of ' +
         '2026-11-21T00:00:00.000Z, failed: It failed. This is the record before it.',
     );
+  });
+
+  test.each([
+    ['nothing credited to it', {}, 'no_record'],
+    ['contracts, and no token', { skipped: [router], direct_creations: 1 }, 'no_record_no_token'],
+    ['nothing credited to it, of a cut walk', { truncated: true }, null],
+    ['a contract that nobody could tell', { skipped: [unread], direct_creations: 1 }, null],
+    ['a launch', { launches: died, direct_creations: 2 }, null],
+  ] as const)('%s: why there is no record', (_, change, code) => {
+    const record = { ...walkOf(ADDRESS, change), failed: null };
+    expect(whyNoRecord(record)?.code ?? null).toBe(code);
   });
 
   test('each contract examined is counted once', () => {

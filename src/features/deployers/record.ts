@@ -3,7 +3,7 @@
 import { DAY_S, formatIsoTime } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present, rate } from '../../evidence/measure.ts';
-import type { Read } from '../../evidence/reading.ts';
+import { type Partly, type Read, type Reading, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type CommittedRecord,
@@ -18,7 +18,7 @@ import {
   type TransfersObserved,
 } from '../../ports/deployers.ts';
 
-/** The state of a record. `unchecked`: whether a launch was listed could not be checked. */
+/** The state of a record. `unchecked`: what would decide another state was not read. */
 export const RECORD_STATES = ['all_died', 'mixed', 'no_listed_launch', 'unchecked'] as const;
 type RecordState = (typeof RECORD_STATES)[number];
 
@@ -51,14 +51,37 @@ export function countsOf(launches: readonly Pick<ObservedLaunch, 'outcome'>[]): 
 }
 
 /**
- * The state of a record with at least one contract. That no launch was ever listed needs each of
- * them to be determined and checked.
+ * What of a walk was not read, in words; `null` where it came to its end with each contract
+ * determined and each launch checked.
  */
-function stateOf({ launches, skipped }: DeployerWalk): RecordState {
-  const { survived, listed_launches, unchecked } = countsOf(launches);
+export function unreadInWalk({ launches, skipped, truncated }: DeployerWalk): string | null {
+  const { unchecked } = countsOf(launches);
+  const undetermined = countUndetermined(skipped);
+  const parts = [
+    ...(truncated ? ['not all of its contracts were read'] : []),
+    ...(unchecked > 0 ? [`${unchecked} of its launches could not be checked at the venue`] : []),
+    ...(undetermined > 0 ? [`${undetermined} of its contracts could not be determined`] : []),
+  ];
+  return parts.length === 0 ? null : parts.join('; ');
+}
+
+/** A record, as a part where its walk did not read everything. */
+export function wholeRecord<P extends string>(
+  reading: Reading<CommittedRecord, P>,
+): Partly<CommittedRecord, P> {
+  const unread = reading.checked ? unreadInWalk(reading.value) : null;
+  return unread === null ? reading : weaken(reading, why('deployer_walk_in_part', { unread }));
+}
+
+/**
+ * The state of a record. One launch that lives decides it; what is said of every launch needs all
+ * of them to be read.
+ */
+function stateOf(walk: DeployerWalk): RecordState {
+  const { survived, listed_launches } = countsOf(walk.launches);
   if (survived > 0) return 'mixed';
-  if (listed_launches > 0) return 'all_died';
-  return unchecked + countUndetermined(skipped) > 0 ? 'unchecked' : 'no_listed_launch';
+  if (unreadInWalk(walk) !== null) return 'unchecked';
+  return listed_launches > 0 ? 'all_died' : 'no_listed_launch';
 }
 
 function countUndetermined(skipped: readonly Skipped[]): number {
@@ -122,7 +145,7 @@ function findingOf(record: CommittedRecord): string {
   const counts = countsOf(record.launches);
   const sentences = [
     leadOf(record, counts),
-    unlistedText(counts),
+    unlistedText(record, counts),
     uncheckedText(counts),
     undeterminedText(record),
     record.truncated ? 'Not everything was read: counts are a floor, not a total.' : null,
@@ -137,24 +160,29 @@ function leadOf(walk: DeployerWalk, counts: LaunchCounts): string {
   const least = walk.truncated ? 'At least ' : '';
   switch (stateOf(walk)) {
     case 'all_died':
-      return `${least}${listed} of ${listed} listed ${launches(listed)} now below ${level}.`;
+      return `${listed} of ${listed} listed ${launches(listed)} now below ${level}.`;
     case 'mixed':
       return (
         `${least}${died} of ${listed} listed ${launches(listed)} now below ${level}; ` +
         `${survived} still above it.`
       );
     case 'no_listed_launch':
-      if (never_listed === 0) return 'No ERC-20 token was found among the contracts it made.';
-      return `${least}${never_listed} ERC-20 ${launches(never_listed)}: no venue lists a pair.`;
+      return `${never_listed} ERC-20 ${launches(never_listed)}: no venue lists a pair.`;
     case 'unchecked':
+      if (died > 0) {
+        return (
+          `At least ${died} listed ${launches(died)} now below ${level}; ` +
+          'whether another one lives is not known.'
+        );
+      }
       return unchecked > 0
         ? 'Whether a launch of this address is listed could not be checked.'
         : 'Whether this address launched a listed token could not be determined.';
   }
 }
 
-function unlistedText({ never_listed, listed_launches, unchecked }: LaunchCounts): string | null {
-  if (never_listed === 0 || listed_launches + unchecked === 0) return null;
+function unlistedText(walk: DeployerWalk, { never_listed }: LaunchCounts): string | null {
+  if (never_listed === 0 || stateOf(walk) === 'no_listed_launch') return null;
   return `${never_listed} further ${launches(never_listed)} never listed: in no rate.`;
 }
 
@@ -195,16 +223,23 @@ export type MeasuredOutcome = {
 export type Observed = {
   readonly pools: readonly ListedPool[] | null;
   readonly transfers: TransfersObserved | null;
+  /** What the walk before came to, of a launch that a venue has listed; `null` of any other. */
+  readonly listedAs: LaunchOutcome | null;
 };
 
 const CENTS = 100;
 
 /** The outcome of a launch. `exitLiquidityUsd` is the level below which a listed one has died. */
 export function measureOutcome(
-  { pools, transfers }: Observed,
+  { pools, transfers, listedAs }: Observed,
   exitLiquidityUsd: number,
 ): MeasuredOutcome {
   if (pools === null) return { outcome: 'unchecked', liquidity_usd: null, volume_usd_24h: null };
+  if (pools.length === 0 && listedAs !== null) {
+    // The venue dropped its pairs. What had died stays dead; what else held is not told any more.
+    const outcome = listedAs === 'died' ? 'died' : 'unchecked';
+    return { outcome, liquidity_usd: null, volume_usd_24h: null };
+  }
   const own = pools.filter(({ side }) => side === 'base');
   const held = sumOf(own.map((pool) => pool.liquidity_usd));
   const untouched = transfers !== null && transfers.count === 0;
@@ -258,6 +293,7 @@ export function recordView(reading: Read<CommittedRecord, DeployerRecordsPort>) 
     launches: claim(reading, () => record.launches),
     coverage: {
       ...coverage,
+      direct_creations: claim(reading, () => coverage.direct_creations),
       factories_walked: claim(reading, () => coverage.factories_walked),
       truncated: claim(reading, () => coverage.truncated),
       truncated_factories: claim(reading, () => coverage.truncated_factories),
@@ -287,22 +323,26 @@ export function chainNotServed(chain: string): Why {
   return why('deployer_chain_not_served', { chain, refusal: because });
 }
 
-/** Why a walk that ran answers no record. */
-export function noLaunchFound({ failed, ...walk }: CommittedRecord): Why {
+/** Why a whole walk answers no record; `null` where it credits a token, or was not whole. */
+export function whyNoRecord(record: CommittedRecord): Why | null {
+  const { failed, ...walk } = record;
+  if (walk.launches.length > 0 || unreadInWalk(walk) !== null) return null;
   const at = formatIsoTime(walk.captured_at);
   const newer =
     failed === null
       ? ''
       : ` A newer walk, of ${formatIsoTime(failed.at)}, failed: ${failed.reason}`;
-  return why('no_record', { at, examined: `${examinedText(walk)}${newer}` });
+  const examined = `${examinedText(walk)}${newer}`;
+  const contracts = walk.direct_creations;
+  if (contracts === 0) return why('no_record', { at, examined });
+  return why('no_record_no_token', { at, contracts: String(contracts), examined });
 }
 
-function examinedText({ skipped, truncated }: DeployerWalk): string {
-  const cut = truncated ? ' Not everything was read.' : '';
-  if (skipped.length === 0) return `No creation by it was met.${cut}`;
+function examinedText({ skipped }: DeployerWalk): string {
+  if (skipped.length === 0) return 'No creation by it was met.';
   const kinds = SKIP_REASONS.flatMap((reason) => {
     const count = skipped.filter((one) => one.reason === reason).length;
     return count === 0 ? [] : [`${count} ${reason}`];
   });
-  return `Skipped: ${kinds.join(', ')}.${cut}`;
+  return `Skipped: ${kinds.join(', ')}.`;
 }

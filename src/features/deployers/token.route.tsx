@@ -27,7 +27,7 @@ import {
 import { LAUNCH_ANSWERS } from '../../ports/launches.ts';
 import { launchAnswer } from '../tables/launches.ts';
 import { deployerRecordData, Record } from './deployer-record.route.tsx';
-import { chainNotServed, noLaunchFound, recordView } from './record.ts';
+import { chainNotServed, recordView, wholeRecord, whyNoRecord } from './record.ts';
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
 
@@ -64,7 +64,9 @@ export const tokenCreator = evidenceRoute({
     launches: launches.nullable().describe('Of a Solana wallet, over its settled launches.'),
     record_checked: checkedFlag({ restsOn: ['deployer_records'] }),
     corpus_checked: checkedFlag(LAUNCHES),
-    reason: prose().nullable().describe('Why no record stands beside the creator.'),
+    reason: prose()
+      .nullable()
+      .describe('Why no record, or none of a whole walk, stands beside the creator.'),
     caveat: prose().min(1),
   }),
   absences: ['insufficient_evidence', 'not_deployed'],
@@ -218,7 +220,7 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked }: Toke
     const silent = record === null || record.checked ? unreadOf(creation) : record;
     return tokenCreator.absent.not_deployed({ subject: address, silent });
   }
-  const held = record?.checked === true && record.value.direct_creations > 0 ? record : null;
+  const held = record?.checked === true && whyNoRecord(record.value) === null ? record : null;
   const data: Data = {
     address,
     chain,
@@ -229,9 +231,9 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked }: Toke
     code_size: code.checked ? code.value.size : null,
     record: held === null ? null : recordView(held),
     launches: null,
-    record_checked: record === null ? false : claim(record, isWhole, isNot),
+    record_checked: record === null ? false : claim(wholeRecord(record), isWhole, isNot),
     corpus_checked: false,
-    reason: sentences(held === null ? reasonOf(chain, record) : null, whyUntold(code)),
+    reason: sentences(whyUnheld(chain, record), whyUntold(code)),
     caveat: CAVEAT,
   };
   return tokenCreator.ok({ subject: address, data, rests: [first, ...more] });
@@ -249,9 +251,13 @@ function sentences(...told: readonly (string | null)[]): string | null {
 
 type RecordReading = Awaited<ReturnType<DeployerRecords['recordOf']>>;
 
-function reasonOf(chain: EvmChainName, record: RecordReading | null): string {
+/** Why no record stands beside the creator, or why the one that stands was not walked whole. */
+function whyUnheld(chain: EvmChainName, record: RecordReading | null): string | null {
   if (record === null) return chainNotServed(chain).reason;
-  return record.checked ? noLaunchFound(record.value).reason : record.why.reason;
+  const none = record.checked ? whyNoRecord(record.value) : null;
+  if (none !== null) return none.reason;
+  const whole = wholeRecord(record);
+  return whole instanceof Read ? null : whole.why.reason;
 }
 
 function unreadOf<P extends string>(reading: Read<unknown, P> | Silent<P>): Silent<P> {

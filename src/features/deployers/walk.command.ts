@@ -5,7 +5,7 @@ import { parseAddress } from '../../chain/address.ts';
 import { atLeastOne, defineCommand, EXIT, type Io, UsageError } from '../../command/command.ts';
 import { printJson } from '../../command/output.ts';
 import type { DeployerWalk, WalkAndCommit } from '../../ports/deployers.ts';
-import { recordFields } from './record.ts';
+import { recordFields, whyNoRecord } from './record.ts';
 
 /** What the command needs. */
 export type WalkServices = { readonly deployers: { readonly walk: WalkAndCommit } };
@@ -58,7 +58,7 @@ function show(io: Io, walk: DeployerWalk): void {
     printJson(io, { walked: true, ...record });
     return;
   }
-  if (walk.direct_creations === 0) {
+  if (whyNoRecord({ ...walk, failed: null }) !== null) {
     io.out(`${address}: no_record, ${coverage.contracts_examined} contracts examined.`);
     return;
   }

@@ -53,15 +53,25 @@ type Walking = {
   readonly skipped: Skipped[];
   /** The pools of each launch that the venue told of. */
   readonly pools: Map<string, readonly ListedPool[]>;
+  /** What the walk before came to, of each token that a venue has listed. */
+  readonly listedAs: ReadonlyMap<string, LaunchOutcome>;
   /** Why something was not read, the last of it. */
   lastWhy: Why | null;
 };
 
-/** Walks the launches of an address. `now` gives Unix seconds. */
+type WalkOptions = {
+  readonly limits: DeployerWalkLimits;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** The walk that is committed of the address; `null` where none is. */
+  readonly before: DeployerWalk | null;
+};
+
+/** Walks the launches of an address. */
 export async function walkDeployer(
   sources: WalkSources,
   address: string,
-  { limits, now }: { readonly limits: DeployerWalkLimits; readonly now: () => number },
+  { limits, now, before }: WalkOptions,
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
   // Every question of the walk listens: node would take as many for a leak and print a warning.
@@ -75,12 +85,13 @@ export async function walkDeployer(
     launches: [],
     skipped: [],
     pools: new Map(),
+    listedAs: listedIn(before),
     lastWhy: null,
   };
   const made = await sources.creations.madeDirectly(address, signal);
   const direct = listIn(walking, made);
   if (!(made instanceof Read) && direct.length === 0) return { walked: false, why: made.why };
-  const chosen = newestOf(direct.map(directly), limits.contractsMax);
+  const chosen = newestOf(direct.map(directly), limits.contractsMax, walking.listedAs);
   const own = await selectCredited(walking, chosen);
   const disowned = walking.skipped.filter(isDetermined).length;
   const launchpads = await sources.launchpads.among(own.map((one) => one.address));
@@ -88,7 +99,7 @@ export async function walkDeployer(
   const ownOnly = own.filter((one) => !launchpads.value.has(one.address));
   const factories = await childrenOf(walking, ownOnly);
   const room = Math.max(limits.contractsMax - own.length, 0);
-  const children = newestOf(factories.children, room);
+  const children = newestOf(factories.children, room, walking.listedAs);
   const others = await selectCredited(walking, children);
   await eachOf(walking, [...own, ...others], (one) => examine(walking, one));
   const launches = await withFirstLiquidity(walking, now());
@@ -110,8 +121,26 @@ export async function walkDeployer(
       truncated,
       truncated_factories: factories.truncated,
       providers: [...walking.providers].sort(),
+      listed_once: [...new Set([...walking.listedAs.keys(), ...listedNow(launches)])].sort(),
     },
   };
+}
+
+function listedNow(launches: readonly ObservedLaunch[]): string[] {
+  return launches.filter(({ outcome }) => LISTED.has(outcome)).map(({ address }) => address);
+}
+
+/** What a walk came to, of each token that a venue had listed by then. */
+function listedIn(before: DeployerWalk | null): ReadonlyMap<string, LaunchOutcome> {
+  if (before === null) return new Map();
+  const outcomes = new Map(before.launches.map(({ address, outcome }) => [address, outcome]));
+  const listed = [...listOrNone(before.listed_once), ...listedNow(before.launches)];
+  return new Map(
+    listed.map((token) => {
+      const outcome = outcomes.get(token);
+      return [token, outcome === undefined ? 'unchecked' : outcome];
+    }),
+  );
 }
 
 /** How many contracts a list has: one that was made again is one. */
@@ -138,14 +167,28 @@ function noteSources(walking: Walking, reading: Partly<unknown, never>): void {
   if (!(reading instanceof Read)) walking.lastWhy = reading.why;
 }
 
-/** The newest contracts, each address once: one that was made again stands as it is now. */
-function newestOf<C extends MadeContract>(list: readonly C[], max: number): C[] {
+/** The share of the room of a walk that is kept for tokens which a venue has listed. */
+const LISTED_SHARE = 0.5;
+
+/**
+ * The newest contracts, each address once: one that was made again stands as it is now. Tokens that
+ * a venue has listed are examined again before any other, and creations that were undone last, so
+ * that a deployer cannot push out what it launched by making more.
+ */
+function newestOf<C extends MadeContract>(
+  list: readonly C[],
+  max: number,
+  listed: Walking['listedAs'],
+): C[] {
   const byAddress = new Map<string, C[]>();
   for (const one of list) collect(byAddress, one.address, one);
-  const newest = [...byAddress.values()].flatMap((same) =>
-    same.sort((a, b) => Number(a.reverted) - Number(b.reverted) || b.block - a.block).slice(0, 1),
-  );
-  return newest.sort((a, b) => b.block - a.block).slice(0, max);
+  const order = (a: C, b: C) => Number(a.reverted) - Number(b.reverted) || b.block - a.block;
+  const newest = [...byAddress.values()].flatMap((same) => same.sort(order).slice(0, 1));
+  newest.sort(order);
+  const before = newest
+    .filter(({ address }) => listed.has(address))
+    .slice(0, Math.ceil(max * LISTED_SHARE));
+  return [...new Set([...before, ...newest])].slice(0, max);
 }
 
 /** Those with which the chain credits the address; the others are skipped, and why. */
@@ -233,11 +276,13 @@ async function examine(walking: Walking, candidate: Candidate): Promise<void> {
   noteSources(walking, pools);
   const listed = pools.checked ? pools.value : null;
   if (listed !== null) walking.pools.set(address, listed);
+  const before = walking.listedAs.get(address);
+  const listedAs = before === undefined ? null : before;
   launches.push({
     address,
     created_at: at,
     factory,
-    ...measureOutcome({ pools: listed, transfers: moved }, limits.exitLiquidityUsd),
+    ...measureOutcome({ pools: listed, transfers: moved, listedAs }, limits.exitLiquidityUsd),
     transfers_observed: moved === null ? null : moved.count,
     transfers_truncated: moved === null ? null : moved.truncated,
   });

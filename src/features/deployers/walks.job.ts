@@ -27,7 +27,10 @@ export function walker({ sources, walks, limits, now }: WalkerParts): WalkAndCom
   return async (address, signal) => {
     if (sources === null) return { end: 'failed', why: walksNotConfigured() };
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(WALK_MAX_S * MS_PER_S)]);
-    const outcome = await walkDeployer(sources, address, { limits, now }, bounded);
+    const before = await walks.walkBefore(address);
+    if (!before.checked) return { end: 'failed', why: before.why };
+    const options = { limits, now, before: before.value };
+    const outcome = await walkDeployer(sources, address, options, bounded);
     if (signal.aborted) return { end: 'stopped' };
     if (!outcome.walked) {
       const noted = await walks.fail(address, { at: now(), reason: outcome.why.reason });

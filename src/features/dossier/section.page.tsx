@@ -332,7 +332,7 @@ const RECORDS = {
   all_died: 'Every listed launch has died.',
   mixed: 'Some listed launches live.',
   no_listed_launch: 'It launched tokens, and no venue ever listed one.',
-  unchecked: 'It launched tokens; whether one is listed could not be checked.',
+  unchecked: 'What became of all of its launches could not be checked.',
 } as const;
 
 /** What became of its launches. */

@@ -40,7 +40,7 @@ import type {
   DeployerRecords,
   DeployerRecordsPort,
 } from '../../ports/deployers.ts';
-import { countsOf } from '../deployers/record.ts';
+import { countsOf, wholeRecord } from '../deployers/record.ts';
 
 /** The chain whose facts are shown first. */
 export const MAIN_FACTS_CHAIN: EvmChainName = 'ethereum';
@@ -377,9 +377,10 @@ export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
   if (kind !== 'evm') return null;
   const claimCount = (count: (record: CommittedRecord) => number) => claimOrNull(held, count);
   const record = held instanceof Read ? held.value : null;
+  const whole = wholeRecord(held);
   return {
-    checked: claimWhole(held),
-    reason: held instanceof Read ? null : held.why.reason,
+    checked: claimWhole(whole),
+    reason: whole instanceof Read ? null : whole.why.reason,
     captured_at: record === null ? null : formatIsoTime(record.captured_at),
     contracts: claimCount(({ launches, skipped }) => launches.length + skipped.length),
     died: claimCount(({ launches }) => countsOf(launches).died),

@@ -47,6 +47,7 @@ const WALLETS = ['one', 'two', 'three'].map((name): WalletToScore => {
     address: evm(name),
     observed_at: at,
     unread: name === 'three' ? 'it was read in part' : null,
+    record: { is_whole: name !== 'three', disowned: [] },
     launches: [
       {
         token: evm(`${name} new`),

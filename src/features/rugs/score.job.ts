@@ -103,7 +103,9 @@ async function scoreOne(
     model_version: version,
     scored_at,
     launches,
+    record: wallet.record,
     on_record: wallet.launches.map(({ token }) => token),
+    unlisted: wallet.launches.flatMap(({ token, listed }) => (listed === false ? [token] : [])),
   });
   if (!committed.checked) return committed.why;
   if (committed.value === false) return null;

@@ -53,6 +53,7 @@ function scored(
     observed_at: OBSERVED,
     launches,
     unread: null,
+    record: { is_whole: true, disowned: [] },
     ...change,
   };
   return scoreWallet(wallet, judging, STILL_NOW);

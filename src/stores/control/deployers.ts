@@ -108,6 +108,14 @@ async function enqueue(database: Database, address: string): Promise<string> {
 export function deployerWalkTable(database: Database, context: ControlContext): DeployerWalks {
   const { ask, run } = controlReadings('deployer_walks', 'The queue of walks', context);
   return {
+    walkBefore: (address) =>
+      ask(async () => {
+        const [row] = await database.query<{ walk: string }>(
+          'select walk from deployer_records where address = $1',
+          [address],
+        );
+        return row === undefined ? null : walkIn(row.walk);
+      }),
     take: (forS) =>
       ask(async () => {
         const taken = Math.ceil(forS);

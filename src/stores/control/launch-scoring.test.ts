@@ -1,6 +1,7 @@
 // What a model says of a wallet and the events that tell of it are one: a flag is told once, taken
 // back when its ground is gone, and never taken back because something could not be read.
 
+import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
 import type { ScoredLaunch, ScoredWallet } from '../../ports/rug-model.ts';
@@ -20,6 +21,7 @@ const [WALLET, OTHER] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`] as const;
 const [ONE, TWO] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const;
 const EVIDENCE = { feature: 'died_share', value: 0.9, contribution: 1.5, statement: 'So it is.' };
 const HOUR_S = 3_600;
+const WHOLE = { is_whole: true, disowned: [] };
 
 const launch = (token: string) => ({ token, launched_at: STILL_NOW - HOUR_S, liquidity_usd: 5 });
 const flagged = (token: string, score = 0.95): ScoredLaunch => {
@@ -40,7 +42,9 @@ function wallet(launches: readonly ScoredLaunch[], change: Partial<ScoredWallet>
     model_version: 'rug-1',
     scored_at: STILL_NOW,
     launches,
+    record: WHOLE,
     on_record: launches.map(({ token }) => token),
+    unlisted: [],
     ...change,
   } as const satisfies ScoredWallet;
 }
@@ -166,6 +170,122 @@ onEachEngine((name, fresh) => {
     expect(await eventsAfter(database, 1)).toEqual([]);
   });
 
+  test(`${name}: that a flag could not be scored anew is noted beside it, until it is`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await scoring.commit(wallet([flagged(ONE)]));
+    const noted = async () =>
+      await database.query<{ unscored_reason: string | null }>(
+        'select outcome, unscored_reason from launch_scores',
+      );
+    await scoring.commit(wallet([unscored(ONE)], { observed_at: STILL_NOW }));
+    expect(await noted()).toEqual([{ outcome: 'flagged', unscored_reason: 'it was not read' }]);
+    await scoring.commit(wallet([flagged(ONE)], { observed_at: STILL_NOW + 1 }));
+    expect(await noted()).toEqual([{ outcome: 'flagged', unscored_reason: null }]);
+  });
+
+  test.each([
+    ['a walk was cut before it', { is_whole: false, disowned: [] }, null],
+    ['it was read to be another’s', { is_whole: false, disowned: [ONE] }, 'no launch of this'],
+    ['a whole walk did not meet it', WHOLE, 'not on record any more'],
+  ])(`${name}: a flag of a token that is not among the launches: %s`, async (_, record, reason) => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await scoring.commit(wallet([flagged(ONE)]));
+    await scoring.commit(wallet([], { observed_at: STILL_NOW, record }));
+    const told = await eventsAfter(database, 1);
+    expect(told.length).toBe(reason === null ? 0 : 1);
+    if (reason !== null) {
+      expect(told[0]).toMatchObject({ retracts: 1, reason: expect.stringContaining(reason) });
+    }
+    expect(await rowsIn(database)).toHaveLength(reason === null ? 1 : 0);
+  });
+
+  test(`${name}: a token that is credited to another wallet takes the first one’s flag with it`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await scoring.commit(wallet([flagged(ONE)]));
+    const later = { address: OTHER, observed_at: STILL_NOW };
+    expect(await scoring.commit(wallet([flagged(ONE)], later))).toMatchObject({
+      value: { flagged: 1, retracted: 1 },
+    });
+    expect(await eventsAfter(database, 1)).toMatchObject([
+      { kind: 'flag', address: OTHER, token: ONE },
+      {
+        kind: 'retraction',
+        address: WALLET,
+        retracts: 1,
+        reason: `The launch is credited to ${OTHER} now.`,
+      },
+    ]);
+    // What the first wallet's earlier record says of it holds no more, whatever model reads it.
+    const again = wallet([flagged(ONE)], { model_version: 'rug-2' });
+    expect(await scoring.commit(again)).toMatchObject({ value: { flagged: 0, retracted: 0 } });
+    const rows = await database.query('select address, flag_seq::int4 as seq from launch_scores');
+    expect(rows).toEqual([{ address: OTHER, seq: 2 }]);
+  });
+
+  test(`${name}: whatever is walked, a flag stands on what was read, and falls by what was read`, async () => {
+    const tokens = [ONE, TWO, `0x${'c'.repeat(40)}`] as const;
+    const fate = fc.constantFrom('flagged', 'passed', 'unscored', 'unlisted', 'other', 'absent');
+    const step = fc.record({
+      address: fc.constantFrom(WALLET, OTHER),
+      fates: fc.tuple(fate, fate, fate),
+      is_whole: fc.boolean(),
+      model: fc.constantFrom('rug-1', 'rug-2'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10 }), async (steps) => {
+        const database = fresh();
+        await database.query('truncate launch_scores, scored_wallets, flag_events, flag_log');
+        const { scoring } = stores(database);
+        /** The ground of each flag that stands: the wallet. */
+        const ground = new Map<string, string>();
+        for (const [n, { address, fates, is_whole, model }] of steps.entries()) {
+          const fateOf = new Map(tokens.map((token, i) => [token, fates[i]]));
+          const of = (...wanted: (typeof fates)[number][]) =>
+            tokens.filter((token) => wanted.some((one) => one === fateOf.get(token)));
+          const before = new Map(ground);
+          await scoring.commit({
+            ...wallet([
+              ...of('flagged').map((token) => flagged(token)),
+              ...of('passed').map(passed),
+              ...of('unscored').map(unscored),
+            ]),
+            address,
+            observed_at: STILL_NOW - 1_000 + n,
+            scored_at: STILL_NOW + n,
+            model_version: model,
+            record: { is_whole, disowned: of('other') },
+            on_record: of('flagged', 'passed', 'unscored', 'unlisted'),
+            unlisted: of('unlisted'),
+          });
+          for (const token of tokens) {
+            const said = fateOf.get(token);
+            const isOwn = before.get(token) === address;
+            if (said === 'flagged') ground.set(token, address);
+            else if (said === 'passed' || (said === 'unscored' && !isOwn)) ground.delete(token);
+            else if (isOwn && (said === 'other' || said === 'unlisted')) ground.delete(token);
+            else if (isOwn && said === 'absent' && is_whole) ground.delete(token);
+          }
+          const rows = await database.query<{ token: string; address: string }>(
+            "select token, address from launch_scores where outcome = 'flagged'",
+          );
+          expect(new Map(rows.map((row) => [row.token, row.address]))).toEqual(ground);
+        }
+        const events = await eventsAfter(database, 0);
+        const fallen = events.filter((one) => one.kind === 'retraction');
+        expect(new Set(fallen.map(({ retracts }) => retracts)).size).toBe(fallen.length);
+        const standing = events.filter(
+          (one) => one.kind === 'flag' && !fallen.some(({ retracts }) => retracts === one.seq),
+        );
+        expect(new Map(standing.map(({ token, address }) => [token, address]))).toEqual(ground);
+        expect(standing).toHaveLength(ground.size);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
   test(`${name}: of those who score the same at once one writes and tells`, async () => {
     const database = fresh();
     const { scoring } = stores(database);
@@ -237,6 +357,7 @@ onEachEngine((name, fresh) => {
             },
           ],
           unread: null,
+          record: WHOLE,
         },
       ],
     });

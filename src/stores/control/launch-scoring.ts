@@ -11,6 +11,7 @@ import type { NewFlagEvent } from '../../ports/rug-flags.ts';
 import type {
   Committed,
   Due,
+  LaunchRecord,
   LaunchScoring,
   LaunchScoringPort,
   ScoredChainName,
@@ -47,7 +48,18 @@ const FLAGGED = `
   select token, flag_seq::float8 as flag_seq, model_version from launch_scores
   where chain = $1 and address = $2 and outcome = 'flagged'`;
 const FORGET = `
-  delete from launch_scores where chain = $1 and address = $2 and token <> all($3::text[])`;
+  delete from launch_scores where chain = $1 and address = $2
+    and (token = any($4::text[]) or ($5::boolean and token <> all($3::text[])))`;
+// A token that another wallet is on record with, by an observation of the same time or later, is
+// not this wallet's; one of an earlier observation was attributed anew.
+const ANOTHERS = `
+  select token, address, outcome = 'flagged' as is_flagged, flag_seq::float8 as flag_seq,
+    model_version, observed_at > $4::timestamptz as is_newer
+  from launch_scores where chain = $1 and address <> $2 and token = any($3::text[])
+  for update`;
+const NOTE_UNSCORED = `
+  update launch_scores set unscored_at = $3, unscored_reason = $4
+  where chain = $1 and token = $2`;
 const KEEP = `
   insert into launch_scores as s (chain, token, address, launched_at, observed_at, liquidity_usd,
     scored_at, model_version, outcome, score, first_flagged_at, top_evidence, flag_seq, reason)
@@ -56,10 +68,12 @@ const KEEP = `
     launched_at = excluded.launched_at, observed_at = excluded.observed_at,
     liquidity_usd = excluded.liquidity_usd, scored_at = excluded.scored_at,
     model_version = excluded.model_version, outcome = excluded.outcome, score = excluded.score,
-    first_flagged_at = case when excluded.outcome = 'flagged'
-      then coalesce(s.first_flagged_at, excluded.first_flagged_at) end,
+    first_flagged_at = case
+      when excluded.outcome = 'flagged' and s.address = excluded.address
+        then coalesce(s.first_flagged_at, excluded.first_flagged_at)
+      else excluded.first_flagged_at end,
     top_evidence = excluded.top_evidence, reason = excluded.reason,
-    flag_seq = excluded.flag_seq`;
+    flag_seq = excluded.flag_seq, unscored_at = null, unscored_reason = null`;
 const END = `
   insert into scorer_runs (chain, began_at, ended_at, model_version, wallets, scored, flagged,
     suppressed, unscored, retracted, waiting)
@@ -75,6 +89,16 @@ const flaggedRow = z.object({
   model_version: z.string(),
 });
 type Standing = ReadonlyMap<string, z.output<typeof flaggedRow>>;
+
+const anothersRow = z.object({
+  token: z.string(),
+  address: z.string(),
+  is_flagged: z.boolean(),
+  flag_seq: z.int().positive().nullable(),
+  model_version: z.string(),
+  is_newer: z.boolean(),
+});
+type Anothers = z.output<typeof anothersRow>;
 
 /** The scores over the control database. `onTold` is called when flags were told. */
 export function launchScoringTable(
@@ -117,12 +141,8 @@ export function launchScoringTable(
   };
 }
 
-async function keep(
-  session: Session,
-  scored: ScoredWallet,
-  simulated: boolean,
-): Promise<Committed> {
-  const { chain, address, observed_at, model_version } = scored;
+async function keep(session: Session, told: ScoredWallet, simulated: boolean): Promise<Committed> {
+  const { chain, address, observed_at, model_version, record, on_record } = told;
   const claimed = await session.query(CLAIM, [
     chain,
     address,
@@ -132,20 +152,51 @@ async function keep(
   if (claimed.length === 0) return false;
   const rows = z.array(flaggedRow).parse(await session.query(FLAGGED, [chain, address]));
   const standing: Standing = new Map(rows.map((row) => [row.token, row]));
-  await session.query(FORGET, [chain, address, scored.on_record]);
+  const held = [chain, address, on_record, storeTime(observed_at)];
+  const anothers = z.array(anothersRow).parse(await session.query(ANOTHERS, held));
+  const lost = new Set(anothers.flatMap(({ token, is_newer }) => (is_newer ? [token] : [])));
+  const scored = { ...told, launches: told.launches.filter(({ token }) => !lost.has(token)) };
+  const none = [...record.disowned, ...told.unlisted];
+  await session.query(FORGET, [chain, address, on_record, none, record.is_whole]);
   const { flags, retractions } = eventsOf(scored, standing, simulated);
-  const [first, ...rest] = [...flags.map(({ event }) => event), ...retractions];
+  const moved = present(anothers.map((one) => retractionOf(scored, one, simulated)));
+  const [first, ...rest] = [...flags.map(({ event }) => event), ...retractions, ...moved];
   // The log is held until the transaction ends, so that what is slow has been done before.
   const seq = first === undefined ? 0 : await appendFlagEvents(session, [first, ...rest]);
-  const told = new Map(flags.map(({ token }, i) => [token, seq + i]));
+  const numbers = new Map(flags.map(({ token }, i) => [token, seq + i]));
   for (const launch of scored.launches) {
     const stands = standing.get(launch.token);
-    // What could not be scored now says nothing of a flag that stands.
-    if (launch.outcome === 'unscored' && stands !== undefined) continue;
-    const number = stands === undefined ? told.get(launch.token) : stands.flag_seq;
+    if (launch.outcome === 'unscored' && stands !== undefined) {
+      // What could not be scored now says nothing of a flag that stands.
+      const { token, reason } = launch;
+      await session.query(NOTE_UNSCORED, [chain, token, storeTime(scored.scored_at), reason]);
+      continue;
+    }
+    const number = stands === undefined ? numbers.get(launch.token) : stands.flag_seq;
     await session.query(KEEP, launchRow(scored, launch, number));
   }
-  return { flagged: flags.length, retracted: retractions.length };
+  return { flagged: flags.length, retracted: retractions.length + moved.length };
+}
+
+/** The end of another wallet's flag, of a token that this wallet is on record with now. */
+function retractionOf(
+  { chain, address, scored_at, launches }: ScoredWallet,
+  { token, address: other, is_flagged, flag_seq, model_version, is_newer }: Anothers,
+  simulated: boolean,
+): NewFlagEvent | null {
+  const isTaken = launches.some((one) => one.token === token);
+  if (is_newer || !is_flagged || flag_seq === null || !isTaken) return null;
+  return {
+    kind: 'retraction',
+    chain,
+    address: other,
+    token,
+    model_version,
+    simulated,
+    retracts: flag_seq,
+    reason: `The launch is credited to ${address} now.`,
+    retracted_at: scored_at,
+  };
 }
 
 /** What is told: flags that did not stand, and the end of those whose ground is gone. */
@@ -176,8 +227,15 @@ function eventsOf(
 }
 
 /** Why the ground of a flag is gone; `null` where it stands, or where that is not known. */
-function whyRetracted({ launches, on_record, model_version }: ScoredWallet, token: string) {
-  if (!on_record.includes(token)) return 'The launch is not on record any more.';
+function whyRetracted(
+  { launches, on_record, unlisted, record, model_version }: ScoredWallet,
+  token: string,
+): string | null {
+  if (record.disowned.includes(token)) return 'It was read to be no launch of this wallet.';
+  if (!on_record.includes(token)) {
+    return record.is_whole ? 'The launch is not on record any more.' : null;
+  }
+  if (unlisted.includes(token)) return 'No venue ever listed the token.';
   const launch = launches.find((one) => one.token === token);
   if (launch?.outcome === 'passed') return `The model ${model_version} does not flag it any more.`;
   return launch?.outcome === 'suppressed' ? 'The token has become an established one.' : null;
@@ -225,7 +283,8 @@ const WALKED = `
 
 // A mint that several imports saw counts by its best row: settled first, then the later check. What
 // was collected is as it was then. A launch without a score yet makes its wallet due, as of now: of
-// two that were collected in one second none is passed over.
+// two that were collected in one second none is passed over. So does a flag whose mint is not on
+// record as the wallet's any more.
 const COLLECTED = `
   with known as (
     select l.mint, l.deployer, l.launched_at, l.settled, l.listed_after_window as listed,
@@ -236,8 +295,10 @@ const COLLECTED = `
     select mint, deployer, launched_at, false, null, collected_at, 0
       from collected_launches where not settled and made_by <> 'import'
   ), recent as (
-    select distinct deployer from known
+    select deployer from known
     where launched_at > control_now() - make_interval(secs => $3::int)
+    union
+    select address from launch_scores where chain = 'solana' and outcome = 'flagged'
   ), best as (
     select distinct on (k.mint) k.*
     from known k
@@ -248,20 +309,32 @@ const COLLECTED = `
       bool_or(x.token is null
         and b.launched_at > control_now() - make_interval(secs => $3::int)) as fresh
     from best b
-    left join launch_scores x on x.chain = 'solana' and x.token = b.mint
+    left join launch_scores x
+      on x.chain = 'solana' and x.token = b.mint and x.address = b.deployer
     group by b.deployer
+  ), gone as (
+    select distinct f.address from launch_scores f
+    where f.chain = 'solana' and f.outcome = 'flagged'
+      and not exists (select from best b where b.mint = f.token and b.deployer = f.address)
+      and (select count(*) from best b where b.deployer = f.address) < $4::int
   ), due as (
     select w.deployer as address,
-      case when w.fresh then control_now() else w.checked_at end as observed_at
+      case when w.fresh or g.address is not null then control_now() else w.checked_at end
+        as observed_at
     from wallets w
+    left join gone g on g.address = w.deployer
     left join scored_wallets s on s.chain = 'solana' and s.address = w.deployer
     where s.address is null or w.fresh or s.observed_at < w.checked_at or s.model_version <> $1
+      or g.address is not null
+    union all
+    select address, control_now() from gone
+    where address not in (select deployer from wallets)
   )
   select d.address, ${epoch('d.observed_at')}, count(*) over ()::int4 as due,
-    (select json_agg(json_build_object(
+    (select coalesce(json_agg(json_build_object(
        'token', b.mint, 'settled', b.settled, 'listed', b.listed,
        'launched_at', extract(epoch from b.launched_at)::float8,
-       'checked_at', extract(epoch from b.checked_at)::float8))
+       'checked_at', extract(epoch from b.checked_at)::float8)), '[]'::json)
      from (select * from best where best.deployer = d.address
            order by launched_at desc limit $4::int) b) as launches
   from due d order by d.observed_at, d.address limit $2::int`;
@@ -332,6 +405,16 @@ function walletOfWalk(walk: DeployerWalk): WalletToScore {
       }),
     ),
     unread: unreadIn(walk),
+    record: recordIn(walk),
+  };
+}
+
+/** A contract that could not be told may be a launch, as may one that a cut walk did not reach. */
+function recordIn({ skipped, truncated }: DeployerWalk): LaunchRecord {
+  const determined = skipped.filter(({ reason }) => reason !== 'undetermined');
+  return {
+    is_whole: !truncated && determined.length === skipped.length,
+    disowned: determined.map(({ address }) => address),
   };
 }
 
@@ -368,5 +451,6 @@ function walletOfCollected({ address, observed_at, launches }: Collected): Walle
       return { token, launched_at, liquidity_usd: null, ...unread, listed: true, seen };
     }),
     unread: unknown > 0 ? fateUnread(unknown) : isCut ? READ_IN_PART : null,
+    record: { is_whole: !isCut, disowned: [] },
   };
 }

@@ -6,3 +6,7 @@ alter table launch_scores
     (unscored_at is null) = (unscored_reason is null)
     and (unscored_at is null or outcome = 'flagged')
   );
+
+-- Whether the walk came to its end with each contract determined and each launch checked; null of a
+-- walk that version 0.2.0 kept.
+alter table deployer_records add column is_whole boolean;

@@ -109,6 +109,18 @@ export const deployerWalk = z.strictObject({
 });
 export type DeployerWalk = z.output<typeof deployerWalk>;
 
+/** What of a walk was not read: whether it was cut, and how many contracts it left undecided. */
+export function missedIn({ launches, skipped, truncated }: DeployerWalk) {
+  const unchecked = launches.filter(({ outcome }) => outcome === 'unchecked').length;
+  const undetermined = skipped.filter(({ reason }) => reason === 'undetermined').length;
+  return {
+    truncated,
+    unchecked,
+    undetermined,
+    isWhole: !truncated && unchecked + undetermined === 0,
+  };
+}
+
 /** A walk that came to nothing, later than the record that stands. */
 export type FailedWalk = { readonly at: UnixSeconds; readonly reason: string };
 

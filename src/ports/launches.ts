@@ -81,7 +81,7 @@ export type AccountPage = {
   readonly transactions: readonly ListedTransaction[];
   /** Whether the one that was asked from was met, so that none between is missing. */
   readonly met: boolean;
-  /** When the newest were listed. */
+  /** Up to when the node had followed the chain before it listed these. */
   readonly asked_at: UnixSeconds;
 };
 

@@ -1,6 +1,7 @@
 // A stand-in for tests and the simulated world: the launches of the world as JSON-RPC in the
 // encoding `json`, lists newest first with `before`, `until` and `limit`, and faults on demand.
 
+import { HOUR_S, MS_PER_S } from '../chain/time.ts';
 import type { WorldLaunch } from './solana-launches.ts';
 import { isWatchedBy, launchTransaction } from './solana-transactions.ts';
 import { answerPage, bodyOf, startStandIn } from './stand-in.ts';
@@ -14,6 +15,7 @@ export const SOLANA_FAULTS = [
   'cut-body',
   'wrong-network',
   'behind',
+  'lagging',
   'pruned',
   'forgets-transactions',
   'broken-transactions',
@@ -41,6 +43,8 @@ const ASKED_KEPT_MAX = 10_000;
 const LIMIT_MAX = 1_000;
 /** Slots of the chain, at 400 ms each. */
 const SLOTS_PER_S = 2.5;
+/** How far a lagging node is behind, which answers as if nothing were wrong. */
+const LAG_S = 30 * HOUR_S;
 
 class Refused extends Error {
   readonly code: number;
@@ -64,7 +68,9 @@ export async function startSolana(launches: () => readonly WorldLaunch[]): Promi
       if (fault === 'error500') return answerPage(response, 500);
       if (fault === 'html') return answerPage(response, 200);
       if (fault === 'rate-limited') return void response.writeHead(429).end();
-      const said = answerMethod({ launches: launches(), fault }, method, params);
+      const until = headAt(fault);
+      const shown = fault === 'lagging' ? launches().filter(({ at }) => at <= until) : launches();
+      const said = answerMethod({ launches: shown, fault }, method, params);
       const text = JSON.stringify({ jsonrpc: '2.0', ...said, id });
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(fault === 'cut-body' ? text.slice(0, -1) : text);
@@ -121,10 +127,9 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
   getHealth: () => 'ok',
   getVersion: () => ({ 'solana-core': '3.0.0', 'feature-set': 1 }),
   getFirstAvailableBlock: () => 0,
-  getSlot: ({ launches }) => slotAt(launches[0] === undefined ? 0 : launches[0].at),
-  getTokenAccountsByOwner: ({ launches }) => {
-    return { context: { slot: slotAt(launches[0] === undefined ? 0 : launches[0].at) }, value: [] };
-  },
+  getSlot: (node) => slotAt(headAt(node.fault)),
+  getBlockTime: (_node, [slot]) => Math.floor(Number(slot) / SLOTS_PER_S),
+  getTokenAccountsByOwner: (node) => ({ context: { slot: slotAt(headAt(node.fault)) }, value: [] }),
   getSignaturesForAddress: (node, [address, how]) =>
     listSignatures(node, String(address), Object(how)),
   getTransaction: ({ launches, fault }, [signature, how]) => {
@@ -139,6 +144,10 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
     return fault === 'broken-transactions' ? { ...told, transaction: { signatures: [] } } : told;
   },
 };
+
+function headAt(fault: SolanaFault | null): number {
+  return Date.now() / MS_PER_S - (fault === 'lagging' ? LAG_S : 0);
+}
 
 function slotAt(at: number): number {
   return Math.floor(at * SLOTS_PER_S);

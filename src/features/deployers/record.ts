@@ -12,9 +12,9 @@ import {
   type DeployerWalk,
   type LaunchOutcome,
   type ListedPool,
+  missedIn,
   type ObservedLaunch,
   SKIP_REASONS,
-  type Skipped,
   type TransfersObserved,
 } from '../../ports/deployers.ts';
 
@@ -54,9 +54,8 @@ export function countsOf(launches: readonly Pick<ObservedLaunch, 'outcome'>[]): 
  * What of a walk was not read, in words; `null` where it came to its end with each contract
  * determined and each launch checked.
  */
-export function unreadInWalk({ launches, skipped, truncated }: DeployerWalk): string | null {
-  const { unchecked } = countsOf(launches);
-  const undetermined = countUndetermined(skipped);
+function unreadInWalk(walk: DeployerWalk): string | null {
+  const { truncated, unchecked, undetermined } = missedIn(walk);
   const parts = [
     ...(truncated ? ['not all of its contracts were read'] : []),
     ...(unchecked > 0 ? [`${unchecked} of its launches could not be checked at the venue`] : []),
@@ -80,12 +79,8 @@ export function wholeRecord<P extends string>(
 function stateOf(walk: DeployerWalk): RecordState {
   const { survived, listed_launches } = countsOf(walk.launches);
   if (survived > 0) return 'mixed';
-  if (unreadInWalk(walk) !== null) return 'unchecked';
+  if (!missedIn(walk).isWhole) return 'unchecked';
   return listed_launches > 0 ? 'all_died' : 'no_listed_launch';
-}
-
-function countUndetermined(skipped: readonly Skipped[]): number {
-  return skipped.filter(({ reason }) => reason === 'undetermined').length;
 }
 
 const CAVEAT =
@@ -192,8 +187,8 @@ function uncheckedText({ unchecked }: LaunchCounts): string | null {
   return `${what} could not be checked at the venue: in no rate, and no death.`;
 }
 
-function undeterminedText({ skipped }: DeployerWalk): string | null {
-  const count = countUndetermined(skipped);
+function undeterminedText(walk: DeployerWalk): string | null {
+  const count = missedIn(walk).undetermined;
   if (count === 0) return null;
   const what = count === 1 ? 'contract' : 'contracts';
   return `${count} ${what} could not be determined, which is not a finding.`;
@@ -326,7 +321,7 @@ export function chainNotServed(chain: string): Why {
 /** Why a whole walk answers no record; `null` where it credits a token, or was not whole. */
 export function whyNoRecord(record: CommittedRecord): Why | null {
   const { failed, ...walk } = record;
-  if (walk.launches.length > 0 || unreadInWalk(walk) !== null) return null;
+  if (walk.launches.length > 0 || !missedIn(walk).isWhole) return null;
   const at = formatIsoTime(walk.captured_at);
   const newer =
     failed === null

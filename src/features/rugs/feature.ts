@@ -12,6 +12,7 @@ import type { LaunchMonths } from '../../ports/launches.ts';
 import { establishedTokens } from '../../sources/registry/registry-files.ts';
 import { launchMonthTable } from '../../stores/control/launch-collection.ts';
 import { launchScoringTable } from '../../stores/control/launch-scoring.ts';
+import type { UnsetWatch } from '../../stores/control/launch-watch.ts';
 import { rugFlagTable } from '../../stores/control/rug-flags.ts';
 import { rugModelFeature } from '../rug-model/feature.ts';
 import { launchCharts, MONTHS_SHOWN } from './launch-chart.route.tsx';
@@ -36,13 +37,23 @@ const ESTABLISHED = new URL('../../../registry/established-tokens.csv', import.m
 /** Seconds between two rounds of the scorer. */
 const SCORED_EACH_S = 30;
 
+/** What is not set without which nobody watches the launches of a chain. */
+function unsetWatch({ explorer, blockscout, solanaLaunches, venue }: Base['outside']): UnsetWatch {
+  const listing = venue === null ? ['EXHIBIT_VENUE_URL'] : [];
+  const hasExplorer = explorer !== null || blockscout.ethereum !== null;
+  return {
+    ethereum: [...(hasExplorer ? [] : ['EXHIBIT_EXPLORER_URL']), ...listing],
+    solana: [...(solanaLaunches === null ? ['EXHIBIT_RPC_SOLANA'] : []), ...listing],
+  };
+}
+
 type Rested = OpenedRests<{ rugModel: typeof rugModelFeature }>;
 type LeaderboardPagePorts = LeaderboardPorts & { readonly launchMonths: LaunchMonths };
 
 export const rugs = feature({
   name: 'rugs',
   rests: { rugModel: rugModelFeature },
-  open: ({ database, bus, context, log }: Base, { rugModel: { services } }: Rested) => {
+  open: ({ database, bus, context, log, outside }: Base, { rugModel: { services } }: Rested) => {
     const established = establishedTokens(ESTABLISHED);
     const rounds = {
       scoring: launchScoringTable(database, context, bus.callAll),
@@ -57,7 +68,11 @@ export const rugs = feature({
     };
     return {
       ports: {
-        rugFlags: rugFlagTable(database, context, established),
+        rugFlags: rugFlagTable(database, context, {
+          listed: established,
+          inForce: services.model.published.inForce,
+          unset: unsetWatch(outside),
+        }),
         launchMonths: launchMonthTable(database, context),
       },
       services: {},

@@ -219,7 +219,7 @@ async function listingOf(
   after: string | null,
   budget: CallBudget,
 ): Promise<AccountPage> {
-  const asked_at = options.now();
+  const asked_at = await newestBlockAt(options, budget);
   const newestFirst: ListedTransaction[] = [];
   const pagesMax = after === null ? 1 : options.pagesMax;
   const listing = (met: boolean): AccountPage => {
@@ -237,6 +237,17 @@ async function listingOf(
     before = last.signature;
   }
   return listing(after === null);
+}
+
+/**
+ * When the newest finalized block of the node was made, in Unix seconds: a node that lags lists as
+ * if nothing had happened since. It is asked before the list, which shows at least as much.
+ */
+async function newestBlockAt(options: FeedOptions, budget: CallBudget): Promise<number> {
+  const slot = await callMethod(options, 'getSlot', [FINALIZED], place, budget);
+  const time = z.number().int().positive();
+  const at = await callMethod(options, 'getBlockTime', [slot], time, budget);
+  return Math.min(at, options.now());
 }
 
 const VERSION_NEWEST = 1;

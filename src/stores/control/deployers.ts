@@ -11,6 +11,7 @@ import {
   type DeployerWalk,
   type DeployerWalks,
   deployerWalk,
+  missedIn,
 } from '../../ports/deployers.ts';
 import {
   type ControlContext,
@@ -133,7 +134,9 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
       run(() =>
         database.transaction(async (session) => {
           const at = storeTime(walk.captured_at);
-          await session.query(COMMIT, [walk.address, at, JSON.stringify(walk), newestIn(walk)]);
+          const { isWhole } = missedIn(walk);
+          const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole];
+          await session.query(COMMIT, row);
           await session.query('delete from deployer_queue where address = $1', [walk.address]);
         }),
       ),
@@ -176,11 +179,11 @@ const TAKE_AGAIN = `
   returning address`;
 
 const COMMIT = `
-  insert into deployer_records as r (address, captured_at, walk, newest_launch_at)
-  values ($1, $2, $3, $4)
+  insert into deployer_records as r (address, captured_at, walk, newest_launch_at, is_whole)
+  values ($1, $2, $3, $4, $5)
   on conflict (address) do update
     set captured_at = excluded.captured_at, walk = excluded.walk,
-        newest_launch_at = excluded.newest_launch_at, failed_at = null, failure = null
+        newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole, failed_at = null, failure = null
     where r.captured_at <= excluded.captured_at`;
 
 function newestIn({ launches }: DeployerWalk): Date | null {

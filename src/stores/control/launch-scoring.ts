@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { DAY_S, MS_PER_S } from '../../chain/time.ts';
 import { present } from '../../evidence/measure.ts';
 import { unread } from '../../evidence/reading.ts';
-import type { DeployerWalk } from '../../ports/deployers.ts';
+import { type DeployerWalk, missedIn } from '../../ports/deployers.ts';
 import { staleness } from '../../ports/launches.ts';
 import type { NewFlagEvent } from '../../ports/rug-flags.ts';
 import type {
@@ -418,13 +418,14 @@ function recordIn({ skipped, truncated }: DeployerWalk): LaunchRecord {
   };
 }
 
-function unreadIn({ launches, skipped, truncated }: DeployerWalk): string | null {
+function unreadIn(walk: DeployerWalk): string | null {
+  const { truncated, unchecked, undetermined } = missedIn(walk);
   if (truncated) return READ_IN_PART;
-  const unchecked = launches.filter(({ outcome }) => outcome === 'unchecked').length;
-  const unknown = skipped.filter(({ reason }) => reason === 'undetermined').length;
-  const contracts = `whether ${unknown} of the contracts of its wallet are tokens was not read`;
-  const parts = [unchecked > 0 ? fateUnread(unchecked) : null, unknown > 0 ? contracts : null];
-  const told = present(parts);
+  const contracts = `whether ${undetermined} of the contracts of its wallet are tokens was not read`;
+  const told = present([
+    unchecked > 0 ? fateUnread(unchecked) : null,
+    undetermined > 0 ? contracts : null,
+  ]);
   return told.length === 0 ? null : told.join('; ');
 }
 

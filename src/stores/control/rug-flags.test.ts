@@ -8,6 +8,7 @@ import {
   Part,
   type Partly,
   Read,
+  read,
   rowsSeen,
   Unread,
   unread,
@@ -19,6 +20,7 @@ import {
   type FlagWindow,
   type RugFlagsPort,
 } from '../../ports/rug-flags.ts';
+import type { PublishedModels } from '../../ports/rug-model.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
 import {
@@ -29,7 +31,8 @@ import {
   retractionOf,
 } from '../../testing/flag-events.ts';
 import { NO_FLAG, putRun, putScore, REVIEWED_TOKENS } from '../../testing/launch-scores.ts';
-import type { Database } from './engine/database.ts';
+import { SMALL_MODEL } from '../../testing/rug-models.ts';
+import { type Database, storeTime } from './engine/database.ts';
 import { appendFlagEvents, rugFlagTable } from './rug-flags.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -40,9 +43,43 @@ const PASSED = { outcome: 'passed', score: 0.1, ...NO_FLAG } as const;
 const UNSCORED = { outcome: 'unscored', score: null, reason: 'unread', ...NO_FLAG } as const;
 const token = (n: number) => `0x${String(n).padStart(40, '0')}`;
 
-function flagsIn(database: Database, simulated = false) {
+const ALL_SET = { ethereum: [], solana: [] } as const;
+const UNPUBLISHED = unread('published_model', why('model_not_published'));
+
+/** The model in force, of these chains. */
+function modelOf(chains: readonly string[], version = 'rug-1'): PublishedModels['inForce'] {
+  const card = { ...SMALL_MODEL.card, data: { ...SMALL_MODEL.card.data, chains } };
+  const model = { version, text: '', published_at: STILL_NOW, model: { ...SMALL_MODEL, card } };
+  const source = { name: 'model', url: 'test:', as_of: STILL_NOW, kind: 'table' } as const;
+  const reading = read(model, { port: 'published_model', source: { ...source, simulated: false } });
+  return async () => reading;
+}
+
+type Asked = Partial<Parameters<typeof rugFlagTable>[2]> & { readonly simulated?: boolean };
+
+function flagsIn(database: Database, { simulated = false, ...over }: Asked = {}) {
   const context = { simulated, nowMs: () => STILL_NOW * 1_000 };
-  return rugFlagTable(database, context, REVIEWED_TOKENS).inWindow(DAY_S);
+  const parts = { listed: REVIEWED_TOKENS, inForce: async () => UNPUBLISHED, unset: ALL_SET };
+  return rugFlagTable(database, context, { ...parts, ...over }).inWindow(DAY_S);
+}
+
+const HOURS_AGO = (hours: number) => storeTime(STILL_NOW - hours * 3_600);
+
+/** A deployer that was walked to the end an hour ago, but for what is given. */
+async function putWalked(database: Database, hours = 1, isWhole = true, launched = 50) {
+  await database.query(
+    `insert into deployer_records (address, captured_at, walk, newest_launch_at, is_whole)
+     values ($1, $2, '{}', $3, $4)`,
+    [token(hours * 1_000 + launched), HOURS_AGO(hours), HOURS_AGO(launched), isWhole],
+  );
+}
+
+/** An account of Solana that was read from a week ago until now, but for what is given. */
+async function putCollected(database: Database, reached = 0, since = 168) {
+  await database.query(
+    `insert into launch_cursors (watched, since, reached_at) values ('program', $1, $2)`,
+    [HOURS_AGO(since), HOURS_AGO(reached)],
+  );
 }
 
 function tokensOf(reading: Partly<FlagWindow, RugFlagsPort>): string[] {
@@ -154,11 +191,118 @@ onEachEngine((name, fresh) => {
     expect(tokensOf(reading)).toEqual([token(2)]);
   });
 
+  test(`${name}: a window of both chains that was watched from end to end is whole`, async () => {
+    const database = fresh();
+    await putRun(database);
+    await putRun(database, { chain: 'solana' });
+    await putWalked(database);
+    await putCollected(database);
+    const inForce = modelOf(['ethereum', 'solana']);
+    expect(await flagsIn(database, { inForce })).toBeInstanceOf(Read);
+  });
+
+  test.each<[string, (database: Database) => Promise<unknown>, string]>([
+    ['nobody ever walked', async () => undefined, 'ethereum: no wallet was walked to the end'],
+    [
+      'walks have failed for 25 hours',
+      (database) => putWalked(database, 25),
+      'ethereum: wallets that were last walked before: 1; ethereum: no wallet was walked to the end',
+    ],
+    [
+      'the venue was silent at every walk',
+      (database) => putWalked(database, 1, false),
+      'ethereum: no wallet was walked to the end',
+    ],
+    [
+      'a wallet waits to be walked',
+      async (database) => {
+        await putWalked(database);
+        await database.query(
+          `insert into deployer_queue (address, asked_at, due_at) values ('0x1', now(), now())`,
+        );
+      },
+      'ethereum: wallets that wait to be walked: 1',
+    ],
+  ])(`${name}: a window of Ethereum is no quiet one where %s`, async (_, plant, gap) => {
+    const database = fresh();
+    await putRun(database);
+    await plant(database);
+    const reading = await flagsIn(database, { inForce: modelOf(['ethereum']) });
+    expect(gapOf(reading)).toContain(`in part: ${gap}.`);
+  });
+
+  test.each<[string, (database: Database) => Promise<unknown>, string]>([
+    ['nothing was ever collected', async () => undefined, 'its launches were never collected here'],
+    [
+      'the node is 30 hours behind',
+      (database) => putCollected(database, 30),
+      'collected up to 2026-09-23T06:00:00.000Z only',
+    ],
+    [
+      'collection began within it',
+      (database) => putCollected(database, 0, 2),
+      'collected since 2026-09-24T10:00:00.000Z only',
+    ],
+    [
+      'transactions of it were not read',
+      async (database) => {
+        await putCollected(database);
+        await database.query(
+          `insert into launch_gaps (watched, from_at, to_at, missed_s, reason)
+           values ('program', $1, $1, 1, 'unlisted'), ('program', $2, $2, 1, 'unlisted')`,
+          [HOURS_AGO(3), HOURS_AGO(25)],
+        );
+      },
+      'gaps in what was collected: 1',
+    ],
+  ])(`${name}: a window of Solana is no quiet one where %s`, async (_, plant, gap) => {
+    const database = fresh();
+    await putRun(database, { chain: 'solana' });
+    await plant(database);
+    const reading = await flagsIn(database, { inForce: modelOf(['solana']) });
+    expect(gapOf(reading)).toContain(`in part: solana: ${gap}.`);
+  });
+
+  test(`${name}: a chain whose sources are not set was not watched, whatever was read before`, async () => {
+    const database = fresh();
+    await putRun(database);
+    await putWalked(database);
+    const unset = { ...ALL_SET, ethereum: ['EXHIBIT_VENUE_URL'] };
+    const reading = await flagsIn(database, { inForce: modelOf(['ethereum']), unset });
+    expect(gapOf(reading)).toContain('ethereum: not watched without EXHIBIT_VENUE_URL');
+  });
+
+  test(`${name}: chains of an earlier model hold up nothing, and those of this one are waited for`, async () => {
+    const database = fresh();
+    await putRun(database);
+    await putRun(database, { chain: 'solana', ended_at: STILL_NOW - DAY_S });
+    await putWalked(database);
+    const reading = await flagsIn(database, { inForce: modelOf(['ethereum']) });
+    expect(reading).toBeInstanceOf(Read);
+    if (reading.checked) {
+      expect(reading.value.chains.map(({ chain }) => chain)).toEqual(['ethereum']);
+    }
+    for (const inForce of [modelOf(['ethereum'], 'rug-2'), modelOf(['solana'])]) {
+      expect(gapOf(await flagsIn(database, { inForce }))).toMatch(/(ethereum|solana) was/);
+    }
+  });
+
+  test(`${name}: a flag that could not be scored anew is counted among what was not scored`, async () => {
+    const database = fresh();
+    await putScore(database, { token: token(1), scored_at: STILL_NOW - DAY_S - 1 });
+    await putRun(database);
+    await database.query(
+      `update launch_scores set unscored_at = $1, unscored_reason = 'it was not read'`,
+      [HOURS_AGO(1)],
+    );
+    expect(gapOf(await flagsIn(database))).toContain('1 launch of ethereum unscored');
+  });
+
   test(`${name}: simulated flags are shown, and no simulated window is whole`, async () => {
     const database = fresh();
     await putScore(database, { token: token(2) });
     await putRun(database);
-    const reading = await flagsIn(database, true);
+    const reading = await flagsIn(database, { simulated: true });
     expect(reading).toBeInstanceOf(Part);
     expect(tokensOf(reading)).toEqual([token(2)]);
   });
@@ -167,9 +311,9 @@ onEachEngine((name, fresh) => {
     const database = fresh();
     await putRun(database);
     const away = unread('established_tokens', why('store_unreadable', { what: 'It', fault: 'x' }));
-    const context = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
-    const unlisted = rugFlagTable(database, context, { among: async () => away });
-    expect(await unlisted.inWindow(DAY_S)).toBeInstanceOf(Unread);
+    expect(await flagsIn(database, { listed: { among: async () => away } })).toBeInstanceOf(Unread);
+    const unusable = unread('published_model', why('store_unreadable', { what: 'It', fault: 'x' }));
+    expect(await flagsIn(database, { inForce: async () => unusable })).toBeInstanceOf(Unread);
     database.silence('it is away');
     expect(await flagsIn(database)).toBeInstanceOf(Unread);
     database.silence(null);

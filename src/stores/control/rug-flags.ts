@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, HOUR_S } from '../../chain/time.ts';
-import { placeOrBeginning } from '../../evidence/measure.ts';
+import { listOrNone, placeOrBeginning } from '../../evidence/measure.ts';
 import { read, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
@@ -22,7 +22,13 @@ import {
   scoredChain,
   topEvidence,
 } from '../../ports/rug-flags.ts';
-import type { EstablishedTokens } from '../../ports/rug-model.ts';
+import {
+  type EstablishedTokens,
+  type PublishedModel,
+  type PublishedModels,
+  SCORED_CHAINS,
+  type ScoredChainName,
+} from '../../ports/rug-model.ts';
 import {
   type ControlContext,
   columnsOf,
@@ -32,6 +38,7 @@ import {
   onlyRow,
   type Session,
 } from './engine/database.ts';
+import { type UnsetWatch, unwatchedIn } from './launch-watch.ts';
 import { appendDispatches } from './outbox.ts';
 
 const PORT = 'rug_flags';
@@ -43,12 +50,15 @@ const FLAGS_MAX = 5_000;
 const CHAINS = `
   select r.chain, ${epochSecond('r.ended_at', 'last_scored_at')}, r.model_version, r.waiting,
     r.ended_at < control_now() - make_interval(secs => $2::int) as late,
-    count(*) filter (where s.outcome <> 'unscored')::int4 as scored,
-    count(*) filter (where s.outcome = 'suppressed')::int4 as suppressed,
-    count(*) filter (where s.outcome = 'unscored')::int4 as unscored
+    count(*) filter (where s.outcome <> 'unscored' and s.is_recent)::int4 as scored,
+    count(*) filter (where s.outcome = 'suppressed' and s.is_recent)::int4 as suppressed,
+    count(*) filter (where s.outcome = 'unscored' or s.unscored_at is not null)::int4 as unscored
   from (select distinct on (chain) * from scorer_runs order by chain, id desc) r
-  left join launch_scores s
-    on s.chain = r.chain and s.scored_at > control_now() - make_interval(secs => $1::int)
+  left join (
+    select *, scored_at > control_now() - make_interval(secs => $1::int) as is_recent
+    from launch_scores
+    where greatest(scored_at, unscored_at) > control_now() - make_interval(secs => $1::int)
+  ) s on s.chain = r.chain
   group by r.chain, r.ended_at, r.model_version, r.waiting
   order by r.chain`;
 const FLAGS = `
@@ -64,23 +74,55 @@ const flagRow = launchFlag.omit({ is_listed_token: true }).extend({
   top_evidence: z.string().transform((text) => topEvidence.parse(JSON.parse(text))),
 });
 
-/** The table over the control database. `listed` tells which tokens are established by review. */
+type Kept = {
+  readonly unwatched: readonly string[];
+  /** Whether a run of any chain ever ended. */
+  readonly isScored: boolean;
+  readonly chains: readonly z.output<typeof chainRow>[];
+  readonly flags: readonly z.output<typeof flagRow>[];
+};
+
+type TableParts = {
+  /** Which tokens are established by review. */
+  readonly listed: EstablishedTokens;
+  readonly inForce: PublishedModels['inForce'];
+  readonly unset: UnsetWatch;
+};
+
+/** The table over the control database. */
 export function rugFlagTable(
   database: Database,
   context: ControlContext,
-  listed: EstablishedTokens,
+  { listed, inForce, unset }: TableParts,
 ): RugFlags {
   const { ask, source } = controlReadings<RugFlagsPort>(PORT, 'The table of flags', context);
   return {
     inWindow: async (windowS) => {
+      const model = await inForce();
+      // Without a model nothing is scored, which a table that was written before still tells.
+      if (!model.checked && model.why.code !== 'model_not_published') {
+        return unread(PORT, model.why);
+      }
+      const wanted = model.checked ? chainsOf(model.value) : null;
       const kept = await ask(async () => {
+        const unwatched: string[] = [];
+        for (const chain of listOrNone(wanted)) {
+          unwatched.push(...(await unwatchedIn(database, chain, Math.ceil(windowS), unset)));
+        }
         const chains = await database.query(
           CHAINS,
           [Math.ceil(windowS), SCORER_MAX_AGE_S],
           'often',
         );
         const flags = await database.query(FLAGS, [Math.ceil(windowS), FLAGS_MAX + 1], 'often');
-        return { chains: z.array(chainRow).parse(chains), flags: z.array(flagRow).parse(flags) };
+        const scored = z.array(chainRow).parse(chains);
+        return {
+          unwatched,
+          isScored: scored.length > 0,
+          // What an earlier model scored, and this one does not, holds nothing up.
+          chains: scored.filter(({ chain }) => wanted?.some((one) => one === chain) !== false),
+          flags: z.array(flagRow).parse(flags),
+        };
       });
       if (!kept.checked) return kept;
       const established = await listed.among(kept.value.flags);
@@ -93,7 +135,13 @@ export function rugFlagTable(
         }),
       };
       const window = read(shown, { port: PORT, source: windowSource(shown, source()) });
-      const gaps = gapsOf(chains, flags);
+      const version = model.checked ? model.value.version : null;
+      // A table that nobody has ever written is said to be that, and is no window.
+      const gaps = [
+        ...gapsOf(kept.value),
+        ...(kept.value.isScored ? unscoredChains(wanted, kept.value, version) : []),
+        ...(kept.value.isScored ? kept.value.unwatched : []),
+      ];
       if (gaps.length > 0) {
         const filling = { hours: String(windowS / HOUR_S), gaps: gaps.join('; ') };
         return weaken(window, why('scoring_partial', filling));
@@ -104,6 +152,22 @@ export function rugFlagTable(
   };
 }
 
+/** The chains of a model whose launches are scored here. */
+function chainsOf({ model }: PublishedModel): ScoredChainName[] {
+  return SCORED_CHAINS.filter((chain) => model.card.data.chains.includes(chain));
+}
+
+/** The chains of the model in force that it has not scored. */
+function unscoredChains(
+  wanted: readonly ScoredChainName[] | null,
+  { chains }: Kept,
+  version: string | null,
+): string[] {
+  return listOrNone(wanted)
+    .filter((chain) => !chains.some((one) => one.chain === chain && one.model_version === version))
+    .map((chain) => `${chain} was not scored by the model in force`);
+}
+
 /** The window is as old as the chain that was scored longest ago. */
 function windowSource({ chains }: FlagWindow, table: Source): Source {
   if (chains.length === 0) return table;
@@ -111,11 +175,8 @@ function windowSource({ chains }: FlagWindow, table: Source): Source {
   return { ...table, name: 'Rug scorer', as_of, kind: 'observation' };
 }
 
-function gapsOf(
-  chains: readonly z.output<typeof chainRow>[],
-  flags: readonly z.output<typeof flagRow>[],
-): string[] {
-  const unended = chains.length === 0 && flags.length > 0;
+function gapsOf({ isScored, chains, flags }: Kept): string[] {
+  const unended = !isScored && flags.length > 0;
   return [
     ...(unended ? ['the first run has not ended'] : []),
     ...(flags.length > FLAGS_MAX ? [`it holds more than ${FLAGS_MAX} flags`] : []),

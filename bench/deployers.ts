@@ -17,7 +17,7 @@ const states = new Map<string, number>();
 let listed = 0;
 let died = 0;
 for (const walk of walksOf(rows).values()) {
-  const record = recordFields({ ...walk, failed: null });
+  const record = recordFields({ ...walk, failed: null }, walk.captured_at);
   tally(states, record.state);
   listed += record.listed_launches;
   died += record.died;

@@ -55,7 +55,7 @@ describe.skipIf(absent)(title, () => {
     const told = new Map(
       [...walks].map(([deployer, walk]) => {
         const { listed_launches, died, survived, never_listed, death_rate, coverage } =
-          recordFields({ ...walk, failed: null });
+          recordFields({ ...walk, failed: null }, walk.captured_at);
         expect([survived, never_listed, coverage.unchecked]).toEqual([
           listed_launches - died,
           0,

@@ -80,7 +80,7 @@ test(
     const asked = await openPglite(directory);
     await migrate(asked, MIGRATIONS, LIVE);
     const records = deployerRecordTable(asked, CONTEXT, null);
-    for (const address of addresses) await records.recordOf(address);
+    for (const address of addresses) await records.recordOf(address, 'somebody');
     await asked.close();
 
     for (let kill = 0; kill < KILLS; kill += 1) await walkedUntilKilled(directory, kill);
@@ -89,7 +89,7 @@ test(
     const held = deployerRecordTable(opened, CONTEXT, null);
     let whole = 0;
     for (const address of addresses) {
-      const reading = await held.recordOf(address);
+      const reading = await held.recordOf(address, 'somebody');
       if (!reading.checked) continue;
       whole += 1;
       expect(reading.value.launches).toHaveLength(LAUNCHES);

@@ -148,7 +148,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     const given = { limits: LIMITS, now: nowS, before: null };
     const outcome = await walkDeployer(await sources(launchpads), address, given, signal);
     if (!outcome.walked) throw new Error(outcome.why.reason);
-    return recordFields({ ...outcome.walk, failed: null });
+    return recordFields({ ...outcome.walk, failed: null }, outcome.walk.captured_at);
   }
 
   const nameOf = (address: string) => NAMES.find((name) => at(name) === address) ?? address;

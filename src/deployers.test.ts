@@ -77,7 +77,7 @@ async function outcomeOf(address: string, over: Over = {}, limits = LIMITS) {
 async function recordOf(address: string, over: Over = {}, limits = LIMITS) {
   const outcome = await outcomeOf(address, over, limits);
   if (!outcome.walked) throw new Error(outcome.why.reason);
-  return recordFields({ ...outcome.walk, failed: null });
+  return recordFields({ ...outcome.walk, failed: null }, outcome.walk.captured_at);
 }
 
 const { allDied, mixed, unlisted, none } = SANDBOX_DEPLOYERS;

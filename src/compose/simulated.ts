@@ -116,7 +116,7 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
       const { ports, services } = parts.of(deployers);
       const signal = AbortSignal.timeout(WALKS_MS_MAX);
       for (const name of WALKED) {
-        await ports.deployerRecords.recordOf(SANDBOX_DEPLOYERS[name]);
+        await ports.deployerRecords.recordOf(SANDBOX_DEPLOYERS[name], 'simulated world');
         await services.deployers.walk(SANDBOX_DEPLOYERS[name], signal);
       }
       walking.begin(parts);

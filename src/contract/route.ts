@@ -380,6 +380,22 @@ export type Caller =
       readonly form_token: string;
     };
 
+/** One name for all that a caller asks for, whichever of its keys it sends. */
+export function callerName(caller: Caller): string {
+  switch (caller.kind) {
+    case 'member':
+    case 'session':
+      return caller.membership_id;
+    case 'partner':
+      return `partner ${caller.partner}`;
+    case 'token':
+      return `token ${caller.token_id}`;
+    case 'operator':
+    case 'nobody':
+      return caller.kind;
+  }
+}
+
 /** Who asks where no credential is taken. */
 export const NOBODY: Caller = { kind: 'nobody' };
 

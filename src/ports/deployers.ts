@@ -127,13 +127,20 @@ export type FailedWalk = { readonly at: UnixSeconds; readonly reason: string };
 /** A walk as it is committed, and the failure of a later one. */
 export type CommittedRecord = DeployerWalk & { readonly failed: FailedWalk | null };
 
+/** A question about a record that is older than this has the address walked again, in seconds. */
+export const RECORD_FRESH_S = 21_600;
+
 /** The committed records. */
 export type DeployerRecords = {
   /**
-   * The record of an address of `DEPLOYER_CHAIN`. Where there is none the address is put into the
-   * queue of walks, and the unread reading says so, or why it was not.
+   * The record of an address of `DEPLOYER_CHAIN`. Where there is none, or one older than
+   * `RECORD_FRESH_S`, the address is put into the queue of walks; the unread reading says so, or
+   * why it was not. `askedBy` names the caller: each has its turn, and room for so many.
    */
-  readonly recordOf: (address: string) => Promise<Reading<CommittedRecord, DeployerRecordsPort>>;
+  readonly recordOf: (
+    address: string,
+    askedBy: string,
+  ) => Promise<Reading<CommittedRecord, DeployerRecordsPort>>;
   /** The same for whoever may not have an address walked: who has no record is not queued. */
   readonly heldOf: (address: string) => Promise<Reading<CommittedRecord, DeployerRecordsPort>>;
 };

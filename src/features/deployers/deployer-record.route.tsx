@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { html } from '../../contract/reply.ts';
-import { evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
+import { callerName, evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
 import {
   addressText,
   claimedWords,
@@ -135,21 +135,21 @@ export type DeployerPorts = { readonly deployerRecords: Pick<DeployerRecords, 'r
 export function deployerRecordHandler({
   deployerRecords,
 }: DeployerPorts): Handler<typeof deployerRecord> {
-  return async ({ params: { chain, address } }) => {
+  return async ({ params: { chain, address } }, { now }, caller) => {
     if (chain !== DEPLOYER_CHAIN) {
       return deployerRecord.absent.not_supported({ subject: address, why: chainNotServed(chain) });
     }
     const parsed = parseAddress(address);
     if (parsed?.kind !== 'evm') return badInput([why('form_not_recognised').reason]);
     const subject = parsed.address;
-    const reading = await deployerRecords.recordOf(subject);
+    const reading = await deployerRecords.recordOf(subject, callerName(caller));
     if (!reading.checked) return deployerRecord.absent.not_deployed({ subject, silent: reading });
     const none = whyNoRecord(reading.value);
     if (none !== null) {
       const consulted = [reading] as const;
       return deployerRecord.absent.insufficient_evidence({ subject, why: none, consulted });
     }
-    return deployerRecord.ok({ subject, data: recordView(reading) });
+    return deployerRecord.ok({ subject, data: recordView(reading, now()) });
   };
 }
 

@@ -94,7 +94,8 @@ function fields(
   change: Parameters<typeof walkOf>[1],
   failed: null | { at: number; reason: string } = null,
 ) {
-  return recordFields({ ...walkOf(ADDRESS, { direct_creations: 1, ...change }), failed });
+  const record = { ...walkOf(ADDRESS, { direct_creations: 1, ...change }), failed };
+  return recordFields(record, record.captured_at + 7_200);
 }
 
 describe('the state and the finding of a record', () => {
@@ -155,19 +156,23 @@ describe('the state and the finding of a record', () => {
     [
       'unchecked',
       { launches: [unlisted], skipped: [unread] },
-      'Whether this address launched a listed token could not be determined. 1 contract could ' +
-        'not be determined, which is not a finding.',
+      'Whether this address launched a listed token could not be determined. 1 further launch ' +
+        'never listed: in no rate. 1 contract could not be determined, which is not a finding.',
     ],
   ] as const)('%s', (state, change, finding) => {
     const record = fields(change);
-    expect([record.state, record.finding]).toEqual([state, finding]);
+    expect([record.state, record.finding]).toEqual([
+      state,
+      `${finding} It was captured 2 hours ago.`,
+    ]);
   });
 
   test('a newer walk that failed is told beside the record before it', () => {
     const at = Date.UTC(2026, 10, 21) / 1_000;
     expect(fields({ launches: died }, { at, reason: 'It failed.' }).finding).toBe(
       '2 of 2 listed launches now below 1,000 USD of pooled liquidity. A newer walk, of ' +
-        '2026-11-21T00:00:00.000Z, failed: It failed. This is the record before it.',
+        '2026-11-21T00:00:00.000Z, failed: It failed. This is the record before it. It was ' +
+        'captured 2 hours ago.',
     );
   });
 

@@ -1,6 +1,6 @@
 // A rate is over listed launches alone. What was not checked is in no rate and is named.
 
-import { DAY_S, formatIsoTime } from '../../chain/time.ts';
+import { DAY_S, formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present, rate } from '../../evidence/measure.ts';
 import { type Partly, type Read, type Reading, weaken } from '../../evidence/reading.ts';
@@ -90,7 +90,7 @@ const CAVEAT =
   'Liquidity is what the venue reports over the pools of a token, which can be inflated.';
 
 /** What a record says, in plain values. */
-export function recordFields({ failed, ...walk }: CommittedRecord) {
+export function recordFields({ failed, ...walk }: CommittedRecord, now: UnixSeconds) {
   const { unchecked, ...counts } = countsOf(walk.launches);
   return {
     address: walk.address,
@@ -99,7 +99,7 @@ export function recordFields({ failed, ...walk }: CommittedRecord) {
     calibrated: false as const,
     ...counts,
     launches: walk.launches.map((one) => launchFields(one, walk)),
-    finding: findingOf({ ...walk, failed }),
+    finding: findingOf({ ...walk, failed }, now),
     coverage: {
       captured_at: walk.captured_at,
       direct_creations: walk.direct_creations,
@@ -136,7 +136,7 @@ function ageDays(seconds: number): number {
 }
 
 /** The finding of a record, in sentences. */
-function findingOf(record: CommittedRecord): string {
+function findingOf(record: CommittedRecord, now: UnixSeconds): string {
   const counts = countsOf(record.launches);
   const sentences = [
     leadOf(record, counts),
@@ -145,6 +145,7 @@ function findingOf(record: CommittedRecord): string {
     undeterminedText(record),
     record.truncated ? 'Not everything was read: counts are a floor, not a total.' : null,
     failureIn(record),
+    `It was captured ${ageText(now - record.captured_at)} ago.`,
   ];
   return sentences.filter((one) => one !== null).join(' ');
 }
@@ -198,6 +199,21 @@ function failureIn({ failed }: CommittedRecord): string | null {
   if (failed === null) return null;
   const at = formatIsoTime(failed.at);
   return `A newer walk, of ${at}, failed: ${failed.reason} This is the record before it.`;
+}
+
+const MINUTE_S = 60;
+
+/** A span in the largest unit of which there are two. */
+function ageText(seconds: number): string {
+  const units = [
+    ['days', DAY_S],
+    ['hours', HOUR_S],
+    ['minutes', MINUTE_S],
+  ] as const;
+  const unit = units.find(([, s]) => seconds >= 2 * s);
+  if (unit === undefined) return 'less than two minutes';
+  const [name, s] = unit;
+  return `${Math.floor(seconds / s)} ${name}`;
 }
 
 function launches(count: number): string {
@@ -275,8 +291,8 @@ function cents(usd: number | null): number | null {
 // Every count and list of it is a claim on the one reading that held the record.
 
 /** A record of somebody who made a contract, as answers show it. */
-export function recordView(reading: Read<CommittedRecord, DeployerRecordsPort>) {
-  const { coverage, ...record } = recordFields(reading.value);
+export function recordView(reading: Read<CommittedRecord, DeployerRecordsPort>, now: UnixSeconds) {
+  const { coverage, ...record } = recordFields(reading.value, now);
   return {
     ...record,
     state: claim(reading, () => record.state),

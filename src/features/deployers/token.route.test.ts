@@ -90,7 +90,7 @@ describe('says', () => {
       as_of: WALK.captured_at,
       data: {
         ...MADE,
-        record: recordFields({ ...WALK, failed: null }),
+        record: recordFields({ ...WALK, failed: null }, STILL_NOW),
         record_checked: true,
         reason: null,
       },

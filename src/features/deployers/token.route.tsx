@@ -5,6 +5,8 @@ import type { EvmChainName } from '../../chain/chain.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { html } from '../../contract/reply.ts';
 import {
+  type Caller,
+  callerName,
   evidenceRoute,
   type Handler,
   plainRoute,
@@ -125,7 +127,7 @@ const CAVEAT =
 
 /** @internal The handler of a token's creator. */
 export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCreator> {
-  return async ({ params, query }, asked) => {
+  return async ({ params, query }, asked, caller) => {
     const parsed = parseAddress(params.address);
     if (parsed === null) {
       const misform = describeMisform(params.address);
@@ -137,7 +139,7 @@ export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCr
     if (kind !== 'evm' || chain === 'solana') {
       return badInput([`address: not an address of ${chain}; nothing was checked`]);
     }
-    return contractMade(ports, { chain, address, asked });
+    return contractMade(ports, { chain, address, asked, caller });
   };
 }
 
@@ -188,10 +190,11 @@ type Token = {
   readonly chain: EvmChainName;
   readonly address: string;
   readonly asked: RequestContext;
+  readonly caller: Caller;
 };
 
 /** A contract of an EVM chain. */
-async function contractMade(ports: CreatorPorts, { chain, address, asked }: Token) {
+async function contractMade(ports: CreatorPorts, { chain, address, asked, caller }: Token) {
   const wanted = ['code', 'creation'] as const;
   const { code, creation } = await ports.chainFacts.of(chain, address, wanted, asked.signal);
   const found = rowsSeen(map(creation, (one) => [one]));
@@ -210,7 +213,10 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked }: Toke
     return tokenCreator.absent.not_deployed({ subject: address, silent: unreadOf(creation) });
   }
   const [{ creator, factory, tx, block }] = found;
-  const record = chain === DEPLOYER_CHAIN ? await ports.deployerRecords.recordOf(creator) : null;
+  const isWalked = chain === DEPLOYER_CHAIN;
+  const record = isWalked
+    ? await ports.deployerRecords.recordOf(creator, callerName(caller))
+    : null;
   const [first, ...more] = present([
     creation instanceof Read ? creation : null,
     record?.checked === true ? record : null,
@@ -229,7 +235,7 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked }: Toke
     creation_tx: tx,
     creation_block: block,
     code_size: code.checked ? code.value.size : null,
-    record: held === null ? null : recordView(held),
+    record: held === null ? null : recordView(held, asked.now()),
     launches: null,
     record_checked: record === null ? false : claim(wholeRecord(record), isWhole, isNot),
     corpus_checked: false,

@@ -52,7 +52,7 @@ function evmAddress(text: string): string {
 }
 
 function show(io: Io, walk: DeployerWalk): void {
-  const record = recordFields({ ...walk, failed: null });
+  const record = recordFields({ ...walk, failed: null }, walk.captured_at);
   const { address, coverage, finding } = record;
   if (io.json) {
     printJson(io, { walked: true, ...record });

@@ -469,12 +469,15 @@ describe('flows', () => {
       truncated: true,
     });
 
-    test('is told by the committed record, those that died first', async () => {
+    test('is told by the committed record, those that died first, and of a cut walk as a part', async () => {
       const held = { records: [{ ...walk, failed: null }], simulated: false, as_of: STILL_NOW };
       const deployerRecords = memoryDeployerRecords(held);
       const { created } = await sectionsOf({}, { deployerRecords });
       expect(created).toMatchObject({
-        checked: true,
+        checked: false,
+        reason:
+          'The launches of this address were walked in part: not all of its contracts were read; ' +
+          '1 of its launches could not be checked at the venue.',
         contracts: 4,
         died: 1,
         survived: 1,

@@ -18,8 +18,12 @@ onEachEngine((name, fresh) => {
     const walks = deployerWalkTable(database, CONTEXT);
     return { database, records, walks };
   }
-  async function reasonOf(records: ReturnType<typeof deployerRecordTable>, address: string) {
-    const reading = await records.recordOf(address);
+  async function reasonOf(
+    records: ReturnType<typeof deployerRecordTable>,
+    address: string,
+    askedBy = 'somebody',
+  ) {
+    const reading = await records.recordOf(address, askedBy);
     return reading.checked ? 'a record' : reading.why.reason;
   }
 
@@ -48,9 +52,9 @@ onEachEngine((name, fresh) => {
       launches: [launchOf('a', 'died', { liquidity_usd: 12.34 })],
       skipped: [{ address: OTHER, reason: 'undetermined' }],
     });
-    await records.recordOf(ONE);
+    await records.recordOf(ONE, 'somebody');
     expect((await walks.commit(walk)).checked).toBe(true);
-    const reading = await records.recordOf(ONE);
+    const reading = await records.recordOf(ONE, 'somebody');
     expect(reading).toBeInstanceOf(Read);
     if (reading.checked) expect(reading.value).toEqual({ ...walk, failed: null });
     expect(await walks.take(60)).toMatchObject({ value: null });
@@ -67,7 +71,7 @@ onEachEngine((name, fresh) => {
       ],
     });
     await walks.commit(walk);
-    const reading = await records.recordOf(ONE);
+    const reading = await records.recordOf(ONE, 'somebody');
     if (reading.checked) expect(reading.value).toEqual({ ...walk, failed: null });
     expect(reading.checked).toBe(true);
   });
@@ -77,16 +81,16 @@ onEachEngine((name, fresh) => {
     const walk = walkOf(ONE, { launches: [launchOf('a', 'live')] });
     await walks.commit(walk);
     await walks.fail(ONE, FAILED);
-    const reading = await records.recordOf(ONE);
+    const reading = await records.recordOf(ONE, 'somebody');
     if (reading.checked) expect(reading.value).toEqual({ ...walk, failed: FAILED });
     expect(reading.checked).toBe(true);
     await walks.commit(walk);
-    const again = await records.recordOf(ONE);
+    const again = await records.recordOf(ONE, 'somebody');
     if (again.checked) expect(again.value.failed).toBeNull();
     expect(again.checked).toBe(true);
   });
 
-  test(`${name}: whoever launched lately is walked again, once, and after those who were asked for`, async () => {
+  test(`${name}: whoever launched lately is walked again, once, in turn with those who were asked for`, async () => {
     const { records, walks } = stores();
     const nowS = Math.floor(Date.now() / 1_000);
     const dayS = 86_400;
@@ -99,7 +103,7 @@ onEachEngine((name, fresh) => {
     await kept(String(long), nowS - 31 * dayS, nowS - 2 * dayS);
     await kept(String(fresh), nowS - dayS, nowS - 60);
     await kept(String(due), nowS - 29 * dayS, nowS - dayS);
-    await records.recordOf(ONE);
+    await records.recordOf(ONE, 'somebody');
     expect(await walks.take(60)).toMatchObject({ value: ONE });
     expect(await walks.take(60)).toMatchObject({ value: due });
     expect(await walks.take(60)).toMatchObject({ value: null });
@@ -112,14 +116,14 @@ onEachEngine((name, fresh) => {
     const newer = walkOf(ONE, { launches: [launchOf('a', 'live')] });
     await walks.commit(newer);
     await walks.commit({ ...walkOf(ONE, {}), captured_at: newer.captured_at - 1 });
-    const reading = await records.recordOf(ONE);
+    const reading = await records.recordOf(ONE, 'somebody');
     if (reading.checked) expect(reading.value.launches).toHaveLength(1);
     expect(reading.checked).toBe(true);
   });
 
   test(`${name}: a failed walk is due later, tells its reason, and is given up in the end`, async () => {
     const { database, records, walks } = stores();
-    await records.recordOf(ONE);
+    await records.recordOf(ONE, 'somebody');
     await walks.fail(ONE, FAILED);
     expect(await walks.take(60)).toMatchObject({ value: null });
     expect(await reasonOf(records, ONE)).toContain('Attempt 1 to walk it failed: It failed.');
@@ -130,8 +134,8 @@ onEachEngine((name, fresh) => {
 
   test(`${name}: what was taken and never ended is due again, and nobody takes it twice`, async () => {
     const { database, records, walks } = stores();
-    await records.recordOf(ONE);
-    await records.recordOf(OTHER);
+    await records.recordOf(ONE, 'somebody');
+    await records.recordOf(OTHER, 'somebody');
     const taken = await Promise.all([walks.take(60), walks.take(60), walks.take(60)]);
     const values = taken.map((one) => (one.checked ? one.value : 'unread'));
     expect(values.sort()).toEqual([ONE, OTHER, null].sort());
@@ -139,21 +143,65 @@ onEachEngine((name, fresh) => {
     expect(await walks.take(60)).toMatchObject({ checked: true });
   });
 
-  test(`${name}: the queue is bounded, and whoever finds it full is told`, async () => {
+  test(`${name}: the queue is bounded, in all and by caller, and whoever finds it full is told`, async () => {
     const { database, records } = stores();
-    await database.query(
-      `insert into deployer_queue (address, asked_at, due_at)
-       select 'x' || n, now(), now() from generate_series(1, 1000) n`,
-    );
-    expect(await reasonOf(records, ONE)).toContain('1000 others already wait to be walked.');
+    const fill = (askedBy: string, from: number, to: number) =>
+      database.query(
+        `insert into deployer_queue (address, asked_at, due_at, asked_by)
+         select 'x' || n, now(), now(), $1 from generate_series($2::int, $3::int) n`,
+        [askedBy, from, to],
+      );
+    await fill('busy', 1, 200);
+    const full = expect.stringContaining('It was not queued: 200 addresses that this caller');
+    expect(await reasonOf(records, ONE, 'busy')).toEqual(full);
+    expect(await reasonOf(records, ONE)).toContain('It is queued to be walked.');
+    await fill('others', 201, 4_999);
+    expect(await reasonOf(records, OTHER)).toEqual(full);
     const [row] = await database.query<{ n: bigint }>('select count(*) as n from deployer_queue');
-    expect(Number(row?.n)).toBe(1_000);
+    expect(Number(row?.n)).toBe(5_000);
+  });
+
+  test(`${name}: whoever floods the queue waits for the others, as those walked again do not`, async () => {
+    const { records, walks } = stores();
+    const nowS = Math.floor(Date.now() / 1_000);
+    const again = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`);
+    for (const address of again) {
+      const launches = [launchOf('one', 'live', { created_at: nowS - 3_600 })];
+      await walks.commit({ ...walkOf(address, { launches }), captured_at: nowS - 86_400 });
+    }
+    const asked = (n: number) => `0x${String(n).padStart(40, '0')}`;
+    for (let n = 0; n < 20; n += 1) await records.recordOf(asked(n), 'flood');
+    await records.recordOf(ONE, 'quiet');
+    await records.recordOf(OTHER, 'late');
+    const taken: unknown[] = [];
+    for (let turn = 0; turn < 8; turn += 1) {
+      const next = await walks.take(60);
+      taken.push(next.checked ? next.value : next.why.reason);
+    }
+    expect(taken.slice(0, 6)).toEqual(expect.arrayContaining([...again, ONE, OTHER]));
+    expect(taken.filter((address) => String(address).startsWith('0x0'))).toHaveLength(3);
+  });
+
+  test(`${name}: a question about a record older than six hours has its address walked again`, async () => {
+    const { records, walks } = stores();
+    const empty = (hours: number) => ({
+      ...walkOf(ONE, {}),
+      captured_at: STILL_NOW - hours * 3_600,
+    });
+    await walks.commit(empty(7));
+    expect(await records.heldOf(ONE)).toBeInstanceOf(Read);
+    expect(await walks.take(60)).toMatchObject({ value: null });
+    expect(await records.recordOf(ONE, 'somebody')).toBeInstanceOf(Read);
+    expect(await walks.take(60)).toMatchObject({ value: ONE });
+    await walks.commit(empty(5));
+    await records.recordOf(ONE, 'somebody');
+    expect(await walks.take(60)).toMatchObject({ value: null });
   });
 
   test(`${name}: a store that is silent is unread, never a missing record`, async () => {
     const { database, records } = stores();
     database.silence('it is away');
-    expect(await records.recordOf(ONE)).toBeInstanceOf(Unread);
+    expect(await records.recordOf(ONE, 'somebody')).toBeInstanceOf(Unread);
     database.silence(null);
   });
 });

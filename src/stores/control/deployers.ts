@@ -1,7 +1,7 @@
 // A record is one row, written in one statement: a process that is killed leaves the record before,
 // or none. The database tells the time of the queue, so that any process can take a lost walk over.
 
-import { DAY_S, HOUR_S } from '../../chain/time.ts';
+import { DAY_S, MS_PER_S } from '../../chain/time.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
@@ -12,6 +12,7 @@ import {
   type DeployerWalks,
   deployerWalk,
   missedIn,
+  RECORD_FRESH_S,
 } from '../../ports/deployers.ts';
 import {
   type ControlContext,
@@ -22,14 +23,15 @@ import {
 } from './engine/database.ts';
 
 const PORT = 'deployer_records';
-/** Addresses that may wait at once. */
-const WAITING_MAX = 1_000;
+/** Addresses that may wait at once, in all and by caller. */
+const WAITING_MAX = 5_000;
+const WAITING_BY_CALLER_MAX = 200;
 /** How often a walk that fails is tried before its place in the queue is given up. */
 const ATTEMPTS_MAX = 6;
 /** The wait before a failed walk is tried again, doubled each time. */
 const RETRY_S = 60;
 /** A record is made anew this long after its walk, while the newest launch in it is young. */
-const WALKED_AGAIN = { everyS: 6 * HOUR_S, launchedWithinS: 30 * DAY_S };
+const WALKED_AGAIN = { everyS: RECORD_FRESH_S, launchedWithinS: 30 * DAY_S };
 
 /** The records over the control database. `unwalked`: why nobody is walked here, or `null`. */
 export function deployerRecordTable(
@@ -59,6 +61,8 @@ export function deployerRecordTable(
     const isFailed = failed_at !== null && failure !== null;
     const failed = isFailed ? { at: failed_at, reason: failure } : null;
     const record: CommittedRecord = { ...walkIn(walk), failed };
+    // Whether it finds room in the queue changes nothing of the record that is held.
+    if (context.nowMs() / MS_PER_S - record.captured_at > RECORD_FRESH_S) await ask(unheld);
     // A record is as old as its walk.
     const source: Source = {
       name: 'Deployer walk',
@@ -70,9 +74,9 @@ export function deployerRecordTable(
     return read(record, { port: PORT, source });
   };
   return {
-    recordOf: (address) =>
+    recordOf: (address, askedBy) =>
       recordOr(address, async () => {
-        const queued = await enqueue(database, address);
+        const queued = await enqueue(database, address, askedBy);
         return unwalked === null ? queued : `${queued} ${unwalked}`;
       }),
     heldOf: (address) => recordOr(address, async () => NOT_QUEUED),
@@ -87,19 +91,24 @@ export function walkIn(text: string): DeployerWalk {
 }
 
 /** Puts an address into the queue, where there is room, and says so in a sentence. */
-async function enqueue(database: Database, address: string): Promise<string> {
+async function enqueue(database: Database, address: string, askedBy: string): Promise<string> {
   await database.query(
-    `insert into deployer_queue (address, asked_at, due_at)
-     select $1, now(), now() where (select count(*) from deployer_queue) < $2::int
+    `insert into deployer_queue (address, asked_at, due_at, asked_by)
+     select $1, now(), now(), $2
+     where (select count(*) from deployer_queue) < $3::int
+       and (select count(*) from deployer_queue where asked_by = $2) < $4::int
      on conflict (address) do nothing`,
-    [address, WAITING_MAX],
+    [address, askedBy, WAITING_MAX, WAITING_BY_CALLER_MAX],
   );
   const [row] = await database.query<{ attempts: number; failure: string | null }>(
     'select attempts, failure from deployer_queue where address = $1',
     [address],
   );
   if (row === undefined) {
-    return `It was not queued: ${WAITING_MAX} others already wait to be walked.`;
+    return (
+      `It was not queued: ${WAITING_BY_CALLER_MAX} addresses that this caller asked about, or ` +
+      `${WAITING_MAX} in all, already wait to be walked.`
+    );
   }
   if (row.failure === null) return 'It is queued to be walked.';
   return `Attempt ${row.attempts} to walk it failed: ${row.failure} It will be walked again.`;
@@ -108,6 +117,8 @@ async function enqueue(database: Database, address: string): Promise<string> {
 /** The queue of walks over the control database, and where records are committed. */
 export function deployerWalkTable(database: Database, context: ControlContext): DeployerWalks {
   const { ask, run } = controlReadings('deployer_walks', 'The queue of walks', context);
+  // Questions and walks that are due again take turns: neither can hold up the other.
+  let turns = 0;
   return {
     walkBefore: (address) =>
       ask(async () => {
@@ -120,15 +131,17 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
     take: (forS) =>
       ask(async () => {
         const taken = Math.ceil(forS);
-        const [asked] = await database.query<{ address: string }>(TAKE, [taken]);
-        if (asked !== undefined) return asked.address;
         const { everyS, launchedWithinS } = WALKED_AGAIN;
-        const [again] = await database.query<{ address: string }>(TAKE_AGAIN, [
-          taken,
-          everyS,
-          launchedWithinS,
-        ]);
-        return again === undefined ? null : again.address;
+        const lanes = [
+          [TAKE, [taken]],
+          [TAKE_AGAIN, [taken, everyS, launchedWithinS]],
+        ] as const;
+        turns += 1;
+        for (const [lane, bounds] of turns % 2 === 0 ? lanes.toReversed() : lanes) {
+          const [next] = await database.query<{ address: string }>(lane, [...bounds]);
+          if (next !== undefined) return next.address;
+        }
+        return null;
       }),
     commit: (walk) =>
       run(() =>
@@ -157,14 +170,23 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
   };
 }
 
-// Whoever is due longest comes first; two processes never take the same one.
+// Of callers the one comes first whose turn was longest ago, of its addresses the one that is due
+// longest; two processes never take the same one.
 const TAKE = `
-  update deployer_queue set due_at = now() + make_interval(secs => $1::int)
-  where address = (
-    select address from deployer_queue where due_at <= now()
-    order by due_at, asked_at limit 1 for update skip locked
+  with taken as (
+    update deployer_queue set due_at = now() + make_interval(secs => $1::int)
+    where address = (
+      select q.address from deployer_queue q
+      left join walk_callers c on c.asked_by = q.asked_by
+      where q.due_at <= now()
+      order by c.taken_at nulls first, q.due_at, q.asked_at limit 1 for update of q skip locked
+    )
+    returning address, asked_by
+  ), turn as (
+    insert into walk_callers (asked_by, taken_at) select asked_by, clock_timestamp() from taken
+    on conflict (asked_by) do update set taken_at = excluded.taken_at
   )
-  returning address`;
+  select address from taken`;
 
 // A walk that a process never ended is in the queue, and is taken from there.
 const TAKE_AGAIN = `

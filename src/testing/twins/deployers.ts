@@ -43,7 +43,7 @@ export function emptyWalk(address: string, captured_at: number): DeployerWalk {
 /** The records in memory. */
 export function memoryDeployerRecords(held: MemoryDeployers): DeployerRecords {
   const { records, as_of, simulated } = held;
-  const recordOf: DeployerRecords['recordOf'] = async (address) => {
+  const recordOf: DeployerRecords['heldOf'] = async (address) => {
     const found = records.find((one) => one.address === address);
     const none = { ...emptyWalk(address, as_of), failed: null };
     const record = found === undefined ? none : found;

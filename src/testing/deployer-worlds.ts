@@ -111,10 +111,11 @@ const OF_DEPLOYER: readonly Plan[] = [
     ['state', 'coverage.skipped'],
   ),
   plan(
-    'made a contract that is no token',
+    'made a contract that is no token, and a launch that no venue lists',
     {
+      launches: [launchOf('unlisted', 'never_listed')],
       skipped: [{ address: evm('router'), reason: 'not_an_erc20' }],
-      direct_creations: 1,
+      direct_creations: 2,
     },
     ['coverage.skipped'],
   ),

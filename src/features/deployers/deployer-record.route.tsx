@@ -48,7 +48,7 @@ const launch = z.strictObject({
 
 const coverage = z.strictObject({
   captured_at: unixSeconds,
-  direct_creations: count,
+  direct_creations: rowFact(z.int().nonnegative(), RECORDS),
   factories_walked: count,
   factory_depth: z.literal(1),
   truncated: negative(z.boolean(), RECORDS),

@@ -304,7 +304,6 @@ export function recordView(reading: Read<CommittedRecord, DeployerRecordsPort>, 
     launches: claim(reading, () => record.launches),
     coverage: {
       ...coverage,
-      direct_creations: claim(reading, () => coverage.direct_creations),
       factories_walked: claim(reading, () => coverage.factories_walked),
       truncated: claim(reading, () => coverage.truncated),
       truncated_factories: claim(reading, () => coverage.truncated_factories),

@@ -110,7 +110,7 @@ export const deployerWalk = z.strictObject({
 export type DeployerWalk = z.output<typeof deployerWalk>;
 
 /** What of a walk was not read: whether it was cut, and how many contracts it left undecided. */
-export function missedIn({ launches, skipped, truncated }: DeployerWalk) {
+export function omissionsIn({ launches, skipped, truncated }: DeployerWalk) {
   const unchecked = launches.filter(({ outcome }) => outcome === 'unchecked').length;
   const undetermined = skipped.filter(({ reason }) => reason === 'undetermined').length;
   return {

@@ -12,8 +12,8 @@ import {
   type DeployerWalk,
   type LaunchOutcome,
   type ListedPool,
-  missedIn,
   type ObservedLaunch,
+  omissionsIn,
   SKIP_REASONS,
   type TransfersObserved,
 } from '../../ports/deployers.ts';
@@ -55,7 +55,7 @@ export function countsOf(launches: readonly Pick<ObservedLaunch, 'outcome'>[]): 
  * determined and each launch checked.
  */
 function unreadInWalk(walk: DeployerWalk): string | null {
-  const { truncated, unchecked, undetermined } = missedIn(walk);
+  const { truncated, unchecked, undetermined } = omissionsIn(walk);
   const parts = [
     ...(truncated ? ['not all of its contracts were read'] : []),
     ...(unchecked > 0 ? [`${unchecked} of its launches could not be checked at the venue`] : []),
@@ -79,7 +79,7 @@ export function wholeRecord<P extends string>(
 function stateOf(walk: DeployerWalk): RecordState {
   const { survived, listed_launches } = countsOf(walk.launches);
   if (survived > 0) return 'mixed';
-  if (!missedIn(walk).isWhole) return 'unchecked';
+  if (!omissionsIn(walk).isWhole) return 'unchecked';
   return listed_launches > 0 ? 'all_died' : 'no_listed_launch';
 }
 
@@ -189,7 +189,7 @@ function uncheckedText({ unchecked }: LaunchCounts): string | null {
 }
 
 function undeterminedText(walk: DeployerWalk): string | null {
-  const count = missedIn(walk).undetermined;
+  const count = omissionsIn(walk).undetermined;
   if (count === 0) return null;
   const what = count === 1 ? 'contract' : 'contracts';
   return `${count} ${what} could not be determined, which is not a finding.`;
@@ -336,7 +336,7 @@ export function chainNotServed(chain: string): Why {
 /** Why a whole walk answers no record; `null` where it credits a token, or was not whole. */
 export function whyNoRecord(record: CommittedRecord): Why | null {
   const { failed, ...walk } = record;
-  if (walk.launches.length > 0 || !missedIn(walk).isWhole) return null;
+  if (walk.launches.length > 0 || !omissionsIn(walk).isWhole) return null;
   const at = formatIsoTime(walk.captured_at);
   const newer =
     failed === null

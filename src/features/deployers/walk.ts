@@ -85,7 +85,7 @@ export async function walkDeployer(
     launches: [],
     skipped: [],
     pools: new Map(),
-    listedAs: listedIn(before),
+    listedAs: outcomesOfListed(before),
     lastWhy: null,
   };
   const made = await sources.creations.madeDirectly(address, signal);
@@ -121,22 +121,22 @@ export async function walkDeployer(
       truncated,
       truncated_factories: factories.truncated,
       providers: [...walking.providers].sort(),
-      listed_once: [...new Set([...walking.listedAs.keys(), ...listedNow(launches)])].sort(),
+      listed_once: [...new Set([...walking.listedAs.keys(), ...tokensOnVenue(launches)])].sort(),
     },
   };
 }
 
-function listedNow(launches: readonly ObservedLaunch[]): string[] {
+function tokensOnVenue(launches: readonly ObservedLaunch[]): string[] {
   return launches.filter(({ outcome }) => LISTED.has(outcome)).map(({ address }) => address);
 }
 
 /** What a walk came to, of each token that a venue had listed by then. */
-function listedIn(before: DeployerWalk | null): ReadonlyMap<string, LaunchOutcome> {
-  if (before === null) return new Map();
-  const outcomes = new Map(before.launches.map(({ address, outcome }) => [address, outcome]));
-  const listed = [...listOrNone(before.listed_once), ...listedNow(before.launches)];
+function outcomesOfListed(before: DeployerWalk | null): ReadonlyMap<string, LaunchOutcome> {
+  const launches = listOrNone(before?.launches);
+  const outcomes = new Map(launches.map(({ address, outcome }) => [address, outcome]));
+  const tokens = [...listOrNone(before?.listed_once), ...tokensOnVenue(launches)];
   return new Map(
-    listed.map((token) => {
+    tokens.map((token) => {
       const outcome = outcomes.get(token);
       return [token, outcome === undefined ? 'unchecked' : outcome];
     }),

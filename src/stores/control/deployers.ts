@@ -11,7 +11,7 @@ import {
   type DeployerWalk,
   type DeployerWalks,
   deployerWalk,
-  missedIn,
+  omissionsIn,
   RECORD_FRESH_S,
 } from '../../ports/deployers.ts';
 import {
@@ -147,7 +147,7 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
       run(() =>
         database.transaction(async (session) => {
           const at = storeTime(walk.captured_at);
-          const { isWhole } = missedIn(walk);
+          const { isWhole } = omissionsIn(walk);
           const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole];
           await session.query(COMMIT, row);
           await session.query('delete from deployer_queue where address = $1', [walk.address]);
@@ -205,7 +205,8 @@ const COMMIT = `
   values ($1, $2, $3, $4, $5)
   on conflict (address) do update
     set captured_at = excluded.captured_at, walk = excluded.walk,
-        newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole, failed_at = null, failure = null
+        newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole,
+        failed_at = null, failure = null
     where r.captured_at <= excluded.captured_at`;
 
 function newestIn({ launches }: DeployerWalk): Date | null {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { DAY_S, MS_PER_S } from '../../chain/time.ts';
 import { present } from '../../evidence/measure.ts';
 import { unread } from '../../evidence/reading.ts';
-import { type DeployerWalk, missedIn } from '../../ports/deployers.ts';
+import { type DeployerWalk, omissionsIn } from '../../ports/deployers.ts';
 import { staleness } from '../../ports/launches.ts';
 import type { NewFlagEvent } from '../../ports/rug-flags.ts';
 import type {
@@ -419,9 +419,10 @@ function recordIn({ skipped, truncated }: DeployerWalk): LaunchRecord {
 }
 
 function unreadIn(walk: DeployerWalk): string | null {
-  const { truncated, unchecked, undetermined } = missedIn(walk);
+  const { truncated, unchecked, undetermined } = omissionsIn(walk);
   if (truncated) return READ_IN_PART;
-  const contracts = `whether ${undetermined} of the contracts of its wallet are tokens was not read`;
+  const left = undetermined;
+  const contracts = `whether ${left} of the contracts of its wallet are tokens was not read`;
   const told = present([
     unchecked > 0 ? fateUnread(unchecked) : null,
     undetermined > 0 ? contracts : null,

@@ -40,8 +40,8 @@ const collectedRow = z.object({
 /** Which settings each chain lacks without which nobody watches its launches. */
 export type UnsetWatch = { readonly [chain in ScoredChainName]: readonly string[] };
 
-/** Why the launches of a chain were not watched over the last `windowS` seconds; none: they were. */
-export async function unwatchedIn(
+/** What of the last `windowS` seconds of a chain's launches was not watched; empty where all was. */
+export async function watchGaps(
   database: Database,
   chain: ScoredChainName,
   windowS: number,

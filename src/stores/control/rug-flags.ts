@@ -38,7 +38,7 @@ import {
   onlyRow,
   type Session,
 } from './engine/database.ts';
-import { type UnsetWatch, unwatchedIn } from './launch-watch.ts';
+import { type UnsetWatch, watchGaps } from './launch-watch.ts';
 import { appendDispatches } from './outbox.ts';
 
 const PORT = 'rug_flags';
@@ -107,7 +107,7 @@ export function rugFlagTable(
       const kept = await ask(async () => {
         const unwatched: string[] = [];
         for (const chain of listOrNone(wanted)) {
-          unwatched.push(...(await unwatchedIn(database, chain, Math.ceil(windowS), unset)));
+          unwatched.push(...(await watchGaps(database, chain, Math.ceil(windowS), unset)));
         }
         const chains = await database.query(
           CHAINS,

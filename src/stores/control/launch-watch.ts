@@ -40,7 +40,7 @@ const collectedRow = z.object({
 /** Which settings each chain lacks without which nobody watches its launches. */
 export type UnsetWatch = { readonly [chain in ScoredChainName]: readonly string[] };
 
-/** What of the last `windowS` seconds of a chain's launches was not watched; empty where all was. */
+/** What was not watched of a chain's launches of the last `windowS` seconds; empty: all was. */
 export async function watchGaps(
   database: Database,
   chain: ScoredChainName,

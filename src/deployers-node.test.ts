@@ -25,6 +25,7 @@ import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type AnvilExplorer, startAnvilExplorer } from './testing/anvil-explorer.ts';
 import { type Contracts, callData, compileContracts } from './testing/contracts.ts';
 import { LAUNCH_CONTRACTS } from './testing/launch-contracts.ts';
+import { sealRegistry } from './testing/reviewed-files.ts';
 import { type StartedVenue, startVenue, type WorldPool } from './world/venue-api.ts';
 
 const absent = anvilPath() === null;
@@ -234,10 +235,10 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
 const folder = mkdtempSync(join(tmpdir(), 'exhibit-launchpads-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A file of the registry's layout. */
 /** A registry without any row says nothing of a chain: it is read as not loaded. */
 const NOBODYS_LAUNCHPAD = '0x00000000000000000000000000000000000000b1';
 
+/** A file of the registry's layout. */
 async function registryOf(contracts: readonly string[]): Promise<string> {
   const rows = [NOBODYS_LAUNCHPAD, ...contracts].map((one) => {
     const address = parseEvmAddress(one);
@@ -246,6 +247,7 @@ async function registryOf(contracts: readonly string[]): Promise<string> {
   });
   const path = join(folder, `${contracts.length}.csv`);
   writeFileSync(path, ['name,chain,address,source,source_url,reviewed', ...rows, ''].join('\n'));
+  sealRegistry(folder);
   return path;
 }
 

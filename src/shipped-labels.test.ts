@@ -22,6 +22,7 @@ import {
   serveTable,
   storeOf,
 } from './testing/imported-tables.ts';
+import { sealRegistry } from './testing/reviewed-files.ts';
 import { silentPorts } from './testing/twins/ports.ts';
 import { memorySanctionsList } from './testing/twins/sanctions.ts';
 import { memoryOtherLists } from './testing/twins/tables.ts';
@@ -148,10 +149,15 @@ test('a store that never answered lets it say nothing; one that fell silent take
 test.each([
   ['one row is wrong', (text: string) => text.replace(',ethereum', ',').replace('ethereum,', ',')],
   ['it holds no row', (text: string) => text.slice(0, text.indexOf('\n') + 1)],
+  [
+    'the end is cut off after a row',
+    (text: string) => text.slice(0, text.trimEnd().lastIndexOf('\n') + 1),
+  ],
   ['it is another table', (text: string) => text.replace('chain,address', 'address,chain')],
 ])('a file of which %s is not used at all', async (_, change) => {
   const path = join(folder, 'changed.csv');
   await copyFile(TABLE, path);
+  sealRegistry(folder);
   expect(await shipped(path).lookUp([])).toBeInstanceOf(Read);
   await writeFile(path, change(await readFile(path, 'utf8')));
   const reading = await shipped(path).lookUp([BINANCE]);

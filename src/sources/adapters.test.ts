@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Part, Read, read, Unread, unread } from '../evidence/reading.ts';
@@ -24,6 +24,7 @@ import {
   startFront,
   WIRE,
 } from '../testing/damaged-front.ts';
+import { sealRegistry } from '../testing/reviewed-files.ts';
 import { artefactText, SMALL_MODEL } from '../testing/rug-models.ts';
 import { SANDBOX_SCORED } from '../world/account-state.ts';
 import { SANDBOX_WALLETS, worldChains } from '../world/chain-data.ts';
@@ -580,11 +581,17 @@ describe.each(FILES)('the file of %s', (_, text, ask) => {
   test('is read where it is whole, and nowhere else', async () => {
     const path = join(await folder(), 'file.csv');
     await writeFile(path, text);
+    sealRegistry(dirname(path));
     expect(await ask(path)).toBeInstanceOf(Read);
-    const [heading] = text.split('\n', 1);
+    const lines = text.trimEnd().split('\n');
+    for (const kept of [lines.length - 1, Math.floor(lines.length / 2)]) {
+      // Each row of it is right: only the digest of the whole shows the cut.
+      await writeFile(path, `${lines.slice(0, kept).join('\n')}\n`);
+      expect(await ask(path), `cut after line ${kept}`).toBeInstanceOf(Unread);
+    }
     const broken = [
       '',
-      String(heading).slice(0, 100),
+      String(lines[0]).slice(0, 100),
       text.slice(0, -20),
       BAD_GATEWAY_PAGE,
       '{}',
@@ -592,6 +599,7 @@ describe.each(FILES)('the file of %s', (_, text, ask) => {
     ];
     for (const one of broken) {
       await writeFile(path, String(one));
+      sealRegistry(dirname(path));
       expect(await ask(path), String(one).slice(0, 20)).toBeInstanceOf(Unread);
     }
   });

@@ -1,11 +1,14 @@
 // The reviewed list of established tokens is used whole or not at all, and each of its rows is an
 // address as its chain writes it.
 
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
+import { digestsOf, sealRegistry } from '../../testing/reviewed-files.ts';
 import { memoryMixerRegistry } from '../../testing/twins/accounts.ts';
 import { csvTable } from '../files/csv.ts';
 import { FileFault } from '../files/text-lines.ts';
@@ -52,6 +55,22 @@ test('a row that is wrong in any cell refuses the whole file, by its line', () =
     expect(() => establishedRows(lines(GOOD, row)), row.join()).toThrow('line 3');
   }
   expect(() => establishedRows(lines(GOOD).slice(1))).toThrow('line 1');
+});
+
+test('each file that comes with the product is named by its digest, as `sha256sum *.csv` says it', () => {
+  const folder = fileURLToPath(new URL('.', FILE));
+  expect(readFileSync(join(folder, 'SHA256SUMS'), 'utf8')).toBe(digestsOf(folder));
+});
+
+test('a file without digests beside it is not used, and says why', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'exhibit-registry-'));
+  const path = join(folder, 'tokens.csv');
+  await writeFile(path, `${HEADING}\n${GOOD.join()}\n`);
+  const unsealed = await establishedTokens(path).among([]);
+  expect(unsealed instanceof Unread && unsealed.why.reason).toContain('SHA256SUMS');
+  sealRegistry(folder);
+  expect(await establishedTokens(path).among([])).toBeInstanceOf(Read);
+  await rm(folder, { recursive: true });
 });
 
 test('a file that cannot be used leaves the list unread, never empty', async () => {
@@ -107,6 +126,7 @@ describe('mixers', () => {
     test('is one table, by address and chain', async () => {
       const file = join(folder, 'good.csv');
       await writeFile(file, `${HEADING}\n${ROW}\n${ROW.replace('ethereum', 'bsc')}\n`);
+      sealRegistry(folder);
       const reading = await mixerRegistryFile(file).lookUp([POOL.toLowerCase(), '0x1']);
       expect(reading).toBeInstanceOf(Read);
       if (reading instanceof Read) {

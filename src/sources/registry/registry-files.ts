@@ -1,7 +1,10 @@
 // The tables of reviewed facts that come with the product. A file is used whole or not at all: one
-// row that is wrong, or none, leaves its table unread. What a table says is as old as its oldest
-// review.
+// row that is wrong, no row, or another digest than SHA256SUMS says leaves its table unread. What a
+// table says is as old as its oldest review.
 
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import {
   checksumAddress,
@@ -40,6 +43,7 @@ import type {
 } from '../../ports/tables.ts';
 import { csvLines, csvTable } from '../files/csv.ts';
 import { FileFault } from '../files/text-lines.ts';
+import { attempt } from '../http/provider.ts';
 
 type Path = string | URL;
 type File = { readonly sha256: string; readonly lines: readonly TableLine[] };
@@ -53,6 +57,19 @@ type Table<T> = {
   readonly days: readonly string[];
 };
 
+/** Names the files of its folder by their SHA-256, as `sha256sum` writes it. */
+const DIGESTS = 'SHA256SUMS';
+
+/** Throws `FileFault` for a file cut where a row ends: no rule of its rows could tell. */
+async function checkDigest(path: Path, sha256: string): Promise<void> {
+  const place = path instanceof URL ? fileURLToPath(path) : path;
+  const digests = await attempt(Error, () => readFile(join(dirname(place), DIGESTS), 'utf8'));
+  const line = `${sha256}  ${basename(place)}`;
+  if (digests instanceof Error || !digests.split('\n').includes(line)) {
+    throw new FileFault(`it is not the file that ${DIGESTS} names`);
+  }
+}
+
 /**
  * The table of a file, read at the first question and kept. What was not read may be there the next
  * time. `whyUnread` is told the fault of the file, or `null` where it holds no row.
@@ -65,8 +82,11 @@ function registryFile<T, P extends string>(
 ): () => Promise<Reading<T, P>> {
   const load = async (): Promise<Reading<T, P>> => {
     try {
-      const { value, name, url, days } = tableIn(await csvTable(path));
+      const file = await csvTable(path);
+      const { value, name, url, days } = tableIn(file);
       if (days.length === 0) return unread(port, whyUnread(null));
+      // Last, so that a wrong row is named by its line.
+      await checkDigest(path, file.sha256);
       const as_of = Math.min(...days.map((day) => Number(parseIsoDate(day))));
       const source = { name, url, as_of, kind: 'table', simulated: false } as const;
       return read<T, P>(value, { port, source });

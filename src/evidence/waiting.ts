@@ -1,7 +1,7 @@
 // Waiting for answers within a time, for answers that are mostly there, and for work that ends on a
 // signal.
 
-import { type Unread, unread } from './reading.ts';
+import { type Partly, type Unread, unread } from './reading.ts';
 import { type Why, why } from './reasons.ts';
 
 // Time that ran out is told from every answer, so that nobody takes silence for one.
@@ -30,8 +30,30 @@ export async function inTime<T>(
   }
 }
 
-/** Reads a port no longer than the signal lets: a port that did not answer by then was silent. */
-export async function readInTime<P extends string, R>(
+/** A port whose methods answer one reading each, under its name; it may hold lists beside them. */
+type ReadingPort<P extends string, M> = {
+  readonly [K in keyof M]: M[K] extends readonly unknown[]
+    ? M[K]
+    : (...asked: never) => Promise<Partly<unknown, P>>;
+};
+
+/** The same port for one request: what it did not answer before the signal is unread. */
+export function portInTime<P extends string, M extends ReadingPort<P, M>>(
+  name: P,
+  port: M,
+  signal: AbortSignal,
+): M {
+  const methods = Object.entries<unknown>(port).map(([method, ask]) => {
+    if (typeof ask !== 'function') return [method, ask];
+    return [
+      method,
+      (...asked: unknown[]) => readInTime(name, () => ask.apply(port, asked), signal),
+    ];
+  });
+  return Object.fromEntries(methods);
+}
+
+async function readInTime<P extends string, R>(
   port: P,
   ask: () => Promise<R>,
   signal: AbortSignal,

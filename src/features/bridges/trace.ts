@@ -18,7 +18,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, readInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import { inTime, OUT_OF_TIME, portInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
   type BridgeArrivals,
   type BridgeChain,
@@ -248,7 +248,7 @@ export async function traceBridges(
   signal: AbortSignal,
 ): Promise<TraceResult> {
   const [table, history] = await Promise.all([
-    readTable(ports.bridgeRegistry, chain, signal),
+    readTable(portInTime('bridge_registry', ports.bridgeRegistry, signal), chain),
     addressHistory(ports.transferHistory, address, { signal, chains: [chain] }),
   ]);
   const inputs: Partly<TraceInputs, TracePort> = map(both({ table, history }), (one) => {
@@ -304,8 +304,8 @@ type TraceInputs = {
   readonly contacts: Contacts;
 };
 
-async function readTable(registry: BridgeRegistry, chain: BridgeChain, signal: AbortSignal) {
-  const table = await readInTime('bridge_registry', () => registry.table(), signal);
+async function readTable(registry: BridgeRegistry, chain: BridgeChain) {
+  const table = await registry.table();
   const covers = !(table instanceof Read) || table.value.rows.some((row) => row.chain === chain);
   // A chain without a row was not looked at: that is no table without a contact.
   return covers

@@ -21,7 +21,7 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { readInTime } from '../../evidence/waiting.ts';
+import { portInTime } from '../../evidence/waiting.ts';
 import {
   type ChainFacts,
   FACT_NAMES,
@@ -54,6 +54,7 @@ import {
   approvalsSeen,
   askAllowances,
   askSetters,
+  factsInTime,
   freezesOf,
   MAIN_FACTS_CHAIN,
   namesInFacts,
@@ -141,20 +142,21 @@ export type ForensicEvidence = {
 
 /** Gathers the evidence of one address. */
 export async function forensicEvidence(
-  ports: ForensicPorts,
+  untimed: ForensicPorts,
   subject: ParsedAddress,
   asked: ForensicRequest,
 ): Promise<ForensicEvidence> {
   const { signal } = asked;
+  const ports = portsInTime(untimed, signal);
   const once = readOnce(ports.transferHistory);
   const [history, coinJoins, facts, entity, freezes, approvals, made] = await Promise.all([
     historyOf(once, subject, asked),
-    coinJoinsOf(ports.entityClusters, subject, signal),
+    coinJoinsOf(ports.entityClusters, subject),
     readAccountFacts(ports.chainFacts, subject, signal),
-    entityOf(ports.entityClusters, subject, signal),
+    entityOf(ports.entityClusters, subject),
     freezesOf(ports.issuerFreezes, subject, signal),
     approvalsOf(ports.tokenApprovals, subject, signal),
-    recordHeld(ports.deployerRecords, subject, signal),
+    recordHeld(ports.deployerRecords, subject),
   ]);
   const named = namesInFacts(facts);
   const read = { subject, history, coinJoins, facts, named, freezes, approvals };
@@ -164,7 +166,7 @@ export async function forensicEvidence(
   const known = isCut ? ports.transferHistory : once;
   const [walk, tables] = await Promise.all([
     walkOf(ports, known, subject, asked),
-    lookUpEveryone(ports, subject, whomToLookUp(read), asked),
+    lookUpEveryone(ports, subject, whomToLookUp(read)),
   ]);
   const { listed, flagged } = tables;
   const onList = listOrNone(rowsSeen(map(listed, ({ found }) => [...found.keys()])));
@@ -181,6 +183,24 @@ export async function forensicEvidence(
   const [main] = facts;
   const mainFacts = main === undefined ? null : main.facts;
   return { subject, inputs, mainFacts, kinds, checked: claimChecked(inputs, kinds), entity, made };
+}
+
+/** History and ring keep no time here: who walks them gives them theirs. */
+function portsInTime(ports: ForensicPorts, signal: AbortSignal): ForensicPorts {
+  return {
+    sanctionsList: portInTime('sanctions_list', ports.sanctionsList, signal),
+    exchangeLabels: portInTime('exchange_labels', ports.exchangeLabels, signal),
+    flaggedAddresses: portInTime('flagged_addresses', ports.flaggedAddresses, signal),
+    mixerRegistry: portInTime('mixer_registry', ports.mixerRegistry, signal),
+    bridgeRegistry: portInTime('bridge_registry', ports.bridgeRegistry, signal),
+    chainFacts: factsInTime(ports.chainFacts, signal),
+    transferHistory: ports.transferHistory,
+    counterpartyRing: ports.counterpartyRing,
+    entityClusters: portInTime('entity_clusters', ports.entityClusters, signal),
+    issuerFreezes: portInTime('issuer_freezes', ports.issuerFreezes, signal),
+    tokenApprovals: portInTime('token_approvals', ports.tokenApprovals, signal),
+    deployerRecords: portInTime('deployer_records', ports.deployerRecords, signal),
+  };
 }
 
 function findOfKind(kind: FindingKind, inputs: FindingInputs): KindResult['found'] {
@@ -249,20 +269,18 @@ export const MAIN_CHAINS: Readonly<Record<ParsedAddress['kind'], ChainName | nul
 async function entityOf(
   clusters: EntityClusters,
   { kind, address }: ParsedAddress,
-  signal: AbortSignal,
 ): Promise<ForensicEvidence['entity']> {
   const chain = MAIN_CHAINS[kind];
   if (chain === null) return unread('entity_clusters', why('not_walked_kind', { kind }));
-  return readInTime('entity_clusters', () => clusters.clusterOf(chain, address), signal);
+  return clusters.clusterOf(chain, address);
 }
 
 async function coinJoinsOf(
   clusters: EntityClusters,
   { kind, address }: ParsedAddress,
-  signal: AbortSignal,
 ): Promise<Partly<CoinJoins, EntityClustersPort>> {
   if (kind !== 'bitcoin') return unread('entity_clusters', why('not_for_this_kind'));
-  return readInTime('entity_clusters', () => clusters.coinJoinsOf(address), signal);
+  return clusters.coinJoinsOf(address);
 }
 
 /** Registries of EVM contracts, for addresses of other kinds. */
@@ -288,23 +306,14 @@ async function lookUpEveryone(
   ports: ForensicPorts,
   { kind }: ParsedAddress,
   everyone: readonly string[],
-  { signal }: ForensicRequest,
 ): Promise<LookedUp> {
   const ofEvm = kind === 'evm';
   const [listed, flagged, labels, mixers, bridges] = await Promise.all([
-    readInTime('sanctions_list', () => ports.sanctionsList.lookUp(everyone), signal),
-    readInTime('flagged_addresses', () => ports.flaggedAddresses.lookUp(everyone), signal),
-    readInTime('exchange_labels', () => ports.exchangeLabels.lookUp(everyone), signal),
-    readInTime(
-      'mixer_registry',
-      async () => (ofEvm ? ports.mixerRegistry.lookUp(everyone) : NO_MIXERS),
-      signal,
-    ),
-    readInTime(
-      'bridge_registry',
-      async () => (ofEvm ? ports.bridgeRegistry.table() : NO_BRIDGES),
-      signal,
-    ),
+    ports.sanctionsList.lookUp(everyone),
+    ports.flaggedAddresses.lookUp(everyone),
+    ports.exchangeLabels.lookUp(everyone),
+    ofEvm ? ports.mixerRegistry.lookUp(everyone) : NO_MIXERS,
+    ofEvm ? ports.bridgeRegistry.table() : NO_BRIDGES,
   ]);
   return { listed, flagged, labels, mixers, bridges };
 }

@@ -18,7 +18,7 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, readInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import { inTime, OUT_OF_TIME, portInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
   ApprovalEvent,
   ApprovalEvents,
@@ -72,10 +72,7 @@ async function factsOn(
   signal: AbortSignal,
 ): Promise<ChainFactsOf> {
   const creation_asked = ofContracts.includes('creation');
-  const ask = async (wanted: readonly FactName[]) => {
-    const facts = await inTime(() => chainFacts.of(chain, address, wanted, signal), signal);
-    return facts === OUT_OF_TIME ? unreadFacts(STOPPED_BY_TIME) : facts;
-  };
+  const ask = (wanted: readonly FactName[]) => chainFacts.of(chain, address, wanted, signal);
   const { code, nonce, balance_wei } = await ask(STATE_FACTS);
   const size = rowsSeen(map(code, (one) => [one.size]));
   const state = { code, nonce, balance_wei };
@@ -89,6 +86,18 @@ async function factsOn(
   // A contract that destroyed itself has no code, and a chain whose state is silent shows none.
   const { creation } = await ask(['creation']);
   return { chain, facts: { ...bare, creation }, creation_asked };
+}
+
+/** The same facts for one request: what did not come before the signal is unread. */
+export function factsInTime(facts: ChainFacts, signal: AbortSignal): ChainFacts {
+  const { stateChains, setBy } = facts;
+  return {
+    ...portInTime('chain_facts', { stateChains, setBy }, signal),
+    of: async (...asked) => {
+      const read = await inTime(() => facts.of(...asked), signal);
+      return read === OUT_OF_TIME ? unreadFacts(STOPPED_BY_TIME) : read;
+    },
+  };
 }
 
 /** Whether it signed a transaction: it is an account of its own key then, which nobody made. */
@@ -126,8 +135,7 @@ export async function freezesOf(
   const chains = kind === 'evm' ? withMain(freezes.chains) : NO_CHAINS;
   return Promise.all(
     chains.map(async (chain) => {
-      const ask = () => freezes.of(chain, address, signal);
-      return { chain, states: await readInTime('issuer_freezes', ask, signal) };
+      return { chain, states: await freezes.of(chain, address, signal) };
     }),
   );
 }
@@ -141,8 +149,7 @@ export async function approvalsOf(
   const chains = kind === 'evm' ? withMain(approvals.chains) : NO_CHAINS;
   return Promise.all(
     chains.map(async (chain) => {
-      const ask = () => approvals.given(chain, address, signal);
-      return { chain, given: await readInTime('token_approvals', ask, signal) };
+      return { chain, given: await approvals.given(chain, address, signal) };
     }),
   );
 }
@@ -177,8 +184,7 @@ export async function askAllowances(
   const cut = unread('token_approvals' as const, why('call_budget', { limit: String(LEFT_MAX) }));
   const asked = named.map(async (one, i) => {
     if (i >= LEFT_MAX) return [approvalKey(one), cut] as const;
-    const ask = () => port.left(one, owner, signal);
-    return [approvalKey(one), await readInTime('token_approvals', ask, signal)] as const;
+    return [approvalKey(one), await port.left(one, owner, signal)] as const;
   });
   return new Map(await Promise.all(asked));
 }
@@ -220,8 +226,8 @@ export async function askSetters(
       if (fact === null) return [namedKey(one), MADE] as const;
       if (i >= ASKED_MAX) return [namedKey(one), cut] as const;
       const { chain, address } = one;
-      const ask = () => facts.setBy(chain, account, { fact, address }, signal);
-      return [namedKey(one), await readInTime('chain_facts', ask, signal)] as const;
+      const setBy = await facts.setBy(chain, account, { fact, address }, signal);
+      return [namedKey(one), setBy] as const;
     });
   return new Map(await Promise.all(asked));
 }
@@ -366,10 +372,9 @@ const SHOWN_MAX = 10;
 export async function recordHeld(
   records: Pick<DeployerRecords, 'heldOf'>,
   { kind, address }: ParsedAddress,
-  signal: AbortSignal,
 ): Promise<RecordHeld> {
   if (kind !== 'evm') return unread('deployer_records', why('not_for_this_kind'));
-  return readInTime('deployer_records', () => records.heldOf(address), signal);
+  return records.heldOf(address);
 }
 
 /** What became of what it made; null for addresses of other kinds than are walked. */

@@ -5,15 +5,16 @@ import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { map, Part, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import type { ReasonCode, Why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, readInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
-import type {
-  CoverageGap,
-  CoverageRange,
-  CoveredNeighbourhood,
-  HistoryProvenance,
-  HistoryTransfer,
-  TransferHistory,
-  TransferHistoryPort,
+import { inTime, OUT_OF_TIME, portInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import {
+  type CoverageGap,
+  type CoverageRange,
+  type CoveredNeighbourhood,
+  type HistoryProvenance,
+  type HistoryTransfer,
+  type TransferHistory,
+  type TransferHistoryPort,
+  UNPRICED,
 } from '../../ports/history.ts';
 import { compareText } from './edge-rule.ts';
 
@@ -48,9 +49,9 @@ export async function addressHistories(
   asked: HistoryRequest,
 ): Promise<ReadonlyMap<string, Answer>> {
   const { signal, rowsMax = HISTORY_LIMITS.rowsMax } = asked;
-  const silence = (reading: Answer) => new Map(addresses.map((one) => [one, reading]));
-  const chains = await readInTime('transfer_history', () => history.chainsRead(), signal);
-  if (!(chains instanceof Read)) return silence(chains);
+  const known = historyInTime(history, signal);
+  const chains = await known.chainsRead();
+  if (!(chains instanceof Read)) return new Map(addresses.map((one) => [one, chains]));
   const limits = {
     rowsMax,
     batchRowsMax: HISTORY_LIMITS.batchRowsMax,
@@ -61,8 +62,7 @@ export async function addressHistories(
     degreeMax: Number.MAX_SAFE_INTEGER,
     ...(asked.chains === null ? {} : { chains: asked.chains }),
   };
-  const readings = await inTime(() => history.neighbourhoods(addresses, limits), signal);
-  if (readings === OUT_OF_TIME) return silence(unread('transfer_history', STOPPED_BY_TIME));
+  const readings = await known.neighbourhoods(addresses, limits);
   return new Map(
     addresses.map((address) => {
       const reading = readings.get(address);
@@ -70,6 +70,23 @@ export async function addressHistories(
       return [address, map(reading, historyOf)];
     }),
   );
+}
+
+/** The same history for one request: what did not come before the signal is unread, or unpriced. */
+export function historyInTime(history: TransferHistory, signal: AbortSignal): TransferHistory {
+  return {
+    ...portInTime('transfer_history', { chainsRead: () => history.chainsRead() }, signal),
+    neighbourhoods: async (addresses, limits) => {
+      const readings = await inTime(() => history.neighbourhoods(addresses, limits), signal);
+      if (readings !== OUT_OF_TIME) return readings;
+      const silent = unread('transfer_history', STOPPED_BY_TIME);
+      return new Map(addresses.map((address) => [address, silent]));
+    },
+    worths: async (transfers) => {
+      const worths = await inTime(() => history.worths(transfers, signal), signal);
+      return worths === OUT_OF_TIME ? UNPRICED(transfers, signal) : worths;
+    },
+  };
 }
 
 /** Reads the history of one address. */

@@ -7,7 +7,6 @@ import type { ChainName } from '../../chain/chain.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
 import { decide, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, readInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
   type Counterparty,
   type CounterpartyRingPort,
@@ -110,8 +109,8 @@ export type Met = { readonly ways: Way[]; readonly leftOut: LeftOut[] };
 
 export const nothing = (): null => null;
 
-/** Asks the history of a frontier in one batch. Out of time, all of it is unread. */
-export async function askHistory(
+/** Asks the history of a frontier in one batch. */
+export function askHistory(
   state: WalkState,
   history: TransferHistory,
   frontier: readonly Reached[],
@@ -128,10 +127,7 @@ export async function askHistory(
     transfersPerCounterpartyMax: rowsMax,
     standingOnly: how === 'standing',
   };
-  const readings = await inTime(() => history.neighbourhoods(addresses, limits), signal);
-  if (readings !== OUT_OF_TIME) return readings;
-  const silent = unread('transfer_history' as const, STOPPED_BY_TIME);
-  return new Map(addresses.map((address) => [address, silent]));
+  return history.neighbourhoods(addresses, limits);
 }
 
 /** The reading of an address that is known to be over the degree cap; else `null`. */
@@ -248,8 +244,7 @@ export async function testMet(
   { list, history }: { readonly list: SanctionsList; readonly history: TransferHistory },
   met: ReadonlyMap<string, Met>,
 ): Promise<Hit | null> {
-  const lookUp = () => list.lookUp([...met.keys()]);
-  const look = await readInTime('sanctions_list', lookUp, state.signal);
+  const look = await list.lookUp([...met.keys()]);
   state.lists.push(map(look, nothing));
   if (!(look instanceof Read)) addCause(state.causes, look.why);
   const sha256 = rowsSeen(map(look, ({ list: { sha256 } }) => [sha256]));
@@ -278,8 +273,8 @@ async function priceHits(
   const hops = new Set(hits.flatMap(({ way }) => way));
   const between = [...hops].flatMap((hop) => rowsUnder(state.between, hop));
   if (between.length === 0) return hits;
-  const known = await inTime(() => worths(between, state.signal), state.signal);
-  if (known === OUT_OF_TIME || known.size === 0) return hits;
+  const known = await worths(between, state.signal);
+  if (known.size === 0) return hits;
   return hits.map(({ way: [first, ...more], entry }) => {
     const way: [Hop, ...Hop[]] = [pricedHop(state, NOBODY, first, known)];
     for (const hop of more) way.push(pricedHop(state, stopsOf(way).slice(0, -1), hop, known));

@@ -21,7 +21,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { readInTime, readSoonOrInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
+import { portInTime, readSoonOrInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
   type Counterparty,
   type CounterpartyRing,
@@ -38,7 +38,7 @@ import {
 } from '../../ports/history.ts';
 import type { SanctionsList } from '../../ports/sanctions.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/tables.ts';
-import { addCause, type Cause, HISTORY_LIMITS } from '../history/address-history.ts';
+import { addCause, type Cause, HISTORY_LIMITS, historyInTime } from '../history/address-history.ts';
 import { compareText, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import {
@@ -191,7 +191,8 @@ async function walkFrom(
   if (chainsRead instanceof Unread) addCause(state.causes, chainsRead.why);
 
   const start: Reached[] = [{ address: subject.address, way: null }];
-  const readings = await askHistory(state, ports.history, start);
+  const inTime = portsInTime(ports, state.signal);
+  const readings = await askHistory(state, inTime.history, start);
   const own = readings.get(subject.address);
   if (own === undefined) throw new Error('history: no reading for the subject');
   if (own instanceof Unread) return unread<WalkPort>('transfer_history', own.why);
@@ -200,8 +201,17 @@ async function walkFrom(
     const size = { degree: String(hub.value.degree), limit: String(limits.degreeMax) };
     return unread<WalkPort>('transfer_history', why('high_degree', size));
   }
-  const ended = await walkHops(state, ports, subject.kind, start, readings);
-  return concludeWalk(state, ports, subject.kind, ended);
+  const ended = await walkHops(state, inTime, subject.kind, start, readings);
+  return concludeWalk(state, inTime, subject.kind, ended);
+}
+
+function portsInTime({ list, history, ring, labels }: WalkPorts, signal: AbortSignal): WalkPorts {
+  return {
+    list: portInTime('sanctions_list', list, signal),
+    history: historyInTime(history, signal),
+    ring: portInTime('counterparty_ring', ring, signal),
+    labels: labels === null ? null : portInTime('exchange_labels', labels, signal),
+  };
 }
 
 type Ground = { readonly chains: readonly ChainName[]; readonly noWalk: Why | null };
@@ -319,7 +329,9 @@ async function concludeWalk(
   const contacts = [...state.hubContacts].sort(compareHubContacts).slice(0, CONTACTS_LISTED_MAX);
   const shown = [...hubs, ...contacts];
   const labels =
-    ports.labels === null || shown.length === 0 ? null : await labelsOf(state, ports.labels, shown);
+    ports.labels === null || shown.length === 0
+      ? null
+      : await ports.labels.lookUp(shown.map(({ address }) => address));
   const list = some(state.lists);
   const history = some(state.reads);
   const walkedOn: Partly<unknown, WalkPort> = both({ list, history });
@@ -337,15 +349,6 @@ async function concludeWalk(
 }
 
 type Labels = Reading<LabelLookUp, 'exchange_labels'>;
-
-async function labelsOf(
-  state: WalkState,
-  labels: ExchangeLabels,
-  hubs: readonly Hub[],
-): Promise<Labels> {
-  const lookUp = () => labels.lookUp(hubs.map(({ address }) => address));
-  return readInTime('exchange_labels', lookUp, state.signal);
-}
 
 type Named = {
   readonly hubs: readonly Hub[];
@@ -430,7 +433,7 @@ export async function askRing(
       'counterparty_ring',
       why('ring_unbuilt', { cause: 'the chains of its kind are not known' }),
     );
-  const listed = await readInTime('sanctions_list', () => list.listed(), signal);
+  const listed = await list.listed();
   const known = rowsSeen(map(listed, (one) => [one]));
   if (known === null || listed instanceof Unread) {
     return unread('counterparty_ring', listed instanceof Read ? STOPPED_BY_TIME : listed.why);
@@ -444,14 +447,14 @@ export async function askRing(
     rowsMax: limits.rowsMax,
     signal,
   };
-  const met = await readInTime('counterparty_ring', () => ring.meet(asked), signal);
+  const met = await ring.meet(asked);
   if (!(listed instanceof Read)) {
     return met instanceof Unread
       ? unread('counterparty_ring', listed.why)
       : weaken(met, listed.why);
   }
   if (!(met instanceof Read)) return met;
-  const read = await readInTime('transfer_history', () => history.chainsRead(), signal);
+  const read = await history.chainsRead();
   if (!(read instanceof Read)) return weaken(met, read.why);
   const begun = read.value.filter((one) => CHAINS[one].kind === kind && !chains.includes(one));
   return begun.length === 0

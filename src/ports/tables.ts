@@ -433,19 +433,20 @@ export function standsOn({ ended_at }: OtherListEntry, day: string): boolean {
 }
 
 /** A list as it is in force. Times are Unix seconds. */
-export type OtherList = {
-  readonly name: string;
+export const otherList = z.strictObject({
+  name: z.string(),
   /** Its date, and whose word that is. */
-  readonly as_of: number;
-  readonly dated_by: DatedBy;
-  readonly imported_at: number;
-  readonly rows: number;
+  as_of: count,
+  dated_by: z.enum(DATED_BY),
+  imported_at: count,
+  rows: z.int().positive(),
   /** Rows of its file that were refused: an entry may be missing for each. */
-  readonly rows_lost: number;
-  readonly sha256: string;
-  readonly source_url: string | null;
-  readonly simulated: boolean;
-};
+  rows_lost: count,
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  source_url: z.string().nullable(),
+  simulated: z.boolean(),
+});
+export type OtherList = z.output<typeof otherList>;
 
 /** Every list in force, and what a look-up found, by `matchKey` of the address asked. */
 export type OtherListsLookUp = {

@@ -184,14 +184,15 @@ export async function newestChanges(log: ListChanges) {
 /** Pages of the log that are read for one list; the rest of its removals is counted. */
 const REMOVAL_PAGES_MAX = 100;
 
-/** The listings that a file took off the list, and how many more there are. */
-export type Removals = { readonly removed: readonly ListChange[]; readonly unnamed: number };
-
 /**
- * The listings that a file took off the list when it last came into force, or why not read.
+ * The listings that a file took off the list when it last came into force, and how many more there
+ * are; or why not read.
  * @internal
  */
-export async function removalsBy(log: ListChanges, sha256: string): Promise<Removals | string> {
+export async function removalsBy(
+  log: ListChanges,
+  sha256: string,
+): Promise<{ readonly removed: readonly ListChange[]; readonly unnamed: number } | string> {
   const removed: ListChange[] = [];
   let at: number | null = null;
   let beforeId: number | null = null;
@@ -219,9 +220,9 @@ type Changes = Pick<PublishedChanges, 'changes' | 'files' | 'files_whole' | 'cav
 type Change = Changes['changes'][number];
 type File = Changes['files'][number];
 
-const PATH = '/registry/sanctions';
-const MACHINE = '/api/v1/registry/sanctions/changes';
-const FEED = '/registry/sanctions/changes.atom';
+const PATH = listChangesPage.path;
+const MACHINE = sanctionsChanges.path;
+const FEED = listChangesFeed.path;
 const TITLE = 'Changes of the sanctions list';
 
 /** @internal The page of the change log; `reason` stands where the log could not be read. */
@@ -240,25 +241,19 @@ export function sanctionsChangesPage(
           <p class="lead">The log could not be read: {log.reason}</p>
         </>
       ) : (
-        <Log log={log} />
+        <>
+          <h1>{TITLE}</h1>
+          <p class="lead">What each list that came into force here changed of the one before.</p>
+          <p>{log.caveat}</p>
+          <p>
+            The same as a machine reads it, by address and by date: <a href={MACHINE}>{MACHINE}</a>.
+            As a feed: <a href={FEED}>{FEED}</a>.
+          </p>
+          <Files files={log.files} whole={log.files_whole} />
+          <Rows changes={log.changes} />
+        </>
       ),
   });
-}
-
-function Log({ log }: { log: Changes }) {
-  return (
-    <>
-      <h1>{TITLE}</h1>
-      <p class="lead">What each list that came into force here changed of the one before.</p>
-      <p>{log.caveat}</p>
-      <p>
-        The same as a machine reads it, by address and by date: <a href={MACHINE}>{MACHINE}</a>. As
-        a feed: <a href={FEED}>{FEED}</a>.
-      </p>
-      <Files files={log.files} whole={log.files_whole} />
-      <Rows changes={log.changes} />
-    </>
-  );
 }
 
 const OUTCOMES: { readonly [K in File['outcome']]: string } = {
@@ -358,8 +353,6 @@ function day(at: string): string {
 // One entry for each file: those that came into force and those refused, each with its days of the
 // change log.
 
-const CHANGES = '/api/v1/registry/sanctions/changes';
-const PAGE = '/registry/sanctions';
 /** Changes that one entry spells out; the rest are in the log that it links to. */
 const SPELLED_MAX = 100;
 
@@ -379,25 +372,19 @@ export function changesFeed(
     title: simulated ? `Simulated: ${TITLE}` : TITLE,
     updated: newest.at,
     self: FEED,
-    page: PAGE,
-    entries: files.map((file) =>
-      entryOf(
-        file,
-        changes.filter((one) => one.to.sha256 === file.sha256 && one.at === file.at),
-      ),
-    ),
-  };
-}
-
-function entryOf(file: FileEvent, changes: readonly ListChange[]) {
-  const { sha256, at, outcome } = file;
-  const day = formatIsoTime(at).slice(0, 10);
-  return {
-    id: `urn:exhibit:sanctions-changes:${at}:${outcome}:${sha256}`,
-    title: titleOf(file),
-    updated: at,
-    link: { type: 'application/json', href: `${CHANGES}?from=${day}&to=${day}` },
-    text: textOf(file, changes),
+    page: PATH,
+    entries: files.map((file) => {
+      const { sha256, at, outcome } = file;
+      const day = formatIsoTime(at).slice(0, 10);
+      const own = changes.filter((one) => one.to.sha256 === sha256 && one.at === at);
+      return {
+        id: `urn:exhibit:sanctions-changes:${at}:${outcome}:${sha256}`,
+        title: titleOf(file),
+        updated: at,
+        link: { type: 'application/json', href: `${MACHINE}?from=${day}&to=${day}` },
+        text: textOf(file, own),
+      };
+    }),
   };
 }
 

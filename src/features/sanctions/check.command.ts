@@ -184,7 +184,7 @@ const COLUMNS = [
   'uid',
   'currency',
   'other lists',
-];
+].map((title) => ({ title }));
 
 const NO_ENTRY = [null, null, null, null, null] as const;
 
@@ -206,8 +206,7 @@ function showChecks(results: readonly Checked[], simulated: boolean, io: Io): vo
       others,
     ]);
   });
-  const columns = COLUMNS.map((title) => ({ title }));
-  print(io, tableLines(columns, rows, io));
+  print(io, tableLines(COLUMNS, rows, io));
   for (const result of results) {
     if (result.reason !== null) io.err(`${result.address}: ${result.reason}`);
     if (result.others.isShort) io.err(`${result.address}: ${shortfallOf(result)}`);
@@ -559,7 +558,7 @@ export function jsonOfCheck(result: Checked, simulated: boolean): object {
     listed,
     reason,
     matches,
-    equivalent_forms: forms.map(jsonOfForm),
+    equivalent_forms: forms,
     list: { ...list, as_of: formatTime(list.as_of) },
     ...others,
     caveat,
@@ -578,11 +577,6 @@ export const UNCHECKED = {
   other_lists_reason: null,
   caveat: null,
 } as const;
-
-function jsonOfForm({ form, address, relation, look, key }: ScreenedForm): object {
-  const listed = look instanceof Read ? look.value.found.has(key) : null;
-  return { form, address, relation, listed };
-}
 
 /** What the checks of one command came to. */
 export type Tally = {

@@ -71,11 +71,8 @@ export function spellingsOf({ address, forms }: ListSubject): string[] {
   return [address, ...forms.map((form) => form.address)];
 }
 
-/** Another form of the subject, with a reading of its own: whether the list holds that form. */
-export type ScreenedForm = EquivalentForm & {
-  readonly look: Reading<ListLookUp, List>;
-  readonly key: string;
-};
+/** Another form of the subject; `listed` is `null` where the list cannot show that it lacks it. */
+export type ScreenedForm = EquivalentForm & { readonly listed: boolean | null };
 
 /** Why a text is no address: not known as one, or likely one whose letter case was lost. */
 type Misform = 'form_not_recognised' | 'solana_letter_case';
@@ -109,11 +106,14 @@ export function directCheck(
   isElsewhere: boolean,
 ): DirectCheck {
   const key = matchKey(subject.address);
-  const forms = subject.forms.map((form) => screenedForm(form, look));
+  const forms = subject.forms.map((form) => {
+    const formKey = matchKey(form.address);
+    const held = decide(look, ({ found }) => found.has(formKey));
+    return { ...form, listed: held instanceof Read ? held.value.found.has(formKey) : null };
+  });
   // EIP-55 writes the same address in another letter case: listed, it is the subject that is.
-  const others = forms.filter((form) => form.key !== key);
-  const listedForms = others
-    .filter(({ look, key }) => look instanceof Read && look.value.found.has(key))
+  const listedForms = forms
+    .filter(({ address, listed }) => listed === true && matchKey(address) !== key)
     .map(({ address }) => address);
   const settled = decide(look, ({ found }) => found.has(key));
   if (!(settled instanceof Read)) {
@@ -130,14 +130,6 @@ export function directCheck(
 /** The entries under which the list holds an address; it holds none under one it lacks. */
 export function entriesOf({ found }: ListLookUp, address: string): readonly ListEntry[] {
   return rowsUnder(found, matchKey(address));
-}
-
-function screenedForm(
-  { form, address, relation }: EquivalentForm,
-  look: Partly<ListLookUp, List>,
-): ScreenedForm {
-  const key = matchKey(address);
-  return { form, address, relation, key, look: decide(look, ({ found }) => found.has(key)) };
 }
 
 /** An old list that acquits nobody may still hold another form of the subject: that is said. */

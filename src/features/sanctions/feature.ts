@@ -19,14 +19,13 @@ import { VERSION } from '../../compose/version.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
 import { atomFeed } from '../../pages/atom.ts';
-import type { ListChanges, Mirror, ReadList, RefreshOutcome } from '../../ports/sanctions.ts';
+import type { ListChanges, ReadList, RefreshOutcome } from '../../ports/sanctions.ts';
 import { READER_VERSION } from '../../sources/ofac/publication.ts';
 import {
   DOWNLOAD_LIMITS,
   fileMirror,
   httpMirror,
   listUserAgent,
-  type Spool,
   spoolIn,
 } from '../../sources/ofac/publisher.ts';
 import { sdnReader } from '../../sources/ofac/read-apart.ts';
@@ -74,10 +73,16 @@ export const sanctions = feature({
   open: ({ config, database, outside, log }: Base, { tables: { services } }: Rested) => {
     const store = publicationStore(database, nowS);
     const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
-    const mirrors = outside.mirrors.map((url) => mirrorOf(new URL(url), spool, agentOf(config)));
+    const { floor, userAgent: named } = config.sanctions;
+    const userAgent = named === null ? listUserAgent(VERSION) : named;
+    const mirrors = outside.mirrors.map((address) => {
+      const url = new URL(address);
+      if (url.protocol === 'file:') return fileMirror({ url, spool, now: nowS, obtained_at: null });
+      return httpMirror({ url, spool, userAgent, now: nowS, limits: DOWNLOAD_LIMITS });
+    });
     const publisher = { mirrors, kept: spool.kept };
     const reader = sdnReader();
-    const gate = publicationGate(config.sanctions.floor);
+    const gate = publicationGate(floor);
     const maxAgeS = maxAgeOf(config);
     const changes = listChangeStore(database, { simulated: config.simulate, now: nowS });
     const snapshot = sanctionsSnapshot({
@@ -105,19 +110,22 @@ export const sanctions = feature({
       return refresh(...rest, { mirrors: [file], kept: spool.kept });
     };
     const rules = { maxAgeS, simulated: config.simulate };
-    const list = {
-      importFile,
-      lookUpIn: (read: ReadList) => listOfFile(read, rules, nowS),
-      readRecords,
-      list: snapshot.list,
-      poll: snapshot.poll,
-      diff: diffPublications,
-      simulated: config.simulate,
-    };
     return {
       ports: { sanctionsList: snapshot.list, sanctionsChanges: changes },
       services: {
-        sanctions: { store, refresh, reader, gate, maxAgeS, ...list },
+        sanctions: {
+          ...rules,
+          store,
+          list: snapshot.list,
+          poll: snapshot.poll,
+          refresh,
+          importFile,
+          reader,
+          gate,
+          lookUpIn: (read: ReadList) => listOfFile(read, rules, nowS),
+          readRecords,
+          diff: diffPublications,
+        },
         otherLists: services.otherLists,
       },
       gauges: listGauges(snapshot),
@@ -192,9 +200,11 @@ function maxAgeOf({ sanctions: { maxAge } }: Config): number | null {
   return maxAge.kind === 'lifted' ? null : Math.floor(maxAge.ms / MS_PER_S);
 }
 
-type Refreshing = { readonly refresh: Refresher; readonly changes: ListChanges };
-
-function refreshing({ refresh, changes }: Refreshing, { sanctions }: Config, log: Logger): Job {
+function refreshing(
+  { refresh, changes }: { readonly refresh: Refresher; readonly changes: ListChanges },
+  { sanctions }: Config,
+  log: Logger,
+): Job {
   const start = () =>
     scheduleRefresh({
       refresh,
@@ -243,13 +253,4 @@ async function logRemovals(outcome: RefreshOutcome, changes: ListChanges, log: L
     log.warn({ address, entity, uid, programs, published, sha256 }, 'sanctions list: removed');
   }
   if (unnamed > 0) log.warn({ unnamed }, 'sanctions list: more were removed, see the change log');
-}
-
-function agentOf({ sanctions: { userAgent } }: Config): string {
-  return userAgent === null ? listUserAgent(VERSION) : userAgent;
-}
-
-function mirrorOf(url: URL, spool: Spool, userAgent: string): Mirror {
-  if (url.protocol === 'file:') return fileMirror({ url, spool, now: nowS, obtained_at: null });
-  return httpMirror({ url, spool, userAgent, now: nowS, limits: DOWNLOAD_LIMITS });
 }

@@ -15,8 +15,7 @@ type Baseline = Pick<LastGood, 'published' | 'distinct_addresses'>;
 /** The list of 2026-09-23, as recorded with this release. */
 export const BASELINE: Baseline = { published: '2026-09-23', distinct_addresses: 1043 };
 
-type Shares = { readonly minAddressShare: number; readonly minPartyShare: number };
-export const SHARES: Shares = { minAddressShare: 0.8, minPartyShare: 0.9 };
+export const SHARES = { minAddressShare: 0.8, minPartyShare: 0.9 };
 
 /** What a refusal speaks of; a file that only its size speaks against can be accepted. */
 export const GATE_CODES = {
@@ -97,7 +96,7 @@ export function relativeGate(
   publication: LastGood,
   last: LastGood | null,
   baseline: Baseline,
-  { minAddressShare, minPartyShare }: Shares,
+  { minAddressShare, minPartyShare }: typeof SHARES,
 ): ListRefusal | null {
   if (last === null) {
     if (publication.published < baseline.published) return null;

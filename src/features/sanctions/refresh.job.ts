@@ -215,24 +215,22 @@ export function delayS(intervalS: number, failures: number, random: number): num
 
 /** Starts refreshing. `stop` ends a download that is under way and waits for it. */
 export function scheduleRefresh(options: ScheduleOptions): BoundedTask {
-  return untilStopped((signal) => rounds(options, signal));
-}
-
-async function rounds(options: ScheduleOptions, signal: AbortSignal): Promise<void> {
-  let failures = 0;
-  while (!signal.aborted) {
-    let afterS = 0;
-    try {
-      const outcome = await options.refresh(null, signal);
-      failures = outcome.retry === 'soon' ? failures + 1 : 0;
-      if (outcome.after_s !== undefined) afterS = Math.min(outcome.after_s, AFTER_S_MAX);
-      if (!signal.aborted) options.onOutcome(outcome);
-    } catch (error) {
-      // A bug in one round is told and does not end the schedule: the next list may be readable.
-      failures += 1;
-      options.onBug(error);
+  return untilStopped(async (signal) => {
+    let failures = 0;
+    while (!signal.aborted) {
+      let afterS = 0;
+      try {
+        const outcome = await options.refresh(null, signal);
+        failures = outcome.retry === 'soon' ? failures + 1 : 0;
+        if (outcome.after_s !== undefined) afterS = Math.min(outcome.after_s, AFTER_S_MAX);
+        if (!signal.aborted) options.onOutcome(outcome);
+      } catch (error) {
+        // A bug in one round is told and does not end the schedule: the next list may be readable.
+        failures += 1;
+        options.onBug(error);
+      }
+      const waitS = Math.max(delayS(options.intervalS, failures, options.random()), afterS);
+      await options.sleep(waitS * MS_PER_S, signal);
     }
-    const waitS = Math.max(delayS(options.intervalS, failures, options.random()), afterS);
-    await options.sleep(waitS * MS_PER_S, signal);
-  }
+  });
 }

@@ -294,8 +294,6 @@ function pickLiteral({ address, currency, entity, uid, note }: ListEntry) {
   return { address, currency, entity, uid, note };
 }
 
-const LITERAL_COLUMNS = ['of no known form', 'currency', 'entity', 'uid', 'note'];
-
 function show(facts: Facts, maxAgeS: number | null, io: Io): void {
   const { publication, superseded, refused, asked, short, literals } = facts;
   for (const { refused_at, source_url, code, reason, kept_as } of refused) {
@@ -309,7 +307,8 @@ function show(facts: Facts, maxAgeS: number | null, io: Io): void {
   }
   if (publication !== null) print(io, factLines(linesOf(publication, asked, maxAgeS)));
   if (literals !== null) {
-    const columns = LITERAL_COLUMNS.map((title) => ({ title }));
+    const titles = ['of no known form', 'currency', 'entity', 'uid', 'note'];
+    const columns = titles.map((title) => ({ title }));
     const rows = literals.map((one) => Object.values(pickLiteral(one)));
     print(io, tableLines(columns, rows, io));
   }
@@ -486,7 +485,7 @@ export const sanctionsExport = defineCommand({
         : await fromFile(source, io, sanctions);
     if ('status' in found) return found.status;
     const { published, addresses } = found.list;
-    if (!io.json) io.out(EXPORTED.join(','));
+    if (!io.json) io.out('address,currency,entity,type,programs,uid,published');
     for (const { address, currency, entity, type, programs, uid } of addresses) {
       if (io.json) {
         printJson(io, { address, currency, entity, type, programs, uid, published });
@@ -499,8 +498,6 @@ export const sanctionsExport = defineCommand({
     return EXIT.done;
   },
 });
-
-const EXPORTED = ['address', 'currency', 'entity', 'type', 'programs', 'uid', 'published'];
 
 function csvCell(cell: string | null): string {
   const text = textOrEmpty(cell);

@@ -211,7 +211,11 @@ export function meet(
     isSigned(state, stop, transfer),
   );
   for (const { why: rule } of leftOut) state.leftOut[rule] += 1;
-  if (edge === null && transfers.length < transfer_count) fileRowCap(state, from.address);
+  if (edge === null && transfers.length < transfer_count) {
+    const size = { address: from.address, limit: String(state.limits.rowsMax) };
+    state.unread.add(from.address);
+    addCause(state.causes, why('row_cap', size));
+  }
   if (edge === null && leftOut.length === 0) return;
   const known = met.get(address);
   const entry: Met = known === undefined ? { ways: [], leftOut: [] } : known;
@@ -231,11 +235,6 @@ export function isSigned(
 ): boolean | null {
   const signing = state.signing.get(stop);
   return signing === undefined ? isSignedBy(stop, transfer) : signing(transfer);
-}
-
-function fileRowCap(state: WalkState, address: string): void {
-  state.unread.add(address);
-  addCause(state.causes, why('row_cap', { address, limit: String(state.limits.rowsMax) }));
 }
 
 /** Tests all whom a hop met against the list: the best way to a listed one, or `null`. */

@@ -28,7 +28,6 @@ import {
   type CounterpartyRingPort,
   type CoveredNeighbourhood,
   type HistoryProvenance,
-  type HistoryTransfer,
   type isSignedBy,
   type MetRing,
   signerOf,
@@ -144,12 +143,12 @@ export async function proximity(
   limits: ListWalkLimits,
   asked: WalkRequest,
 ): Promise<Partly<Walk, WalkPort>> {
-  for (let tries = 1; tries < WALKS_MAX; tries += 1) {
-    const { walk, lists } = await walkOnce(ports, subject, limits, asked);
-    if (lists <= 1) return walk;
+  for (let tries = 1; ; tries += 1) {
+    const listsMet = new Set<string>();
+    const walk = await walkFrom(ports, subject, limits, { ...asked, listsMet });
+    if (listsMet.size <= 1) return walk;
+    if (tries === WALKS_MAX) return weaken(walk, LIST_MOVED);
   }
-  const { walk, lists } = await walkOnce(ports, subject, limits, asked);
-  return lists <= 1 ? walk : weaken(walk, LIST_MOVED);
 }
 
 const LIST_MOVED = why('store_unreadable', {
@@ -159,19 +158,6 @@ const LIST_MOVED = why('store_unreadable', {
 
 /** A walk under which the list was replaced is made again, so often at most. */
 const WALKS_MAX = 3;
-
-type WalkedOnce = { readonly walk: Partly<Walk, WalkPort>; readonly lists: number };
-
-async function walkOnce(
-  ports: WalkPorts,
-  subject: ParsedAddress,
-  limits: ListWalkLimits,
-  asked: WalkRequest,
-): Promise<WalkedOnce> {
-  const listsMet = new Set<string>();
-  const walk = await walkFrom(ports, subject, limits, { ...asked, listsMet });
-  return { walk, lists: listsMet.size };
-}
 
 async function walkFrom(
   ports: WalkPorts,
@@ -290,15 +276,13 @@ async function walkHops(
   return { found: second.found, hopsExamined: isWhole ? hopsWhole : 0, stoppedEarly: false };
 }
 
-type SecondHop = { readonly found: Hit | null; readonly isWhole: boolean };
-
 /** The second hop: from the list's side where the ring is whole, else address by address. */
 async function secondHop(
   state: WalkState,
   ports: WalkPorts,
   kind: AddressKind,
   reached: readonly Reached[],
-): Promise<SecondHop> {
+): Promise<{ readonly found: Hit | null; readonly isWhole: boolean }> {
   const ring = await askRing(state, ports, kind, reached);
   state.ring = map(ring, nothing);
   const isRung = ring instanceof Read;
@@ -321,17 +305,15 @@ async function concludeWalk(
   state: WalkState,
   ports: WalkPorts,
   kind: AddressKind,
-  ended: Ended,
+  { found, hopsExamined, stoppedEarly }: Ended,
 ): Promise<Partly<Walk, WalkPort>> {
   const hubs = [...state.hubs]
     .sort((a, b) => b.degree - a.degree || compareText(a.address, b.address))
     .slice(0, CONTACTS_LISTED_MAX);
-  const contacts = [...state.hubContacts].sort(compareHubContacts).slice(0, CONTACTS_LISTED_MAX);
-  const shown = [...hubs, ...contacts];
+  const hubContacts = [...state.hubContacts].sort(compareHubContacts).slice(0, CONTACTS_LISTED_MAX);
+  const shown = [...hubs, ...hubContacts].map(({ address }) => address);
   const labels =
-    ports.labels === null || shown.length === 0
-      ? null
-      : await ports.labels.lookUp(shown.map(({ address }) => address));
+    ports.labels === null || shown.length === 0 ? null : await ports.labels.lookUp(shown);
   const list = some(state.lists);
   const history = some(state.reads);
   const walkedOn: Partly<unknown, WalkPort> = both({ list, history });
@@ -342,32 +324,15 @@ async function concludeWalk(
   const whole: Partly<unknown, WalkPort> = ring instanceof Read ? both({ named, ring }) : named;
   const made = basis(whole).sources.some(({ simulated }) => simulated);
   if (made && !state.causes.has('simulated')) addCause(state.causes, why('simulated'));
-  const walk = walkOf(state, kind, ended, { hubs, contacts, labels });
-  const reading: Partly<Walk, WalkPort> = map(whole, () => walk);
-  const [cause] = walk.causes;
-  return cause === undefined ? reading : weaken(reading, cause.why);
-}
-
-type Labels = Reading<LabelLookUp, 'exchange_labels'>;
-
-type Named = {
-  readonly hubs: readonly Hub[];
-  readonly contacts: readonly HubContact[];
-  readonly labels: Labels | null;
-};
-
-function walkOf(
-  state: WalkState,
-  kind: AddressKind,
-  { found, hopsExamined, stoppedEarly }: Ended,
-  { hubs, contacts: hubContacts, labels }: Named,
-): Walk {
-  const whole = state.unread.size === 0;
-  const examined = whole ? state.chains : state.chains.filter((chain) => !unsure(state, chain));
-  const ofKind = CHAIN_NAMES.filter((chain) => CHAINS[chain].kind === kind);
   const contacts = [...state.contacts].sort(compareContacts);
+  const ofKind = CHAIN_NAMES.filter((chain) => CHAINS[chain].kind === kind);
+  // Only a gap says of which chain something may have gone unread.
+  const onlyGaps = [...state.causes.keys()].every((code) => code === 'partial_history');
+  const examined = state.chains.filter((chain) => {
+    return state.unread.size === 0 || (onlyGaps && !state.gapped.has(chain));
+  });
   const met = state.reached.size - 1;
-  return {
+  const walk: Walk = {
     found,
     hops_examined: hopsExamined,
     nodes_examined: state.ring instanceof Read ? met : Math.min(met, state.limits.nodesMax),
@@ -391,13 +356,12 @@ function walkOf(
     provenance: state.live ? 'onchain' : 'warehouse',
     causes: [...state.causes.values()],
   };
+  const reading: Partly<Walk, WalkPort> = map(whole, () => walk);
+  const [cause] = walk.causes;
+  return cause === undefined ? reading : weaken(reading, cause.why);
 }
 
-/** Whether something of a chain may have gone unread: only a gap says of which chain it is. */
-function unsure(state: WalkState, chain: ChainName): boolean {
-  const onlyGaps = [...state.causes.keys()].every((code) => code === 'partial_history');
-  return !onlyGaps || state.gapped.has(chain);
-}
+type Labels = Reading<LabelLookUp, 'exchange_labels'>;
 
 function labelOf(labels: Labels | null, address: string): string | null {
   if (!(labels instanceof Read)) return null;
@@ -411,19 +375,13 @@ function labelOf(labels: Labels | null, address: string): string | null {
 
 type RingReading = Partly<MetRing, CounterpartyRingPort>;
 
-type ListWalkPorts = {
-  readonly list: SanctionsList;
-  readonly history: TransferHistory;
-  readonly ring: CounterpartyRing;
-};
-
 /**
  * Meets those reached with the ring of the list in force. It is whole for the walk only if the list
  * was read to its end, and no chain of their kind has begun to be read since the walk began.
  */
 export async function askRing(
   state: WalkState,
-  { list, history, ring }: ListWalkPorts,
+  { list, history, ring }: Omit<WalkPorts, 'labels'>,
   kind: AddressKind,
   reached: readonly Reached[],
 ): Promise<RingReading> {
@@ -558,7 +516,7 @@ function sideOf({ address, way }: Reached): readonly string[] {
   return way === null ? [address] : stopsOf(way);
 }
 
-type EdgeTo = { readonly listed_address: string; readonly transfer: HistoryTransfer };
+type EdgeTo = Omit<HubContact, keyof Hub>;
 
 /** The transfers that stand for edges between one reached and listed addresses. */
 function edgesOf(

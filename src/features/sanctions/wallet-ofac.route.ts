@@ -7,7 +7,7 @@ import { FORM_RELATIONS } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoDate, formatIsoTime, parseIsoDate } from '../../chain/time.ts';
-import { badInput, type Refusal } from '../../contract/refusals.ts';
+import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler, type RequestContext } from '../../contract/route.ts';
 import {
   addressText,
@@ -21,18 +21,15 @@ import {
   prose,
   rowFact,
   rowFacts,
-  unixSeconds,
   words,
 } from '../../contract/wire.ts';
 import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { both, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { DATED_BY } from '../../evidence/source.ts';
 import {
   type CounterpartyRing,
   type CounterpartyRingPort,
   HISTORY_PROVENANCES,
-  type HistoryTransfer,
   isSignedBy,
   signerOf,
   type TransferHistory,
@@ -43,30 +40,28 @@ import {
   listFacts,
   type SanctionsList,
 } from '../../ports/sanctions.ts';
-import { type ExchangeLabels, entryLogged, type OtherLists } from '../../ports/tables.ts';
+import {
+  type ExchangeLabels,
+  entryLogged,
+  type OtherLists,
+  otherList,
+} from '../../ports/tables.ts';
 import { causesText } from '../history/address-history.ts';
 import { LEFT_OUT_RULES } from '../history/edge-rule.ts';
 import {
   askOtherLists,
+  type DirectCheck,
   directCheck,
   entriesOf,
   type ListSubject,
   listSubject,
   otherListsNaming,
   otherListsShown,
-  type ScreenedForm,
   spellingsOf,
   standsOnOthers,
 } from './direct-check.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
-import {
-  endOf,
-  type Hit,
-  type Hop,
-  type LeftOutContact,
-  type ListWalkLimits,
-  stopsOf,
-} from './walk-hop.ts';
+import { endOf, type Hop, type LeftOutContact, type ListWalkLimits, stopsOf } from './walk-hop.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const OTHER = { restsOn: ['other_lists'] } as const;
@@ -102,16 +97,9 @@ const otherMatch = z.strictObject({
 
 // A list of another authority as it was imported. `listed` is true while an entry has not ended.
 // Where rows of its file were refused what would be a miss is null, and `reason` says so.
-const otherList = z.strictObject({
+const otherListShown = z.strictObject({
   list: words(),
-  as_of: unixSeconds,
-  dated_by: oneOf(DATED_BY),
-  imported_at: unixSeconds,
-  rows: z.int().positive(),
-  rows_lost: rowFact(z.int().nonnegative()),
-  sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
-  source_url: words().nullable(),
-  simulated: rowFact(z.boolean()),
+  ...rowFacts(otherList).omit({ name: true }).shape,
   checked: checkedFlag(OTHER),
   listed: negative(z.boolean().nullable(), OTHER),
   matches: negative(z.array(otherMatch).nullable(), OTHER),
@@ -219,7 +207,7 @@ export const walletOfac = evidenceRoute({
       negative(z.array(equivalentForm), LIST),
       'the other forms of an address follow from the address alone',
     ),
-    other_lists: z.array(otherList).min(1).nullable(),
+    other_lists: z.array(otherListShown).min(1).nullable(),
     other_lists_reason: prose().nullable(),
     proximity_checked: checkedFlag(WALK),
     proximity: proximityShape,
@@ -358,7 +346,6 @@ function say(code: OfacCaveat, filling?: { readonly [hole: string]: string }): s
 // It refuses to answer a miss from a list that is unread or past its age, and to say anything of
 // proximity that the walk did not read to its end.
 
-type HubContactView = Walk['hub_contacts'][number];
 type Data = z.input<typeof walletOfac.data>;
 type Proximity = Data['proximity'];
 
@@ -381,8 +368,12 @@ export function walletOfacHandler(
 ): Handler<typeof walletOfac> {
   return async ({ params, query }, asked) => {
     const on = query.on === undefined ? null : query.on;
-    const badDay = on === null ? null : refusedDay(on, asked.now());
-    if (badDay !== null) return badDay;
+    if (on !== null && parseIsoDate(on) === null) {
+      return badInput(['on: not a calendar day written YYYY-MM-DD']);
+    }
+    if (on !== null && on > formatIsoDate(asked.now())) {
+      return badInput(['on: a day that is not in the future']);
+    }
     const subject = listSubject(params.address);
     if (subject === null) return badInput([why('form_not_recognised').reason]);
 
@@ -403,12 +394,13 @@ export function walletOfacHandler(
     const { look, forms, listedForms } = check;
     const walk = await walkFrom(subject, on, ports, limits, asked);
     const { list } = look.value;
+    const { age_notes: _, ...listShown } = list;
     const data: Data = {
       address,
       sanctioned: claim(look, (found) => entriesOf(found, address).length > 0),
       matches: claim(look, (found) => entriesOf(found, address).map(matchOf)),
-      list: listOf(list),
-      equivalent_forms: claim(look, () => forms.map(formOf)),
+      list: listShown,
+      equivalent_forms: claim(look, () => [...forms]),
       ...otherListsShown(others, subject, asked.now()),
       proximity_checked: claimWhole(settledWalk(walk)),
       proximity: proximityOf(address, walk),
@@ -418,18 +410,14 @@ export function walletOfacHandler(
   };
 }
 
-type Silence = Extract<ReturnType<typeof directCheck>, { outcome: 'silent' }>;
-
 /** A list that cannot answer does not hide that another one names the address. */
-function silenceBeside({ silent, why: because }: Silence, named: readonly string[] | null) {
+function silenceBeside(
+  { silent, why: because }: Extract<DirectCheck, { outcome: 'silent' }>,
+  named: readonly string[] | null,
+) {
   if (named === null || named.length === 0) return { silent, why: because };
   const { reason } = why('other_list_names', { lists: named.join(', ') });
   return { silent, why: { code: because.code, reason: `${because.reason} ${reason}` } };
-}
-
-function refusedDay(on: string, now: number): Refusal | null {
-  if (parseIsoDate(on) === null) return badInput(['on: not a calendar day written YYYY-MM-DD']);
-  return on > formatIsoDate(now) ? badInput(['on: a day that is not in the future']) : null;
 }
 
 async function walkFrom(
@@ -448,27 +436,8 @@ async function walkFrom(
   return proximity({ list, history, ring: ports.counterpartyRing, labels }, parsed, limits, asked);
 }
 
-function matchOf(entry: ListEntry) {
-  const { entity, type, currency, uid, remarks, note, programs, address } = entry;
-  return {
-    entity,
-    type,
-    programs: programs === null ? null : [...programs],
-    currency,
-    listed_address: address,
-    uid,
-    remarks,
-    note,
-  };
-}
-
-function listOf({ age_notes: _, ...list }: ListFacts): Data['list'] {
-  return list;
-}
-
-function formOf({ form, address, relation, look, key }: ScreenedForm) {
-  const listed = look instanceof Read ? look.value.found.has(key) : null;
-  return { form, address, relation, listed };
+function matchOf({ address: listed_address, listed_on: _, programs, ...entry }: ListEntry) {
+  return { ...entry, listed_address, programs: programs === null ? null : [...programs] };
 }
 
 function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
@@ -477,7 +446,6 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
   const found = sight === null ? null : sight[0].found;
   // A walk that settles nothing is still what was looked at: its sources are the answer's too.
   const rest: Partly<Walk, WalkPort> = settled instanceof Read ? settled : walk;
-  const way = pathOf(subject, found);
   return {
     checked: claimWhole(settled),
     reason: settled instanceof Read ? null : reasonOf(walk),
@@ -487,12 +455,12 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
       () => (found === null ? null : true),
     ),
     // Field by field: to spread one object into another costs more than all of the others together.
-    hops: way.hops,
-    path: way.path,
-    hops_detail: way.hops_detail,
-    entity: way.entity,
-    program: way.program,
-    listed_address: way.listed_address,
+    hops: found === null ? null : found.way.length,
+    path: found === null ? null : stopsOf(found.way),
+    hops_detail: found === null ? null : found.way.map((hop) => hopOf(subject, hop)),
+    entity: found === null ? null : found.entry.entity,
+    program: found?.entry.programs?.join(', ') || null,
+    listed_address: found === null ? null : endOf(found.way),
     hops_examined: claimOrNull(rest, (one) => one.hops_examined),
     nodes_examined: claimOrNull(rest, (one) => one.nodes_examined),
     nodes_unread: nodesUnread(walk),
@@ -519,7 +487,10 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
       (one) => one.contacts.map(contactOf),
       () => rowsSeen(map(walk, (one) => one.contacts.map(contactOf))),
     ),
-    chains_examined: settled instanceof Read ? listOrNull(settled.value.chains_examined) : null,
+    chains_examined:
+      settled instanceof Read && settled.value.chains_examined.length > 0
+        ? [...settled.value.chains_examined]
+        : null,
     chains_not_examined: claimOrNull(rest, (one) => [...one.chains_not_examined]),
     nft_not_examined: claimOrNull(rest, (one) => [...one.nft_not_examined]),
     provenance: settled instanceof Read ? settled.value.provenance : null,
@@ -573,47 +544,18 @@ function nodesUnread(walk: Partly<Walk, WalkPort>): number | null {
 
 const SUBJECT_ONLY = 1;
 
-type Path = Pick<
-  Proximity,
-  'hops' | 'path' | 'hops_detail' | 'entity' | 'program' | 'listed_address'
->;
-
-const NO_PATH: Path = {
-  hops: null,
-  path: null,
-  hops_detail: null,
-  entity: null,
-  program: null,
-  listed_address: null,
-};
-
-function pathOf(subject: string, found: Hit | null): Path {
-  if (found === null) return NO_PATH;
-  const { way, entry } = found;
-  return {
-    hops: way.length,
-    path: stopsOf(way),
-    hops_detail: way.map((hop) => hopOf(subject, hop)),
-    entity: entry.entity,
-    program:
-      entry.programs === null || entry.programs.length === 0 ? null : entry.programs.join(', '),
-    listed_address: endOf(way),
-  };
-}
-
 function hopOf(subject: string, { near, transfer }: Hop) {
-  const { from, to, chain, tx, token, usd, success } = transfer;
-  const native = token === null ? CHAINS[chain].native : null;
-  const { token_id } = transfer;
+  const { kind, from, to, chain, tx, token, usd, success, raw_amount, token_id } = transfer;
+  const { symbol, decimals } = token === null ? CHAINS[chain].native : transfer;
   return {
     from,
     to,
     chain,
     tx,
     token,
-    symbol: native === null ? transfer.symbol : native.symbol,
-    amount: amountOf(transfer, native === null ? transfer.decimals : native.decimals),
-    raw_amount: token_id === undefined ? transfer.raw_amount.toString() : null,
+    symbol,
+    amount: decimals === null || kind === 'nft' ? null : formatUnits(raw_amount, decimals),
+    raw_amount: token_id === undefined ? raw_amount.toString() : null,
     token_id: token_id === undefined ? null : token_id.toString(),
     usd,
     at: formatIsoTime(transfer.at),
@@ -624,19 +566,11 @@ function hopOf(subject: string, { near, transfer }: Hop) {
   };
 }
 
-function amountOf({ kind, raw_amount }: HistoryTransfer, decimals: number | null): string | null {
-  return decimals === null || kind === 'nft' ? null : formatUnits(raw_amount, decimals);
-}
-
 function contactOf({ transfer, why: rule, listed_address }: LeftOutContact) {
   const { chain, tx, token } = transfer;
   return { chain, tx, token, why: rule, listed_address };
 }
 
-function hubContactOf({ address, degree, label, listed_address, transfer }: HubContactView) {
-  return { address, degree, label, listed_address, tx: transfer.tx };
-}
-
-function listOrNull<T>(list: readonly T[]): T[] | null {
-  return list.length === 0 ? null : [...list];
+function hubContactOf({ transfer, ...contact }: Walk['hub_contacts'][number]) {
+  return { ...contact, tx: transfer.tx };
 }

@@ -7,10 +7,7 @@ import { map, Part, type Partly, Read, rowsSeen, unread } from '../../evidence/r
 import type { ReasonCode, Why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, portInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
-  type CoverageGap,
-  type CoverageRange,
   type CoveredNeighbourhood,
-  type HistoryProvenance,
   type HistoryTransfer,
   type TransferHistory,
   type TransferHistoryPort,
@@ -19,16 +16,12 @@ import {
 import { compareText } from './edge-rule.ts';
 
 /** What is known of one address. */
-export type AddressHistory = {
-  readonly address: string;
+export type AddressHistory = Pick<
+  CoveredNeighbourhood,
+  'address' | 'degree' | 'coverage' | 'gaps' | 'provenance'
+> & {
   /** Newest first; one to itself is not among them. */
   readonly transfers: readonly HistoryTransfer[];
-  /** How many counterparties it has; in a part, the least that it can be. */
-  readonly degree: number;
-  readonly coverage: readonly CoverageRange[];
-  /** What is missing of the chains asked; none in a whole history. */
-  readonly gaps: readonly CoverageGap[];
-  readonly provenance: HistoryProvenance;
 };
 
 /** What is asked. The signal ends the reading's time. */
@@ -150,15 +143,12 @@ export function causesText(causes: readonly Cause[]): string {
     .join(' ');
 }
 
-type Readings = Awaited<ReturnType<TransferHistory['neighbourhoods']>>;
-type OneReading = NonNullable<ReturnType<Readings['get']>>;
-
 /**
  * A history for one answer whose limits do not change: each address is read once. A second reading
  * could differ, and costs.
  */
 export function readOnce(history: TransferHistory): TransferHistory {
-  const known = new Map<string, OneReading>();
+  const known = new Map<string, Partly<CoveredNeighbourhood, TransferHistoryPort>>();
   let chains: ReturnType<TransferHistory['chainsRead']> | null = null;
   return {
     worths: history.worths,
@@ -178,13 +168,11 @@ export function readOnce(history: TransferHistory): TransferHistory {
   };
 }
 
-type History = Partly<AddressHistory, TransferHistoryPort>;
-
 /**
  * A history that says what came first: one that is cut could have anything before what it shows,
  * so it is unread here. Made-up history is shown as the made-up whole that it is.
  */
-export function sinceFirst(history: History): History {
+export function sinceFirst(history: Answer): Answer {
   if (!(history instanceof Part) || history.why.code === 'simulated') return history;
   return unread('transfer_history', history.why);
 }
@@ -212,6 +200,6 @@ export function firstFundingTransfer({
 }
 
 /** The reading of that transfer. */
-export function fundingOf(history: History): Partly<HistoryTransfer | null, TransferHistoryPort> {
+export function fundingOf(history: Answer): Partly<HistoryTransfer | null, TransferHistoryPort> {
   return map(sinceFirst(history), firstFundingTransfer);
 }

@@ -14,12 +14,6 @@ export type LeftOutRule = (typeof LEFT_OUT_RULES)[number];
 /** A transfer that is no edge, with the rule. */
 export type LeftOut = { readonly transfer: HistoryTransfer; readonly why: LeftOutRule };
 
-/** The transfers between two addresses, sifted: the one that stands for the edge, if any. */
-type Sifted = {
-  readonly edge: HistoryTransfer | null;
-  readonly leftOut: readonly LeftOut[];
-};
-
 /**
  * Sifts the transfers between an address and its counterparty. `side` is the path from the subject
  * to that address, both included: what one of them signed is never unwanted. `isSigned` is who says
@@ -29,7 +23,7 @@ export function sift(
   side: readonly string[],
   transfers: readonly HistoryTransfer[],
   isSigned: typeof isSignedBy = isSignedBy,
-): Sifted {
+): { readonly edge: HistoryTransfer | null; readonly leftOut: readonly LeftOut[] } {
   const leftOut: LeftOut[] = [];
   let edge: HistoryTransfer | null = null;
   for (const transfer of transfers) {

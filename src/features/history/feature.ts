@@ -6,21 +6,16 @@ import { MS_PER_S } from '../../chain/time.ts';
 import { nowS } from '../../compose/clock.ts';
 import { type Base, feature, routeOrigin } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
-import type { Config } from '../../config.ts';
 import { present } from '../../evidence/measure.ts';
 import { map } from '../../evidence/reading.ts';
-import type { Prices, RawHistory } from '../../ports/history.ts';
+import type { RawHistory } from '../../ports/history.ts';
 import {
   blockscoutChain,
   type ExplorerChain,
   etherscanChain,
 } from '../../sources/explorer/envelope.ts';
 import { explorerHistory, liveHistory } from '../../sources/explorer/history.ts';
-import {
-  type GuardLimits,
-  type ProviderGuard,
-  providerGuard,
-} from '../../sources/http/provider.ts';
+import { type ProviderGuard, providerGuard } from '../../sources/http/provider.ts';
 import { defillamaPrices } from '../../sources/prices/defillama.ts';
 import { marketHistory, valuedHistory, worthsBy } from '../../sources/prices/priced-history.ts';
 import { solanaHistory } from '../../sources/solana/history.ts';
@@ -64,20 +59,30 @@ export const history = feature({
       evm === null && solana === null ? null : liveHistory({ evm, solana });
     const prices = tablePrices({
       table: warehousePrices(warehouse, nowS, config.simulate),
-      source: pricesOf(config, outside),
+      source:
+        outside.prices === null
+          ? null
+          : defillamaPrices({
+              ...limits,
+              url: new URL(outside.prices),
+              guard: guardOf(outside, 'prices'),
+              callsMax: PRICE_CALLS_MAX,
+            }),
       now: nowS,
       onUnkept: (reason: string) => log.warn({ reason }, 'prices: not kept'),
     });
     const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
-    const joined = {
-      ...tip,
-      held,
-      store,
-      origin: routeOrigin(config),
-      onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
-    };
-    const told = live === null ? null : marketHistory(live, prices);
-    const known = told === null ? held : cascadedHistory({ ...joined, live: told });
+    const known =
+      live === null
+        ? held
+        : cascadedHistory({
+            ...tip,
+            held,
+            store,
+            live: marketHistory(live, prices),
+            origin: routeOrigin(config),
+            onUnkept: (reason) => log.warn({ reason }, 'live read: not kept'),
+          });
     const raw = valuedHistory(known, prices);
     return {
       ports: {
@@ -143,11 +148,8 @@ export const history = feature({
 });
 
 function guardOf({ callsPerS }: Outside, provider: keyof typeof PLAN_CALLS_PER_S): ProviderGuard {
-  const limits: GuardLimits = {
-    ...GUARD,
-    callsPerS: callsPerS === null ? PLAN_CALLS_PER_S[provider] : callsPerS,
-  };
-  return providerGuard(limits, () => performance.now());
+  const allowed = callsPerS === null ? PLAN_CALLS_PER_S[provider] : callsPerS;
+  return providerGuard({ ...GUARD, callsPerS: allowed }, () => performance.now());
 }
 
 function explorersOf(outside: Outside): ExplorerChain[] {
@@ -162,16 +164,4 @@ function explorersOf(outside: Outside): ExplorerChain[] {
     return etherscanChain(chain, { url: new URL(explorer.url), guard: etherscan }, explorer.key);
   });
   return present(chains);
-}
-
-function pricesOf(config: Config, outside: Outside): Prices | null {
-  if (outside.prices === null) return null;
-  return defillamaPrices({
-    url: new URL(outside.prices),
-    guard: guardOf(outside, 'prices'),
-    now: nowS,
-    timeMs: config.liveBudgetMs,
-    callsMax: PRICE_CALLS_MAX,
-    simulated: config.simulate,
-  });
 }

@@ -15,11 +15,10 @@ import {
 } from '../../compose/feature.ts';
 import { followerProcess } from '../../compose/follower-process.ts';
 import type { Logger } from '../../compose/logger.ts';
-import type { Outside } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import type { Partly } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { RingFilling, RingKeeping, TransferHistory } from '../../ports/history.ts';
+import type { RingFilling, TransferHistory } from '../../ports/history.ts';
 import type { Followable, Leases, TransferStore } from '../../ports/indexing.ts';
 import type { ListedAddresses, SanctionsListPort } from '../../ports/sanctions.ts';
 import type { ExplorerChain } from '../../sources/explorer/envelope.ts';
@@ -30,7 +29,6 @@ import { leaseTable } from '../../stores/control/leases.ts';
 import { ringGaps, ringLack } from '../../stores/history/covered.ts';
 import { keptLists } from '../../stores/history/kept-lists.ts';
 import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
-import type { Warehouse } from '../../stores/warehouse/engine/executor.ts';
 import { ringCalls, ringKeeping, type WarehouseRing } from '../../stores/warehouse/ring/ring.ts';
 import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
 import { importList } from '../../stores/warehouse/transfers/imports.ts';
@@ -69,7 +67,10 @@ export const indexing = feature({
     const lags = followLags(nowS);
     const { simulate: simulated, proxyUrl } = config;
     const proxy = proxyUrl === null ? null : proxyUrl.reveal();
-    const nodes = nodesOf(outside);
+    const nodes = EVM_CHAINS.flatMap((chain) => {
+      const url = outside.rpc[chain];
+      return url === null ? [] : [[chain, url] as const];
+    });
     const child = followerProcess({
       warehouse,
       simulated,
@@ -135,14 +136,6 @@ export const indexing = feature({
   ],
 });
 
-/** The nodes that are set, by their chain. */
-function nodesOf({ rpc }: Outside) {
-  return EVM_CHAINS.flatMap((chain) => {
-    const url = rpc[chain];
-    return url === null ? [] : [[chain, url] as const];
-  });
-}
-
 const elapsedMs = () => performance.now();
 
 function followingJob(following: readonly Followable[], lags: FollowLags, log: Logger): Job {
@@ -176,27 +169,17 @@ function lagGauges(following: readonly Followable[], lags: FollowLags): GaugeRea
 }
 
 /** What a ring is kept from. */
-type RingParts = {
-  readonly config: Config;
-  readonly warehouse: Warehouse;
+type RingParts = Pick<Base, 'config' | 'warehouse' | 'log'> & {
   readonly store: TransferStore;
   readonly ring: WarehouseRing;
   readonly explorers: readonly ExplorerChain[];
   readonly leases: Leases;
-  readonly log: Logger;
   readonly listed: () => Promise<Partly<ListedAddresses, SanctionsListPort>>;
   readonly chainsRead: TransferHistory['chainsRead'];
 };
 
-type KeptRing = {
-  readonly keeping: RingKeeping;
-  readonly filling: RingFilling;
-  readonly facts: RingHealth;
-  readonly jobs: readonly Job[];
-};
-
 /** Opens what keeps the ring; its jobs begin with the service. */
-export function openRing(parts: RingParts): KeptRing {
+export function openRing(parts: RingParts) {
   const { config, warehouse, store, ring, explorers, leases, listed, chainsRead, log } = parts;
   const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
   const lists = explorerLists({ chains: explorers, now: nowS });
@@ -230,12 +213,12 @@ export function openRing(parts: RingParts): KeptRing {
     return keepFilling(filling, again);
   };
   const keep: Job = { name: 'ring', role: 'serve', start: keeper.start };
-  return {
-    keeping,
-    filling,
-    facts: { report: keeper.report, filling: () => (fills ? filling.state() : null) },
-    jobs: off === null ? [keep, { name: 'ring read ahead', start: fill }] : [keep],
+  const facts: RingHealth = {
+    report: keeper.report,
+    filling: () => (fills ? filling.state() : null),
   };
+  const jobs = off === null ? [keep, { name: 'ring read ahead', start: fill }] : [keep];
+  return { keeping, filling, facts, jobs };
 }
 
 /** Why nobody reads ahead; `null` where this deployment does. */

@@ -272,8 +272,10 @@ export class FollowSteps {
     const { node, now } = this.#world;
     const cursor = this.#cursor;
     const heads = this.#heads;
-    const last_block = cursor === null ? this.#lastNumber() : lastOf(cursor);
-    const last_time = this.#last === null ? null : this.#last.time;
+    const last = this.#last;
+    const last_time = last === null ? null : last.time;
+    const lastNumber = last === null ? null : last.number;
+    const last_block = cursor === null ? lastNumber : lastOf(cursor);
     return {
       chain: node.chain,
       source: node.source,
@@ -289,10 +291,6 @@ export class FollowSteps {
       left_out: { ...this.#leftOut },
       fault,
     };
-  }
-
-  #lastNumber(): number | null {
-    return this.#last === null ? null : this.#last.number;
   }
 }
 

@@ -1,6 +1,7 @@
 // What an operator types to see what the ring around the sanctions list holds and lacks.
 // A ring that could not be read is unread; that is never an empty one.
 
+import { MS_PER_S } from '../../chain/time.ts';
 import { defineCommand, EXIT, type ExitStatus, fail, type Io } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
 import type { Reading } from '../../evidence/reading.ts';
@@ -18,7 +19,6 @@ type RingServices = {
 
 const GAPS_SHOWN = 20;
 const MIB = 1_024 * 1_024;
-const MS_PER_S = 1_000;
 /** How many listed addresses lie between two lines of progress. */
 const PROGRESS_EACH = 1_024;
 

@@ -351,12 +351,10 @@ function printImports(imports: readonly ListedImport[], io: Io): void {
     { title: 'begun' },
     { title: 'files' },
   ];
-  const rows = imports
-    .slice(0, IMPORTS_SHOWN)
-    .map((one) => [
-      ...[one.import_id, one.chain, one.state, one.transfers, one.rows_refused],
-      ...[timeText(one.began_at), one.source],
-    ]);
+  const rows = imports.slice(0, IMPORTS_SHOWN).map((one) => {
+    const { import_id, chain, state, transfers, rows_refused, began_at, source } = one;
+    return [import_id, chain, state, transfers, rows_refused, timeText(began_at), source];
+  });
   print(io, ['', ...tableLines(columns, rows, io)]);
   const more = imports.length - IMPORTS_SHOWN;
   if (more > 0) print(io, [`and ${more} more; --json tells all of them`]);
@@ -381,10 +379,9 @@ function printHeld(chains: readonly HeldChain[], io: Io): void {
   });
   print(io, tableLines(columns, rows, io));
   const ranges = chains.flatMap(({ chain, coverage }) =>
-    coverage.map((one) => [
-      ...[chain, one.kind, one.origin],
-      ...[one.from_block, one.to_block, timeText(one.to_time)],
-    ]),
+    coverage.map(({ kind, origin, from_block, to_block, to_time }) => {
+      return [chain, kind, origin, from_block, to_block, timeText(to_time)];
+    }),
   );
   if (ranges.length === 0) {
     print(io, ['', 'No block is held in full.']);

@@ -5,7 +5,7 @@
 import { isSystemAddress, matchKey } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
-import { decide, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
+import { decide, map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
   type Counterparty,

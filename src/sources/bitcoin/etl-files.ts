@@ -20,6 +20,7 @@ import {
 import { inputFile, inputPaths } from '../files/input-file.ts';
 import { ImportFault } from '../files/text-lines.ts';
 import { jsonIn, outsideRow } from '../http/fetch.ts';
+import { attempt } from '../http/provider.ts';
 import { signatureScope } from './node.ts';
 
 /** The longest line: a transaction of a full block, in characters. */
@@ -65,20 +66,21 @@ export const etlFiles: BitcoinFiles = (paths) => {
             tally(refused, 'not_in_block_order');
             continue;
           }
-          if (open === null) open = newBlock(row.row, row.block_hash);
+          if (open === null) {
+            const { at } = row.row;
+            open = { block, at, hash: row.block_hash, transactions: new Map(), isBroken: false };
+          }
           if (open.transactions.has(row.row.tx)) tally(refused, 'twice');
           else open.transactions.set(row.row.tx, row.row);
-          if (open.transactions.size > TRANSACTIONS_MAX) throw tooMany();
+          if (open.transactions.size > TRANSACTIONS_MAX) {
+            throw new BlocksFault(`a block has more than ${TRANSACTIONS_MAX} transactions`);
+          }
         }
       }
       if (open !== null) yield wholeOf(open, files.counts);
     },
   };
 };
-
-function tooMany(): BlocksFault {
-  return new BlocksFault(`a block has more than ${TRANSACTIONS_MAX} transactions`);
-}
 
 type Gathered = {
   readonly block: number;
@@ -87,10 +89,6 @@ type Gathered = {
   readonly transactions: Map<string, BitcoinTransaction>;
   isBroken: boolean;
 };
-
-function newBlock({ block, at }: BitcoinTransaction, hash: string): Gathered {
-  return { block, at, hash, transactions: new Map(), isBroken: false };
-}
 
 function wholeOf(
   { block, at, hash, transactions, isBroken }: Gathered,
@@ -105,7 +103,9 @@ function wholeOf(
 async function sortFiles(paths: readonly string[], signal: AbortSignal): Promise<Files> {
   const counts = new Map<number, EtlBlock>();
   const found: { readonly path: string; readonly from: number }[] = [];
-  for (const path of await pathsOf(paths)) {
+  const all = await attempt(ImportFault, () => inputPaths(paths));
+  if (all instanceof ImportFault) throw new BlocksFault(all.message);
+  for (const path of all) {
     const first = await firstRow(path, signal);
     if (first === null) throw new BlocksFault('a file holds neither blocks nor transactions');
     if (first.kind === 'transaction') found.push({ path, from: first.row.block });
@@ -113,15 +113,6 @@ async function sortFiles(paths: readonly string[], signal: AbortSignal): Promise
   }
   found.sort((a, b) => a.from - b.from || (a.path < b.path ? -1 : 1));
   return { counts, paths: found.map(({ path }) => path) };
-}
-
-async function pathsOf(paths: readonly string[]): Promise<readonly string[]> {
-  try {
-    return await inputPaths(paths);
-  } catch (fault) {
-    if (fault instanceof ImportFault) throw new BlocksFault(fault.message);
-    throw fault;
-  }
 }
 
 async function firstRow(path: string, signal: AbortSignal) {
@@ -152,10 +143,13 @@ async function countsIn(
   }
 }
 
+const CUT_SHORT = 'a file could not be read to its end';
+
 async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<string> {
-  const { gzip } = await inputFile(path);
+  const found = await attempt(ImportFault, () => inputFile(path));
+  if (found instanceof ImportFault) throw new BlocksFault(CUT_SHORT);
   const file = createReadStream(path);
-  const unpacked = gzip ? file.pipe(createGunzip()) : file;
+  const unpacked = found.gzip ? file.pipe(createGunzip()) : file;
   // A failed read ends the unpacking with that error, which the loop below throws.
   if (unpacked !== file) file.once('error', (error) => unpacked.destroy(error));
   const decoder = new StringDecoder('utf8');
@@ -170,7 +164,7 @@ async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<strin
     }
   } catch (fault) {
     if (fault instanceof BlocksFault) throw fault;
-    throw new BlocksFault('a file could not be read to its end');
+    throw new BlocksFault(CUT_SHORT);
   } finally {
     file.destroy();
   }

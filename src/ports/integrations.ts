@@ -3,6 +3,7 @@ import { CHAIN_NAMES, type ChainName } from '../chain/chain.ts';
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Actor } from './access.ts';
+import { storedWord } from './stored-word.ts';
 
 /** The name of this port in readings. */
 export type IntegrationsPort = 'integrations';
@@ -18,8 +19,11 @@ export type ChatPlatform = (typeof CHAT_PLATFORMS)[number];
 export const DISPATCH_KINDS = ['flag', 'watch', 'signal'] as const;
 export type DispatchKind = (typeof DISPATCH_KINDS)[number];
 
-/** What is told, in plain text without markup: each platform's own is escaped where it is sent. */
-export const dispatchMessage = z.strictObject({
+/**
+ * What is told, in plain text without markup: each platform's own is escaped where it is sent. A
+ * field that a newer version wrote beside these is left out.
+ */
+export const dispatchMessage = z.object({
   /** One line. */
   title: z.string(),
   /** One line each. */
@@ -36,19 +40,20 @@ export type DispatchMessage = z.output<typeof dispatchMessage>;
 
 /** Which dispatches an integration gets; `null`: of every chain, of every address. */
 export const rules = z.strictObject({
-  kinds: z.array(z.enum(DISPATCH_KINDS)).readonly(),
-  chains: z.array(z.enum(CHAIN_NAMES)).readonly().nullable(),
+  kinds: z.array(storedWord(DISPATCH_KINDS)).readonly(),
+  chains: z.array(storedWord(CHAIN_NAMES)).readonly().nullable(),
   addresses: z.array(z.string()).readonly().nullable(),
 });
 export type Rules = z.output<typeof rules>;
 
 /** What it posts with, as it is kept: opened by the secret of that fingerprint, for that id. */
-export type Sealed = { readonly bytes: Uint8Array; readonly by: string };
+export const sealed = z.strictObject({ bytes: z.instanceof(Uint8Array), by: z.string() });
+export type Sealed = z.output<typeof sealed>;
 
 /** An integration, as its owner may see it. Times are Unix seconds. */
 export const integration = z.strictObject({
   id: z.string(),
-  platform: z.enum(CHAT_PLATFORMS),
+  platform: storedWord(CHAT_PLATFORMS),
   place: z.string(),
   rules,
   created_at: z.number(),
@@ -73,7 +78,7 @@ export type NewIntegration = Pick<
 export const deadLetter = z.strictObject({
   id: z.number(),
   integration_id: z.string(),
-  platform: z.enum(CHAT_PLATFORMS),
+  platform: storedWord(CHAT_PLATFORMS),
   place: z.string(),
   dispatch: z.int().positive(),
   message: dispatchMessage,
@@ -194,16 +199,17 @@ export type DeliveriesPort = 'deliveries';
 export const DELIVERY_LIMITS = { waits_s: 86_400, kept_s: 30 * 86_400 } as const;
 
 /** The oldest dispatch that waits for an integration which this process holds. */
-export type Claimed = {
-  readonly delivery: number;
-  readonly integration_id: string;
-  readonly platform: ChatPlatform;
-  readonly sealed: Sealed;
+export const claimed = z.strictObject({
+  delivery: z.number(),
+  integration_id: z.string(),
+  platform: storedWord(CHAT_PLATFORMS),
+  sealed,
   /** How often in a row it was tried. */
-  readonly attempts: number;
-  readonly dispatch: number;
-  readonly message: DispatchMessage;
-};
+  attempts: z.int(),
+  dispatch: z.number(),
+  message: dispatchMessage,
+});
+export type Claimed = z.output<typeof claimed>;
 
 /** What became of a try. `after_s`: how long the integration is then left alone. */
 export type DeliveryEnd = { readonly after_s: number } & (

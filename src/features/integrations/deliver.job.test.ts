@@ -259,5 +259,28 @@ onEachEngine((engine, fresh) => {
       expect([toldTo(ended), toldTo(removed)]).toEqual([[], []]);
       expect(await waitingFor(database, ended)).toEqual(['k1']);
     });
+
+    test('of what a newer version wrote are delivered, listed and shown as given up', async () => {
+      const database = fresh();
+      const [id, refused] = [freshId(), freshId()];
+      await addIntegration(database, id, 'mem_1');
+      await addIntegration(database, refused, 'mem_1');
+      await appendTo(database, [dispatchOf('k1')]);
+      await database.query(`update dispatches set message = message || '{"newer": 1}'`);
+      await database.query(`update integrations set kinds = kinds || '{newer}'::text[]`);
+      await database.query(
+        `update deliveries set dead_at = control_now(), reason = 'It was refused.'
+         where integration_id = $1`,
+        [refused],
+      );
+      deliverFrom(database);
+      await soon(() => expect(toldTo(id)).toEqual(['k1']));
+      const store = integrationsIn(database);
+      expect(await store.list('mem_1')).toMatchObject({
+        value: [{ rules: { kinds: ['flag', 'watch', 'newer'] } }, { dead_letters: 1 }],
+      });
+      const { message } = dispatchOf('k1');
+      expect(await store.deadLetters('mem_1')).toMatchObject({ value: [{ message }] });
+    });
   });
 });

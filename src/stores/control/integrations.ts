@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../ports/access.ts';
 import {
-  type ChatPlatform,
   type Connected,
   deadLetter,
   INTEGRATION_LIMITS,
@@ -11,7 +10,7 @@ import {
   integration,
   type NewIntegration,
   rules,
-  type Sealed,
+  sealed,
 } from '../../ports/integrations.ts';
 import {
   type ControlContext,
@@ -19,10 +18,15 @@ import {
   type Database,
   epoch,
   onlyRow,
+  rowOrNull,
 } from './engine/database.ts';
 import { noteChange } from './memberships.ts';
 
 const row = integration.omit({ rules: true }).extend(rules.shape);
+const goneRow = integration.pick({ platform: true });
+const countedRow = z.strictObject({ n: z.int() });
+const platformRow = sealed.extend(goneRow.shape);
+const idRow = sealed.extend(integration.pick({ id: true }).shape);
 
 const LIST = `
   select i.id, i.platform, i.place, i.kinds, i.chains, i.addresses, ${epoch('i.created_at')},
@@ -65,13 +69,14 @@ export function integrationTable(database: Database, context: ControlContext): I
       }),
     sealedOf: (membershipId, id) =>
       ask(async () => {
-        const [row] = await database.query<Sealed & { platform: ChatPlatform }>(
+        const rows = await database.query(
           `select platform, sealed as bytes, sealed_by as by from integrations
            where membership_id = $1 and id = $2`,
           [membershipId, id],
         );
-        if (row === undefined) return null;
-        const { platform, bytes, by } = row;
+        const found = platformRow.nullable().parse(rowOrNull(rows));
+        if (found === null) return null;
+        const { platform, bytes, by } = found;
         return { platform, sealed: { bytes, by } };
       }),
     tried: (id, tried) =>
@@ -83,11 +88,12 @@ export function integrationTable(database: Database, context: ControlContext): I
     remove: (membershipId, id, at, by) =>
       ask(() =>
         database.transaction(async (session) => {
-          const [gone] = await session.query<{ platform: string }>(
+          const rows = await session.query(
             'delete from integrations where membership_id = $1 and id = $2 returning platform',
             [membershipId, id],
           );
-          if (gone !== undefined) {
+          const gone = goneRow.nullable().parse(rowOrNull(rows));
+          if (gone !== null) {
             await noteChange(session, {
               at,
               membership_id: membershipId,
@@ -96,7 +102,7 @@ export function integrationTable(database: Database, context: ControlContext): I
               subject: `${gone.platform} ${id}`,
             });
           }
-          return gone !== undefined;
+          return gone !== null;
         }),
       ),
     deadLetters: (membershipId) =>
@@ -105,12 +111,15 @@ export function integrationTable(database: Database, context: ControlContext): I
       ),
     sealedByOthers: (fingerprint, max) =>
       ask(async () => {
-        const rows = await database.query<Sealed & { id: string }>(
+        const rows = await database.query(
           `select id, sealed as bytes, sealed_by as by from integrations
            where sealed_by <> $1 order by id limit $2`,
           [fingerprint, max],
         );
-        return rows.map(({ id, bytes, by }) => ({ id, sealed: { bytes, by } }));
+        return z
+          .array(idRow)
+          .parse(rows)
+          .map(({ id, bytes, by }) => ({ id, sealed: { bytes, by } }));
       }),
     reseal: (id, before, { bytes, by }) =>
       run(() =>
@@ -134,11 +143,12 @@ function connectChat(
       [membership_id],
     );
     if (held.length === 0) return { outcome: 'no_membership' };
-    const counted = await session.query<{ n: number }>(
+    const counted = await session.query(
       'select count(*)::int as n from integrations where membership_id = $1',
       [membership_id],
     );
-    if (onlyRow(counted).n >= INTEGRATION_LIMITS.each) return { outcome: 'limit' };
+    if (countedRow.parse(onlyRow(counted)).n >= INTEGRATION_LIMITS.each)
+      return { outcome: 'limit' };
     const { kinds, chains, addresses } = rules;
     await session.query(
       `insert into integrations (id, membership_id, platform, place, sealed, sealed_by, kinds,

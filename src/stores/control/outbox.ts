@@ -1,13 +1,16 @@
 // In the transaction of what happened: neither is without the other. Whoever queues for an
 // integration holds its row until that ends, so that its numbers have the order of the commits.
 
+import { z } from 'zod';
 import {
   type Claimed,
+  claimed,
   DELIVERY_LIMITS,
   type Deliveries,
   type DeliveryEnd,
   DISPATCH_LIMITS,
   type NewDispatch,
+  sealed,
 } from '../../ports/integrations.ts';
 import {
   type ControlContext,
@@ -39,12 +42,15 @@ export async function appendDispatches(
   }
   if (dispatches.length > DISPATCH_LIMITS.atOnce) throw new Error(`${dispatches.length} at once`);
   await session.query(LOCK, columnsOf(dispatches, ['membership_id']));
-  const rows = await session.query<{ id: bigint }>(APPEND, [
+  const rows = await session.query(APPEND, [
     ...columnsOf(dispatches, ['membership_id', 'kind', 'key', 'chain', 'address']),
     dispatches.map(({ message }) => JSON.stringify(message)),
   ]);
-  if (rows.length > 0) await session.query(QUEUE, [rows.map(({ id }) => id), QUEUE_MAX]);
+  const ids = z.array(dispatchRow).parse(rows);
+  if (ids.length > 0) await session.query(QUEUE, [ids.map(({ id }) => id), QUEUE_MAX]);
 }
+
+const dispatchRow = z.strictObject({ id: z.bigint() });
 
 // In one order, so that no two who append wait for each other.
 const LOCK = `
@@ -111,7 +117,8 @@ const NEXT = `
   join dispatches d on d.id = q.dispatch_id
   where i.id = any($1::text[])`;
 
-type Row = Omit<Claimed, 'sealed'> & { readonly sealed: Uint8Array; readonly sealed_by: string };
+const heldRow = z.strictObject({ id: z.string() });
+const claimedRow = claimed.extend({ sealed: sealed.shape.bytes, sealed_by: sealed.shape.by });
 
 const FREE = `held_by = '', held_until = '-infinity',
   due_at = control_now() + make_interval(secs => $3::float8)`;
@@ -141,16 +148,17 @@ export function deliveryTable(
   return {
     claim: (max, forS) =>
       ask(async () => {
-        const held = await database.query<{ id: string }>(HOLD, [holder, forS, max], 'often');
+        const held = await database.query(HOLD, [holder, forS, max], 'often');
         if (held.length === 0) return [];
-        const rows = await database.query<Row>(NEXT, [held.map(({ id }) => id)]);
-        return rows.map(
-          ({ sealed, sealed_by, ...row }): Claimed =>
-            Object.assign(row, { sealed: { bytes: sealed, by: sealed_by } }),
-        );
+        const ids = z.array(heldRow).parse(held);
+        const rows = await database.query(NEXT, [ids.map(({ id }) => id)]);
+        return z
+          .array(claimedRow)
+          .parse(rows)
+          .map(({ sealed: bytes, sealed_by: by, ...row }) => ({ ...row, sealed: { bytes, by } }));
       }),
-    settle: (claimed, end) =>
-      run(() => database.transaction((session) => settleTry(session, holder, claimed, end))),
+    settle: (one, end) =>
+      run(() => database.transaction((session) => settleTry(session, holder, one, end))),
     tidy: () =>
       run(async () => {
         await database.query(GIVE_UP_OLD, [DELIVERY_LIMITS.waits_s]);

@@ -197,6 +197,23 @@ onEachEngine((name, fresh) => {
     expect((await ask('screen_record', { params: { id: record.id } })).body).toMatchObject(record);
   });
 
+  test(`${name}: a record of a newer version is listed, shown and replayed for what is known of it`, async () => {
+    const { screened, ask, open, replayed, database } = await deployment(fresh);
+    const { id } = await screened(LISTED);
+    await database.query(
+      `update screening_records set input = input || '{"newer": 1}',
+         versions = jsonb_set(jsonb_set(versions, '{newer}', '1'), '{list,facts,newer}', '1')`,
+    );
+    expect((await ask('screen_record', { params: { id } })).status).toBe(200);
+    expect(await replayed(id)).toMatchObject({ same: true });
+    await database.query(`update screening_records set state = 'newer_state'`);
+    expect(await open('screens_page', {})).toMatchObject({
+      status: 200,
+      html: expect.stringContaining('newer_state'),
+    });
+    expect((await open('screen_page', { id })).status).toBe(200);
+  });
+
   test(`${name}: a record replays to the same hash once another list is in force`, async () => {
     const { screened, replayed, accept } = await deployment(fresh);
     const [listed, missed] = [await screened(LISTED), await screened(STRANGER)];

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { AddressKind } from '../chain/address.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
+import { storedWord } from './stored-word.ts';
 
 /** The name of this port in readings and contracts. */
 export type SanctionsListPort = 'sanctions_list';
@@ -45,7 +46,8 @@ export const listFacts = z.strictObject({
 });
 
 /** The list with what a reader must be told of its age: sentences, none where it is fresh. */
-export type ListFacts = z.output<typeof listFacts> & { readonly age_notes: readonly string[] };
+export const agedList = listFacts.extend({ age_notes: z.array(z.string()).readonly() });
+export type ListFacts = z.output<typeof agedList>;
 
 /**
  * What a look-up found. `found` is keyed by `matchKey` of the address asked; a missing key is a
@@ -184,89 +186,94 @@ export type ListChanges = {
 /** The name of this port in readings. */
 export type PublicationStorePort = 'publication_store';
 
-/** A publication that passed the gate. Times are Unix seconds. */
-export type HeldPublication = {
-  readonly id: number;
-  /** Publication date, `YYYY-MM-DD`. */
-  readonly published: string;
-  readonly sha256: string;
-  readonly format: string;
-  /** Which configured address it came from, or the publisher's once that vouched for it. */
-  readonly source_key: string;
-  /** The public form of that address. */
-  readonly source_url: string;
-  /** The version of the reader that made its rows. */
-  readonly reader_version: number;
-  readonly distinct_addresses: number;
-  readonly parties: number;
-  readonly record_count: number;
-  readonly unparsed: number;
-  readonly accepted_at: number;
-  /** The operator's words where a size rule was set aside for it. */
-  readonly accepted_why: string | null;
-  /** When it was last known to be the newest, never ahead of the store's clock. */
-  readonly checked_at: number;
-  readonly checked_by: CheckedBy;
-};
-
 /**
  * Whose word `checked_at` is: the publisher's answer, an operator's statement of when the file was
  * obtained, or nobody's, so that the list counts as checked on its own publication date.
  */
-export type CheckedBy = 'asked' | 'obtained' | 'own_date';
+const CHECKED_BY = ['asked', 'obtained', 'own_date'] as const;
+export type CheckedBy = (typeof CHECKED_BY)[number];
+
+/** A publication that passed the gate. Times are Unix seconds. */
+export const heldPublication = z.strictObject({
+  id: z.int(),
+  published: day,
+  sha256,
+  format: z.string(),
+  /** Which configured address it came from, or the publisher's once that vouched for it. */
+  source_key: z.string(),
+  /** The public form of that address. */
+  source_url: z.string(),
+  /** The version of the reader that made its rows. */
+  reader_version: z.int(),
+  distinct_addresses: z.int(),
+  parties: z.int(),
+  record_count: z.int(),
+  unparsed: z.int(),
+  accepted_at: z.number(),
+  /** The operator's words where a size rule was set aside for it. */
+  accepted_why: z.string().nullable(),
+  /** When it was last known to be the newest, never ahead of the store's clock. */
+  checked_at: z.number(),
+  checked_by: storedWord(CHECKED_BY),
+});
+export type HeldPublication = z.output<typeof heldPublication>;
 
 /** A file that was refused. Times are Unix seconds. */
-export type HeldRefusal = {
-  readonly sha256: string;
-  readonly source_url: string;
-  readonly code: string;
-  readonly reason: string;
-  /** The day that the file states, `YYYY-MM-DD`, where it could be found. */
-  readonly published: string | null;
+export const heldRefusal = z.strictObject({
+  sha256,
+  source_url: z.string(),
+  code: z.string(),
+  reason: z.string(),
+  /** The day that the file states, where it could be found. */
+  published: day.nullable(),
   /** Whether the publisher served it, and not a mirror. */
-  readonly from_publisher: boolean;
+  from_publisher: z.boolean(),
   /** Whether the same file may come whole soon: it was cut short, or is an error page. */
-  readonly passing: boolean;
+  passing: z.boolean(),
   /** Whether an operator may accept it: only its size speaks against it. */
-  readonly acceptable: boolean;
+  acceptable: z.boolean(),
   /** The reader, the rules and the list that it was judged by. */
-  readonly judged_by: string;
+  judged_by: z.string(),
   /** The path under which this machine keeps it; `null` where it could not be kept. */
-  readonly kept_as: string | null;
-  readonly first_at: number;
+  kept_as: z.string().nullable(),
+  first_at: z.number(),
   /** When it was last served. */
-  readonly refused_at: number;
-};
+  refused_at: z.number(),
+});
+export type HeldRefusal = z.output<typeof heldRefusal>;
 
 /** A newer file that was refused and still stands: the list in force is not the newest. */
-export type NewerRefusal = {
-  readonly published: string;
-  readonly source_url: string;
-  readonly code: string;
+export const newerRefusal = z.strictObject({
+  published: day,
+  source_url: z.string(),
+  code: z.string(),
   /** When such a file was first seen, in Unix seconds. */
-  readonly since: number;
-};
+  since: z.number(),
+});
+export type NewerRefusal = z.output<typeof newerRefusal>;
 
 /** What is in force, by one look at the store. */
-export type InForce = {
+export const inForce = z.strictObject({
   /** The store's clock, in Unix seconds: the one that ages a list. */
-  readonly now: number;
-  readonly publication: HeldPublication | null;
-  readonly superseded: NewerRefusal | null;
-  readonly newest_refusal: HeldRefusal | null;
+  now: z.number(),
+  publication: heldPublication.nullable(),
+  superseded: newerRefusal.nullable(),
+  newest_refusal: heldRefusal.nullable(),
   /** Files refused since the publication in force was accepted. */
-  readonly refusals: number;
-};
+  refusals: count,
+});
+export type InForce = z.output<typeof inForce>;
 
 /** Where a publication or a check comes from. */
-type CheckedSource = {
+const checkedSource = z.strictObject({
   /** Tells configured addresses apart and shows nothing of them. */
-  readonly key: string;
-  readonly url: string;
-};
+  key: z.string(),
+  url: z.string(),
+});
+type CheckedSource = z.output<typeof checkedSource>;
 
 /** A moment at which a publication was known to be the newest, and on whose word. */
-type Checked = { readonly at: number; readonly by: 'asked' | 'obtained' };
+type Checked = { readonly at: number; readonly by: Exclude<CheckedBy, 'own_date'> };
 
 /** A publication that is to be in force from now on. */
 export type Acceptable = {
@@ -288,22 +295,32 @@ export type NewestCheck = {
   readonly check: Checked;
 };
 
+/** What a publisher said of a file; sent back with the next question, it makes no change cheap. */
+const validators = z.strictObject({
+  etag: z.string().nullable(),
+  last_modified: z.string().nullable(),
+});
+export type Validators = z.output<typeof validators>;
+
 /** The file that a source gave last; its validators are `null` where the next ask names none. */
-export type ServedFile = { readonly sha256: string; readonly validators: Validators };
+export const servedFile = z.strictObject({ sha256, validators });
+export type ServedFile = z.output<typeof servedFile>;
 
 /** What a source was asked, when (Unix seconds), and what came of it in words. */
-export type SourceCheck = {
-  readonly source: CheckedSource;
-  readonly asked_at: number;
-  readonly result: string;
-};
+export const sourceCheck = z.strictObject({
+  source: checkedSource,
+  asked_at: z.number(),
+  result: z.string(),
+});
+export type SourceCheck = z.output<typeof sourceCheck>;
 
 /** A row of a held publication with the key that it is found under. */
-export type KeyedEntry = {
-  readonly publication_id: number;
-  readonly match_key: string;
-  readonly entry: ListEntry;
-};
+export const keyedEntry = z.strictObject({
+  publication_id: z.int(),
+  match_key: z.string(),
+  entry: listEntry,
+});
+export type KeyedEntry = z.output<typeof keyedEntry>;
 
 /** Whether a write took effect, or came too late because another list is in force by now. */
 export type Written = 'written' | 'moved';
@@ -347,9 +364,6 @@ export type PublicationStore = {
 
 /** The name of this port in readings. */
 export type PublisherPort = 'publisher';
-
-/** What a publisher said of a file; sent back with the next question, it makes no change cheap. */
-export type Validators = { readonly etag: string | null; readonly last_modified: string | null };
 
 /** A file that was delivered, on this machine's disk. */
 export type SpooledFile = {

@@ -1,11 +1,10 @@
 // A record belongs to one membership: asked for by another it is not there.
 
 import { z } from 'zod';
-import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
-import type { Why } from '../evidence/reasons.ts';
-import type { WireSource } from '../evidence/source.ts';
-import type { ListFacts, SanctionsList } from './sanctions.ts';
+import { REASON_CODES } from '../evidence/reasons.ts';
+import { agedList, type SanctionsList } from './sanctions.ts';
+import { storedWord } from './stored-word.ts';
 
 /** The name of this port in readings. */
 export type ScreeningRecordsPort = 'screening_records';
@@ -22,40 +21,76 @@ export const RECORDED_STATES = [
 ] as const;
 
 /** What was asked, as its route takes it. */
-export type RecordedInput =
-  | { readonly route: 'wallet_ofac'; readonly address: string; readonly on: string | null }
-  | {
-      readonly route: 'bulk_wallet_screen';
-      readonly addresses: readonly string[];
-      readonly tables: readonly string[] | null;
-    };
+const recordedInput = z.discriminatedUnion('route', [
+  z.object({ route: z.literal('wallet_ofac'), address: z.string(), on: z.string().nullable() }),
+  z.object({
+    route: z.literal('bulk_wallet_screen'),
+    addresses: z.array(z.string()).readonly(),
+    tables: z.array(z.string()).readonly().nullable(),
+  }),
+]);
+export type RecordedInput = z.output<typeof recordedInput>;
 
-/** A screen to keep. `answer` is text, whose SHA-256 in hex is `answer_sha256`. */
-export type NewRecord = {
-  readonly membership_id: string;
-  readonly key_id: string;
-  readonly input: RecordedInput;
-  readonly versions: Versions;
-  /** As answers show them. */
-  readonly sources: readonly WireSource[];
-  readonly code_version: string;
-  readonly state: (typeof RECORDED_STATES)[number];
-  readonly answer: string;
-  readonly answer_sha256: string;
-  readonly made_at: UnixSeconds;
-};
+const storedWhy = z.object({ code: storedWord(REASON_CODES), reason: z.string() });
 
-/** A screen that is kept until a time. */
-export type ScreeningRecord = NewRecord & {
-  readonly id: string;
-  readonly kept_until: UnixSeconds;
-};
+/** The list as it stood when it was asked, or why it was not read. */
+const listVersion = z.discriminatedUnion('read', [
+  z.object({
+    read: z.literal(true),
+    facts: z.object(agedList.shape),
+    /** Why it showed listings only; `null` where it was read to its end. */
+    cut: storedWhy.nullable(),
+    simulated: z.boolean(),
+  }),
+  z.object({ read: z.literal(false), why: storedWhy }),
+]);
+export type ListVersion = z.output<typeof listVersion>;
+
+/** The import of one source that a table answers from. */
+export const tableVersion = z.strictObject({
+  table: z.string(),
+  source: z.string(),
+  sha256: z.string(),
+  /** Unix seconds. */
+  imported_at: z.number(),
+});
+export type TableVersion = z.output<typeof tableVersion>;
+
+/** What an answer rests on, as far as it has versions. */
+const versions = z.object({
+  list: listVersion,
+  tables: z.array(z.object(tableVersion.shape)).readonly(),
+});
+export type Versions = z.output<typeof versions>;
 
 /** A record without its answer, for a list. */
-export type RecordLine = Pick<
-  ScreeningRecord,
-  'id' | 'input' | 'state' | 'answer_sha256' | 'made_at' | 'kept_until'
->;
+export const recordLine = z.strictObject({
+  id: z.string(),
+  input: recordedInput,
+  state: storedWord(RECORDED_STATES),
+  answer_sha256: z.string(),
+  made_at: z.number(),
+  kept_until: z.number(),
+});
+export type RecordLine = z.output<typeof recordLine>;
+
+/**
+ * A screen that is kept until a time. `answer` is text, whose SHA-256 in hex is `answer_sha256`.
+ * What a newer version wrote beside these fields into an object is left out.
+ */
+export const screeningRecord = recordLine.extend({
+  membership_id: z.string(),
+  key_id: z.string(),
+  versions,
+  /** As answers show them. */
+  sources: z.array(z.object({ name: z.string(), url: z.string(), as_of: z.number() })).readonly(),
+  code_version: z.string(),
+  answer: z.string(),
+});
+export type ScreeningRecord = z.output<typeof screeningRecord>;
+
+/** A screen to keep. */
+export type NewRecord = Omit<ScreeningRecord, 'id' | 'kept_until'>;
 
 /** Records are kept so many years, as long as the rules on sanctions ask of whoever screens. */
 export const RECORDS_KEPT_YEARS = 10;
@@ -79,33 +114,6 @@ export type ScreeningRecords = {
 
 /** The name of this port in readings. */
 export type ServedVersionsPort = 'served_versions';
-
-/** The list as it stood when it was asked, or why it was not read. */
-export type ListVersion =
-  | {
-      readonly read: true;
-      readonly facts: ListFacts;
-      /** Why it showed listings only; `null` where it was read to its end. */
-      readonly cut: Why | null;
-      readonly simulated: boolean;
-    }
-  | { readonly read: false; readonly why: Why };
-
-/** The import of one source that a table answers from. */
-export const tableVersion = z.strictObject({
-  table: z.string(),
-  source: z.string(),
-  sha256: z.string(),
-  /** Unix seconds. */
-  imported_at: z.number(),
-});
-export type TableVersion = z.output<typeof tableVersion>;
-
-/** What an answer rests on, as far as it has versions. */
-export type Versions = {
-  readonly list: ListVersion;
-  readonly tables: readonly TableVersion[];
-};
 
 /** The versions. A table that was not imported has none. */
 export type ServedVersions = {

@@ -13,10 +13,12 @@ import {
   type ChangedListing,
   type FileEvent,
   fileEvent,
-  type HeldPublication,
   type HeldRefusal,
+  heldPublication,
+  heldRefusal,
   type InForce,
-  type KeyedEntry,
+  inForce,
+  keyedEntry,
   LIST_CHANGES,
   type ListChange,
   type ListChangeKind,
@@ -25,14 +27,19 @@ import {
   type ListDiff,
   type ListEntry,
   listChange,
+  listEntry,
   type NewerRefusal,
   type NewestCheck,
+  newerRefusal,
   type PublicationName,
   type PublicationStore,
   type PublishedList,
+  publicationName,
   type ServedFile,
   type SourceCheck,
   type Span,
+  servedFile,
+  sourceCheck,
   type Written,
 } from '../../ports/sanctions.ts';
 import {
@@ -60,46 +67,50 @@ export function publicationStore(database: Database, now: () => number): Publica
   const context = { simulated: false, nowMs: () => now() * MS_PER_S };
   const { ask, run } = controlReadings(PORT, 'The store of the sanctions list', context);
   return {
-    inForce: () => ask(() => inForce(database)),
+    inForce: () => ask(() => readInForce(database)),
     held: () =>
-      ask(() =>
-        database.query<HeldPublication>(
+      ask(async () => {
+        const rows = await database.query(
           `${PUBLICATION} order by p.published desc, coalesce(c.at, p.accepted_at) desc, p.id desc
             limit ${HELD_MAX}`,
-        ),
-      ),
+        );
+        return z.array(heldPublication).parse(rows);
+      }),
     entries: (id) => ask(() => entries(database, id)),
     entriesUnder: (ids, keys) =>
       ask(async () => {
-        const rows = await database.query<ListEntry & Omit<KeyedEntry, 'entry'>>(
+        const rows = await database.query(
           `select publication_id, match_key, ${ENTRY} from sanctions_entries
             where publication_id = any($1::integer[]) and match_key = any($2::text[])
             order by publication_id, ordinal`,
           [ids, keys],
         );
-        return rows.map(({ publication_id, match_key, ...entry }) => {
-          return { publication_id, match_key, entry };
-        });
+        return z
+          .array(keyedRow)
+          .parse(rows)
+          .map(({ publication_id, match_key, ...entry }) => {
+            return { publication_id, match_key, entry };
+          });
       }),
     lastServed: (key) =>
-      ask(async () =>
-        rowOrNull(
-          await database.query<ServedFile>(
-            `select sha256,
-               json_build_object('etag', etag, 'last_modified', last_modified) as validators
-             from sanctions_sources where source_key = $1 and sha256 is not null`,
-            [key],
-          ),
-        ),
-      ),
+      ask(async () => {
+        const rows = await database.query(
+          `select sha256,
+             json_build_object('etag', etag, 'last_modified', last_modified) as validators
+           from sanctions_sources where source_key = $1 and sha256 is not null`,
+          [key],
+        );
+        return servedFile.nullable().parse(rowOrNull(rows));
+      }),
     asked: () =>
-      ask(() =>
-        database.query<SourceCheck>(
+      ask(async () => {
+        const rows = await database.query(
           `select json_build_object('key', s.source_key, 'url', s.source_url) as source,
              ${epochSecond('s.asked_at')}, s.result
            from sanctions_sources s order by s.asked_at desc, s.source_key limit ${ASKED_MAX}`,
-        ),
-      ),
+        );
+        return z.array(sourceCheck).parse(rows);
+      }),
     recordAsked: (asked, served) => run(() => recordAsked(database, asked, served)),
     accept: (next) => ask(() => database.transaction((session) => accept(session, next))),
     recordCheck: (check) =>
@@ -129,33 +140,35 @@ const PUBLICATION = `
        order by t.at desc limit 1
     ) c on true`;
 
-async function inForce(session: Asking): Promise<InForce> {
-  const current = await session.query<HeldPublication>(
+async function readInForce(session: Asking): Promise<InForce> {
+  const current = await session.query(
     `${PUBLICATION} join sanctions_current n on n.publication_id = p.id`,
   );
   const superseded = await readNewerRefusal(session);
   const newest = await refusals(session, 1);
-  const stood = await session.query<Pick<InForce, 'now' | 'refusals'>>(
+  const stood = await session.query(
     `select ${epochSecond('control_now()', 'now')},
             (select count(*)::integer from sanctions_refusals r
               where n.changed_at is null or r.refused_at >= n.changed_at) as refusals
        from sanctions_current n`,
   );
-  return {
+  return inForce.parse({
     ...onlyRow(stood),
     publication: rowOrNull(current),
     superseded,
     newest_refusal: rowOrNull(newest),
-  };
+  });
 }
 
 const ENTRY = 'address, currency, entity, type, programs, uid, remarks, listed_on, note';
+const keyedRow = listEntry.extend(keyedEntry.omit({ entry: true }).shape);
 
-function entries(session: Asking, id: number): Promise<ListEntry[]> {
-  return session.query<ListEntry>(
+async function entries(session: Asking, id: number): Promise<ListEntry[]> {
+  const rows = await session.query(
     `select ${ENTRY} from sanctions_entries where publication_id = $1 order by ordinal`,
     [id],
   );
+  return z.array(listEntry).parse(rows);
 }
 
 async function recordAsked(
@@ -185,11 +198,11 @@ async function recordAsked(
   );
 }
 
+const currentRow = z.strictObject({ publication_id: z.int().nullable() });
+
 async function lockCurrent(session: Session): Promise<number | null> {
-  const rows = await session.query<{ readonly publication_id: number | null }>(
-    'select publication_id from sanctions_current for update',
-  );
-  return onlyRow(rows).publication_id;
+  const rows = await session.query('select publication_id from sanctions_current for update');
+  return currentRow.parse(onlyRow(rows)).publication_id;
 }
 
 /** Puts a list in force: its rows, whose word it is, and the row that names it, all or none. */
@@ -207,14 +220,18 @@ async function accept(session: Session, next: Acceptable): Promise<Written> {
   return 'written';
 }
 
+const knownRow = heldPublication.pick({ id: true, reader_version: true });
+const idRow = knownRow.pick({ id: true });
+
 /** The id of the publication with its rows: its own where the same reader read it before. */
 async function publicationId(session: Session, next: Acceptable): Promise<number> {
   const { sha256, addresses } = next.list;
-  const [known] = await session.query<{ readonly id: number; readonly reader_version: number }>(
+  const rows = await session.query(
     'select id, reader_version from sanctions_publications where sha256 = $1',
     [sha256],
   );
-  if (known === undefined) {
+  const known = knownRow.nullable().parse(rowOrNull(rows));
+  if (known === null) {
     const id = await insertPublication(session, next);
     await writeEntries(session, id, addresses);
     return id;
@@ -229,7 +246,7 @@ async function publicationId(session: Session, next: Acceptable): Promise<number
 
 async function insertPublication(session: Session, next: Acceptable): Promise<number> {
   const { list } = next;
-  const made = await session.query<{ readonly id: number }>(
+  const made = await session.query(
     `insert into sanctions_publications (published, sha256, format, source_key, source_url,
        reader_version, distinct_addresses, parties, record_count, unparsed, accepted_at,
        accepted_why)
@@ -249,7 +266,7 @@ async function insertPublication(session: Session, next: Acceptable): Promise<nu
       next.accepted_why,
     ],
   );
-  return onlyRow(made).id;
+  return idRow.parse(onlyRow(made)).id;
 }
 
 /** The same file as another reader reads it. */
@@ -347,13 +364,15 @@ export async function noteChanges(session: Asking, next: Noted): Promise<void> {
   const before =
     next.instead_of === null
       ? null
-      : onlyRow(
-          await session.query<PublicationName>(
-            'select published, sha256 from sanctions_publications where id = $1',
-            [next.instead_of],
+      : publicationName.parse(
+          onlyRow(
+            await session.query(
+              'select published, sha256 from sanctions_publications where id = $1',
+              [next.instead_of],
+            ),
           ),
         );
-  const inserted = await session.query<{ readonly id: number }>(
+  const inserted = await session.query(
     `insert into sanctions_acceptances (kind, published, sha256, source_url, distinct_addresses,
        published_before, sha256_before, accepted_at, accepted_why)
      values ($1, $2::date, $3, $4, $5, $6::date, $7, $8, $9) returning id`,
@@ -387,7 +406,7 @@ export async function noteChanges(session: Asking, next: Noted): Promise<void> {
      select $1, r.change, r.match_key, r.listing, r.before
        from jsonb_to_recordset($2::text::jsonb)
          as r (change text, match_key text, listing jsonb, before jsonb)`,
-    [onlyRow(inserted).id, JSON.stringify(rows)],
+    [idRow.parse(onlyRow(inserted)).id, JSON.stringify(rows)],
   );
 }
 
@@ -577,7 +596,7 @@ const SUPERSEDED = `
 
 /** The newer file that stands against the list in force, if one does. */
 export async function readNewerRefusal(session: Asking): Promise<NewerRefusal | null> {
-  return rowOrNull(await session.query<NewerRefusal>(SUPERSEDED));
+  return newerRefusal.nullable().parse(rowOrNull(await session.query(SUPERSEDED)));
 }
 
 const REFUSAL = `
@@ -586,16 +605,15 @@ const REFUSAL = `
     from sanctions_refusals r`;
 
 /** The newest refusals, newest first. */
-export function refusals(session: Asking, most: number): Promise<HeldRefusal[]> {
-  return session.query<HeldRefusal>(`${REFUSAL} order by r.refused_at desc, r.id desc limit $1`, [
-    most,
-  ]);
+export async function refusals(session: Asking, most: number): Promise<HeldRefusal[]> {
+  const sql = `${REFUSAL} order by r.refused_at desc, r.id desc limit $1`;
+  return z.array(heldRefusal).parse(await session.query(sql, [most]));
 }
 
 /** The newest refusal of one file. */
 export async function readRefusal(session: Asking, sha256: string): Promise<HeldRefusal | null> {
   const sql = `${REFUSAL} where r.sha256 = $1 order by r.refused_at desc, r.id desc limit 1`;
-  return rowOrNull(await session.query<HeldRefusal>(sql, [sha256]));
+  return heldRefusal.nullable().parse(rowOrNull(await session.query(sql, [sha256])));
 }
 
 /** Remembers a refusal, and forgets the oldest. */

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import {
   type NewRecord,
   RECORDS_KEPT_YEARS,
-  type RecordLine,
+  recordLine,
   type ScreeningRecord,
   type ScreeningRecords,
+  screeningRecord,
 } from '../../ports/screening.ts';
 import {
   type ControlContext,
@@ -38,19 +40,23 @@ export function screeningRecordTable(
       ask(async () => {
         const sql = `select ${WHOLE} from screening_records r
           where r.id = $1 and r.membership_id = $2 and r.kept_until > control_now()`;
-        return rowOrNull(await database.query<ScreeningRecord>(sql, [id, membershipId]));
+        const rows = await database.query(sql, [id, membershipId]);
+        return screeningRecord.nullable().parse(rowOrNull(rows));
       }),
     newest: (membershipId) =>
-      askList(LISTED_MAX, 'records', (limit) =>
-        database.query<RecordLine>(
+      askList(LISTED_MAX, 'records', async (limit) => {
+        const rows = await database.query(
           `select ${LINE} from screening_records r
            where r.membership_id = $1 and r.kept_until > control_now()
            order by r.made_at desc, r.id limit ${limit}`,
           [membershipId],
-        ),
-      ),
+        );
+        return z.array(recordLine).parse(rows);
+      }),
   };
 }
+
+const countedRow = z.strictObject({ held: z.int() });
 
 // One after another for each membership, so that those who come together do not pass its bound.
 async function keepRecord(
@@ -65,12 +71,12 @@ async function keepRecord(
     'delete from screening_records where membership_id = $1 and kept_until <= control_now()',
     [membership_id],
   );
-  const counted = await session.query<{ held: number }>(
+  const counted = await session.query(
     'select count(*)::int4 as held from screening_records where membership_id = $1',
     [membership_id],
   );
-  if (onlyRow(counted).held >= recordsMax) return 'full';
-  const rows = await session.query<ScreeningRecord>(
+  if (countedRow.parse(onlyRow(counted)).held >= recordsMax) return 'full';
+  const rows = await session.query(
     `insert into screening_records as r (id, membership_id, key_id, route, input, versions, sources,
        code_version, state, answer, answer_sha256, made_at, kept_until)
      values ($1, $2, $3, $4, $5::text::jsonb, $6::text::jsonb, $7::text::jsonb, $8, $9, $10, $11,
@@ -91,5 +97,5 @@ async function keepRecord(
       record.made_at,
     ],
   );
-  return onlyRow(rows);
+  return screeningRecord.parse(onlyRow(rows));
 }

@@ -326,7 +326,8 @@ export type Remaining = {
 };
 
 /** What was used of a daily allowance on a day. */
-export type DayOfUse = { readonly day: string; readonly used: number };
+export const dayOfUse = z.strictObject({ day: z.string(), used: z.int() });
+export type DayOfUse = z.output<typeof dayOfUse>;
 
 /** The counters. */
 export type QuotaStore = {

@@ -1,14 +1,22 @@
 // Charges that wait together are one statement, stored before any of them is answered.
 // It refuses to grant past the limit: the statement itself decides, under the row's lock.
 
+import { z } from 'zod';
 import { countOrZero } from '../../evidence/measure.ts';
-import type { Allowance, Charge, DayOfUse, QuotaStore, Remaining } from '../../ports/access.ts';
+import {
+  type Allowance,
+  type Charge,
+  dayOfUse,
+  type QuotaStore,
+  type Remaining,
+} from '../../ports/access.ts';
 import {
   batchQueue,
   type ControlContext,
   columnsOf,
   controlReadings,
   type Database,
+  onlyRow,
 } from './engine/database.ts';
 import { type KnownUse, knownUses } from './keys.ts';
 
@@ -33,9 +41,18 @@ const CHARGE = `
   select array_agg(subject) as subjects, array_agg(period) as periods, array_agg(used) as used,
     array_agg(granted) as granted from charged`;
 
+const chargedRow = z.strictObject({
+  subjects: z.array(z.string()),
+  periods: z.array(z.string()),
+  used: z.array(z.int()),
+  granted: z.array(z.int()),
+});
+
 const USAGE = `
-  select c.n, q.used from unnest($1::text[], $2::text[]) with ordinality as c(subject, period, n)
+  select q.used from unnest($1::text[], $2::text[]) with ordinality as c(subject, period, n)
   left join quota_usage q on q.subject = c.subject and q.period = c.period order by c.n`;
+
+const usageRow = z.strictObject({ used: z.int().nullable() });
 
 /** The counters over the control database. */
 export function quotaTable(database: Database, context: ControlContext): QuotaStore {
@@ -47,8 +64,11 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
   );
   const usageBatched = batchQueue<Pick<Allowance, 'subject' | 'period'>, number>(async (asked) => {
     const params = columnsOf(asked, ['subject', 'period']);
-    const rows = await database.query<{ used: number | null }>(USAGE, params);
-    return rows.map(({ used }) => countOrZero(used));
+    const rows = await database.query(USAGE, params);
+    return z
+      .array(usageRow)
+      .parse(rows)
+      .map(({ used }) => countOrZero(used));
   }, READS);
 
   async function readUsage(subject: string, period: string): Promise<number> {
@@ -75,14 +95,15 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
       });
     },
     days: (subject, from, to) =>
-      readings.ask(() =>
-        database.query<DayOfUse>(
+      readings.ask(async () => {
+        const rows = await database.query(
           `select q.period as day, q.used from quota_usage q
            where q.subject = $1 and q.period between $2 and $3 and length(q.period) = $4
            order by q.period`,
           [subject, from, to, DAY_CHARS],
-        ),
-      ),
+        );
+        return z.array(dayOfUse).parse(rows);
+      }),
     lastSeen: ({ subject, period, limit }) => known.recent(subject, period, limit),
     usage: (subject, period) => readings.ask(() => readUsage(subject, period)),
   };
@@ -120,13 +141,8 @@ async function chargeAll(
     const all = [...groups.values()];
     const rows = all.map(({ allowance, positions }) => ({ ...allowance, n: positions.length }));
     const params = columnsOf(rows, ['subject', 'period', 'n', 'limit']);
-    const [columns] = await database.query<{
-      readonly subjects: readonly string[];
-      readonly periods: readonly string[];
-      readonly used: readonly number[];
-      readonly granted: readonly number[];
-    }>(CHARGE, params, 'often');
-    if (columns?.subjects.length !== all.length) throw new Error('quota: a charge gave no row');
+    const columns = chargedRow.parse(onlyRow(await database.query(CHARGE, params, 'often')));
+    if (columns.subjects.length !== all.length) throw new Error('quota: a charge gave no row');
     for (const [row, subject] of columns.subjects.entries()) {
       const [period, used, granted] = [
         columns.periods[row],

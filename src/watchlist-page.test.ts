@@ -126,3 +126,26 @@ test('names what can no longer be had, and says where to go on', async () => {
     gap: { from: 5, to: 9 },
   });
 });
+
+test('shows and screens an address again of which a newer version wrote more', async () => {
+  const { open, watch, be, round, changes, database } = await deployment();
+  await watch('mem_mine', WATCHED);
+  be({ version: '2', listed: [listedEntry(WATCHED)] });
+  await round();
+  const newer = { found: [], version: '9', read_at: '2026-11-21T00:00:00Z', not_read: null };
+  await database.query(
+    `update watched_addresses set parts = jsonb_set(parts, '{0,found,0,newer}', '1')
+       || jsonb_build_array($1::text::jsonb)`,
+    [JSON.stringify({ part: 'newer_part', ...newer })],
+  );
+  await database.query(`update watch_changes set part = 'newer_part'`);
+  const { status, html } = await open('watchlist_page');
+  expect(status).toBe(200);
+  expect(html).toContain('on record: Sanctions list');
+  be({ version: '3', listed: [] });
+  await round();
+  expect(await changes('mem_mine')).toMatchObject([
+    { part: 'newer_part', change: 'first_seen' },
+    { part: 'sanctions_list', change: 'left' },
+  ]);
+});

@@ -24,7 +24,8 @@ export type WatchPart = (typeof WATCH_PARTS)[number];
 /** The parts that are tables in memory; the others rest on transfers. */
 export type TablePart = Exclude<WatchPart, 'entity_clusters' | 'hops'>;
 
-const finding = z.strictObject({
+/** What stands on a list or in a table, or at the end of a path. */
+export const finding = z.strictObject({
   /** The list, the table, or the chain. */
   source: words(),
   /** The address as it stands there; of a path, the listed one at its end. */
@@ -42,14 +43,14 @@ const findings = harmless(
   'it is what one look at one version found, both of which stand beside it',
 );
 
-const watchedPart = z.strictObject({
+/** What a part last found. */
+export const watchedPart = z.strictObject({
   part: oneOf(WATCH_PARTS),
   found: findings.nullable().describe('At `read_at`; `null` while it was never read.'),
   version: words().nullable(),
   read_at: isoTime.nullable(),
   not_read: prose().nullable().describe('Why the last look did not read it to its end.'),
 });
-/** What a part last found. */
 export type WatchedPart = z.output<typeof watchedPart>;
 
 /** A watched address, as it is kept and answered. */
@@ -61,12 +62,15 @@ export const watched = z.strictObject({
 });
 export type WatchedAddress = z.output<typeof watched>;
 
+/** What may become of what a part found. */
+export const WATCH_CHANGES = ['first_seen', 'entered', 'changed', 'left'] as const;
+
 /** A change without its number, as the log keeps it and the stream tells it. */
 export const watchChange = z.strictObject({
   watch_id: words(),
   address: words(),
   part: oneOf(WATCH_PARTS),
-  change: oneOf(['first_seen', 'entered', 'changed', 'left']),
+  change: oneOf(WATCH_CHANGES),
   before: findings.nullable(),
   after: findings,
   version_before: words().nullable(),

@@ -2,27 +2,34 @@
 // and to streams, which read the log. Whoever is killed has told all of it or nothing.
 
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { matchKey } from '../../chain/address.ts';
 import { placeOrBeginning } from '../../evidence/measure.ts';
+import { storedWord } from '../../ports/stored-word.ts';
 import {
   type ControlContext,
   controlReadings,
   type Database,
   isoTimeColumn,
   onlyRow,
+  rowOrNull,
   type Session,
 } from '../../stores/control/engine/database.ts';
 import { appendDispatches } from '../../stores/control/outbox.ts';
 import {
-  type DueWatch,
+  finding,
+  numberedChange,
+  WATCH_CHANGES,
   WATCH_CHANGES_AT_ONCE_MAX,
   WATCH_CHANGES_KEPT,
   WATCH_LEASE,
-  type WatchChange,
+  WATCH_PARTS,
   type WatchCommit,
   type WatchedAddress,
   type Watchlist,
   type WatchScreening,
+  watched,
+  watchedPart,
 } from './shapes.ts';
 
 const PORT = 'watchlist';
@@ -33,6 +40,25 @@ const WATCHED = `w.id, w.address, ${isoTimeColumn('w.added_at')}, w.parts`;
 const CHANGE = `c.seq::float8 as seq, c.watch_id, c.address, c.part, c.change, c.before, c.after,
   c.version_before, c.version_after, c.not_read, c.simulated, ${isoTimeColumn('c.at')}`;
 
+// A newer version may have written another part, or a field beside those of a finding: an address
+// is listed and screened for what this one knows of it all the same.
+const findings = z.array(z.object(finding.shape)).readonly();
+const partRow = z.object({
+  ...watchedPart.shape,
+  part: storedWord(WATCH_PARTS),
+  found: findings.nullable(),
+});
+const watchedRow = watched.extend({ parts: z.array(partRow).readonly() });
+const dueRow = watchedRow.extend({ membership_id: z.string(), revision: z.int() });
+const changeRow = numberedChange.extend({
+  part: storedWord(WATCH_PARTS),
+  change: storedWord(WATCH_CHANGES),
+  before: findings.nullable(),
+  after: findings,
+});
+const countedRow = z.strictObject({ newest: z.number() });
+const endsRow = z.strictObject({ newest: z.number().nullable(), oldest: z.number().nullable() });
+
 /** The watchlists over the control database. */
 export function watchlistTable(database: Database, context: ControlContext): Watchlist {
   const { ask, askList } = controlReadings(PORT, WHAT, context);
@@ -42,16 +68,17 @@ export function watchlistTable(database: Database, context: ControlContext): Wat
         database.transaction((session) => addAddress(session, membershipId, address, watchedMax)),
       ),
     list: (membershipId, after) =>
-      askList(LISTED_MAX, 'watched addresses', (limit) =>
-        database.query<WatchedAddress>(
+      askList(LISTED_MAX, 'watched addresses', async (limit) => {
+        const rows = await database.query(
           `select ${WATCHED} from watched_addresses w
            where w.membership_id = $1 and ($2::text is null or (w.added_at, w.id) >
              (select a.added_at, a.id from watched_addresses a
               where a.id = $2 and a.membership_id = $1))
            order by w.added_at, w.id limit ${limit}`,
           [membershipId, after],
-        ),
-      ),
+        );
+        return z.array(watchedRow).parse(rows);
+      }),
     remove: (membershipId, id) =>
       ask(async () => {
         const gone = await database.query(
@@ -64,29 +91,29 @@ export function watchlistTable(database: Database, context: ControlContext): Wat
       ask(async () => {
         if (limit > WATCH_CHANGES_AT_ONCE_MAX) throw new Error(`${limit} changes at once`);
         // Ends first: what is appended in between is not passed over as read.
-
-        const rows = await database.query<{ newest: number | null; oldest: number | null }>(
+        const rows = await database.query(
           `select (select newest::float8 from watch_logs where membership_id = $1) as newest,
        (select min(seq)::float8 from watch_changes where membership_id = $1) as oldest`,
           [membershipId],
         );
-        const { newest, oldest } = onlyRow(rows);
+        const { newest, oldest } = endsRow.parse(onlyRow(rows));
         const ends = { newest: placeOrBeginning(newest), oldest };
-        const changes = await database.query<WatchChange>(
+        const changes = await database.query(
           `select ${CHANGE} from watch_changes c
            where c.membership_id = $1 and c.seq > $2 and c.seq <= $3 order by c.seq limit $4::int`,
           [membershipId, seq, ends.newest, limit],
         );
-        return { ...ends, changes };
+        return { ...ends, changes: z.array(changeRow).parse(changes) };
       }),
     newest: (membershipId, limit) =>
-      ask(() =>
-        database.query<WatchChange>(
+      ask(async () => {
+        const rows = await database.query(
           `select ${CHANGE} from watch_changes c where c.membership_id = $1
            order by c.seq desc limit $2::int`,
           [membershipId, limit],
-        ),
-      ),
+        );
+        return z.array(changeRow).parse(rows);
+      }),
   };
 }
 
@@ -100,20 +127,21 @@ async function addAddress(
   const lock = `watched_addresses ${membershipId}`;
   await session.query('select pg_advisory_xact_lock(hashtext($1))', [lock]);
   const key = matchKey(address);
-  const [held] = await session.query<WatchedAddress>(
+  const held = await session.query(
     `select ${WATCHED} from watched_addresses w where w.membership_id = $1 and w.match_key = $2`,
     [membershipId, key],
   );
-  if (held !== undefined) return { watched: held, added: false };
-  const rows = await session.query<WatchedAddress>(
+  const before = watchedRow.nullable().parse(rowOrNull(held));
+  if (before !== null) return { watched: before, added: false };
+  const rows = await session.query(
     `insert into watched_addresses as w (id, membership_id, match_key, address, added_at)
      select $1, $2, $3, $4, control_now()
      where (select count(*) from watched_addresses where membership_id = $2) < $5::int
      returning ${WATCHED}`,
     [`wch_${randomBytes(ID_BYTES).toString('hex')}`, membershipId, key, address, watchedMax],
   );
-  const [watched] = rows;
-  return watched === undefined ? 'full' : { watched, added: true };
+  const watched = watchedRow.nullable().parse(rowOrNull(rows));
+  return watched === null ? 'full' : { watched, added: true };
 }
 
 /** The watchlists to whoever screens them; `callStreams` wakes the streams of every process. */
@@ -125,13 +153,14 @@ export function watchScreeningTable(
   const { ask } = controlReadings(PORT, WHAT, context);
   return {
     due: ({ of, signature, againS, limit }) =>
-      ask(() =>
-        database.query<DueWatch>(of === 'tables' ? DUE_TABLES : DUE_HOPS, [
+      ask(async () => {
+        const rows = await database.query(of === 'tables' ? DUE_TABLES : DUE_HOPS, [
           signature,
           limit,
           ...(of === 'tables' ? [] : [againS]),
-        ]),
-      ),
+        ]);
+        return z.array(dueRow).parse(rows);
+      }),
     commit: (screening) =>
       ask(async () => {
         const kept = await database.transaction((session) => commit(session, screening));
@@ -185,8 +214,8 @@ async function commit(session: Session, screening: WatchCommit): Promise<boolean
   if (rows.length === 0) return false;
   if (changes.length === 0) return true;
   const { membership_id } = watch;
-  const counted = await session.query<{ newest: number }>(COUNT, [membership_id, changes.length]);
-  const { newest } = onlyRow(counted);
+  const counted = await session.query(COUNT, [membership_id, changes.length]);
+  const { newest } = countedRow.parse(onlyRow(counted));
   for (const [i, change] of changes.entries()) {
     await session.query(APPEND, [
       membership_id,

@@ -36,6 +36,7 @@ function launchOf(n: number): EvmLaunch {
   const wallet = Math.floor(n / LAUNCHES_OF_A_WALLET);
   const at = n * LAUNCH_EACH_S;
   const lives = wallet % LOSES_EVERY !== 0 && draw(`lives ${n}`) % LIVES_EVERY === 0;
+  const { least, more } = lives ? POOLED_GWEI.lives : POOLED_GWEI.dies;
   const made: EvmLaunch = {
     n,
     at,
@@ -45,7 +46,7 @@ function launchOf(n: number): EvmLaunch {
     diesAt: lives ? null : at + HOUR_S / 4 + (draw(`dies ${n}`) % (3 * HOUR_S)),
     pool: inventAddress(WORLD_SEED, 'evm', `pool of launch ${n}`),
     poolTx: `0x${digest(`pool tx ${n}`).toString('hex')}`,
-    poolWei: pooledWei(n, lives ? POOLED_GWEI.lives : POOLED_GWEI.dies),
+    poolWei: BigInt(least + (draw(`pooled ${n}`) % more)) * GWEI,
   };
   MADE.set(n, made);
   BY_ADDRESS.set(made.address, made);
@@ -65,10 +66,6 @@ const POOLED_GWEI = {
   lives: { least: 750_000_000, more: 3_000_000_000 },
 } as const;
 const GWEI = 10n ** 9n;
-
-function pooledWei(n: number, { least, more }: { readonly least: number; readonly more: number }) {
-  return BigInt(least + (draw(`pooled ${n}`) % more)) * GWEI;
-}
 
 /** The launches after one time and up to another, oldest first. */
 export function evmLaunchesIn(after: number, to: number): EvmLaunch[] {

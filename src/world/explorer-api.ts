@@ -133,7 +133,11 @@ const FREE_PLAN =
 function answerTo(chains: ExplorerChains, asked: Question, fault: ExplorerFault | null): Answer {
   if (fault === 'html') return { status: 200, type: 'text/html', text: BAD_GATEWAY_PAGE };
   if (fault === 'error500') return { status: 500, type: 'text/html', text: BAD_GATEWAY_PAGE };
-  if (fault === 'rate-limited') return rateLimited(asked);
+  if (fault === 'rate-limited' && asked.dialect === 'blockscout') {
+    const text = JSON.stringify({ message: 'Too Many Requests' });
+    return { status: 429, type: 'application/json', text };
+  }
+  if (fault === 'rate-limited') return notOk('Max calls per sec rate limit reached (3/sec)');
   if (fault === 'notok')
     return notOk('Query Timeout occured. Please select a smaller result dataset');
   if (fault === 'refused-chain') return notOk(FREE_PLAN);
@@ -156,12 +160,6 @@ function answerTo(chains: ExplorerChains, asked: Question, fault: ExplorerFault 
 
 function notOk(result: string): Answer {
   return json({ status: '0', message: 'NOTOK', result });
-}
-
-function rateLimited({ dialect }: Question): Answer {
-  if (dialect === 'etherscan') return notOk('Max calls per sec rate limit reached (3/sec)');
-  const text = JSON.stringify({ message: 'Too Many Requests' });
-  return { status: 429, type: 'application/json', text };
 }
 
 function node(chains: ExplorerChains, asked: Question, fault: ExplorerFault | null): Answer {
@@ -243,17 +241,13 @@ const EMPTY: Readonly<Record<ExplorerCall['dialect'], Readonly<Record<ListAction
 type Written = Readonly<Record<string, string>>;
 type Writer = (row: ExplorerRow, asked: Question, chains: ExplorerChains) => Written;
 
-function textOrEmpty(text: string | undefined): string {
-  return text === undefined ? '' : text;
-}
-
 function common(row: ExplorerRow, { chainId }: Question, chains: ExplorerChains): Written {
   return {
     blockNumber: String(row.block),
     timeStamp: String(row.at),
     from: row.from,
     to: row.created === undefined ? row.to : '',
-    contractAddress: textOrEmpty(row.created),
+    contractAddress: row.created === undefined ? '' : row.created,
     value: row.value.toString(),
     gas: '21000',
     gasUsed: '21000',

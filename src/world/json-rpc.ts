@@ -354,13 +354,12 @@ function matching(logs: readonly Log[], field: (name: string) => unknown): reado
   const first: unknown = Array.isArray(topics) ? topics[0] : null;
   const wanted = first === null || first === undefined ? [TRANSFER] : [first].flat();
   const address: unknown = field('address');
-  const of = address === undefined || address === null ? null : [address].flat().map(lower);
+  const of =
+    address === undefined || address === null
+      ? null
+      : [address].flat().map((one) => String(one).toLowerCase());
   if (!wanted.includes(TRANSFER)) return [];
   return logs.filter((log) => of === null || of.includes(String(log['address'])));
-}
-
-function lower(value: unknown): string {
-  return String(value).toLowerCase();
 }
 
 function parityTraces(tx: WorldTransaction): unknown[] {

@@ -65,7 +65,8 @@ function rowsOf({ address, pool, poolTx, poolWei }: EvmLaunch, chains: ExplorerC
       data: `${word(amount0)}${word(amount1).slice(2)}`,
     },
   ];
-  const block = blockOf(chains, address);
+  // The block in which the token first moved: nothing of a launch is told before its time.
+  const block = chains.rowsOfToken(ETHEREUM_ID, address)[0]?.block;
   return block === undefined
     ? []
     : logs.map((log, n) => ({
@@ -78,11 +79,6 @@ function rowsOf({ address, pool, poolTx, poolWei }: EvmLaunch, chains: ExplorerC
         gasPrice: '0x1',
         gasUsed: '0x5208',
       }));
-}
-
-/** The block in which the token first moved; nothing of a launch is told before its time. */
-function blockOf(chains: ExplorerChains, token: string): number | undefined {
-  return chains.rowsOfToken(ETHEREUM_ID, token)[0]?.block;
 }
 
 function word(value: string | bigint): string {

@@ -81,12 +81,6 @@ const standing = new Map<string, readonly WorldParty[]>();
 function standingParties(seed: string): readonly WorldParty[] {
   const known = standing.get(seed);
   if (known !== undefined) return known;
-  const made = makeUpStanding(seed);
-  standing.set(seed, made);
-  return made;
-}
-
-function makeUpStanding(seed: string): WorldParty[] {
   const rows = STANDING.flatMap(({ form, currency, count }) =>
     Array.from({ length: count }, (_, i) => ({
       currency,
@@ -94,9 +88,11 @@ function makeUpStanding(seed: string): WorldParty[] {
     })),
   );
   const holders = Math.ceil(rows.length / ADDRESSES_PER_PARTY);
-  return Array.from({ length: holders + PARTIES_WITHOUT_ADDRESS }, (_, i) =>
+  const made = Array.from({ length: holders + PARTIES_WITHOUT_ADDRESS }, (_, i) =>
     makeUpParty(i + 1, rows.slice(i * ADDRESSES_PER_PARTY, (i + 1) * ADDRESSES_PER_PARTY)),
   );
+  standing.set(seed, made);
+  return made;
 }
 
 function makeUpParty(at: number, addresses: WorldParty['addresses']): WorldParty {

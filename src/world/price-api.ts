@@ -40,8 +40,9 @@ type PriceApiOptions = {
 function priceApiPart(options: PriceApiOptions): StandIn {
   return (request, response) => {
     const url = new URL(String(request.url), 'http://prices.invalid');
-    const coins = coinsOf(url, options);
-    if (coins === null) return false;
+    const isCurrent = url.pathname.startsWith(CURRENT_PATH);
+    if (!isCurrent && url.pathname !== BATCH_PATH) return false;
+    const coins = isCurrent ? currentOf(url.pathname, options) : historicalOf(url, options);
     const fault = options.fault();
     if (fault === 'timeout') return true;
     if (fault === 'error500') answerPage(response, 500);
@@ -58,11 +59,6 @@ function priceApiPart(options: PriceApiOptions): StandIn {
 
 const CURRENT_PATH = '/prices/current/';
 const BATCH_PATH = '/batchHistorical';
-
-function coinsOf(url: URL, options: PriceApiOptions): Readonly<Record<string, unknown>> | null {
-  if (url.pathname.startsWith(CURRENT_PATH)) return currentOf(url.pathname, options);
-  return url.pathname === BATCH_PATH ? historicalOf(url, options) : null;
-}
 
 function currentOf(path: string, { now, priceOf }: PriceApiOptions): Record<string, unknown> {
   const ids = decodeURIComponent(path.slice(CURRENT_PATH.length)).split(',');

@@ -81,7 +81,10 @@ const LATIN = 'ScriptID="215" ScriptStatusID="1" Acronym="false"';
 
 /** The advanced format, `SDN_ADVANCED.XML`. */
 export function sdnAdvancedXml({ published, parties }: WorldPublication): string {
-  const currencies = currencyFeatures(parties);
+  const codes = parties.flatMap(({ addresses }) => addresses.map(({ currency }) => currency));
+  const currencies = new Map(
+    [...new Set(codes)].map((code, at) => [code, FIRST_CURRENCY_FEATURE + at]),
+  );
   const namespace = `${EXPORTS}/ADVANCED_XML`;
   const schema = `xsi:schemaLocation="${namespace} ${namespace}.xsd"`;
   const lines = [
@@ -104,11 +107,6 @@ export function sdnAdvancedXml({ published, parties }: WorldPublication): string
     '</Sanctions>',
   ];
   return lines.join(LINE_END) + LINE_END;
-}
-
-function currencyFeatures(parties: readonly WorldParty[]): ReadonlyMap<string, number> {
-  const codes = parties.flatMap(({ addresses }) => addresses.map(({ currency }) => currency));
-  return new Map([...new Set(codes)].map((code, at) => [code, FIRST_CURRENCY_FEATURE + at]));
 }
 
 function referenceLines(currencies: ReadonlyMap<string, number>): string[] {

@@ -95,7 +95,7 @@ function wholeOf(
   counts: ReadonlyMap<number, EtlBlock>,
 ): BitcoinBlock {
   const told = counts.get(block);
-  const isAll = told?.hash === hash && told.transactions === transactions.size;
+  const isAll = told?.hash === hash && told.transaction_count === transactions.size;
   return { block, at, whole: isAll && !isBroken, transactions: [...transactions.values()] };
 }
 
@@ -138,7 +138,7 @@ async function countsIn(
   for await (const line of linesOf(path, signal)) {
     const row = etlRow(line);
     if (row.kind !== 'block') continue;
-    counts.set(row.row.block, row.row);
+    counts.set(row.row.number, row.row);
     if (counts.size > BLOCKS_MAX) throw new BlocksFault(`more than ${BLOCKS_MAX} block rows`);
   }
 }
@@ -213,13 +213,7 @@ const transactionRow = outsideRow({
   outputs: z.array(coin).nullish(),
 });
 
-/** A row of `blocks.json`. `at` is Unix seconds. */
-export type EtlBlock = {
-  readonly hash: string;
-  readonly block: number;
-  readonly at: number;
-  readonly transactions: number;
-};
+type EtlBlock = z.output<typeof blockRow>;
 
 /** A row of `transactions.json`, with its block's hash; or why it is none that can be taken. */
 type EtlRow =
@@ -235,15 +229,11 @@ type RefusedReason =
   | 'not_in_block_order';
 
 /** What a line says. */
-export function etlRow(text: string): EtlRow {
+function etlRow(text: string): EtlRow {
   const value = jsonIn(text);
   if (value === undefined) return { kind: 'refused', reason: 'not_json', block: null };
   const block = blockRow.safeParse(value);
-  if (block.success) {
-    const { hash, number, timestamp, transaction_count } = block.data;
-    const row = { hash, block: number, at: timestamp, transactions: transaction_count };
-    return { kind: 'block', row };
-  }
+  if (block.success) return { kind: 'block', row: block.data };
   const transaction = transactionRow.safeParse(value);
   if (!transaction.success) return { kind: 'refused', reason: 'not_a_transaction', block: null };
   return transactionOf(transaction.data);

@@ -49,7 +49,9 @@ export async function chatCall({
 }: ChatCall): Promise<ChatAnswer> {
   const url = new URL(root);
   const base = url.pathname.replace(/\/$/, '');
-  url.pathname = `${base}/${path.map(segment).join('/')}`;
+  // The token of a Telegram bot holds a colon, which a path may.
+  const segments = path.map((text) => encodeURIComponent(text).replaceAll('%3A', ':'));
+  url.pathname = `${base}/${segments.join('/')}`;
   if (query !== undefined) url.search = query;
   const { authorization, signal } = call;
   const headers = { accept: 'application/json', 'user-agent': 'exhibit' };
@@ -69,11 +71,6 @@ export async function chatCall({
     json: jsonIn(text),
     retry_after_s: wait === null ? null : Math.ceil(wait / MS_PER_S),
   };
-}
-
-// The token of a Telegram bot holds a colon, which a path may.
-function segment(text: string): string {
-  return encodeURIComponent(text).replaceAll('%3A', ':');
 }
 
 /** A wait that a platform asks for is kept up to here, in seconds. */
@@ -138,10 +135,6 @@ export type LaidOut = {
 // make a link of a text that is none of ours.
 const LINKING = /[@.:/](?=[\p{L}/])/gu;
 
-function breakLinks(text: string): string {
-  return text.replace(LINKING, '$&\u2060');
-}
-
 /** One line without anything unseen; what is cut says so. */
 export function oneLine(text: string, charsMax = LINE_CHARS_MAX): string {
   const characters = [...text.replace(UNSEEN, ' ').trim()];
@@ -151,7 +144,7 @@ export function oneLine(text: string, charsMax = LINE_CHARS_MAX): string {
 
 /** Lays a message out for a platform. */
 export function layOut(post: ChatPost, { unitsMax, ...layout }: MessageLayout): LaidOut {
-  const escapeText = (text: string): string => layout.escaped(breakLinks(text));
+  const escapeText = (text: string): string => layout.escaped(text.replace(LINKING, '$&\u2060'));
   const { simulated } = post;
   const title = oneLine(simulated ? `Simulated: ${post.title}` : post.title, TITLE_CHARS_MAX);
   const said = simulated ? SIMULATED_CAVEAT + post.caveat : post.caveat;

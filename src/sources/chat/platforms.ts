@@ -1,12 +1,5 @@
 import { read } from '../../evidence/reading.ts';
-import type {
-  ChatPlatform,
-  ChatPlatforms,
-  ChatPost,
-  ChatTarget,
-  PostEnd,
-  TargetFacts,
-} from '../../ports/integrations.ts';
+import type { ChatPlatform, ChatPlatforms, ChatTarget } from '../../ports/integrations.ts';
 import { factsOfDiscord, postToDiscord } from './discord.ts';
 import { type ChatRoots, readPlatform } from './exchange.ts';
 import { factsOfSlack, postToSlack } from './slack.ts';
@@ -35,24 +28,17 @@ export function chatPlatforms({ roots, simulated, now }: Options): ChatPlatforms
       return read(value, { port: 'chat_platforms', source });
     });
   return {
-    verify: (target, signal) => tell(target, () => factsOf(target, roots, signal)),
-    post: (target, post, signal) => tell(target, () => sendPost(target, post, roots, signal)),
+    verify: (target, signal) =>
+      tell(target, () => {
+        if (target.platform === 'slack') return factsOfSlack(target, roots, signal);
+        if (target.platform === 'discord') return factsOfDiscord(target, roots, signal);
+        return factsOfTelegram(target, roots, signal);
+      }),
+    post: (target, post, signal) =>
+      tell(target, () => {
+        if (target.platform === 'slack') return postToSlack(target, post, roots, signal);
+        if (target.platform === 'discord') return postToDiscord(target, post, roots, signal);
+        return postToTelegram(target, post, roots, signal);
+      }),
   };
-}
-
-function factsOf(target: ChatTarget, roots: ChatRoots, signal: AbortSignal): Promise<TargetFacts> {
-  if (target.platform === 'slack') return factsOfSlack(target, roots, signal);
-  if (target.platform === 'discord') return factsOfDiscord(target, roots, signal);
-  return factsOfTelegram(target, roots, signal);
-}
-
-function sendPost(
-  target: ChatTarget,
-  post: ChatPost,
-  roots: ChatRoots,
-  signal: AbortSignal,
-): Promise<PostEnd> {
-  if (target.platform === 'slack') return postToSlack(target, post, roots, signal);
-  if (target.platform === 'discord') return postToDiscord(target, post, roots, signal);
-  return postToTelegram(target, post, roots, signal);
 }

@@ -73,7 +73,9 @@ export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
     chains: [...nodes.keys()],
     given: (chain, owner, signal) =>
       askAt(chain, signal, async (rpc, block, addresses) => {
-        const logs = await logsOf(rpc, owner, block, signal);
+        const blocks = { fromBlock: '0x0', toBlock: `0x${block.toString(16)}` };
+        const filter = { ...blocks, topics: approvalTopics(owner) };
+        const logs = await logsUnder(rpc, filter, signal);
         return { events: newestApprovals(chain, owner, logs, addresses), to_block: block };
       }),
     left: ({ chain, way, token, spender }, owner, signal) =>
@@ -82,16 +84,6 @@ export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
         return { raw_amount: await amountLeft({ way, token, spender, owner }, at), block };
       }),
   };
-}
-
-async function logsOf(
-  rpc: JsonRpc,
-  owner: string,
-  block: number,
-  signal: AbortSignal,
-): Promise<readonly NodeLog[]> {
-  const blocks = { fromBlock: '0x0', toBlock: `0x${block.toString(16)}` };
-  return logsUnder(rpc, { ...blocks, topics: approvalTopics(owner) }, signal);
 }
 
 /** The logs that a node tells of; throws its refusal in words of ours. */
@@ -261,6 +253,7 @@ async function words(
 // that refuses, or is not there) is silence of that token, and never “not frozen”.
 
 const FREEZES_PORT = 'issuer_freezes';
+type FreezeReading = Partly<FreezeState, IssuerFreezesPort>;
 const YES = /^0x0{63}1$/;
 const NO = /^0x0{64}$/;
 
@@ -286,7 +279,7 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
       if (own.length === 0) return map(registry, () => []);
       const rpc = nodes.get(chain);
       if (rpc === undefined)
-        return unread(FREEZES_PORT, why('not_configured', { what: nodeOf(chain) }));
+        return unread(FREEZES_PORT, why('not_configured', { what: `A node of ${chain}` }));
       const provider = nodeProvider(rpc, signal, { simulated, now });
       const source = observation(provider, now);
       const toWhy = (error: unknown) => whyUnanswered(error, provider.toReason);
@@ -296,21 +289,19 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
           own.map((token) => callOf(token, address, block)),
           signal,
         );
-        const states = own.map(async (token, i) => {
+        const origin = { port: FREEZES_PORT, source } as const;
+        const states = own.map(async (token, i): Promise<FreezeReading> => {
           const frozen = isFrozenIn(token, answers[i], source);
           if (!frozen.checked) return frozen;
           const at = { token, address, block, signal };
           const placed = frozen.value ? await freezeEvent(rpc, at, provider.toReason) : null;
-          return stateReading({ token, frozen: frozen.value, block, placed }, source);
+          const state: FreezeState = { token, frozen: frozen.value, block, placed };
+          return simulated ? part(state, origin, why('simulated')) : read(state, origin);
         });
-        return some<FreezeState, IssuerFreezesPort>(await Promise.all(states));
+        return some(await Promise.all(states));
       });
     },
   };
-}
-
-function nodeOf(chain: EvmChainName): string {
-  return `A node of ${chain}`;
 }
 
 function callOf({ address: to, asks }: FreezingToken, address: string, block: number) {
@@ -328,11 +319,6 @@ function isFrozenIn(
   if (YES.test(said) || NO.test(said)) return read(YES.test(said), { port: FREEZES_PORT, source });
   const fault = `${token.symbol} gave no yes or no to ${token.asks}`;
   return unread(FREEZES_PORT, why('provider_failed', { provider: source.url, fault }));
-}
-
-function stateReading(state: FreezeState, source: Source): Partly<FreezeState, IssuerFreezesPort> {
-  const origin = { port: FREEZES_PORT, source } as const;
-  return source.simulated ? part(state, origin, why('simulated')) : read(state, origin);
 }
 
 type Frozen = {

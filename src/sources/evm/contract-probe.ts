@@ -52,11 +52,15 @@ export function nodeProbe(chain: BridgeChain, rpc: JsonRpc, now: () => number): 
     const yes = (...wanted: (keyof typeof CALLS)[]) =>
       wanted.every((name) => answers.get(name) === true);
     const latest = resultIn(COUNT, head, 'eth_blockNumber');
+    const hasCode = resultIn(BYTES, code, 'eth_getCode') !== '0x';
+    const fromBlock = `0x${Math.max(0, latest - EVENT_BLOCKS).toString(16)}`;
+    const params = [{ address, topics: [topics], fromBlock, toBlock: 'latest' }];
+    const logs = await rpc.call({ method: 'eth_getLogs', params }, signal);
     return {
-      code: resultIn(BYTES, code, 'eth_getCode') !== '0x',
+      code: hasCode,
       token: yes('totalSupply', 'decimals'),
       pool: yes('token0', 'getReserves') || yes('getToken', 'getVirtualPrice'),
-      events: await hasLogged(rpc, { address, topics, latest }, signal),
+      events: resultIn(z.array(LOG), logs, 'eth_getLogs').length > 0,
     };
   };
   return {
@@ -79,21 +83,4 @@ function resultIn<T>(schema: z.ZodType<T>, answer: RpcAnswer | undefined, method
 function answersWord(answer: RpcAnswer | undefined): boolean {
   if (answer?.ok === false && isRevert(answer.error)) return false;
   return WORD.test(resultIn(BYTES, answer, 'eth_call'));
-}
-
-type Logs = {
-  readonly address: string;
-  readonly topics: readonly string[];
-  readonly latest: number;
-};
-
-async function hasLogged(
-  rpc: JsonRpc,
-  { address, topics, latest }: Logs,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const fromBlock = `0x${Math.max(0, latest - EVENT_BLOCKS).toString(16)}`;
-  const params = [{ address, topics: [topics], fromBlock, toBlock: 'latest' }];
-  const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
-  return resultIn(z.array(LOG), answer, 'eth_getLogs').length > 0;
 }

@@ -61,8 +61,8 @@ function addressIn(match: RegExpExecArray | null): string | null {
 
 /** How many transactions the account has signed, or contracts a contract has made. */
 export async function nonceOf(ask: StateAsk, address: string): Promise<number> {
-  const told_ = await askState(ask, { method: 'eth_getTransactionCount', address }, QUANTITY);
-  const nonce = Number(told_);
+  const call = { method: 'eth_getTransactionCount', address } as const;
+  const nonce = Number(await askState(ask, call, QUANTITY));
   if (!Number.isSafeInteger(nonce)) throw new StateFault('eth_getTransactionCount');
   return nonce;
 }
@@ -84,7 +84,10 @@ export async function looksLikeToken(ask: StateAsk, address: string): Promise<bo
 
 /** Who may change what a contract does: its slots, and its own word for an owner. */
 export async function askAuthority(ask: StateAsk, address: string): Promise<AuthorityFact> {
-  const slot = (of: keyof typeof SLOTS) => addressInSlot(ask, address, SLOTS[of]);
+  const slot = async (of: keyof typeof SLOTS) => {
+    const call = { method: 'eth_getStorageAt', address, slot: SLOTS[of] } as const;
+    return addressInWord(await askState(ask, call, WORD));
+  };
   const [implementation, admin, beacon, owner] = await Promise.all([
     slot('implementation'),
     slot('admin'),
@@ -101,11 +104,6 @@ export const UNDELEGATED: AuthorityFact = {
   beacon: null,
   owner: null,
 };
-
-async function addressInSlot(ask: StateAsk, address: string, slot: string): Promise<string | null> {
-  const word = await askState(ask, { method: 'eth_getStorageAt', address, slot }, WORD);
-  return addressInWord(word);
-}
 
 /** The whole words that a call answers; none where the contract refuses it. */
 export async function callWords(
@@ -228,7 +226,10 @@ export async function contractKindOf(ask: StateAsk, address: string): Promise<Co
   if (supply === null || balance === null) return 'other';
   if (decimals !== null && BigInt(decimals) > DECIMALS_MAX) return 'other';
   if ((await word('unknown')) !== null) return 'undecided';
-  const says = async (call: keyof typeof CALLS) => isYes(await word(call));
+  const says = async (call: keyof typeof CALLS) => {
+    const said = await word(call);
+    return said !== null && BigInt(said) === YES;
+  };
   const [erc721, erc1155, anything] = await Promise.all([
     says('isErc721'),
     says('isErc1155'),
@@ -237,8 +238,4 @@ export async function contractKindOf(ask: StateAsk, address: string): Promise<Co
   if ((erc721 || erc1155) && !anything) return 'other';
   const pool = await Promise.all([word('token0'), word('token1'), word('factory')]);
   return pool.every((one) => one !== null) ? 'other' : 'erc20';
-}
-
-function isYes(word: string | null): boolean {
-  return word !== null && BigInt(word) === YES;
 }

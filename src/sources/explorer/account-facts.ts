@@ -48,6 +48,7 @@ import {
   type ExplorerChain,
   explorerFailed,
   nodeResultIn,
+  PAGE_ROWS,
   resultIn,
   saysNoCreation,
   saysNoLogs,
@@ -258,15 +259,7 @@ function whyOf(at: ExplorerChain): (error: unknown) => Why {
 
 const APPROVALS_PORT = 'token_approvals';
 /** What is asked, and what one request may spend on it. */
-type ExplorerApprovalsOptions = {
-  readonly chains: readonly ExplorerChain[];
-  readonly permit2: Permit2;
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly timeMs: number;
-  readonly callsMax: number;
-  readonly simulated: boolean;
-};
+type ExplorerApprovalsOptions = ExplorerFactsOptions & { readonly permit2: Permit2 };
 
 type Addresses = readonly string[];
 type CutValue<T> = { readonly value: T; readonly cut: boolean };
@@ -325,8 +318,6 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
 // Which events of one kind does an explorer list, of one contract or about one account?
 // A list that is full may have left out newer ones: whoever asks compares it with `PAGE_ROWS`.
 
-/** What every plan gives in one answer. */
-export const PAGE_ROWS = 1_000;
 /** A number of a row. Etherscan writes zero as `0x`. */
 export const LOG_NUMBER = z
   .string()

@@ -24,12 +24,22 @@ import {
   type ExplorerChain,
   explorerFailed,
   nodeResultIn,
+  PAGE_ROWS,
   pageIn,
   resultIn,
   saysNoCreation,
   saysUnverified,
 } from './envelope.ts';
-import { headReader, type ReadAs, type RowsQuery, readList } from './listing.ts';
+import {
+  headReader,
+  internalRow,
+  misshapenRows,
+  nativeRow,
+  parseListRow,
+  type ReadAs,
+  type RowsQuery,
+  readList,
+} from './listing.ts';
 
 const PORT = 'deployer_creations';
 
@@ -96,56 +106,28 @@ export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
   };
 }
 
-const whole = z.string().regex(/^[0-9]{1,15}$/);
-const base = {
-  blockNumber: whole,
-  timeStamp: whole,
-  from: z.string(),
-  to: z.string().nullish(),
-  contractAddress: z.string().nullish(),
-};
-const signedRow = outsideRow({
-  ...base,
-  hash: z.string(),
-  isError: z.enum(['0', '1', '']).optional(),
-  txreceipt_status: z.string().nullish(),
-});
-const innerRow = outsideRow({
-  ...base,
-  hash: z.string().optional(),
-  transactionHash: z.string().optional(),
-  type: z.string(),
-  isError: z.enum(['0', '1']),
-});
+// What creates a contract need not say what it paid.
+const signedRow = nativeRow.omit({ value: true });
+const innerRow = internalRow.omit({ value: true, callType: true });
 /** How explorers name an inner call that makes a contract. */
 const CREATES = /^create/;
 
 const READERS = {
   txlist: (_: unknown, row: unknown, asked: RowsQuery) => {
-    const data = parseRow(signedRow, row, 'txlist');
+    const data = parseListRow(signedRow, row, 'txlist');
     const own = parseEvmAddress(data.from) === asked.address;
     const creates = data.to === '' || data.to === null || data.to === undefined;
     const reverted = data.isError === '1' || data.txreceipt_status === '0';
     return creationIn(data, own && creates, { tx: data.hash, reverted });
   },
   txlistinternal: (_: unknown, row: unknown, asked: RowsQuery) => {
-    const data = parseRow(innerRow, row, 'txlistinternal');
+    const data = parseListRow(innerRow, row, 'txlistinternal');
     const tx = data.hash === undefined ? data.transactionHash : data.hash;
-    if (tx === undefined) throw odd('txlistinternal');
+    if (tx === undefined) throw misshapenRows('txlistinternal');
     const own = parseEvmAddress(data.from) === asked.address;
     return creationIn(data, own && CREATES.test(data.type), { tx, reverted: data.isError === '1' });
   },
 } as const;
-
-function odd(action: string): ProviderFault {
-  return new ProviderFault(`answered rows of another shape (${action})`, 'passing');
-}
-
-function parseRow<T>(schema: z.ZodType<T>, row: unknown, action: string): T {
-  const parsed = schema.safeParse(row);
-  if (!parsed.success) throw odd(action);
-  return parsed.data;
-}
 
 /** The row, and the contract that it tells of where it tells of one by its address. */
 function creationIn(
@@ -157,7 +139,7 @@ function creationIn(
   const named = typeof contractAddress === 'string' && contractAddress !== '';
   if (!creates || (!named && facts.reverted)) return { block, told: null };
   const address = named ? parseEvmAddress(contractAddress) : null;
-  if (address === null) throw odd('a creation without its contract');
+  if (address === null) throw misshapenRows('a creation without its contract');
   return { block, told: { address, block, at: Number(timeStamp), ...facts } };
 }
 
@@ -174,18 +156,19 @@ async function makersIn(
   const rows = await askExplorer(at, budget, at.list(params), (answer) => {
     if (saysNoCreation(answer)) return [];
     const parsed = z.array(creationRow).safeParse(resultIn(answer)?.result);
-    if (!parsed.success) throw odd('getcontractcreation');
+    if (!parsed.success) throw misshapenRows('getcontractcreation');
     return parsed.data;
   });
   const makers: (readonly [string, Maker])[] = [];
   for (const row of rows) {
     const contract = parseEvmAddress(row.contractAddress);
-    if (contract === null || !contracts.includes(contract)) throw odd('getcontractcreation');
+    if (contract === null || !contracts.includes(contract))
+      throw misshapenRows('getcontractcreation');
     // Blockscout names the contract that ran a creation, where one did; who signed is asked for.
     const signer = at.tellsChainId
       ? await askSigner(at, row.txHash, budget)
       : parseEvmAddress(row.contractCreator);
-    if (signer === null) throw odd('getcontractcreation');
+    if (signer === null) throw misshapenRows('getcontractcreation');
     makers.push([contract, { signer }]);
   }
   return makers;
@@ -204,7 +187,7 @@ export async function askSigner(
     : ['proxy', 'eth_getTransactionByHash'];
   const info = await askExplorer(at, budget, at.list({ module, action, txhash }), (answer) => {
     const told = at.tellsChainId ? resultIn(answer)?.result : nodeResultIn(answer);
-    return parseRow(transaction, told, action);
+    return parseListRow(transaction, told, action);
   });
   return parseEvmAddress(info.from);
 }
@@ -312,8 +295,6 @@ function kindByInterface({
 // The query is one page: a page that is full says that there are more.
 
 const TRANSFERS_PORT = 'token_transfers';
-/** What every plan gives in one answer. */
-const PAGE_ROWS = 1_000;
 
 const row = outsideRow({ contractAddress: z.string() });
 
@@ -334,7 +315,11 @@ export function explorerTokenTransfers(explorer: WalkExplorer): TokenTransfers {
         askExplorer(at, budget, question, (answer) => {
           const { rows, pending } = pageIn('tokentx', answer);
           if (pending) throw new ProviderFault('has not processed every block yet', 'passing');
-          if (!rows.every((one) => isOf(one, token))) {
+          const isOwn = rows.every((one) => {
+            const parsed = row.safeParse(one);
+            return parsed.success && parseEvmAddress(parsed.data.contractAddress) === token;
+          });
+          if (!isOwn) {
             throw new ProviderFault('answered transfers of another token (tokentx)', 'passing');
           }
           return { count: rows.length, truncated: rows.length >= PAGE_ROWS };
@@ -342,9 +327,4 @@ export function explorerTokenTransfers(explorer: WalkExplorer): TokenTransfers {
       );
     },
   };
-}
-
-function isOf(one: unknown, token: string): boolean {
-  const parsed = row.safeParse(one);
-  return parsed.success && parseEvmAddress(parsed.data.contractAddress) === token;
 }

@@ -28,6 +28,9 @@ export class WindowEnded extends ProviderFault {
   }
 }
 
+/** What every plan gives in one answer; the free one gives no more, whatever is asked for. */
+export const PAGE_ROWS = 1_000;
+
 /** One page of a list. `pending`: the provider says that rows of it are still to come. */
 export type ListPage = { readonly rows: readonly unknown[]; readonly pending: boolean };
 
@@ -35,7 +38,9 @@ const envelope = outsideBody({ status: z.string(), message: z.string(), result: 
 
 /** Reads a page of a list. Throws `ProviderFault`, `ChainRefused` or `WindowEnded`. */
 export function pageIn(action: ListAction, answer: unknown): ListPage {
-  const { status, message, result } = openEnvelope(answer);
+  const read = envelope.safeParse(answer);
+  if (!read.success) throw new ProviderFault('answered JSON of another shape', 'passing');
+  const { status, message, result } = read.data;
   if (/^result window is too large/i.test(message)) throw new WindowEnded();
   if (status === PENDING) return { rows: listOf(result), pending: true };
   // A null is recorded beside the words alone, and never beside an “OK”.
@@ -81,12 +86,6 @@ export function nodeResultIn(answer: unknown): unknown {
     );
   }
   return result;
-}
-
-function openEnvelope(answer: unknown): z.output<typeof envelope> {
-  const read = envelope.safeParse(answer);
-  if (!read.success) throw new ProviderFault('answered JSON of another shape', 'passing');
-  return read.data;
 }
 
 function listOf(result: unknown): readonly unknown[] {
@@ -169,11 +168,9 @@ export const EMPTIES: Readonly<Record<ListAction, readonly Empty[]>> = {
   ],
 };
 
-const creation = outsideBody({ status: z.string(), message: z.string(), result: z.unknown() });
-
 /** Whether an answer says that the explorer knows of no creation of the contract asked about. */
 export function saysNoCreation(answer: unknown): boolean {
-  const read = creation.safeParse(answer);
+  const read = envelope.safeParse(answer);
   if (!read.success) return false;
   const { status, message, result } = read.data;
   // Etherscan V2, recorded for an account without code.
@@ -184,7 +181,7 @@ export function saysNoCreation(answer: unknown): boolean {
 
 /** Whether an answer says that no log fits the question. */
 export function saysNoLogs(answer: unknown): boolean {
-  const read = creation.safeParse(answer);
+  const read = envelope.safeParse(answer);
   if (!read.success) return false;
   const { status, message, result } = read.data;
   if (status !== '0' || !Array.isArray(result) || result.length > 0) return false;

@@ -2,7 +2,7 @@
 // It refuses to call anything read that a page, a budget or a provider's fault cut short, and to
 // cover more than the lists that came to their end, up to a block that was settled before them.
 
-import { type AddressKind, type ParsedAddress, parseAddress } from '../../chain/address.ts';
+import { type AddressKind, parseAddress } from '../../chain/address.ts';
 import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
 import { type TransferKind, wholeKinds } from '../../chain/transfer.ts';
 import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
@@ -87,8 +87,13 @@ function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {
   const { timeMs, callsMax } = reader;
   const { signal } = new AbortController();
   return withBudget({ timeMs, callsMax, signal }, async (budget) => {
-    const taken = await Promise.all(reader.chains.map((at) => isServed(reader, at, budget)));
-    const names = new Set<ChainName>(taken.flatMap((name) => (name === null ? [] : [name])));
+    const names = new Set<ChainName>();
+    await Promise.all(
+      reader.chains.map(async (at) => {
+        const head = await headOf(reader, at, budget);
+        if (!(head instanceof ChainRefused)) names.add(at.chain);
+      }),
+    );
     const [first] = reader.chains;
     if (first === undefined) return unread(PORT, why('no_history'));
     const origin = { port: PORT, source: sourceOf(first, reader, reader.now()) } as const;
@@ -97,15 +102,6 @@ function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {
       origin,
     );
   });
-}
-
-async function isServed(
-  reader: Reader,
-  at: ExplorerChain,
-  budget: CallBudget,
-): Promise<ChainName | null> {
-  const head = await headOf(reader, at, budget);
-  return head instanceof ChainRefused ? null : at.chain;
 }
 
 function headOf(
@@ -142,7 +138,9 @@ async function readAddress(
   budget: CallBudget,
 ): Promise<Partly<Neighbourhood, RawHistoryPort>> {
   const parsed = parseAddress(address);
-  if (parsed?.kind !== 'evm') return unread(PORT, notWalked(parsed));
+  if (parsed?.kind !== 'evm') {
+    return unread(PORT, why('not_walked_kind', { kind: kindOf(address) }));
+  }
   if (budget.signal.aborted) return unread(PORT, why('time_budget'));
   // The batch has no room left: what would be cut to nothing is not asked for.
   if (limits.rowsMax <= 0) return unread(PORT, rowCap(address, limits.rowsMax));
@@ -157,10 +155,6 @@ async function readAddress(
   const over = count !== null && count[0] > limits.rowsMax && hub !== null && !hub[0];
   const cut = over ? weaken(whole, rowCap(address, limits.rowsMax)) : whole;
   return reader.simulated ? weakenSimulated(cut, reader) : cut;
-}
-
-function notWalked(parsed: ParsedAddress | null): Why {
-  return why('not_walked_kind', { kind: parsed === null ? 'no known form' : parsed.kind });
 }
 
 function rowCap(address: string, rows: number): Why {
@@ -294,12 +288,8 @@ function byOtherSide(
   address: string,
 ): ReadonlyMap<string, readonly HistoryTransfer[]> {
   const lists = new Map<string, HistoryTransfer[]>();
-  for (const row of rows) collect(lists, otherSide(row, address), row);
+  for (const row of rows) collect(lists, row.from === address ? row.to : row.from, row);
   return lists;
-}
-
-function otherSide({ from, to }: HistoryTransfer, address: string): string {
-  return from === address ? to : from;
 }
 
 // What does one list of an address hold from a block on, as its explorer tells it, some pages at a
@@ -354,7 +344,8 @@ async function sliceOf(
   const head = await heads.settled(at, budget);
   if (head.block < from_block) throw fault(`has settled no block since ${from_block - 1}`);
   const asked = { chain, address, fromBlock: from_block, toBlock: head.block };
-  const action = actionOf(kind);
+  const action = LIST_ACTIONS.find(([, of]) => of === kind)?.[0];
+  if (action === undefined) throw new RangeError(`no list of ${kind}`);
   const bounds = { transfersMax: Number.POSITIVE_INFINITY, pagesMax: SLICES_MAX };
   const list = await readTransfers(at, action, asked, bounds, budget);
   if (list.pending) throw fault('has not processed all of its internal transactions yet');
@@ -373,12 +364,6 @@ const EARLIEST = 0;
 
 function fault(text: string): ProviderFault {
   return new ProviderFault(text, 'passing');
-}
-
-function actionOf(kind: TransferKind) {
-  const found = LIST_ACTIONS.find(([, of]) => of === kind);
-  if (found === undefined) throw new RangeError(`no list of ${kind}`);
-  return found[0];
 }
 
 // With whom did these addresses exchange transfers, asked of the live source of their own kind?

@@ -6,10 +6,11 @@ import { z } from 'zod';
 import { declaredEvent } from '../../chain/abi.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import type { FirstLiquidity, LaunchPools } from '../../ports/deployers.ts';
+import { topicOf } from '../evm/node-of-account.ts';
 import { type CallBudget, ProviderFault } from '../http/provider.ts';
-import { LOG_NUMBER, LOG_ROW, PAGE_ROWS } from './account-facts.ts';
+import { LOG_NUMBER, LOG_ROW } from './account-facts.ts';
 import { askSigner, readExplorer, type WalkExplorer } from './deployer-creations.ts';
-import { askExplorer, type ExplorerChain, resultIn, saysNoLogs } from './envelope.ts';
+import { askExplorer, type ExplorerChain, PAGE_ROWS, resultIn, saysNoLogs } from './envelope.ts';
 import { headReader } from './listing.ts';
 
 const PORT = 'launch_pools';
@@ -103,7 +104,7 @@ async function poolsOf(
   token: string,
   coins: readonly PoolCoin[],
 ): Promise<Pool[]> {
-  const own = wordOf(token);
+  const own = topicOf(token);
   const asked = [
     await logsOf(asking, factory, [PAIR_CREATED.topic, own]),
     await logsOf(asking, factory, [PAIR_CREATED.topic, null, own]),
@@ -139,7 +140,7 @@ async function logsOf(
     offset: String(PAGE_ROWS),
   });
   return askExplorer(at, budget, question, (answer) => {
-    if (saysNoLogs(answer)) return NONE;
+    if (saysNoLogs(answer)) return [];
     const rows = ROWS.safeParse(resultIn(answer)?.result);
     if (!rows.success) throw odd();
     const fits = rows.data.every(
@@ -158,9 +159,6 @@ async function logsOf(
   });
 }
 
-const NONE: readonly never[] = Object.freeze([]);
-const WORD_CHARS = 64;
-
 function odd(): ProviderFault {
   return new ProviderFault('answered logs of another shape (getLogs)', 'passing');
 }
@@ -172,8 +170,4 @@ function inOrder(a: Row, b: Row): number {
 /** The exchange sorts the two tokens of a pool by their addresses. */
 function isBefore(token: string, other: string): boolean {
   return BigInt(token) < BigInt(other);
-}
-
-function wordOf(address: string): string {
-  return `0x${address.slice(2).padStart(WORD_CHARS, '0')}`;
 }

@@ -16,12 +16,11 @@ import {
   type ListAction,
   type ListPage,
   nodeResultIn,
+  PAGE_ROWS,
   pageIn,
   WindowEnded,
 } from './envelope.ts';
 
-/** What every plan gives; the free one gives no more than this, whatever is asked for. */
-const PAGE_ROWS = 1_000;
 const PAGES_MAX = 200;
 
 /**
@@ -86,7 +85,9 @@ export async function readList<T>(
     pending ||= page.pending;
     // The two answers are of different states: nothing follows from either.
     const again = rows.filter(({ block }) => block === from).length;
-    if (again < shown) throw disagree(action);
+    if (again < shown) {
+      throw new ProviderFault(`answered pages that disagree (${action})`, 'passing');
+    }
     const last = rows.at(-1)?.block;
     if (last === undefined) return result(false, asked.toBlock);
     if (rows.length < PAGE_ROWS) {
@@ -96,7 +97,9 @@ export async function readList<T>(
         const ended = rows.filter(({ block }) => block === last).length;
         const rest = { ...asked, fromBlock: last };
         const more = await askPage(list, rest, 1);
-        if (more.rows.length !== ended) throw cutShort(action);
+        if (more.rows.length !== ended) {
+          throw new ProviderFault(`cut a page short without a word (${action})`, 'passing');
+        }
         pending ||= more.pending;
       }
       return result(cut, cut ? from - 1 : asked.toBlock);
@@ -117,14 +120,6 @@ export async function readList<T>(
     if (done.length > transfersMax) return result(true, from - 1);
   }
   return result(true, from - 1);
-}
-
-function cutShort(action: ListAction): ProviderFault {
-  return new ProviderFault(`cut a page short without a word (${action})`, 'passing');
-}
-
-function disagree(action: ListAction): ProviderFault {
-  return new ProviderFault(`answered pages that disagree (${action})`, 'passing');
 }
 
 type Rest<T> = {
@@ -211,13 +206,15 @@ const base = outsideRow({
   to: z.string().nullish(),
   contractAddress: z.string().nullish(),
 });
-const nativeRow = base.extend({
+/** A row of `txlist`. */
+export const nativeRow = base.extend({
   hash: z.string(),
   value: amount,
   isError: z.enum(['0', '1', '']).optional(),
   txreceipt_status: z.string().nullish(),
 });
-const internalRow = base.extend({
+/** A row of `txlistinternal`. */
+export const internalRow = base.extend({
   hash: z.string().optional(),
   // Blockscout's name of it.
   transactionHash: z.string().optional(),
@@ -264,7 +261,7 @@ const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsQuery) => R
   txlistinternal: (row, asked) => {
     const data = parseListRow(internalRow, row, 'txlistinternal');
     const tx = data.hash === undefined ? data.transactionHash : data.hash;
-    if (tx === undefined) throw odd('txlistinternal');
+    if (tx === undefined) throw misshapenRows('txlistinternal');
     if (data.isError === '1' || !moves(data)) return noTransfer(data);
     const made = common(data, tx, asked, 'txlistinternal');
     const raw_amount = exact(data.value, 'txlistinternal');
@@ -281,7 +278,7 @@ const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsQuery) => R
     // Tokens that cannot be told apart by amounts have an id, and are no amounts.
     const single = typeof data.tokenID === 'string' && data.tokenID !== '';
     if (single) return { block: made.block, transfer: null };
-    if (data.value === undefined) throw odd('tokentx');
+    if (data.value === undefined) throw misshapenRows('tokentx');
     const transfer: HistoryTransfer = {
       ...made,
       kind: 'token',
@@ -302,13 +299,15 @@ function noTransfer({ blockNumber }: z.output<typeof base>): ReadRow {
   return { block: Number(blockNumber), transfer: null };
 }
 
-function odd(action: ListAction): ProviderFault {
+/** The fault of a list, or of another question, whose rows are not as documented. */
+export function misshapenRows(action: string): ProviderFault {
   return new ProviderFault(`answered rows of another shape (${action})`, 'passing');
 }
 
-function parseListRow<T>(schema: z.ZodType<T>, row: unknown, action: ListAction): T {
+/** A row under its schema. Throws `ProviderFault`. */
+export function parseListRow<T>(schema: z.ZodType<T>, row: unknown, action: string): T {
   const read = schema.safeParse(row);
-  if (!read.success) throw odd(action);
+  if (!read.success) throw misshapenRows(action);
   return read.data;
 }
 
@@ -345,13 +344,13 @@ function common(
 
 function party(text: string | null | undefined, action: ListAction): string {
   const address = typeof text === 'string' ? parseEvmAddress(text) : null;
-  if (address === null) throw odd(action);
+  if (address === null) throw misshapenRows(action);
   return address;
 }
 
 function exact(text: string, action: ListAction): bigint {
   const raw = parseRawAmount(text);
-  if (raw === null) throw odd(action);
+  if (raw === null) throw misshapenRows(action);
   return raw;
 }
 

@@ -19,7 +19,7 @@ import type {
 } from '../../ports/tables.ts';
 import { csvRows } from './csv.ts';
 import { followTheMoneyRows, isFollowTheMoney } from './follow-the-money.ts';
-import { FileFault, jsonLineRows } from './text-lines.ts';
+import { describeFault, FileFault, jsonLineRows } from './text-lines.ts';
 import { documentRows } from './yaml.ts';
 
 const PORT = 'table_file';
@@ -70,7 +70,9 @@ async function openFile(path: string): Promise<Reading<OpenedFile, TableFilePort
   }
   try {
     const { size, mtimeMs } = await stat(path);
-    const origin = originAt(Math.floor(mtimeMs / MS_PER_S));
+    const as_of = Math.floor(mtimeMs / MS_PER_S);
+    const source = { ...IMPORT_FILE, as_of, kind: 'table', simulated: false } as const;
+    const origin = { port: PORT, source } as const;
     const entities = format !== CSV && isFollowTheMoney(await beginningOf(path));
     const bytesMax = entities ? FILE_BYTES_MAX : format.bytesMax;
     if (size > bytesMax) return silent(`it is over ${bytesMax} bytes; split it`);
@@ -86,10 +88,11 @@ async function openFile(path: string): Promise<Reading<OpenedFile, TableFilePort
     };
     return read(file, origin);
   } catch (fault) {
-    return faulty(fault);
+    return silent(describeFault(fault));
   }
 }
 
+const IMPORT_FILE = { name: 'import file', url: 'urn:exhibit:import-file' } as const;
 const BEGINNING_BYTES = 4_096;
 
 async function beginningOf(path: string): Promise<string> {
@@ -128,22 +131,8 @@ function readTwice(path: string, size: number, origin: Origin<TableFilePort>): O
   };
 }
 
-function originAt(as_of: number): Origin<TableFilePort> {
-  const source = { name: 'import file', url: 'urn:exhibit:import-file', as_of } as const;
-  return { port: PORT, source: { ...source, kind: 'table', simulated: false } };
-}
-
 function silent(fault: string): Unread<TableFilePort> {
   return unread(PORT, why('file_unreadable', { fault }));
-}
-
-/** The words for a fault of a file; anything that is no fault of a file is a bug and is thrown. */
-function faulty(fault: unknown): Unread<TableFilePort> {
-  if (fault instanceof FileFault) return silent(fault.message);
-  if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') {
-    return silent(fault.code === 'ENOENT' ? 'there is no such file' : fault.code);
-  }
-  throw fault;
 }
 
 type Watched = {
@@ -189,7 +178,7 @@ async function* batches(
       batch = [];
     }
   } catch (fault) {
-    yield faulty(fault);
+    yield silent(describeFault(fault));
     return;
   }
   if (batch.length > 0) yield read(batch, origin);

@@ -227,6 +227,10 @@ function factsOf(wallet: Wallet, { parties, sanctions }: Known): Facts {
   const named = joinTexts(known.map((party) => party.name));
   const started = dayOf(on.flatMap(({ starts }) => starts).sort()[0]);
   const allPages = [...on.flatMap((sanction) => sanction.pages), ...pages];
+  const lastEnd = on
+    .flatMap(({ ends }) => ends)
+    .sort()
+    .at(-1);
   const page = allPages.find((text) => /^https?:\/\//.test(text));
   return {
     entity: named === null ? name : named,
@@ -237,7 +241,7 @@ function factsOf(wallet: Wallet, { parties, sanctions }: Known): Facts {
     source_url: page === undefined ? null : page,
     // The day since which it is sanctioned; else the day on which the file's maker first saw it.
     listed_at: started === null ? dayOf(firstSeen) : started,
-    ended_at: on.length > 0 && on.every(({ ends }) => ends.length > 0) ? latestEnd(on) : null,
+    ended_at: on.length > 0 && on.every(({ ends }) => ends.length > 0) ? dayOf(lastEnd) : null,
     seen_at: lastSeen,
     note: noteOf(wallet, known),
   };
@@ -257,15 +261,6 @@ function nameOf(one: FtmEntity): string | null {
   return first === undefined ? textIn(one.caption) : first;
 }
 
-function latestEnd(sanctions: readonly Sanction[]): string | null {
-  return dayOf(
-    sanctions
-      .flatMap(({ ends }) => ends)
-      .sort()
-      .at(-1),
-  );
-}
-
 /** A whole day, ISO 8601; the schema allows less exact dates, which are none. */
 function dayOf(text: string | null | undefined): string | null {
   const day = /^\d{4}-\d{2}-\d{2}/.exec(typeof text === 'string' ? text : '');
@@ -283,18 +278,7 @@ function joinTexts(texts: readonly (string | null)[]): string | null {
 /** How deep entities may stand inside each other; a file that goes deeper is not read. */
 const DEPTH_MAX = 16;
 
-/** An entity. Its properties hold texts, entities, or a list of either. */
-export type FtmEntity = {
-  readonly id: string;
-  readonly schema: string;
-  readonly caption?: unknown;
-  readonly first_seen?: unknown;
-  readonly last_seen?: unknown;
-  readonly last_change?: unknown;
-  readonly properties: { readonly [name: string]: unknown };
-};
-
-const entity: z.ZodType<FtmEntity> = outsideRow({
+const entity = outsideRow({
   id: z.string().min(1),
   schema: z.string().min(1),
   caption: z.unknown().optional(),
@@ -303,6 +287,8 @@ const entity: z.ZodType<FtmEntity> = outsideRow({
   last_change: z.unknown().optional(),
   properties: z.record(z.string(), z.unknown()),
 });
+/** An entity. Its properties hold texts, entities, or a list of either. */
+export type FtmEntity = z.output<typeof entity>;
 
 /** An entity that another stands inside, and under which of its properties. */
 type Around = { readonly entity: FtmEntity; readonly property: string };

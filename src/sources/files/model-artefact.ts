@@ -5,9 +5,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
+import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Source } from '../../evidence/source.ts';
 import {
   MODEL_SCHEMA,
   type ModelArtefact,
@@ -16,8 +15,10 @@ import {
   rugModelShape,
 } from '../../ports/rug-model.ts';
 import { jsonIn } from '../http/fetch.ts';
-import { FileFault } from './text-lines.ts';
+import { describeFault, FileFault } from './text-lines.ts';
 
+const PORT = 'model_file';
+const MODEL_FILE = { name: 'model file', url: 'urn:exhibit:model-file' } as const;
 /** The largest file of an artefact. */
 const ARTEFACT_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -71,29 +72,11 @@ export async function readModelFile(path: string): Promise<Reading<ModelArtefact
     const { size } = await stat(path);
     if (size > ARTEFACT_BYTES_MAX) throw new FileFault(`it is over ${ARTEFACT_BYTES_MAX} bytes`);
     const artefact = artefactIn(await readFile(path, 'utf8'));
-    return read(artefact, { port: PORT, source: sourceOf(artefact) });
+    // A model is as old as the newest of the data that it was trained on.
+    const { simulated, to: as_of } = artefact.model.card.data;
+    const source = { ...MODEL_FILE, as_of, kind: 'table', simulated } as const;
+    return read(artefact, { port: PORT, source });
   } catch (fault) {
-    return faulty(fault);
+    return unread(PORT, why('file_unreadable', { fault: describeFault(fault) }));
   }
-}
-
-const PORT = 'model_file';
-
-/** A model is as old as the newest of the data that it was trained on. */
-function sourceOf({ model }: ModelArtefact): Source {
-  const { simulated, to: as_of } = model.card.data;
-  return { name: 'model file', url: 'urn:exhibit:model-file', as_of, kind: 'table', simulated };
-}
-
-/** The words for a fault of a file; anything that is no fault of a file is a bug and is thrown. */
-function faulty(fault: unknown): Unread<'model_file'> {
-  if (fault instanceof FileFault) return silent(fault.message);
-  if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') {
-    return silent(fault.code === 'ENOENT' ? 'there is no such file' : fault.code);
-  }
-  throw fault;
-}
-
-function silent(fault: string): Unread<'model_file'> {
-  return unread(PORT, why('file_unreadable', { fault }));
 }

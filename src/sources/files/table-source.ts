@@ -6,7 +6,7 @@ import type { Source } from '../../evidence/source.ts';
 import type { TableImport } from '../../ports/tables.ts';
 
 /** How much of a hash a name shows; the whole hash is in the address or in the import's record. */
-const HASH_CHARS_SHOWN = 12;
+export const HASH_CHARS_SHOWN = 12;
 
 /**
  * The source of a table with these imports in force, oldest first. Its date is that of its oldest

@@ -46,6 +46,15 @@ export class ImportFault extends Error {}
 /** A file that is not what its name says. The message ends a sentence and quotes no value. */
 export class FileFault extends Error {}
 
+/** The words for a fault of a file; anything that is no fault of a file is a bug and is thrown. */
+export function describeFault(fault: unknown): string {
+  if (fault instanceof FileFault) return fault.message;
+  if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') {
+    return fault.code === 'ENOENT' ? 'there is no such file' : fault.code;
+  }
+  throw fault;
+}
+
 // What rows does a file of JSON lines hold?
 // One object a line, its values texts, numbers, flags or null. A line that is none of that is
 // named and the rest is read on; a line without end is a fault of the file.
@@ -57,14 +66,14 @@ const LINE_CHARS_MAX = 64 * 1024;
 export async function* jsonLineRows(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<RawRow | BrokenRow> {
-  for await (const { line, text } of textLines(chunks, LINE_CHARS_MAX)) yield rowOf(text, line);
-}
-
-function rowOf(text: string, line: number): RawRow | BrokenRow {
-  if (text.length > LINE_CHARS_MAX) return { line, problem: 'the line is too long' };
-  const value = jsonIn(text);
-  if (value === undefined) return { line, problem: 'not JSON' };
-  return objectRow(value, line);
+  for await (const { line, text } of textLines(chunks, LINE_CHARS_MAX)) {
+    if (text.length > LINE_CHARS_MAX) {
+      yield { line, problem: 'the line is too long' };
+      continue;
+    }
+    const value = jsonIn(text);
+    yield value === undefined ? { line, problem: 'not JSON' } : objectRow(value, line);
+  }
 }
 
 /** A row from a parsed object of plain values; names of columns in lower case. */

@@ -85,17 +85,13 @@ function* pieces(lines: readonly string[], from: number, end: number): Generator
       if (isTag) tags += 1;
       continue;
     }
-    yield* pieceItems(lines.slice(start, i).join('\n'), start + 1);
+    const { document, counter } = parsedYaml(lines.slice(start, i).join('\n'), start + 1);
+    const { contents } = document;
+    if (!isSeq(contents)) throw new FileFault(`from line ${start + 1}: no list of tags`);
+    yield* itemsOf(document, contents, counter, start + 1);
     start = i;
     tags = 1;
   }
-}
-
-function pieceItems(text: string, firstLine: number): Item[] {
-  const { document, counter } = parsedYaml(text, firstLine);
-  const { contents } = document;
-  if (!isSeq(contents)) throw new FileFault(`from line ${firstLine}: no list of tags`);
-  return itemsOf(document, contents, counter, firstLine);
 }
 
 function parsedYaml(

@@ -282,7 +282,9 @@ export async function fetchJson({
   const { status, bytes } = answer;
   if (status >= 300 && status < 400) throw new FetchFault(`redirected (${status})`);
   if (status >= 200 && status < 300) return parseJson(bytes, parse);
-  const said = jsonOrNull(bytes);
+  // The text of a refusal is of use only where it is JSON: it may be a web server's page.
+  const heard = jsonIn(bytes.toString('utf8'));
+  const said = heard === undefined ? null : heard;
   if (isAnswer?.(status, said) === true) return said;
   throw new StatusFault(status, answer.retryAfterMs, said);
 }
@@ -295,27 +297,15 @@ const HTML = /^\s*<(!doctype|html|head|body|\?xml|center)\b/i;
 
 function parseJson(bytes: Buffer, parse: JsonAsk['parse']): unknown {
   try {
-    const read = parse === undefined ? plainJson : parse;
-    return read(UTF8.decode(bytes));
+    const text = UTF8.decode(bytes);
+    if (parse !== undefined) return parse(text);
+    const value: unknown = JSON.parse(text);
+    return value;
   } catch {
-    throw new FetchFault(notJson(bytes));
+    if (bytes.byteLength === 0) throw new FetchFault('answered nothing');
+    const isPage = HTML.test(bytes.toString('latin1'));
+    throw new FetchFault(isPage ? 'answered HTML, not JSON' : 'answered no whole JSON');
   }
-}
-
-function plainJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  return value;
-}
-
-function notJson(bytes: Buffer): string {
-  if (bytes.byteLength === 0) return 'answered nothing';
-  return HTML.test(bytes.toString('latin1')) ? 'answered HTML, not JSON' : 'answered no whole JSON';
-}
-
-/** The text of a refusal is of use only where it is JSON: it may be a web server's page. */
-function jsonOrNull(bytes: Buffer): unknown {
-  const value = jsonIn(bytes.toString('utf8'));
-  return value === undefined ? null : value;
 }
 
 // The forms in which an outside writes what it answers. A form that is not its own is refused:

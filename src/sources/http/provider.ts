@@ -238,7 +238,11 @@ export function providerGuard(limits: GuardLimits, nowMs: () => number): Provide
     budget: CallBudget,
     question: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> => {
-    if (nowMs() < restsUntil) throw new ProviderFault(resting(limits, lastFault), 'lasting');
+    if (nowMs() < restsUntil) {
+      const { failuresMax, restMs } = limits;
+      const rest = `is left alone for ${restMs / MS_PER_S} s after ${failuresMax} failures`;
+      throw new ProviderFault(`${rest} in a row, the last of which was: ${lastFault}`, 'lasting');
+    }
     budget.spend();
     await turn(budget.signal);
     try {
@@ -290,11 +294,6 @@ export function whyUnanswered(error: unknown, toReason: (fault: string) => Why):
   if (!(error instanceof BudgetSpent)) throw error;
   if (error.of === 'time') return why('time_budget');
   return why('call_budget', { limit: String(error.callsMax) });
-}
-
-function resting({ failuresMax, restMs }: GuardLimits, lastFault: string): string {
-  const rest = `is left alone for ${restMs / MS_PER_S} s after ${failuresMax} failures in a row`;
-  return `${rest}, the last of which was: ${lastFault}`;
 }
 
 /** The statuses that the same question may outlive. */

@@ -70,7 +70,21 @@ export function legacyReader(): DocumentReader {
       entry = emptyEntry();
     },
     within: places({
-      ...entryFields(() => entry),
+      uid: leaf((text) => {
+        entry.uid = copyText(text);
+      }),
+      firstName: leaf((text) => {
+        entry.first = text;
+      }),
+      lastName: leaf((text) => {
+        entry.last = text;
+      }),
+      sdnType: leaf((text) => {
+        entry.type = text;
+      }),
+      remarks: leaf((text) => {
+        entry.remarks = copyText(text);
+      }),
       programList: {
         within: places({ program: leaves((text) => entry.programs.push(copyText(text))) }),
       },
@@ -101,26 +115,6 @@ export function legacyReader(): DocumentReader {
 function emptyEntry(): Entry {
   const unsaid = { uid: null, first: null, last: null, type: null, remarks: null };
   return { ...unsaid, programs: [], addresses: [] };
-}
-
-function entryFields(entry: () => Entry): Record<string, Place> {
-  return {
-    uid: leaf((text) => {
-      entry().uid = copyText(text);
-    }),
-    firstName: leaf((text) => {
-      entry().first = text;
-    }),
-    lastName: leaf((text) => {
-      entry().last = text;
-    }),
-    sdnType: leaf((text) => {
-      entry().type = text;
-    }),
-    remarks: leaf((text) => {
-      entry().remarks = copyText(text);
-    }),
-  };
 }
 
 function addAddress(entry: Entry, id: Fields): void {

@@ -158,7 +158,8 @@ export function withForms(
   const addresses = [...document.addresses];
   const seen = new Set(addresses.map(rowKey));
   for (const row of literals) {
-    const note = joinNotes(row.note, `The list prints it inside ${quoteText(row.address)}`);
+    const inside = `The list prints it inside ${quoteText(row.address)}`;
+    const note = row.note === null ? inside : `${row.note}; ${inside}`;
     for (const address of addressesWithin(row.address, isKnownForm)) {
       const within = { ...row, address, note };
       if (seen.has(rowKey(within))) continue;
@@ -189,10 +190,6 @@ export function countAddresses(
 /** The note on a row of whose party the file left something open; `null` where it did not. */
 export function leftOpen(what: readonly string[]): string | null {
   return what.length === 0 ? null : `The publisher's file leaves open ${what.join(' and ')}`;
-}
-
-function joinNotes(note: string | null, more: string): string {
-  return note === null ? more : `${note}; ${more}`;
 }
 
 // A value keeps its letters: only white space around it and invisible characters are stripped.

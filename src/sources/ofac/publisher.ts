@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MS_PER_S } from '../../chain/time.ts';
 import { present } from '../../evidence/measure.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
+import { type Origin, type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Mirror, PublisherPort, SpooledFile, Validators } from '../../ports/sanctions.ts';
-import { type Fetched, type FetchLimits, fetchBytes } from '../http/fetch.ts';
+import { type FetchLimits, fetchBytes } from '../http/fetch.ts';
 import { FetchFault, type IsInside, isInsideAddress, originText } from '../http/outbound-call.ts';
 import { attempt } from '../http/provider.ts';
 
@@ -48,11 +48,7 @@ export type HttpMirrorOptions = {
 export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirrorOptions): Mirror {
   const { url, spool, now } = options;
   const shown = publicAddress(url);
-  const origin = () =>
-    ({
-      port: 'publisher',
-      source: { name: shown, url: shown, as_of: now(), kind: 'observation', simulated: false },
-    }) as const;
+  const origin = () => originAt(shown, now());
 
   return {
     key: addressKey(url),
@@ -77,7 +73,11 @@ export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirro
           return read({ kind: 'unchanged', validators: known }, origin());
         }
         const file = await spooling.finish();
-        return read({ kind: 'file', validators: validatorsOf(answer), file }, origin());
+        const validators = {
+          etag: shortValidator(answer.header('etag')),
+          last_modified: shortValidator(answer.header('last-modified')),
+        };
+        return read({ kind: 'file', validators, file }, origin());
       } catch (error) {
         await spooling?.abandon();
         const fault = faultOf(error);
@@ -90,6 +90,11 @@ export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirro
       }
     },
   };
+}
+
+function originAt(shown: string, as_of: number): Origin<PublisherPort> {
+  const source = { name: shown, url: shown, as_of, kind: 'observation', simulated: false } as const;
+  return { port: 'publisher', source };
 }
 
 /** What went wrong, of the network or of the disk; `null` for a bug. */
@@ -109,13 +114,6 @@ function conditions(known: Validators | null): Record<string, string> {
   );
 }
 
-function validatorsOf(answer: Fetched): Validators {
-  return {
-    etag: shortValidator(answer.header('etag')),
-    last_modified: shortValidator(answer.header('last-modified')),
-  };
-}
-
 function shortValidator(value: string | null): string | null {
   return value !== null && value.length <= VALIDATOR_CHARS_MAX ? value : null;
 }
@@ -133,11 +131,7 @@ export function fileMirror(options: {
   const { url, spool, now, obtained_at } = options;
   const path = fileURLToPath(url);
   const shown = publicAddress(url);
-  const origin = () =>
-    ({
-      port: 'publisher',
-      source: { name: shown, url: shown, as_of: now(), kind: 'observation', simulated: false },
-    }) as const;
+  const origin = () => originAt(shown, now());
 
   return {
     key: addressKey(url),

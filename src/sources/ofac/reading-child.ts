@@ -2,7 +2,7 @@
 // The entry of the separate reader; it does nothing unless it was started as that.
 
 import { setPriority } from 'node:os';
-import { isRefusal, type ListedAddress } from './publication.ts';
+import { isRefusal } from './publication.ts';
 import {
   READER_MARK,
   type ReadingMessage,
@@ -30,13 +30,12 @@ async function answer(task: ReadingTask): Promise<void> {
   }
   const { addresses, distinct_addresses: _distinct, currencies: _currencies, ...facts } = outcome;
   for (let from = 0; from < addresses.length; from += ROWS_PER_MESSAGE) {
-    await say({ kind: 'rows', rows: addresses.slice(from, from + ROWS_PER_MESSAGE).map(copyRow) });
+    const rows = addresses.slice(from, from + ROWS_PER_MESSAGE).map((row) => {
+      return { ...row, programs: row.programs === null ? null : [...row.programs] };
+    });
+    await say({ kind: 'rows', rows });
   }
   await say({ kind: 'read', rows: addresses.length, facts });
-}
-
-function copyRow(row: ListedAddress) {
-  return { ...row, programs: row.programs === null ? null : [...row.programs] };
 }
 
 function say(message: ReadingMessage): Promise<void> {
@@ -49,7 +48,7 @@ function say(message: ReadingMessage): Promise<void> {
   });
 }
 
-function main(): void {
+if (process.argv[2] === READER_MARK && process.send !== undefined) {
   setPriority(NICENESS);
   process.once('disconnect', () => process.exit());
   process.once('message', (message) => {
@@ -57,5 +56,3 @@ function main(): void {
     void answer(readingTask.parse(message)).then(() => process.disconnect());
   });
 }
-
-if (process.argv[2] === READER_MARK && process.send !== undefined) main();

@@ -42,6 +42,7 @@ import type {
   TableLine,
 } from '../../ports/tables.ts';
 import { csvLines, csvTable } from '../files/csv.ts';
+import { HASH_CHARS_SHOWN } from '../files/table-source.ts';
 import { FileFault } from '../files/text-lines.ts';
 import { attempt } from '../http/provider.ts';
 
@@ -169,8 +170,6 @@ function publishedContract(
 function contractKey({ chain, address }: { chain: string; address: string }): string {
   return `${chain} ${address}`;
 }
-
-const HASH_CHARS_SHOWN = 12;
 
 // --- mixers
 

@@ -57,29 +57,16 @@ export const bridgesExplain = defineCommand({
   run: async ({ receipt, chain, destination }, io, { explainReceipt }: BridgesServices) => {
     const explained = await explainReceipt(receipt, { chain, destination }, io.signal);
     if (!explained.read) return fail(io, explained.reason);
-    if (io.json) printLines(explained, io);
-    else printText(explained, io);
-    return explained.checked ? EXIT.done : EXIT.couldNotCheck;
+    const { bridged, chain: on, checked, why_not, unknown_events } = explained;
+    if (!io.json) printText(explained, io);
+    else if (bridged.length === 0) {
+      // An event that cannot be read is no "nothing": it is null.
+      const none = checked ? false : null;
+      printJson(io, { bridged: none, why_not, chain: on, checked, unknown_events });
+    } else for (const one of bridged) printJson(io, { ...one, chain: on, unknown_events });
+    return checked ? EXIT.done : EXIT.couldNotCheck;
   },
 });
-
-function printLines({ bridged, ...rest }: Explanation, io: Io): void {
-  const { chain, checked, why_not, unknown_events } = rest;
-  for (const one of bridged) printJson(io, { ...one, chain, unknown_events });
-  if (bridged.length > 0) return;
-  // An event that cannot be read is no "nothing": it is null.
-  printJson(io, { bridged: checked ? false : null, why_not, chain, checked, unknown_events });
-}
-
-function denial(checked: boolean, unknown_events: number): string {
-  if (checked) return 'No bridging';
-  return unknown_events > 0 ? 'Not told' : 'Not checked';
-}
-
-function viaText({ via }: ExplainedEvent): string | null {
-  const names = via.map(({ contract, name }) => (name === null ? contract : `${contract} ${name}`));
-  return names.length === 0 ? null : names.join(', ');
-}
 
 function arrivalText({ arrival }: ExplainedEvent): string | null {
   if (arrival === null) return null;
@@ -101,10 +88,12 @@ function printText(
   { bridged, chain, chain_from, why_not, checked, unknown_events }: Explanation,
   io: Io,
 ): void {
-  if (why_not !== null) io.out(`${denial(checked, unknown_events)}: ${why_not}`);
+  const open = unknown_events > 0 ? 'Not told' : 'Not checked';
+  if (why_not !== null) io.out(`${checked ? 'No bridging' : open}: ${why_not}`);
   for (const [i, one] of bridged.entries()) {
     if (i > 0) io.out('');
     const { protocol, direction, user, asset, amount, contract, message_id, destination } = one;
+    const via = one.via.map((on) => (on.name === null ? on.contract : `${on.contract} ${on.name}`));
     print(
       io,
       factLines([
@@ -113,7 +102,7 @@ function printText(
         ['user', user],
         ['asset', asset],
         ['amount', amount],
-        ['via', viaText(one)],
+        ['via', via.length === 0 ? null : via.join(', ')],
         ['logged', loggedText(one)],
         ['contract', contract],
         ['message_id', message_id],

@@ -107,12 +107,19 @@ function windowOf({ event, at }: Pick<Sent, 'event' | 'at'>) {
   return { since: at - CLOCKS_APART_S, until: own === null ? at + WAIT_S : own };
 }
 
+/** Matches ids that one side alone writes: NTT's of a deposit. */
+const OF_ONE_SIDE = /^ntt:/;
+/** The contract that sends as the token bridge does, and logs nothing of what it pays. */
+const NFT_BRIDGE = 'NFT Bridge';
+
 type JoinRule = 'message_id' | 'fill_rules';
 
 /** What may join an event with its other side; `null` where the event bears too little. */
 function ruleOf(sent: DecodedEvent): JoinRule | null {
-  const { promised, event } = sent;
-  if (hasSharedId(sent)) return 'message_id';
+  const { promised, event, message_id, name } = sent;
+  if (message_id !== null && !OF_ONE_SIDE.test(message_id) && name !== NFT_BRIDGE) {
+    return 'message_id';
+  }
   const isWhole = promised !== null && promised.recipient !== null && promised.amount !== null;
   return isWhole && BY_RULES.includes(event) ? 'fill_rules' : null;
 }
@@ -144,16 +151,6 @@ function keepsTerms({ promised }: DecodedEvent, { logged, promised: repeated }: 
 
 function agree<T>(a: T | null, b: T | null): boolean {
   return a === null || b === null || a === b;
-}
-
-/** Matches ids that one side alone writes: NTT's of a deposit. */
-const OF_ONE_SIDE = /^ntt:/;
-/** The contract that sends as the token bridge does, and logs nothing of what it pays. */
-const NFT_BRIDGE = 'NFT Bridge';
-
-/** Whether the other side's event has this one's id. */
-function hasSharedId({ message_id, name }: DecodedEvent): boolean {
-  return message_id !== null && !OF_ONE_SIDE.test(message_id) && name !== NFT_BRIDGE;
 }
 
 /**
@@ -409,16 +406,8 @@ function eventsOf(
   { tx, block, log }: ArrivalLog,
   index: RegistryIndex,
 ): readonly DecodedEvent[] {
-  const receipt = {
-    chain,
-    tx,
-    block,
-    from: ZERO_ADDRESS,
-    to: null,
-    value: 0n,
-    input: null,
-  } as const;
-  return decodeReceipt({ ...receipt, success: true, logs: [log] }, index).events;
+  const unknown = { from: ZERO_ADDRESS, to: null, value: 0n, input: null, success: true };
+  return decodeReceipt({ chain, tx, block, ...unknown, logs: [log] }, index).events;
 }
 
 /** How many receipts are read for one deposit: first of payments that fit its terms. */
@@ -464,7 +453,12 @@ async function matchByPayments(
     return isKnown ? unlogged : unknownDestination(chain, ...unlogged.reasons, found);
   };
   const paid = rowsSeen(map(reading, ({ payments }) => payments));
-  if (paid === null) return besideLogs(concludeUnpaid(search));
+  if (paid === null) {
+    const open = whyOpen(search);
+    if (open !== null) return besideLogs(open);
+    if (!(reading instanceof Read)) return besideLogs(reading.why);
+    return besideLogs(unpaidDestination(chain, reading, window.until));
+  }
   const hashes = transactionsOf(paid, search);
   const rule = ruleOf(event);
   const readings: ReceiptReadings =
@@ -551,15 +545,6 @@ function whyOpen({ sent, chain, reading }: PaymentSearch): Why | null {
     return why('payee_not_named', { event: event.event, chain });
   }
   return PAYEE_MAY_CHANGE.includes(protocol) ? why('payee_may_change', { protocol }) : null;
-}
-
-function concludeUnpaid(search: PaymentSearch): Destination | Why {
-  const { sent, chain, reading } = search;
-  const open = whyOpen(search);
-  if (open !== null) return open;
-  return reading instanceof Read
-    ? unpaidDestination(chain, reading, windowOf(sent).until)
-    : reading.why;
 }
 
 function concludeAllRead(

@@ -97,7 +97,10 @@ function explainOn(
   index: RegistryIndex,
 ): Explanation {
   const decoded = decodeReceipt(receipt, index);
-  const bridged = bridgedEvents(decoded).map(explainEvent);
+  const bridged = bridgedEvents(decoded).map((one) => {
+    const messaging_only = one.kind === 'message';
+    return { protocol: one.protocol, ...viewEvent(one), messaging_only, arrival: null };
+  });
   const unknown_events = decoded.unknown.length;
   return {
     checked: bridged.length > 0 || unknown_events === 0,
@@ -137,11 +140,6 @@ export async function addArrivals(
   return { ...explanation, bridged };
 }
 
-function explainEvent(one: DecodedEvent): ExplainedEvent {
-  const messaging_only = one.kind === 'message';
-  return { protocol: one.protocol, ...viewEvent(one), messaging_only, arrival: null };
-}
-
 /** An event as answers show it. */
 export function viewEvent(one: DecodedEvent): BridgeEvent {
   const { direction, user, asset, amount, via, contract, message_id, logged } = one;
@@ -150,7 +148,7 @@ export function viewEvent(one: DecodedEvent): BridgeEvent {
     user,
     asset,
     amount: textOf(amount),
-    via: [...via],
+    via,
     contract,
     message_id,
     origin: one.origin,

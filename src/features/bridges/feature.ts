@@ -10,13 +10,7 @@ import { type Outside, outsideOf } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { map, Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import {
-  BRIDGE_CHAINS,
-  type BridgeArrivals,
-  type BridgeChain,
-  type BridgeRegistry,
-  type RegistryRow,
-} from '../../ports/bridges.ts';
+import { BRIDGE_CHAINS, type BridgeArrivals, type BridgeRegistry } from '../../ports/bridges.ts';
 import { statusPages } from '../../sources/bridge-status/status-page.ts';
 import { nodeProbe } from '../../sources/evm/contract-probe.ts';
 import {
@@ -182,7 +176,31 @@ export function bridgeServices(config: Config | null): RegistryServices & Bridge
       const files = path === null ? [TABLE, SHIPPED_LABELS] : [path];
       return Promise.all(files.map((file) => checkFile(file, config, signal)));
     },
-    explainReceipt: (path, options, signal) => explainFile(path, options, config, signal),
+    explainReceipt: async (path, options, signal) => {
+      const text = await readFile(path, 'utf8').catch(() => null);
+      if (text === null) return unreadable(CANNOT_OPEN);
+      const table = await bridgeRegistryOf().table();
+      if (!(table instanceof Read)) return unreadable(table.why.reason);
+      const filed = parseFiled(text);
+      if (typeof filed === 'string') return unreadable(filed);
+      const facts = factsOf(filed.transaction, filed.receipt);
+      const { rows } = table.value;
+      const explanation = explainReceipt(facts, options.chain ?? filed.chain, rows);
+      if (!options.destination) return { read: true, ...explanation };
+      const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
+      const byChain = nodes === null ? new Map() : nodes.byChain;
+      const simulated = config?.simulate === true;
+      const pages =
+        config === null ? NO_PAGES : statusPagesOf(outsideOf(config), COMMAND_ARRIVALS.timeMs);
+      const logs = nodeArrivals({ nodes: byChain, simulated, now: nowS, ...COMMAND_ARRIVALS });
+      const ports = {
+        bridgeArrivals: { ...logs, ...pages, ...NO_WAREHOUSE },
+        transactionReceipts: nodeReceipts({ nodes: byChain, simulated, now: nowS }),
+      };
+      const whole = await addArrivals(ports, explanation, facts, rows, signal);
+      nodes?.close();
+      return { read: true, ...whole };
+    },
   };
 }
 
@@ -192,20 +210,18 @@ function unreadable(reason: string) {
   return { read: false, reason } as const;
 }
 
-async function readText(path: string) {
-  try {
-    return { read: true, text: await readFile(path, 'utf8') } as const;
-  } catch {
-    return unreadable(CANNOT_OPEN);
-  }
-}
-
 async function checkFile(path: string | URL, config: Config | null, signal: AbortSignal) {
   const table = await validateFile(path);
   if (!table.read) return table;
   const { sha256, validated, bridges } = table;
-  const checks = await checkByNodes(bridges, config, signal);
-  const refusedByNodes = checks.nodes.reduce((sum, { refused }) => sum + refused.length, 0);
+  const clients = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
+  const probes = BRIDGE_CHAINS.flatMap((chain) => {
+    const rpc = clients?.byChain.get(chain);
+    return rpc === undefined ? [] : nodeProbe(chain, rpc, nowS);
+  });
+  const nodes = await checkWithNodes(bridges, probes, signal);
+  clients?.close();
+  const refusedByNodes = nodes.reduce((sum, { refused }) => sum + refused.length, 0);
   return {
     read: true,
     file: path instanceof URL ? `registry/${basename(path.pathname)}` : path,
@@ -213,26 +229,11 @@ async function checkFile(path: string | URL, config: Config | null, signal: Abor
     rows: validated.rows.length + validated.refused.length,
     accepted: validated.rows.length - refusedByNodes,
     refused: validated.refused,
-    ...checks,
+    nodes,
+    without_node: BRIDGE_CHAINS.filter(
+      (chain) => clients?.byChain.has(chain) !== true && bridges.some((row) => row.chain === chain),
+    ),
   } as const;
-}
-
-async function checkByNodes(
-  rows: readonly RegistryRow[],
-  config: Config | null,
-  signal: AbortSignal,
-) {
-  const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
-  const probes = BRIDGE_CHAINS.flatMap((chain) => {
-    const rpc = nodes?.byChain.get(chain);
-    return rpc === undefined ? [] : nodeProbe(chain, rpc, nowS);
-  });
-  const checks = await checkWithNodes(rows, probes, signal);
-  nodes?.close();
-  const without_node = BRIDGE_CHAINS.filter(
-    (chain) => nodes?.byChain.has(chain) !== true && rows.some((row) => row.chain === chain),
-  );
-  return { nodes: checks, without_node };
 }
 
 /** The rows of a file by the rules of the table that its heading names, and which are bridges. */
@@ -249,37 +250,6 @@ async function validateFile(path: string | URL) {
       return unreadable(CANNOT_OPEN);
     return unreadable(`The file is no table of bridges or exchange wallets: ${fault.message}.`);
   }
-}
-
-async function explainFile(
-  path: string,
-  options: { readonly chain: BridgeChain | null; readonly destination: boolean },
-  config: Config | null,
-  signal: AbortSignal,
-) {
-  const file = await readText(path);
-  if (!file.read) return file;
-  const table = await bridgeRegistryOf().table();
-  if (!(table instanceof Read)) return unreadable(table.why.reason);
-  const filed = parseFiled(file.text);
-  if (typeof filed === 'string') return unreadable(filed);
-  const facts = factsOf(filed.transaction, filed.receipt);
-  const { rows } = table.value;
-  const explanation = explainReceipt(facts, options.chain ?? filed.chain, rows);
-  if (!options.destination) return { read: true, ...explanation } as const;
-  const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
-  const byChain = nodes === null ? new Map() : nodes.byChain;
-  const simulated = config?.simulate === true;
-  const pages =
-    config === null ? NO_PAGES : statusPagesOf(outsideOf(config), COMMAND_ARRIVALS.timeMs);
-  const logs = nodeArrivals({ nodes: byChain, simulated, now: nowS, ...COMMAND_ARRIVALS });
-  const ports = {
-    bridgeArrivals: { ...logs, ...pages, ...NO_WAREHOUSE },
-    transactionReceipts: nodeReceipts({ nodes: byChain, simulated, now: nowS }),
-  };
-  const whole = await addArrivals(ports, explanation, facts, rows, signal);
-  nodes?.close();
-  return { read: true, ...whole } as const;
 }
 
 function parseFiled(text: string): ReturnType<typeof filedReceipt> | string {

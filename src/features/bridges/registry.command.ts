@@ -68,11 +68,13 @@ export const registryCheck = defineCommand({
 
 function printCheck(checked: CheckResult, io: Io): ExitStatus {
   if (!checked.read) return fail(io, checked.reason);
-  const status = statusOf(checked);
+  const refused = [...checked.refused, ...checked.nodes.flatMap((node) => node.refused)];
+  const isSilent = checked.nodes.some(({ silent }) => silent !== null);
+  const isRefused = refused.length > 0 || checked.rows === 0;
+  const status = isRefused ? EXIT.failed : isSilent ? EXIT.couldNotCheck : EXIT.done;
   const { read: _, ...fields } = checked;
   if (io.json) printJson(io, { ...fields, status });
   else {
-    const refused = refusals(checked);
     const columns = ['line', 'chain', 'address', 'why', 'reason'].map((title) => ({ title }));
     if (refused.length > 0) {
       const cells = refused.map(({ line, chain, address, code, reason }) => [
@@ -101,16 +103,6 @@ function printCheck(checked: CheckResult, io: Io): ExitStatus {
     }
   }
   return status;
-}
-
-function refusals({ refused, nodes }: RegistryCheck): RefusedLine[] {
-  return [...refused, ...nodes.flatMap((node) => node.refused)];
-}
-
-function statusOf(checked: RegistryCheck): ExitStatus {
-  if (refusals(checked).length > 0) return EXIT.failed;
-  if (checked.rows === 0) return EXIT.failed;
-  return checked.nodes.some(({ silent }) => silent !== null) ? EXIT.couldNotCheck : EXIT.done;
 }
 
 // Checks the rows of a table that the rules took by asking nodes: is there code, is it a token or a
@@ -175,15 +167,13 @@ async function checkChain(
     checked += 1;
     if (reading.value.events) seen += 1;
     const code = refusalOf(reading.value, row);
-    if (code !== null) refused.push(refusedRow(row, code));
+    if (code === null) continue;
+    const parsed = parseEvmAddress(row.address);
+    const address = parsed === null ? row.address : checksumAddress(parsed);
+    const reason = REGISTRY_REFUSALS[code];
+    refused.push({ line: NO_LINE, chain: row.chain, address, code, reason });
   }
   return { chain: probe.chain, rows: rows.length, checked, events_seen: seen, silent, refused };
-}
-
-function refusedRow({ chain, address }: RegistryRow, code: RowRefusal): RefusedLine {
-  const parsed = parseEvmAddress(address);
-  const written = parsed === null ? address : checksumAddress(parsed);
-  return { line: NO_LINE, chain, address: written, code, reason: REGISTRY_REFUSALS[code] };
 }
 
 /** A node judges a contract, whatever line names it. */

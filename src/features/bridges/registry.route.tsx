@@ -88,12 +88,10 @@ export function registryBridgesHandler(
     if (table instanceof Read && table.value.rows.length > 0) {
       return registryBridges.reply(200, publicTable(table.value));
     }
-    const reason = table instanceof Read ? NO_ROWS : table.why.reason;
+    const reason = table instanceof Read ? 'The table holds no row.' : table.why.reason;
     return registryBridges.reply(503, { error: 'The table of bridges is not readable.', reason });
   };
 }
-
-const NO_ROWS = 'The table holds no row.';
 
 function publicTable({ id, reviewed, rows }: RegistryTable): PublishedRegistry {
   return {
@@ -145,10 +143,8 @@ function pageOf(facts: PageFacts, children: ComponentChildren): string {
   return page({ ...facts, title: 'Bridge contracts', current: '/registry/bridges', children });
 }
 
-type RegistryProps = { table: PublishedRegistry; chain: string | undefined };
-
 /** One chain at a time: the rows of all of them are too many for a phone. */
-function Registry({ table, chain }: RegistryProps) {
+function Registry({ table, chain }: { table: PublishedRegistry; chain: string | undefined }) {
   const wanted = table.coverage.find((one) => one.chain === chain);
   const listed = wanted === undefined ? table.coverage.slice(0, 1) : [wanted];
   return (
@@ -163,7 +159,21 @@ function Registry({ table, chain }: RegistryProps) {
         The same as a machine reads it:{' '}
         <a href="/api/v1/registry/bridges">/api/v1/registry/bridges</a>
       </p>
-      <Coverage table={table} />
+      <Table
+        caption="Contracts by chain and protocol"
+        look="tight"
+        rows={table.protocols}
+        columns={[
+          { head: 'Protocol', cell: (protocol) => protocol, isName: true },
+          ...table.coverage.map(({ chain, protocols }) => ({
+            head: <a href={`/registry/bridges?chain=${chain}#${chain}`}>{chain}</a>,
+            cell: (protocol: string) => {
+              const found = protocols.find((one) => one.protocol === protocol);
+              return found === undefined ? 'none held' : String(found.contracts);
+            },
+          })),
+        ]}
+      />
       {listed.map((one) => (
         <ChainRows
           key={one.chain}
@@ -173,30 +183,6 @@ function Registry({ table, chain }: RegistryProps) {
       ))}
     </>
   );
-}
-
-function Coverage({ table }: { table: PublishedRegistry }) {
-  return (
-    <Table
-      caption="Contracts by chain and protocol"
-      look="tight"
-      rows={table.protocols}
-      columns={[
-        { head: 'Protocol', cell: (protocol) => protocol, isName: true },
-        ...table.coverage.map(({ chain, protocols }) => ({
-          head: <a href={`/registry/bridges?chain=${chain}#${chain}`}>{chain}</a>,
-          cell: (protocol: string) => countOf(protocols, protocol),
-        })),
-      ]}
-    />
-  );
-}
-
-type Counts = PublishedRegistry['coverage'][number]['protocols'];
-
-function countOf(counts: Counts, protocol: string): string {
-  const found = counts.find((one) => one.protocol === protocol);
-  return found === undefined ? 'none held' : String(found.contracts);
 }
 
 function ChainRows({ chain, rows }: { chain: string; rows: readonly Row[] }) {

@@ -46,18 +46,13 @@ export function validateRegistry([heading, ...lines]: readonly TableLine[]): Val
   const met = new Set<string>();
   for (const { line, cells } of lines) {
     const validated = validateRow(cells, met);
-    if (typeof validated !== 'string') rows.push(validated);
-    else refused.push(refusal(validated, line, cells));
+    if (typeof validated === 'string') {
+      const [chain = '?', address = '?'] = cells;
+      const reason = REGISTRY_REFUSALS[validated];
+      refused.push({ line, chain, address, code: validated, reason });
+    } else rows.push(validated);
   }
   return { rows, refused };
-}
-
-function refusal(
-  code: RowRefusal,
-  line: number,
-  [chain = '?', address = '?']: readonly string[],
-): RefusedLine {
-  return { line, chain, address, code, reason: REGISTRY_REFUSALS[code] };
 }
 
 function validateRow(cells: readonly string[], met: Set<string>): RegistryRow | RowRefusal {

@@ -177,12 +177,15 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
       return walletBridges.absent.not_deployed({ subject: address, silent: trace });
     }
     const [known] = found;
+    const { from_block, to_block, provenance } = known;
     if (trace instanceof Part && known.bridges.length === 0) {
       const rows = String(known.rows_scanned);
       const reason = why('no_bridge_seen', { chain, rows, rest: trace.why.reason });
       return walletBridges.absent.not_deployed({ subject: address, silent: trace, why: reason });
     }
     const { contacts, registry } = known;
+    const contactsOf = (one: Trace) =>
+      one.contacts.bridging.slice(0, CONTACTS_SHOWN_MAX).map((each) => viewContact(address, each));
     const deposits = await findDeposits(ports, contacts, registry, CONTACTS_SHOWN_MAX, signal);
     const [newest, ...older] = deposits.map(viewDeposit);
     const data: Data = {
@@ -190,8 +193,28 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
       chain,
       deposits: newest === undefined ? null : [newest, ...older],
       ...sums(trace),
-      coverage: coverageOf(trace, known),
-      ...lists(address, trace),
+      coverage: {
+        checked: claimWhole(trace),
+        reason: trace instanceof Read ? null : trace.why.reason,
+        from_block,
+        to_block,
+        provenance,
+      },
+      bridges: fullListOf(trace, (one) => one.bridges),
+      protocols_seen: fullListOf(trace, ({ bridges }) => [
+        ...new Set(bridges.map(({ protocol }) => protocol)),
+      ]),
+      contacts: claim(
+        trace,
+        (one) => contactsOf(one),
+        () => rowsSeen(map(trace, contactsOf)),
+      ),
+      // Whatever stopped a trace, its counts are the least that there is.
+      truncated: claim(
+        trace,
+        () => false,
+        () => true as const,
+      ),
       price_basis: PRICE_BASIS,
       receipts: receipts === null ? null : receiptsOf(receipts),
       registry: known.table,
@@ -209,19 +232,7 @@ function countOf<T extends number | boolean>(
   return claimOrNull(met instanceof Read ? met : trace, pick);
 }
 
-/** A list of a trace; of one that was cut only what is on it. */
-function listOf<T>(
-  trace: Partly<Trace, TracePort>,
-  pick: (one: Trace) => readonly T[],
-): Claim<T[], readonly [T, ...T[]] | null, TracePort> {
-  return claim(
-    trace,
-    (one) => [...pick(one)],
-    () => rowsSeen(map(trace, pick)),
-  );
-}
-
-/** As `listOf`, of a list on which something is known to stand. */
+/** A list of a trace on which something is known to stand; of one that was cut what is on it. */
 function fullListOf<T>(
   trace: Partly<Trace, TracePort>,
   pick: (one: Trace) => readonly T[],
@@ -263,23 +274,6 @@ function sums(trace: Partly<Trace, TracePort>) {
       zero_value: countOf(trace, ({ contacts }) => contacts.left_out.zero_value),
       no_market_token: countOf(trace, ({ contacts }) => contacts.left_out.no_market_token),
     },
-  };
-}
-
-function lists(address: string, trace: Partly<Trace, TracePort>) {
-  const protocols = (one: Trace) => [...new Set(one.bridges.map(({ protocol }) => protocol))];
-  const contacts = (one: Trace) =>
-    one.contacts.bridging.slice(0, CONTACTS_SHOWN_MAX).map((each) => viewContact(address, each));
-  return {
-    bridges: fullListOf(trace, (one) => one.bridges),
-    protocols_seen: fullListOf(trace, protocols),
-    contacts: listOf(trace, contacts),
-    // Whatever stopped a trace, its counts are the least that there is.
-    truncated: claim(
-      trace,
-      () => false,
-      () => true as const,
-    ),
   };
 }
 
@@ -329,17 +323,6 @@ function viewDeposit({ contact, event, destination }: Deposit) {
       state: state instanceof Read ? claim(state, (outcome) => outcome) : state,
       reason: joinReasons(reasons),
     },
-  };
-}
-
-function coverageOf(trace: Partly<Trace, TracePort>, known: Trace): Data['coverage'] {
-  const { from_block, to_block, provenance } = known;
-  return {
-    checked: claimWhole(trace),
-    reason: trace instanceof Read ? null : trace.why.reason,
-    from_block,
-    to_block,
-    provenance,
   };
 }
 

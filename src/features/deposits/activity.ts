@@ -9,8 +9,6 @@ import type { ExchangeLabel } from '../../ports/tables.ts';
 import { compareText, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { exchangeKey } from '../tables/labels.ts';
 
-type LabelOf = (address: string) => ExchangeLabel | null;
-
 /** What was exchanged with one exchange. Times are Unix seconds. */
 export type ExchangeContact = {
   /** The exchange as the label that most of the transfers met spells it. */
@@ -60,7 +58,7 @@ export function keptTransfers(
 export function exchangeActivity(
   subject: string,
   transfers: readonly HistoryTransfer[],
-  labelOf: LabelOf,
+  labelOf: (address: string) => ExchangeLabel | null,
 ): ExchangeActivity {
   const { kept, left } = keptTransfers(subject, transfers);
   const met = new Map<string, ContactTransfer[]>();
@@ -84,8 +82,12 @@ function contactOf(transfers: readonly ContactTransfer[]): ExchangeContact {
   const incoming = transfers.filter(({ direction }) => direction === 'in');
   const outgoing = transfers.filter(({ direction }) => direction === 'out');
   const times = transfers.map(({ transfer }) => transfer.at);
+  const spellings = new Map<string, number>();
+  for (const { wallet } of transfers) tally(spellings, wallet.entity);
+  const [most] = [...spellings].sort((a, b) => b[1] - a[1] || compareText(a[0], b[0]));
+  if (most === undefined) throw new Error('exchanges: a contact without a transfer');
   return {
-    entity: spellingOf(transfers),
+    entity: most[0],
     transfers,
     transfers_in: incoming.length,
     transfers_out: outgoing.length,
@@ -102,12 +104,4 @@ function usdOf(transfers: readonly ContactTransfer[]): string | null {
   const priced = transfers.flatMap(({ transfer }) => (transfer.usd === null ? [] : [transfer.usd]));
   if (priced.length === 0 && transfers.length > 0) return null;
   return priced.reduce(addDecimals, '0');
-}
-
-function spellingOf(transfers: readonly ContactTransfer[]): string {
-  const counts = new Map<string, number>();
-  for (const { wallet } of transfers) tally(counts, wallet.entity);
-  const [most] = [...counts].sort((a, b) => b[1] - a[1] || compareText(a[0], b[0]));
-  if (most === undefined) throw new Error('exchanges: a contact without a transfer');
-  return most[0];
 }

@@ -95,18 +95,25 @@ export async function depositsAround(
       ? new Map<string, History>()
       : await addressHistories(ports.history, taken, { ...asked, rowsMax: CANDIDATE_ROWS_MAX });
   const histories: ReadonlyMap<string, History> = new Map([[subject, own], ...readings]);
-  const causes = causesOf(histories, candidates.length);
+  const met: Causes = new Map();
+  for (const reading of histories.values()) {
+    if (!(reading instanceof Read)) addCause(met, reading.why);
+  }
+  if (candidates.length > CANDIDATES_MAX) {
+    const counts = { candidates: String(candidates.length), limit: String(CANDIDATES_MAX) };
+    addCause(met, why('deposit_candidates', counts));
+  }
+  const causes = [...met.values()];
   const inferred = await depositsIn(histories, ports, asked.signal);
   const told = map(inferred, (deposits): Deposits => {
-    const near = deposits.filter((one) => isOf(subject, one));
+    const near = deposits.filter(
+      ({ inferred: { address, forwards } }) =>
+        address === subject || forwards.some(({ user }) => user === subject),
+    );
     return { deposits: near, candidates: taken.length, causes };
   });
   const [cause] = causes;
   return cause === undefined ? told : weaken(told, cause.why);
-}
-
-function isOf(subject: string, { inferred: { address, forwards } }: SeenDeposit): boolean {
-  return address === subject || forwards.some(({ user }) => user === subject);
 }
 
 /**
@@ -139,18 +146,6 @@ export function valueAsRead<T>(
   const known = rowsSeen(map(reading, (one) => [one]));
   if (known === null) throw new Error('exchanges: a history that was read has a value');
   return known;
-}
-
-function causesOf(histories: ReadonlyMap<string, History>, candidates: number): Cause[] {
-  const causes: Causes = new Map();
-  for (const reading of histories.values()) {
-    if (!(reading instanceof Read)) addCause(causes, reading.why);
-  }
-  if (candidates > CANDIDATES_MAX) {
-    const counts = { candidates: String(candidates), limit: String(CANDIDATES_MAX) };
-    addCause(causes, why('deposit_candidates', counts));
-  }
-  return [...causes.values()];
 }
 
 type Met = Partly<readonly SeenDeposit[], DepositsPort>;

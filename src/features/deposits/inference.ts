@@ -218,6 +218,8 @@ function inTime(a: Placed, b: Placed): number {
   return a.when - b.when || a.n - b.n;
 }
 
+const WHOLE_PERCENT = 100n;
+
 type Matched = Pick<InferredDeposit, 'forwards' | 'flows'>;
 
 /** Every asset that left is compared, also one of which nothing went to the exchange. */
@@ -239,7 +241,11 @@ function matchFlows(
         ? pairsOf(got, sent, windowMax, matching.toleranceOf(asset))
         : oldestFirstPairs(got, sent, windowMax);
     const flow = { asset, received: total(got), forwarded: total(pairs) };
-    if (matching.by === 'share' && !isMost(flow, matching.percentMin)) return 'share_too_small';
+    if (matching.by === 'share') {
+      const { received: took, forwarded: gave } = flow;
+      const isMost = took > 0n && gave * WHOLE_PERCENT >= took * matching.percentMin;
+      if (!isMost) return 'share_too_small';
+    }
     forwards.push(...pairs);
     flows.push(flow);
   }
@@ -254,12 +260,6 @@ function byAsset(movements: readonly Placed[]): Map<string, Placed[]> {
 
 function total(amounts: readonly { readonly raw_amount: bigint }[]): bigint {
   return amounts.reduce((sum, { raw_amount }) => sum + raw_amount, 0n);
-}
-
-const WHOLE_PERCENT = 100n;
-
-function isMost({ received, forwarded }: AssetFlow, percentMin: bigint): boolean {
-  return received > 0n && forwarded * WHOLE_PERCENT >= received * percentMin;
 }
 
 /** Every receipt with every forward of about its amount that left within the window after it. */

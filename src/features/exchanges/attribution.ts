@@ -82,34 +82,25 @@ export async function attribution(
     if (answer instanceof Unread) tableSilent = answer;
     return answer;
   };
-  const look = await lookUp([subject.address]);
+  const { address, kind } = subject;
+  const look = await lookUp([address]);
   if (!(look instanceof Read)) return look;
   const watched = { ...ports, labels: { lookUp } };
   const [linked, history] = await Promise.all([
     findLinked(subject, watched, asked.signal),
-    historyOf(subject, ports, asked),
+    chainsOf(kind).length > 0
+      ? addressHistory(ports.history, address, asked)
+      : unread('transfer_history' as const, why('not_walked_kind', { kind })),
   ]);
   const activity = await activityOf(subject, look, history, watched, asked);
-  const rows = rowsUnder(look.value.found, matchKey(subject.address));
-  return { look, own: leadingFirst(rows), linked, history, activity, tableSilent };
-}
-
-async function historyOf(
-  { address, kind }: ParsedAddress,
-  { history }: AttributionPorts,
-  asked: HistoryRequest,
-): Promise<Attribution['history']> {
-  if (chainsOf(kind).length > 0) return addressHistory(history, address, asked);
-  return unread('transfer_history', why('not_walked_kind', { kind }));
+  const rows = rowsUnder(look.value.found, matchKey(address));
+  const leading = leadingLabel(rows);
+  const own = leading === null ? rows : [leading, ...rows.filter((one) => one !== leading)];
+  return { look, own, linked, history, activity, tableSilent };
 }
 
 function chainsOf(kind: AddressKind) {
   return CHAIN_NAMES.filter((chain) => CHAINS[chain].kind === kind);
-}
-
-function leadingFirst(rows: readonly ExchangeLabel[]): readonly ExchangeLabel[] {
-  const leading = leadingLabel(rows);
-  return leading === null ? rows : [leading, ...rows.filter((one) => one !== leading)];
 }
 
 async function findLinked(
@@ -158,19 +149,19 @@ async function activityOf(
   const own = exchangeActivity(address, transfers, labelOf);
   const around = await depositsAround(history, isLabelled, ports, asked);
   // A second hop that gave no answer leaves the first as it is, and the whole a part.
-  const hop = around instanceof Unread ? without(around.why, { history, labels }) : around;
+  const none = (why: Why): Deposits => ({
+    deposits: [],
+    candidates: 0,
+    causes: [{ why, count: 1 }],
+  });
+  const hop =
+    around instanceof Unread
+      ? weaken(
+          map(both({ history, labels }), () => none(around.why)),
+          around.why,
+        )
+      : around;
   return map(both({ labels, hop }), ({ hop: more }) => ({ ...own, ...more, provenance }));
-}
-
-function without(
-  why: Why,
-  first: {
-    readonly history: Partly<AddressHistory, TransferHistoryPort>;
-    readonly labels: Reading<LabelLookUp, ExchangeLabelsPort>;
-  },
-): Partly<Deposits, ActivityPort> {
-  const none = (): Deposits => ({ deposits: [], candidates: 0, causes: [{ why, count: 1 }] });
-  return weaken(map(both(first), none), why);
 }
 
 /** Why activity was not read to its end: every cause, in words. */
@@ -230,16 +221,12 @@ export function exchangeCaveat({ own, activity }: Attribution, shownMax: number)
 export function conflictsIn(own: Attribution['own']): Attribution['own'] {
   const [leading, ...others] = own;
   if (leading === undefined) return own;
-  return others.filter((one) => !agree(one, leading));
-}
-
-type Label = Attribution['own'][number];
-
-// A source that names no role agrees with one that does.
-function agree(one: Label, leading: Label): boolean {
-  const names = one.entity.trim().toLowerCase() === leading.entity.trim().toLowerCase();
-  const roles = one.role === 'other' || leading.role === 'other' || one.role === leading.role;
-  return names && roles;
+  const entity = leading.entity.trim().toLowerCase();
+  return others.filter((one) => {
+    if (one.entity.trim().toLowerCase() !== entity) return true;
+    // A source that names no role agrees with one that does.
+    return one.role !== leading.role && one.role !== 'other' && leading.role !== 'other';
+  });
 }
 
 /** Why a miss is no more than a miss: what was checked, and what was not. */

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  checksumAddress,
-  describeMisform,
-  type ParsedAddress,
-  parseAddress,
-} from '../../chain/address.ts';
+import { checksumAddress, describeMisform, parseAddress } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
@@ -31,7 +26,7 @@ import { HISTORY_PROVENANCES, isSignedBy, type TransferHistory } from '../../por
 import type { ExchangeLabel, ExchangeLabels } from '../../ports/tables.ts';
 import type { ContactTransfer, ExchangeContact } from '../deposits/activity.ts';
 import { assetParts, type SeenDeposit } from '../deposits/around.ts';
-import { type AssetFlow, DEPOSIT_WEIGHTS, type Forward } from '../deposits/inference.ts';
+import { DEPOSIT_WEIGHTS, type Forward } from '../deposits/inference.ts';
 import { confidenceLevel, RECEIVER_ROLES } from '../tables/labels.ts';
 import {
   type Activity,
@@ -223,28 +218,26 @@ export function walletCexHandler(ports: CexPorts): Handler<typeof walletCex> {
         consulted: [look, ...consulted],
       });
     }
-    return walletCex.ok({ subject: address, data: dataOf(subject, found) });
-  };
-}
-
-function dataOf(subject: ParsedAddress, found: Attribution): Data {
-  const { look, own, linked } = found;
-  const [leading] = own;
-  return {
-    address: subject.address,
-    checksum: subject.kind === 'evm' ? checksumAddress(subject.address) : subject.address,
-    direct: leading === undefined ? null : labelShown(leading),
-    labels: claim(look, () => own.map(labelShown)),
-    conflicts: claim(look, () => conflictsIn(own).map(labelShown)),
-    linked: claim(
-      linked,
-      (links) => links.map(linkShown),
-      () => rowsSeen(map(linked, (links) => links.map(linkShown))),
-    ),
-    linked_reason: linked instanceof Read ? null : linked.why.reason,
-    activity: activityShown(subject.address, found),
-    table_rows: look.value.table_rows,
-    caveat: exchangeCaveat(found, TRANSACTIONS_SHOWN_MAX),
+    const { own, linked } = found;
+    const [leading] = own;
+    const links = map(linked, (all) => all.map(linkShown));
+    const data: Data = {
+      address,
+      checksum: subject.kind === 'evm' ? checksumAddress(subject.address) : address,
+      direct: leading === undefined ? null : labelShown(leading),
+      labels: claim(look, () => own.map(labelShown)),
+      conflicts: claim(look, () => conflictsIn(own).map(labelShown)),
+      linked: claim(
+        links,
+        (all) => all,
+        () => rowsSeen(links),
+      ),
+      linked_reason: linked instanceof Read ? null : linked.why.reason,
+      activity: activityShown(address, found),
+      table_rows: look.value.table_rows,
+      caveat: exchangeCaveat(found, TRANSACTIONS_SHOWN_MAX),
+    };
+    return walletCex.ok({ subject: address, data });
   };
 }
 
@@ -287,10 +280,11 @@ function activityShown(subject: string, { history, activity }: Attribution): Dat
       (all) => all,
       () => rowsSeen(deposits),
     ),
+    // The provider's or our own cap on rows: every count is then a lower bound.
     truncated: claim(
       activity,
       () => false,
-      () => (wasCut(history) ? true : null),
+      () => (history instanceof Read || history.why.code !== 'row_cap' ? null : true),
     ),
     reason: activity instanceof Read ? null : activityReason(activity),
     provenance: known === null ? null : known[0],
@@ -308,11 +302,6 @@ function claimCount(activity: Attribution['activity'], pick: (one: Activity) => 
     decide(activity, (one) => pick(one) > 0),
     pick,
   );
-}
-
-/** The provider's or our own cap on rows: every count is then a lower bound. */
-function wasCut(history: Attribution['history']): boolean {
-  return !(history instanceof Read) && history.why.code === 'row_cap';
 }
 
 function contactShown(subject: string, contact: ExchangeContact, whole: boolean) {
@@ -370,7 +359,10 @@ function depositShown(subject: string, deposit: SeenDeposit) {
   return {
     address,
     entity,
-    ratio: flows.map(ratioOf).reduce((a, b) => Math.min(a, b)),
+    ratio: flows
+      .map(({ received, forwarded }) => Number((forwarded * RATIO_PARTS) / received))
+      .map((parts) => parts / Number(RATIO_PARTS))
+      .reduce((a, b) => Math.min(a, b)),
     delay_s: forwards.map(({ delay }) => delay).reduce((a, b) => Math.max(a, b)),
     transactions: transactions.slice(0, TRANSACTIONS_SHOWN_MAX),
     transactions_count: transactions.length,
@@ -390,10 +382,6 @@ function depositShown(subject: string, deposit: SeenDeposit) {
     })),
     forwards: forwards.slice(0, TRANSACTIONS_SHOWN_MAX).map(forwardShown),
   };
-}
-
-function ratioOf({ received, forwarded }: AssetFlow): number {
-  return Number((forwarded * RATIO_PARTS) / received) / Number(RATIO_PARTS);
 }
 
 function transactionOf(tx: string | null): string {

@@ -63,17 +63,10 @@ function fillFacts({ chainId }: LogContext, { id, from, user, asset, amount, pro
   };
 }
 
-/** What a fill of the second version paid: its amount less the fees, in parts of 10^18. */
-function afterFees(amount: bigint, ...fees: readonly bigint[]): bigint {
-  return (amount * (ONE - fees.reduce((sum, fee) => sum + fee, 0n))) / ONE;
-}
-
 const V2 = { protocol, version: 'v2 (2022)' } as const;
 const V2_MESSAGES = { protocol, version: 'v2 with messages' } as const;
 const V3 = { protocol, version: 'v3' } as const;
 const V3_BYTES32 = { protocol, version: 'v3, 32-byte addresses' } as const;
-
-const NOT_PROMISED = { promised: { asset: null, amount: null }, deadline: null } as const;
 
 /** A deposit id of the second version has 32 bits, so where an address stands it is of another. */
 const DEPOSIT_IDS = 2n ** 32n;
@@ -94,7 +87,17 @@ type V2Deposit = {
 function depositFactsV2(fields: V2Deposit, context: LogContext) {
   const { depositId: id, destinationChainId: to, depositor: user } = fields;
   const { originToken: asset, amount, recipient } = fields;
-  return depositFacts(context, { ...NOT_PROMISED, id, to, user, asset, amount, recipient });
+  const promised = { asset: null, amount: null };
+  return depositFacts(context, {
+    id,
+    to,
+    user,
+    asset,
+    amount,
+    recipient,
+    promised,
+    deadline: null,
+  });
 }
 
 type V2Fill = {
@@ -108,7 +111,8 @@ type V2Fill = {
 function fillFactsV2(fields: V2Fill, context: LogContext, user: string, fees: readonly bigint[]) {
   const { depositId: id, originChainId: from, destinationToken: asset, fillAmount } = fields;
   const promised = { recipient: fields.recipient, asset: null, amount: null, deadline: null };
-  const amount = afterFees(fillAmount, ...fees);
+  // It paid its amount less the fees, in parts of 10^18.
+  const amount = (fillAmount * (ONE - fees.reduce((sum, fee) => sum + fee, 0n))) / ONE;
   return fillFacts(context, { id, from, user, asset, amount, promised });
 }
 

@@ -10,11 +10,10 @@ import {
   type BridgeProtocol,
   type ReceiptFacts,
   type ReceiptLog,
-  type RegistryRow,
 } from '../../../ports/bridges.ts';
 import { movesAssets, type RegistryIndex } from '../registry.ts';
 import { circleChain } from './chains.ts';
-import { account, type EventFacts, type EventLayout } from './layout.ts';
+import { account, type ReadEvent } from './layout.ts';
 
 type Contracts = { readonly transmitter: string; readonly messenger: string };
 
@@ -81,24 +80,20 @@ export function isCarried(message_id: string): boolean {
   return message_id.startsWith(CARRIED);
 }
 
-/** What a log of Circle says of a protocol, and the row of its sender, placed at Circle's own. */
-type Carried = {
-  readonly facts: EventFacts;
-  readonly row: RegistryRow;
-  readonly layout: Pick<EventLayout, 'event' | 'version' | 'kind'>;
-};
-
 /** Has Circle mint to its own contract, which logs the arrival under an id of its own. */
 const TELLS_ITSELF: readonly BridgeProtocol[] = ['synapse'];
 
 const LAYOUT = { event: 'MessageReceived', version: 'Circle v1', kind: 'bridge' } as const;
 
-/** What Circle brought for a contract of the registry; `null` for anything else. */
+/**
+ * What Circle brought for a contract of the registry, under the row of its sender, placed at
+ * Circle's own contract; `null` for anything else.
+ */
 export function readCarried(
   log: ReceiptLog,
   { chain }: ReceiptFacts,
   registry: RegistryIndex,
-): Carried | null {
+): ReadEvent | null {
   const message = log.address === CONTRACTS.get(chain)?.transmitter ? RECEIVED.fieldsOf(log) : null;
   if (message === null) return null;
   const from = BRIDGE_CHAINS.find((one) => one === circleChain(message.sourceDomain));

@@ -4,7 +4,7 @@
 
 import { declaredEvent } from '../../../chain/abi.ts';
 import { CHAINS } from '../../../chain/chain.ts';
-import { rowsUnder } from '../../../evidence/measure.ts';
+import { collect, rowsUnder } from '../../../evidence/measure.ts';
 import type {
   BridgeProtocol,
   ReceiptFacts,
@@ -12,12 +12,13 @@ import type {
   RegistryRow,
 } from '../../../ports/bridges.ts';
 import { movesAssets, type RegistryIndex } from '../registry.ts';
+import type { BridgeEvent } from '../shapes.ts';
 import { ACROSS_EVENTS } from './across.ts';
 import { CELER_EVENTS } from './celer.ts';
 import { readCarried } from './circle.ts';
 import { HOP_EVENTS } from './hop.ts';
 import { LAYERZERO_EVENTS } from './layerzero.ts';
-import type { EventFacts, EventLayout } from './layout.ts';
+import type { EventFacts, EventLayout, ReadEvent } from './layout.ts';
 import { STARGATE_EVENTS } from './stargate.ts';
 import { SYNAPSE_EVENTS } from './synapse.ts';
 import { type Flow, findWallet, flowOf, type WalletSide } from './wallets.ts';
@@ -30,11 +31,7 @@ export const EVENT_LAYOUTS: readonly EventLayout[] = [
 ];
 
 const BY_TOPIC = new Map<string, EventLayout[]>();
-for (const layout of EVENT_LAYOUTS) {
-  const list = BY_TOPIC.get(layout.topic);
-  if (list === undefined) BY_TOPIC.set(layout.topic, [layout]);
-  else list.push(layout);
-}
+for (const layout of EVENT_LAYOUTS) collect(BY_TOPIC, layout.topic, layout);
 
 /** What any contract may log without bridging: a token's own events, and who governs it. */
 const COMMON_TOPICS: ReadonlySet<string> = new Set(
@@ -51,14 +48,11 @@ const COMMON_TOPICS: ReadonlySet<string> = new Set(
   ].map((one) => declaredEvent(one).topic),
 );
 
-/** A contract on the way, with the name that the registry has for it. */
-type Via = { readonly contract: string; readonly name: string | null };
-
 /** An event that was read: what it says, by which layout, and whose wallet it was about. */
 export type DecodedEvent = Omit<EventFacts, 'user' | 'asset' | 'amount' | 'net' | 'through'> &
   Omit<WalletSide, 'via'> & {
     /** What lay between the wallet and the contract, in that order. */
-    readonly via: readonly Via[];
+    readonly via: BridgeEvent['via'];
     /** The event's own words. */
     readonly logged: Pick<EventFacts, 'user' | 'asset' | 'amount'>;
     readonly protocol: BridgeProtocol;
@@ -101,8 +95,11 @@ export function decodeReceipt(receipt: ReceiptFacts, registry: RegistryIndex): D
   const flow = flowOf(receipt, (address) => rowsAt(address).length > 0);
   for (const log of receipt.logs) {
     const rows = rowsAt(log.address);
-    const layouts = layoutsOf(log);
-    if (rows.length === 0) {
+    const [first] = rows;
+    const [topic = null] = log.topics;
+    const count = log.topics.length;
+    const layouts = rowsUnder(BY_TOPIC, String(topic)).filter(({ topics }) => topics === count);
+    if (first === undefined) {
       const carried = readCarried(log, receipt, registry);
       const known = layouts.find(({ unique }) => unique);
       if (carried !== null) events.push(describeEvent(carried, flow, log, rowsAt));
@@ -113,7 +110,9 @@ export function decodeReceipt(receipt: ReceiptFacts, registry: RegistryIndex): D
     const read = readFirst(receipt, log, rows, layouts, rowsAt);
     if (read !== null) {
       if (read.layout.kind !== 'other') events.push(describeEvent(read, flow, log, rowsAt));
-    } else if (!COMMON_TOPICS.has(String(log.topics[0]))) unknown.push(unknownOf(log, rows));
+    } else if (!COMMON_TOPICS.has(String(topic))) {
+      unknown.push({ contract: log.address, protocol: first.protocol, topic });
+    }
   }
   return { events: events.filter(isFirstReport), unknown, off_registry };
 }
@@ -133,20 +132,7 @@ function isAlike(a: DecodedEvent, b: DecodedEvent): boolean {
   return a.user === b.user && a.asset === b.asset && a.amount === b.amount;
 }
 
-function layoutsOf({ topics }: ReceiptLog): readonly EventLayout[] {
-  const [hash] = topics;
-  if (hash === undefined) return rowsUnder(BY_TOPIC, NO_TOPIC);
-  return rowsUnder(BY_TOPIC, hash).filter((layout) => layout.topics === topics.length);
-}
-
-const NO_TOPIC = 'none';
-
 type RowsAt = (address: string) => readonly RegistryRow[];
-type ReadEvent = {
-  readonly facts: EventFacts;
-  readonly row: RegistryRow;
-  readonly layout: Pick<EventLayout, 'event' | 'version' | 'kind'>;
-};
 
 function readFirst(
   receipt: ReceiptFacts,
@@ -190,7 +176,10 @@ function describeEvent(
   return {
     ...rest,
     ...wallet,
-    via: wallet.via.map((contract) => viaOf(contract, rowsAt(contract))),
+    via: wallet.via.map((contract) => {
+      const [known] = rowsAt(contract);
+      return { contract, name: known === undefined ? null : `${known.protocol} ${known.name}` };
+    }),
     logged: { user, asset, amount },
     protocol,
     name,
@@ -202,22 +191,8 @@ function describeEvent(
   };
 }
 
-function viaOf(contract: string, [row]: readonly RegistryRow[]): Via {
-  return { contract, name: row === undefined ? null : `${row.protocol} ${row.name}` };
-}
-
 /** A message has a sender and applications that pass it on, and no amount. */
 function messageWallet({ user, through }: EventFacts, { onRegistry }: Flow): WalletSide {
   const wallet = user === null || onRegistry(user) ? null : user;
   return { user: wallet, asset: null, amount: null, via: through };
-}
-
-function unknownOf(log: ReceiptLog, [row]: readonly RegistryRow[]): UnknownEvent {
-  if (row === undefined) throw new TypeError('an unknown event of no contract');
-  const [hash] = log.topics;
-  return {
-    contract: log.address,
-    protocol: row.protocol,
-    topic: hash === undefined ? null : hash,
-  };
 }

@@ -21,47 +21,22 @@ function idOfV1(from: number, sender: string, to: number, receiver: string, nonc
 /** The address of an application in the packed form that the first version uses. */
 const PACKED_ADDRESS = 20;
 
-function packetV1(payload: string, { receipt }: LogContext) {
-  const packet = packedFields(payload, {
-    nonce: 8,
-    from: 2,
-    sender: PACKED_ADDRESS,
-    to: 2,
-    receiver: PACKED_ADDRESS,
-  });
-  if (packet === null) return null;
-  const { sender, receiver } = packet;
-  const [from, to] = [Number(packet.from), Number(packet.to)];
-  return {
-    direction: 'out' as const,
-    user: receipt.from,
-    through: [sender],
-    message_id: idOfV1(from, sender, to, receiver, BigInt(packet.nonce)),
-    origin: layerZeroChain(from),
-    destination: layerZeroChain(to),
-  };
-}
-
-function packetV2(payload: string, { receipt }: LogContext) {
-  const packet = packedFields(payload, {
-    version: 1,
-    nonce: 8,
-    from: 4,
-    sender: 32,
-    to: 4,
-    receiver: 32,
-    guid: 32,
-  });
-  if (packet === null) return null;
-  return {
-    direction: 'out' as const,
-    user: receipt.from,
-    through: [account(packet.sender)],
-    message_id: packet.guid,
-    origin: layerZeroChain(Number(packet.from)),
-    destination: layerZeroChain(Number(packet.to)),
-  };
-}
+const PACKET_V1 = {
+  nonce: 8,
+  from: 2,
+  sender: PACKED_ADDRESS,
+  to: 2,
+  receiver: PACKED_ADDRESS,
+} as const;
+const PACKET_V2 = {
+  version: 1,
+  nonce: 8,
+  from: 4,
+  sender: 32,
+  to: 4,
+  receiver: 32,
+  guid: 32,
+} as const;
 
 /** The id of a packet, which its delivery does not log and which its path and nonce make. */
 function guidOf(
@@ -87,7 +62,20 @@ const ENDPOINTS: readonly EventLayout[] = [
       destination: layerZeroChain(fields.chainId),
     }),
   ),
-  layout('event Packet(bytes payload)', V1, ({ payload }, context) => packetV1(payload, context)),
+  layout('event Packet(bytes payload)', V1, ({ payload }, { receipt }) => {
+    const packet = packedFields(payload, PACKET_V1);
+    if (packet === null) return null;
+    const { sender, receiver } = packet;
+    const [from, to] = [Number(packet.from), Number(packet.to)];
+    return {
+      direction: 'out',
+      user: receipt.from,
+      through: [sender],
+      message_id: idOfV1(from, sender, to, receiver, BigInt(packet.nonce)),
+      origin: layerZeroChain(from),
+      destination: layerZeroChain(to),
+    };
+  }),
   layout(
     [
       'event PacketReceived(uint16 indexed srcChainId, bytes srcAddress, address indexed',
@@ -112,7 +100,18 @@ const ENDPOINTS: readonly EventLayout[] = [
   layout(
     'event PacketSent(bytes encodedPayload, bytes options, address sendLibrary)',
     V2,
-    ({ encodedPayload }, context) => packetV2(encodedPayload, context),
+    ({ encodedPayload }, { receipt }) => {
+      const packet = packedFields(encodedPayload, PACKET_V2);
+      if (packet === null) return null;
+      return {
+        direction: 'out',
+        user: receipt.from,
+        through: [account(packet.sender)],
+        message_id: packet.guid,
+        origin: layerZeroChain(Number(packet.from)),
+        destination: layerZeroChain(Number(packet.to)),
+      };
+    },
   ),
   layout(
     [

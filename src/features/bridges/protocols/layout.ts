@@ -76,17 +76,19 @@ export type EventLayout = {
   readonly read: (context: LogContext) => EventFacts | null;
 };
 
+/** What a log says, by which layout, and the row of the contract whose doing it is. */
+export type ReadEvent = {
+  readonly facts: EventFacts;
+  readonly row: RegistryRow;
+  readonly layout: Pick<EventLayout, 'event' | 'version' | 'kind'>;
+};
+
 type About = Pick<EventLayout, 'protocol' | 'version'> & {
   readonly kind?: EventKind;
   readonly shared?: true;
 };
 
 type PartialFacts = Partial<EventFacts> & Pick<EventFacts, 'direction'>;
-
-function completeFacts(stated: PartialFacts, contract: string): EventFacts {
-  const facts = { ...UNSTATED, contract, ...stated };
-  return { ...facts, net: stated.net === undefined ? facts.amount : stated.net };
-}
 
 const UNSTATED = {
   user: null,
@@ -106,13 +108,19 @@ export function layout<const D extends Declaration>(
   interpret: (fields: Fields<D>, context: LogContext) => PartialFacts | null,
 ): EventLayout {
   const { fieldsOf, ...event } = declaredEvent(declaration);
+  const { protocol, version, kind = 'bridge', shared } = about;
   return {
     ...event,
-    ...identityOf(about),
+    protocol,
+    version,
+    kind,
+    unique: shared !== true,
     read: (context) => {
       const fields = fieldsOf(context.log);
       const stated = fields === null ? null : interpret(fields, context);
-      return stated === null ? null : completeFacts(stated, context.log.address);
+      if (stated === null) return null;
+      const facts = { ...UNSTATED, contract: context.log.address, ...stated };
+      return { ...facts, net: stated.net === undefined ? facts.amount : stated.net };
     },
   };
 }
@@ -121,10 +129,6 @@ export function layout<const D extends Declaration>(
 export function asides(about: About, declared: readonly Declaration[]): EventLayout[] {
   const ran = { ...about, kind: 'other', shared: true } as const;
   return declared.map((one) => layout(one, ran, () => ({ direction: 'out' })));
-}
-
-function identityOf({ protocol, version, kind = 'bridge', shared }: About) {
-  return { protocol, version, kind, unique: shared !== true };
 }
 
 const ADDRESS_CHARS = 40;

@@ -265,7 +265,12 @@ function nearest(moved: readonly Movement[], index: number): Movement | null {
 
 function findPayee(flow: Flow, event: EventAt): WalletSide {
   const start = event.through.length > 0 ? composerPlace(flow, event) : arrivalPlace(flow, event);
-  if (start === null) return payeeByEvent(flow, event);
+  if (start === null) {
+    // Nothing in the receipt shows what was paid: the event's own words stand.
+    const { user, asset, net: amount, through } = event;
+    const isWallet = user !== null && !flow.onRegistry(user) && !through.includes(user);
+    return { user: isWallet ? user : null, asset, amount, via: [] };
+  }
   const via: string[] = [];
   const met = new Set<string>();
   let now: Place = start;
@@ -297,13 +302,6 @@ function composerPlace({ movements }: Flow, { user: composer }: EventAt): Place 
 }
 
 const BEFORE_ALL = -1;
-
-/** Nothing in the receipt shows what was paid: the event's own words stand. */
-function payeeByEvent({ onRegistry }: Flow, { user, asset, net, through }: EventAt): WalletSide {
-  const isWallet = user !== null && !onRegistry(user) && !through.includes(user);
-  const wallet = isWallet ? user : null;
-  return { user: wallet, asset, amount: net, via: [] };
-}
 
 /** The movement by which what arrived was paid out, to whom the event names where it names one. */
 function arrivalPlace(flow: Flow, event: EventAt): Place | null {

@@ -8,7 +8,8 @@ import {
 } from '../features/deposits/inference.ts';
 import { changeTies, inputTies } from '../features/entities/bitcoin.ts';
 import { examine } from '../features/entities/closure.ts';
-import { type Bars, type EvidenceItem, evidenceFrom } from '../features/entities/evidence.ts';
+import { type Bars, evidenceFrom } from '../features/entities/evidence.ts';
+import type { EvidenceItem } from '../features/entities/shapes.ts';
 import type { BitcoinTransaction, HeldTie, Tie, TieForm } from '../ports/entities.ts';
 import { accountPopulation } from './account-population.ts';
 import { memoryChainFacts, memoryCreations } from './twins/accounts.ts';

@@ -6,16 +6,17 @@
 import { listFrom, present, tally } from '../../evidence/measure.ts';
 import { type Partly, Read, Unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type {
-  BitcoinCoin,
-  BitcoinTransaction,
-  BlockRange,
-  ClusterStore,
-  HeldTiesPort,
-  JoinedIn,
-  JointForm,
-  Objection,
-  Tie,
+import {
+  type BitcoinCoin,
+  type BitcoinTransaction,
+  type BlockRange,
+  type ClusterStore,
+  type HeldTiesPort,
+  type JoinedIn,
+  type JointForm,
+  type Objection,
+  TIE_FORMS,
+  type Tie,
 } from '../../ports/entities.ts';
 import { INPUT_ADDRESSES_MAX } from './evidence.ts';
 
@@ -35,7 +36,8 @@ export function isSignatureTold({ inputs, at }: BitcoinTransaction): boolean {
 export function inputTies(transaction: BitcoinTransaction): Tie[] {
   const owners = ownersOf(transaction);
   if (owners.length < 2 || !isOneOwners(transaction, owners)) return [];
-  const form = inputForm(transaction);
+  const shared = isPayJoinForm(transaction) ? 'payjoin_form' : 'spent_together';
+  const form = isWhirlpoolTx0(transaction) ? 'tx0' : shared;
   return owners.map((address) => {
     return { ...tieOf(transaction, address, null), heuristic: 'multi_input', form };
   });
@@ -109,15 +111,7 @@ function isPayJoinForm({ inputs, outputs }: BitcoinTransaction): boolean {
   return outputs.every(({ value }) => value < spare);
 }
 
-function inputForm(transaction: BitcoinTransaction): 'tx0' | 'payjoin_form' | 'spent_together' {
-  if (isWhirlpoolTx0(transaction)) return 'tx0';
-  return isPayJoinForm(transaction) ? 'payjoin_form' : 'spent_together';
-}
-
-type Change = {
-  readonly address: string;
-  readonly form: 'one_sign' | 'two_signs' | 'three_signs';
-};
+type Change = { readonly address: string; readonly form: (typeof TIE_FORMS)['change'][number] };
 
 /**
  * Of two outputs the one that nobody was paid at before, where the other is known and neither is
@@ -140,10 +134,8 @@ function oneTimeChange(
   const signs = [scriptSign, roundSign, sizeSign].map((sign) => sign(inputs, change, payment));
   if (signs.includes('against')) return null;
   const more = signs.filter((sign) => sign === 'for').length;
-  return { address: change.address, form: FORM_OF_SIGNS[more] ?? 'three_signs' };
+  return { address: change.address, form: TIE_FORMS.change[more] ?? 'three_signs' };
 }
-
-const FORM_OF_SIGNS = ['one_sign', 'two_signs'] as const;
 
 type Sign = 'for' | 'against' | null;
 type SignOf = (inputs: readonly BitcoinCoin[], change: BitcoinCoin, payment: BitcoinCoin) => Sign;
@@ -339,18 +331,18 @@ export function isWhirlpoolTx0(transaction: BitcoinTransaction): boolean {
 /** Every address in a joint transaction; nobody's where it is none. */
 export function coinJoinParties(
   transaction: BitcoinTransaction,
-): (JoinedIn & { address: string })[] {
+): readonly (JoinedIn & { address: string })[] {
   const joint = coinJoin(transaction);
   const form = joint === null && isWhirlpoolTx0(transaction) ? 'whirlpool_tx0' : joint;
-  return form === null ? [] : everyoneIn(transaction, form);
-}
-
-function everyoneIn({ tx, block, at, inputs, outputs }: BitcoinTransaction, form: JointForm) {
+  const { tx, block, at, inputs, outputs } = transaction;
   const spent = addressesIn(inputs);
   const paid = addressesIn(outputs);
-  return [...new Set([...spent, ...paid])].map((address) => {
-    return { address, tx, block, at, form, spent: spent.has(address), paid: paid.has(address) };
-  });
+  return listFrom<JointForm, JoinedIn & { address: string }>(form, (known) =>
+    [...new Set([...spent, ...paid])].map((address) => {
+      const took = { spent: spent.has(address), paid: paid.has(address) };
+      return { address, tx, block, at, form: known, ...took };
+    }),
+  );
 }
 
 function addressesIn(coins: readonly BitcoinCoin[]): ReadonlySet<string> {

@@ -22,51 +22,10 @@ export const entitiesCalibrationPage = plainRoute({
   responses: { 200: html() },
 });
 
-/** What was counted, and the interval (Wilson, 95%) in which the true share lies. */
-type Counted = { readonly low: number; readonly high: number };
-
-/** One form of a link with its weight; `counted`: `null` where no data set shows it. */
-export type CalibrationRow = {
-  readonly heuristic: string;
-  readonly form: string;
-  readonly weight: number;
-  readonly basis: LinkCalibration['basis'];
-  readonly counted:
-    | (Counted & {
-        readonly on: string;
-        readonly right: number;
-        readonly n: number;
-        readonly share: number;
-      })
-    | null;
-};
-
-/** All that the page shows. */
-export type PublishedCalibration = {
-  readonly rows: readonly CalibrationRow[];
-  readonly recall: readonly (Counted & {
-    readonly heuristic: string;
-    readonly on: string;
-    readonly found: number;
-    readonly of: number;
-  })[];
-  /** Each data set, what it shows, and what was counted in it beside the weights. */
-  readonly sets: readonly {
-    readonly name: string;
-    readonly title: string;
-    readonly source: string;
-    readonly shows: string;
-    readonly counts: string | null;
-  }[];
-};
-
 /** @internal The table as the page shows it. */
-export function publishedCalibration(): PublishedCalibration {
+export function publishedCalibration() {
   return {
-    rows: CALIBRATION.map((row) => {
-      const { heuristic, form, weight, basis } = row;
-      return { heuristic, form, weight, basis, counted: countsOf(row) };
-    }),
+    rows: CALIBRATION.map((row) => ({ ...row, counted: countsOf(row) })),
     recall: RECALL.flatMap(({ interval, ...row }) =>
       listFrom(interval, (ends) => [{ ...row, ...ends }]),
     ),
@@ -77,8 +36,12 @@ export function publishedCalibration(): PublishedCalibration {
   };
 }
 
+type PublishedCalibration = ReturnType<typeof publishedCalibration>;
+type CalibrationRow = PublishedCalibration['rows'][number];
+
 const SETS_SHOWN = ['wallet_population', 'account_population', 'token_network'] as const;
 
+/** What was counted of a form, with its interval (Wilson, 95%); `null`: no data set shows it. */
 function countsOf(row: LinkCalibration) {
   const interval = intervalOf(row);
   const share = row.measured === null ? null : rate(row.measured.right, row.measured.n);
@@ -98,17 +61,14 @@ function networkText(): string {
   );
 }
 
-const PATH = '/entities/calibration';
 const TITLE = 'Calibration of entity links';
 
 /** @internal The page of what was measured of the weights. */
 export function calibrationPage(facts: PageFacts, table: PublishedCalibration): string {
-  return page({ ...facts, title: TITLE, current: PATH, children: <Calibrated table={table} /> });
-}
-
-function Calibrated({ table }: { table: PublishedCalibration }) {
-  const points = pointsOf(table.rows);
-  return (
+  const points = table.rows
+    .flatMap((row) => listFrom(row.counted, (counted) => [{ row, counted }]))
+    .map((one, i) => ({ ...one, number: i + 1 }));
+  const children = (
     <>
       <h1>{TITLE}</h1>
       <p class="lead">
@@ -123,32 +83,27 @@ function Calibrated({ table }: { table: PublishedCalibration }) {
       <Plot points={points} />
       <Weights table={table} points={points} />
       <Found table={table} />
-      <Sets sets={table.sets} />
+      <section aria-labelledby="data-sets">
+        <h2 id="data-sets">Data sets</h2>
+        {table.sets.map(({ name, title, source, shows, counts }) => (
+          <section class="route" id={name} key={name}>
+            <h2>{title}</h2>
+            <p>{source}</p>
+            <p>{shows}</p>
+            {counts !== null && <p>{counts}</p>}
+          </section>
+        ))}
+      </section>
     </>
   );
+  return page({ ...facts, title: TITLE, current: '/entities/calibration', children });
 }
-
-type CountedPairs = NonNullable<CalibrationRow['counted']>;
 
 type Point = {
   readonly row: CalibrationRow;
-  readonly counted: CountedPairs;
+  readonly counted: NonNullable<CalibrationRow['counted']>;
   readonly number: number;
 };
-
-function pointsOf(rows: readonly CalibrationRow[]): readonly Point[] {
-  const points: Point[] = [];
-  for (const row of rows) {
-    const { counted } = row;
-    if (counted !== null) points.push({ row, counted, number: points.length + 1 });
-  }
-  return points;
-}
-
-function numberOf(row: CalibrationRow, points: readonly Point[]): string {
-  const found = points.find((one) => one.row === row);
-  return found === undefined ? '–' : String(found.number);
-}
 
 const SIDE = 320;
 const LEFT = 46;
@@ -168,7 +123,12 @@ function Plot({ points }: { points: readonly Point[] }) {
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="plot-title plot-words">
         <title id="plot-title">Weights against the share of links that were right</title>
         <desc id="plot-words">
-          {points.map(({ row, number }) => `${number}: ${wordsOf(row)}.`).join(' ')}
+          {points
+            .map(({ row, number }) => {
+              const { form, weight } = row;
+              return `${number}: ${form} weighs ${weight}, right in ${countText(row)}.`;
+            })
+            .join(' ')}
         </desc>
         {TICKS.map((tick) => (
           <g key={tick}>
@@ -217,10 +177,6 @@ function PointMark({ point, points }: { point: Point; points: readonly Point[] }
   );
 }
 
-function wordsOf(row: CalibrationRow): string {
-  return `${row.form} weighs ${row.weight}, right in ${countText(row)}`;
-}
-
 function countText({ counted }: CalibrationRow): string {
   return counted === null ? 'not counted' : `${counted.right} of ${counted.n}`;
 }
@@ -249,7 +205,7 @@ function Weights({ table, points }: { table: PublishedCalibration; points: reado
             </>
           ),
         },
-        { head: 'No.', cell: (row) => numberOf(row, points) },
+        { head: 'No.', cell: (row) => points.find((one) => one.row === row)?.number ?? '–' },
         { head: 'Weight', cell: ({ weight }) => weight },
         { head: 'Basis', cell: ({ basis }) => basis },
         { head: 'Right', cell: countText },
@@ -283,21 +239,5 @@ function Found({ table }: { table: PublishedCalibration }) {
         { head: 'Data', cell: ({ on }) => <SetLink name={on} table={table} />, look: 'sources' },
       ]}
     />
-  );
-}
-
-function Sets({ sets }: { sets: PublishedCalibration['sets'] }) {
-  return (
-    <section aria-labelledby="data-sets">
-      <h2 id="data-sets">Data sets</h2>
-      {sets.map(({ name, title, source, shows, counts }) => (
-        <section class="route" id={name} key={name}>
-          <h2>{title}</h2>
-          <p>{source}</p>
-          <p>{shows}</p>
-          {counts !== null && <p>{counts}</p>}
-        </section>
-      ))}
-    </section>
   );
 }

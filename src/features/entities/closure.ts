@@ -3,7 +3,7 @@
 // first. A bounded number is examined for one answer; what is left over makes it a part.
 
 import { type ChainName, isEvmChain } from '../../chain/chain.ts';
-import { listFrom, listOrNone } from '../../evidence/measure.ts';
+import { collect, listFrom, listOrNone } from '../../evidence/measure.ts';
 import {
   both,
   map,
@@ -59,6 +59,7 @@ import {
   readAhead,
   type Scene,
 } from './neighbours.ts';
+import type { AgainstItem } from './shapes.ts';
 
 /** The ports that an entity rests on. */
 export type EntityPorts = ExaminationPorts & { readonly store: ClusterStore };
@@ -232,20 +233,20 @@ export async function examine(
   const asked = { chains: [chain], rowsMax: ROWS_MAX, signal };
   const reading = await addressHistory(ports.history, address, asked);
   const own = historyAsRead(reading);
-  if (own === null) return silentAs('transfer_history', reading);
+  if (own === null) return silentAs<ExaminationPort>('transfer_history', reading);
   const { kept, left } = keptTransfers(address, own.transfers);
   const labels = await ports.labels.lookUp([
     address,
     ...[...new Set(own.transfers.map(({ from, to }) => (from === own.address ? to : from)))],
   ]);
-  if (labels instanceof Unread) return silentAs('exchange_labels', labels);
+  if (labels instanceof Unread) return silentAs<ExaminationPort>('exchange_labels', labels);
   const named = namesInLabels(labels.value);
   const leftOut = { zero_value: 0, no_market_token: 0 };
   for (const one of left) leftOut[one.why] += 1;
   const rests = both({ reading, labels });
   const service = serviceOf(own, named);
   if (service !== null) {
-    const alone = { ...NOTHING_SEEN, services: [service], runs: [], leftOut };
+    const alone = { ...NOTHING_FRESH, services: [service], runs: [], leftOut };
     return weaken(
       map(rests, (): Examined => alone),
       why('entity_service'),
@@ -261,14 +262,6 @@ export async function examine(
   const made = await readCreations(ports, chain, address, signal);
   return conclude(scene, found, made, rests, leftOut);
 }
-
-/** The findings of an examination that was not made. */
-export const NOTHING_SEEN = {
-  ties: [],
-  objections: [],
-  judged: [],
-  services: [],
-} as const satisfies Partial<Examined>;
 
 function conclude(
   { named }: Scene,
@@ -308,9 +301,9 @@ function conclude(
   return cut === undefined || cut.ran instanceof Read ? told : weaken(told, cut.ran.why);
 }
 
-function silentAs(port: ExaminationPort, reading: Partly<unknown, never>): Unread<ExaminationPort> {
-  if (reading instanceof Read) throw new Error('examination: a reading has no value');
-  return unread<ExaminationPort>(port, reading.why);
+function silentAs<P extends string>(port: P, reading: Partly<unknown, never>): Unread<P> {
+  if (reading instanceof Read) throw new Error('entity: a reading has no value');
+  return unread(port, reading.why);
 }
 
 function serviceOf({ address, degree }: AddressHistory, named: LabelledNames): ServiceMark | null {
@@ -351,19 +344,8 @@ async function readCreations(
   return { ties: deployerTies(made, reading instanceof Read), judged, runs, reading };
 }
 
-// It is shown beside the evidence, for whoever weighs it; it takes no link away by itself.
-
-/** An item against a link, with the addresses that it names. */
-export type AgainstItem = {
-  readonly kind: Objection['kind'];
-  readonly addresses: readonly string[];
-  /** The transaction or the address that it is about. */
-  readonly through: string;
-  readonly transactions: readonly string[];
-  /** Unix seconds of the earliest. */
-  readonly at: number;
-  readonly statement: string;
-};
+// What speaks against a link is shown beside the evidence, for whoever weighs it; it takes no link
+// away by itself.
 
 const COMPARED_MAX = 100;
 
@@ -378,12 +360,7 @@ export function againstOf(
   const own = objections.filter((one) => members.includes(one.address));
   const all = [...own, ...separateAccounts(address, members, ties, bars)];
   const byName = new Map<string, Objection[]>();
-  for (const one of all) {
-    const name = JSON.stringify([one.kind, one.key]);
-    const list = byName.get(name);
-    if (list === undefined) byName.set(name, [one]);
-    else list.push(one);
-  }
+  for (const one of all) collect(byName, JSON.stringify([one.kind, one.key]), one);
   const items = [...byName.values()].flatMap(itemFrom);
   return items.sort(
     (a, b) =>
@@ -483,7 +460,7 @@ export async function readEntity(
 ): Promise<Partly<HeldEntity, HeldPort>> {
   const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
   const known = rowsSeen(map(tied, (one) => [one]));
-  if (known === null || tied instanceof Unread) return silentHeldAs('held_ties', tied);
+  if (known === null || tied instanceof Unread) return silentAs<HeldPort>('held_ties', tied);
   const [held] = known;
   const ties = [
     ...held.ties.filter((one) => !fresh.judged.some((judged) => isUnder(one, judged))),
@@ -492,8 +469,8 @@ export async function readEntity(
   const everyone = [...new Set([address, ...everyoneIn(ties)])];
   const names = await labels.lookUp(everyone);
   const marks = await store.servicesAmong(chain, everyone);
-  if (names instanceof Unread) return silentHeldAs('exchange_labels', names);
-  if (marks instanceof Unread) return silentHeldAs('held_ties', marks);
+  if (names instanceof Unread) return silentAs<HeldPort>('exchange_labels', names);
+  if (marks instanceof Unread) return silentAs<HeldPort>('held_ties', marks);
   const named = namesInLabels(names.value);
   const marked = [...fresh.services, ...named.services].map((one) => one.address);
   const bars: Bars = {
@@ -553,9 +530,4 @@ function everyoneIn(ties: readonly Tie[]): string[] {
     for (const one of listFrom(rests_on, (wallet) => [wallet])) met.add(one);
   }
   return [...met];
-}
-
-function silentHeldAs(port: HeldPort, reading: Partly<unknown, never>): Unread<HeldPort> {
-  if (reading instanceof Read) throw new Error('entity: a reading has no value');
-  return unread<HeldPort>(port, reading.why);
 }

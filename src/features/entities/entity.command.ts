@@ -156,6 +156,12 @@ function show(entity: EntityView, io: Io): ExitStatus {
   else {
     const { address, chain, cluster_id, confidence, related_wallets, evidence } = entity;
     const known = evidence.length === 0 ? 'none: the shape of no data' : String(confidence);
+    const columns = [
+      { title: 'HEURISTIC' },
+      { title: 'WEIGHT', right: true },
+      { title: 'STATEMENT' },
+    ];
+    const rows = evidence.map(({ heuristic, weight, statement }) => [heuristic, weight, statement]);
     print(io, [
       ...factLines([
         ['address', address],
@@ -165,7 +171,7 @@ function show(entity: EntityView, io: Io): ExitStatus {
         ['wallets', entity.related_wallets_total],
       ]),
       ...related_wallets.map((one) => `  ${one}`),
-      ...evidenceLines(evidence, io),
+      ...(rows.length === 0 ? [] : tableLines(columns, rows, io)),
       entity.caveat,
     ]);
   }
@@ -195,17 +201,6 @@ function statusUnlessUnread(
   if (checked) return status;
   if (reason !== null) io.err(`Not everything was looked at: ${reason}`);
   return EXIT.couldNotCheck;
-}
-
-function evidenceLines(evidence: EntityView['evidence'], io: Io): string[] {
-  if (evidence.length === 0) return [];
-  const columns = [
-    { title: 'HEURISTIC' },
-    { title: 'WEIGHT', right: true },
-    { title: 'STATEMENT' },
-  ];
-  const rows = evidence.map(({ heuristic, weight, statement }) => [heuristic, weight, statement]);
-  return tableLines(columns, rows, io);
 }
 
 function tellEnd(outcome: BlocksOutcome, io: Io): ExitStatus {

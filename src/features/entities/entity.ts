@@ -22,7 +22,8 @@ import {
   NOTHING_FRESH,
   readEntity,
 } from './closure.ts';
-import type { Cluster, EvidenceItem } from './evidence.ts';
+import type { Cluster } from './evidence.ts';
+import type { EvidenceItem } from './shapes.ts';
 
 /** An answer: what was found, and beside it which heuristic came how far. */
 export type EntityAnswer = {

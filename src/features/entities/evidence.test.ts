@@ -7,13 +7,13 @@ import {
   clusterForest,
   confidenceOf,
   DEPOSIT_USERS_MAX,
-  type EvidenceItem,
   evidenceFrom,
   FUNDED_MAX,
   FUNDING_WINDOW_S,
   mergesOf,
   pathsFrom,
 } from './evidence.ts';
+import type { EvidenceItem } from './shapes.ts';
 
 const NOBODY: Bars = { services: new Set(), exchanges: new Map(), reused: new Set() };
 const PEOPLE = Array.from({ length: 12 }, (_, n) => evm(`person ${n}`));

@@ -4,40 +4,10 @@
 
 import { createHash } from 'node:crypto';
 import { isSystemAddress } from '../../chain/address.ts';
-import type { ChainName } from '../../chain/chain.ts';
 import { collect, listFrom, present, rowsUnder } from '../../evidence/measure.ts';
-import type {
-  HeldTie,
-  Heuristic,
-  Objection,
-  Tie,
-  TiedLimits,
-  TieForm,
-} from '../../ports/entities.ts';
+import type { FormerCluster, HeldTie, Objection, Tie, TiedLimits } from '../../ports/entities.ts';
 import { GROUP_OF, linkCalibration } from './calibration.ts';
-
-/** One item of evidence: these addresses have one controller, by these transactions. */
-export type EvidenceItem = {
-  /** Made from what it says, so that the same observation has the same id everywhere. */
-  readonly id: string;
-  readonly chain: ChainName;
-  readonly heuristic: Heuristic;
-  /** Two or more, in the order of their codes. */
-  readonly addresses: readonly string[];
-  /** What they share: a deposit address, a funder, a deployer, a pair, a transaction. */
-  readonly through: string;
-  /** The earliest that show it, at most `TRANSACTIONS_SHOWN_MAX`. */
-  readonly transactions: readonly string[];
-  /** Unix seconds at which the second of the addresses had been tied. */
-  readonly at: number;
-  readonly weight: number;
-  readonly form: TieForm;
-  /** Unix seconds at which the last of its ties was judged. */
-  readonly judged_at: number;
-  /** Whether every history that it was judged by was read to its end. */
-  readonly whole: boolean;
-  readonly statement: string;
-};
+import type { EvidenceItem } from './shapes.ts';
 
 /** The reasons that keep ties from standing. */
 export type Bars = {
@@ -175,7 +145,7 @@ function itemOf(group: readonly HeldTie[], bars: Bars): EvidenceItem | null {
     weight: linkCalibration(first.form).weight,
     form: first.form,
     judged_at: sorted.map((one) => one.judged_at).reduce((a, b) => Math.max(a, b)),
-    whole: sorted.every((one) => one.whole),
+    histories_whole: sorted.every((one) => one.whole),
     statement: describeTie(first, addresses.length, bars.exchanges),
   };
 }
@@ -348,9 +318,7 @@ export function earliest(transactions: readonly TiedBy[]): TiedBy[] {
 // history follow from what the evidence says, not from when it came.
 
 /** Two clusters that one item made one. The younger's id gave way. */
-export type Merge = {
-  readonly former_id: string;
-  readonly cluster_id: string;
+export type Merge = Omit<FormerCluster, 'noted_at'> & {
   /** Unix seconds. */
   readonly at: number;
   /** The item that joined them. */
@@ -460,8 +428,8 @@ export function mergesOf({ items }: Pick<Cluster, 'items'>): Merge[] {
   const held = new Map<string, string[]>();
   const merges: Merge[] = [];
   for (const item of [...items].sort(byAge)) {
-    const met = foundersOf(item, clusterAt).sort(byAge);
-    const [oldest, ...younger] = met;
+    const founders = item.addresses.flatMap((one) => listFrom(clusterAt.get(one), (at) => [at]));
+    const [oldest, ...younger] = [...new Set(founders)].sort(byAge);
     const founder = oldest === undefined ? item : oldest;
     const cluster_id = clusterIdOf(founder);
     for (const one of younger) {
@@ -475,15 +443,6 @@ export function mergesOf({ items }: Pick<Cluster, 'items'>): Merge[] {
     }
   }
   return merges;
-}
-
-function foundersOf(item: EvidenceItem, at: ReadonlyMap<string, EvidenceItem>): EvidenceItem[] {
-  const founders = new Set<EvidenceItem>();
-  for (const address of item.addresses) {
-    const founder = at.get(address);
-    if (founder !== undefined) founders.add(founder);
-  }
-  return [...founders];
 }
 
 /**

@@ -11,7 +11,6 @@ import {
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
-import type { Config } from '../../config.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { ChainFacts, ContractCreations } from '../../ports/accounts.ts';
@@ -20,7 +19,7 @@ import type { TransferHistory } from '../../ports/history.ts';
 import type { ExchangeLabels } from '../../ports/tables.ts';
 import { etlFiles } from '../../sources/bitcoin/etl-files.ts';
 import { bitcoinNode } from '../../sources/bitcoin/node.ts';
-import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.ts';
+import { jsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.ts';
 import { clusterStore } from '../../stores/control/clusters.ts';
 import { warehouseCreations } from '../../stores/warehouse/creations.ts';
 import { forensics } from '../forensics/feature.ts';
@@ -81,7 +80,10 @@ export const entities = feature({
       transferHistory,
       chainFacts,
     });
-    const rpc = nodeOf(config);
+    const { bitcoin } = config.rpc;
+    const url = bitcoin === null ? null : new URL(bitcoin.reveal());
+    const rpc =
+      url === null ? null : jsonRpc({ url, headers: {}, limits: RPC_LIMITS, sleep: pause });
     const node = rpc === null ? null : bitcoinNode(rpc);
     return {
       ports: { entityClusters: heldClusters(asked, fresh), entityTies, contractCreations },
@@ -154,12 +156,6 @@ export function entityPortsOf(given: Omit<EntityDependencies, 'service'>): Entit
   };
 }
 
-function nodeOf({ rpc }: Config): JsonRpc | null {
-  if (rpc.bitcoin === null) return null;
-  const url = new URL(rpc.bitcoin.reveal());
-  return jsonRpc({ url, headers: {}, limits: RPC_LIMITS, sleep: pause });
-}
-
 /** The block behind those held from the first on. */
 async function nextBlock({ store }: EntityPorts) {
   const held = await store.blocksHeld();
@@ -168,13 +164,11 @@ async function nextBlock({ store }: EntityPorts) {
   return lowest === undefined || lowest.from_block > 0 ? 0 : lowest.to_block + 1;
 }
 
-type EntityResult = Awaited<ReturnType<EntityServices['entity']['ask']>>;
-
 async function answerTo(
   { subject, chain, explain, signal }: EntityQuestion,
   { store }: EntityPorts,
   answer: ReturnType<typeof entityAnswers>,
-): Promise<EntityResult> {
+): ReturnType<EntityServices['entity']['ask']> {
   const asked = ENTITY_CHAINS.find((one) => one === chain);
   if (chain !== null && asked === undefined) {
     return { problem: `--chain takes one of: ${ENTITY_CHAINS.join(', ')}.`, couldNotCheck: false };
@@ -185,7 +179,9 @@ async function answerTo(
     const found = await store.memberOf(subject);
     if (found instanceof Unread) return { problem: found.why.reason, couldNotCheck: true };
     const member = found.value;
-    if (member === null) return { problem: 'No cluster was shown here under that id.', ...NO_ID };
+    if (member === null) {
+      return { problem: 'No cluster was shown here under that id.', couldNotCheck: true };
+    }
     address = member.address;
     on = ENTITY_CHAINS.find((one) => one === member.chain);
   }
@@ -194,13 +190,9 @@ async function answerTo(
     ...(explain === null ? {} : { explain }),
   };
   const said = await answer(address, query, { now: nowS, signal });
-  if (said instanceof Refusal) return { problem: problemOf(said), couldNotCheck: false };
-  return walletEntityData.parse(said.body);
-}
-
-const NO_ID = { couldNotCheck: true } as const;
-
-function problemOf({ body }: Refusal): string {
+  if (!(said instanceof Refusal)) return walletEntityData.parse(said.body);
+  const { body } = said;
   const isSaid = typeof body === 'object' && body !== null && 'error' in body;
-  return isSaid ? String(body.error) : 'The question was refused.';
+  const problem = isSaid ? String(body.error) : 'The question was refused.';
+  return { problem, couldNotCheck: false };
 }

@@ -30,13 +30,19 @@ type ClusterRequest = Pick<ExaminationRequest, 'now' | 'tipMaxAgeS'>;
 export function heldClusters(ports: Held, asked: ClusterRequest): EntityClusters {
   return {
     clusterOf: async (chain, address) => {
-      const step = { chain, address, fresh: NOTHING_FRESH };
-      const held = await readEntity(ports, { ...step, now: asked.now() });
+      const step = { chain, address, fresh: NOTHING_FRESH, now: asked.now() };
+      const held = await readEntity(ports, step);
       const missing =
         chain === 'bitcoin'
           ? await blocksReading(ports.store, address, asked)
           : requireExamined(held, chain, address, asked);
-      const told = ports.store.covered(map(held, clusterFrom), missing);
+      const found = map(held, ({ cluster, confidence, labels }): EntityCluster | null => {
+        if (cluster === null) return null;
+        const { cluster_id, members } = cluster;
+        const names = [...new Set(labels.map(({ label }) => label))];
+        return { cluster_id, confidence, members, labels: names };
+      });
+      const told = ports.store.covered(found, missing);
       if (missing instanceof Read || held instanceof Unread) return told;
       const isSomething = rowsSeen(map(told, (one) => (one === null ? [] : [one]))) !== null;
       return isSomething ? told : unread('entity_clusters', missing.why);
@@ -46,13 +52,6 @@ export function heldClusters(ports: Held, asked: ClusterRequest): EntityClusters
       return ports.store.covered(held, await everyBlock(ports.store, address, asked));
     },
   };
-}
-
-function clusterFrom({ cluster, confidence, labels }: HeldEntity): EntityCluster | null {
-  if (cluster === null) return null;
-  const { cluster_id, members } = cluster;
-  const names = [...new Set(labels.map(({ label }) => label))];
-  return { cluster_id, confidence, members, labels: names };
 }
 
 // An address that was examined says who is tied to it; its members say who else is.

@@ -319,9 +319,9 @@ export type Recipients = {
 
 /** The recipients of a payer; `null` where it was not read far enough to say how many there are. */
 export function recipientsOf(payer: History): Recipients | null {
-  const value = payer instanceof Unread ? null : rowsSeen(map(payer, (one) => [one]));
+  const value = historyAsRead(payer);
   if (value === null) return null;
-  const [{ address, transfers }] = value;
+  const { address, transfers } = value;
   const first = new Map<string, number>();
   for (const { from, to, kind, raw_amount, success, at } of transfers) {
     if (from !== address || kind === 'token') continue;
@@ -359,9 +359,7 @@ export function funderObjection(
 }
 
 function wholeOf(history: History): AddressHistory | null {
-  const first = sinceFirst(history);
-  const value = first instanceof Unread ? null : rowsSeen(map(first, (one) => [one]));
-  return value === null ? null : value[0];
+  return historyAsRead(sinceFirst(history));
 }
 
 // (heuristic c) After the linking by times of activity of Béres et al., "Blockchain is Watching
@@ -515,8 +513,12 @@ export function chanceOfMoments(
   for (const { target } of second) tally(acts, target);
   let expected = 0;
   for (const { at, target } of first) {
-    const others = othersOn(targets.get(target), own);
-    const near = others.filter((time) => Math.abs(time - at) <= MOMENT_S).length;
+    const known = targets.get(target);
+    if (known === undefined) throw new Error('lockstep: acts on known targets only');
+    const others = known.transfers.filter(
+      ({ from, to }) => to === known.address && !own.includes(from),
+    );
+    const near = others.filter((one) => Math.abs(one.at - at) <= MOMENT_S).length;
     const even = (2 * MOMENT_S) / Math.max(span, 2 * MOMENT_S);
     const crowded = others.length === 0 ? 0 : near / others.length;
     const matching = acts.get(target);
@@ -524,13 +526,6 @@ export function chanceOfMoments(
     expected += Math.min(1, matching * Math.max(even, crowded));
   }
   return poissonTail(expected, moments);
-}
-
-function othersOn(target: AddressHistory | undefined, own: readonly string[]): number[] {
-  if (target === undefined) throw new Error('lockstep: acts on known targets only');
-  const { address, transfers } = target;
-  const inward = transfers.filter(({ from, to }) => to === address && !own.includes(from));
-  return inward.map(({ at }) => at);
 }
 
 /** The chance that a Poisson variable of this mean is at least `count`. */

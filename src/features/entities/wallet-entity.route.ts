@@ -13,20 +13,20 @@ import {
   negative,
   oneOf,
   prose,
-  rowFact,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
 import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { basis, decide, map, Read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { oldestObservation, SIMULATED_CAVEAT, type Source } from '../../evidence/source.ts';
-import { HEURISTICS, OBJECTION_KINDS, TIE_RULE } from '../../ports/entities.ts';
+import { oldestObservation, SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import { HEURISTICS, TIE_RULE } from '../../ports/entities.ts';
 import type { LeftOutRule } from '../history/edge-rule.ts';
 import { linkCalibration } from './calibration.ts';
 import type { EntityPorts, HeldEntity } from './closure.ts';
 import { type EntityAnswer, entityOf, evidenceFor, heuristicsOn } from './entity.ts';
-import { type EvidenceItem, type EvidenceStep, pathsFrom } from './evidence.ts';
+import { type EvidenceStep, pathsFrom } from './evidence.ts';
+import { against, type EvidenceItem, evidence } from './shapes.ts';
 
 const CLUSTERS = { restsOn: ['entity_clusters'] } as const;
 const HISTORY = { restsOn: ['transfer_history'] } as const;
@@ -44,23 +44,6 @@ export const ENTITY_CHAINS = [
 
 const heuristic = oneOf(HEURISTICS);
 
-const evidence = z.strictObject({
-  id: words(),
-  heuristic,
-  form: words(),
-  addresses: z.array(words()).min(2),
-  through: words(),
-  transactions: z.array(words()).min(1),
-  at: isoTime,
-  weight: z.number().positive(),
-  // `assumed`: no data set that was reached tells how often such a link is right.
-  basis: oneOf(['measured', 'assumed']),
-  statement: prose().min(1),
-  rule: z.int().positive(),
-  judged_at: isoTime,
-  histories_whole: rowFact(z.boolean()),
-});
-
 const pathStep = z.strictObject({
   from: words(),
   to: words(),
@@ -75,16 +58,6 @@ const member = z.strictObject({
   links: z.int().positive(),
   path: z.array(pathStep).min(1),
   weakest: z.strictObject({ evidence: words(), heuristic, weight: z.number().positive() }),
-});
-
-// What speaks against a link: a CoinJoin that was refused, a payer of many, accounts apart.
-const against = z.strictObject({
-  kind: oneOf(OBJECTION_KINDS),
-  addresses: z.array(words()).min(1),
-  through: words(),
-  transactions: z.array(words()).min(1),
-  at: isoTime,
-  statement: prose().min(1),
 });
 
 const label = z.strictObject({
@@ -198,25 +171,16 @@ export function walletEntityHandler(
 }
 
 /** @internal The same for whoever asks by an address and a query alone. */
-export function entityAnswers(ports: EntityPorts, limits: EntityLimits) {
-  return async (text: string, query: EntityQuery, asked: RequestContext) => {
+export function entityAnswers(ports: EntityPorts, { tipMaxAgeS }: EntityLimits) {
+  return async (text: string, query: EntityQuery, { now, signal }: RequestContext) => {
     const question = questionOf(text, query);
     if (!('chain' in question)) return question;
-    return walletEntity.reply(200, await entityBody(ports, question, limits, asked));
+    const { chain, address } = question;
+    const answer = isSystemAddress(address)
+      ? nobody(chain)
+      : await entityOf(ports, chain, address, { now, signal, tipMaxAgeS });
+    return walletEntity.reply(200, bodyOf(question, answer, now()));
   };
-}
-
-async function entityBody(
-  ports: EntityPorts,
-  question: Question,
-  { tipMaxAgeS }: EntityLimits,
-  { now, signal }: RequestContext,
-): Promise<EntityBody> {
-  const { chain, address } = question;
-  const answer = isSystemAddress(address)
-    ? nobody(chain)
-    : await entityOf(ports, chain, address, { now, signal, tipMaxAgeS });
-  return bodyOf(question, answer, now());
 }
 
 function questionOf(text: string, query: EntityQuery): Question | Refusal {
@@ -224,7 +188,10 @@ function questionOf(text: string, query: EntityQuery): Question | Refusal {
   const chain = query.chain === undefined ? defaultChain(parsed?.kind) : query.chain;
   if (chain === null) {
     const misform = parsed === null ? describeMisform(text) : null;
-    const why = misform === null ? 'expected an EVM, Solana or Bitcoin address' : LETTER_CASE;
+    const why =
+      misform === null
+        ? 'expected an EVM, Solana or Bitcoin address'
+        : 'not a 32-byte key; check its letter case';
     return badInput([`address: ${why}`]);
   }
   const address = onChain(chain, text);
@@ -234,8 +201,6 @@ function questionOf(text: string, query: EntityQuery): Question | Refusal {
   if (to === null) return badInput([`explain: expected an address of ${chain}`]);
   return { chain, address, to };
 }
-
-const LETTER_CASE = 'not a 32-byte key; check its letter case';
 
 function onChain(chain: ChainName, text: string): string | null {
   const parsed = parseAddress(text);
@@ -267,6 +232,8 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
   const paths = pathsFrom(items, address);
   const sources = [...basis(entity).sources, ...basis(live).sources];
   const simulated = sources.some((one) => one.simulated);
+  // An answer is as old as its oldest observation; a table has a date and does not age it.
+  const observed = oldestObservation(sources);
   return {
     address,
     chain,
@@ -279,14 +246,7 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
         ? []
         : found.against
             .slice(0, AGAINST_SHOWN_MAX)
-            .map(({ kind, addresses, through, transactions, at, statement }) => ({
-              kind,
-              through,
-              statement,
-              addresses: [...addresses],
-              transactions: [...transactions],
-              at: formatIsoTime(at),
-            })),
+            .map((one) => ({ ...one, at: formatIsoTime(one.at) })),
     members: [...paths].slice(1, MEMBERS_SHOWN_MAX + 1).map((one) => viewMember(one, items)),
     labels:
       found === null
@@ -317,15 +277,9 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     ),
     explain: question.to === null ? null : explainLink(question.to, entity, paths),
     simulated,
-    as_of: asOf(sources, now),
+    as_of: observed === null ? now : observed,
     caveat: caveatOf(items.length > 0, simulated),
   };
-}
-
-/** An answer is as old as its oldest observation; a table has a date and does not age it. */
-function asOf(sources: readonly Source[], now: number): number {
-  const observed = oldestObservation(sources);
-  return observed === null ? now : observed;
 }
 
 // Some left out is a fact of what was seen; that none were is said of a whole examination alone.
@@ -386,22 +340,13 @@ function nameItem({ id, heuristic, weight }: EvidenceItem) {
   return { evidence: id, heuristic, weight };
 }
 
-function viewItem({ id, heuristic, addresses, through, transactions, ...item }: EvidenceItem) {
-  const { at, weight, statement, form, judged_at, whole } = item;
+function viewItem({ chain: _, ...item }: EvidenceItem) {
   return {
-    id,
-    heuristic,
-    form,
-    through,
-    weight,
-    basis: linkCalibration(form).basis,
-    statement,
+    ...item,
+    basis: linkCalibration(item.form).basis,
     rule: TIE_RULE,
-    judged_at: formatIsoTime(judged_at),
-    histories_whole: whole,
-    addresses: [...addresses],
-    transactions: [...transactions],
-    at: formatIsoTime(at),
+    judged_at: formatIsoTime(item.judged_at),
+    at: formatIsoTime(item.at),
   };
 }
 

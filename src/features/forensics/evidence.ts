@@ -65,7 +65,7 @@ import {
   wasNotMade,
 } from './facts-asked.ts';
 import {
-  type Finding,
+  type FindingDraft,
   type FindingInputs,
   type FindingKind,
   nameFinding,
@@ -97,7 +97,7 @@ import {
   wayToListed,
 } from './kinds/listed.ts';
 import { poisoningReceived } from './kinds/poisoning.ts';
-import type { ACCOUNT_KINDS, FactPort, MeasuredFact } from './shapes.ts';
+import type { ACCOUNT_KINDS, FactPort, Finding, MeasuredFact } from './shapes.ts';
 
 /** The ports that the evidence of one address is read from. */
 export type ForensicPorts = {
@@ -148,6 +148,7 @@ export async function forensicEvidence(
 ): Promise<ForensicEvidence> {
   const { signal } = asked;
   const ports = portsInTime(untimed, signal);
+  const { address } = subject;
   const once = readOnce(ports.transferHistory);
   const [history, coinJoins, facts, entity, freezes, approvals, made] = await Promise.all([
     historyOf(once, subject, asked),
@@ -159,30 +160,42 @@ export async function forensicEvidence(
     recordHeld(ports.deployerRecords, subject),
   ]);
   const named = namesInFacts(facts);
-  const read = { subject, history, coinJoins, facts, named, freezes, approvals };
+  const transfers = listOrNone(rowsSeen(map(history, (own) => own.transfers)));
   // A walk leaves a hub alone, which only a reading under its own bounds tells of a cut history.
-  const isCut =
-    listOrNone(rowsSeen(map(history, (own) => own.transfers))).length >= WALK_LIMITS.rowsMax;
+  const isCut = transfers.length >= WALK_LIMITS.rowsMax;
   const known = isCut ? ports.transferHistory : once;
+  const others = transfers.map((one) => otherSide(one, address));
+  const inFacts = listOrNone(rowsSeen(named)).map((one) => one.address);
+  const allowed = approvalsSeen(approvals).map(({ spender }) => spender);
+  const everyone = [...new Set([address, ...others, ...inFacts, ...allowed])];
   const [walk, tables] = await Promise.all([
     walkOf(ports, known, subject, asked),
-    lookUpEveryone(ports, subject, whomToLookUp(read)),
+    lookUpEveryone(ports, subject, everyone),
   ]);
   const { listed, flagged } = tables;
   const onList = listOrNone(rowsSeen(map(listed, ({ found }) => [...found.keys()])));
   const inFlags = listOrNone(rowsSeen(map(flagged, ({ found }) => [...found.keys()])));
   const told: ReadonlySet<string> = new Set([...onList, ...inFlags]);
   const [left, setBy] = await Promise.all([
-    askAllowances(ports.tokenApprovals, subject.address, approvals, told, signal),
-    askSetters(ports.chainFacts, subject.address, named, told, signal),
+    askAllowances(ports.tokenApprovals, address, approvals, told, signal),
+    askSetters(ports.chainFacts, address, named, told, signal),
   ]);
+  const read = { subject, history, coinJoins, facts, named, freezes, approvals };
   const inputs = { ...read, ...tables, walk, left, setBy };
   const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
-    (kind) => ({ kind, found: findOfKind(kind, inputs) }),
+    (kind): KindResult => {
+      const nameAll = (drafts: readonly FindingDraft[]) =>
+        drafts.map((one) => nameFinding(kind, address, one));
+      return { kind, found: map(kind.find(inputs), nameAll) };
+    },
   );
+  // It rests on the common ports by type and on all others by what the kinds were read from.
+  const every = all(kinds.map(({ found }) => found));
+  const whole = both({ history, listed, flagged, labels: tables.labels, every });
+  const checked = map(whole, (one) => one.every.flat());
   const [main] = facts;
   const mainFacts = main === undefined ? null : main.facts;
-  return { subject, inputs, mainFacts, kinds, checked: claimChecked(inputs, kinds), entity, made };
+  return { subject, inputs, mainFacts, kinds, checked, entity, made };
 }
 
 /** History and ring keep no time here: who walks them gives them theirs. */
@@ -201,21 +214,6 @@ function portsInTime(ports: ForensicPorts, signal: AbortSignal): ForensicPorts {
     tokenApprovals: portInTime('token_approvals', ports.tokenApprovals, signal),
     deployerRecords: portInTime('deployer_records', ports.deployerRecords, signal),
   };
-}
-
-function findOfKind(kind: FindingKind, inputs: FindingInputs): KindResult['found'] {
-  const { address } = inputs.subject;
-  return map(kind.find(inputs), (drafts) => drafts.map((one) => nameFinding(kind, address, one)));
-}
-
-// It rests on the common ports by type and on all others by what the kinds were read from.
-function claimChecked(
-  { history, listed, flagged, labels }: FindingInputs,
-  kinds: readonly KindResult[],
-): ForensicEvidence['checked'] {
-  const every = all(kinds.map(({ found }) => found));
-  const whole = both({ history, listed, flagged, labels, every });
-  return map(whole, (read) => read.every.flat());
 }
 
 /** Every finding that was seen, of the kinds that ran and of those that ran in part. */
@@ -287,26 +285,11 @@ async function coinJoinsOf(
 const NO_MIXERS = unread('mixer_registry' as const, why('not_for_this_kind'));
 const NO_BRIDGES = unread('bridge_registry' as const, why('not_for_this_kind'));
 
-type LookedUp = Pick<FindingInputs, 'listed' | 'flagged' | 'labels' | 'mixers' | 'bridges'>;
-
-function whomToLookUp({
-  subject: { address },
-  history,
-  named,
-  approvals,
-}: Pick<FindingInputs, 'subject' | 'history' | 'named' | 'approvals'>): string[] {
-  const transfers = listOrNone(rowsSeen(map(history, (known) => known.transfers)));
-  const others = transfers.map((one) => otherSide(one, address));
-  const inFacts = listOrNone(rowsSeen(named)).map((one) => one.address);
-  const allowed = approvalsSeen(approvals).map(({ spender }) => spender);
-  return [...new Set([address, ...others, ...inFacts, ...allowed])];
-}
-
 async function lookUpEveryone(
   ports: ForensicPorts,
   { kind }: ParsedAddress,
   everyone: readonly string[],
-): Promise<LookedUp> {
+) {
   const ofEvm = kind === 'evm';
   const [listed, flagged, labels, mixers, bridges] = await Promise.all([
     ports.sanctionsList.lookUp(everyone),
@@ -379,6 +362,8 @@ export function factsShown(inputs: FindingInputs, main: FactReadings | null) {
   const creation = valueSeen(facts.creation);
   const kind = accountKind(facts);
   const lived = valueSeen(span);
+  const funding = lived === null ? null : lived.funding;
+  const powers = valueSeen(both({ code: facts.code, authority: facts.authority }));
   const transactions = map(span, (one) => (one === null ? null : one.transactions));
   return {
     chain: main === null ? null : MAIN_FACTS_CHAIN,
@@ -393,9 +378,20 @@ export function factsShown(inputs: FindingInputs, main: FactReadings | null) {
     creator: creation === null ? null : creation.creator,
     creation_tx: creation === null ? null : creation.tx,
     verified_name: valueSeen(facts.verified_name),
-    funded_by: viewFunding(lived === null ? null : lived.funding),
+    funded_by:
+      funding === null
+        ? null
+        : {
+            address: funding.from,
+            chain: funding.chain,
+            tx: funding.tx,
+            at: formatIsoTime(funding.at),
+          },
     delegates_to: code === null ? null : code.delegates_to,
-    authority: authorityOf(facts),
+    authority:
+      powers === null
+        ? null
+        : { ...powers.authority, minimal_proxy_of: powers.code.minimal_proxy_of },
   };
 }
 
@@ -424,18 +420,6 @@ function valueSeen<T>(reading: Partly<T, never>): T | null {
 
 function timeOf(transfer: HistoryTransfer | null): string | null {
   return transfer === null ? null : formatIsoTime(transfer.at);
-}
-
-function viewFunding(funding: HistoryTransfer | null) {
-  if (funding === null) return null;
-  const { from, chain, tx } = funding;
-  return { address: from, chain, tx, at: String(timeOf(funding)) };
-}
-
-function authorityOf({ code, authority }: FactReadings) {
-  const known = valueSeen(both({ code, authority }));
-  if (known === null) return null;
-  return { ...known.authority, minimal_proxy_of: known.code.minimal_proxy_of };
 }
 
 /**

@@ -236,8 +236,8 @@ export async function askSetters(
 // Who owns, administers or made a contract is looked up as a counterparty is. A fact that was not
 // read may name anybody, so that what was read without it is a part.
 
-/** What each fact calls the one whom it names, in words that follow “its”. */
-export const NAMED_AS: Readonly<Record<NamingFact, string>> = {
+/** What each fact that names somebody calls them, in words that follow “its”. */
+export const NAMED_AS = {
   creator: 'creator',
   factory: 'factory',
   implementation: 'implementation',
@@ -246,7 +246,8 @@ export const NAMED_AS: Readonly<Record<NamingFact, string>> = {
   owner: 'owner',
   minimal_proxy_of: 'minimal proxy’s contract',
   delegates_to: 'delegate',
-};
+} as const;
+type NamingFact = keyof typeof NAMED_AS;
 
 type Named = Partly<readonly NamedByFact[], ChainFactsPort>;
 
@@ -285,7 +286,7 @@ function namesOnChain({ chain, facts, creation_asked }: ChainFactsOf): Named {
       here('owner', owner),
     ]),
   );
-  const ofState = hasNoCode(facts) ? nobody : byState;
+  const ofState = hasNoCode(code) ? nobody : byState;
   if (!creation_asked) return flat([byCode, ofState]);
   const byCreation = map(facts.creation, ({ creator, factory, tx, block }) =>
     present([here('creator', creator), here('factory', factory)]).map((one) => {
@@ -297,7 +298,8 @@ function namesOnChain({ chain, facts, creation_asked }: ChainFactsOf): Named {
 
 const NOBODY: readonly NamedByFact[] = Object.freeze([]);
 
-function hasNoCode({ code }: FactReadings): boolean {
+/** Whether an address is known to have no code on a chain. */
+export function hasNoCode(code: FactReadings['code']): boolean {
   const known = rowsSeen(map(code, ({ size }) => [size === 0]));
   return known?.[0] === true;
 }
@@ -318,20 +320,9 @@ export function wasNotMade({ code, creation }: FactReadings): boolean {
 export type ChainFactsOf = {
   readonly chain: EvmChainName;
   readonly facts: FactReadings;
-  /** Whether who made it was asked there: an explorer's calls are claimCount. */
+  /** Whether who made it was asked there: an explorer's calls are counted. */
   readonly creation_asked: boolean;
 };
-
-/** The facts that name somebody else. */
-export type NamingFact =
-  | 'creator'
-  | 'factory'
-  | 'implementation'
-  | 'admin'
-  | 'beacon'
-  | 'owner'
-  | 'minimal_proxy_of'
-  | 'delegates_to';
 
 /** An address that a fact names. `tx` and `block` are null for a fact of today's state. */
 export type NamedByFact = {
@@ -383,6 +374,13 @@ export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
   const claimCount = (count: (record: CommittedRecord) => number) => claimOrNull(held, count);
   const record = held instanceof Read ? held.value : null;
   const whole = wholeRecord(held);
+  const ordered = [...listOrNone(record?.launches)].sort(
+    (a, b) =>
+      Number(b.outcome === 'died') - Number(a.outcome === 'died') || b.created_at - a.created_at,
+  );
+  const shown = ordered.slice(0, SHOWN_MAX).map(({ address, outcome, created_at }) => {
+    return { address, outcome, created_at: formatIsoTime(created_at) };
+  });
   return {
     checked: claimWhole(whole),
     reason: whole instanceof Read ? null : whole.why.reason,
@@ -393,16 +391,6 @@ export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
     never_listed: claimCount(({ launches }) => countsOf(launches).never_listed),
     unchecked: claimCount(({ launches }) => countsOf(launches).unchecked),
     truncated: claimOrNull(held, ({ truncated }) => truncated),
-    launches: record === null || record.launches.length === 0 ? null : launchesOf(record),
+    launches: shown.length === 0 ? null : shown,
   };
-}
-
-function launchesOf({ launches }: CommittedRecord) {
-  const ordered = [...launches].sort(
-    (a, b) =>
-      Number(b.outcome === 'died') - Number(a.outcome === 'died') || b.created_at - a.created_at,
-  );
-  return ordered.slice(0, SHOWN_MAX).map(({ address, outcome, created_at }) => {
-    return { address, outcome, created_at: formatIsoTime(created_at) };
-  });
 }

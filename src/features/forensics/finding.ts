@@ -32,7 +32,7 @@ import type {
   NamedByFact,
   SetByOf,
 } from './facts-asked.ts';
-import type { RecordEvidence, TransferEvidence } from './shapes.ts';
+import type { CoveredBlocks, Finding, TransferEvidence } from './shapes.ts';
 
 /** The readings that the kinds are functions of: tables were asked of everyone in the history. */
 export type FindingInputs = {
@@ -61,32 +61,11 @@ export type FindingInputs = {
   readonly named: Partly<readonly NamedByFact[], ChainFactsPort>;
 };
 
-type Evidence = TransferEvidence | RecordEvidence;
-
 /** A finding before it has its name. */
-export type FindingDraft = {
-  readonly statement: string;
-  readonly evidence: readonly Evidence[];
-  /** How many items carry it in all; `evidence` shows the newest of them. */
-  readonly evidence_count: number;
-  /** Whether the subject signed any of it; `null` where nothing says so. */
-  readonly initiated_by_subject: boolean | null;
-  readonly source: string;
-  /** Unix seconds: when that source was observed. */
-  readonly as_of: number;
+export type FindingDraft = Omit<Finding, 'id' | 'kind' | 'title'> & {
   /** What names it in place of its evidence, some of which may be read at one time alone. */
   readonly named_by?: string;
 };
-
-/** One thing that was found. `id` is the same wherever the same content is found again. */
-export type Finding = Omit<FindingDraft, 'named_by'> & {
-  readonly id: string;
-  readonly kind: string;
-  readonly title: string;
-};
-
-/** Blocks of one chain. */
-export type BlockRangeRead = { readonly chain: string; readonly from: number; readonly to: number };
 
 /** One kind of finding. */
 export type FindingKind = {
@@ -97,7 +76,7 @@ export type FindingKind = {
   /** Whether the question is one of the address's transfers, so that their coverage bounds it. */
   readonly ofHistory: boolean;
   /** The blocks that it was asked of, where it is one of other blocks than those of transfers. */
-  readonly blocksOf?: (inputs: FindingInputs) => readonly BlockRangeRead[];
+  readonly blocksOf?: (inputs: FindingInputs) => readonly CoveredBlocks[];
   readonly find: (inputs: FindingInputs) => Partly<readonly FindingDraft[], never>;
 };
 

@@ -13,7 +13,7 @@ import { compareText } from '../history/edge-rule.ts';
 import type { Walk } from '../sanctions/walk.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { type ForensicEvidence, factual, type KindResult, MAIN_CHAINS } from './evidence.ts';
-import { byOther, type FindingInputs, type FindingKind, sidesOf } from './finding.ts';
+import { byOther, type FindingInputs, sidesOf } from './finding.ts';
 import type {
   Amounts,
   CoveredBlocks,
@@ -25,7 +25,8 @@ import type {
 
 /** The coverage of one kind of finding. */
 export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInputs): KindCoverage {
-  const blocks = kind.ofHistory ? blocksOf(inputs) : ownBlocks(kind, inputs);
+  const own = kind.blocksOf === undefined ? [] : [...kind.blocksOf(inputs)];
+  const blocks = kind.ofHistory ? blocksOf(inputs) : own.length === 0 ? null : own;
   const main = blocks?.find(({ chain }) => chain === MAIN_CHAINS[inputs.subject.kind]);
   return {
     kind: kind.kind,
@@ -36,11 +37,6 @@ export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInput
     to: main === undefined ? null : main.to,
     blocks,
   };
-}
-
-function ownBlocks({ blocksOf: own }: FindingKind, inputs: FindingInputs): CoveredBlocks[] | null {
-  const blocks = own === undefined ? [] : own(inputs).map((one) => ({ ...one }));
-  return blocks.length === 0 ? null : blocks;
 }
 
 function blocksOf({ history }: FindingInputs): CoveredBlocks[] | null {
@@ -82,28 +78,32 @@ function longestOf(ranges: readonly CoverageRange[]): Span | null {
 }
 
 /** The notes that a reader needs, at least one sentence. */
-export function notesOf(evidence: ForensicEvidence): string[] {
-  const { subject, inputs, kinds, mainFacts } = evidence;
+export function notesOf({ subject, inputs, kinds, mainFacts }: ForensicEvidence): string[] {
   const silent = kinds.filter(({ found }) => !(found instanceof Read));
+  const silentNames = silent.map(({ kind }) => kind.kind).join(', ');
+  const isCut = kinds.some(
+    ({ found }) =>
+      rowsSeen(found)?.some((one) => one.evidence_count > one.evidence.length) === true,
+  );
   const facts =
     mainFacts === null
       ? `No chain facts are read of this kind of address (${subject.kind}).`
       : 'facts are those of ethereum at the time named beside each; they change with the chain.';
   return [
     facts,
-    ...(silent.length === 0 ? [] : [silentText(silent, kinds.length)]),
+    ...(silent.length === 0
+      ? []
+      : [
+          `${silent.length} of ${kinds.length} kinds of finding were not read to their end: ` +
+            `${silentNames}.`,
+        ]),
     ...noteLeftOut(inputs),
     ...listOrNone(rowsSeen(map(inputs.walk, (one) => [one]))).flatMap(walkedText),
-    ...evidenceNote(evidence),
+    ...(isCut ? ['A finding shows its newest evidence; evidence_count counts all of it.'] : []),
   ];
 }
 
-function silentText(silent: readonly KindResult[], of: number): string {
-  const names = silent.map(({ kind }) => kind.kind).join(', ');
-  return `${silent.length} of ${of} kinds of finding were not read to their end: ${names}.`;
-}
-
-/** How many transfers are no contact of anybody: they are claimCount, and never denied. */
+/** How many transfers are no contact of anybody: they are counted, and never denied. */
 function noteLeftOut({ history, subject }: FindingInputs): string[] {
   const shown = rowsSeen(map(history, ({ transfers }) => transfers));
   const { leftOut } = sidesOf(subject.address, listOrNone(shown));
@@ -135,16 +135,6 @@ function walkedText(walked: Walk): string[] {
       : 'The ring around listed addresses was not met, so that a busy counterparty may have ' +
         `dealt with one: ${ring.why.reason}`;
   return present([hubs, unread, ringless]);
-}
-
-function evidenceNote({ kinds }: ForensicEvidence): string[] {
-  const cut = kinds.some(({ found }) => isCut(found));
-  return cut ? ['A finding shows its newest evidence; evidence_count counts all of it.'] : [];
-}
-
-function isCut(found: KindResult['found']): boolean {
-  const shown = rowsSeen(found);
-  return shown?.some((one) => one.evidence_count > one.evidence.length) === true;
 }
 
 // With whom did an address exchange most, and what of which coin or token went either way?

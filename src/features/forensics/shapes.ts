@@ -51,6 +51,25 @@ export type RecordEvidence = Readonly<Omit<z.output<typeof recordEvidence>, 'tx_
   readonly tx_reason?: string;
 };
 
+/** One thing that was found. `id` is the same wherever the same content is found again. */
+export const finding = z.strictObject({
+  id: words(z.string().regex(/^[0-9a-f]{32}$/)),
+  kind: words(),
+  title: words(),
+  statement: prose(),
+  evidence: z.array(z.union([transferEvidence, recordEvidence])).min(1),
+  /** How many items carry it in all; `evidence` shows the newest of them. */
+  evidence_count: z.int().positive(),
+  /** Whether the subject signed any of it; `null` where nothing says so. */
+  initiated_by_subject: rowFact(z.boolean().nullable()),
+  source: words(),
+  /** When that source was observed. */
+  as_of: unixSeconds,
+});
+export type Finding = Readonly<Omit<z.output<typeof finding>, 'evidence'>> & {
+  readonly evidence: readonly (TransferEvidence | RecordEvidence)[];
+};
+
 // `from` and `to` are blocks of the main chain of the address's kind; null where no history counts.
 const place = <S extends z.ZodType>(block: S) =>
   harmless(block, 'the number of a block is a place');

@@ -13,7 +13,6 @@ import {
   prose,
   rowFact,
   rowFacts,
-  unixSeconds,
   words,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
@@ -35,16 +34,15 @@ import {
   readsBehind,
 } from './evidence.ts';
 import { createdShown } from './facts-asked.ts';
-import type { Finding } from './finding.ts';
 import { coverageOfKind, flowsShown, notesOf } from './notes.ts';
 import {
   ACCOUNT_KINDS,
   asset,
   counterparty,
   coverage,
+  type Finding,
+  finding,
   provenance,
-  recordEvidence,
-  transferEvidence,
 } from './shapes.ts';
 
 const RECORDS = { restsOn: ['deployer_records'] } as const;
@@ -150,18 +148,6 @@ const elsewhere = z.strictObject({
   delegates_to: words().nullable(),
 });
 
-const finding = z.strictObject({
-  id: words(z.string().regex(/^[0-9a-f]{32}$/)),
-  kind: words(),
-  title: words(),
-  statement: prose(),
-  evidence: z.array(z.union([transferEvidence, recordEvidence])).min(1),
-  evidence_count: z.int().positive(),
-  initiated_by_subject: rowFact(z.boolean().nullable()),
-  source: words(),
-  as_of: unixSeconds,
-});
-
 export const walletScore = evidenceRoute({
   name: 'wallet_score',
   surface: 'hosted',
@@ -263,8 +249,7 @@ function viewEvidence(evidence: ForensicEvidence) {
     notes: notesOf(evidence),
     caveat: checked instanceof Read ? CAVEAT : CAVEAT + CAVEAT_UNCHECKED,
   };
-  const rests = readsBehind(kinds);
-  return walletScore.ok({ subject: address, data, rests });
+  return walletScore.ok({ subject: address, data, rests: readsBehind(kinds) });
 }
 
 function findingOf({ evidence, ...finding }: Finding): Data['findings'][number] {

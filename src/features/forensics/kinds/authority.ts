@@ -3,7 +3,7 @@
 
 import type { EvmChainName } from '../../../chain/chain.ts';
 import { listFrom } from '../../../evidence/measure.ts';
-import { both, map, type Partly, rowsSeen, some } from '../../../evidence/reading.ts';
+import { both, map, type Partly, some } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type {
   AuthorityFact,
@@ -11,6 +11,7 @@ import type {
   CodeFact,
   FactReadings,
 } from '../../../ports/accounts.ts';
+import { hasNoCode } from '../facts-asked.ts';
 import {
   draftSource,
   type FindingDraft,
@@ -28,7 +29,7 @@ export const proxyAuthority: FindingKind = {
   find: (inputs) =>
     perChain(inputs, (chain, { code, authority }) =>
       // An account without code names nobody, and is not asked for more.
-      isBare(code)
+      hasNoCode(code)
         ? map(code, () => [])
         : map(both({ code, authority }), (seen) => {
             const records = authorityRecords(chain, seen.code, seen.authority);
@@ -56,11 +57,6 @@ export const delegatedAccount: FindingKind = {
       ),
     ),
 };
-
-function isBare(code: FactReadings['code']): boolean {
-  const size = rowsSeen(map(code, (one) => [one.size]));
-  return size !== null && size[0] === 0;
-}
 
 type Found = Partly<readonly FindingDraft[], ChainFactsPort>;
 

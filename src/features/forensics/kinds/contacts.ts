@@ -13,6 +13,7 @@ import {
   carryEvidence,
   countText,
   draftSource,
+  EVERY_KIND,
   EVIDENCE_SHOWN_MAX,
   type FindingDraft,
   type FindingKind,
@@ -109,7 +110,7 @@ function exchangeKind(
   return {
     kind,
     title,
-    appliesTo: ['evm', 'solana', 'bitcoin', 'tron'],
+    appliesTo: EVERY_KIND,
     ofHistory: true,
     find: ({ subject: { address }, history, labels }) =>
       map(both({ history, labels }), (seen): readonly FindingDraft[] => {

@@ -192,9 +192,8 @@ export function partyText({ entity, programs, uid }: ListEntry): string {
 
 /** An entry as evidence. */
 export function listRecord({ uid, entity, address }: ListEntry) {
-  const nowhere = { chain: null, tx: null, block: null, at: null };
   const value = `${entity === null ? '' : `${entity}, `}uid ${uid}, as ${address}`;
-  return { evidence: 'record', ...nowhere, name: 'list_entry', value } as const;
+  return { evidence: 'record', ...NOWHERE, name: 'list_entry', value } as const;
 }
 
 // What has the address to do with what imported tables flag (phishing, exploits), by their words?

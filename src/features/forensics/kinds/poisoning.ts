@@ -10,7 +10,6 @@ import type { AddressHistory } from '../../history/address-history.ts';
 import {
   carryEvidence,
   draftSource,
-  type FindingDraft,
   type FindingInputs,
   type FindingKind,
   otherSide,
@@ -31,11 +30,11 @@ export const poisoningReceived: FindingKind = {
     map(history, (known) => {
       const called = contractChains(facts);
       const drafts = [...draftLeftOut(address, known, called), ...likeDrafts(address, known)];
-      return drafts.map(({ statement, transfers, records }) => ({
-        statement,
-        ...withRecords(records, carryEvidence(address, transfers)),
-        ...draftSource(history),
-      }));
+      return drafts.map(({ statement, transfers, records }) => {
+        const carried = carryEvidence(address, transfers);
+        const evidence = [...carried.evidence, ...records];
+        return { statement, ...carried, evidence, ...draftSource(history) };
+      });
     }),
 };
 
@@ -44,13 +43,6 @@ type Trick = {
   readonly transfers: readonly HistoryTransfer[];
   readonly records: readonly RecordEvidence[];
 };
-
-function withRecords(
-  records: readonly RecordEvidence[],
-  carried: ReturnType<typeof carryEvidence>,
-): Pick<FindingDraft, 'evidence' | 'evidence_count' | 'initiated_by_subject'> {
-  return { ...carried, evidence: [...carried.evidence, ...records] };
-}
 
 /** The chains on which the address is a contract: a coin's transfer of no value is a call there. */
 function contractChains(facts: FindingInputs['facts']): ReadonlySet<string> {
@@ -246,10 +238,5 @@ const MARKS = /[\p{M}\p{Cf}\p{Z}\p{Cc}.\-_]/gu;
 /** A symbol as a hurried reader sees it: compatible forms, marks and other scripts folded. */
 export function foldedSymbol(symbol: string): string {
   const plain = symbol.normalize('NFKD').replace(MARKS, '').toUpperCase();
-  return [...plain].map(latin).join('');
-}
-
-function latin(letter: string): string {
-  const drawn = DRAWN_ALIKE.get(letter);
-  return drawn === undefined ? letter : drawn;
+  return [...plain].map((letter) => DRAWN_ALIKE.get(letter) ?? letter).join('');
 }

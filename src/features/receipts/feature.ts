@@ -11,7 +11,6 @@ import { map, Read } from '../../evidence/reading.ts';
 import { atomFeed } from '../../pages/atom.ts';
 import { receiptsFolder } from '../../sources/files/receipts-folder.ts';
 import { covering, selectPublished } from './covering.ts';
-import { receiptsFeedOf } from './feed.ts';
 import { type ReceiptsServices, receiptsCheck } from './receipts-check.command.ts';
 import {
   RECEIPTS_DEFAULT,
@@ -21,6 +20,7 @@ import {
   receiptPage,
   receiptShown,
   receiptsFeed,
+  receiptsFeedOf,
   receiptsIndex,
   receiptsIndexHandler,
   receiptsIndexPage,
@@ -60,7 +60,11 @@ export const receipts = feature({
         }
         const published = selectPublished(files.value);
         const sought = textOrEmpty(q).trim();
-        const found = covering(published, parseSought(sought));
+        const isAddress = parseAddress(sought) !== null;
+        const found = covering(published, {
+          address: isAddress ? sought : null,
+          words: isAddress || sought === '' ? null : sought,
+        });
         const last = Math.max(1, Math.ceil(found.length / RECEIPTS_DEFAULT));
         const at = page === undefined ? 1 : Math.min(page, last);
         const shown = found.slice((at - 1) * RECEIPTS_DEFAULT, at * RECEIPTS_DEFAULT);
@@ -117,12 +121,4 @@ function openFolder(folder: string, simulated: boolean) {
 function folderOf({ simulate, receiptsDir }: Settings): string {
   if (receiptsDir !== null) return receiptsDir;
   return simulate ? MADE_UP : resolve('receipts');
-}
-
-/** What a person typed is an address, or words. */
-function parseSought(text: string) {
-  if (text === '') return { address: null, words: null };
-  return parseAddress(text) !== null
-    ? { address: text, words: null }
-    : { address: null, words: text };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeMisform, parseAddress } from '../../chain/address.ts';
+import { parseIsoDate } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { html, text } from '../../contract/reply.ts';
 import { evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
@@ -173,7 +174,7 @@ export function receiptShown({ body: _, ...receipt }: Receipt, base: string): Re
 
 // What is shown is published; of drafts a person learns that there are some, and no more.
 
-const PATH = '/receipts';
+const PATH = receiptsPage.path;
 const TITLE = 'Receipts';
 
 /** A page of the index: what was sought, and what of it is shown. */
@@ -228,7 +229,7 @@ function Index({ shown }: { shown: ReceiptsView }) {
       <p class="quiet">
         {sought === '' ? '' : `${total} of `}
         {published} published{withheld === 0 ? '' : `, ${withheld} held back`}. As a feed:{' '}
-        <a href="/receipts.atom">/receipts.atom</a>
+        <a href={receiptsFeed.path}>{receiptsFeed.path}</a>
       </p>
       {receipts.length === 0 ? (
         <p class="nothing">
@@ -349,4 +350,32 @@ export function receiptMissing(facts: PageFacts, reason: string | null): string 
       </>
     ),
   });
+}
+
+/** The newest so many. */
+const ENTRIES_MAX = 50;
+
+/**
+ * The feed of receipts, newest first. `now` (Unix seconds) dates a feed without any.
+ * @internal
+ */
+export function receiptsFeedOf(receipts: readonly Receipt[], simulated: boolean, now: number) {
+  const entries = receipts
+    .slice(0, ENTRIES_MAX)
+    .map(({ id, slug, title, date, description, subject }) => ({
+      id: `urn:exhibit:receipts:${id}`,
+      title,
+      updated: Number(parseIsoDate(date)),
+      link: { type: 'text/html', href: `${PATH}/${slug}` },
+      text: `${description}\n${subject}`,
+    }));
+  const [newest] = entries;
+  return {
+    id: 'urn:exhibit:receipts',
+    title: simulated ? `Simulated: ${TITLE}` : TITLE,
+    updated: newest === undefined ? now : newest.updated,
+    self: receiptsFeed.path,
+    page: PATH,
+    entries,
+  };
 }

@@ -11,8 +11,7 @@ import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryReceiptFolder } from '../../testing/twins/receipts.ts';
 import { selectPublished } from './covering.ts';
-import { receiptsFeedOf } from './feed.ts';
-import { receiptsIndex, receiptsIndexHandler } from './receipts-index.route.tsx';
+import { receiptsFeedOf, receiptsIndex, receiptsIndexHandler } from './receipts-index.route.tsx';
 
 const NOW = STILL_NOW;
 const ALICE = evm('alice');

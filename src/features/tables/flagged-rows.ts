@@ -13,7 +13,6 @@ import {
   type ImportContext,
   type ImportedTable,
   isShowable,
-  type Judge,
   type RowRefused,
   refuseRow,
   rowsByAddress,
@@ -62,7 +61,10 @@ export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, F
       },
     };
   },
-  judge: flaggedJudge,
+  judge: (told) => {
+    const today = formatIsoDate(told.imported_at);
+    return (raw) => flaggedRow(readFlagWords(raw), told, today);
+  },
   words: {
     command: 'findings import',
     summary: 'Fill the table of flagged addresses from a published file.',
@@ -85,24 +87,7 @@ export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, F
   },
 };
 
-function flaggedJudge(told: ImportContext): Judge<FlaggedRow> {
-  const today = formatIsoDate(told.imported_at);
-  return (raw) => flaggedRow(readFlagWords(raw), told, today);
-}
-
-type FlagWords = {
-  readonly address: string | null;
-  readonly chain: string | null;
-  readonly tag: string | null;
-  readonly category: string | null;
-  readonly contract: string | null;
-  readonly creator: string | null;
-  readonly creationTx: string | null;
-  readonly link: string | null;
-  readonly day: string | null;
-};
-
-const SAYS_NOTHING: FlagWords = {
+const SAYS_NOTHING = {
   address: null,
   chain: null,
   tag: null,
@@ -113,6 +98,7 @@ const SAYS_NOTHING: FlagWords = {
   link: null,
   day: null,
 };
+type FlagWords = Readonly<Record<keyof typeof SAYS_NOTHING, string | null>>;
 
 /** The layout is told by the column that holds the address. */
 function readFlagWords(raw: RawRow): FlagWords {
@@ -179,11 +165,13 @@ function flaggedRow(
   if (said.link !== null && !isPublicLink(said.link)) return refuseRow('bad_link', 'source_url');
   const dated_at = said.day === null ? null : parseIsoDate(said.day);
   if (said.day !== null && dated_at === null) return refuseRow('bad_time', 'first_seen');
+  const chain = said.chain === null ? null : said.chain.toLowerCase();
+  const known = chain === null ? null : parseChain(chain);
   const row: FlaggedRow = {
     address: parsed.address,
     tag,
     category,
-    chain: chainOf(said.chain),
+    chain: known === null ? chain : known,
     is_contract: isContract,
     source,
     ...made,
@@ -193,9 +181,10 @@ function flaggedRow(
   return { row, dated_at };
 }
 
-type Made = Pick<FlaggedRow, 'creator' | 'creation_tx'>;
-
-function creationOf({ creator, creationTx }: FlagWords): Made | RowRefused {
+function creationOf({
+  creator,
+  creationTx,
+}: FlagWords): Pick<FlaggedRow, 'creator' | 'creation_tx'> | RowRefused {
   const tx = creationTx === null ? null : creationTx.toLowerCase();
   if (tx !== null && !HASH.test(tx)) return refuseRow('bad_text', 'creation_tx');
   if (creator === null) return { creator: null, creation_tx: tx };
@@ -203,11 +192,4 @@ function creationOf({ creator, creationTx }: FlagWords): Made | RowRefused {
   if (parsed === null) return refuseRow('bad_address', 'creator');
   if (isSystemAddress(parsed.address)) return refuseRow('system_address', 'creator');
   return { creator: parsed.address, creation_tx: tx };
-}
-
-function chainOf(text: string | null): string | null {
-  if (text === null) return null;
-  const name = text.toLowerCase();
-  const known = parseChain(name);
-  return known === null ? name : known;
 }

@@ -213,8 +213,14 @@ async function stageRows<Row extends StoredRow>(
     const { before } = begun.least;
     return { outcome: 'too_few', rows_accepted: counts.accepted, rows_before: before };
   }
-  const ended = await begun.store.complete(begun.id, endOf(file, begun, counts));
-
+  const ended = await begun.store.complete(begun.id, {
+    rows_accepted: counts.accepted,
+    rows_refused: counts.refused,
+    rows_lost: counts.lost,
+    sha256: file.sha256(),
+    ...dateImport(begun.stated, counts.datedAt, begun.started_at),
+    completed_at: begun.now(),
+  });
   if (!(ended instanceof Read)) return { outcome: 'unread', why: ended.why };
   return { outcome: 'completed', record: ended.value, refused: counts.byCode };
 }
@@ -244,21 +250,6 @@ function judgeBatch<Row>(
     if (at !== null && (counts.datedAt === null || at > counts.datedAt)) counts.datedAt = at;
   }
   return { rows, lines };
-}
-
-function endOf(
-  file: OpenedFile,
-  { started_at, stated, now }: Pick<Begun<StoredRow>, 'started_at' | 'stated' | 'now'>,
-  counts: Counts,
-): ImportEnd {
-  return {
-    rows_accepted: counts.accepted,
-    rows_refused: counts.refused,
-    rows_lost: counts.lost,
-    sha256: file.sha256(),
-    ...dateImport(stated, counts.datedAt, started_at),
-    completed_at: now(),
-  };
 }
 
 /** The date of an import. A file that dates itself ahead of the clock is as old as its import. */
@@ -299,7 +290,6 @@ export function isShowable(text: string, charsMax: number): boolean {
   return text.length <= charsMax && !UNSHOWABLE.test(text);
 }
 
-/** Rows under the addresses that they are added to. */
 type RowsByAddress<Row> = {
   readonly add: (address: string, row: Row) => void;
   /** How many rows are held. */

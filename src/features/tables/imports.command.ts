@@ -16,7 +16,7 @@ import {
 } from '../../command/command.ts';
 import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts';
 import type { ImportFile } from '../../ports/tables.ts';
-import type { ImportWords } from './import-rows.ts';
+import type { ImportedTable } from './import-rows.ts';
 
 type ImportServices = {
   readonly tables: {
@@ -29,11 +29,7 @@ type ImportServices = {
   };
 };
 
-type Fillable = {
-  readonly name: string;
-  readonly words: ImportWords;
-  readonly leastShare?: number;
-};
+type Fillable = Pick<ImportedTable<never, string, unknown>, 'name' | 'words' | 'leastShare'>;
 
 type Options = {
   [option: string]: ReturnType<typeof flag> | ReturnType<typeof optional<string>>;

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { describeMisform, matchKey, parseAddress } from '../../chain/address.ts';
+import { formatIsoTime } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import {
@@ -84,8 +85,6 @@ export const labelChanges = plainRoute({
 // Answers GET /api/v1/registry/labels/changes from the log of imports.
 // It refuses to show an empty log that was not read.
 
-const MS_IN_S = 1_000;
-
 /** What a reader of the log must know of it. */
 export const CHANGES_CAVEAT =
   'A label that was removed is no longer held from its source; another may still hold one. A ' +
@@ -122,7 +121,7 @@ function changeShown({ at, origin, before, ...change }: LabelChange) {
     ...rest,
     ...wordsShown({ label, role, confidence, source_url }),
     before: before === null ? null : wordsShown(before),
-    at: new Date(at * MS_IN_S).toISOString(),
+    at: formatIsoTime(at),
     simulated: origin === 'simulated',
   };
 }

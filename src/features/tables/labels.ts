@@ -22,7 +22,6 @@ import {
   type ImportContext,
   type ImportedTable,
   isShowable,
-  type Judge,
   ROW_REFUSALS,
   type RowRefused,
   refuseRow,
@@ -160,7 +159,13 @@ export const exchangeLabels: ImportedTable<ExchangeLabel, ExchangeLabelsPort, La
       answer: (table_rows, addresses) => ({ table_rows, found: labels.under(addresses) }),
     };
   },
-  judge: labelJudge,
+  judge: (told) => {
+    const today = formatIsoDate(told.imported_at);
+    return (raw, layout) => {
+      const said = layout === 'tagpack' ? readTag(raw) : readColumns(raw);
+      return 'code' in said ? said : labelRow(said, told, today);
+    };
+  },
   words: {
     command: 'labels import',
     summary: 'Fill the exchange-wallet table from a file of labels.',
@@ -183,24 +188,12 @@ export const exchangeLabels: ImportedTable<ExchangeLabel, ExchangeLabelsPort, La
   },
 };
 
-function labelJudge(told: ImportContext): Judge<ExchangeLabel> {
-  const today = formatIsoDate(told.imported_at);
-  return (raw, layout) => {
-    const said = layout === 'tagpack' ? readTag(raw) : readColumns(raw);
-    return 'code' in said ? said : labelRow(said, told, today);
-  };
-}
-
-type LabelWords = {
-  readonly address: string | null;
-  readonly chain: string | null;
-  readonly entity: string | null;
-  readonly label: string | null;
-  readonly role: string | null;
-  readonly confidence: string | null;
-  readonly link: string | null;
-  readonly day: string | null;
-};
+type LabelWords = Readonly<
+  Record<
+    'address' | 'chain' | 'entity' | 'label' | 'role' | 'confidence' | 'link' | 'day',
+    string | null
+  >
+>;
 
 function readColumns(raw: RawRow): LabelWords {
   return {
@@ -262,7 +255,8 @@ function labelRow(
   const confidence = said.confidence === null ? CONFIDENCE_UNSTATED : said.confidence;
   if (rungOf(confidence) === null) return refuseRow('unknown_confidence', null);
   if (said.link !== null && !isPublicLink(said.link)) return refuseRow('bad_link', 'source_url');
-  const dated_at = said.day === null ? null : dayIn(said.day);
+  // A time begins with its day.
+  const dated_at = said.day === null ? null : parseIsoDate(said.day.slice(0, ISO_DAY_CHARS));
   if (said.day !== null && dated_at === null) return refuseRow('bad_time', 'first_seen');
   const row: ExchangeLabel = {
     ...placed,
@@ -278,13 +272,14 @@ function labelRow(
   return { row, dated_at };
 }
 
-type Placed = Pick<ExchangeLabel, 'address' | 'chain'>;
-
 /**
  * The address in its normal form, and the chain by our name for it. A chain that is not served
  * here keeps its source's name; the form of the address decides then.
  */
-function placeAddress(text: string, chainText: string | null): Placed | RowRefused {
+function placeAddress(
+  text: string,
+  chainText: string | null,
+): Pick<ExchangeLabel, 'address' | 'chain'> | RowRefused {
   if (chainText !== null && !isShowable(chainText, CHAIN_CHARS_MAX)) {
     return refuseRow('bad_text', 'chain');
   }
@@ -300,8 +295,7 @@ function placeAddress(text: string, chainText: string | null): Placed | RowRefus
     return refuseRow('chain_not_told_apart', name);
   }
   if (isSystemAddress(address)) return refuseRow('system_address', null);
-  const chain = served === undefined ? name : served.chain;
-  return { address, chain };
+  return { address, chain: served === undefined ? name : served.chain };
 }
 
 function roleOf(stated: string | null, label: string, otherwise: string | null): LabelRole | null {
@@ -329,11 +323,6 @@ export function isPublicLink(text: string): boolean {
 }
 
 const ISO_DAY_CHARS = 10;
-
-/** The day with which a date or a time begins, in Unix seconds. */
-function dayIn(text: string): number | null {
-  return parseIsoDate(text.slice(0, ISO_DAY_CHARS));
-}
 
 /**
  * The label that speaks for an address where sources disagree: the strongest rung first, then one

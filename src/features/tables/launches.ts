@@ -3,7 +3,7 @@
 // It refuses to count what has not settled, on either side.
 
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
-import { DAY_S } from '../../chain/time.ts';
+import { DAY_S, MS_PER_S } from '../../chain/time.ts';
 import type {
   CorpusLookUp,
   Launch,
@@ -155,9 +155,8 @@ function keyIn(raw: RawRow, field: string): string | RowRefused {
 
 const WHOLE_SECONDS = /^\d{1,11}$/;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
-const MILLISECONDS = 1_000;
 /** Solana's first block: nothing was launched before, in Unix seconds. */
-const FIRST_LAUNCH_S = Date.UTC(2020, 2, 16) / MILLISECONDS;
+const FIRST_LAUNCH_S = Date.UTC(2020, 2, 16) / MS_PER_S;
 
 /** Unix seconds, or ISO 8601 with its offset, between the chain's first block and now. */
 function timeIn(raw: RawRow, field: string, now: number): number | RowRefused {
@@ -172,5 +171,5 @@ function secondsIn(text: string): number | null {
   if (WHOLE_SECONDS.test(text)) return Number(text);
   if (!ISO_TIME.test(text)) return null;
   const at = Date.parse(text);
-  return Number.isNaN(at) ? null : Math.floor(at / MILLISECONDS);
+  return Number.isNaN(at) ? null : Math.floor(at / MS_PER_S);
 }

@@ -103,11 +103,12 @@ export function otherListChangesHandler(
   return async ({ query: { list, address, from, to, before, limit } }) => {
     const span = daySpan(from, to);
     if (typeof span === 'string') return badInput([span]);
+    const known = address === undefined ? null : parseKnownAddress(address);
     const of = { ...span, list: list === undefined ? null : list };
     const found = await log.newest({
       ...of,
       beforeId: before === undefined ? null : before,
-      matchKey: address === undefined ? null : keyOf(address),
+      matchKey: address === undefined ? null : matchKey(known === null ? address : known.address),
       limit: limit === undefined ? LIST_CHANGES_DEFAULT : limit,
     });
     const filed = await log.imports({ ...of, limit: IMPORTS_MAX });
@@ -125,11 +126,6 @@ export function otherListChangesHandler(
       caveat: OTHER_LIST_CHANGES_CAVEAT,
     });
   };
-}
-
-function keyOf(text: string): string {
-  const known = parseKnownAddress(text);
-  return matchKey(known === null ? text : known.address);
 }
 
 function unavailable(reason: string) {

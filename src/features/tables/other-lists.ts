@@ -16,7 +16,6 @@ import {
   type ImportContext,
   type ImportedTable,
   isShowable,
-  type Judge,
   type RowRefused,
   refuseRow,
   rowsByAddress,
@@ -60,7 +59,7 @@ export const otherLists: ImportedTable<OtherListEntry, OtherListsPort, OtherList
       answer: (_, asked) => ({ lists: imports.map(listOf), found: own.under(asked) }),
     };
   },
-  judge,
+  judge: (told) => (raw) => entryIn(raw, told),
   leastShare: 0.8,
   words: {
     command: 'lists import',
@@ -95,10 +94,6 @@ function listOf(one: TableImport): OtherList {
     source_url: one.source_url,
     simulated: one.origin === 'simulated',
   };
-}
-
-function judge(told: ImportContext): Judge<OtherListEntry> {
-  return (raw) => entryIn(raw, told);
 }
 
 function entryIn(

@@ -3,7 +3,7 @@
 // seemed to hold none goes by unseen. Nothing is corrected or left out unsaid.
 
 import { parseKnownAddress } from '../chain/address.ts';
-import type { TableLine } from '../ports/tables.ts';
+import type { BrokenRow, TableLine } from '../ports/tables.ts';
 
 /** Reads the records of a file; the first may be headings. Throws `FileUnreadable`. */
 export type ReadRecords = (path: string) => AsyncIterable<TableLine>;
@@ -17,9 +17,6 @@ export type FileAddress = {
   readonly column: string;
   readonly address: string;
 };
-
-/** A row that could not be taken as the columns say. */
-export type UnreadRow = { readonly line: number; readonly problem: string };
 
 /** Where the addresses of a file are. */
 export type AddressLayout = {
@@ -116,7 +113,7 @@ export function columnName({ headings }: AddressLayout, place: number): string {
 export async function* fileAddresses(
   records: AsyncIterable<TableLine>,
   layout: AddressLayout,
-): AsyncGenerator<FileAddress | UnreadRow, void> {
+): AsyncGenerator<FileAddress | BrokenRow, void> {
   let isFirst = true;
   for await (const { line, cells } of records) {
     const isHeading = isFirst && layout.headings !== null;

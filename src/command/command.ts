@@ -295,7 +295,6 @@ function bracket(label: string, { isMandatory, isMany }: Parameter<unknown>): st
 const HELP_CHARS_MAX = 98;
 const HELP_GAP = 3;
 
-/** The lines of the help: each label beside its meaning, which is broken between words. */
 function helpLines(rows: readonly (readonly [label: string, help: string | null])[]): string[] {
   const widest = rows.reduce((most, [label, help]) => {
     return help === null ? most : Math.max(most, label.length);

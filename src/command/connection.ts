@@ -45,22 +45,19 @@ const KEY_CHARS_MAX = 500;
 const TIMEOUT_MS = 60_000;
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-type Options = {
-  readonly 'base-url': string | null;
-  readonly key: string | null;
-  readonly 'key-file': string | null;
-};
-
 /** Finds the service and the key, or throws `UsageError` that says which is missing. */
 export async function findConnection(
-  options: Options,
+  options: { [O in 'base-url' | 'key' | 'key-file']: string | null },
   io: Pick<Io, 'cwd'>,
   { started }: ConnectionServices,
 ): Promise<Connection> {
   const demo = await demoOf(started);
   const baseUrl = baseUrlOf(options['base-url'], demo, started);
-  const key = await readKey(options, io, started);
-  if (key !== null) return { baseUrl, key };
+  const { key: typed, 'key-file': file } = options;
+  const set = started.ok && started.config.apiKey !== null ? started.config.apiKey.reveal() : null;
+  const given = typed === null ? set : typed;
+  const text = file === null ? given : await textOf(fileArgument(file, io), '--key-file');
+  if (text !== null) return { baseUrl, key: credentialIn(text, 'API key') };
   if (isOf(demo, baseUrl)) return { baseUrl, key: demo.api_key };
   throw new UsageError('An API key is needed: --key-file FILE, or EXHIBIT_API_KEY.');
 }
@@ -118,17 +115,6 @@ function baseUrlOf(given: string | null, demo: Demo | null, started: Configured)
 // The demo credentials belong to one service; they are never shown to another.
 function isOf(demo: Demo | null, baseUrl: URL): demo is Demo {
   return demo !== null && new URL(demo.base_url).origin === baseUrl.origin;
-}
-
-async function readKey(
-  { key: typed, 'key-file': file }: Options,
-  io: Pick<Io, 'cwd'>,
-  started: Configured,
-): Promise<string | null> {
-  const set = started.ok && started.config.apiKey !== null ? started.config.apiKey.reveal() : null;
-  const given = typed === null ? set : typed;
-  const text = file === null ? given : await textOf(fileArgument(file, io), '--key-file');
-  return text === null ? null : credentialIn(text, 'API key');
 }
 
 function credentialIn(text: string, what: string): string {

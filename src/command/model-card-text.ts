@@ -2,15 +2,7 @@
 // Each figure stands beside its interval, each share beside what it is a share of.
 
 import { formatIsoDate } from '../chain/time.ts';
-import type {
-  Baseline,
-  Evaluation,
-  Figure,
-  Measures,
-  ModelArtefact,
-  ModelCard,
-  ModelPart,
-} from '../ports/rug-model.ts';
+import type { Evaluation, Figure, Measures, ModelArtefact, ModelCard } from '../ports/rug-model.ts';
 import { factLines, tableLines } from './output.ts';
 
 type How = { readonly colour: boolean };
@@ -31,7 +23,11 @@ export function cardLines({ version, model }: ModelArtefact, how: How): string[]
       ['split', `${formatIsoDate(split.at)}, settled after ${split.settle_days} days`],
       ['fates', FATES_TOLD[split.fates]],
       ['left out', `${split.left_out} launches`],
-      ...partFacts(card),
+      ...(['train', 'stop', 'calibrate', 'test'] as const).map((name) => {
+        const { rows, died, from, to } = split[name];
+        const span = `${formatIsoDate(from)} to ${formatIsoDate(to)}`;
+        return [name, `${rows} launches, ${died} died; ${span}`] as const;
+      }),
       ['trees', trainingText(card)],
     ]),
     '',
@@ -47,18 +43,6 @@ const FATES_TOLD = {
   last_seen: 'learnt as they were seen last, which is after the split',
   at_split: 'learnt as they were visible at the split; launches too young at it are left out',
 } as const;
-
-function partFacts({ split }: ModelCard): (readonly [string, string])[] {
-  const partText = (part: ModelPart) =>
-    `${part.rows} launches, ${part.died} died; ` +
-    `${formatIsoDate(part.from)} to ${formatIsoDate(part.to)}`;
-  return [
-    ['train', partText(split.train)],
-    ['stop', partText(split.stop)],
-    ['calibrate', partText(split.calibrate)],
-    ['test', partText(split.test)],
-  ];
-}
 
 function trainingText({ training }: ModelCard): string {
   const { trees, depth_max, shrinkage, row_share, lambda, bins, patience, seed } = training;
@@ -120,7 +104,12 @@ export function evaluationLines(found: Evaluation, how: How): string[] {
       columns,
       [
         ['model', ...measureCells(found.model), null, null],
-        ...found.baselines.map((one) => [one.name, ...measureCells(one), ...gainCells(one)]),
+        ...found.baselines.map((one) => [
+          one.name,
+          ...measureCells(one),
+          one.auc_gain === null ? null : figure(one.auc_gain),
+          figure(one.brier_gain),
+        ]),
       ],
       how,
     ),
@@ -139,10 +128,6 @@ function measureCells({ auc, precision_at_k, brier }: Measures): (string | null)
   const { k, tied_at_k } = precision_at_k;
   const tied = tied_at_k === 0 ? '' : `, place ${k} tied by ${tied_at_k}`;
   return [auc === null ? null : figure(auc), `${figure(precision_at_k)}${tied}`, figure(brier)];
-}
-
-function gainCells({ auc_gain, brier_gain }: Baseline): (string | null)[] {
-  return [auc_gain === null ? null : figure(auc_gain), figure(brier_gain)];
 }
 
 function reliabilityLines({ reliability }: Evaluation, how: How): string[] {

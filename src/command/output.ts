@@ -32,7 +32,7 @@ export function tableLines(
       .join(GAP)
       .trimEnd();
   const head = line(columns.map((column) => column.title));
-  return [bold(head, io), ...cells.map(line)];
+  return [paint(head, 'bold', io), ...cells.map(line)];
 }
 
 function cellText(value: string | number | null | undefined): string {
@@ -79,10 +79,6 @@ const COLOURS = { bold: '1', red: '31', green: '32', yellow: '33', dim: '2' } as
 /** The text in a colour where the caller's terminal shows colours. */
 export function paint(text: string, colour: keyof typeof COLOURS, io: Pick<Io, 'colour'>): string {
   return io.colour ? `${ESCAPE}${COLOURS[colour]}m${text}${ESCAPE}0m` : text;
-}
-
-function bold(text: string, io: Pick<Io, 'colour'>): string {
-  return paint(text, 'bold', io);
 }
 
 /** A Unix time in seconds as `YYYY-MM-DD HH:MM UTC`, or nothing where there is none. */

@@ -9,9 +9,6 @@ import {
 } from '../command/connection.ts';
 import type { ToolServices } from './stdio.ts';
 
-/** What the command needs: the services that are asked, and the tools and the pipe to serve. */
-type McpServices = ConnectionServices & ToolServices;
-
 /** `exhibit mcp`. */
 export const mcpCommand = defineCommand({
   name: 'mcp',
@@ -25,7 +22,7 @@ export const mcpCommand = defineCommand({
     'It speaks the protocol over standard input and output, and runs until its input ends.',
     'Each call asks one route of the service and costs what that route costs.',
   ],
-  run: async (named, io, services: McpServices) => {
+  run: async (named, io, services: ConnectionServices & ToolServices) => {
     const to = await findConnection(named, io, services);
     // Loaded here alone: no other command needs the protocol.
     const { serveTools } = await import('./stdio.ts');

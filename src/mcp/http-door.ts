@@ -17,7 +17,6 @@ import type { AccessGate } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
 import {
   type Answers,
-  type Asking,
   contextUntil,
   describe,
   faultRefusal,
@@ -29,7 +28,7 @@ import {
 
 import type { HttpDoor } from '../transport/http.ts';
 
-import { type AskTool, type ToolAnswer, type Tools, toolServer } from './tools.ts';
+import { type AskTool, type ToolAnswer, type ToolCall, type Tools, toolServer } from './tools.ts';
 
 /** What the door is made of. */
 export type McpDoor = {
@@ -100,16 +99,13 @@ export function mcpDoor(parts: McpDoor): HttpDoor {
 // browser then sends that name; an address as Host cannot have been made to point anywhere.
 function wrongName({ headers }: IncomingMessage, hosts: string[]): Refusal | null {
   const host = validateHostHeader(headers.host, hosts);
-  if (!host.ok && (host.hostname === undefined || !isAddress(host.hostname))) {
+  const name = host.ok ? undefined : host.hostname;
+  if (!host.ok && (name === undefined || isIP(name.replaceAll(/[[\]]/g, '')) === 0)) {
     const error = 'Host: expected a name of this service, as EXHIBIT_PUBLIC_URL says it.';
     return new Refusal('wrong_origin', { error });
   }
   if (validateOriginHeader(headers.origin, hosts).ok) return null;
   return new Refusal('wrong_origin', { error: 'Origin: expected none, or one of this service.' });
-}
-
-function isAddress(hostname: string): boolean {
-  return isIP(hostname.replaceAll(/[[\]]/g, '')) !== 0;
 }
 
 /** Reasons of a refusal that no other call with the same key can escape. */
@@ -145,11 +141,12 @@ function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskT
     const { asked, done } = contextUntil(underWay.signal, parts.now, parts.budgetMs);
     const startedMs = performance.now();
     try {
-      const { guard, ask, refuse } = askingOf(parts.answers, name);
-      const by = await guard(credentialOf(headers), '');
-      if (by.kind === 'refused') return answerHeard(refuse(by.refusal, null));
+      const asking = parts.answers.get(name);
+      if (asking === undefined) throw new Error(`${name}: nothing answers it`);
+      const by = await asking.guard(credentialOf(headers), '');
+      if (by.kind === 'refused') return answerHeard(asking.refuse(by.refusal, null));
       const isGone = () => underWay.signal.aborted;
-      return answerHeard(await ask(sent, by, { id, startedMs, asked, isGone }));
+      return answerHeard(await asking.ask(sent, by, { id, startedMs, asked, isGone }));
     } catch (fault) {
       return onBug(fault);
     } finally {
@@ -157,12 +154,6 @@ function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskT
       underWay.forget();
     }
   };
-}
-
-function askingOf(answers: Answers, name: string): Asking {
-  const asking = answers.get(name);
-  if (asking === undefined) throw new Error(`${name}: nothing answers it`);
-  return asking;
 }
 
 function credentialOf(headers: Headers) {
@@ -182,15 +173,13 @@ function answerHeard({ status, bytes }: WrittenAnswer): ToolAnswer {
 // own, under the name that its handshake was given; nothing is kept under a name but calls under
 // way.
 
-type CallId = string | number;
-
 /** A call while it runs: what ends with it, and how to say that it came to its end. */
 export type CallUnderWay = { readonly signal: AbortSignal; readonly forget: () => void };
 
 /** The calls that run, by the name of their client and their id there. */
 export type CallsUnderWay = {
   /** `client` is the name that its handshake was given; `null` where it had none. */
-  readonly begin: (client: string | null, id: CallId, gone: AbortSignal) => CallUnderWay;
+  readonly begin: (client: string | null, id: ToolCall['id'], gone: AbortSignal) => CallUnderWay;
   /** Ends what a message gives up; other messages, and names that nobody has, end nothing. */
   readonly giveUp: (client: string, message: unknown) => void;
 };
@@ -203,7 +192,7 @@ const givenUp = z.object({
 /** Makes a table without calls. */
 export function callsUnderWay(): CallsUnderWay {
   const running = new Map<string, AbortController>();
-  const keyOf = (client: string, id: CallId) => JSON.stringify([client, id]);
+  const keyOf = (client: string, id: ToolCall['id']) => JSON.stringify([client, id]);
   return {
     begin: (client, id, gone) => {
       if (client === null) return { signal: gone, forget: () => undefined };

@@ -17,7 +17,6 @@ export type ToolServices = {
   readonly pipe: () => { readonly input: Readable; readonly output: Writable };
 };
 
-/** The longest message of a client, in bytes. */
 const MESSAGE_BYTES_MAX = 256 * 1024;
 /** Calls under way at once; a client that makes more is told to wait. */
 const CALLS_MAX = 16;

@@ -72,7 +72,12 @@ function toolOf(
     listed: {
       name,
       description,
-      inputSchema: inputSchemaOf(inputs.map(({ schema }) => schema)),
+      inputSchema: {
+        type: 'object',
+        properties: Object.assign({}, ...inputs.map(({ schema }) => propertiesOf(schema))),
+        required: inputs.flatMap(({ schema }) => listOrNone(schema.required)),
+        additionalProperties: false,
+      },
       outputSchema: outputSchemaOf(route),
       annotations: {
         readOnlyHint: true,
@@ -96,7 +101,10 @@ function withStandIn(tool: RouteTool, route: AnyEvidenceRoute): RouteTool {
     listed: {
       ...listed,
       description: `${listed.description} ${route.tool.description}`,
-      outputSchema: joinSchemas(listed.outputSchema, standIn.listed.outputSchema),
+      outputSchema: {
+        type: 'object',
+        oneOf: [listed, standIn.listed].flatMap(({ outputSchema }) => alternatives(outputSchema)),
+      },
     },
     askedBy: (sent) => {
       const given = new Map(sent === undefined ? [] : Object.entries(sent));
@@ -105,10 +113,6 @@ function withStandIn(tool: RouteTool, route: AnyEvidenceRoute): RouteTool {
       return standIn.askedBy(Object.fromEntries(given));
     },
   };
-}
-
-function joinSchemas(one: Tool['outputSchema'], other: Tool['outputSchema']): Tool['outputSchema'] {
-  return { type: 'object', oneOf: [one, other].flatMap((schema) => alternatives(schema)) };
 }
 
 function alternatives(schema: Tool['outputSchema']): JsonSchema[] {
@@ -131,16 +135,6 @@ function inputsOf({ params, query, body }: AnyEvidenceRoute): Input[] {
 function propertiesOf({ properties }: JsonSchema): { readonly [name: string]: JsonSchema } {
   if (properties === undefined) throw new Error('the input of a tool has named fields');
   return properties;
-}
-
-function inputSchemaOf(schemas: readonly JsonSchema[]): Tool['inputSchema'] {
-  const required = schemas.flatMap((one) => listOrNone(one.required));
-  return {
-    type: 'object',
-    properties: Object.assign({}, ...schemas.map(propertiesOf)),
-    required,
-    additionalProperties: false,
-  };
 }
 
 // The older revision wants an object at the root; the union of the states stands inside it.

@@ -5,9 +5,6 @@ import { print, printJson, tableLines } from '../command/output.ts';
 import { configurationPage, exampleFile } from '../config/settings.ts';
 import type { Configured } from '../config.ts';
 
-/** The services of the command: the configuration, or its problems. */
-type ConfigServices = { readonly configured: Configured };
-
 /** `exhibit config`. */
 export const configCommand = defineCommand({
   name: 'config',
@@ -19,7 +16,7 @@ export const configCommand = defineCommand({
     example: flag('an example of a .env file'),
   },
   json: 'one object, by setting',
-  run: async ({ reference, example }, io, { configured }: ConfigServices) => {
+  run: async ({ reference, example }, io, { configured }: { readonly configured: Configured }) => {
     if (reference && example) throw new UsageError('Give --reference or --example, not both.');
     if (reference || example) {
       const page = reference ? configurationPage() : exampleFile();

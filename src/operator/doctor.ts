@@ -4,7 +4,7 @@
 import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { defineCommand, EXIT, type ExitStatus, type Io } from '../command/command.ts';
+import { defineCommand, EXIT, type Io } from '../command/command.ts';
 import { NO_VALUE, paint, print, printable, printJson } from '../command/output.ts';
 import type { Config } from '../config.ts';
 
@@ -55,15 +55,10 @@ export const doctorCommand = defineCommand({
     const shown = [...found, ...absences];
     if (io.json) for (const one of shown) printJson(io, one);
     else print(io, findingLines(shown, io));
-    return statusOf(shown);
+    if (shown.some(({ state }) => state === 'failed')) return EXIT.failed;
+    return shown.some(({ state }) => state === 'unchecked') ? EXIT.couldNotCheck : EXIT.done;
   },
 });
-
-function statusOf(findings: readonly CheckResult[]): ExitStatus {
-  if (findings.some((one) => one.state === 'failed')) return EXIT.failed;
-  if (findings.some((one) => one.state === 'unchecked')) return EXIT.couldNotCheck;
-  return EXIT.done;
-}
 
 async function lookInTime(check: DoctorCheck, asked: AbortSignal): Promise<CheckResult> {
   const limit = AbortSignal.timeout(LOOK_MAX_MS);
@@ -73,41 +68,36 @@ async function lookInTime(check: DoctorCheck, asked: AbortSignal): Promise<Check
       settle({ state: 'unchecked', says: `no answer within ${LOOK_MAX_MS / 1000} s` });
     });
   });
-  return Promise.race([check.look(signal).catch(failure), late]);
+  const looked = check.look(signal).catch((fault: unknown): CheckResult => {
+    return { state: 'failed', says: fault instanceof Error ? fault.message : 'it failed' };
+  });
+  return Promise.race([looked, late]);
 }
 
-function failure(fault: unknown): CheckResult {
-  return { state: 'failed', says: fault instanceof Error ? fault.message : 'it failed' };
-}
-
-function ownChecks(config: Config): DoctorCheck[] {
+function ownChecks({ dataDir: dir }: Config): DoctorCheck[] {
   return [
-    {
-      name: 'Node.js',
-      look: async () => ({ state: 'ok', says: process.versions.node }),
-    },
+    { name: 'Node.js', look: async () => ({ state: 'ok', says: process.versions.node }) },
     {
       name: 'data directory',
-      look: () => dataDirectory(config.dataDir),
+      look: async () => {
+        const there = await nearestExisting(dir);
+        await access(there, constants.R_OK | constants.W_OK);
+        return {
+          state: 'ok',
+          says: there === dir ? `${dir} can be written` : `${dir} can be made`,
+        };
+      },
     },
     {
       name: 'free disk',
-      look: () => freeDisk(config.dataDir),
+      look: async () => {
+        const { bavail, bsize } = await statfs(await nearestExisting(dir));
+        const free = bavail * bsize;
+        const says = `${(free / GIB).toFixed(1)} GiB free at the data directory`;
+        return { state: free < DISK_LOW_BYTES ? 'warning' : 'ok', says };
+      },
     },
   ];
-}
-
-async function dataDirectory(dir: string): Promise<CheckResult> {
-  const there = await nearestExisting(dir);
-  await access(there, constants.R_OK | constants.W_OK);
-  return { state: 'ok', says: there === dir ? `${dir} can be written` : `${dir} can be made` };
-}
-
-async function freeDisk(dir: string): Promise<CheckResult> {
-  const { bavail, bsize } = await statfs(await nearestExisting(dir));
-  const free = bavail * bsize;
-  const says = `${(free / GIB).toFixed(1)} GiB free at the data directory`;
-  return { state: free < DISK_LOW_BYTES ? 'warning' : 'ok', says };
 }
 
 async function nearestExisting(dir: string): Promise<string> {

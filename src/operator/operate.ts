@@ -7,18 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, EXIT, type ExitStatus, type Io, UsageError } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { doctorCommand, type PortAbsence } from './doctor.ts';
-import type { OwnerHandler, OwnerRequest, Ownership } from './owner.ts';
-
-/** The commands on stores that were opened for them. */
-type OpenedCommands = {
-  readonly commands: readonly Command<null>[];
-  readonly close: () => Promise<void>;
-};
+import { type OwnerHandler, type OwnerRequest, type Ownership, SOCKET_NAME } from './owner.ts';
 
 /** What the composition gives: a seat at a data directory, and the stores of a configuration. */
 export type Operations = {
   readonly takeSeat: (dataDir: string) => Promise<Ownership>;
-  readonly openCommands: (config: Config) => Promise<OpenedCommands>;
+  readonly openCommands: (config: Config) => Promise<{
+    readonly commands: readonly Command<null>[];
+    readonly close: () => Promise<void>;
+  }>;
   readonly absences: (config: Config) => readonly PortAbsence[];
 };
 
@@ -28,7 +25,6 @@ export type Candidates = { readonly set: Config; readonly started: Config };
 /** An owner that is about to end is asked again, or followed, so often and after so long. */
 const TRIES_MAX = 50;
 const RETRY_MS = 100;
-const SOCKET_NAME = 'owner.sock';
 
 /** Runs a command on the stores and returns its exit status. */
 export async function operate(
@@ -221,14 +217,14 @@ export async function callOwner(
   }
 }
 
-/** A handler for the owner's socket. `end` takes no more commands and waits for those that run. */
-type CommandHandler = {
-  readonly handler: OwnerHandler;
-  readonly end: () => Promise<void>;
-};
-
-/** Runs the commands of other processes on this process's services. */
-export function commandHandler<S>(commands: readonly Command<S>[], services: S): CommandHandler {
+/**
+ * Runs the commands of other processes on this process's services. `end` takes no more commands and
+ * waits for those that run.
+ */
+export function commandHandler<S>(
+  commands: readonly Command<S>[],
+  services: S,
+): { readonly handler: OwnerHandler; readonly end: () => Promise<void> } {
   const running = new Set<Promise<unknown>>();
   let ending = false;
   return {
@@ -420,14 +416,11 @@ export function usageLines(usage: string): string[] {
   return [...lines, line];
 }
 
-/** What a process does until it is stopped. */
-type Role = 'serve' | 'work';
-
 /** How a service is started. */
 export type ServiceCommand = Pick<
   Command<never>,
   'name' | 'summary' | 'usage' | 'example' | 'details'
-> & { readonly roles: readonly Role[] };
+> & { readonly roles: readonly ('serve' | 'work')[] };
 
 const details = [
   '--allow-anonymous   the intelligence service without a token (EXHIBIT_ALLOW_ANONYMOUS)',

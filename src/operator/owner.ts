@@ -26,7 +26,7 @@ export type Ownership =
     };
 
 /** The socket's address in the data directory. */
-const SOCKET_NAME = 'owner.sock';
+export const SOCKET_NAME = 'owner.sock';
 /** The claims: sockets named 1, 2, 3, … of which the highest is the owner's. */
 const CLAIMS_NAME = 'owner.d';
 /** The longest socket address that every system takes, in bytes. */
@@ -201,7 +201,6 @@ async function closeClaim({ server, sockets }: Pick<Claim, 'server' | 'sockets'>
   await closed;
 }
 
-/** Removes claims below the owner's, and sockets that never became one. */
 async function clearAway(claims: string, number: number): Promise<void> {
   for (const name of await readdir(claims)) {
     const path = join(claims, name);
@@ -263,7 +262,6 @@ export class OwnerLost extends Error {
 
 /** The longest request or line of output, in bytes. */
 const MESSAGE_MAX_BYTES = 1024 * 1024;
-/** Commands served at once. */
 const CALLERS_MAX = 64;
 const ARGS_MAX = 1_000;
 const REFUSAL_MAX_CHARS = 2_000;
@@ -425,7 +423,6 @@ export async function askOwner(
   throw new OwnerLost('the owner of the data directory ended before the command did');
 }
 
-/** The lines that a socket brings, without the empty ones. */
 async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
   socket.setEncoding('utf8');
   let text = '';

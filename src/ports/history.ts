@@ -374,14 +374,8 @@ export type KeptLists = {
   readonly keep: (slices: readonly ReadSlice[]) => Promise<Reading<true, TransferStorePort>>;
 };
 
-/** A list of a listed address that is not held to a fresh tip, with the first block to read. */
-export type LackingList = ListRequest & {
-  readonly chain: EvmChainName;
-  readonly kind: TransferKind;
-};
-
-/** What there is to read: the lists that lack something, out of so many. */
-export type RingLack = { readonly lacking: readonly LackingList[]; readonly of: number };
+/** The lists of listed addresses that are not held to a fresh tip, out of so many. */
+export type RingLack = { readonly lacking: readonly ListRequest[]; readonly of: number };
 
 /** The calls that were made on a day, by every process of this deployment. Days are UTC. */
 export type RingCalls = {

@@ -517,12 +517,7 @@ export type ForgetOrder =
   | { readonly import_id: string };
 
 /** Blocks of a kind that are no longer held in full; `source` is who had said so. */
-export type Withdrawn = {
-  readonly kind: TransferKind;
-  readonly from_block: number;
-  readonly to_block: number;
-  readonly source: string;
-};
+export type Withdrawn = Pick<HeldRange, 'kind' | 'from_block' | 'to_block' | 'source'>;
 
 /** Who else brought some blocks. */
 export const STAYING_BECAUSE = ['followed', 'held_in_full', 'another_import'] as const;

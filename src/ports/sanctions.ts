@@ -451,11 +451,7 @@ export type PublicationReader = (
 ) => Promise<PublishedList | FileRefusal>;
 
 /** What the gate knows of the last good publication. */
-export type LastGood = {
-  readonly published: string;
-  readonly distinct_addresses: number;
-  readonly parties: number;
-};
+export type LastGood = Pick<PublishedList, 'published' | 'distinct_addresses' | 'parties'>;
 
 /** The first rule that speaks against a publication, size rules last; `null` lets it pass. */
 export type PublicationGate = {
@@ -498,26 +494,17 @@ type RefreshEnd =
   | {
       readonly kind: 'updated';
       readonly list: RefreshedList;
-      readonly replaced: { readonly published: string; readonly sha256: string } | null;
+      readonly replaced: PublicationName | null;
       /** Why the operator let it pass; `null` where the gate did. */
       readonly accepted_why: string | null;
     }
   | { readonly kind: 'unchanged'; readonly list: RefreshedList }
-  | {
+  | (Pick<HeldRefusal, 'code' | 'reason' | 'published' | 'sha256' | 'acceptable' | 'kept_as'> & {
       readonly kind: 'refused';
-      readonly code: string;
-      readonly reason: string;
-      /** The day that the refused file states. */
-      readonly published: string | null;
-      readonly sha256: string;
       readonly source: string;
-      /** True where `--accept` of exactly this file would let it pass. */
-      readonly acceptable: boolean;
-      /** Where this machine keeps the file; `null` where it could not be kept. */
-      readonly kept_as: string | null;
       /** The day of the list that stays in force; `null` where there is none. */
       readonly in_force: string | null;
-    }
+    })
   | { readonly kind: 'unreachable'; readonly reason: string };
 
 /** How a refresh ended, and what was tried before. */

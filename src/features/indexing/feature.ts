@@ -152,7 +152,6 @@ function followingJob(following: readonly Followable[], lags: FollowLags, log: L
   return { name: 'following', start };
 }
 
-/** How far each followed chain is behind, for the metrics. */
 function lagGauges(following: readonly Followable[], lags: FollowLags): GaugeReading[] {
   return following.flatMap(({ chain }) => [
     {
@@ -168,7 +167,6 @@ function lagGauges(following: readonly Followable[], lags: FollowLags): GaugeRea
   ]);
 }
 
-/** What a ring is kept from. */
 type RingParts = Pick<Base, 'config' | 'warehouse' | 'log'> & {
   readonly store: TransferStore;
   readonly ring: WarehouseRing;

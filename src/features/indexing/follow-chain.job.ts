@@ -75,7 +75,6 @@ type FollowedChain = {
   readonly fromBlock: number | null;
 };
 
-/** What follows several chains tells: where each stands, how each ended, and bugs. */
 type FollowChainsWatch = {
   readonly onState: (state: FollowState) => void;
   readonly onEnd: (end: FollowEnd) => void;

@@ -10,7 +10,7 @@ import type { Why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, untilStopped } from '../../evidence/waiting.ts';
 import type {
   KeptLists,
-  LackingList,
+  ListRequest,
   RawRingPort,
   ReadSlice,
   RingCalls,
@@ -90,7 +90,6 @@ export function ringFilling(world: RingFillWorld): RingFilling {
   };
 }
 
-/** One round. */
 class Round {
   readonly #world: RingFillWorld;
   readonly #become: Become;
@@ -161,7 +160,7 @@ class Round {
   }
 
   /** Reads each list to its end, but for those that fail; `null` where all of them were read. */
-  async #pass(lacking: readonly LackingList[], signal: AbortSignal): Promise<End | null> {
+  async #pass(lacking: readonly ListRequest[], signal: AbortSignal): Promise<End | null> {
     let failed: Why | null = null;
     const failures = new Map<string, number>();
     for (const list of lacking) {
@@ -206,7 +205,7 @@ class Round {
   }
 
   /** Reads a list to the newest settled block; says why that was not reached. */
-  async #read(list: LackingList, signal: AbortSignal): Promise<Why | null> {
+  async #read(list: ListRequest, signal: AbortSignal): Promise<Why | null> {
     const onCall = () => {
       this.#today += 1;
       this.#unnoted += 1;

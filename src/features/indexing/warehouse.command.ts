@@ -333,7 +333,6 @@ export const warehouseStatus = defineCommand({
   },
 });
 
-/** A line for a chain that is not followed just now. */
 function stoppedLine({ chain, state, reason, since }: FollowReport): readonly string[] {
   if (state === 'following') return [];
   const word = state === 'stopped' ? 'stopped' : 'held up';
@@ -488,7 +487,6 @@ function numberText(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
 
-/** A state as pipes see it. */
 function plainState({ fault, ...state }: FollowState): object {
   return { ...state, fault: fault === null ? null : fault.reason };
 }

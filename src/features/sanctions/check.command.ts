@@ -10,7 +10,6 @@ import {
   FileUnreadable,
   fileAddresses,
   type ReadRecords,
-  type UnreadRow,
 } from '../../command/address-file.ts';
 import {
   anyText,
@@ -44,7 +43,7 @@ import type {
   PublicationStore,
   SanctionsList,
 } from '../../ports/sanctions.ts';
-import type { OtherLists } from '../../ports/tables.ts';
+import type { BrokenRow, OtherLists } from '../../ports/tables.ts';
 import {
   askOtherLists,
   type CaseHint,
@@ -238,7 +237,7 @@ export type FileCheck = {
   readonly simulated: boolean;
 };
 
-type Row = UnreadRow | (FileAddress & { readonly result: Checked });
+type Row = BrokenRow | (FileAddress & { readonly result: Checked });
 
 const SHOWN_AT_ONCE = 500;
 

@@ -74,9 +74,6 @@ export function spellingsOf({ address, forms }: ListSubject): string[] {
 /** Another form of the subject; `listed` is `null` where the list cannot show that it lacks it. */
 export type ScreenedForm = EquivalentForm & { readonly listed: boolean | null };
 
-/** Why a text is no address: not known as one, or likely one whose letter case was lost. */
-type Misform = 'form_not_recognised' | 'solana_letter_case';
-
 /** What the list says of a subject: nothing (and why), that it is no address, or what it holds. */
 export type DirectCheck =
   | {
@@ -86,7 +83,11 @@ export type DirectCheck =
       /** The other forms that the list does hold, as far as it was read. */
       readonly listedForms: readonly string[];
     }
-  | { readonly outcome: 'misformed'; readonly code: Misform }
+  /** Not known as an address, or likely one whose letter case was lost. */
+  | {
+      readonly outcome: 'misformed';
+      readonly code: 'form_not_recognised' | 'solana_letter_case';
+    }
   | {
       readonly outcome: 'checked';
       readonly look: Read<ListLookUp, List>;

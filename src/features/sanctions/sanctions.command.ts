@@ -46,8 +46,6 @@ import {
   UNREADABLE,
 } from '../../ports/sanctions.ts';
 
-type Rows = { readonly addresses: readonly ListEntry[] };
-
 /** The services of the commands of this group; compose fills them. */
 export type SanctionsServices = {
   readonly sanctions: {
@@ -72,7 +70,10 @@ export type SanctionsServices = {
     readonly lookUpIn: (list: ReadList) => SanctionsList['lookUp'];
     /** Reads the records of a file of addresses. */
     readonly readRecords: ReadRecords;
-    readonly diff: (before: Rows, after: Rows) => ListDiff;
+    readonly diff: (
+      before: Pick<ReadList, 'addresses'>,
+      after: Pick<ReadList, 'addresses'>,
+    ) => ListDiff;
     /** Whether the list is made up. */
     readonly simulated: boolean;
     /** Seconds; `null` where the limit is lifted. */

@@ -420,7 +420,6 @@ export async function askRing(
     : weaken(met, why('ring_partial', { gaps: `${begun.join(', ')} began to be read meanwhile` }));
 }
 
-/** The second hop so far: who was read address by address, and whom they met. */
 type SecondOfRing = {
   readonly ring: RingReading;
   readonly reached: readonly Reached[];
@@ -518,7 +517,6 @@ function sideOf({ address, way }: Reached): readonly string[] {
 
 type EdgeTo = Omit<HubContact, keyof Hub>;
 
-/** The transfers that stand for edges between one reached and listed addresses. */
 function edgesOf(
   state: WalkState,
   from: Reached,

@@ -7,6 +7,7 @@ import {
   type Acceptable,
   type Acceptance,
   type Delivery,
+  type FileRefusal,
   type HeldPublication,
   type HeldRefusal,
   isListRefusal,
@@ -257,13 +258,11 @@ const PASSING: ReadonlySet<string> = new Set(['truncated', 'bad_archive', 'not_x
 
 const NO_VALIDATORS: Validators = { etag: null, last_modified: null };
 
-type Refusing = ListRefusal & {
-  readonly published: string | null;
+type Refusing = FileRefusal & {
   readonly file: Pick<SpooledFile, 'sha256' | 'keepAside'>;
   readonly validators: Validators;
 };
 
-/** Keeps a file aside and remembers why it was refused. */
 async function refuse(world: RefreshWorld, asked: Case, refusing: Refusing): Promise<SourceStep> {
   const { code, reason, size, published, file, validators } = refusing;
   const passing = PASSING.has(code);

@@ -11,7 +11,6 @@ import {
   FileUnreadable,
   fileAddresses,
   type ReadRecords,
-  type UnreadRow,
 } from '../../command/address-file.ts';
 import {
   anyText,
@@ -47,6 +46,7 @@ import {
 import { print, printJson, tableLines } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import type { BrokenRow } from '../../ports/tables.ts';
 import { SCREENED_TABLES } from './shapes.ts';
 
 /** A connection, and the reader of files. */
@@ -131,7 +131,7 @@ function statusOf({ counts }: Run, failOnListed: boolean): ExitStatus {
 
 /** The addresses in batches. Rows that could not be taken are said, and counted, on the way. */
 async function* batches(
-  rows: AsyncIterable<FileAddress | UnreadRow>,
+  rows: AsyncIterable<FileAddress | BrokenRow>,
   { counts, io, out }: Run,
 ): AsyncGenerator<FileAddress[], void> {
   let batch: FileAddress[] = [];

@@ -21,8 +21,8 @@ import {
   type CoverageRange,
   type CoveredNeighbourhood,
   type HistoryTransfer,
-  type LackingList,
   type ListedHistories,
+  type ListRequest,
   type MetRing,
   type Neighbourhood,
   type NeighbourhoodLimits,
@@ -342,7 +342,7 @@ export function ringLack(
 ): RingLack {
   const due = { now: now(), tipMaxAgeS: tipMaxAgeS * READ_ON_AT };
   const told = [...kinds].filter(([chain]) => chains.includes(chain));
-  const lacking: (LackingList & { readonly heldTo: number })[] = [];
+  const lacking: (ListRequest & { readonly heldTo: number })[] = [];
   for (const address of listed) {
     const own = ofListed.get(address);
     const coverage = own === undefined ? ofChains : [...ofChains, ...own];

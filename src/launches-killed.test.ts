@@ -47,10 +47,11 @@ const feed = {
   },
   launchesOf: (signature) => {
     const n = Number(signature.slice(4));
-    const launch = { mint: 'mint-' + n, deployer: 'wallet-' + n % 7, made_by: 'pump.create' };
+    const made = { made_by: 'pump.create', credited_by: 'creation' };
+    const launch = { mint: 'mint-' + n, deployer: 'wallet-' + n % 7, ...made };
     console.log('read');
     const whole = { ...launch, signature, slot: n, launched_at: launched(n) };
-    return say('launch_feed', { launches: [whole] });
+    return say('launch_feed', { launches: [whole], unread: [] });
   },
 };
 const database = await openPglite(directory);

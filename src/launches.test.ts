@@ -22,7 +22,7 @@ const DAY_S = 86_400;
 /** 2026-11-21T12:00:00Z. */
 const NOON = Date.UTC(2026, 10, 21, 12) / 1_000;
 const SPAN_S = 3_600;
-const [PUMP = '', , CPMM = ''] = WATCHED_ACCOUNTS;
+const [PUMP = ''] = WATCHED_ACCOUNTS;
 
 let now = NOON;
 let shown: readonly WorldLaunch[] = [];
@@ -217,40 +217,6 @@ describe('collecting', () => {
     expect(both.some(({ failed }) => failed?.code === 'collected_elsewhere')).toBe(true);
     expect(await kept()).toEqual(shown.filter(isPump).map(rowOf));
     expect(await gaps()).toEqual([]);
-  });
-
-  describe('a pool', () => {
-    /** Pools of one mint by its wallet, the newest first, so many seconds apart. */
-    function poolsOfOne(count: number, apartS: number): WorldLaunch[] {
-      const one = worldLaunchesIn(NOON - DAY_S, NOON).find(({ kind }) => kind === 'raydium_cpmm');
-      if (one === undefined) throw new Error('the world has no such pool');
-      return Array.from({ length: count }, (_, i) => {
-        return {
-          ...one,
-          at: NOON - i * apartS,
-          signature: `${one.signature.slice(0, 80)}${i + 1e6}`,
-        };
-      });
-    }
-
-    test.each([
-      ['whose token was known for days', 2, 2 * DAY_S],
-      ['whose token has a page of transactions', 1_002, 10],
-    ])('%s launches nothing', async (_, count, apartS) => {
-      const { feed } = await fresh();
-      shown = poolsOfOne(count, apartS);
-      const [newest] = shown;
-      const read = valueIn(await feed.launchesOf(String(newest?.signature), signal));
-      expect(read).toEqual({ launches: [] });
-    });
-
-    test('of a token of the same day launches it, once', async () => {
-      const { collect } = await fresh();
-      shown = poolsOfOne(3, 60);
-      expect(await collect(CPMM)).toMatchObject({ whole: true });
-      const [, , oldest] = shown;
-      expect(await kept()).toEqual(oldest === undefined ? [] : [rowOf(oldest)]);
-    });
   });
 });
 

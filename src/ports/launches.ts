@@ -55,12 +55,19 @@ export type LaunchCorpus = {
 /** The name of this port in readings. */
 export type LaunchFeedPort = 'launch_feed';
 
+/**
+ * By what a launch is credited. `creation`: to the signer of the launchpad's instruction that made
+ * the mint. `first_transaction`: to the signer of the transaction that made the mint of a pool.
+ */
+export type LaunchCredit = 'creation' | 'first_transaction';
+
 /** A launch as its transaction shows it. */
 export type SeenLaunch = {
   readonly mint: string;
-  /** Who signed it: never whom the instruction names as creator. */
+  /** Who signed for the mint: never whom an instruction names as creator, or who made a pool. */
   readonly deployer: string;
-  /** The program and instruction that made it. */
+  readonly credited_by: LaunchCredit;
+  /** The program and instruction that launched it. */
   readonly made_by: string;
   readonly signature: string;
   readonly slot: number;
@@ -85,9 +92,12 @@ export type AccountPage = {
   readonly asked_at: UnixSeconds;
 };
 
+/** A mint that was pooled, and why it was not read who made it. */
+export type UnreadLaunch = { readonly mint: string; readonly reason: string };
+
 /** What a transaction shows; `rejected`: it is broken, and why. */
 export type ReadTransaction =
-  | { readonly launches: readonly SeenLaunch[] }
+  | { readonly launches: readonly SeenLaunch[]; readonly unread: readonly UnreadLaunch[] }
   | { readonly rejected: string };
 
 export type LaunchFeed = {
@@ -169,6 +179,8 @@ export type CollectionGap = {
   readonly from_at: UnixSeconds;
   readonly to_at: UnixSeconds;
   readonly reason: string;
+  /** The mint whose launch was not read: there is no gap where it is on record. */
+  readonly mint: string | null;
 };
 
 /** A step forward in the list of an account. */
@@ -180,6 +192,12 @@ export type CollectionStep = {
   readonly launches: readonly SeenLaunch[];
   readonly gaps: readonly CollectionGap[];
 };
+
+/** The source under which settlements stand among the imports of the corpus. */
+export const SETTLED_HERE = 'settled here';
+
+/** A launch that version 0.2.0 credited to whoever made the pool. */
+export type UncreditedLaunch = { readonly mint: string; readonly signature: string };
 
 /** A launch that is due to be asked for at the venue. */
 export type DueLaunch = {
@@ -202,6 +220,17 @@ export type LaunchCollection = {
     max: number,
     forS: number,
   ) => Promise<Reading<readonly DueLaunch[], LaunchCollectionPort>>;
+  /** Launches of which nobody has read who made the mint. */
+  readonly uncredited: (
+    max: number,
+  ) => Promise<Reading<readonly UncreditedLaunch[], LaunchCollectionPort>>;
+  /** Credits such a launch as it was read; `null`: it is nobody's, and not on record any more. */
+  readonly credit: (
+    mint: string,
+    launch: SeenLaunch | null,
+  ) => Promise<Reading<true, LaunchCollectionPort>>;
+  /** Launches of the corpus under another wallet than the chain credits, as they should stand. */
+  readonly miscredited: (max: number) => Promise<Reading<readonly Launch[], LaunchCollectionPort>>;
   /** Notes why launches were not settled; they are due again after so many seconds. */
   readonly postpone: (
     mints: readonly string[],

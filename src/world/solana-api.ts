@@ -3,7 +3,7 @@
 
 import { HOUR_S, MS_PER_S } from '../chain/time.ts';
 import type { WorldLaunch } from './solana-launches.ts';
-import { isWatchedBy, launchTransaction } from './solana-transactions.ts';
+import { entryOf, type WorldEntry } from './solana-transactions.ts';
 import { answerPage, bodyOf, startStandIn } from './stand-in.ts';
 
 /** The faults that a Solana node can be given. */
@@ -54,8 +54,14 @@ class Refused extends Error {
   }
 }
 
-/** Starts a node whose launches, the newest first, are those that `launches` gives at each call. */
-export async function startSolana(launches: () => readonly WorldLaunch[]): Promise<StartedSolana> {
+/**
+ * Starts a node that shows the launches, the newest first, which `launches` gives at each call, and
+ * `others` beside them.
+ */
+export async function startSolana(
+  launches: () => readonly WorldLaunch[],
+  others: () => readonly WorldEntry[] = () => [],
+): Promise<StartedSolana> {
   const asked: string[] = [];
   let faultOf: (method: string, about: string) => SolanaFault | null = () => null;
   const { origin, close } = await startStandIn((request, response) => {
@@ -69,8 +75,9 @@ export async function startSolana(launches: () => readonly WorldLaunch[]): Promi
       if (fault === 'html') return answerPage(response, 200);
       if (fault === 'rate-limited') return void response.writeHead(429).end();
       const until = headAt(fault);
-      const shown = fault === 'lagging' ? launches().filter(({ at }) => at <= until) : launches();
-      const said = answerMethod({ launches: shown, fault }, method, params);
+      const all = [...launches().map(entryOf), ...others()].sort((a, b) => b.at - a.at);
+      const shown = fault === 'lagging' ? all.filter(({ at }) => at <= until) : all;
+      const said = answerMethod({ entries: shown, fault }, method, params);
       const text = JSON.stringify({ jsonrpc: '2.0', ...said, id });
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(fault === 'cut-body' ? text.slice(0, -1) : text);
@@ -105,7 +112,7 @@ function questionIn(body: string): RpcRequest {
   }
 }
 
-type Node = { readonly launches: readonly WorldLaunch[]; readonly fault: SolanaFault | null };
+type Node = { readonly entries: readonly WorldEntry[]; readonly fault: SolanaFault | null };
 
 function answerMethod(node: Node, method: string, params: readonly unknown[]) {
   try {
@@ -132,15 +139,15 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
   getTokenAccountsByOwner: (node) => ({ context: { slot: slotAt(headAt(node.fault)) }, value: [] }),
   getSignaturesForAddress: (node, [address, how]) =>
     listSignatures(node, String(address), Object(how)),
-  getTransaction: ({ launches, fault }, [signature, how]) => {
+  getTransaction: ({ entries, fault }, [signature, how]) => {
     const encoding = Reflect.get(Object(how), 'encoding');
     const version = Reflect.get(Object(how), 'maxSupportedTransactionVersion');
     if (version === undefined)
       throw new Refused(-32015, 'Transaction version (0) is not supported');
-    const found = launches.find((one) => one.signature === signature);
+    const found = entries.find((one) => one.signature === signature);
     if (found === undefined || fault === 'forgets-transactions') return null;
     if (encoding !== 'json') throw new Refused(-32602, 'this node answers the encoding json');
-    const told = launchTransaction(found, slotAt(found.at));
+    const told = found.transaction(slotAt(found.at));
     return fault === 'broken-transactions' ? { ...told, transaction: { signatures: [] } } : told;
   },
 };
@@ -154,8 +161,8 @@ function slotAt(at: number): number {
 }
 
 /** The transactions that an account stands in: newest first, of a pruned node the newest alone. */
-function listSignatures({ launches, fault }: Node, address: string, how: object): unknown[] {
-  const own = launches.filter((one) => isWatchedBy(one, address));
+function listSignatures({ entries, fault }: Node, address: string, how: object): unknown[] {
+  const own = entries.filter(({ names }) => names.includes(address));
   const kept = fault === 'pruned' ? own.slice(0, 1) : own;
   const {
     before,
@@ -182,8 +189,8 @@ function listSignatures({ launches, fault }: Node, address: string, how: object)
   });
 }
 
-function placeOf(launches: readonly WorldLaunch[], signature: unknown): number {
-  const place = launches.findIndex((one) => one.signature === signature);
+function placeOf(entries: readonly WorldEntry[], signature: unknown): number {
+  const place = entries.findIndex((one) => one.signature === signature);
   if (place === -1) throw new Refused(-32020, 'before or until signature not found');
   return place;
 }

@@ -83,12 +83,24 @@ const SHAPES: { readonly [K in LaunchKind]: Shape } = {
   },
 };
 
-/** Whether a launch stands in the list of an account. */
-export function isWatchedBy({ kind, mint, deployer }: WorldLaunch, address: string): boolean {
+/** A transaction of the simulated Solana, and the accounts in whose lists it stands. */
+export type WorldEntry = {
+  readonly signature: string;
+  readonly at: number;
+  readonly names: readonly string[];
+  readonly transaction: (slot: number) => object;
+};
+
+/** The transaction of a launch, as a node lists it. */
+export function entryOf(launch: WorldLaunch): WorldEntry {
+  const { kind, mint, deployer, signature, at } = launch;
   const { marker, program } = SHAPES[kind];
-  return [program, marker?.[1], mint, deployer].includes(address);
+  const names = [program, mint, deployer, ...(marker === null ? [] : [marker[1]])];
+  return { signature, at, names, transaction: (slot) => launchTransaction(launch, slot) };
 }
 
+/** How the instruction of the token programs begins that makes a mint. */
+const INITIALIZE_MINT_2 = 20;
 const DISCRIMINATOR_BYTES = 8;
 const ARGUMENTS_BYTES = 40;
 
@@ -104,8 +116,23 @@ function dataOf({ n }: WorldLaunch, { name }: Shape): string {
 /** Every fifth launch is made through another program, as an instruction inside its own. */
 const THROUGH_ANOTHER_EVERY = 5;
 
+/** How a launch stands in its transaction. */
+type Making = {
+  /** Whether the transaction makes the mint too; what a launchpad launches it makes itself. */
+  readonly makesMint: boolean;
+  /** The program whose instruction launches it; `null`: it stands at the top. */
+  readonly through: string | null;
+};
+
 /** The whole transaction of a launch. */
-export function launchTransaction(launch: WorldLaunch, slot: number) {
+export function launchTransaction(
+  launch: WorldLaunch,
+  slot: number,
+  { makesMint, through }: Making = {
+    makesMint: true,
+    through: launch.n % THROUGH_ANOTHER_EVERY === 0 ? ROUTER : null,
+  },
+) {
   const { n, kind, mint, deployer, at, signature } = launch;
   const shape = SHAPES[kind];
   const accountKeys = [deployer, mint];
@@ -127,12 +154,15 @@ export function launchTransaction(launch: WorldLaunch, slot: number) {
   };
   const transfer = { accounts: [0, 1], data: '3Bxs3zs1ZBDWPeRV', stackHeight: null };
   const funded = { programIdIndex: placeOf(SYSTEM), ...transfer };
-  const isInner = n % THROUGH_ANOTHER_EVERY === 0;
-  const top = isInner
-    ? { programIdIndex: placeOf(ROUTER), accounts: [0, 1], data: '2', stackHeight: null }
-    : { ...launched, stackHeight: null };
+  const top =
+    through === null
+      ? { ...launched, stackHeight: null }
+      : { programIdIndex: placeOf(through), accounts: [0, 1], data: '2', stackHeight: null };
   const inner = { programIdIndex: placeOf(TOKEN), accounts: [1], data: '31tb', stackHeight: 2 };
-  const instructions = isInner ? [{ ...launched, stackHeight: 2 }, inner] : [inner];
+  const instructions = through === null ? [inner] : [{ ...launched, stackHeight: 2 }, inner];
+  const data = encodeBase58(Buffer.from([INITIALIZE_MINT_2, 6, 0]));
+  const made = { programIdIndex: placeOf(TOKEN), accounts: [1], data, stackHeight: null };
+  const isPool = shape.quote !== null;
   const balances = accountKeys.map(() => 2_039_280);
   return {
     blockTime: at,
@@ -140,7 +170,7 @@ export function launchTransaction(launch: WorldLaunch, slot: number) {
       computeUnitsConsumed: 186_000,
       err: null,
       fee: 10_000,
-      innerInstructions: [{ index: 1, instructions }],
+      innerInstructions: [{ index: makesMint && isPool ? 2 : 1, instructions }],
       loadedAddresses: { readonly: [], writable: [] },
       logMessages: [`Program ${shape.program} invoke [1]`, `Program ${shape.program} success`],
       postBalances: balances,
@@ -158,9 +188,9 @@ export function launchTransaction(launch: WorldLaunch, slot: number) {
         header: {
           numReadonlySignedAccounts: 0,
           numReadonlyUnsignedAccounts: 4,
-          numRequiredSignatures: 2,
+          numRequiredSignatures: makesMint || !isPool ? 2 : 1,
         },
-        instructions: [funded, top],
+        instructions: makesMint && isPool ? [funded, made, top] : [funded, top],
         recentBlockhash: inventAddress(WORLD_SEED, 'solana', `blockhash ${n}`),
       },
       signatures: [signature],

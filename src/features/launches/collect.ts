@@ -2,14 +2,12 @@
 // The list is read from its newest back to that place and worked through from there on, oldest
 // first. Whatever lies between and was not read becomes a gap, with its span and its reason.
 
-import type { Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
   AccountCursor,
   AccountPage,
   CollectionGap,
   LaunchCollection,
-  LaunchCollectionPort,
   LaunchFeed,
   ListedTransaction,
   SeenLaunch,
@@ -49,13 +47,10 @@ export async function collectAccount(
   const { feed, collection } = parts;
   const place = await collection.cursorOf(account);
   if (!place.checked) return stoppedRound(place.why);
-  const listing = await feed.listed(account, placeOf(place.value), signal);
+  const after = place.value === null ? null : place.value.signature;
+  const listing = await feed.listed(account, after, signal);
   if (!listing.checked) return stoppedRound(listing.why);
   return workThrough(parts, { account, from: place.value, listing: listing.value }, signal);
-}
-
-function placeOf(cursor: AccountCursor | null): string | null {
-  return cursor === null ? null : cursor.signature;
 }
 
 function stoppedRound(failed: Why): Collected {
@@ -88,7 +83,8 @@ async function workThrough(
   const keep = async (): Promise<Why | null> => {
     const { cursor: to, launches, gaps } = at;
     const kept = await collection.keep({ account, from: last, to, launches, gaps });
-    if (!kept.checked || !kept.value) return whyNotKept(kept);
+    if (!kept.checked) return kept.why;
+    if (!kept.value) return why('collected_elsewhere');
     done.launches += launches.length;
     done.gaps += gaps.length;
     last = to;
@@ -114,7 +110,12 @@ async function workThrough(
         at.gaps.push(gapAt(at.cursor, one, `it could not be read: ${told.why.reason}`));
       } else if ('rejected' in told.value) {
         at.gaps.push(gapAt(at.cursor, one, `a broken transaction: ${told.value.rejected}`));
-      } else at.launches.push(...told.value.launches);
+      } else {
+        at.launches.push(...told.value.launches);
+        for (const { mint, reason } of told.value.unread) {
+          at.gaps.push({ ...gapAt(at.cursor, one, `who made a mint: ${reason}`), mint });
+        }
+      }
     }
     at.cursor = passTransaction(at.cursor, one);
     at.transactions += 1;
@@ -143,6 +144,7 @@ function pendingFrom(
     from_at: from.reached_at,
     to_at: Math.max(from.reached_at, since),
     reason: UNLISTED,
+    mint: null,
   };
   return { ...none, cursor: { ...from, reached_at: gap.to_at }, gaps: [gap] };
 }
@@ -163,9 +165,29 @@ function gapAt(
   reason: string,
 ): CollectionGap {
   const moment = at === null ? reached_at : at;
-  return { from_at: moment, to_at: moment, reason };
+  return { from_at: moment, to_at: moment, reason, mint: null };
 }
 
-function whyNotKept(kept: Reading<boolean, LaunchCollectionPort>): Why {
-  return kept.checked ? why('collected_elsewhere') : kept.why;
+/** How many launches are credited again in a round. */
+const CREDITED_AGAIN_MAX = 25;
+
+/**
+ * Reads who made the mints whose launches an earlier version credited to whoever made the pool.
+ * What cannot be read is nobody's. Gives why it ended before all of them, or `null`.
+ */
+export async function creditAgain(
+  { feed, collection }: Pick<Parts, 'feed' | 'collection'>,
+  signal: AbortSignal,
+): Promise<Why | null> {
+  const waiting = await collection.uncredited(CREDITED_AGAIN_MAX);
+  if (!waiting.checked) return waiting.why;
+  for (const { mint, signature } of waiting.value) {
+    const told = await feed.launchesOf(signature, signal);
+    if (!told.checked) return told.why;
+    const launches = 'rejected' in told.value ? [] : told.value.launches;
+    const launch = launches.find((one) => one.mint === mint);
+    const credited = await collection.credit(mint, launch === undefined ? null : launch);
+    if (!credited.checked) return credited.why;
+  }
+  return null;
 }

@@ -3,7 +3,7 @@
 
 import type { Why } from '../../evidence/reasons.ts';
 import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
-import { type CollectLimits, collectAccount } from './collect.ts';
+import { type CollectLimits, collectAccount, creditAgain } from './collect.ts';
 import { type SettleParts, settleRound } from './settle.ts';
 
 type Rounds = {
@@ -47,6 +47,8 @@ type Collecting = Rounds &
 export function collectLaunches(parts: Collecting): BoundedTask {
   return repeatRounds(parts, async (signal) => {
     let isMore = false;
+    const uncredited = await creditAgain(parts, signal);
+    if (uncredited !== null && !signal.aborted) parts.onFailure('crediting again', uncredited);
     for (const account of parts.accounts) {
       if (signal.aborted) return false;
       const { launches, gaps, whole, failed } = await collectAccount(parts, account, signal);

@@ -6,11 +6,15 @@ import { createHash } from 'node:crypto';
 import type { Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
-import type { DueLaunch, Launch, LaunchCollection, LaunchListings } from '../../ports/launches.ts';
+import {
+  type DueLaunch,
+  type Launch,
+  type LaunchCollection,
+  type LaunchListings,
+  SETTLED_HERE,
+} from '../../ports/launches.ts';
 import type { TableStore } from '../../ports/tables.ts';
 
-/** The source under which settlements stand among the imports of the corpus. */
-export const SETTLED_HERE = 'settled here';
 /** A launch that was asked for is another's to ask again after so long. */
 const TAKEN_S = 1_800;
 /** A launch of which the venue did not tell is asked for again after so long. */
@@ -54,7 +58,11 @@ export async function settleRound(
     if (others === undefined) silent.set(reason, [mint]);
     else others.push(mint);
   }
-  let failed: Why | null = rows.length === 0 ? null : await keepRows(parts, rows);
+  const credited = await collection.miscredited(limits.launchesMax);
+  if (!credited.checked) return nothing(credited.why);
+  const settled = new Set(rows.map(({ mint }) => mint));
+  const all = [...rows, ...credited.value.filter(({ mint }) => !settled.has(mint))];
+  let failed: Why | null = all.length === 0 ? null : await keepRows(parts, all);
   for (const [reason, mints] of silent) {
     const noted = await collection.postpone(mints, reason, AGAIN_S);
     if (!noted.checked) failed = noted.why;

@@ -145,7 +145,7 @@ async function gather(
 }
 
 /** The token program and its successor. */
-const TOKEN_PROGRAM_IDS = [
+export const TOKEN_PROGRAM_IDS = [
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
 ] as const;

@@ -33,7 +33,7 @@ describe.skipIf(absent)(title, () => {
         signature: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/),
         slot: 292_743_221,
         launched_at: 1_727_637_145,
-        makes: 'token',
+        credited_by: 'creation',
       },
     ]);
     expect(found.filter(([, read]) => 'rejected' in read)).toHaveLength(2);
@@ -74,19 +74,20 @@ const CASES = LAUNCH_KINDS.flatMap((kind) => [
 test.each(CASES)('a launch by $kind $where is read, with who signed', ({ kind, isInner }) => {
   const launch = launchOf(kind, isInner);
   const { mint, deployer, signature, at } = launch;
-  expect(launchesIn(launchTransaction(launch, 7))).toEqual({
-    launches: [
-      {
-        mint,
-        deployer,
-        signature,
-        made_by: MADE_BY[kind],
-        slot: 7,
-        launched_at: at,
-        makes: kind.startsWith('pump') ? 'token' : 'pool',
-      },
-    ],
-  });
+  const seen = { mint, signature, made_by: MADE_BY[kind], slot: 7, launched_at: at };
+  expect(launchesIn(launchTransaction(launch, 7))).toEqual(
+    kind.startsWith('pump')
+      ? {
+          launches: [{ ...seen, deployer, credited_by: 'creation' }],
+          pools: [],
+          made: new Map(),
+        }
+      : {
+          launches: [],
+          pools: [{ ...seen, maker: deployer }],
+          made: new Map([[mint, [deployer]]]),
+        },
+  );
 });
 
 const LAUNCH = launchOf('pump_create', false);
@@ -100,7 +101,7 @@ function changed(change: (tx: ReturnType<typeof launchTransaction>) => void) {
 test('what failed launched nothing', () => {
   const told = launchTransaction(LAUNCH, 7);
   const failed = { ...told, meta: { ...told.meta, err: { InstructionError: [1, { Custom: 6 }] } } };
-  expect(launchesIn(failed)).toEqual({ launches: [] });
+  expect(launchesIn(failed)).toEqual({ launches: [], pools: [], made: new Map() });
 });
 
 test('where a program signs for somebody, whoever pays is credited, and never who is named', () => {
@@ -135,7 +136,7 @@ test('a pool of two quotes, or of two other tokens, launches nothing', () => {
   for (const mint of ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v']) {
     const tx = launchTransaction(pool, 7);
     tx.transaction.message.accountKeys[1] = mint;
-    expect(launchesIn(tx)).toEqual({ launches: [] });
+    expect(launchesIn(tx)).toMatchObject({ launches: [], pools: [] });
   }
   const tx = launchTransaction(pool, 7);
   const { accountKeys } = tx.transaction.message;
@@ -144,5 +145,5 @@ test('a pool of two quotes, or of two other tokens, launches nothing', () => {
     1,
     LAUNCH.mint,
   );
-  expect(launchesIn(tx)).toEqual({ launches: [] });
+  expect(launchesIn(tx)).toMatchObject({ launches: [], pools: [] });
 });

@@ -14,17 +14,25 @@ import type {
   ListedTransaction,
   ReadTransaction,
   SeenLaunch,
+  UnreadLaunch,
 } from '../../ports/launches.ts';
 import { outsideRow } from '../http/fetch.ts';
 import { originText } from '../http/outbound-call.ts';
 import { attempt, type CallBudget, ProviderFault, readProvider } from '../http/provider.ts';
-import { callMethod, checkMainnet, NodeError, type SolanaNode } from './history.ts';
+import {
+  callMethod,
+  checkMainnet,
+  NodeError,
+  type SolanaNode,
+  TOKEN_PROGRAM_IDS,
+} from './history.ts';
 
 const place = z.number().int().nonnegative();
 const instruction = outsideRow({
   programIdIndex: place,
   accounts: z.array(place),
   data: z.string(),
+  stackHeight: z.number().int().positive().nullish(),
 });
 const transaction = outsideRow({
   slot: z.number().int().nonnegative(),
@@ -52,55 +60,99 @@ const transaction = outsideRow({
 type WireTransaction = z.output<typeof transaction>;
 type Instruction = z.output<typeof instruction>;
 
-/** A launch, and whether its mint was made with it. */
-export type FoundLaunch = SeenLaunch & { readonly makes: LaunchLayout['makes'] };
+/** A pool as its transaction shows it. `maker`: who signed for it. */
+export type FoundPool = Omit<SeenLaunch, 'deployer' | 'credited_by'> & { readonly maker: string };
+
+/** What a transaction shows of launches. */
+export type FoundLaunches = {
+  /** Mints that a launchpad made. */
+  readonly launches: readonly SeenLaunch[];
+  /** Pools that no launchpad made, each of a token that may be older. */
+  readonly pools: readonly FoundPool[];
+  /** The mints that it made, and who signed it beside each of them. */
+  readonly made: ReadonlyMap<string, readonly string[]>;
+};
 
 /** The launches of a transaction; `rejected`: why it is none that holds together. */
-export function launchesIn(
-  value: unknown,
-): { readonly launches: readonly FoundLaunch[] } | { readonly rejected: string } {
+export function launchesIn(value: unknown): FoundLaunches | { readonly rejected: string } {
   const read = transaction.safeParse(value);
   if (!read.success) return { rejected: 'it is no transaction of the encoding json' };
   const told = read.data;
   // What failed has changed nothing.
-  if (told.meta.err !== null && told.meta.err !== undefined) return { launches: NONE };
+  if (told.meta.err !== null && told.meta.err !== undefined) return NOTHING;
   const { blockTime } = told;
   if (blockTime === null || blockTime === undefined) return { rejected: 'it has no block time' };
-  const keys = keysOf(told);
-  const stranger = keys.find((key) => parseAddress(key)?.kind !== 'solana');
-  if (stranger !== undefined) return { rejected: 'one of its accounts is no key' };
-  const launches: FoundLaunch[] = [];
-  for (const one of instructionsOf(told)) {
+  const { accountKeys, header } = told.transaction.message;
+  const loaded = told.meta.loadedAddresses;
+  const keys = [...accountKeys, ...listOrNone(loaded?.writable), ...listOrNone(loaded?.readonly)];
+  if (keys.some((key) => parseAddress(key)?.kind !== 'solana')) {
+    return { rejected: 'one of its accounts is no key' };
+  }
+  const signers = keys.slice(0, header.numRequiredSignatures);
+  const launches: SeenLaunch[] = [];
+  const pools: FoundPool[] = [];
+  const made = new Map<string, readonly string[]>();
+  for (const { one, callers } of instructionsOf(told)) {
     const program = keys[one.programIdIndex];
     if (program === undefined || one.accounts.some((at) => keys[at] === undefined)) {
       return { rejected: 'an instruction names an account that it does not hold' };
     }
-    const layout = layoutOf(program, one);
-    const found = layout === undefined ? null : launchOf(layout, one, { keys, told, blockTime });
-    if (found !== null) launches.push(found);
+    const bytes = DECODED.has(program) ? decodeBase58(one.data) : null;
+    if (bytes === null) continue;
+    const mint = TOKEN_PROGRAMS.has(program) && MAKES_MINT.has(bytes[0]) ? one.accounts[0] : null;
+    const isMade = mint === null || mint === undefined ? undefined : keys[mint];
+    if (isMade !== undefined)
+      made.set(
+        isMade,
+        signers.filter((key) => key !== isMade),
+      );
+    const layout = layoutOf(program, bytes);
+    const found = layout === undefined ? null : poolOf(layout, one, { keys, told, blockTime });
+    if (layout === undefined || found === null) continue;
+    if (layout.makes === 'pool') {
+      // A launchpad that moves its tokens to an exchange launches nothing, and neither does whoever
+      // has it do so.
+      if (!callers.some((at) => LAUNCHPADS.has(String(keys[at])))) pools.push(found);
+    } else if (!isOfTheChain(found.maker)) {
+      const { maker: deployer, ...launch } = found;
+      launches.push({ ...launch, deployer, credited_by: 'creation' });
+    }
   }
-  return { launches };
+  return { launches, pools, made };
 }
 
-const NONE: readonly FoundLaunch[] = Object.freeze([]);
+const NOTHING: FoundLaunches = { launches: [], pools: [], made: new Map() };
 
-function keysOf({ meta, transaction: { message } }: WireTransaction): string[] {
-  const loaded = meta.loadedAddresses;
-  return [...message.accountKeys, ...listOrNone(loaded?.writable), ...listOrNone(loaded?.readonly)];
+const TOKEN_PROGRAMS: ReadonlySet<string> = new Set(TOKEN_PROGRAM_IDS);
+/** How `InitializeMint` and `InitializeMint2` begin in both token programs. */
+const MAKES_MINT: ReadonlySet<number | undefined> = new Set([0, 20]);
+
+type Called = { readonly one: Instruction; readonly callers: readonly number[] };
+
+/** Every instruction, with the places of the programs that called it, itself or through others. */
+function instructionsOf({ meta, transaction: { message } }: WireTransaction): Called[] {
+  const called: Called[] = message.instructions.map((one) => ({ one, callers: [] }));
+  for (const { index, instructions } of listOrNone(meta.innerInstructions)) {
+    const top = message.instructions[index];
+    let above: { readonly height: number; readonly program: number }[] = [];
+    if (top !== undefined) above = [{ height: 1, program: top.programIdIndex }];
+    for (const one of instructions) {
+      const { stackHeight, programIdIndex: program } = one;
+      // A node that does not tell the height shows no caller: any that came before may be one.
+      const height = stackHeight === null || stackHeight === undefined ? Infinity : stackHeight;
+      above = above.filter((caller) => caller.height < height || height === Infinity);
+      called.push({ one, callers: above.map((caller) => caller.program) });
+      above.push({ height, program });
+    }
+  }
+  return called;
 }
 
-function instructionsOf({ meta, transaction: { message } }: WireTransaction): Instruction[] {
-  const inner = listOrNone(meta.innerInstructions).flatMap(({ instructions }) => instructions);
-  return [...message.instructions, ...inner];
-}
-
-function layoutOf(program: string, { data }: Instruction): LaunchLayout | undefined {
-  const known = LAUNCH_LAYOUTS.filter((one) => one.program === program);
-  if (known.length === 0) return undefined;
-  const bytes = decodeBase58(data);
-  if (bytes === null) return undefined;
+function layoutOf(program: string, bytes: Uint8Array): LaunchLayout | undefined {
   const hex = Buffer.from(bytes).toString('hex');
-  return known.find(({ begins, bytesMin }) => bytes.length >= bytesMin && hex.startsWith(begins));
+  return LAUNCH_LAYOUTS.find(
+    (one) => one.program === program && bytes.length >= one.bytesMin && hex.startsWith(one.begins),
+  );
 }
 
 type Within = {
@@ -109,12 +161,12 @@ type Within = {
   readonly blockTime: number;
 };
 
-/** The launch of an instruction; `null` where it has no account in the place of its mint. */
-function launchOf(
-  { mints, signer, made_by, makes }: LaunchLayout,
+/** What an instruction pools; `null` where it has no account in the place of its mint. */
+function poolOf(
+  { mints, signer, made_by }: LaunchLayout,
   { accounts }: Instruction,
   { keys, told, blockTime }: Within,
-): FoundLaunch | null {
+): FoundPool | null {
   const { message, signatures } = told.transaction;
   const keyAt = (at: number): string | undefined => {
     const index = accounts[at];
@@ -124,28 +176,25 @@ function launchOf(
   if (sides.includes(undefined)) return null;
   // A pool of two quotes launches nothing, and of two other tokens nobody can tell which.
   const [mint, another] = sides.filter((key) => !QUOTE_MINTS.has(String(key)));
-  if (mint === undefined || another !== undefined) return null;
+  if (mint === undefined || another !== undefined || isOfTheChain(mint)) return null;
   const named = accounts[signer];
   const signs = named !== undefined && named < message.header.numRequiredSignatures;
   // Where a program signs for somebody, whoever pays for the transaction has signed it.
-  const deployer = signs ? keys[named] : keys[0];
+  const maker = signs ? keys[named] : keys[0];
   const [signature] = signatures;
-  if (deployer === undefined || signature === undefined || isOfTheChain(deployer, mint))
-    return null;
-  return { mint, deployer, made_by, signature, slot: told.slot, launched_at: blockTime, makes };
+  if (maker === undefined || signature === undefined) return null;
+  return { mint, maker, made_by, signature, slot: told.slot, launched_at: blockTime };
 }
 
-/** Whether one of these is the chain's own, and so nobody's. */
-function isOfTheChain(...keys: readonly string[]): boolean {
-  return keys.some((key) => {
-    const parsed = parseAddress(key);
-    return parsed === null || isSystemAddress(parsed.address);
-  });
+/** Whether it is the chain's own, and so nobody's. */
+function isOfTheChain(key: string): boolean {
+  const parsed = parseAddress(key);
+  return parsed === null || isSystemAddress(parsed.address);
 }
 
 // What does a Solana node tell of launches: which transactions watched accounts have, and what each
 // of them launched? A list proves that it lacks nothing by meeting the transaction that it was
-// asked from. A pool launches a token only where nobody knew the token a day before.
+// asked from. A pool credits who signed for the mint itself, where the node still shows that.
 
 const PORT = 'launch_feed';
 const PAGE_SIGNATURES = 1_000;
@@ -186,13 +235,78 @@ export function solanaLaunchFeed(options: FeedOptions): LaunchFeed {
       ask(signal, async (budget): Promise<ReadTransaction> => {
         const read = launchesIn(await transactionOf(options, signature, budget));
         if ('rejected' in read) return read;
-        const launches: FoundLaunch[] = [];
-        for (const one of read.launches) {
-          if (one.makes === 'token' || (await isYoung(options, one, budget))) launches.push(one);
+        const launches = [...read.launches];
+        const unread: UnreadLaunch[] = [];
+        for (const pool of read.pools) {
+          const { mint } = pool;
+          if (launches.some((one) => one.mint === mint)) continue;
+          const signers = read.made.get(mint);
+          const from =
+            signers === undefined ? await beginningOf(options, pool, budget) : { signers };
+          if ('unread' in from) unread.push({ mint, reason: from.unread });
+          const launch = creditOf(pool, from);
+          if (launch !== null) launches.push(launch);
         }
-        return { launches: launches.map(({ makes: _, ...launch }) => launch) };
+        return { launches, unread };
       }),
   };
+}
+
+/**
+ * How a mint began: by a launchpad, which launched it then; by a transaction that these signed; so
+ * long ago that a pool of it launches nothing; or why that was not read.
+ */
+type Beginning =
+  | { readonly launch: SeenLaunch }
+  | { readonly signers: readonly string[] }
+  | { readonly established: true }
+  | { readonly unread: string };
+
+/** The launch of a pool, by how its mint began; `null` where it launches nothing of anybody's. */
+function creditOf({ maker, ...pool }: FoundPool, from: Beginning): SeenLaunch | null {
+  if ('launch' in from) return from.launch;
+  if (!('signers' in from)) return null;
+  const [only, another] = from.signers;
+  // Of several who signed for the mint nobody can tell whose it is, but for who made the pool too.
+  const deployer = from.signers.includes(maker) ? maker : another === undefined ? only : undefined;
+  if (deployer === undefined || isOfTheChain(deployer)) return null;
+  return { ...pool, deployer, credited_by: 'first_transaction' };
+}
+
+/** A mint is established that more transactions name than are listed, some so long before. */
+const ESTABLISHED_S = 30 * DAY_S;
+/** How many transactions may name a mint before it is made: anybody can send to its address. */
+const NAMED_BEFORE_MAX = 5;
+
+/** Lists what names a mint, from its pool back, and reads the oldest until one makes the mint. */
+async function beginningOf(
+  options: FeedOptions,
+  { mint, signature, launched_at }: FoundPool,
+  budget: CallBudget,
+): Promise<Beginning> {
+  let oldest: readonly string[] = [];
+  let [before, at]: [string, number | null | undefined] = [signature, null];
+  for (let pages = 0; ; pages += 1) {
+    if (pages >= options.pagesMax) {
+      if (typeof at === 'number' && at <= launched_at - ESTABLISHED_S) return { established: true };
+      return { unread: `over ${pages * PAGE_SIGNATURES} transactions name it before its pool` };
+    }
+    const page = await pageOf(options, mint, before, budget);
+    const stood = page.filter(({ err }) => err === null || err === undefined);
+    oldest = [...oldest, ...stood.map((one) => one.signature)].slice(-NAMED_BEFORE_MAX);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_SIGNATURES) break;
+    [before, at] = [last.signature, last.blockTime];
+  }
+  for (const named of oldest.toReversed()) {
+    const read = launchesIn(await transactionOf(options, named, budget));
+    if ('rejected' in read) return { unread: `a broken transaction: ${read.rejected}` };
+    const launch = read.launches.find((one) => one.mint === mint);
+    if (launch !== undefined) return { launch };
+    const signers = read.made.get(mint);
+    if (signers !== undefined) return { signers };
+  }
+  return { unread: 'the node lists no transaction that made it' };
 }
 
 const seconds = z.number().int().positive().nullish();
@@ -274,26 +388,6 @@ async function transactionOf(
   const told = newest instanceof NodeError ? await ask(0) : newest;
   if (told !== null) return told;
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
-}
-
-/**
- * Whether a mint was unknown a day before its pool. A token with a whole page of transactions
- * before it is established: whoever makes a pool of it has not launched it.
- */
-async function isYoung(
-  node: SolanaNode,
-  { mint, signature, launched_at }: FoundLaunch,
-  budget: CallBudget,
-): Promise<boolean> {
-  const before = await pageOf(node, mint, signature, budget);
-  const oldest = before.at(-1);
-  if (oldest === undefined) return true;
-  if (before.length === PAGE_SIGNATURES) return false;
-  const { blockTime } = oldest;
-  if (blockTime === null || blockTime === undefined) {
-    throw new ProviderFault('does not tell when a transaction was', 'lasting');
-  }
-  return blockTime > launched_at - DAY_S;
 }
 
 // Which instructions launch a token on Solana, and where in them stand its mint and its signer?
@@ -404,6 +498,16 @@ export const LAUNCH_LAYOUTS: readonly LaunchLayout[] = [
     signer: 17,
   }),
 ];
+
+/** The programs that make a token and its first market themselves. */
+const LAUNCHPADS: ReadonlySet<string> = new Set(
+  LAUNCH_LAYOUTS.flatMap(({ program, makes }) => (makes === 'token' ? [program] : [])),
+);
+/** The programs whose instructions are looked into. */
+const DECODED: ReadonlySet<string> = new Set([
+  ...LAUNCH_LAYOUTS.map(({ program }) => program),
+  ...TOKEN_PROGRAMS,
+]);
 
 /**
  * The accounts whose transactions are listed. One that stands in launches alone is far cheaper than

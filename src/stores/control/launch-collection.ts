@@ -9,13 +9,16 @@ import {
   type CollectionGap,
   type CollectionStep,
   type DueLaunch,
+  type Launch,
   type LaunchCollection,
   type LaunchMonth,
   type LaunchMonths,
   type LaunchMonthsPort,
   launchMonth,
   type ReachedAt,
+  SETTLED_HERE,
   type SeenLaunch,
+  type UncreditedLaunch,
 } from '../../ports/launches.ts';
 import {
   type ControlContext,
@@ -62,6 +65,23 @@ export function launchCollectionTable(
         await database.query(ADOPT, [...at, max]);
         return await database.query<DueLaunch>(TAKE, [...at, max, forS]);
       }),
+    uncredited: (max) =>
+      ask(() =>
+        database.query<UncreditedLaunch>(
+          `select mint, signature from collected_launches
+            where credited_by is null and made_by <> 'import' order by mint limit $1`,
+          [max],
+        ),
+      ),
+    credit: (mint, launch) =>
+      run(() =>
+        database.transaction(async (session) => {
+          if (launch !== null) return keepLaunches(session, [launch], windowS);
+          await session.query(FORGET_SETTLED, [mint, SETTLED_HERE]);
+          await session.query(FORGET, [mint]);
+        }),
+      ),
+    miscredited: (max) => ask(() => database.query<Launch>(MISCREDITED, [max])),
     postpone: (mints, reason, forS) =>
       run(() =>
         database.query(
@@ -99,39 +119,79 @@ async function keepStep(session: Session, step: CollectionStep, windowS: number)
           [...place, from.signature],
         );
   if (moved.length === 0) return false;
-  // A statement inserts a mint once: of two launches of it in one step the first counts.
-  const first = new Map<string, SeenLaunch>();
-  for (const one of launches) if (!first.has(one.mint)) first.set(one.mint, one);
-  const rows = [...first.values()].map((one) => {
+  if (launches.length > 0) await keepLaunches(session, launches, windowS);
+  for (const gap of gaps) await keepGap(session, account, gap);
+  return true;
+}
+
+async function keepLaunches(
+  session: Session,
+  launches: readonly SeenLaunch[],
+  windowS: number,
+): Promise<void> {
+  const rows = launches.map((one) => {
     const [at, due] = [one.launched_at, one.launched_at + windowS];
     return { ...one, launched_at: storeTime(at), due_at: storeTime(due) };
   });
   const names = [
     'mint',
     'deployer',
+    'credited_by',
     'made_by',
     'signature',
     'slot',
     'launched_at',
     'due_at',
   ] as const;
-  if (rows.length > 0) await session.query(INSERT, columnsOf(rows, names));
-  for (const gap of gaps) await keepGap(session, account, gap);
-  return true;
+  await session.query(KEEP, columnsOf(rows, names));
 }
 
-// The first launch of a mint is its launch: a pool that is made of it later is none.
-const INSERT = `
-  insert into collected_launches
-    (mint, deployer, made_by, signature, slot, launched_at, due_at)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int8[],
-                       $6::timestamptz[], $7::timestamptz[])
+// Of two observations of a mint a creation holds before a pool, then the lower slot, in whatever
+// order they are collected. What an import told, or nobody has read, gives way to either.
+const KEEP = `
+  insert into collected_launches as held
+    (mint, deployer, credited_by, made_by, signature, slot, launched_at, due_at)
+  select distinct on (mint) * from unnest($1::text[], $2::text[], $3::text[], $4::text[],
+      $5::text[], $6::int8[], $7::timestamptz[], $8::timestamptz[])
+    as seen (mint, deployer, credited_by, made_by, signature, slot, launched_at, due_at)
+  order by mint, credited_by <> 'creation', slot, signature collate "C"
   on conflict (mint) do update
-    set deployer = excluded.deployer, made_by = excluded.made_by,
-        signature = excluded.signature, slot = excluded.slot, launched_at = excluded.launched_at
-    where collected_launches.made_by = 'import'`;
+    set deployer = excluded.deployer, credited_by = excluded.credited_by,
+        made_by = excluded.made_by, signature = excluded.signature, slot = excluded.slot,
+        launched_at = excluded.launched_at, due_at = excluded.due_at
+    where held.credited_by is null
+      or (excluded.credited_by <> 'creation', excluded.slot, excluded.signature collate "C")
+       < (held.credited_by <> 'creation', held.slot, held.signature collate "C")`;
+
+// What an earlier version settled here under a wallet that nobody has read is nobody's.
+const FORGET_SETTLED = `
+  delete from launches l using table_imports i, collected_launches c
+   where l.mint = $1 and i.id = l.import_id and i.source = $2
+     and c.mint = l.mint and c.credited_by is null`;
+const FORGET = 'delete from collected_launches where mint = $1 and credited_by is null';
+
+/** The best rows of the corpus that name another wallet than the chain credits. */
+const MISCREDITED = `
+  select r.mint, c.deployer, ${epochSecond('c.launched_at')}, r.listed_after_window,
+    ${epochSecond('greatest(r.last_checked_at, c.launched_at)', 'last_checked_at')}, r.settled
+  from collected_launches c
+  join launches r on r.mint = c.mint
+  join table_imports i on i.id = r.import_id and i.completed_at is not null
+  where c.credited_by is not null and c.deployer <> r.deployer and not exists (
+    select 1 from launches b
+      join table_imports bi on bi.id = b.import_id and bi.completed_at is not null
+     where b.mint = r.mint and (b.settled, b.last_checked_at, b.import_id)
+       > (r.settled, r.last_checked_at, r.import_id))
+  order by r.mint limit $1`;
 
 async function keepGap(session: Session, account: string, gap: CollectionGap): Promise<void> {
+  if (gap.mint !== null) {
+    const known = await session.query(
+      'select from collected_launches where mint = $1 and credited_by is not null',
+      [gap.mint],
+    );
+    if (known.length > 0) return;
+  }
   const missed_s = Math.max(1, gap.to_at - gap.from_at);
   const to = storeTime(gap.to_at);
   const joined = await session.query(

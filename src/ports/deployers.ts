@@ -308,7 +308,15 @@ export type SettledLaunch = {
 };
 
 /** So many launches, and how many of them were still listed after their window. */
-export type Measured = { readonly launches: number; readonly listed: number };
+export const measuredLaunches = z.strictObject({ launches: z.int(), listed: z.int() });
+export type Measured = z.output<typeof measuredLaunches>;
+
+/** Settled launches before a split, the wallets that made them, and how many are flagged. */
+export const launchesBefore = z.strictObject({
+  launches: z.int(),
+  wallets: z.int(),
+  flagged_wallets: z.int(),
+});
 
 /**
  * What the flag was worth on launches of a later window. `flagged`: those of wallets of which every
@@ -319,23 +327,19 @@ export type HoldOut = {
   readonly split: string;
   readonly flagged: Measured;
   readonly rest: Measured;
-  /** Settled launches before the split, the wallets that made them, and how many are flagged. */
-  readonly history: {
-    readonly launches: number;
-    readonly wallets: number;
-    readonly flagged_wallets: number;
-  };
+  readonly history: z.output<typeof launchesBefore>;
 };
 
 /** What was collected from the chain, and what was missed. */
-export type Collection = {
-  readonly since: UnixSeconds;
+export const collection = z.strictObject({
+  since: z.number(),
   /** Up to when every watched account was read. */
-  readonly reached_at: UnixSeconds;
-  readonly gaps: number;
+  reached_at: z.number(),
+  gaps: z.int(),
   /** Seconds that the gaps cover, summed over the watched accounts. */
-  readonly missed_s: number;
-};
+  missed_s: z.number(),
+});
+export type Collection = z.output<typeof collection>;
 
 /** What stands behind every answer about a wallet. */
 export type CorpusState = {

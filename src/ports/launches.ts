@@ -166,13 +166,14 @@ export type LaunchMonths = {
 export type LaunchCollectionPort = 'launch_collection';
 
 /** How far an account was read. */
-export type AccountCursor = {
-  readonly signature: string | null;
-  readonly since: UnixSeconds;
-  readonly reached_at: UnixSeconds;
+export const accountCursor = z.strictObject({
+  signature: z.string().nullable(),
+  since: z.number(),
+  reached_at: z.number(),
   /** How often in a row the next transaction could not be read. */
-  readonly attempts: number;
-};
+  attempts: z.int().nonnegative(),
+});
+export type AccountCursor = z.output<typeof accountCursor>;
 
 /** What was not read, from one second to another. */
 export type CollectionGap = {
@@ -200,11 +201,12 @@ export const SETTLED_HERE = 'settled here';
 export type UncreditedLaunch = { readonly mint: string; readonly signature: string };
 
 /** A launch that is due to be asked for at the venue. */
-export type DueLaunch = {
-  readonly mint: string;
-  readonly deployer: string;
-  readonly launched_at: UnixSeconds;
-};
+export const dueLaunch = z.strictObject({
+  mint: z.string(),
+  deployer: z.string(),
+  launched_at: z.number(),
+});
+export type DueLaunch = z.output<typeof dueLaunch>;
 
 export type LaunchCollection = {
   readonly cursorOf: (

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import {
-  type AccountCursor,
+  accountCursor,
   type CollectionGap,
   type CollectionStep,
-  type DueLaunch,
+  dueLaunch,
   type Launch,
   type LaunchCollection,
   type LaunchMonth,
@@ -49,21 +49,17 @@ export function launchCollectionTable(
   const now = () => new Date(context.nowMs());
   return {
     cursorOf: (account) =>
-      ask(async () =>
-        rowOrNull(
-          await database.query<AccountCursor>(
-            `select signature, ${epochSecond('since')}, ${epochSecond('reached_at')}, attempts
-               from launch_cursors where watched = $1`,
-            [account],
-          ),
-        ),
-      ),
+      ask(async () => {
+        const sql = `select signature, ${epochSecond('since')}, ${epochSecond('reached_at')},
+          attempts from launch_cursors where watched = $1`;
+        return accountCursor.nullable().parse(rowOrNull(await database.query(sql, [account])));
+      }),
     keep: (step) => ask(() => database.transaction((session) => keepStep(session, step, windowS))),
     takeDue: (max, forS) =>
       ask(async () => {
         const at = [now(), windowS, lateS] as const;
         await database.query(ADOPT, [...at, max]);
-        return await database.query<DueLaunch>(TAKE, [...at, max, forS]);
+        return z.array(dueLaunch).parse(await database.query(TAKE, [...at, max, forS]));
       }),
     uncredited: (max) =>
       ask(() =>

@@ -1,16 +1,19 @@
 // Of each mint its best row counts, as for the corpus. Reading is by the exact key of a wallet or a
 // mint; what stands behind every answer is read anew each few seconds, the hold-out less often.
 
+import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import { Read, type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import {
-  type Collection,
   type CorpusState,
+  collection,
   type FlagEvaluation,
   type HoldOut,
+  launchesBefore,
   type MintLaunch,
+  measuredLaunches,
   type SettledLaunch,
   WAITING_MAX,
   WALLET_ENTRIES_MAX,
@@ -128,18 +131,16 @@ function keepReading(
   };
 }
 
-type StateRow = {
-  readonly settled_launches: number;
-  readonly since: number | null;
-  readonly reached_at: number | null;
-  readonly gaps: number;
-  readonly missed_s: number;
-};
-type ImportsRow = {
-  readonly newest: number | null;
-  readonly as_of: number | null;
-  readonly simulated: boolean | null;
-};
+const stateRow = collection.extend({
+  settled_launches: z.int(),
+  since: z.number().nullable(),
+  reached_at: z.number().nullable(),
+});
+const importsRow = z.strictObject({
+  newest: z.int().nullable(),
+  as_of: z.number().nullable(),
+  simulated: z.boolean().nullable(),
+});
 
 function standingOf(
   database: Database,
@@ -151,18 +152,23 @@ function standingOf(
     null;
   return () =>
     ask(async () => {
-      const state = onlyRow(await database.query<StateRow>(STATE));
-      const imports = onlyRow(await database.query<ImportsRow>(IMPORTS));
+      const state = stateRow.parse(onlyRow(await database.query(STATE)));
+      const { settled_launches, since, reached_at, gaps, missed_s } = state;
+      const imports = importsRow.parse(onlyRow(await database.query(IMPORTS)));
       const { newest, as_of } = imports;
-      if (newest === null || as_of === null || state.settled_launches === 0) return null;
+      if (newest === null || as_of === null || settled_launches === 0) return null;
       const isDue = measured === null || context.nowMs() - measured.at >= HOLD_OUT_KEPT_MS;
       if (measured === null || (measured.of !== newest && isDue)) {
         const reading = await heldOut(null);
         const is = reading instanceof Read ? reading.value : null;
         measured = { of: newest, at: context.nowMs(), is };
       }
-      const { settled_launches } = state;
-      const corpus = { settled_launches, collection: collectionIn(state), hold_out: measured.is };
+      const isCollected = since !== null && reached_at !== null;
+      const corpus = {
+        settled_launches,
+        collection: isCollected ? { since, reached_at, gaps, missed_s } : null,
+        hold_out: measured.is,
+      };
       const count = settled_launches.toLocaleString('en');
       const source: Source = {
         name: `${TITLE}, import ${newest}: ${count} settled launches`,
@@ -175,17 +181,7 @@ function standingOf(
     });
 }
 
-function collectionIn({ since, reached_at, gaps, missed_s }: StateRow): Collection | null {
-  if (since === null || reached_at === null) return null;
-  return { since, reached_at, gaps, missed_s };
-}
-
-type HeldOutRow = {
-  readonly flagged: boolean;
-  readonly launches: number;
-  readonly listed: number;
-};
-type HistoryRow = HoldOut['history'];
+const heldOutRow = measuredLaunches.extend({ flagged: z.boolean() });
 
 async function measure(
   database: Database,
@@ -196,13 +192,15 @@ async function measure(
   const split = named === null ? own.day : named;
   if (split === null) return null;
   return database.transaction(async (session) => {
-    const rows = await session.query<HeldOutRow>(HELD_OUT.groups, [split, windowS]);
-    if (rows.length === 0) return null;
-    const history = onlyRow(await session.query<HistoryRow>(HELD_OUT.history, [split, windowS]));
+    const groups = await session.query(HELD_OUT.groups, [split, windowS]);
+    if (groups.length === 0) return null;
+    const rows = z.array(heldOutRow).parse(groups);
+    const before = onlyRow(await session.query(HELD_OUT.history, [split, windowS]));
     const countsOf = (flagged: boolean) => {
       const row = rows.find((one) => one.flagged === flagged);
       return row === undefined ? NOBODY : { launches: row.launches, listed: row.listed };
     };
+    const history = launchesBefore.parse(before);
     return { split, flagged: countsOf(true), rest: countsOf(false), history };
   });
 }

@@ -317,11 +317,8 @@ export function withStartDefaults(env: Environment): Environment {
   return { ...env, EXHIBIT_SIMULATE: 'true' };
 }
 
-/** The part of the process's own environment that is no setting. */
-type Terminal = { readonly noColour: boolean; readonly dumb: boolean };
-
 /** How the terminal wants to be written to, by the customs of NO_COLOR and TERM. */
-export function readTerminal(): Terminal {
+export function readTerminal(): { readonly noColour: boolean; readonly dumb: boolean } {
   const noColour = process.env['NO_COLOR'];
   return {
     noColour: noColour !== undefined && noColour !== '',

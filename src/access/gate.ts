@@ -218,7 +218,7 @@ export function authenticate(
     return denialOf('no_credential', inQuery(presented.search) ? 'inQuery' : 'none');
   }
   // Where both are sent, Authorization counts, whatever it holds.
-  const text = authorization === null ? alternative : bearerOf(authorization);
+  const text = authorization === null ? alternative : (BEARER.exec(authorization)?.[1] ?? null);
   const recognised = text === null ? null : recognise(text, stores.secrets);
   if (recognised === null) return denialOf('unknown_membership', 'malformed');
   const { kind, hashes } = recognised;
@@ -238,11 +238,6 @@ export function authenticate(
 function headerText(header: string | undefined): string | null {
   const text = header === undefined ? '' : header.trim();
   return text === '' ? null : text;
-}
-
-function bearerOf(authorization: string): string | null {
-  const token = BEARER.exec(authorization)?.[1];
-  return token === undefined ? null : token;
 }
 
 function outcomeFor(

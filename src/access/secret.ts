@@ -199,8 +199,6 @@ export function unseal({ bytes, by }: Sealed, belongsTo: string, secrets: Secret
 // Tokens come from the operator's setting or were minted here; both are compared as hashes. A
 // hosted key opens nothing of the intelligence service, and a token nothing of the hosted one.
 
-type ConfiguredToken = { readonly tier: TokenTier; readonly token: string };
-
 const TOKEN_CHARS_MAX = 200;
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
@@ -232,7 +230,7 @@ export type AuthenticateToken = (presented: PresentedToken) => Promise<TokenOutc
 
 /** Makes the authentication of the intelligence service. The header wins when both are present. */
 export function tokenAuthentication(
-  configured: readonly ConfiguredToken[],
+  configured: readonly { readonly tier: TokenTier; readonly token: string }[],
   minted: Pick<TokenStore, 'find'>,
   secrets: Secrets,
 ): AuthenticateToken {

@@ -331,8 +331,10 @@ export function equivalentForms(known: KnownAddress): EquivalentForm[] {
 /** The same, but for those that compare as the address itself does. */
 export function otherForms({ kind, address }: KnownAddress): EquivalentForm[] {
   switch (kind) {
-    case 'evm':
-      return [tronForm(address)];
+    case 'evm': {
+      const tron = encodeBase58check([TRON_VERSION], hex.decode(address.slice(PREFIX_CHARS)));
+      return [{ form: 'tron_base58', address: tron, relation: 'same_key' }];
+    }
     case 'tron': {
       const whole = checkedBase58(address);
       if (whole === null) throw new Error('equivalent form: a Tron address without its checksum');
@@ -349,11 +351,6 @@ export function otherForms({ kind, address }: KnownAddress): EquivalentForm[] {
 }
 
 const PREFIX_CHARS = '0x'.length;
-
-function tronForm(address: EvmAddress): EquivalentForm {
-  const tron = encodeBase58check([TRON_VERSION], hex.decode(address.slice(PREFIX_CHARS)));
-  return { form: 'tron_base58', address: tron, relation: 'same_key' };
-}
 
 /** The forms of Bitcoin and its kin; none for a text that is of no known form. */
 function formsOfCoin(text: string): EquivalentForm[] {

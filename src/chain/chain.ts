@@ -1,13 +1,15 @@
 // Which chains are spoken of, and what is fixed about each?
 // It knows nothing of what a deployment reads: that is configuration.
 
-type ChainKind = 'evm' | 'solana' | 'bitcoin';
+/** The EVM chains, in the order in which answers list them. */
+export const EVM_CHAINS = ['ethereum', 'arbitrum', 'base', 'bsc', 'polygon', 'hyperevm'] as const;
+export type EvmChainName = (typeof EVM_CHAINS)[number];
 
-/** The names of the EVM chains. */
-export type EvmChainName = 'ethereum' | 'arbitrum' | 'base' | 'bsc' | 'polygon' | 'hyperevm';
+/** Every chain, in the order in which answers list them. */
+export const CHAIN_NAMES = [...EVM_CHAINS, 'solana', 'bitcoin'] as const;
 
 /** The name of a chain, as the interface spells it. */
-export type ChainName = EvmChainName | 'solana' | 'bitcoin';
+export type ChainName = (typeof CHAIN_NAMES)[number];
 
 /**
  * What is fixed about a chain. `chain_id` is EIP-155's, null where there is none; an address's
@@ -15,7 +17,7 @@ export type ChainName = EvmChainName | 'solana' | 'bitcoin';
  */
 type Chain = {
   readonly name: ChainName;
-  readonly kind: ChainKind;
+  readonly kind: 'evm' | 'solana' | 'bitcoin';
   readonly chain_id: number | null;
   readonly native: { readonly symbol: string; readonly decimals: number };
   readonly explorer_url: string;
@@ -83,23 +85,6 @@ export const CHAINS: Readonly<Record<ChainName, Chain>> = {
     explorer_url: 'https://mempool.space',
   },
 };
-
-/** The EVM chains, in the order in which answers list them. */
-export const EVM_CHAINS = [
-  'ethereum',
-  'arbitrum',
-  'base',
-  'bsc',
-  'polygon',
-  'hyperevm',
-] as const satisfies readonly EvmChainName[];
-
-/** Every chain, in the order in which answers list them. */
-export const CHAIN_NAMES = [
-  ...EVM_CHAINS,
-  'solana',
-  'bitcoin',
-] as const satisfies readonly ChainName[];
 
 const CHAIN_BY_ID: ReadonlyMap<number, Chain> = new Map(
   EVM_CHAINS.flatMap((name) => {

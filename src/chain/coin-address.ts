@@ -267,7 +267,7 @@ export function encodeCashaddr(version: number, hash: Uint8Array): string {
 /** The version bits that say for which output a hash stands; the length bits are apart. */
 const OUTPUT_BITS = 0x78;
 const LENGTH_BITS = 0x07;
-const OUTPUT_OF_BITS: ReadonlyMap<number, 'key_hash' | 'script_hash'> = new Map([
+const OUTPUT_OF_BITS: ReadonlyMap<number, CashHash['of']> = new Map([
   [0 << 3, 'key_hash'],
   [1 << 3, 'script_hash'],
   // The same outputs, for wallets that take tokens.
@@ -308,9 +308,7 @@ export function parseCashaddr(text: string): { address: string; holder: CashHash
 }
 
 /** Whom an address pays: the same hash or program is the same holder on every chain that has it. */
-export type Holder =
-  | { readonly of: 'key_hash' | 'script_hash'; readonly hash: Uint8Array }
-  | { readonly of: 'witness'; readonly witness: Witness };
+export type Holder = CashHash | { readonly of: 'witness'; readonly witness: Witness };
 
 /** The forms in base58 whose body is a hash of 20 bytes: version bytes, and what is hashed. */
 export const HASH_FORMS = [

@@ -18,6 +18,7 @@ import {
 import { frameReader, writeFrame } from '../stores/warehouse/engine/engine-protocol.ts';
 import {
   UNAVAILABLE_CODES,
+  WAREHOUSE_KINDS,
   type Warehouse,
   WarehouseQueryError,
   WarehouseUnavailable,
@@ -238,7 +239,7 @@ const params = z.record(z.string(), z.union([scalar, z.array(scalar)]));
 export const followerOrder = z.discriminatedUnion('do', [
   z.object({
     do: z.literal('open'),
-    kind: z.enum(['embedded', 'remote']),
+    kind: z.enum(WAREHOUSE_KINDS),
     simulated: z.boolean(),
     proxy: z.string().nullable(),
     /** Whole URLs, keys and all. */

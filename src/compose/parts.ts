@@ -26,7 +26,7 @@ import type { Closings } from './closings.ts';
 import { bindCommand } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
 import type { AnyFeature, Base, Job, Members, Opened, PortFacts } from './feature.ts';
-import { type DatedSource, datedSources, type Handed } from './freshness.ts';
+import { type DatedSource, datedSources } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
@@ -121,7 +121,10 @@ function composeParts(
     own.map((command) => bindCommand(command, given)),
   );
   return {
-    ports: portsOf(handed, meters),
+    // `featureList` has the compiler hold that these are the ports of the list.
+    ports: Object.fromEntries(
+      handed.map(({ key, facts, port }) => [key, meterPort(facts.tag, port, meters.readings)]),
+    ) as object as Ports,
     secrets,
     gate,
     tokens,
@@ -152,29 +155,20 @@ function lookUpIn(opened: OpenedFeatures): ProcessParts['of'] {
   };
 }
 
-// `featureList` has the compiler hold that these are the ports of the list.
-function portsOf(handed: readonly Handed[], { readings }: Meters): Ports {
-  const wired = handed.map(({ key, facts, port }) => {
-    return [key, meterPort(facts.tag, port, readings)] as const;
-  });
-  const ports: object = Object.fromEntries(wired);
-  return ports as Ports;
-}
-
 // How often was each port read to its end, in part, or not at all? Counting changes nothing of what
 // a port says.
 
 /** Told of each reading, by port and outcome. */
-export type CountReading = (port: string, outcome: 'read' | 'part' | 'unread') => void;
-
-type Methods = { readonly [method: string]: unknown };
+export type CountReading = Meters['readings'];
 
 /** The same port, each of whose readings is counted. */
 export function meterPort<P extends object>(name: string, port: P, count: CountReading): P {
-  const wrapped = Object.entries(port as Methods).map(([method, f]) => [
-    method,
-    typeof f === 'function' ? countedMethod(name, f.bind(port), count) : f,
-  ]);
+  const wrapped = Object.entries(port as { readonly [name: string]: unknown }).map(
+    ([method, f]) => [
+      method,
+      typeof f === 'function' ? countedMethod(name, f.bind(port), count) : f,
+    ],
+  );
   return Object.fromEntries(wrapped) as P;
 }
 
@@ -201,7 +195,7 @@ function readingsIn(answer: unknown): unknown[] {
   return isRecord ? Object.values(answer) : [answer];
 }
 
-function outcomeOf(reading: unknown): 'read' | 'part' | 'unread' {
+function outcomeOf(reading: unknown): Parameters<CountReading>[1] {
   if (reading instanceof Read) return 'read';
   return reading instanceof Part ? 'part' : 'unread';
 }

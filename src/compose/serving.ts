@@ -10,6 +10,7 @@ import type { StreamingFacts } from '../features/health/health.route.tsx';
 import { mcpDoor } from '../mcp/http-door.ts';
 import { type Tools, toolsOf } from '../mcp/tools.ts';
 import { refusalPage } from '../pages/layout.tsx';
+import { TOKEN_TIERS } from '../ports/access.ts';
 import type { FlagEvents } from '../ports/rug-flags.ts';
 import type { Bus } from '../ports/streams.ts';
 import { type Answers, answersOf, type Mounted } from '../transport/answer.ts';
@@ -212,14 +213,15 @@ export type StreamingParts = {
 
 /** A store that does not answer soon is not waited for. */
 const ASK_MS_MAX = 1_000;
-const TIERS = ['free', 'pro', 'desk'] as const;
 
 /** The paths, the bus, who is connected and what is read. It holds no credential. */
 export async function streamingFacts(
   { config, bus, ports }: StreamingParts,
   slots: StreamSlots,
 ): Promise<StreamingFacts> {
-  const tiers = config.intelligence.allowAnonymous ? [...TIERS, 'anonymous' as const] : TIERS;
+  const tiers = config.intelligence.allowAnonymous
+    ? [...TOKEN_TIERS, 'anonymous' as const]
+    : TOKEN_TIERS;
   const [source, ...others] = await Promise.all([
     inTime(() => ports.flagEvents.bounds(), AbortSignal.timeout(ASK_MS_MAX)),
     ...tiers.map((tier) => bus.others(tier)),

@@ -341,8 +341,6 @@ function eitherContent(one: Content | undefined, other: Content | undefined) {
   return { content };
 }
 
-type Json = { [key: string]: unknown };
-
 /** A JSON schema of the document, as far as the reference page reads it. */
 export type JsonSchema = {
   readonly type?: string | readonly string[];
@@ -369,7 +367,7 @@ export type JsonSchema = {
 
 /** A schema as JSON schema. Unknown fields stay allowed, so that a field can be added later. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const made: Json = z.toJSONSchema(schema, {
+  const made: { [key: string]: unknown } = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
@@ -430,9 +428,18 @@ export function exampleOf(schema: JsonSchema, name: string): unknown {
   const [type] = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? NO_TYPES);
   switch (type) {
     case 'object':
-      return objectOf(schema);
-    case 'array':
-      return schema.items === undefined ? [] : itemsOf(schema, schema.items, name);
+      return Object.fromEntries(
+        Object.entries({ ...schema.properties }).map(([field, one]) => [
+          field,
+          exampleOf(one, field),
+        ]),
+      );
+    case 'array': {
+      const { items, minItems } = schema;
+      if (items === undefined) return [];
+      const length = minItems === undefined ? 1 : Math.max(minItems, 1);
+      return Array.from({ length }, () => exampleOf(items, name));
+    }
     case 'integer':
     case 'number': {
       const { minimum, exclusiveMinimum } = schema;
@@ -453,14 +460,3 @@ export function exampleOf(schema: JsonSchema, name: string): unknown {
 }
 
 const NO_TYPES: readonly string[] = [];
-
-function objectOf({ properties }: JsonSchema): object {
-  if (properties === undefined) return {};
-  const shown = Object.entries(properties).map(([name, one]) => [name, exampleOf(one, name)]);
-  return Object.fromEntries(shown);
-}
-
-function itemsOf({ minItems }: JsonSchema, item: JsonSchema, name: string): unknown[] {
-  const length = minItems === undefined ? 1 : Math.max(minItems, 1);
-  return Array.from({ length }, () => exampleOf(item, name));
-}

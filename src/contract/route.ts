@@ -432,13 +432,11 @@ export function deprecationSentence({ since, sunset, instead }: Deprecation): st
   return `Deprecated since ${since}, answered until ${sunset}. ${instead}`;
 }
 
-type EvidenceRoutes = { readonly [section: string]: AnyEvidenceRoute };
-
 /** The answers as their reader finds them: those that were asked for. */
 type SectionAnswers<R> = { readonly [K in keyof R]?: AnswerSeen<R[K]> };
 
 /** A field that holds answers of other routes, each under its section and as its route gives it. */
-export function sectionsOf<const R extends EvidenceRoutes>(
+export function sectionsOf<const R extends { readonly [section: string]: AnyEvidenceRoute }>(
   routes: R,
 ): z.ZodType<SectionAnswers<R>, Sections<R>> {
   const envelopes = Object.entries(routes).map(([section, route]) => {

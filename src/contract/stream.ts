@@ -224,7 +224,14 @@ export function streamRoute<
   R extends Responses,
 >(spec: Spec<N, Q, W, E, M, A, R>): StreamRoute<N, Q, W, E, M, A, R> {
   const heartbeat_s = spec.heartbeat_s === undefined ? HEARTBEAT_S : spec.heartbeat_s;
-  const messages = messagesOf(spec);
+  const messages: Kinds = messageSchemas(spec.name, [
+    ['welcome', z.strictObject(WELCOME).extend(spec.welcome.shape)],
+    ...Object.entries(spec.events).map(
+      ([type, fields]) => [type, z.strictObject({ seq: position }).extend(fields.shape)] as const,
+    ),
+    ...Object.entries(spec.notices),
+    ...Object.entries(COMMON),
+  ]);
   const heard = messageSchemas(spec.name, [['ping', PING], ...Object.entries(spec.asks)]);
   const writers = new Map(
     Object.entries(messages).map(([type, schema]) => [
@@ -262,23 +269,6 @@ export function streamRoute<
       error: (code, message) => make('error', null, { code, message }),
     },
   };
-}
-
-function messagesOf(spec: {
-  readonly name: string;
-  readonly welcome: Fields;
-  readonly events: Kinds;
-  readonly notices: Kinds;
-}): Kinds {
-  const numbered = Object.entries(spec.events).map(
-    ([type, fields]) => [type, z.strictObject({ seq: position }).extend(fields.shape)] as const,
-  );
-  return messageSchemas(spec.name, [
-    ['welcome', z.strictObject(WELCOME).extend(spec.welcome.shape)],
-    ...numbered,
-    ...Object.entries(spec.notices),
-    ...Object.entries(COMMON),
-  ]);
 }
 
 // A type that is declared twice would hide the other.

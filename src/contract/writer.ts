@@ -79,7 +79,10 @@ function kindOf(schema: z.ZodType, place: Place): Write {
   if (type === 'enum' && entries !== undefined) return oneOf(Object.values(entries), place.at);
   if (type === 'object') return objectWriter(fieldsOf(schema, place), place.at);
   if (type === 'readonly' && innerType !== undefined) return inner(innerType);
-  if (type === 'nullable' && innerType !== undefined) return orNull(inner(innerType));
+  if (type === 'nullable' && innerType !== undefined) {
+    const write = inner(innerType);
+    return (value, sources) => (value === null ? 'null' : write(value, sources));
+  }
   if (type === 'array' && element !== undefined) {
     return listWriter(inner(element, { at: `${place.at}[]` }), place.at);
   }
@@ -91,10 +94,6 @@ function kindOf(schema: z.ZodType, place: Place): Write {
     return recordWriter(schema, inner(valueType, { within: 'a record' }), place.at);
   }
   throw mistake(place, `no writer knows the schema kind "${type}"`);
-}
-
-function orNull(write: Write): Write {
-  return (value, sources) => (value === null ? 'null' : write(value, sources));
 }
 
 /** Printable ASCII without what JSON writes as an escape. */
@@ -232,7 +231,8 @@ function checkWriter(schema: z.ZodType, place: Place, write: Write): Write {
     if (payload.issues.length === 0 && payload.value === value) return text;
     const [issue] = payload.issues;
     payload.issues = [];
-    throw misfit(place.at, issueText(issue));
+    if (issue === undefined) throw misfit(place.at, 'expected what its checks leave unchanged');
+    throw misfit(place.at, z.core.util.finalizeIssue(issue, undefined, z.core.config()).message);
   };
 }
 
@@ -243,11 +243,6 @@ function checksOf(schema: z.ZodType): readonly Check[] {
   return checks === undefined ? own : [...own, ...checks];
 }
 
-function issueText(issue: z.core.$ZodRawIssue | undefined): string {
-  if (issue === undefined) return 'expected what its checks leave unchanged';
-  return z.core.util.finalizeIssue(issue, undefined, z.core.config()).message;
-}
-
 function mistake({ at }: Place, what: string): Error {
   return new Error(`contract: ${at}: ${what}`);
 }
@@ -255,8 +250,6 @@ function mistake({ at }: Place, what: string): Error {
 function misfit(at: string, what: string): Error {
   return new Error(`answer: not as the contract declares it: ${at}: ${what}`);
 }
-
-type AnyClaim = Claim<unknown, unknown, never>;
 
 /** The claim that a schema was marked with, or `null`. */
 export function claimMeta(schema: z.ZodType): ClaimMeta | null {
@@ -303,7 +296,7 @@ function isFree(meta: ClaimMeta, value: unknown): boolean {
 }
 
 // What was not looked at denies nothing, so it need not name every port that a denial rests on.
-function checkBasis(meta: ClaimMeta, claimed: AnyClaim, at: string): void {
+function checkBasis(meta: ClaimMeta, claimed: Claim<unknown, unknown, never>, at: string): void {
   if (meta.limited_to !== undefined) {
     if (meta.limited_to.some((port) => claimed.ports.has(port))) return;
     throw new Error(`answer: ${at} rests on none of ${meta.limited_to.join(', ')}`);

@@ -113,11 +113,8 @@ export type SeenTies = {
   readonly examinations: readonly Examination[];
 };
 
-/** Why an address links nobody. */
-type ServiceReason = 'label' | 'degree';
-
 /** An address that serves many: once known as such it links nobody, whatever a table drops. */
-export type ServiceMark = { readonly address: string; readonly why: ServiceReason };
+export type ServiceMark = { readonly address: string; readonly why: 'label' | 'degree' };
 
 /** One reading of an address's own history for ties. Unix seconds. */
 export const examination = z.strictObject({
@@ -158,9 +155,6 @@ export const formerCluster = z.strictObject({
   noted_at: z.number(),
 });
 export type FormerCluster = z.output<typeof formerCluster>;
-
-/** A cluster as it was last shown. */
-type SettledCluster = { readonly cluster_id: string; readonly members: readonly string[] };
 
 /**
  * Blocks of Bitcoin that were processed in full; `to_time` is Unix seconds of the last. `change`:
@@ -213,7 +207,7 @@ export type ClusterStore = {
   /** Notes clusters as they are shown now, and the ids that gave way since. */
   readonly settle: (
     chain: ChainName,
-    clusters: readonly SettledCluster[],
+    clusters: readonly { readonly cluster_id: string; readonly members: readonly string[] }[],
     now: number,
   ) => Promise<Reading<null, HeldTiesPort>>;
   /** The ids that gave way to this one, the newest first. */

@@ -387,11 +387,9 @@ export const followReport = z.strictObject({
   since: z.int(),
 });
 export type FollowReport = z.output<typeof followReport>;
-type NewFollowReport = Omit<FollowReport, 'since'>;
-
 /** The last report of each chain. One of which nothing more was heard is told as stopped. */
 export type FollowReports = {
-  readonly tell: (report: NewFollowReport) => Promise<Reading<true, FollowReportsPort>>;
+  readonly tell: (report: Omit<FollowReport, 'since'>) => Promise<Reading<true, FollowReportsPort>>;
   readonly all: () => Promise<Reading<readonly FollowReport[], FollowReportsPort>>;
 };
 

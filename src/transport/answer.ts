@@ -410,26 +410,22 @@ function refuseOneMore(
   if (all >= REQUESTS_MAX) return overloadRefusal(BUSY);
   if (by.kind === 'uncharged')
     return mine < UNCHARGED_OF_ONE_ROUTE_MAX ? null : overloadRefusal(BUSY);
-  if (mine >= OF_ONE_ALLOWANCE_MAX) return overloadRefusal(asManyAs(mine));
+  if (mine >= OF_ONE_ALLOWANCE_MAX) {
+    const many = `${mine} requests with this allowance are under way at once`;
+    return overloadRefusal(`${many}; try again in a second.`);
+  }
   // Each of them may be charged: no more begin than can be paid for.
   if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
   const left = gate.left(by);
   if (mine < left) return null;
-  return left === 0 ? quotaSpent(by.credential.allowance) : overloadRefusal(allowanceText(left));
+  if (left === 0) return quotaSpent(by.credential.allowance);
+  return overloadRefusal(
+    `The ${left} requests that this allowance has left are under way; try again in a second. ` +
+      'Nothing was charged.',
+  );
 }
 
 const BUSY = 'Too many requests at once; try again in a second.';
-
-function asManyAs(count: number): string {
-  return `${count} requests with this allowance are under way at once; try again in a second.`;
-}
-
-function allowanceText(left: number): string {
-  return (
-    `The ${left} requests that this allowance has left are under way; try again in a second. ` +
-    'Nothing was charged.'
-  );
-}
 
 function overloadRefusal(error: string): Refusal {
   return new Refusal('overloaded', { error }, { 'retry-after': '1' });

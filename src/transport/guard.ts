@@ -2,7 +2,7 @@
 // can hold stops the mounting: no route is served without it.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AccessGate, Admission, HostedRule, Presented, TurnedAway } from '../access/gate.ts';
+import type { AccessGate, Admission, Presented, TurnedAway } from '../access/gate.ts';
 import type { AuthenticateToken } from '../access/secret.ts';
 import type { Sessions } from '../access/session.ts';
 import { Refusal } from '../contract/refusals.ts';
@@ -80,14 +80,16 @@ function guardOfRule({ name, access }: RouteFacts, guarding: Guarding, tokenIn: 
     case 'enterprise':
     case 'partner':
       if (gate === null) throw new Error(`${name} needs a gate`);
-      return keyGuard(gate, access);
+      return (headers, search) => gate.admit(credentialsIn(headers, search), access);
     default:
       throw new Error(`${name}: no guard knows the rule ${String(access satisfies never)}`);
   }
 }
 
-function keyGuard(gate: AccessGate, rule: HostedRule): Guard {
-  return (headers, search) => gate.admit(credentialsIn(headers, search), rule);
+/** The query of a request as it was sent. */
+export function searchOf(url: string): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
 }
 
 /** The places of a request in which a key can stand. */

@@ -39,7 +39,7 @@ import {
   type Sent,
   type WrittenAnswer,
 } from './answer.ts';
-import { credentialsIn, foreignForm } from './guard.ts';
+import { credentialsIn, foreignForm, searchOf } from './guard.ts';
 import { type StreamServing, serveStreams } from './stream.ts';
 
 /** The largest body of a route that names no bound of its own. */
@@ -136,20 +136,17 @@ export function createHttp(
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
-  for (const { route } of options.mounted)
-    mountInScope(app, askingOf(answers, route.name), options);
+  for (const { route } of options.mounted) {
+    const asking = answers.get(route.name);
+    if (asking === undefined) throw new Error(`${route.name}: nothing answers it`);
+    mountInScope(app, asking, options);
+  }
   for (const one of doorsOf(options)) openDoor(app, one, options);
   const { streams } = options;
   if (streams !== undefined) serveStreams(app, { ...options, streams, send });
   refuseTheRest(app, options);
   closeUnused(app);
   return app;
-}
-
-function askingOf(answers: Answers, name: string): Asking {
-  const asking = answers.get(name);
-  if (asking === undefined) throw new Error(`${name}: nothing answers it`);
-  return asking;
 }
 
 function doorsOf({ doors }: HttpOptions): readonly HttpDoor[] {
@@ -259,11 +256,6 @@ function bodyTypeOf({ body }: Asking['route']): string {
   const { type } = mediaOf(body);
   const [name = 'a body'] = type === null ? [] : type.split(';');
   return name;
-}
-
-function searchOf(url: string): string {
-  const start = url.indexOf('?');
-  return start === -1 ? '' : url.slice(start + 1);
 }
 
 // Written past the framework, whose own sending costs more than most answers. Of what the framework

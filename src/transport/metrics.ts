@@ -48,7 +48,18 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
     help: 'Readings of ports by outcome: read to the end, stopped early, not read.',
     labelNames: ['port', 'outcome'],
   });
-  for (const gauge of gauges) register(registry, gauge);
+  for (const { name, help, value } of gauges) {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        const measured = value();
+        if (measured === null) gauge.reset();
+        else gauge.set(measured);
+      },
+    });
+  }
   const timed = new Map<string, ReturnType<typeof seconds.labels>>();
   return {
     registry,
@@ -93,19 +104,6 @@ function countedLate(
     const before = counts.get(other);
     counts.set(other, before === undefined ? 1 : before + 1);
   };
-}
-
-function register(registry: Registry, reading: GaugeReading): void {
-  const gauge = new Gauge({
-    name: reading.name,
-    help: reading.help,
-    registers: [registry],
-    collect() {
-      const value = reading.value();
-      if (value === null) gauge.reset();
-      else gauge.set(value);
-    },
-  });
 }
 
 /** The meters of the streams. */

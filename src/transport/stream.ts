@@ -28,7 +28,7 @@ import {
   refusalSaid,
   type WrittenAnswer,
 } from './answer.ts';
-import { type Guard, guardOfStream } from './guard.ts';
+import { type Guard, guardOfStream, searchOf } from './guard.ts';
 import type { StreamMeters } from './metrics.ts';
 import {
   type Ears,
@@ -190,11 +190,6 @@ function openingOf(
   if (by === null) throw new Error('nobody was let in');
   const recheck = () => guard(headers, searchOf(url));
   return { id, startedMs, by, query, lastEventId, ends, recheck };
-}
-
-function searchOf(url: string): string {
-  const start = url.indexOf('?');
-  return start === -1 ? '' : url.slice(start + 1);
 }
 
 function upgradeRequired(route: AnyStreamRoute, base: string): Refusal {

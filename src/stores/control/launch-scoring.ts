@@ -421,11 +421,10 @@ function recordIn({ skipped, truncated }: DeployerWalk): LaunchRecord {
 function unreadIn(walk: DeployerWalk): string | null {
   const { truncated, unchecked, undetermined } = omissionsIn(walk);
   if (truncated) return READ_IN_PART;
-  const left = undetermined;
-  const contracts = `whether ${left} of the contracts of its wallet are tokens was not read`;
+  const contracts = `${undetermined} of the contracts of its wallet are tokens`;
   const told = present([
     unchecked > 0 ? fateUnread(unchecked) : null,
-    undetermined > 0 ? contracts : null,
+    undetermined > 0 ? `whether ${contracts} was not read` : null,
   ]);
   return told.length === 0 ? null : told.join('; ');
 }

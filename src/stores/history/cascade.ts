@@ -18,6 +18,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { ImportOrigin } from '../../evidence/source.ts';
 import type {
   Counterparty,
   HistoryTransfer,
@@ -38,7 +39,7 @@ type CascadeOptions = {
   readonly live: RawHistory;
   /** Where what was read live to its end is kept, so that the second call is the warehouse's. */
   readonly store: Pick<TransferStore, 'appendLive'>;
-  readonly origin: 'observed' | 'simulated';
+  readonly origin: ImportOrigin;
   readonly tipMaxAgeS: number;
   readonly now: () => number;
   /** Told where what was read could not be kept: the answer does not wait for it. */

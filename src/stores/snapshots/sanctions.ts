@@ -345,13 +345,12 @@ export type AroundDay = {
 export function aroundDay(held: readonly HeldPublication[], on: string): AroundDay {
   const before = held.find(({ published }) => published <= on) ?? null;
   const after = held.findLast(({ published }) => published > on) ?? null;
-  const covers = before !== null && isNewestAfter(before, endOfWashingtonDay(on));
+  // Its own date is nobody's word that it still was the newest.
+  const covers =
+    before !== null &&
+    before.checked_by !== 'own_date' &&
+    before.checked_at >= endOfWashingtonDay(on);
   return { covering: covers ? before : null, before, after };
-}
-
-/** Whether somebody's word is that it still was the newest at a time: its own date is nobody's. */
-function isNewestAfter({ checked_at, checked_by }: HeldPublication, time: number): boolean {
-  return checked_by !== 'own_date' && checked_at >= time;
 }
 
 /** No held publication answers for the day: both neighbours are named, and a listing in both. */

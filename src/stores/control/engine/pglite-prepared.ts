@@ -38,7 +38,12 @@ export function preparedStatements(
   return async (sql, params) => {
     const known = kept.get(sql);
     const { name, write, fields } = known === undefined ? await prepare(sql) : known;
-    const values = params.map((param, i) => paramText(write[i], param));
+    const values = params.map((param, i) => {
+      const text = write[i];
+      if (text === undefined)
+        throw new RangeError('pglite: a statement has more values than holes');
+      return text(param);
+    });
     const { messages } = await engine.execProtocol(
       Buffer.concat([
         protocol.serialize.bind({ statement: name, values }),
@@ -54,14 +59,6 @@ export function preparedStatements(
     }
     return rows;
   };
-}
-
-function paramText(
-  write: ((value: unknown) => string | null) | undefined,
-  param: Param,
-): string | null {
-  if (write === undefined) throw new RangeError('pglite: a statement has more values than holes');
-  return write(param);
 }
 
 function rowOf(

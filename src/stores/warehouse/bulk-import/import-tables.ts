@@ -75,9 +75,38 @@ export function importTables(warehouse: Warehouse, importId: string) {
          WHERE ${mine} AND file = ${file} AND reason != ''`,
         CALL,
       ),
-    next: (fromBlock: number, bound: number | null, rows: number) =>
-      nextBlocks(warehouse, mine, fromBlock, bound, rows),
-    counts: (window: Window) => countsOf(warehouse, window),
+    /** The next whole blocks from one to before another: so many rows, or one block. */
+    next: async (
+      fromBlock: number,
+      bound: number | null,
+      rows: number,
+    ): Promise<WholeBlocks | null> => {
+      const end = bound === null ? BLOCK_MAX : bound - 1;
+      const good = `${mine} AND reason = ''`;
+      const sql = `SELECT count(), min(block), max(block) FROM (
+        SELECT block FROM import_rows WHERE ${good} AND block BETWEEN ${fromBlock} AND ${end}
+        ORDER BY block LIMIT ${rows + 1})`;
+      const [n, from_block, last] = await queryRow(warehouse, sql, { ...CALL, row: spanRow });
+      if (n === 0) return null;
+      const to_block = n <= rows ? last : last > from_block ? last - 1 : last;
+      const within = `${good} AND block BETWEEN ${from_block} AND ${to_block}`;
+      const count = `SELECT count() FROM import_rows WHERE ${within}`;
+      return { from_block, to_block, rows: await queryNumber(warehouse, count, CALL) };
+    },
+    counts: async (window: Window): Promise<WindowCounts> => {
+      const from = `FROM import_facts WHERE ${inWindow(window)}`;
+      const sql = `SELECT countIf(kind != '' AND success != 1),
+        countIf(kind != '' AND success = 0), countIf(creation = 1),
+        countIf(kind != '' AND of_fork = 1), uniqExactIf(block, hash_differs = 1) ${from}`;
+      const row = z.tuple([whole, whole, whole, whole, whole]);
+      const counts = await queryRow(warehouse, sql, { ...CALL, row });
+      const [transfers, success_unknown, creations, of_another_fork, contradicted] = counts;
+      const codes = `SELECT code, count() FROM (SELECT arrayJoin(left_out) AS code ${from})
+        GROUP BY code`;
+      const query = { ...CALL, row: countedRow, tuples: true };
+      const left_out = Object.fromEntries(await warehouse.query(codes, query));
+      return { transfers, success_unknown, creations, of_another_fork, contradicted, left_out };
+    },
     /** Ranges of blocks that the facts of a window prove. */
     proved: async (window: Window, rangesMax: number): Promise<readonly ImportedRange[]> => {
       const sql = proofQuery(window, rangesMax);
@@ -87,19 +116,6 @@ export function importTables(warehouse: Warehouse, importId: string) {
         return { kind, from_block, to_block, to_time };
       });
     },
-    ...refusedRows(warehouse, mine),
-    /** The last time that the files tell of the blocks up to one, `null` where they tell none. */
-    lastTime: async (toBlock: number): Promise<number | null> => {
-      const sql = `SELECT maxOrDefault(if(time < 0, -1, time) + 1) - 1 FROM import_blocks
-        WHERE ${mine} AND block <= ${toBlock}`;
-      const time = await queryNumber(warehouse, sql, CALL);
-      return time < 0 ? null : time;
-    },
-  };
-}
-
-function refusedRows(warehouse: Warehouse, mine: string) {
-  return {
     refusedCounts: async (): Promise<ReadonlyMap<string, number>> => {
       const sql = `SELECT reason, count() FROM import_refused FINAL WHERE ${mine}
         GROUP BY reason ORDER BY reason`;
@@ -116,6 +132,13 @@ function refusedRows(warehouse: Warehouse, mine: string) {
         WHERE ${mine} AND dataset = {dataset:String} ORDER BY block LIMIT ${max}`;
       const query = { ...CALL, row: z.tuple([whole]), tuples: true, params: { dataset } };
       return (await warehouse.query(sql, query)).map(([block]) => block);
+    },
+    /** The last time that the files tell of the blocks up to one, `null` where they tell none. */
+    lastTime: async (toBlock: number): Promise<number | null> => {
+      const sql = `SELECT maxOrDefault(if(time < 0, -1, time) + 1) - 1 FROM import_blocks
+        WHERE ${mine} AND block <= ${toBlock}`;
+      const time = await queryNumber(warehouse, sql, CALL);
+      return time < 0 ? null : time;
     },
   };
 }
@@ -137,44 +160,8 @@ async function drop(
   }
 }
 
-/** The next whole blocks from one to before another: so many rows, or one block. */
-async function nextBlocks(
-  warehouse: Warehouse,
-  mine: string,
-  fromBlock: number,
-  bound: number | null,
-  rows: number,
-): Promise<WholeBlocks | null> {
-  const end = bound === null ? BLOCK_MAX : bound - 1;
-  const good = `${mine} AND reason = ''`;
-  const sql = `SELECT count(), min(block), max(block) FROM (
-    SELECT block FROM import_rows WHERE ${good} AND block BETWEEN ${fromBlock} AND ${end}
-    ORDER BY block LIMIT ${rows + 1})`;
-  const [n, from_block, last] = await queryRow(warehouse, sql, { ...CALL, row: spanRow });
-  if (n === 0) return null;
-  const to_block = n <= rows ? last : last > from_block ? last - 1 : last;
-  const within = `${good} AND block BETWEEN ${from_block} AND ${to_block}`;
-  const count = `SELECT count() FROM import_rows WHERE ${within}`;
-  return { from_block, to_block, rows: await queryNumber(warehouse, count, CALL) };
-}
-
 /** The tables of one import, to whoever writes it. */
 export type ImportTables = ReturnType<typeof importTables>;
-
-async function countsOf(warehouse: Warehouse, window: Window): Promise<WindowCounts> {
-  const from = `FROM import_facts WHERE ${inWindow(window)}`;
-  const sql = `SELECT countIf(kind != '' AND success != 1), countIf(kind != '' AND success = 0),
-    countIf(creation = 1), countIf(kind != '' AND of_fork = 1),
-    uniqExactIf(block, hash_differs = 1) ${from}`;
-  const row = z.tuple([whole, whole, whole, whole, whole]);
-  const counts = await queryRow(warehouse, sql, { ...CALL, row });
-  const [transfers, success_unknown, creations, of_another_fork, contradicted] = counts;
-  const codes = `SELECT code, count() FROM (SELECT arrayJoin(left_out) AS code ${from})
-    GROUP BY code`;
-  const query = { ...CALL, row: countedRow, tuples: true };
-  const left_out = Object.fromEntries(await warehouse.query(codes, query));
-  return { transfers, success_unknown, creations, of_another_fork, contradicted, left_out };
-}
 
 // Which ranges of blocks may be recorded as held in full, and on whose word?
 // What the files prove, block by block, and what the operator declares; a refused row breaks both.

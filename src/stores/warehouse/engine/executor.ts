@@ -79,9 +79,12 @@ export type WarehouseLoad = {
   readonly restarts: number;
 };
 
+/** Where a warehouse runs. */
+export const WAREHOUSE_KINDS = ['embedded', 'remote'] as const;
+
 /** The warehouse executor. It rejects with this file's errors; a source's own pass through. */
 export type Warehouse = {
-  readonly kind: 'embedded' | 'remote';
+  readonly kind: (typeof WAREHOUSE_KINDS)[number];
   /** All rows of one statement. */
   query<T>(sql: string, options: QueryOptions<T>): Promise<readonly T[]>;
   /**

@@ -536,8 +536,6 @@ const HUBS_MAX = 200_000;
 /** Degrees that are remembered beside the rows that they were counted over. */
 const COUNTED_MAX = 10_000;
 
-type CountedOnce = { readonly sides: number; readonly rollbacks: number; readonly degree: number };
-
 const whole = z.coerce.number();
 const hubRow = z.tuple([z.string(), whole, whole, z.number()]);
 const SQL = `SELECT lower(hex(addr)), max(degree) AS most, sum(transfers), min(observed)
@@ -549,7 +547,10 @@ export function knownHubs(warehouse: Warehouse) {
   let hubs = new Map<string, KnownHub>();
   let readAtMs: number | null = null;
   let reading: Promise<void> | null = null;
-  const counted = new Map<string, CountedOnce>();
+  const counted = new Map<
+    string,
+    { readonly sides: number; readonly rollbacks: number; readonly degree: number }
+  >();
 
   async function readAll(): Promise<void> {
     const query = { timeoutMs: READ_TIMEOUT_MS, row: hubRow, tuples: true, rowsMax: HUBS_MAX };

@@ -24,8 +24,6 @@ import { tipRows } from '../transfers/held.ts';
 
 /** The tables that hold transfers under their addresses: what is final, and the tip. */
 export const RING_TABLES = ['sides', 'tip_sides'] as const;
-type RingTable = (typeof RING_TABLES)[number];
-
 /** Counterparties of one listed address on one chain, as fingerprints in hexadecimal. */
 export type RingRow = {
   readonly chain: ChainName;
@@ -45,7 +43,7 @@ const LISTED = '(SELECT unhex(arrayJoin({listed:Array(String)})))';
 
 /** What is read of a table: of some listed addresses all, or only what some parts hold. */
 export type RingQuestion = {
-  readonly table: RingTable;
+  readonly table: (typeof RING_TABLES)[number];
   readonly listed: readonly string[];
   readonly parts: KeptParts | null;
 };

@@ -112,7 +112,12 @@ export function warehouseRing(
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const held = await reads.held();
       const coverage = await coverageOf(asked.listed, held, call);
-      const { mark, state } = await soon(kept.upToDate(asked.listed));
+      const upToDate = await inTime(
+        () => kept.upToDate(asked.listed),
+        AbortSignal.timeout(WAIT_MS),
+      );
+      if (upToDate === OUT_OF_TIME) throw new RingUntold('the ring is being built');
+      const { mark, state } = upToDate;
       const may = state.met(asked.addresses);
       if (may.size === 0) {
         if (mark.rollbacks === rollbacksIn(held))
@@ -232,12 +237,6 @@ function keptCoverage(warehouse: Warehouse) {
 
 /** The ring cannot be told of this warehouse, or not yet. */
 class RingUntold extends Error {}
-
-async function soon(turn: Promise<UpToDate>): Promise<UpToDate> {
-  const answer = await inTime(() => turn, AbortSignal.timeout(WAIT_MS));
-  if (answer !== OUT_OF_TIME) return answer;
-  throw new RingUntold('the ring is being built');
-}
 
 function rangeOf({
   chain,

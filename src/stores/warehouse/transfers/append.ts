@@ -438,14 +438,12 @@ function hexText(hex: string): string {
 
 /** The tables whose parts are told: those that hold sides, and those that hold what is recorded. */
 const MARKED = ['sides', 'tip_sides', 'coverage', 'address_coverage', 'tokens'] as const;
-type MarkedTable = (typeof MARKED)[number];
-
 /** Parts of a table by their name and the hash of their files, each with its rows. */
 export type KeptParts = ReadonlyMap<string, number>;
 
 /** What is written, at one moment. */
 export type Mark = {
-  readonly parts: { readonly [T in MarkedTable]: KeptParts };
+  readonly parts: { readonly [T in (typeof MARKED)[number]]: KeptParts };
   /** How often all followed chains together were rolled back. */
   readonly rollbacks: number;
 };

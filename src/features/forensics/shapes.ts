@@ -52,7 +52,7 @@ export type RecordEvidence = Readonly<Omit<z.output<typeof recordEvidence>, 'tx_
 };
 
 /** One thing that was found. `id` is the same wherever the same content is found again. */
-export const finding = z.strictObject({
+export const forensicFinding = z.strictObject({
   id: words(z.string().regex(/^[0-9a-f]{32}$/)),
   kind: words(),
   title: words(),
@@ -66,7 +66,7 @@ export const finding = z.strictObject({
   /** When that source was observed. */
   as_of: unixSeconds,
 });
-export type Finding = Readonly<Omit<z.output<typeof finding>, 'evidence'>> & {
+export type Finding = Readonly<Omit<z.output<typeof forensicFinding>, 'evidence'>> & {
   readonly evidence: readonly (TransferEvidence | RecordEvidence)[];
 };
 
@@ -88,7 +88,6 @@ export const coverage = z.strictObject({
 export type KindCoverage = z.output<typeof coverage>;
 export type CoveredBlocks = NonNullable<KindCoverage['blocks']>[number];
 
-/** How many of the transfers that stand beside it. */
 const ofThem = harmless(z.int().nonnegative(), 'a part of the transfers that the row counts');
 
 const side = z.strictObject({

@@ -41,7 +41,7 @@ import {
   counterparty,
   coverage,
   type Finding,
-  finding,
+  forensicFinding,
   provenance,
 } from './shapes.ts';
 
@@ -181,7 +181,7 @@ export const walletScore = evidenceRoute({
     // False only where every kind that applies ran on inputs that were read, and saw nothing.
     findings_found: negative(z.boolean().nullable(), COMMON),
     findings_coverage: z.array(coverage).min(1),
-    findings: emptyUnless('findings_checked', z.array(finding)),
+    findings: emptyUnless('findings_checked', z.array(forensicFinding)),
     notes: z.array(prose()).min(1),
     caveat: prose().min(1),
   }),

@@ -123,12 +123,6 @@ type Progress = {
   readonly fraction: number;
 };
 
-/** Shows progress, and lines between which it must not be torn. */
-type ProgressLine = {
-  readonly show: (progress: Progress) => void;
-  readonly say: (line: string) => void;
-};
-
 const TERMINAL_MS = 200;
 const LOG_MS = 10_000;
 const BAR_CHARS = 24;
@@ -137,8 +131,14 @@ const MINUTE_S = 60;
 /** One line up, and that line cleared. */
 const RENEW = '\u001b[1A\u001b[2K';
 
-/** Progress on the error stream. `nowMs` is a clock that never goes back. */
-export function progressLine(io: Pick<Io, 'err' | 'colour'>, nowMs: () => number): ProgressLine {
+/**
+ * Progress on the error stream, and lines between which it must not be torn. `nowMs` is a clock
+ * that never goes back.
+ */
+export function progressLine(
+  io: Pick<Io, 'err' | 'colour'>,
+  nowMs: () => number,
+): { readonly show: (progress: Progress) => void; readonly say: (line: string) => void } {
   let phase: { readonly name: string; readonly since: number; readonly rows: number } | null = null;
   let shownAt = Number.NEGATIVE_INFINITY;
   let isLast = false;

@@ -33,7 +33,8 @@ export type Tools = ReadonlyMap<string, RouteTool>;
 /** What a client sends to a tool, before anything is known of it. */
 type Arguments = { readonly [name: string]: unknown } | undefined;
 
-type Part = 'params' | 'query' | 'body';
+const PARTS = ['params', 'query', 'body'] as const;
+type Part = (typeof PARTS)[number];
 
 /** The tools of the routes that are there. Throws where a declaration cannot be one. */
 export function toolsOf(routes: readonly AnyRoute[]): Tools {
@@ -59,7 +60,10 @@ function toolOf(
   route: AnyEvidenceRoute,
   { name, description }: { readonly name: string; readonly description: string },
 ): RouteTool {
-  const inputs = inputsOf(route);
+  const inputs = PARTS.flatMap((part) => {
+    const schema = route[part];
+    return schema === null ? [] : [{ part, schema: jsonSchema(schema, 'input') }];
+  });
   const places = new Map<string, Part>();
   for (const { part, schema } of inputs) {
     for (const argument of Object.keys(propertiesOf(schema))) {
@@ -119,17 +123,6 @@ function alternatives(schema: Tool['outputSchema']): JsonSchema[] {
   const oneOf = schema?.['oneOf'];
   if (!Array.isArray(oneOf)) throw new Error('the answers of a tool are a union of its states');
   return oneOf;
-}
-
-type Input = { readonly part: Part; readonly schema: JsonSchema };
-
-function inputsOf({ params, query, body }: AnyEvidenceRoute): Input[] {
-  const inputs: Input[] = [
-    { part: 'params', schema: jsonSchema(params, 'input') },
-    { part: 'query', schema: jsonSchema(query, 'input') },
-  ];
-  if (body !== null) inputs.push({ part: 'body', schema: jsonSchema(body, 'input') });
-  return inputs;
 }
 
 function propertiesOf({ properties }: JsonSchema): { readonly [name: string]: JsonSchema } {

@@ -69,12 +69,6 @@ function waitMs(pollMs: number, failures: number): number {
 /** How a chain is followed once its lease is held: `followChain`, here or in another process. */
 type Follow = (fromBlock: number | null, watch: FollowWatch, tenure: Tenure) => Promise<FollowEnd>;
 
-/** One chain among several. `fromBlock` as in `followChain`. */
-type FollowedChain = {
-  readonly followable: Followable;
-  readonly fromBlock: number | null;
-};
-
 type FollowChainsWatch = {
   readonly onState: (state: FollowState) => void;
   readonly onEnd: (end: FollowEnd) => void;
@@ -92,7 +86,7 @@ const AGAIN_MS = 5_000;
  * begun is finished or undone at the next start.
  */
 export function followChains(
-  chains: readonly FollowedChain[],
+  chains: readonly { readonly followable: Followable; readonly fromBlock: number | null }[],
   watch: FollowChainsWatch,
 ): { readonly stop: () => Promise<void> } {
   const ended = new AbortController();

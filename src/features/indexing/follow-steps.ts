@@ -79,7 +79,10 @@ export class FollowSteps {
     this.#heads = heads.value;
     const kept = await this.#keptBlock(begun, heads.value);
     if (kept instanceof Unread) return silent(kept);
-    if (kept === 'broken') return this.#broken(begun);
+    if (kept === 'broken') {
+      const fault = `has another block ${begun.final_block} than the one held as final`;
+      return { step: 'broken', why: this.#failed(fault) };
+    }
     if (kept === 'behind') return { step: 'waits' };
     if (kept !== 'same') return await this.#undo(begun, kept.toBlock);
     const { final } = heads.value;
@@ -256,11 +259,6 @@ export class FollowSteps {
     const highest = moved.cursor.tip.at(-1);
     if (highest !== undefined) this.#last = highest;
     return { step: 'ahead' };
-  }
-
-  #broken({ final_block }: FollowCursor): Step {
-    const fault = `has another block ${final_block} than the one held as final`;
-    return { step: 'broken', why: this.#failed(fault) };
   }
 
   #failed(fault: string): Why {

@@ -34,6 +34,7 @@ import {
   standsOn,
 } from '../../ports/tables.ts';
 import { readingOfList } from '../tables/import-rows.ts';
+import { LITERAL_PATTERN } from '../tables/other-lists.ts';
 
 type List = SanctionsListPort;
 
@@ -50,8 +51,6 @@ export type ListSubject = {
 };
 
 const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
-/** The texts that can stand literally on the list: at most 128 characters, printable ASCII. */
-const LITERAL_PATTERN = /^[\x21-\x7e]{1,128}$/;
 
 /** The subject that a text names, or `null` where it is none and cannot stand on a list. */
 export function listSubject(text: string): ListSubject | null {

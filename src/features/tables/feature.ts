@@ -2,7 +2,7 @@
 
 import { nowS } from '../../compose/clock.ts';
 import { type Base, feature, type PortFacts, serveRoute } from '../../compose/feature.ts';
-import { map } from '../../evidence/reading.ts';
+import { map, type Partly } from '../../evidence/reading.ts';
 import type {
   ExchangeLabels,
   ImportFile,
@@ -45,14 +45,13 @@ type LabelChangesDependencies = { readonly labelChanges: LabelChanges };
 
 function importedFacts<P extends string, Answer>(
   { port }: Pick<TableShape<never, P, Answer>, 'port' | 'index'>,
-  title: string,
-  says: string,
-): PortFacts<TableLookUp<P, Answer>> {
+  { title, says, pages }: Pick<PortFacts<never>, 'title' | 'says' | 'pages'>,
+): PortFacts<{ readonly lookUp: (of: readonly string[]) => Promise<Partly<Answer, P>> }> {
   return {
     tag: port,
     title,
     says,
-    pages: false,
+    pages,
     freshness: {
       kind: 'dated',
       ask: async (table) => map(await table.lookUp([]), () => null),
@@ -144,32 +143,26 @@ export const tables = feature({
     ),
   ],
   ports: {
-    exchangeLabels: importedFacts(
-      exchangeLabels,
-      'Exchange labels',
-      'Which exchange a published label names',
-    ),
-    launchCorpus: {
-      tag: launchCorpus.port,
+    exchangeLabels: importedFacts(exchangeLabels, {
+      title: 'Exchange labels',
+      says: 'Which exchange a published label names',
+      pages: false,
+    }),
+    launchCorpus: importedFacts(launchCorpus, {
       title: 'Launch corpus',
       says: 'Which settled launches a Solana wallet has on record',
       pages: true,
-      freshness: {
-        kind: 'dated',
-        ask: async (corpus) => map(await corpus.lookUp([]), () => null),
-        maxAgeS: () => null,
-      },
-    },
-    flaggedAddresses: importedFacts(
-      flaggedAddresses,
-      'Flagged addresses',
-      'Which published tables flag an address',
-    ),
-    otherLists: importedFacts(
-      otherLists,
-      'Other lists',
-      'On which lists of other authorities an address stands',
-    ),
+    }),
+    flaggedAddresses: importedFacts(flaggedAddresses, {
+      title: 'Flagged addresses',
+      says: 'Which published tables flag an address',
+      pages: false,
+    }),
+    otherLists: importedFacts(otherLists, {
+      title: 'Other lists',
+      says: 'On which lists of other authorities an address stands',
+      pages: false,
+    }),
     labelChanges: {
       tag: 'label_changes',
       title: 'Changes of labels',

@@ -190,8 +190,7 @@ async function stageRows<Row extends StoredRow>(
     counts.refused += 1;
     if (!LOSES_NOTHING.has(code)) counts.lost += 1;
     tally(counts.byCode, code);
-    const reason = about === null ? ROW_REFUSALS[code] : `${ROW_REFUSALS[code]} (${about})`;
-    watch.onRefused({ line, code, reason });
+    watch.onRefused({ line, code, reason: rowRefusalText({ code, about }) });
   };
   for await (const batch of file.rows()) {
     if (watch.signal.aborted) return { outcome: 'stopped' };
@@ -266,6 +265,11 @@ function dateImport(
 /** A row that is refused, and what about it. */
 export function refuseRow(code: RowRefusalCode, about: string | null): RowRefused {
   return { code, about };
+}
+
+/** Why a row is refused, for people. */
+export function rowRefusalText({ code, about }: RowRefused): string {
+  return about === null ? ROW_REFUSALS[code] : `${ROW_REFUSALS[code]} (${about})`;
 }
 
 /** A flag in any letter case, `null` where none is written; undefined for any other word. */

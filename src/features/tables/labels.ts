@@ -22,9 +22,9 @@ import {
   type ImportContext,
   type ImportedTable,
   isShowable,
-  ROW_REFUSALS,
   type RowRefused,
   refuseRow,
+  rowRefusalText,
   rowsByAddress,
   valueIn,
 } from './import-rows.ts';
@@ -455,9 +455,9 @@ export function validateShippedLabels([heading, ...lines]: readonly TableLine[])
       rows.push(verdict.row);
       continue;
     }
-    const { code, about } = verdict;
-    const reason = about === null ? ROW_REFUSALS[code] : `${ROW_REFUSALS[code]} (${about})`;
-    refusals.push({ line, chain: cellText(cells, 0), address: cellText(cells, 1), code, reason });
+    const [chain, address] = [cellText(cells, 0), cellText(cells, 1)];
+    const { code } = verdict;
+    refusals.push({ line, chain, address, code, reason: rowRefusalText(verdict) });
   }
   return { rows, refused: refusals };
 }

@@ -23,8 +23,8 @@ import {
 } from './import-rows.ts';
 import { isPublicLink } from './labels.ts';
 
-/** An address that is no known form is compared as it is printed, as on the SDN list. */
-const LITERAL = /^[\x21-\x7e]{1,128}$/;
+/** Texts of no known form that can stand on a list, where they are compared as they are printed. */
+export const LITERAL_PATTERN = /^[\x21-\x7e]{1,128}$/;
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff]/gu;
 const TEXT_CHARS_MAX = 500;
 
@@ -165,5 +165,5 @@ function addressIn(printed: string): string | null {
   const text = printed.replace(INVISIBLE, '');
   const known = parseKnownAddress(text);
   if (known !== null) return known.address;
-  return LITERAL.test(text) ? matchKey(text) : null;
+  return LITERAL_PATTERN.test(text) ? matchKey(text) : null;
 }

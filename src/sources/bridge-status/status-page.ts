@@ -20,6 +20,7 @@ import {
   type JsonLimits,
   outsideBody,
   outsideRow,
+  WORD,
 } from '../http/fetch.ts';
 import { originText } from '../http/outbound-call.ts';
 import { ProviderFault, type ProviderGuard, readProvider } from '../http/provider.ts';
@@ -134,12 +135,6 @@ export function sameDeposit(isSame: boolean): void {
   if (!isSame) throw new ProviderFault('answered of another deposit', 'lasting');
 }
 
-/** A transaction hash, in lower case. */
-export const HASH = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/)
-  .transform((text) => text.toLowerCase());
-
 /** Whether an id is one of 32 bytes. */
 export function isHash(id: string | null): id is string {
   return id !== null && /^0x[0-9a-f]{64}$/.test(id);
@@ -197,7 +192,7 @@ const ACROSS_ANSWER = outsideBody({
   originChainId: z.number(),
   depositId: z.union([z.string(), z.number()]),
   depositTxnRef: z.string().nullish(),
-  fillTxnRef: z.union([HASH, BASE58]).nullish(),
+  fillTxnRef: z.union([WORD, BASE58]).nullish(),
   destinationChainId: z.number().nullable(),
 });
 
@@ -266,7 +261,7 @@ export const CBRIDGE: PageReader = {
     const [state, word] = WORDS.get(status) ?? UNTOLD;
     // Until then it names no transaction, so that nothing shows of which transfer it speaks.
     if (status === COMPLETED || state === 'under_way') sameDeposit(hashIn(from) === tx);
-    if (status === COMPLETED) return paymentIn(parseAnswer(HASH, hashIn(to)), 'TRANSFER_COMPLETED');
+    if (status === COMPLETED) return paymentIn(parseAnswer(WORD, hashIn(to)), 'TRANSFER_COMPLETED');
     return { state, tx: null, word };
   },
 };
@@ -284,14 +279,14 @@ function hashIn(link: string): string {
 // without a bond, which it does not tell: nothing is said then.
 
 const TRANSFER = outsideBody({
-  transferId: HASH.nullish(),
-  transactionHash: HASH,
+  transferId: WORD.nullish(),
+  transactionHash: WORD,
   sourceChainId: z.number(),
   destinationChainId: z.number(),
   recipientAddress: z.string(),
   amount: z.string(),
   bonded: z.boolean(),
-  bondTransactionHash: HASH.nullish(),
+  bondTransactionHash: WORD.nullish(),
 });
 // A transaction with several transfers is answered by a list.
 const HOP_ANSWER = z.union([z.array(TRANSFER).min(1).max(100), TRANSFER.transform((one) => [one])]);
@@ -344,9 +339,9 @@ const STATUSES = {
 } as const;
 type Status = keyof typeof STATUSES;
 
-const TX = outsideRow({ txHash: HASH.nullish() }).nullish();
+const TX = outsideRow({ txHash: WORD.nullish() }).nullish();
 const MESSAGE = outsideRow({
-  guid: HASH,
+  guid: WORD,
   source: outsideRow({ tx: TX }).nullish(),
   destination: outsideRow({ tx: TX }).nullish(),
   status: outsideRow({ name: z.enum(Object.keys(STATUSES) as [Status, ...Status[]]) }),
@@ -377,7 +372,7 @@ export const LAYERZERO_SCAN: PageReader = {
 // Query and fields: synapsecns/sanguine, packages/rest-api/src/utils/fetchBridgeTransaction.ts. A
 // deposit without its other side may have been refunded, which it does not tell: nothing is said.
 
-const SIDE = outsideRow({ chainID: z.int(), txnHash: HASH });
+const SIDE = outsideRow({ chainID: z.int(), txnHash: WORD });
 const ROW = outsideRow({ kappa: z.string(), fromInfo: SIDE.nullable(), toInfo: SIDE.nullable() });
 const SYNAPSE_ANSWER = outsideBody({
   data: outsideRow({ bridgeTransactions: z.array(ROW).min(1).max(100) }),
@@ -452,7 +447,7 @@ export const WORMHOLESCAN: PageReader = {
     }
     const { status, transaction } = targetChain;
     if (status !== 'completed') return { state: 'unknown', tx: null, word: 'not completed' };
-    return paymentIn(parseAnswer(HASH, plain(transaction.txHash)), status);
+    return paymentIn(parseAnswer(WORD, plain(transaction.txHash)), status);
   },
 };
 

@@ -12,22 +12,23 @@ import type { ListedPool, Venue } from '../../ports/deployers.ts';
 import type { LaunchListings, LaunchListingsPort, ListingState } from '../../ports/launches.ts';
 import { type JsonLimits, outsideRow } from '../http/fetch.ts';
 import { originText } from '../http/outbound-call.ts';
-import { askJson, ProviderFault, type ProviderGuard, readProvider } from '../http/provider.ts';
+import {
+  askJson,
+  ProviderFault,
+  type ProviderGuard,
+  type ProviderTerms,
+  readProvider,
+} from '../http/provider.ts';
 
 const PORT = 'venue';
 const NAME = 'DexScreener-compatible API';
 const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 8 * 2 ** 20 };
 
 /** How a venue is asked. `url` is the root of the API; its chains are named as ours are. */
-export type VenueOptions<C extends string> = {
+export type VenueOptions<C extends string> = ProviderTerms & {
   readonly url: URL;
   readonly guard: ProviderGuard;
   readonly chain: C;
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly timeMs: number;
-  readonly callsMax: number;
-  readonly simulated: boolean;
 };
 
 const token = outsideRow({ address: z.string() });

@@ -30,26 +30,17 @@ import { AMOUNT } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
 import { observation, readAnswer, tryReading, whyUnanswered } from '../http/provider.ts';
 import { nodeRefusalOf } from './log-ranges.ts';
-import { asker, namedBlocks, nodeProvider, topicOf } from './node-of-account.ts';
+import { asker, type ChainNodes, namedBlocks, nodeProvider, topicOf } from './node-of-account.ts';
 import { callWords, type StateAsk, StateFault } from './state-facts-of-account.ts';
-import { LOG, type NodeLog, parseResult } from './wire.ts';
+import { LOG, type NodeLog, parseResult, quantity } from './wire.ts';
 
 const PORT = 'token_approvals';
 /** The most events that one answer may hold. */
 const LOGS_MAX = 20_000;
 const LOGS = LOG.array().max(LOGS_MAX);
 
-/** The nodes by chain. */
-type NodeApprovalsOptions = {
-  readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
-  readonly permit2: Permit2;
-  readonly simulated: boolean;
-  /** Unix seconds. */
-  readonly now: () => number;
-};
-
 /** Approvals through nodes. */
-export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
+export function nodeApprovals(options: ChainNodes & { readonly permit2: Permit2 }): TokenApprovals {
   const { nodes, permit2, simulated, now } = options;
   const blockOf = namedBlocks(now);
   const askAt = async <T>(
@@ -73,7 +64,7 @@ export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
     chains: [...nodes.keys()],
     given: (chain, owner, signal) =>
       askAt(chain, signal, async (rpc, block, addresses) => {
-        const blocks = { fromBlock: '0x0', toBlock: `0x${block.toString(16)}` };
+        const blocks = { fromBlock: '0x0', toBlock: quantity(block) };
         const filter = { ...blocks, topics: approvalTopics(owner) };
         const logs = await logsUnder(rpc, filter, signal);
         return { events: newestApprovals(chain, owner, logs, addresses), to_block: block };
@@ -258,12 +249,8 @@ const YES = /^0x0{63}1$/;
 const NO = /^0x0{64}$/;
 
 /** The nodes by chain, and the tokens that are asked. */
-type NodeFreezesOptions = {
-  readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
+type NodeFreezesOptions = ChainNodes & {
   readonly tokens: () => Promise<Reading<readonly FreezingToken[], IssuerFreezesPort>>;
-  readonly simulated: boolean;
-  /** Unix seconds. */
-  readonly now: () => number;
 };
 
 /** Black lists of issuers through nodes. */
@@ -306,7 +293,7 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
 
 function callOf({ address: to, asks }: FreezingToken, address: string, block: number) {
   const data = encodedCall(`function ${asks} view returns (bool)`, [address]);
-  return { method: 'eth_call', params: [{ to, data }, `0x${block.toString(16)}`] };
+  return { method: 'eth_call', params: [{ to, data }, quantity(block)] };
 }
 
 /** What the token answered; unread where that is no yes and no no. */
@@ -337,7 +324,7 @@ async function freezeEvent(
   const events = token.logs.map((one) => declaredEvent(`event ${one}`));
   const isIndexed = events.every(({ topics }) => topics > 1);
   const topics = [events.map(({ topic }) => topic), ...(isIndexed ? [topicOf(address)] : [])];
-  const blocks = { fromBlock: '0x0', toBlock: `0x${block.toString(16)}` };
+  const blocks = { fromBlock: '0x0', toBlock: quantity(block) };
   try {
     const logs = await logsUnder(rpc, { ...blocks, address: token.address, topics }, signal);
     const own = logs.filter((log) =>

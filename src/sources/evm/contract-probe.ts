@@ -8,7 +8,7 @@ import { BYTES, COUNT } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
 import { readAnswer } from '../http/provider.ts';
 import { isRevert } from './node-of-account.ts';
-import { LOG } from './wire.ts';
+import { LOG, quantity } from './wire.ts';
 
 const PORT = 'contract_probe';
 /** The blocks before the head in which an event is looked for. */
@@ -53,7 +53,7 @@ export function nodeProbe(chain: BridgeChain, rpc: JsonRpc, now: () => number): 
       wanted.every((name) => answers.get(name) === true);
     const latest = resultIn(COUNT, head, 'eth_blockNumber');
     const hasCode = resultIn(BYTES, code, 'eth_getCode') !== '0x';
-    const fromBlock = `0x${Math.max(0, latest - EVENT_BLOCKS).toString(16)}`;
+    const fromBlock = quantity(Math.max(0, latest - EVENT_BLOCKS));
     const params = [{ address, topics: [topics], fromBlock, toBlock: 'latest' }];
     const logs = await rpc.call({ method: 'eth_getLogs', params }, signal);
     return {

@@ -8,7 +8,7 @@ import { type CommittedReceipt, logsBloom, receiptsRoot } from '../../chain/rece
 import { rowsUnder } from '../../evidence/measure.ts';
 import type { JsonRpc, RpcAnswer, RpcCall } from '../http/json-rpc.ts';
 import { callTracerFrames, type Execution, parityFrames, type TraceFrame } from './decode-block.ts';
-import { nodeRefusalOf, quantity } from './log-ranges.ts';
+import { nodeRefusalOf } from './log-ranges.ts';
 import {
   ChainMoved,
   type NodeBlock,
@@ -16,6 +16,7 @@ import {
   type NodeReceipt,
   PARITY_TRACE,
   parseResult,
+  quantity,
   RECEIPT,
   TRACED,
 } from './wire.ts';

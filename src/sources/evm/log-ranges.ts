@@ -8,7 +8,7 @@ import {
 } from '../http/json-rpc.ts';
 import { attempt } from '../http/provider.ts';
 import { MOVED_TOPICS } from './decode-block.ts';
-import { ChainMoved, LOG, NodeFault, type NodeLog, parseResult } from './wire.ts';
+import { ChainMoved, LOG, NodeFault, type NodeLog, parseResult, quantity } from './wire.ts';
 
 /** Reads all logs from one block to another, both included. */
 export type LogRanges = (from: number, to: number, signal: AbortSignal) => Promise<NodeLog[]>;
@@ -79,11 +79,6 @@ function refusedRange(refusal: ReturnType<typeof nodeRefusalOf>) {
     case 'terminal':
       throw new NodeFault(refusal.fault);
   }
-}
-
-/** A number as nodes take it. */
-export function quantity(number: number): string {
-  return `0x${number.toString(16)}`;
 }
 
 // The texts were recorded from the providers that stand beside them. A refusal that no smaller

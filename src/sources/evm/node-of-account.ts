@@ -31,7 +31,7 @@ import {
   StateFault,
   UNDELEGATED,
 } from './state-facts-of-account.ts';
-import { LOG, parseResult } from './wire.ts';
+import { LOG, parseResult, quantity } from './wire.ts';
 
 /** The node of one chain. */
 type FactsNode = { readonly chain: EvmChainName; readonly rpc: JsonRpc };
@@ -200,10 +200,6 @@ async function findDelegation(
   return found === undefined ? null : { tx: found.hash, block: within };
 }
 
-function quantity(block: number): string {
-  return `0x${block.toString(16)}`;
-}
-
 async function askNode(
   rpc: JsonRpc,
   method: string,
@@ -279,6 +275,14 @@ const SETTLED_BLOCKS = 1;
 
 /** For so long a block is named again, so that a request need not ask for one first. */
 const KEPT_S = 10;
+
+/** Nodes by chain, and how their answers are told. */
+export type ChainNodes = {
+  readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
+  readonly simulated: boolean;
+  /** Unix seconds. */
+  readonly now: () => number;
+};
 
 /** Names a block at which the node can be asked. Throws where it is of another chain. */
 export type NameBlock = (rpc: JsonRpc, chain: EvmChainName, signal: AbortSignal) => Promise<number>;

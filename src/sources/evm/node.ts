@@ -17,7 +17,7 @@ import type { JsonRpc } from '../http/json-rpc.ts';
 import { attempt, readAnswer } from '../http/provider.ts';
 import { decodeBlock, headerOf, isTransferLog, tokenTransfers } from './decode-block.ts';
 import { bestWay, executions, hasTraces, type NodeWay, resultOf } from './execution.ts';
-import { type LogRanges, logRanges, nodeRefusalOf, quantity } from './log-ranges.ts';
+import { type LogRanges, logRanges, nodeRefusalOf } from './log-ranges.ts';
 import {
   BLOCK,
   ChainMoved,
@@ -27,6 +27,7 @@ import {
   type NodeLog,
   type NodeReceipt,
   parseResult,
+  quantity,
 } from './wire.ts';
 
 type EvmNodeOptions = {

@@ -19,20 +19,14 @@ import {
 import { ADDRESS, AMOUNT, BYTES, COUNT, jsonIn, outsideRow, WORD } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
 import { observation, readAnswer, withBudget } from '../http/provider.ts';
+import type { ChainNodes } from './node-of-account.ts';
+import { quantity } from './wire.ts';
 
 const PORT = 'transaction_receipts';
 type ReceiptReading = Reading<ReceiptFacts, TransactionReceiptsPort>;
 
-/** The nodes by chain, and how their answers are told. */
-type NodeReceiptsOptions = {
-  readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
-  readonly simulated: boolean;
-  /** Unix seconds. */
-  readonly now: () => number;
-};
-
 /** Receipts from nodes. */
-export function nodeReceipts({ nodes, simulated, now }: NodeReceiptsOptions): TransactionReceipts {
+export function nodeReceipts({ nodes, simulated, now }: ChainNodes): TransactionReceipts {
   return {
     lookUp: async (chain, hashes, signal) => {
       if (hashes.length > RECEIPTS_ASK_MAX) throw new RangeError('too many receipts');
@@ -227,11 +221,7 @@ const LOGS = z
   .max(LOGS_MAX);
 
 /** The nodes by chain, and what one look-up may spend. */
-type NodeArrivalsOptions = {
-  readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
-  readonly simulated: boolean;
-  /** Unix seconds. */
-  readonly now: () => number;
+type NodeArrivalsOptions = ChainNodes & {
   readonly timeMs: number;
   /** The most questions for logs, of 2,000 blocks each. */
   readonly rangesMax: number;
@@ -317,7 +307,7 @@ async function logsBetween(
   to: number,
   signal: AbortSignal,
 ): Promise<ArrivalLog[]> {
-  const blocks = { fromBlock: hex(from), toBlock: hex(to) };
+  const blocks = { fromBlock: quantity(from), toBlock: quantity(to) };
   const params = [{ address: contracts, topics: [topics], ...blocks }];
   const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
   const said = LOGS.safeParse(answer.ok ? answer.result : null);
@@ -340,7 +330,7 @@ async function checkChain(rpc: JsonRpc, chain: EvmChainName, signal: AbortSignal
 type Block = z.output<typeof BLOCK>;
 
 async function blockAt(rpc: JsonRpc, at: number | 'latest', signal: AbortSignal): Promise<Block> {
-  const params = [at === 'latest' ? at : hex(at), false];
+  const params = [at === 'latest' ? at : quantity(at), false];
   const answer = await rpc.call({ method: 'eth_getBlockByNumber', params }, signal);
   const said = BLOCK.safeParse(answer.ok ? answer.result : null);
   if (!said.success || (at !== 'latest' && said.data.number !== at)) {
@@ -366,8 +356,4 @@ async function firstAt(rpc: JsonRpc, time: number, head: Block, signal: AbortSig
     else high = block;
   }
   return high.number;
-}
-
-function hex(n: number): string {
-  return `0x${n.toString(16)}`;
 }

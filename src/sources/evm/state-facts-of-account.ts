@@ -7,6 +7,7 @@ import { listOrNone } from '../../evidence/measure.ts';
 import type { AuthorityFact, CodeFact } from '../../ports/accounts.ts';
 import type { ContractKind } from '../../ports/deployers.ts';
 import { ProviderFault } from '../http/provider.ts';
+import { quantity } from './wire.ts';
 
 /** What a contract answered, or that it refused the call. */
 export type Called =
@@ -165,7 +166,7 @@ export type StateCall =
 const NEWEST = 'latest';
 
 function tagOf({ block }: { readonly block?: number }): string {
-  return block === undefined ? NEWEST : `0x${block.toString(16)}`;
+  return block === undefined ? NEWEST : quantity(block);
 }
 
 /** The call as JSON-RPC has it. */

@@ -103,6 +103,11 @@ export type NodeReceipt = z.infer<typeof RECEIPT>;
 export type ParityTrace = z.infer<typeof PARITY_TRACE>;
 export type Traced = z.infer<typeof TRACED>;
 
+/** A number as nodes take it. */
+export function quantity(number: number): string {
+  return `0x${number.toString(16)}`;
+}
+
 /** A result in its form, or a fault that names the method and not what was in it. */
 export function parseResult<T>(schema: z.ZodType<T>, result: unknown, method: string): T {
   const parsed = schema.safeParse(result);

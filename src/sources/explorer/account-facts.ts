@@ -46,6 +46,7 @@ import {
 import {
   askExplorer,
   type ExplorerChain,
+  type ExplorersOfChains,
   explorerFailed,
   nodeResultIn,
   PAGE_ROWS,
@@ -57,19 +58,8 @@ import {
 
 const PORT = 'chain_facts';
 
-/** What is asked, and what one request may spend on it. */
-type ExplorerFactsOptions = {
-  /** One for each chain; no two of the same. */
-  readonly chains: readonly ExplorerChain[];
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly timeMs: number;
-  readonly callsMax: number;
-  readonly simulated: boolean;
-};
-
 /** Chain facts through explorers. Their calls are counted, so only the main chain is asked. */
-export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
+export function explorerFacts(options: ExplorersOfChains): ChainFacts {
   const known = new Set<EvmChainName>();
   return {
     stateChains: [],
@@ -111,7 +101,7 @@ export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
 }
 
 async function factsAt(
-  options: ExplorerFactsOptions,
+  options: ExplorersOfChains,
   at: ExplorerChain,
   address: string,
   wanted: Parameters<ChainFacts['of']>[2],
@@ -139,7 +129,7 @@ async function factsAt(
 
 function sourceOf(
   { name, shown: url }: ExplorerChain,
-  { now, simulated }: Pick<ExplorerFactsOptions, 'now' | 'simulated'>,
+  { now, simulated }: Pick<ExplorersOfChains, 'now' | 'simulated'>,
 ): Source {
   return observation({ name, url, simulated }, now);
 }
@@ -259,7 +249,7 @@ function whyOf(at: ExplorerChain): (error: unknown) => Why {
 
 const APPROVALS_PORT = 'token_approvals';
 /** What is asked, and what one request may spend on it. */
-type ExplorerApprovalsOptions = ExplorerFactsOptions & { readonly permit2: Permit2 };
+type ExplorerApprovalsOptions = ExplorersOfChains & { readonly permit2: Permit2 };
 
 type Addresses = readonly string[];
 type CutValue<T> = { readonly value: T; readonly cut: boolean };

@@ -17,7 +17,13 @@ import { asker } from '../evm/node-of-account.ts';
 import { contractKindOf, type StateAsk } from '../evm/state-facts-of-account.ts';
 import { jsonIn, outsideRow } from '../http/fetch.ts';
 import type { JsonRpc } from '../http/json-rpc.ts';
-import { type CallBudget, ProviderFault, readAnswer, readProvider } from '../http/provider.ts';
+import {
+  type CallBudget,
+  ProviderFault,
+  type ProviderTerms,
+  readAnswer,
+  readProvider,
+} from '../http/provider.ts';
 import { creationRow, stateAnswer } from './account-facts.ts';
 import {
   askExplorer,
@@ -44,14 +50,7 @@ import {
 const PORT = 'deployer_creations';
 
 /** How an explorer is asked for a walk, and what one question of it may spend. */
-export type WalkExplorer = {
-  readonly at: ExplorerChain;
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly timeMs: number;
-  readonly callsMax: number;
-  readonly simulated: boolean;
-};
+export type WalkExplorer = ProviderTerms & { readonly at: ExplorerChain };
 
 /** How many rows that tell of a creation are taken from one list. */
 const CREATIONS_MAX = 5_000;

@@ -7,7 +7,13 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import { explorerParams, rpcParams, type StateCall } from '../evm/state-facts-of-account.ts';
 import { type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
 import { originText } from '../http/outbound-call.ts';
-import { askJson, type CallBudget, ProviderFault, type ProviderGuard } from '../http/provider.ts';
+import {
+  askJson,
+  type CallBudget,
+  ProviderFault,
+  type ProviderGuard,
+  type ProviderTerms,
+} from '../http/provider.ts';
 
 /** The provider does not serve this chain to this deployment: it is one that is not read here. */
 export class ChainRefused extends ProviderFault {
@@ -226,6 +232,9 @@ export type ExplorerChain = {
   /** Whether it says of which chain it is; the other takes the chain's id with each question. */
   readonly tellsChainId: boolean;
 };
+
+/** Explorers, one for each chain and no two of the same, and what one request may spend on them. */
+export type ExplorersOfChains = ProviderTerms & { readonly chains: readonly ExplorerChain[] };
 
 /** The bounds of one answer of an explorer. */
 const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 16 * 2 ** 20 };

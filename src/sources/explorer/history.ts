@@ -41,24 +41,19 @@ import {
   whyUnanswered,
   withBudget,
 } from '../http/provider.ts';
-import { ChainRefused, type ExplorerChain, explorerFailed, type ListAction } from './envelope.ts';
+import {
+  ChainRefused,
+  type ExplorerChain,
+  type ExplorersOfChains,
+  explorerFailed,
+  type ListAction,
+} from './envelope.ts';
 import { type HeadReader, headReader, readTransfers, type SettledHead } from './listing.ts';
 
 const PORT = 'raw_history';
 
-/** What is read live, and what one request may spend on it. */
-type ExplorerHistoryOptions = {
-  /** One for each chain; no two of the same. */
-  readonly chains: readonly ExplorerChain[];
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly timeMs: number;
-  readonly callsMax: number;
-  readonly simulated: boolean;
-};
-
 /** Transfer history read live through explorers. */
-export function explorerHistory(options: ExplorerHistoryOptions): RawHistory {
+export function explorerHistory(options: ExplorersOfChains): RawHistory {
   const heads = headReader(options.now);
   const reader = { ...options, heads };
   return {
@@ -80,7 +75,7 @@ export function explorerHistory(options: ExplorerHistoryOptions): RawHistory {
   };
 }
 
-type Reader = ExplorerHistoryOptions & { readonly heads: HeadReader };
+type Reader = ExplorersOfChains & { readonly heads: HeadReader };
 
 /** A chain that cannot be asked just now is still one that is read; a refused one is not. */
 function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {

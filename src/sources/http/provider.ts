@@ -111,6 +111,15 @@ export function callBudget(limits: {
   };
 }
 
+/** What one request may spend on a provider, and how its answers are told. */
+export type ProviderTerms = {
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly timeMs: number;
+  readonly callsMax: number;
+  readonly simulated: boolean;
+};
+
 /** What one request may spend, and the signal of whoever waits for it. */
 export type CallLimits = Parameters<typeof callBudget>[0];
 

@@ -27,6 +27,7 @@ import {
   observationOfPast,
   ProviderFault,
   type ProviderGuard,
+  type ProviderTerms,
   tryReading,
   whyUnanswered,
   withBudget,
@@ -36,15 +37,7 @@ import { keepPrices } from './priced-history.ts';
 const PORT = 'prices';
 
 /** How prices are read. `url` is the root of the API, and may carry a key in its path. */
-type DefillamaOptions = {
-  readonly url: URL;
-  readonly guard: ProviderGuard;
-  /** Unix seconds. */
-  readonly now: () => number;
-  readonly timeMs: number;
-  readonly callsMax: number;
-  readonly simulated: boolean;
-};
+type DefillamaOptions = ProviderTerms & { readonly url: URL; readonly guard: ProviderGuard };
 
 /** A price found further from the time asked for is none. */
 const WINDOW_S = 3_600;

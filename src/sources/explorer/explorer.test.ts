@@ -9,6 +9,7 @@ import {
   type SuiteHistory,
   transferHistoryKeeps,
 } from '../../ports/transfer-history.suite.ts';
+import { startFront } from '../../testing/damaged-front.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { SANDBOX_WALLETS, worldChains } from '../../world/chain-data.ts';
 import type { ExplorerChains, ExplorerRow } from '../../world/chain-types.ts';
@@ -21,7 +22,7 @@ import {
 import { SANDBOX_LABELLED } from '../../world/labels.ts';
 import { WORLD_SEED } from '../../world/listed-parties.ts';
 import { inventAddress } from '../../world/made-up-address.ts';
-import { ProviderFault, providerGuard } from '../http/provider.ts';
+import { ProviderFault, providerGuard, withBudget } from '../http/provider.ts';
 import {
   blockscoutChain,
   ChainRefused,
@@ -32,8 +33,8 @@ import {
   pageIn,
   WindowEnded,
 } from './envelope.ts';
-import { explorerHistory } from './history.ts';
-import { rowIn } from './listing.ts';
+import { explorerHistory, explorerLists } from './history.ts';
+import { readTransfers, rowIn } from './listing.ts';
 
 describe('explorer', () => {
   const HEAD = 30_000;
@@ -388,6 +389,103 @@ describe('explorer', () => {
     const coverage =
       reading === undefined ? null : rowsSeen(map(reading, (known) => known.coverage));
     expect(coverage?.filter(({ kind }) => kind === 'native')).toEqual([]);
+  });
+});
+
+describe('a list', () => {
+  const NOW = 1_790_000_000;
+  const HEAD = 5_000;
+  const OWNER = `0x${'a'.repeat(40)}`;
+  const fronts: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of fronts.splice(0)) close();
+  });
+  type Row = Readonly<Record<string, string>>;
+  const rowOf = (block: number, over: Row = {}): Row => ({
+    blockNumber: String(block),
+    timeStamp: String(NOW - 1_000),
+    hash: `0x${'1'.repeat(64)}`,
+    from: OWNER,
+    to: `0x${'b'.repeat(40)}`,
+    value: '1',
+    isError: '0',
+    ...over,
+  });
+  /** An explorer whose newest block is 5,100, so that 5,000 is settled. */
+  async function chainWith(rowsFrom: (block: number) => readonly Row[]) {
+    const front = await startFront(async (path) => {
+      const asked = new URL(path, 'http://x').searchParams;
+      const action = asked.get('action');
+      const number = `0x${HEAD.toString(16)}`;
+      if (action === 'eth_blockNumber') return JSON.stringify({ result: '0x13ec' });
+      if (action === 'eth_getBlockByNumber') {
+        return JSON.stringify({ result: { number, timestamp: `0x${NOW.toString(16)}` } });
+      }
+      const result = rowsFrom(Number(asked.get('startblock')));
+      return JSON.stringify({ status: '1', message: 'OK', result });
+    });
+    fronts.push(front.close);
+    const limits = { callsPerS: 1e6, retriesMax: 0, backoffMs: 1, failuresMax: 1e6, restMs: 1 };
+    const guard = providerGuard(limits, () => performance.now());
+    return etherscanChain('ethereum', { url: new URL('/v2/api', front.url), guard }, null);
+  }
+  const signal = new AbortController().signal;
+  const full = Array.from({ length: 998 }, (_, i) => rowOf(i));
+
+  test.each<[string, (from: number) => readonly Row[]]>([
+    ['answered rows out of order', () => [rowOf(2), rowOf(1)]],
+    ['answered more rows than were asked for', () => [...full, rowOf(998), rowOf(998), rowOf(999)]],
+    [
+      'answered pages that disagree',
+      (from) => (from === 0 ? [...full, rowOf(999), rowOf(999)] : [rowOf(999)]),
+    ],
+    ['cut a page short without a word', (from) => (from === 0 ? [rowOf(3)] : [rowOf(3), rowOf(3)])],
+    ['answered rows of blocks that were not asked for', () => [rowOf(HEAD + 1)]],
+  ])('whose provider %s is not read', async (fault, rowsFrom) => {
+    const at = await chainWith(rowsFrom);
+    const asked = { chain: 'ethereum', address: OWNER, fromBlock: 0, toBlock: HEAD } as const;
+    const list = withBudget({ timeMs: 5_000, callsMax: 10, signal }, (budget) =>
+      readTransfers(at, 'txlist', asked, { transfersMax: 5_000 }, budget),
+    );
+    await expect(list).rejects.toThrow(fault);
+  });
+
+  test('that fits together is read to its end, over the rows of one answer', async () => {
+    const rest = [rowOf(999), rowOf(999), rowOf(1_000)];
+    const at = await chainWith((from) => {
+      return [...full, ...rest].filter((one) => Number(one['blockNumber']) >= from).slice(0, 1_000);
+    });
+    const asked = { chain: 'ethereum', address: OWNER, fromBlock: 0, toBlock: HEAD } as const;
+    const list = await withBudget({ timeMs: 5_000, callsMax: 10, signal }, (budget) =>
+      readTransfers(at, 'txlist', asked, { transfersMax: 5_000 }, budget),
+    );
+    expect(list.transfers).toHaveLength(1_001);
+    expect(list).toMatchObject({ cut: false, pending: false, whole_to: HEAD });
+  });
+
+  test.each<[string, number, readonly Row[]]>([
+    ['has settled no block since 5000', HEAD + 1, []],
+    ['tells no success', HEAD - 1, [rowOf(HEAD, { isError: '' })]],
+  ])('of a kind that %s is no slice', async (fault, from_block, rows) => {
+    const at = await chainWith(() => rows);
+    const { slice } = explorerLists({ chains: [at], now: () => NOW });
+    const how = { callsMax: 10, signal, onCall: () => undefined };
+    const asked = { chain: 'ethereum', address: OWNER, kind: 'native', from_block } as const;
+    const reading = await slice(asked, how);
+    expect(reading instanceof Unread && reading.why.reason).toContain(fault);
+  });
+
+  test('from its newest settled block on is a slice of that one block', async () => {
+    const at = await chainWith(() => [rowOf(HEAD)]);
+    const { slice } = explorerLists({ chains: [at], now: () => NOW });
+    const how = { callsMax: 10, signal, onCall: () => undefined };
+    const asked = { chain: 'ethereum', address: OWNER, kind: 'native', from_block: HEAD } as const;
+    const reading = await slice(asked, how);
+    expect(reading instanceof Read && reading.value).toMatchObject({
+      to_block: HEAD,
+      to_time: NOW,
+      ended: true,
+    });
   });
 });
 

@@ -75,6 +75,14 @@ describe('CSV', () => {
     expect(fault).toBeNull();
   });
 
+  test('a header may name 64 columns, and one more is a fault of the file', async () => {
+    const names = Array.from({ length: 65 }, (_, i) => `c${i}`);
+    const { rows } = await at('a.csv', `${names.slice(1).join()}\n${names.slice(1).join()}\n`);
+    expect(rows).toHaveLength(1);
+    const { fault } = await at('a.csv', `${names.join()}\n`);
+    expect(fault).toContain('it has over 64 columns');
+  });
+
   test('a quote that does not close is a fault of the file: rows could be swallowed', async () => {
     const { fault } = await at('a.csv', 'address,entity\na,b\n"c,d\ne,f\n');
     expect(fault).toBe('The file could not be read: a quote does not close, up to line 4.');
@@ -235,6 +243,23 @@ describe('TagPacks', () => {
     expect(rows).toEqual(TAGS);
   });
 
+  test('a value that is neither text nor a list of texts is named, and the rest is read', async () => {
+    const tags = [
+      '{address: a, label: {b: c}}',
+      '{address: d, label: [e, f]}',
+      '{address: g, label: [[h]]}',
+    ];
+    const { rows } = await at(
+      'pack.yaml',
+      `title: a\ntags:\n${tags.map((one) => `- ${one}\n`).join('')}`,
+    );
+    expect(rows).toEqual([
+      [3, 'label is neither text nor a list of texts'],
+      [4, { address: 'd', label: 'e f' }],
+      [5, 'label is neither text nor a list of texts'],
+    ]);
+  });
+
   test('a long pack, cut at its tags, gives what a short one gives', async () => {
     const [head, tags] = [PACK.slice(0, PACK.indexOf('- address')), PACK.slice(PACK.indexOf('- '))];
     const body = tags.slice(0, tags.indexOf('source:'));
@@ -248,6 +273,13 @@ describe('TagPacks', () => {
     expect(rows.slice(0, 5)).toEqual(TAGS);
     const last = TAGS.map(([line, row]) => [Number(line) + 11 * (times - 1), row]);
     expect(rows.slice(-5)).toEqual(last);
+  });
+
+  test('a fault of a long pack is named by its line in the file', async () => {
+    const tags = Array.from({ length: 30_000 }, (_, i) => `- address: a${i}\n  label: exemplar\n`);
+    const twice = '- address: b\n  address: c\n';
+    const { fault } = await at('pack.yaml', `title: a\ntags:\n${tags.join('')}${twice}`);
+    expect(fault).toContain(`line ${2 + 2 * tags.length + 2}: DUPLICATE_KEY`);
   });
 
   test('an alias that reaches across a cut is a fault of the file, not a lost row', async () => {

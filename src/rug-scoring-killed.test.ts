@@ -14,7 +14,7 @@ import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { eventsAfter } from './testing/flag-events.ts';
 import { startScript } from './testing/killed-script.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
-import { SMALL_MODEL } from './testing/rug-models.ts';
+import { levelOf, SMALL_MODEL } from './testing/rug-models.ts';
 import { trialsOf } from './testing/trials.ts';
 
 const DIST = new URL('../dist/', import.meta.url).href;
@@ -23,17 +23,9 @@ const KILLS = trialsOf('EXHIBIT_TEST_KILLS', 2, 25);
 const WALLETS = 20 * KILLS;
 const NEW_EACH = 3;
 const DAY_S = 86_400;
+const HOUR_S = 3_600;
 
-const MODEL = {
-  ...SMALL_MODEL,
-  card: {
-    ...SMALL_MODEL.card,
-    test: {
-      ...SMALL_MODEL.card.test,
-      reliability: [{ score_from: 0.7, launches: 100, died: 99 }],
-    },
-  },
-};
+const MODEL = { ...SMALL_MODEL, card: { ...SMALL_MODEL.card, level: levelOf(0.7) } };
 
 /** What the killed process runs: the job over a store on disk. */
 const SCORER = `
@@ -87,13 +79,13 @@ test(
   60_000 + KILLS * 10_000,
 );
 
-/** Wallets that each let one token die long ago, and launched others yesterday. */
+/** Wallets that each let one token die long ago, and launched others an hour ago. */
 async function commitWallets(database: Database): Promise<void> {
   const now = Math.floor(Date.now() / 1_000);
   const walks = deployerWalkTable(database, { simulated: false, nowMs: () => Date.now() });
   for (let n = 0; n < WALLETS; n += 1) {
     const launches = Array.from({ length: NEW_EACH }, (_, i) =>
-      launchOf(`new ${n} ${i}`, 'live', { created_at: now - DAY_S }),
+      launchOf(`new ${n} ${i}`, 'live', { created_at: now - HOUR_S }),
     );
     const old = launchOf(`old ${n}`, 'died', { created_at: now - 90 * DAY_S });
     const address = `0x${n.toString(16).padStart(40, 'a')}`;

@@ -290,8 +290,8 @@ async function scoreAll({ scoring }: Awaited<ReturnType<typeof fresh>>): Promise
       unlisted: [],
       on_record: wallet.launches.map(({ token }) => token),
       launches: wallet.launches.map(({ token, launched_at, liquidity_usd }) => {
-        const of = { token, launched_at, liquidity_usd, score: 0.9 };
-        return { ...of, outcome: 'flagged' as const, top_evidence };
+        const of = { token, launched_at, liquidity_usd, score: 0.9, top_evidence };
+        return { ...of, outcome: 'flagged' as const, deployer_history: 'settled' as const };
       }),
     });
   }

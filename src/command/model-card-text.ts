@@ -2,7 +2,16 @@
 // Each figure stands beside its interval, each share beside what it is a share of.
 
 import { formatIsoDate } from '../chain/time.ts';
-import type { Evaluation, Figure, Measures, ModelArtefact, ModelCard } from '../ports/rug-model.ts';
+import {
+  type DeployerHistory,
+  type Evaluation,
+  type Figure,
+  type FlagLevel,
+  type Measures,
+  type ModelArtefact,
+  type ModelCard,
+  RUG_FEATURES,
+} from '../ports/rug-model.ts';
 import { factLines, tableLines } from './output.ts';
 
 type How = { readonly colour: boolean };
@@ -15,20 +24,21 @@ export function cardLines({ version, model }: ModelArtefact, how: How): string[]
     ...factLines([
       ['version', version],
       ['code version', card.code_version],
-      ['target', card.target],
+      ['target', card.target.statement],
       ['data', `${data.rows} launches by ${data.deployers} deployers, ${data.chains.join(', ')}`],
       ['sha256', data.sha256],
       ['window', `${formatIsoDate(data.from)} to ${formatIsoDate(data.to)}`],
       ['simulated', data.simulated ? 'yes: made-up launches' : 'no'],
-      ['split', `${formatIsoDate(split.at)}, settled after ${split.settle_days} days`],
-      ['fates', FATES_TOLD[split.fates]],
-      ['left out', `${split.left_out} launches`],
+      ['split', formatIsoDate(split.at)],
+      ['left out', omissionText(card)],
       ...(['train', 'stop', 'calibrate', 'test'] as const).map((name) => {
         const { rows, died, from, to } = split[name];
         const span = `${formatIsoDate(from)} to ${formatIsoDate(to)}`;
         return [name, `${rows} launches, ${died} died; ${span}`] as const;
       }),
       ['trees', trainingText(card)],
+      ['evidence', `a flag names some that raises the log-odds by ${card.evidence_min} or more`],
+      ...levelFacts(card.level),
     ]),
     '',
     ...featureLines(card, how),
@@ -39,10 +49,48 @@ export function cardLines({ version, model }: ModelArtefact, how: How): string[]
   ];
 }
 
-const FATES_TOLD = {
-  last_seen: 'learnt as they were seen last, which is after the split',
-  at_split: 'learnt as they were visible at the split; launches too young at it are left out',
-} as const;
+function omissionText({ split: { left_out } }: ModelCard): string {
+  const { scored_late, unsettled, settled_after_split } = left_out;
+  return (
+    `${scored_late} launches scored too late, ${unsettled} of which the fate is not known, ` +
+    `${settled_after_split} whose horizon ends after the split`
+  );
+}
+
+/** From which score on launches are flagged, or that none is, fact by fact. */
+export function levelFacts(level: FlagLevel | null): (readonly [string, string])[] {
+  if (level === null) return [['level', NO_LEVEL]];
+  const { score_from, launches, deployers, died_share, gap, expected } = level;
+  const { flags, low, high } = expected;
+  const [least, most] = [low, high].map((share) => `${(100 * share).toFixed(1)}%`);
+  return [
+    ['level', `flags from a score of ${score_from.toFixed(3)} on`],
+    ['flagged there', `${launches} launches by ${deployers} deployers`],
+    ['of them died', `${hundredths(died_share, '%')}, ${hundredths(gap, '')} points over all`],
+    [
+      'expected',
+      `${least} to ${most} of the last ${flags} settled flags die, else they are withdrawn`,
+    ],
+  ];
+}
+
+/** What a card without a level says. */
+const NO_LEVEL = 'no level qualifies: nothing is flagged';
+
+/** What became of the launches that a model flags in an evaluation. */
+export function flaggedText(flagged: FlagLevel | null): string {
+  if (flagged === null) return 'It flags none of them.';
+  const { score_from, launches, died_share, gap } = flagged;
+  return (
+    `Flagged from a score of ${score_from.toFixed(3)} on: ${launches} launches, of which ` +
+    `${hundredths(died_share, '%')} died, ${hundredths(gap, '')} points more than of all.`
+  );
+}
+
+function hundredths({ value, low, high }: Figure, unit: '%' | ''): string {
+  const [said, from, to] = [value, low, high].map((one) => (100 * Number(one)).toFixed(1));
+  return low === null || high === null ? `${said}${unit}` : `${said}${unit} (${from} to ${to})`;
+}
 
 function trainingText({ training }: ModelCard): string {
   const { trees, depth_max, shrinkage, row_share, lambda, bins, patience, seed } = training;
@@ -63,7 +111,7 @@ function featureLines({ features, split }: ModelCard, how: How): string[] {
   ];
   const byGain = [...features].sort((a, b) => b.gain - a.gain);
   const rows = byGain.map(({ name, unit, measured, splits, gain, auc_alone }) => [
-    name,
+    featureTitle(name),
     unit,
     measured,
     splits,
@@ -71,6 +119,12 @@ function featureLines({ features, split }: ModelCard, how: How): string[] {
     auc_alone === null ? null : auc_alone.toFixed(3),
   ]);
   return tableLines(columns, rows, how);
+}
+
+/** The name of a feature for people. */
+export function featureTitle(name: string): string {
+  const feature = RUG_FEATURES.find((one) => one.name === name);
+  return feature === undefined ? name : feature.title;
 }
 
 /** From here on one feature alone tells more than is known at a launch. */
@@ -82,7 +136,7 @@ export function suspectLines({ features }: ModelCard): string[] {
     .filter(({ auc_alone }) => auc_alone !== null && auc_alone > SUSPECT_AUC)
     .map(
       ({ name, auc_alone }) =>
-        `Suspect: ${name} alone has an AUC of ${auc_alone?.toFixed(3)}. ` +
+        `Suspect: ${featureTitle(name)} (${name}) alone has an AUC of ${auc_alone?.toFixed(3)}. ` +
         'Look whether it was known at the launch.',
     );
 }
@@ -114,7 +168,14 @@ export function evaluationLines(found: Evaluation, how: How): string[] {
       how,
     ),
     '',
+    'By launch:',
     ...reliabilityLines(found, how),
+    '',
+    'By deployer, each counted once:',
+    ...deployerLines(found, how),
+    '',
+    'By what is known of the deployer:',
+    ...historyLines(found, how),
     '',
     `Intervals at 95%. AUC and Brier: ${resamples} resamples by deployer, seed ${seed}. Shares: ` +
       'Wilson,',
@@ -130,18 +191,54 @@ function measureCells({ auc, precision_at_k, brier }: Measures): (string | null)
   return [auc === null ? null : figure(auc), `${figure(precision_at_k)}${tied}`, figure(brier)];
 }
 
+const columnsOf = (titles: readonly string[]) =>
+  titles.map((title, at) => ({ title, right: at > 0 && at < titles.length - 1 }));
+
 function reliabilityLines({ reliability }: Evaluation, how: How): string[] {
-  const columns = ['scores', 'launches', 'mean score', 'died', 'share that died'].map(
-    (title, at) => ({ title, right: at > 0 && at < 4 }),
-  );
+  const columns = ['scores', 'launches', 'mean score', 'died', 'share that died', 'over all'];
   const rows = reliability.map((one) => [
-    `${one.score_from.toFixed(3)} to ${one.score_to.toFixed(3)}`,
+    rangeText(one),
     one.launches,
     one.mean_score.toFixed(3),
     one.died,
     figure(one.died_share),
+    figure(one.gap),
   ]);
-  return tableLines(columns, rows, how);
+  return tableLines(columnsOf(columns), rows, how);
+}
+
+function deployerLines({ reliability_by_deployer: table }: Evaluation, how: How): string[] {
+  const rows = table.map((one) => [
+    rangeText(one),
+    one.deployers,
+    one.mean_score.toFixed(3),
+    figure(one.died_share),
+  ]);
+  return tableLines(columnsOf(['scores', 'deployers', 'mean score', 'share that died']), rows, how);
+}
+
+/** The two kinds of deployers, for people. */
+export const HISTORY_WORDS: { readonly [history in DeployerHistory]: string } = {
+  settled: 'with earlier launches whose fate was known',
+  none: 'without: the score rests on the launch itself',
+};
+
+function historyLines({ by_history }: Evaluation, how: How): string[] {
+  const columns = ['deployers', 'launches', 'of', 'died', 'mean score', 'AUC', 'share that died'];
+  const rows = by_history.map((one) => [
+    HISTORY_WORDS[one.history],
+    one.launches,
+    one.deployers,
+    one.died,
+    one.mean_score === null ? null : one.mean_score.toFixed(3),
+    one.auc === null ? null : figure(one.auc),
+    one.died_share === null ? null : figure(one.died_share),
+  ]);
+  return tableLines(columnsOf(columns), rows, how);
+}
+
+function rangeText({ score_from, score_to }: { score_from: number; score_to: number }): string {
+  return `${score_from.toFixed(3)} to ${score_to.toFixed(3)}`;
 }
 
 function figure({ value, low, high }: Figure): string {

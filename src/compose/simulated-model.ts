@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { modelPublish, modelTrain } from '../features/rug-model/model.command.ts';
 
-import { worldLaunchHistoryCsv } from '../world/launch-history.ts';
+import { WORLD_HORIZON_H, worldLaunchHistoryCsv } from '../world/launch-history.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
 import type { ProcessParts } from './parts.ts';
 import { VERSION } from './version.ts';
@@ -32,9 +32,8 @@ export async function publishSimulatedModel(config: Config, parts: ProcessParts)
     signal: AbortSignal.timeout(TRAINING_MS_MAX),
   };
   await writeFile(data, worldLaunchHistoryCsv(WORLD_SEED));
-  // What dies here dies within hours, so that whatever is seen alive has settled.
-  const settled = ['--settle-days', '0'];
-  const words = ['--data', data, '--out', artefact, '--origin', 'simulated', ...settled];
+  const target = ['--horizon', String(WORLD_HORIZON_H)];
+  const words = ['--data', data, '--out', artefact, '--origin', 'simulated', ...target];
   const training = { files: services.model.trainingFiles, codeVersion: VERSION };
   const trained = await modelTrain.run(words, io, { training });
   const status = trained === EXIT.done ? await modelPublish.run([artefact], io, services) : trained;

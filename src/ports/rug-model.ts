@@ -8,11 +8,22 @@ import type { Reading } from '../evidence/reading.ts';
 import type { TopEvidence } from './rug-flags.ts';
 
 /** The format of the artefact's file. */
-export const MODEL_SCHEMA = 'exhibit-rug-model/1';
+export const MODEL_SCHEMA = 'exhibit-rug-model/2';
 
-/** The version of an artefact: `rug-1-` and the first 12 digits of its SHA-256. */
+/** The version of an artefact: `rug-2-` and the first 12 digits of its SHA-256. */
 export function modelVersion(sha256: string): string {
-  return `rug-1-${sha256.slice(0, 12)}`;
+  return `rug-2-${sha256.slice(0, 12)}`;
+}
+
+/** What a score is, in the one sentence that stands wherever a score is told. */
+export const SCORE_SENTENCE =
+  'A score is the chance, from 0 to 1, that a launch dies within the horizon that the card of ' +
+  'its model states, counted from the launch.';
+
+/** Hours as people tell them: whole days from two days on. */
+export function hoursText(hours: number): string {
+  if (hours === 1) return '1 hour';
+  return hours >= 48 && hours % 24 === 0 ? `${hours / 24} days` : `${hours} hours`;
 }
 
 const TREES_MAX = 5_000;
@@ -68,8 +79,37 @@ const reliabilityRow = z.strictObject({
   mean_score: share,
   died: count,
   died_share: figure,
+  /** How far its share lies over that of all launches, over resamples by deployer. */
+  gap: figure,
 });
 export type ReliabilityRow = Readonly<z.output<typeof reliabilityRow>>;
+
+/** Deployers whose launches have like scores on average, each counted once. */
+const deployerRow = z.strictObject({
+  score_from: share,
+  score_to: share,
+  deployers: count,
+  mean_score: share,
+  /** The mean over deployers of the share of their launches that died. */
+  died_share: figure,
+});
+export type DeployerRow = Readonly<z.output<typeof deployerRow>>;
+
+/** Whether the fate of an earlier launch of the deployer was known when a launch was scored. */
+export const DEPLOYER_HISTORIES = ['settled', 'none'] as const;
+export type DeployerHistory = (typeof DEPLOYER_HISTORIES)[number];
+
+/** Launches of one kind of deployer. */
+const historyRow = z.strictObject({
+  history: z.enum(DEPLOYER_HISTORIES),
+  launches: count,
+  deployers: count,
+  died: count,
+  died_share: figure.nullable(),
+  mean_score: share.nullable(),
+  auc: figure.nullable(),
+});
+export type HistoryRow = Readonly<z.output<typeof historyRow>>;
 
 /** A baseline, and how far the model is from it; the intervals hold for all `comparisons`. */
 const baseline = z.strictObject({
@@ -89,6 +129,8 @@ const evaluation = z.strictObject({
   died_share: figure,
   model: measures,
   reliability: z.array(reliabilityRow).readonly(),
+  reliability_by_deployer: z.array(deployerRow).readonly(),
+  by_history: z.array(historyRow).readonly(),
   baselines: z.array(baseline).readonly(),
   /** Resamples behind the intervals, drawn by deployer, and their seed. */
   resamples: count,
@@ -115,9 +157,37 @@ const cardFeature = z.strictObject({
 });
 export type CardFeature = Readonly<z.output<typeof cardFeature>>;
 
+/** What is learnt and scored. An earlier launch seen alive at the horizon's age has settled too. */
+const target = z.strictObject({
+  statement: z.string(),
+  /** Hours from the launch within which it dies. */
+  horizon_h: count.positive(),
+  /** Hours after its launch within which a launch is scored; an older one is not. */
+  scored_within_h: count.positive(),
+});
+export type ModelTarget = Readonly<z.output<typeof target>>;
+
+/** Settled flags whose share that died is held to what the card expects. */
+export const DRIFT_FLAGS = 200;
+
+/** From which score on launches are flagged, and what became of those in the test part. */
+const level = z.strictObject({
+  score_from: share,
+  launches: count,
+  deployers: count,
+  died: count,
+  died_share: figure,
+  /** How far that lies over the share of all launches, over resamples by deployer. */
+  gap: figure,
+  /** Between which shares of so many later flags should die, where nothing has changed. */
+  expected: z.strictObject({ flags: count.positive(), low: share, high: share }),
+});
+export type FlagLevel = Readonly<z.output<typeof level>>;
+
 /** What stands behind an artefact. Times are Unix seconds. */
 const card = z.strictObject({
   data: z.strictObject({
+    /** Of the rows in the order of time, whatever their order in the file. */
     sha256: z.string().length(64),
     rows: count,
     deployers: count,
@@ -127,20 +197,22 @@ const card = z.strictObject({
     simulated: z.boolean(),
   }),
   /** What the score is the chance of. */
-  target: z.string(),
+  target,
   split: z.strictObject({
     /** Launches scored from here on are the test part. */
     at: seconds,
-    /** From which age a launch of the same deployer that was seen alive had settled. */
-    settle_days: count,
-    /** Whether fates were learnt as they were seen last, or as they were visible at the split. */
-    fates: z.enum(['last_seen', 'at_split']),
     train: part,
     stop: part,
     calibrate: part,
     test: part,
-    /** Rows before the split that were too young at it for their fate to be visible. */
-    left_out: count,
+    left_out: z.strictObject({
+      /** Scored later after their launch than the target says. */
+      scored_late: count,
+      /** Neither seen dead within the horizon nor seen alive after it. */
+      unsettled: count,
+      /** Scored before the split, with a horizon that ends after it. */
+      settled_after_split: count,
+    }),
   }),
   training: z.strictObject({
     seed: count,
@@ -155,6 +227,10 @@ const card = z.strictObject({
   }),
   features: z.array(cardFeature).readonly(),
   test: evaluation,
+  /** `null`: from no row of the table on did more die than of all; nothing is flagged. */
+  level: level.nullable(),
+  /** A flag names evidence that raises the log-odds by so much at least. */
+  evidence_min: z.number().positive(),
   code_version: z.string(),
 });
 export type ModelCard = Readonly<z.output<typeof card>>;
@@ -174,6 +250,8 @@ export type FeatureUnit = 'count' | 'share' | 'hours' | 'usd' | 'yes_no';
 /** One feature. `missing` says when it has no value. */
 export type RugFeature = {
   readonly name: string;
+  /** Its name for people. */
+  readonly title: string;
   readonly unit: FeatureUnit;
   readonly meaning: string;
   readonly missing: string;
@@ -190,6 +268,7 @@ const NO_RECORD = 'The launches of its deployer were not read.';
 export const RUG_FEATURES = [
   {
     name: 'deployer_launches_before',
+    title: 'Earlier launches of the deployer',
     unit: 'count',
     meaning: 'Launches by the same deployer before this one.',
     missing: NO_RECORD,
@@ -198,6 +277,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'deployer_launches_in_week_before',
+    title: 'Launches of the deployer in the week before',
     unit: 'count',
     meaning: 'Launches by the same deployer in the seven days before this one.',
     missing: NO_RECORD,
@@ -206,14 +286,16 @@ export const RUG_FEATURES = [
   },
   {
     name: 'deployer_settled_before',
+    title: 'Earlier launches of the deployer with a known fate',
     unit: 'count',
-    meaning: 'Of its earlier launches, those that had died, or lived through the settling time.',
+    meaning: 'Of its earlier launches, those that had died, or lived through the horizon.',
     missing: NO_RECORD,
     monotone: 0,
     read_of: SCORED,
   },
   {
     name: 'deployer_died_before',
+    title: 'Earlier launches of the deployer that had died',
     unit: 'count',
     meaning: 'Of its earlier launches, those that had died by then.',
     missing: NO_RECORD,
@@ -222,6 +304,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'deployer_death_rate_before',
+    title: 'Share of the deployer’s settled launches that had died',
     unit: 'share',
     meaning: 'Died of settled among its earlier launches.',
     missing: 'The launches of its deployer were not read, or none before had settled.',
@@ -230,6 +313,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'deployer_hours_since_launch',
+    title: 'Time since the deployer’s launch before',
     unit: 'hours',
     meaning: 'Since the launch before by the same deployer.',
     missing: 'The launches of its deployer were not read, or this is the first.',
@@ -238,6 +322,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'deployer_hours_since_first',
+    title: 'Time since the deployer’s first launch',
     unit: 'hours',
     meaning: 'Since the first launch by the same deployer.',
     missing: 'The launches of its deployer were not read, or this is the first.',
@@ -246,6 +331,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'deployer_funded_hours_before',
+    title: 'Time since the deployer was first funded',
     unit: 'hours',
     meaning: 'From the first funds of the deployer’s address to the launch.',
     missing: 'When the deployer was first funded was not read.',
@@ -254,6 +340,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'liquidity_usd',
+    title: 'Liquidity pooled at launch',
     unit: 'usd',
     meaning: 'Liquidity pooled at launch, both sides.',
     missing: 'The liquidity at launch was not read or could be another’s, or had no price.',
@@ -262,6 +349,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'holder_top10_share',
+    title: 'Share of the ten largest holders',
     unit: 'share',
     meaning: 'Share of the supply with the ten largest holders, pools and burned coins apart.',
     missing: 'The holders were not read.',
@@ -270,6 +358,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'owner_can_mint',
+    title: 'Whether somebody can make more of it',
     unit: 'yes_no',
     meaning: 'Whether somebody may make more of the token.',
     missing: 'The powers over the contract were not read.',
@@ -278,6 +367,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'owner_can_block',
+    title: 'Whether somebody can stop transfers',
     unit: 'yes_no',
     meaning: 'Whether somebody may stop holders from transferring.',
     missing: 'The powers over the contract were not read.',
@@ -286,6 +376,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'ownership_renounced',
+    title: 'Whether it names no owner',
     unit: 'yes_no',
     meaning: 'Whether the contract has an owner function that names nobody.',
     missing: 'The owner was not read, or the contract tells none.',
@@ -294,6 +385,7 @@ export const RUG_FEATURES = [
   },
   {
     name: 'token_hours',
+    title: 'Age when it was scored',
     unit: 'hours',
     meaning: 'Age of the token when it was scored.',
     missing: 'The time of the launch was not read.',
@@ -352,7 +444,7 @@ export type LaunchScoringPort = 'launch_scoring';
 export const SCORED_CHAINS = ['ethereum', 'solana'] as const satisfies readonly ChainName[];
 export type ScoredChainName = (typeof SCORED_CHAINS)[number];
 
-/** A launch is scored until it is so old. */
+/** What a token was launched with is asked of a launch until it is so old. */
 export const NEW_FOR_S = 30 * DAY_S;
 
 /** One launch on record, as it was last observed. */
@@ -394,7 +486,12 @@ type Subject = Pick<LaunchOnRecord, 'token' | 'launched_at' | 'liquidity_usd'>;
 /** What a model says of a launch. */
 export type ScoredLaunch = Subject &
   (
-    | { readonly outcome: 'flagged'; readonly score: number; readonly top_evidence: TopEvidence }
+    | {
+        readonly outcome: 'flagged';
+        readonly score: number;
+        readonly top_evidence: TopEvidence;
+        readonly deployer_history: DeployerHistory;
+      }
     | { readonly outcome: 'passed' | 'suppressed'; readonly score: number }
     /** An input was not read: nothing is said of it. */
     | { readonly outcome: 'unscored'; readonly reason: string }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { DAY_S, HOUR_S } from '../chain/time.ts';
 import type { TrainingRow } from '../features/rug-model/examples.ts';
-import type { Evaluation, Figure, ModelPart, RugModel } from '../ports/rug-model.ts';
+import { sharesFrom } from '../features/rug-model/random.ts';
+import type { Evaluation, Figure, FlagLevel, ModelPart, RugModel } from '../ports/rug-model.ts';
 import { STILL_NOW } from './clock.ts';
 import { lotteryOf } from './lottery.ts';
 
@@ -19,11 +20,27 @@ const TEST: Evaluation = {
   died_share: FIGURE,
   model: MEASURES,
   reliability: [],
+  reliability_by_deployer: [],
+  by_history: [],
   baselines: [],
   resamples: 10,
   seed: 1,
   comparisons: 4,
 };
+
+/** What a card says of a model that flags from a score on. */
+export function levelOf(score_from: number, change: Partial<FlagLevel> = {}): FlagLevel {
+  return {
+    score_from,
+    launches: 1_000,
+    deployers: 900,
+    died: 920,
+    died_share: { value: 0.92, low: 0.9, high: 0.94 },
+    gap: { value: 0.07, low: 0.06, high: 0.08 },
+    expected: { flags: 200, low: 0.87, high: 0.96 },
+    ...change,
+  };
+}
 
 /** A model of two trees: one splits by the deployer's death rate, then both by liquidity. */
 export const SMALL_MODEL: RugModel = {
@@ -54,16 +71,18 @@ export const SMALL_MODEL: RugModel = {
       to: STILL_NOW,
       simulated: false,
     },
-    target: 'That the launch is dead.',
+    target: {
+      statement: 'That the launch dies within 7 days of its launch.',
+      horizon_h: 168,
+      scored_within_h: 24,
+    },
     split: {
       at: STILL_NOW,
-      settle_days: 30,
-      fates: 'last_seen',
       train: PART,
       stop: PART,
       calibrate: PART,
       test: PART,
-      left_out: 0,
+      left_out: { scored_late: 0, unsettled: 0, settled_after_split: 0 },
     },
     training: {
       seed: 1,
@@ -78,12 +97,14 @@ export const SMALL_MODEL: RugModel = {
     },
     features: [],
     test: TEST,
+    level: null,
+    evidence_min: 0.1,
     code_version: '0.0.0',
   },
 };
 
 /** The text of an artefact, as its file holds it. */
-export function artefactText(model: object, schema = 'exhibit-rug-model/1'): string {
+export function artefactText(model: object, schema = 'exhibit-rug-model/2'): string {
   const inner = JSON.stringify(model);
   const sha256 = createHash('sha256').update(inner).digest('hex');
   return `{"schema":"${schema}","sha256":"${sha256}","model":${inner}}\n`;
@@ -115,6 +136,23 @@ export function inventLaunches(count: number, seed: number): readonly TrainingRo
       owner_can_mint: null,
       owner_can_block: null,
       ownership_renounced: null,
+    };
+  });
+}
+
+/** The launches with the fates of one another: what is known of one tells nothing of its own. */
+export function shuffleFates(rows: readonly TrainingRow[], seed: number): TrainingRow[] {
+  const draw = sharesFrom(seed);
+  const order = rows.map((_, at) => [draw(), at] as const).sort(([a], [b]) => a - b);
+  return rows.map((row, at) => {
+    const other = rows[Number(order[at]?.[1])];
+    const after =
+      other === undefined || other.died_at === null ? null : other.died_at - other.launched_at;
+    return {
+      ...row,
+      outcome: after === null ? 'live' : 'died',
+      died_at: after === null ? null : row.launched_at + after,
+      observed_until: Math.max(row.observed_until, row.launched_at + Number(after)),
     };
   });
 }

@@ -21,6 +21,9 @@ const POOLED_USD = {
 /** Between two launches of a deployer lie so many seconds, drawn by their logarithm. */
 const GAP_S = { least: 1_200, most: 4 * DAY_S };
 
+/** What dies here dies within so many hours of its launch. */
+export const WORLD_HORIZON_H = 4;
+
 const COLUMNS = 'chain,token,deployer,launched_at,outcome,died_at,observed_until,liquidity_usd';
 
 /** The launches, as CSV. */

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { levelOf } from '../../testing/rug-models.ts';
 import {
   aucOf,
   brierOf,
+  lowestLevel,
   precisionOf,
-  reliabilityOf,
   type Scored,
+  scoreGroups,
   shareOf,
   tiesOf,
 } from './evaluation.ts';
@@ -101,17 +103,39 @@ describe('measures', () => {
 
   test('the reliability table counts every launch once, ties together', () => {
     fc.assert(
-      fc.property(anyScored, (scored) => {
-        const rows = reliabilityOf(tiesOf(scored.scores), scored);
-        const sum = (of: 'launches' | 'died') => rows.reduce((all, one) => all + one[of], 0);
-        expect(sum('launches')).toBe(scored.scores.length);
-        expect(sum('died')).toBe(scored.died.reduce((all, one) => all + one, 0));
-        for (const [at, row] of rows.entries()) {
-          expect(row.mean_score).toBeGreaterThanOrEqual(row.score_from - 1e-12);
-          expect(row.mean_score).toBeLessThanOrEqual(row.score_to + 1e-12);
-          expect(row.score_from).toBeGreaterThan(rows[at - 1]?.score_to ?? -1);
+      fc.property(anyScored, ({ scores }) => {
+        const groups = scoreGroups(tiesOf(scores));
+        expect(groups.flat().sort((a, b) => a - b)).toEqual([...scores.keys()]);
+        const ends = groups.map((rows) => rows.map((row) => Number(scores[row])));
+        for (const [at, own] of ends.entries()) {
+          expect(Math.min(...own)).toBeGreaterThan(Math.max(-1, ...(ends[at - 1] ?? [])));
         }
       }),
     );
+  });
+});
+
+describe('the level', () => {
+  const gap = (low: number | null) => ({ value: 0.05, low, high: 0.1 });
+  /** Rows from the lowest score up: the lower ends of their own gaps, and of all from them on. */
+  const lowest = (...rows: readonly (readonly [own: number | null, fromHere: number])[]) =>
+    lowestLevel(
+      rows.map(([own]) => ({ gap: gap(own) })),
+      rows.map(([, fromHere], at) => levelOf(at / 10, { gap: gap(fromHere) })),
+    )?.score_from;
+
+  test('is the lowest score from which on each row died more often than all', () => {
+    expect(lowest([0.01, 0.01], [-0.01, 0.02], [0.01, 0.03], [0.02, 0.02])).toBe(0.2);
+    expect(lowest([0.01, 0.01], [0.01, 0.02])).toBe(0);
+  });
+
+  test('is nowhere where the highest row did not, whatever the rows below it did', () => {
+    expect(lowest([0.05, 0.05], [0.05, 0.05], [0, 0])).toBeUndefined();
+    expect(lowest([0.05, 0.05], [null, 0.05])).toBeUndefined();
+    expect(lowest()).toBeUndefined();
+  });
+
+  test('is not lower than where all rows from it on together died more often', () => {
+    expect(lowest([0.01, -0.01], [0.01, 0.02])).toBe(0.1);
   });
 });

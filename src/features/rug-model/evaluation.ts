@@ -1,16 +1,23 @@
-// Intervals come of seeded resamples by deployer; those of differences are wide enough to hold for
-// all comparisons together (Bonferroni).
+// Intervals come of seeded resamples by deployer; those of differences from baselines are wide
+// enough to hold for all comparisons together (Bonferroni).
 
 import { setImmediate } from 'node:timers/promises';
-import { wilsonInterval } from '../../evidence/measure.ts';
-import type {
-  Baseline,
-  Evaluation,
-  Figure,
-  Measures,
-  ReliabilityRow,
+import { collect, present, tally, wilsonInterval } from '../../evidence/measure.ts';
+import {
+  type Baseline,
+  DEPLOYER_HISTORIES,
+  type DeployerHistory,
+  type DeployerRow,
+  DRIFT_FLAGS,
+  type Evaluation,
+  type Features,
+  type Figure,
+  type FlagLevel,
+  type HistoryRow,
+  type Measures,
+  type ReliabilityRow,
 } from '../../ports/rug-model.ts';
-import { deployerOf, ROWS_AT_ONCE, type TrainingExample } from './examples.ts';
+import { deployerOf, type Lesson, ROWS_AT_ONCE } from './examples.ts';
 import { logOddsOf, rowOf, type Scorer, sigmoid } from './predict.ts';
 import { sharesFrom } from './random.ts';
 
@@ -23,46 +30,122 @@ const COMPARISONS = 4;
 
 /** Scores under one name, ready to be measured. */
 type Ready = { readonly scored: Scored; readonly ties: Ties };
-/** The AUC and the Brier score of each kind of score in one resample. */
-type Resamples = readonly { readonly auc: number | null; readonly brier: number }[];
+/** What one resample gives of each kind of score, group of rows and kind of deployer. */
+type Resample = {
+  readonly kinds: readonly { readonly auc: number | null; readonly brier: number }[];
+  readonly gaps: readonly (number | null)[];
+  readonly histories: readonly (number | null)[];
+};
 
-/**
- * Holds a model's scores against what became of launches. `baseRate` is the share that died among
- * the launches it learnt from.
- */
+/** What is held against outcomes. */
+type Comparison = {
+  readonly model: Scorer;
+  /** The share that died among the launches that the model learnt from. */
+  readonly baseRate: number;
+  /** The score from which on it flags; left out: the level is looked for. */
+  readonly flagsFrom?: number | null;
+  readonly seed: number;
+};
+
+/** Whether what became of an earlier launch of the deployer was known. */
+export function historyOf({ deployer_settled_before: settled }: Features): DeployerHistory {
+  return settled !== null && settled > 0 ? 'settled' : 'none';
+}
+
+/** Holds a model's scores against what became of launches. */
 export async function evaluateModel(
-  model: Scorer,
-  baseRate: number,
-  examples: readonly TrainingExample[],
-  seed: number,
-): Promise<Evaluation> {
-  const score = (example: TrainingExample) =>
-    sigmoid(logOddsOf(model, rowOf(model.features, example.features)));
-  const byRate = ({ features }: TrainingExample) => {
-    const rate = features.deployer_death_rate_before;
-    return rate === null ? baseRate : rate;
-  };
-  const own = await readyOf(examples, score);
-  const others = [await readyOf(examples, () => baseRate), await readyOf(examples, byRate)];
-  const draws = await resampleKinds([own, ...others], seed);
-  const baselines = others.map((ready, at): Baseline => {
-    const told = at === 0 ? BASE_RATE : DEATH_RATE;
-    const measures = measuresOf(ready, draws, at + 1);
-    return { ...told, ...measures, ...gainsOf(own, ready, draws, at + 1) };
+  { model, baseRate, flagsFrom, seed }: Comparison,
+  lessons: readonly Lesson[],
+): Promise<{ readonly evaluation: Evaluation; readonly level: FlagLevel | null }> {
+  const own = await readyOf(lessons, ({ features }) =>
+    sigmoid(logOddsOf(model, rowOf(model.features, features))),
+  );
+  const always = await readyOf(lessons, () => baseRate);
+  const byRate = await readyOf(lessons, ({ features: { deployer_death_rate_before: rate } }) =>
+    rate === null ? baseRate : rate,
+  );
+  const { scored, ties } = own;
+  const groups = scoreGroups(ties);
+  const tails =
+    flagsFrom === undefined
+      ? groups.map((_, at) => groups.slice(at).flat())
+      : [
+          [...scored.scores.keys()].filter(
+            (row) => flagsFrom !== null && scoreAt(own, row) >= flagsFrom,
+          ),
+        ];
+  const histories = lessons.map(({ features }) => historyOf(features));
+  const tiesBy = DEPLOYER_HISTORIES.map((history) =>
+    ties.map((tie) => tie.filter((row) => histories[row] === history)),
+  );
+  const draws: Resample[] = [];
+  for await (const weights of drawDeployers(scored.deployer, seed)) {
+    draws.push({
+      kinds: [own, always, byRate].map((kind) => ({
+        auc: aucOf(kind.ties, scored.died, weights),
+        brier: brierOf(kind.scored, weights),
+      })),
+      gaps: gapsOf([...groups, ...tails], scored.died, weights),
+      histories: tiesBy.map((one) => aucOf(one, scored.died, weights)),
+    });
+  }
+  const all = lessons.map((_, row) => ({ row, weight: 1 }));
+  const measured = gapsOf([...groups, ...tails], scored.died, null).map((gap, at) => {
+    return gap === null
+      ? null
+      : figureOf(
+          gap,
+          draws.map(({ gaps }) => gaps[at]),
+          MISSED,
+        );
   });
-  const rows = examples.map((_, row) => ({ row, weight: 1 }));
-  return {
-    rows: examples.length,
-    deployers: new Set(own.scored.deployer).size,
-    died: own.scored.died.reduce((sum, one) => sum + one, 0),
-    died_share: shareOf(rows, own.scored),
+  const reliability = groups.map((rows, at) => reliabilityRow(rows, own, measured[at]));
+  const levels = tails.map((rows, at) => levelFrom(rows, own, measured[groups.length + at]));
+  const evaluation = {
+    rows: lessons.length,
+    deployers: new Set(scored.deployer).size,
+    died: scored.died.reduce((sum, one) => sum + one, 0),
+    died_share: shareOf(all, scored),
     model: measuresOf(own, draws, 0),
-    reliability: reliabilityOf(own.ties, own.scored),
-    baselines,
+    reliability,
+    reliability_by_deployer: deployerRows(scored),
+    by_history: DEPLOYER_HISTORIES.map((history, at) => {
+      const rows = [...histories.keys()].filter((row) => histories[row] === history);
+      const auc = aucOf(tiesBy[at] as Ties, scored.died, null);
+      const aucs = draws.map(({ histories: drawn }) => drawn[at]);
+      return historyRow(history, rows, own, auc === null ? null : figureOf(auc, aucs, MISSED));
+    }),
+    baselines: [
+      { ...BASE_RATE, ...measuresOf(always, draws, 1), ...gainsOf(own, always, draws, 1) },
+      { ...DEATH_RATE, ...measuresOf(byRate, draws, 2), ...gainsOf(own, byRate, draws, 2) },
+    ],
     resamples: RESAMPLES,
     seed,
     comparisons: COMPARISONS,
   };
+  const level = flagsFrom === undefined ? lowestLevel(reliability, levels) : levels[0];
+  return { evaluation, level: level === undefined ? null : level };
+}
+
+/**
+ * The lowest row of the table from which on each row, and all of them together, died more often
+ * than all launches: by an interval over zero. `null` where the highest row does not.
+ */
+export function lowestLevel(
+  rows: readonly Pick<ReliabilityRow, 'gap'>[],
+  levels: readonly (FlagLevel | null)[],
+): FlagLevel | null {
+  let lowest: FlagLevel | null = null;
+  for (const [at, { gap }] of [...rows.entries()].reverse()) {
+    if (!isOverZero(gap)) return lowest;
+    const level = levels[at];
+    if (level !== null && level !== undefined && isOverZero(level.gap)) lowest = level;
+  }
+  return lowest;
+}
+
+function isOverZero({ low }: Figure): boolean {
+  return low !== null && low > 0;
 }
 
 const BASE_RATE = {
@@ -76,37 +159,33 @@ const DEATH_RATE = {
     'launches that the model learnt from.',
 } as const;
 
-async function readyOf(
-  examples: readonly TrainingExample[],
-  make: (one: TrainingExample) => number,
-): Promise<Ready> {
+async function readyOf(lessons: readonly Lesson[], make: (one: Lesson) => number): Promise<Ready> {
   const numbers = new Map<string, number>();
-  const deployer = Uint32Array.from(examples, ({ row }) => {
+  const deployer = Uint32Array.from(lessons, ({ row }) => {
     const key = deployerOf(row);
     const known = numbers.get(key);
     if (known !== undefined) return known;
     numbers.set(key, numbers.size);
     return numbers.size - 1;
   });
-  const scores = new Float64Array(examples.length);
-  for (const [at, example] of examples.entries()) {
-    scores[at] = make(example);
+  const scores = new Float64Array(lessons.length);
+  for (const [at, lesson] of lessons.entries()) {
+    scores[at] = make(lesson);
     if (at % ROWS_AT_ONCE === 0) await setImmediate();
   }
-  const died = Uint8Array.from(examples, ({ row }) => Number(row.outcome === 'died'));
+  const died = Uint8Array.from(lessons, (one) => Number(one.died));
   return { scored: { scores, died, deployer }, ties: tiesOf(scores) };
 }
 
-/** Draws deployers, with all of their launches, and measures each kind of score anew. */
-async function resampleKinds(kinds: readonly Ready[], seed: number): Promise<readonly Resamples[]> {
-  const [first] = kinds;
-  if (first === undefined) throw new Error('there is nothing to draw from');
-  const { deployer } = first.scored;
+function scoreAt({ scored }: Ready, row: number): number {
+  return Number(scored.scores[row]);
+}
+
+/** Draws deployers, with all of their launches: how often each row counts, resample by resample. */
+async function* drawDeployers(deployer: Uint32Array, seed: number): AsyncGenerator<Float64Array> {
   const deployers = deployer.reduce((most, one) => Math.max(most, one), -1) + 1;
   const draw = sharesFrom(seed);
-  const draws: Resamples[] = [];
   const times = new Float64Array(deployers);
-  const weights = new Float64Array(deployer.length);
   let visits = 0;
   for (let turn = 0; turn < RESAMPLES; turn += 1) {
     times.fill(0);
@@ -114,25 +193,40 @@ async function resampleKinds(kinds: readonly Ready[], seed: number): Promise<rea
       const one = Math.floor(draw() * deployers);
       times[one] = Number(times[one]) + 1;
     }
-    for (const [row, one] of deployer.entries()) weights[row] = Number(times[one]);
-    draws.push(
-      kinds.map(({ scored, ties }) => ({
-        auc: aucOf(ties, scored.died, weights),
-        brier: brierOf(scored, weights),
-      })),
-    );
+    yield Float64Array.from(deployer, (one) => Number(times[one]));
     visits += deployer.length;
     if (visits < VISITS_AT_ONCE) continue;
     visits = 0;
     await setImmediate();
   }
-  return draws;
 }
 
-function measuresOf({ scored, ties }: Ready, draws: readonly Resamples[], at: number): Measures {
+/** By how much more of each group died than of all rows; `null` of a group without a row. */
+function gapsOf(
+  groups: readonly (readonly number[])[],
+  died: Uint8Array,
+  weights: Float64Array | null,
+): (number | null)[] {
+  const share = (rows: Iterable<number>): number | null => {
+    let [hits, of] = [0, 0];
+    for (const row of rows) {
+      const weight = weights === null ? 1 : Number(weights[row]);
+      hits += weight * Number(died[row]);
+      of += weight;
+    }
+    return of === 0 ? null : hits / of;
+  };
+  const all = share(died.keys());
+  return groups.map((rows) => {
+    const own = share(rows);
+    return own === null || all === null ? null : own - all;
+  });
+}
+
+function measuresOf({ scored, ties }: Ready, draws: readonly Resample[], at: number): Measures {
   const auc = aucOf(ties, scored.died, null);
-  const aucs = draws.map((drawn) => drawn[at]?.auc ?? null);
-  const briers = draws.map((drawn) => Number(drawn[at]?.brier));
+  const aucs = draws.map(({ kinds }) => kinds[at]?.auc);
+  const briers = draws.map(({ kinds }) => kinds[at]?.brier);
   return {
     auc: auc === null ? null : figureOf(auc, aucs, MISSED),
     precision_at_k: precisionOf(ties, scored),
@@ -144,7 +238,7 @@ function measuresOf({ scored, ties }: Ready, draws: readonly Resamples[], at: nu
 function gainsOf(
   own: Ready,
   other: Ready,
-  draws: readonly Resamples[],
+  draws: readonly Resample[],
   at: number,
 ): Pick<Baseline, 'auc_gain' | 'brier_gain'> {
   const difference = (a: number | null | undefined, b: number | null | undefined) =>
@@ -154,18 +248,22 @@ function gainsOf(
     aucOf(own.ties, own.scored.died, null),
     aucOf(other.ties, other.scored.died, null),
   );
-  const aucs = draws.map((drawn) => difference(drawn[0]?.auc, drawn[at]?.auc));
+  const aucs = draws.map(({ kinds }) => difference(kinds[0]?.auc, kinds[at]?.auc));
   const brier = brierOf(other.scored, null) - brierOf(own.scored, null);
-  const briers = draws.map((drawn) => difference(drawn[at]?.brier, drawn[0]?.brier));
+  const briers = draws.map(({ kinds }) => difference(kinds[at]?.brier, kinds[0]?.brier));
   return {
     auc_gain: auc === null ? null : figureOf(auc, aucs, missed),
     brier_gain: figureOf(brier, briers, missed),
   };
 }
 
-/** A figure with the quantiles of its resamples; a resample of one outcome alone tells none. */
-function figureOf(value: number, drawn: readonly (number | null)[], missed: number): Figure {
-  const sorted = drawn.filter((one) => one !== null).sort((a, b) => a - b);
+/** A figure with the quantiles of its resamples; one in which it cannot be told tells nothing. */
+function figureOf(
+  value: number,
+  drawn: readonly (number | null | undefined)[],
+  missed: number,
+): Figure {
+  const sorted = drawn.filter((one) => one !== null && one !== undefined).sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))];
   const [low, high] = [at(missed / 2), at(1 - missed / 2)];
   return { value, low: low === undefined ? null : low, high: high === undefined ? null : high };
@@ -239,20 +337,24 @@ type Weighed = { readonly row: number; readonly weight: number };
 
 /** The share of some rows that died, with Wilson's interval over what they are worth. */
 export function shareOf(rows: readonly Weighed[], { died, deployer }: Scored): Figure {
-  const byDeployer = new Map<number, number>();
   let [hits, of] = [0, 0];
   for (const { row, weight } of rows) {
     hits += weight * Number(died[row]);
     of += weight;
-    const who = Number(deployer[row]);
-    const before = byDeployer.get(who);
-    byDeployer.set(who, before === undefined ? weight : before + weight);
   }
-  const squares = [...byDeployer.values()].reduce((sum, one) => sum + one * one, 0);
-  const worth = (of * of) / squares;
+  const worth = worthOf(rows, deployer);
   const interval = wilsonInterval((hits / of) * worth, worth);
   const value = hits / of;
   return interval === null ? { value, low: null, high: null } : { value, ...interval };
+}
+
+/** As many rows of a deployer each as these are worth (Kish). */
+function worthOf(rows: readonly Weighed[], deployer: Uint32Array): number {
+  const byDeployer = new Map<number, number>();
+  for (const { row, weight } of rows) tally(byDeployer, Number(deployer[row]), weight);
+  const weights = [...byDeployer.values()];
+  const of = weights.reduce((sum, one) => sum + one, 0);
+  return of ** 2 / weights.reduce((sum, one) => sum + one * one, 0);
 }
 
 /** The precision among the highest scores; of a tie at the end a part counts, each row alike. */
@@ -270,10 +372,10 @@ export function precisionOf(ties: Ties, scored: Scored): Measures['precision_at_
   return { ...shareOf(top, scored), k, tied_at_k: tied };
 }
 
-/** Launches of like scores, in groups of about one size; rows of one score stay together. */
-export function reliabilityOf(ties: Ties, scored: Scored): readonly ReliabilityRow[] {
+/** Rows of like scores, in groups of about one size; rows of one score stay together. */
+export function scoreGroups(ties: Ties): readonly (readonly number[])[] {
   const groups: number[][] = [];
-  const size = scored.scores.length / RELIABILITY_ROWS;
+  const size = ties.reduce((sum, tie) => sum + tie.length, 0) / RELIABILITY_ROWS;
   let group: number[] = [];
   for (const tie of ties) {
     for (const row of tie) group.push(row);
@@ -284,22 +386,98 @@ export function reliabilityOf(ties: Ties, scored: Scored): readonly ReliabilityR
   const last = groups.at(-1);
   if (last !== undefined && group.length < size / 2) last.push(...group);
   else groups.push(group);
-  return groups
-    .filter((rows) => rows.length > 0)
-    .map((rows) => {
-      const scores = rows.map((row) => Number(scored.scores[row]));
-      return {
-        score_from: Math.min(...scores),
-        score_to: Math.max(...scores),
-        launches: rows.length,
-        mean_score: scores.reduce((sum, one) => sum + one, 0) / rows.length,
-        died: rows.reduce((sum, row) => sum + Number(scored.died[row]), 0),
-        died_share: shareOf(
-          rows.map((row) => ({ row, weight: 1 })),
-          scored,
-        ),
-      };
-    });
+  return groups.filter((rows) => rows.length > 0);
+}
+
+const alike = (rows: readonly number[]) => rows.map((row) => ({ row, weight: 1 }));
+const meanOf = (values: readonly number[]) =>
+  values.reduce((sum, one) => sum + one, 0) / values.length;
+
+function reliabilityRow(
+  rows: readonly number[],
+  own: Ready,
+  gap: Figure | null | undefined,
+): ReliabilityRow {
+  if (gap === null || gap === undefined) throw new Error('a group holds no row');
+  const scores = rows.map((row) => scoreAt(own, row));
+  return {
+    score_from: Math.min(...scores),
+    score_to: Math.max(...scores),
+    launches: rows.length,
+    mean_score: meanOf(scores),
+    died: rows.reduce((sum, row) => sum + Number(own.scored.died[row]), 0),
+    died_share: shareOf(alike(rows), own.scored),
+    gap,
+  };
+}
+
+/** What became of the launches from a score on; `null` where there is none. */
+function levelFrom(
+  rows: readonly number[],
+  own: Ready,
+  gap: Figure | null | undefined,
+): FlagLevel | null {
+  if (gap === null || gap === undefined) return null;
+  const { deployer, died } = own.scored;
+  const died_share = shareOf(alike(rows), own.scored);
+  const worth = worthOf(alike(rows), deployer);
+  // So many later flags vary by themselves too, and are alike as these are.
+  const later = DRIFT_FLAGS * (worth / rows.length);
+  const both = (worth * later) / (worth + later);
+  const expected = wilsonInterval(died_share.value * both, both);
+  if (expected === null) return null;
+  return {
+    score_from: rows.reduce((least, row) => Math.min(least, scoreAt(own, row)), 1),
+    launches: rows.length,
+    deployers: new Set(rows.map((row) => deployer[row])).size,
+    died: rows.reduce((sum, row) => sum + Number(died[row]), 0),
+    died_share,
+    gap,
+    expected: { flags: DRIFT_FLAGS, ...expected },
+  };
+}
+
+function historyRow(
+  history: DeployerHistory,
+  rows: readonly number[],
+  own: Ready,
+  auc: Figure | null,
+): HistoryRow {
+  const { died, deployer } = own.scored;
+  const isEmpty = rows.length === 0;
+  return {
+    history,
+    launches: rows.length,
+    deployers: new Set(rows.map((row) => deployer[row])).size,
+    died: rows.reduce((sum, row) => sum + Number(died[row]), 0),
+    died_share: isEmpty ? null : shareOf(alike(rows), own.scored),
+    mean_score: isEmpty ? null : meanOf(rows.map((row) => scoreAt(own, row))),
+    auc,
+  };
+}
+
+/** Deployers by the mean score of their launches, in groups of about one size. */
+function deployerRows({ scores, died, deployer }: Scored): readonly DeployerRow[] {
+  const byDeployer = new Map<number, number[]>();
+  for (const [row, who] of deployer.entries()) collect(byDeployer, who, row);
+  const each = [...byDeployer.values()].map((rows) => ({
+    score: meanOf(rows.map((row) => Number(scores[row]))),
+    died: meanOf(rows.map((row) => Number(died[row]))),
+  }));
+  const groups = scoreGroups(tiesOf(Float64Array.from(each, ({ score }) => score)));
+  return groups.map((group) => {
+    const members = present(group.map((at) => each[at]));
+    const own = members.map(({ score }) => score);
+    const value = meanOf(members.map((one) => one.died));
+    const interval = wilsonInterval(value * members.length, members.length);
+    return {
+      score_from: Math.min(...own),
+      score_to: Math.max(...own),
+      deployers: members.length,
+      mean_score: meanOf(own),
+      died_share: interval === null ? { value, low: null, high: null } : { value, ...interval },
+    };
+  });
 }
 
 // (Platt's scaling) The slope stays over zero, so that the order of scores and the signs of

@@ -26,13 +26,13 @@ const live = (before: number, seen: number) => ({
 
 describe('features', () => {
   test('of which nothing was read are missing, never zero', () => {
-    const { token_hours, ...others } = featuresOf(UNKNOWN, 30);
+    const { token_hours, ...others } = featuresOf(UNKNOWN, 720);
     expect(token_hours).toBe(0);
     expect(new Set(Object.values(others))).toEqual(new Set([null]));
   });
 
   test('of a deployer’s first launch count none before, and know no death rate', () => {
-    expect(featuresOf({ ...UNKNOWN, deployer_launches: [] }, 30)).toMatchObject({
+    expect(featuresOf({ ...UNKNOWN, deployer_launches: [] }, 720)).toMatchObject({
       deployer_launches_before: 0,
       deployer_died_before: 0,
       deployer_settled_before: 0,
@@ -55,7 +55,7 @@ describe('features', () => {
       live(0, 0),
       died(-DAY_S, -2 * DAY_S),
     ];
-    expect(featuresOf({ ...UNKNOWN, deployer_launches }, 30)).toMatchObject({
+    expect(featuresOf({ ...UNKNOWN, deployer_launches }, 720)).toMatchObject({
       deployer_launches_before: 5,
       deployer_launches_in_week_before: 2,
       deployer_settled_before: 2,
@@ -68,14 +68,14 @@ describe('features', () => {
 
   test('end at the newest launches of a deployer of very many', () => {
     const many = Array.from({ length: HISTORY_MAX + 50 }, (_, at) => live(60 * DAY_S - at, 0));
-    const told = featuresOf({ ...UNKNOWN, deployer_launches: many }, 30);
+    const told = featuresOf({ ...UNKNOWN, deployer_launches: many }, 720);
     expect(told.deployer_launches_before).toBe(HISTORY_MAX);
     expect(told.deployer_hours_since_first).toBe((60 * DAY_S - 50) / HOUR_S);
   });
 
   test('that stand in no order of time are missing', () => {
     const known = { ...UNKNOWN, deployer_funded_at: AT + 1, scored_at: AT - 1 };
-    expect(featuresOf(known, 30)).toMatchObject({
+    expect(featuresOf(known, 720)).toMatchObject({
       deployer_funded_hours_before: null,
       token_hours: null,
     });

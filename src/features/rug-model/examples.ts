@@ -1,11 +1,17 @@
 // A launch is held against those before it by the same deployer, each as it stood at that moment: a
 // death counts from the second on in which it was seen.
 
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { DAY_S, HOUR_S, MS_PER_S, parseIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import { collect, rate, rowsUnder } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
-import { type FeatureName, type Features, RUG_FEATURES } from '../../ports/rug-model.ts';
+import {
+  type FeatureName,
+  type Features,
+  type ModelTarget,
+  RUG_FEATURES,
+} from '../../ports/rug-model.ts';
 import type { RawRow, TableFiles } from '../../ports/tables.ts';
 import { sharesFrom } from './random.ts';
 
@@ -16,14 +22,14 @@ export type TrainingExample = { readonly row: TrainingRow; readonly features: Fe
 export type FeaturesAt = (
   row: TrainingRow,
   ofDeployer: readonly TrainingRow[],
-  settleDays: number,
+  horizonH: number,
 ) => Features;
 
 /** How many launches of a file are looked at for what only the future can have told. */
 const LOOKED_AT = 300;
 
 /** The features of a launch of a file. */
-export const featuresAt: FeaturesAt = (row, ofDeployer, settleDays) =>
+export const featuresAt: FeaturesAt = (row, ofDeployer, horizonH) =>
   featuresOf(
     {
       launched_at: row.launched_at,
@@ -36,7 +42,7 @@ export const featuresAt: FeaturesAt = (row, ofDeployer, settleDays) =>
       owner_can_block: row.owner_can_block,
       ownership_renounced: row.ownership_renounced,
     },
-    settleDays,
+    horizonH,
   );
 
 /** A launch as it stood at a moment: before it was seen dead it was alive. */
@@ -49,7 +55,17 @@ function asSeen(row: TrainingRow, at: UnixSeconds): EarlierLaunch {
 
 /** The rows in the order of time; rows of one second by their token, so that any file gives one. */
 export function inTimeOrder(rows: readonly TrainingRow[]): readonly TrainingRow[] {
-  return [...rows].sort((a, b) => a.launched_at - b.launched_at || compareText(keyOf(a), keyOf(b)));
+  return [...rows].sort((a, b) => a.launched_at - b.launched_at || (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** SHA-256 of the rows in the order of time: that of a file whose lines stand in another order. */
+export function rowsSha256(rows: readonly TrainingRow[]): string {
+  const hash = createHash('sha256');
+  for (const row of inTimeOrder(rows)) {
+    const cells = [...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS].map((name) => row[name]);
+    hash.update(`${JSON.stringify(cells)}\n`);
+  }
+  return hash.digest('hex');
 }
 
 /** What tells one launch from another. */
@@ -62,28 +78,55 @@ export function deployerOf({ chain, deployer }: TrainingRow): string {
   return `${chain}:${deployer}`;
 }
 
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 /** Rows between which whoever else is served by this process gets a turn. */
 export const ROWS_AT_ONCE = 2_000;
 
 /** The launches with their features, in the order of time. */
 export async function examplesOf(
   rows: readonly TrainingRow[],
-  settleDays: number,
+  horizonH: number,
 ): Promise<readonly TrainingExample[]> {
   const before = new Map<string, TrainingRow[]>();
   const examples: TrainingExample[] = [];
   for (const row of inTimeOrder(rows)) {
     const deployer = deployerOf(row);
     const earlier = rowsUnder(before, deployer).slice(-HISTORY_MAX);
-    examples.push({ row, features: featuresAt(row, earlier, settleDays) });
+    examples.push({ row, features: featuresAt(row, earlier, horizonH) });
     collect(before, deployer, row);
     if (examples.length % ROWS_AT_ONCE === 0) await setImmediate();
   }
   return examples;
+}
+
+/** A launch with the fate that is learnt of it, or that a score is held against. */
+export type Lesson = TrainingExample & { readonly died: boolean };
+
+/** What of a file can be learnt from, or held against scores, and how many launches cannot. */
+export type Lessons = {
+  readonly lessons: readonly Lesson[];
+  readonly scored_late: number;
+  readonly unsettled: number;
+};
+
+/** The launches that were scored in time, and of which it was seen whether they died in time. */
+export function lessonsOf(
+  examples: readonly TrainingExample[],
+  { horizon_h, scored_within_h }: Omit<ModelTarget, 'statement'>,
+): Lessons {
+  const inTime = examples.filter(
+    ({ row }) => row.scored_at - row.launched_at <= scored_within_h * HOUR_S,
+  );
+  const lessons = inTime.flatMap((example): Lesson[] => {
+    const { launched_at, died_at, observed_until } = example.row;
+    const end = launched_at + horizon_h * HOUR_S;
+    if (died_at !== null && died_at <= end) return [{ ...example, died: true }];
+    return observed_until >= end ? [{ ...example, died: false }] : [];
+  });
+  return {
+    lessons,
+    scored_late: examples.length - inTime.length,
+    unsettled: inTime.length - lessons.length,
+  };
 }
 
 /**
@@ -94,21 +137,22 @@ export async function examplesOf(
 export function futureFeatures(
   rows: readonly TrainingRow[],
   make: FeaturesAt,
-  { settleDays, seed }: { readonly settleDays: number; readonly seed: number },
+  { horizonH, seed }: { readonly horizonH: number; readonly seed: number },
 ): readonly FeatureName[] {
   const byDeployer = new Map<string, TrainingRow[]>();
   for (const row of rows) collect(byDeployer, deployerOf(row), row);
   const draw = sharesFrom(seed);
-  const chosen = rows.length <= LOOKED_AT ? rows : drawRows(rows, draw);
+  const ordered = inTimeOrder(rows);
+  const chosen = ordered.length <= LOOKED_AT ? ordered : drawRows(ordered, draw);
   const found = new Set<FeatureName>();
   for (const row of chosen) {
     const all = rowsUnder(byDeployer, deployerOf(row));
-    const whole = make(row, all, settleDays);
+    const whole = make(row, all, horizonH);
     const known = all.filter(({ launched_at }) => launched_at <= row.scored_at);
     const cut = make(
       withoutFuture(row, row.scored_at),
       known.map((one) => withoutFuture(one, row.scored_at)),
-      settleDays,
+      horizonH,
     );
     for (const { name } of RUG_FEATURES) if (whole[name] !== cut[name]) found.add(name);
   }
@@ -136,7 +180,7 @@ function withoutFuture(row: TrainingRow, at: UnixSeconds): TrainingRow {
 
 /** The launches of a file, or what is wrong with it, in sentences. */
 export type TrainingFile =
-  | { readonly end: 'read'; readonly rows: readonly TrainingRow[]; readonly sha256: string }
+  | { readonly end: 'read'; readonly rows: readonly TrainingRow[] }
   | { readonly end: 'refused'; readonly faults: readonly string[] }
   | { readonly end: 'unread'; readonly reason: string };
 
@@ -167,7 +211,7 @@ export async function trainingFile(files: TableFiles, path: string): Promise<Tra
   }
   if (faults.length > 0) return { end: 'refused', faults: faults.slice(0, FAULTS_MAX) };
   if (rows.length === 0) return { end: 'refused', faults: ['It holds no launch.'] };
-  return { end: 'read', rows, sha256: opened.value.sha256() };
+  return { end: 'read', rows };
 }
 
 function rowOrFault(raw: Parameters<typeof trainingRow>[0]): TrainingRow | string {
@@ -212,22 +256,19 @@ export type KnownLaunch = {
   readonly ownership_renounced: boolean | null;
 };
 
-/** How old a launch must have been seen alive to count as one that lived: 30 days. */
-export const SETTLE_DAYS = 30;
-
 /** The newest launches of a deployer that count: counts end here, and so does the work. */
 export const HISTORY_MAX = 1_000;
 
 const WEEK_S = 7 * DAY_S;
 
 /**
- * The features of a launch. `settleDays` is the age from which one seen alive counts as settled:
- * that of the model's card.
+ * The features of a launch. `horizonH` hours after its launch one that is seen alive has
+ * settled: by the target of the model's card.
  */
-export function featuresOf(known: KnownLaunch, settleDays: number): Features {
+export function featuresOf(known: KnownLaunch, horizonH: number): Features {
   const { launched_at: launchedAt, scored_at: scoredAt } = known;
   return {
-    ...historyOf(known, settleDays),
+    ...historyOf(known, horizonH),
     deployer_funded_hours_before: hoursBetween(known.deployer_funded_at, launchedAt),
     liquidity_usd: known.liquidity_usd,
     holder_top10_share: known.holder_top10_share,
@@ -257,7 +298,7 @@ const NO_HISTORY: Pick<Features, HistoryName> = {
   deployer_hours_since_first: null,
 };
 
-function historyOf(known: KnownLaunch, settleDays: number): Pick<Features, HistoryName> {
+function historyOf(known: KnownLaunch, horizonH: number): Pick<Features, HistoryName> {
   const { launched_at: at, scored_at: by, deployer_launches: all } = known;
   if (at === null || all === null) return NO_HISTORY;
   let [before, week, settled, died, first, last] = [0, 0, 0, 0, Infinity, -Infinity];
@@ -269,7 +310,7 @@ function historyOf(known: KnownLaunch, settleDays: number): Pick<Features, Histo
     if (seen === null || seen.at > by) continue;
     const isDead = seen.as === 'died';
     if (isDead) died += 1;
-    if (isDead || seen.at - launched_at >= settleDays * DAY_S) settled += 1;
+    if (isDead || seen.at - launched_at >= horizonH * HOUR_S) settled += 1;
   }
   return {
     deployer_launches_before: before,

@@ -15,7 +15,12 @@ import {
   UsageError,
   wordIn,
 } from '../../command/command.ts';
-import { cardLines, evaluationLines, suspectLines } from '../../command/model-card-text.ts';
+import {
+  cardLines,
+  evaluationLines,
+  flaggedText,
+  suspectLines,
+} from '../../command/model-card-text.ts';
 import { formatTime, print, printJson, printRecord } from '../../command/output.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import { IMPORT_ORIGINS } from '../../evidence/source.ts';
@@ -29,8 +34,8 @@ import {
 import type { TableFiles } from '../../ports/tables.ts';
 import { artefactOf } from './artefact.ts';
 import { evaluateModel } from './evaluation.ts';
-import { examplesOf, trainingFile } from './examples.ts';
-import { DEFAULTS, FATES, TrainingFault, type TrainingOrder, trainModel } from './train.ts';
+import { examplesOf, lessonsOf, rowsSha256, trainingFile } from './examples.ts';
+import { DEFAULTS, TrainingFault, type TrainingOrder, trainModel } from './train.ts';
 
 /** What the command needs. */
 export type TrainServices = {
@@ -39,7 +44,13 @@ export type TrainServices = {
 
 const OUT = 'rug-model.json';
 const SEED_MAX = 2 ** 32 - 1;
-const SETTLE_DAYS_MAX = 3_650;
+const HOURS_MAX = 24 * 3_650;
+
+const readDay = (text: string, name: string) => {
+  const day = parseIsoDate(text);
+  if (day === null) throw new UsageError(`${name} takes a day such as 2026-11-21.`);
+  return day;
+};
 
 /** `exhibit model train`. */
 export const modelTrain = defineCommand({
@@ -61,22 +72,19 @@ export const modelTrain = defineCommand({
     split: optional(
       'DAY',
       'launches from this day on are the test; the day on which 70% had come',
-      (text, name) => {
-        const day = parseIsoDate(text);
-        if (day === null) throw new UsageError(`${name} takes a day such as 2026-11-21.`);
-        return day;
-      },
+      readDay,
     ),
-    'settle-days': optional(
-      'N',
-      `age from which a launch seen alive has settled; ${DEFAULTS.settleDays}`,
-      numberWithin(0, SETTLE_DAYS_MAX),
+    horizon: optional(
+      'HOURS',
+      'what is learnt: that a launch dies within so many hours of its launch; ' +
+        `${DEFAULTS.target.horizon_h}`,
+      numberWithin(1, HOURS_MAX),
     ),
-    fates: optional(
-      'F',
-      'last_seen: as the file saw them last; at_split: as they were visible at the split, of ' +
-        `launches that had settled by then; ${DEFAULTS.fates}`,
-      wordIn(FATES),
+    'scored-within': optional(
+      'HOURS',
+      'launches scored later than this after their launch are left out, and are not scored by ' +
+        `the model; ${DEFAULTS.target.scored_within_h}`,
+      numberWithin(1, HOURS_MAX),
     ),
     origin: optional(
       'O',
@@ -89,7 +97,7 @@ export const modelTrain = defineCommand({
     'Exit status 1: the file or its launches cannot be learnt from. 3: it could not be read.',
   ],
   run: async (values, io, { training }: TrainServices) => {
-    const { seed, split, fates, 'settle-days': days } = values;
+    const { seed, split, horizon, 'scored-within': within } = values;
     const out = values.out === null ? fileArgument(OUT, io) : values.out;
     const file = await trainingFile(training.files, values.data);
     if (file.end === 'unread') return fail(io, file.reason, EXIT.couldNotCheck);
@@ -100,9 +108,10 @@ export const modelTrain = defineCommand({
     const order: TrainingOrder = {
       seed: seed === null ? DEFAULTS.seed : seed,
       splitAt: split,
-      settleDays: days === null ? DEFAULTS.settleDays : days,
-      fates: fates === null ? DEFAULTS.fates : fates,
-      sha256: file.sha256,
+      target: {
+        horizon_h: horizon === null ? DEFAULTS.target.horizon_h : horizon,
+        scored_within_h: within === null ? DEFAULTS.target.scored_within_h : within,
+      },
       simulated: values.origin === 'simulated',
       codeVersion: training.codeVersion,
     };
@@ -136,51 +145,66 @@ export const modelEvaluate = defineCommand({
   options: {
     data: mandatory(
       'FILE',
-      'launches in the training layout: docs/guides/rug-model.md. Of the file that the model was ' +
-        'trained on, only the test part counts',
+      'launches in the training layout: docs/guides/rug-model.md. What the model learnt from is ' +
+        'never counted, whatever the file',
       filePath,
+    ),
+    from: optional(
+      'DAY',
+      'count launches from this day on; the day from which on the model learnt from none',
+      readDay,
     ),
     model: optional('FILE', 'an artefact instead of the published one', filePath),
   },
   json: 'one document',
   notes: [
-    'Exit status 1: the file is not in the layout. 3: no model is published, or a file could not',
-    'be read.',
+    'Exit status 1: the file is not in the layout, or holds no launch to count. 3: no model is',
+    'published, or a file could not be read.',
   ],
   run: async (values, io, services: EvaluateServices) => {
     const artefact = await readModel(values.model, services);
     if (!artefact.checked) return fail(io, artefact.why.reason, EXIT.couldNotCheck);
     const { version, model } = artefact.value;
+    const { split, data, training, target, level } = model.card;
+    const from = values.from === null ? split.at : values.from;
+    if (from < split.at) {
+      const until = formatTime(split.at);
+      return fail(io, `${version} learnt from launches until ${until}: name a day after that.`);
+    }
     const file = await trainingFile(services.model.trainingFiles, values.data);
     if (file.end === 'unread') return fail(io, file.reason, EXIT.couldNotCheck);
     if (file.end === 'refused') {
       print({ out: io.err }, file.faults);
       return EXIT.failed;
     }
-    const { split, data, training } = model.card;
-    const all = await examplesOf(file.rows, split.settle_days);
-    const isSame = file.sha256 === data.sha256;
-    const later = all.filter(({ row }) => row.scored_at >= split.at);
-    const counted = isSame ? later : all;
+    const all = await examplesOf(file.rows, target.horizon_h);
+    const later = all.filter(({ row }) => row.scored_at >= from);
+    const { lessons, scored_late, unsettled } = lessonsOf(later, target);
+    if (lessons.length === 0) {
+      return fail(io, `No launch of the file can be counted from ${formatTime(from)} on.`);
+    }
     const baseRate = split.train.died / split.train.rows;
-    const found = await evaluateModel(model, baseRate, counted, training.seed);
-    const left_out = all.length - counted.length;
-    const before_split = counted.length - later.length;
-    const split_at = formatTime(split.at);
+    const flagsFrom = level === null ? null : level.score_from;
+    const judged = { model, baseRate, flagsFrom, seed: training.seed };
+    const { evaluation, level: flagged } = await evaluateModel(judged, lessons);
+    const left_out = { earlier: all.length - later.length, scored_late, unsettled };
+    // The table and the level of the card come from launches of this time.
+    const in_card = lessons.filter(({ row }) => row.scored_at <= data.to).length;
     if (io.json) {
-      printJson(io, { version, sha256: file.sha256, split_at, left_out, before_split, ...found });
+      const counted = { from: formatTime(from), left_out, in_card };
+      const sha256 = rowsSha256(file.rows);
+      printJson(io, { version, sha256, target, ...counted, flagged, ...evaluation });
       return EXIT.done;
     }
-    io.out(`Model ${version}`);
-    if (isSame) {
-      io.out(`It learnt from this file: its ${left_out} launches before ${split_at} are left out.`);
-    }
-    if (before_split > 0) {
-      io.out(
-        `${before_split} launches came before ${split_at}, when the model had learnt already.`,
-      );
-    }
-    print(io, evaluationLines(found, io));
+    io.out(`Model ${version}. ${target.statement}`);
+    io.out(
+      `Counted from ${formatTime(from)} on. Left out: ${left_out.earlier} launches before, which ` +
+        `it may have learnt from; ${scored_late} scored too late; ${unsettled} of which the fate ` +
+        'is not known.',
+    );
+    if (in_card > 0) io.out(`${in_card} of them are of the time of the card's own table.`);
+    io.out(flaggedText(flagged));
+    print(io, evaluationLines(evaluation, io));
     return EXIT.done;
   },
 });

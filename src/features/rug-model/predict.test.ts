@@ -13,6 +13,8 @@ const NOTHING = Object.fromEntries(RUG_FEATURES.map(({ name }) => [name, null]))
   [name in keyof Features]: number | null;
 };
 
+const WEEK = { horizon_h: 168 };
+
 function featuresWith(values: Partial<Features>): Features {
   return { ...NOTHING, ...values };
 }
@@ -25,7 +27,7 @@ describe('a prediction', () => {
       deployer_died_before: 3,
       liquidity_usd: 900,
     });
-    const { score, contributions, strongest } = predict(SMALL_MODEL, features);
+    const { score, contributions, strongest } = predict(SMALL_MODEL, features, WEEK);
     expect(score).toBeCloseTo(sigmoid(0.9 * (0.2 + 1.2 + 0.3) + 0.1), 12);
     expect(contributions.map(({ feature }) => feature)).toEqual([
       'deployer_death_rate_before',
@@ -36,13 +38,14 @@ describe('a prediction', () => {
       value: 0.75,
       contribution: expect.closeTo(0.666, 9),
       statement:
-        '3 of 4 earlier launches by its deployer whose fate was known had died (75.0%), which raises the log-odds of its death by 0.67.',
+        '3 of 4 earlier launches by its deployer whose fate was known had died (75.0%), which ' +
+        'raises the log-odds of its death within 7 days of launch by 0.67 and the score by 11.2 points.',
     });
   });
 
   test('takes no feature that was not measured for evidence', () => {
     const byLiquidity = { ...SMALL_MODEL, trees: SMALL_MODEL.trees.slice(1) };
-    const { contributions, strongest } = predict(byLiquidity, featuresWith({}));
+    const { contributions, strongest } = predict(byLiquidity, featuresWith({}), WEEK);
     expect(contributions.some(({ contribution }) => contribution > 0)).toBe(true);
     expect(contributions.map(({ value }) => value)).toEqual([null, null]);
     expect(strongest).toBeNull();
@@ -51,7 +54,7 @@ describe('a prediction', () => {
 
   test('tells a missing value from zero', () => {
     const score = (liquidity_usd: number | null) =>
-      predict(SMALL_MODEL, featuresWith({ liquidity_usd })).score;
+      predict(SMALL_MODEL, featuresWith({ liquidity_usd }), WEEK).score;
     expect(score(null)).not.toBe(score(0));
   });
 });
@@ -117,7 +120,7 @@ describe('contributions', () => {
           deployer_died_before: b,
           liquidity_usd: c,
         });
-        const { base, contributions, score } = predict(model, features);
+        const { base, contributions, score } = predict(model, features, WEEK);
         const sum = contributions.reduce((all, one) => all + one.contribution, base);
         expect(sum).toBeCloseTo(logOddsOf(model, rowOf(model.features, features)), 9);
         expect(score).toBeCloseTo(sigmoid(sum), 9);
@@ -153,7 +156,7 @@ describe('contributions', () => {
             means[feature] = Number(means[feature]) + (after - before) / orders.length;
           }
         }
-        const { contributions } = predict(model, features);
+        const { contributions } = predict(model, features, WEEK);
         for (const [at, name] of FEATURES.entries()) {
           const found = contributions.find(({ feature }) => feature === name);
           expect(found?.contribution).toBeCloseTo(0.9 * Number(means[at]), 9);

@@ -5,7 +5,9 @@ import type { TopEvidence } from '../../ports/rug-flags.ts';
 import {
   type FeatureName,
   type Features,
+  hoursText,
   type ModelNode,
+  type ModelTarget,
   type ModelTree,
   RUG_FEATURES,
   type RugModel,
@@ -51,23 +53,29 @@ export function rowOf(names: readonly string[], features: Features): number[] {
   });
 }
 
-/** Scores a launch. */
-export function predict(model: Scorer, features: Features): Prediction {
+/** Scores a launch, and tells what the score is made of as moves of the target's chance. */
+export function predict(
+  model: Scorer,
+  features: Features,
+  { horizon_h }: Pick<ModelTarget, 'horizon_h'>,
+): Prediction {
   const { slope, intercept } = model.calibration;
   const row = rowOf(model.features, features);
+  const logOdds = logOddsOf(model, row);
   const shares = new Float64Array(row.length);
   let expected = model.base;
   for (const tree of model.trees) expected += addShares(tree, row, shares);
   const contributions = model.features.map((name, at): Contribution => {
     const feature = knownFeature(name);
     const contribution = slope * Number(shares[at]);
-    const statement = signalStatement(feature, features, contribution);
+    const moved = moveText({ logOdds, contribution }, horizon_h);
+    const statement = `${featureText(feature, features)}, which ${moved}.`;
     return { feature, value: features[feature], contribution, statement };
   });
   contributions.sort((a, b) => b.contribution - a.contribution);
   const raising = contributions.find((one) => one.value !== null && one.contribution > 0);
   return {
-    score: sigmoid(logOddsOf(model, row)),
+    score: sigmoid(logOdds),
     base: slope * expected + intercept,
     contributions,
     strongest: raising === undefined ? null : raising,
@@ -199,22 +207,25 @@ function shapleyWeight(told: number, size: number): number {
 const HOURS_A_DAY = 24;
 const DAYS_FROM_H = 72;
 
-/** The sentence for a feature of a launch and its contribution in log-odds. */
-export function signalStatement(
-  name: FeatureName,
-  features: Features,
-  contribution: number,
-): string {
+/** What a feature of a launch was. */
+function featureText(name: FeatureName, features: Features): string {
   const value = features[name];
-  const said = value === null ? notMeasuredText(name) : SENTENCES[name](value, features);
-  const amount = Math.abs(contribution).toFixed(2);
-  const way = contribution >= 0 ? 'raises' : 'lowers';
-  return `${said}, which ${way} the log-odds of its death by ${amount}.`;
+  if (value !== null) return SENTENCES[name](value, features);
+  const feature = RUG_FEATURES.find((one) => one.name === name);
+  return `Not measured: ${feature?.title} (${feature?.missing.replace(/\.$/, '')})`;
 }
 
-function notMeasuredText(name: FeatureName): string {
-  const feature = RUG_FEATURES.find((one) => one.name === name);
-  return `Not measured: ${name} (${feature?.missing.replace(/\.$/, '')})`;
+type Move = { readonly logOdds: number; readonly contribution: number };
+
+/** By how much a contribution moves the log-odds, and by how many points the score. */
+function moveText({ logOdds, contribution }: Move, horizonH: number): string {
+  const points = 100 * (sigmoid(logOdds) - sigmoid(logOdds - contribution));
+  const way = contribution >= 0 ? 'raises' : 'lowers';
+  const amount = Math.abs(contribution).toFixed(2);
+  return (
+    `${way} the log-odds of its death within ${hoursText(horizonH)} of launch by ${amount} ` +
+    `and the score by ${Math.abs(points).toFixed(1)} points`
+  );
 }
 
 const SENTENCES: { readonly [name in FeatureName]: (value: number, all: Features) => string } = {

@@ -2,54 +2,49 @@
 // at once. What a launch is scored by is what was known when it was scored, in every part.
 
 import { setImmediate } from 'node:timers/promises';
-import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
+import { HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import {
   type CardFeature,
   type FeatureName,
+  hoursText,
   type ModelNode,
   type ModelPart,
+  type ModelTarget,
   type ModelTree,
   RUG_FEATURES,
   type RugModel,
 } from '../../ports/rug-model.ts';
 import { aucOf, calibrateModel, evaluateModel, tiesOf } from './evaluation.ts';
-
 import {
   deployerOf,
   examplesOf,
   featuresAt,
   futureFeatures,
-  SETTLE_DAYS,
+  type Lesson,
+  lessonsOf,
+  rowsSha256,
   type TrainingExample,
   type TrainingRow,
 } from './examples.ts';
-
 import { leafOf, marginOf, rowOf, type Scorer } from './predict.ts';
 import { sharesFrom } from './random.ts';
-
-/**
- * Which fates are learnt. `last_seen`: what became of a launch when the file looked last, as in the
- * test. `at_split`: what was visible at the split, of launches that had settled by then; what is
- * found of it later is as if the model had been trained on that day.
- */
-export const FATES = ['last_seen', 'at_split'] as const;
-type Fates = (typeof FATES)[number];
 
 /** How a model is trained. */
 export type TrainingOrder = {
   readonly seed: number;
   /** Where the test part begins; `null`: at the time under which most rows lie. */
   readonly splitAt: UnixSeconds | null;
-  readonly settleDays: number;
-  readonly fates: Fates;
-  /** SHA-256 of the file that the rows came from, and whether they are made up. */
-  readonly sha256: string;
+  readonly target: Omit<ModelTarget, 'statement'>;
+  /** Whether the rows are made up. */
   readonly simulated: boolean;
   readonly codeVersion: string;
 };
 
 /** What a model is trained with where nobody says otherwise. */
-export const DEFAULTS = { seed: 1, settleDays: SETTLE_DAYS, fates: 'last_seen' } as const;
+export const DEFAULTS = {
+  seed: 1,
+  target: { horizon_h: 168, scored_within_h: 24 },
+} as const;
 
 const LIMITS: Omit<BoostingLimits, 'seed'> = {
   treesMax: 400,
@@ -65,19 +60,15 @@ const TEST_FROM = 0.7;
 const [TRAIN_TO, STOP_TO] = [0.7, 0.85];
 /** The least rows of a part, from which nothing is told otherwise. */
 const PART_ROWS_MIN = 50;
+/** What the evidence of a flag raises the log-odds by, at least. */
+const EVIDENCE_MIN = 0.1;
 
 /** Why no model can be trained on these rows. The message is a sentence. */
 export class TrainingFault extends Error {}
 
-/** A launch with the fate that is learnt of it, or that it is tested by. */
-type Lesson = TrainingExample & { readonly died: boolean };
-type Parts = {
+type Parts = { readonly [name in 'train' | 'stop' | 'calibrate' | 'test']: readonly Lesson[] } & {
   readonly at: UnixSeconds;
-  readonly train: readonly Lesson[];
-  readonly stop: readonly Lesson[];
-  readonly calibrate: readonly Lesson[];
-  readonly test: readonly Lesson[];
-  readonly leftOut: number;
+  readonly left_out: RugModel['card']['split']['left_out'];
 };
 
 /** Trains a model. Throws `TrainingFault`. */
@@ -85,10 +76,10 @@ export async function trainModel(
   rows: readonly TrainingRow[],
   order: TrainingOrder,
 ): Promise<RugModel> {
-  const { seed, settleDays } = order;
-  const later = futureFeatures(rows, featuresAt, { settleDays, seed });
+  const { seed, target } = order;
+  const later = futureFeatures(rows, featuresAt, { horizonH: target.horizon_h, seed });
   if (later.length > 0) throw new Error(`known only later: ${later.join(', ')}`);
-  const examples = await examplesOf(rows, settleDays);
+  const examples = await examplesOf(rows, target.horizon_h);
   const parts = partsOf(examples, order);
   const features = RUG_FEATURES.map(({ name }) => name);
   const monotone = RUG_FEATURES.map((one) => one.monotone);
@@ -109,52 +100,88 @@ export async function trainModel(
   );
   const scorer: Scorer = { features, base, trees, calibration };
   const { rows: taught, died } = partOf(parts.train);
-  const test = await evaluateModel(scorer, died / taught, parts.test, seed);
-  const { codeVersion: code_version } = order;
+  const judged = { model: scorer, baseRate: died / taught, seed };
+  const { evaluation, level } = await evaluateModel(judged, parts.test);
   const card = {
-    ...cardFacts(examples, parts, order),
-    training: trainingFacts(seed, trees),
+    data: {
+      sha256: rowsSha256(rows),
+      rows: examples.length,
+      deployers: new Set(examples.map(({ row }) => deployerOf(row))).size,
+      chains: [...new Set(examples.map(({ row }) => row.chain))].sort(),
+      from: partOf(parts.train).from,
+      to: partOf(parts.test).to,
+      simulated: order.simulated,
+    },
+    target: { statement: targetText(target), ...target },
+    split: {
+      at: parts.at,
+      train: partOf(parts.train),
+      stop: partOf(parts.stop),
+      calibrate: partOf(parts.calibrate),
+      test: partOf(parts.test),
+      left_out: parts.left_out,
+    },
+    training: {
+      seed,
+      trees: trees.length,
+      depth_max: LIMITS.depthMax,
+      shrinkage: LIMITS.shrinkage,
+      row_share: LIMITS.rowShare,
+      lambda: LIMITS.lambda,
+      hessian_min: LIMITS.hessianMin,
+      bins: LIMITS.binsMax,
+      patience: LIMITS.patience,
+    },
     features: featuresTold(features, trees, parts),
-    test,
-    code_version,
+    test: evaluation,
+    level,
+    evidence_min: EVIDENCE_MIN,
+    code_version: order.codeVersion,
   };
   return { ...scorer, card };
 }
 
+function targetText({ horizon_h, scored_within_h }: TrainingOrder['target']): string {
+  return (
+    `That the launch dies within ${hoursText(horizon_h)} of its launch, as scored within ` +
+    `${hoursText(scored_within_h)} of it.`
+  );
+}
+
+/**
+ * Later and later parts. What is learnt and calibrated was known at the split: a launch before it
+ * whose horizon ends after it stands in no part. Launches of one second are in one part.
+ */
 function partsOf(examples: readonly TrainingExample[], order: TrainingOrder): Parts {
-  const at = order.splitAt === null ? usualSplit(examples) : order.splitAt;
-  const isStrict = order.fates === 'at_split';
-  const until = isStrict ? at - order.settleDays * DAY_S : at;
-  const lessons = byScoring(examples).map((one): Lesson => {
-    const { died_at, outcome, scored_at } = one.row;
-    const visible = died_at !== null && died_at <= at;
-    return { ...one, died: isStrict && scored_at < at ? visible : outcome === 'died' };
-  });
-  const learnt = lessons.filter(({ row }) => row.scored_at < until);
-  const test = lessons.filter(({ row }) => row.scored_at >= at);
-  const [first, second] = [TRAIN_TO, STOP_TO].map((share) => Math.floor(share * learnt.length));
+  const { lessons: all, ...left } = lessonsOf(examples, order.target);
+  // What is known of a launch is as old as its scoring.
+  const lessons = [...all].sort((a, b) => a.row.scored_at - b.row.scored_at);
+  const at = order.splitAt === null ? timeAt(lessons, TEST_FROM) : order.splitAt;
+  const before = lessons.filter(({ row }) => row.scored_at < at);
+  const learnt = before.filter(
+    ({ row }) => row.launched_at + order.target.horizon_h * HOUR_S <= at,
+  );
+  const stopAt = timeAt(learnt, TRAIN_TO);
+  const calibrateAt = timeAt(learnt, STOP_TO);
   const parts = {
     at,
-    train: learnt.slice(0, first),
-    stop: learnt.slice(first, second),
-    calibrate: learnt.slice(second),
-    test,
-    leftOut: lessons.length - learnt.length - test.length,
+    train: learnt.filter(({ row }) => row.scored_at < stopAt),
+    stop: learnt.filter(({ row }) => row.scored_at >= stopAt && row.scored_at < calibrateAt),
+    calibrate: learnt.filter(({ row }) => row.scored_at >= calibrateAt),
+    test: lessons.filter(({ row }) => row.scored_at >= at),
+    left_out: { ...left, settled_after_split: before.length - learnt.length },
   };
-  for (const name of ['train', 'stop', 'calibrate', 'test'] as const)
+  for (const name of ['train', 'stop', 'calibrate', 'test'] as const) {
     requirePart(name, parts[name]);
+  }
   return parts;
 }
 
-/** In the order in which they were scored: what is known of a launch is as old as its scoring. */
-function byScoring(examples: readonly TrainingExample[]): readonly TrainingExample[] {
-  return [...examples].sort((a, b) => a.row.scored_at - b.row.scored_at);
-}
-
-function usualSplit(examples: readonly TrainingExample[]): UnixSeconds {
-  const example = byScoring(examples)[Math.floor(TEST_FROM * examples.length)];
-  if (example === undefined) throw new TrainingFault('The file holds no launch.');
-  return example.row.scored_at;
+/** When the launch was scored before which this share of all were. */
+function timeAt(lessons: readonly Lesson[], share: number): UnixSeconds {
+  const lesson = lessons[Math.floor(share * lessons.length)];
+  if (lesson === undefined) throw new TrainingFault('No launch is left to learn from.');
+  return lesson.row.scored_at;
 }
 
 /** Holds a part to what can be learnt from. */
@@ -192,50 +219,6 @@ function partOf(lessons: readonly Lesson[]): ModelPart {
   };
 }
 
-function cardFacts(examples: readonly TrainingExample[], parts: Parts, order: TrainingOrder) {
-  const { from } = partOf(parts.train);
-  const { to } = partOf(parts.test);
-  return {
-    data: {
-      sha256: order.sha256,
-      rows: examples.length,
-      deployers: new Set(examples.map(({ row }) => deployerOf(row))).size,
-      chains: [...new Set(examples.map(({ row }) => row.chain))].sort(),
-      from,
-      to,
-      simulated: order.simulated,
-    },
-    target: TARGET,
-    split: {
-      at: parts.at,
-      settle_days: order.settleDays,
-      fates: order.fates,
-      train: partOf(parts.train),
-      stop: partOf(parts.stop),
-      calibrate: partOf(parts.calibrate),
-      test: partOf(parts.test),
-      left_out: parts.leftOut,
-    },
-  };
-}
-
-const TARGET =
-  'That the launch is dead (its outcome in the file is `died`) when it is last looked at.';
-
-function trainingFacts(seed: number, trees: readonly ModelTree[]): RugModel['card']['training'] {
-  return {
-    seed,
-    trees: trees.length,
-    depth_max: LIMITS.depthMax,
-    shrinkage: LIMITS.shrinkage,
-    row_share: LIMITS.rowShare,
-    lambda: LIMITS.lambda,
-    hessian_min: LIMITS.hessianMin,
-    bins: LIMITS.binsMax,
-    patience: LIMITS.patience,
-  };
-}
-
 function featuresTold(
   names: readonly FeatureName[],
   trees: readonly ModelTree[],
@@ -255,12 +238,12 @@ function featuresTold(
     measured: train.filter(({ features }) => features[name] !== null).length,
     splits: Number(splits[at]),
     gain: all === 0 ? 0 : Number(gains[at]) / all,
-    auc_alone: aloneOf(name, test),
+    auc_alone: aucAlone(name, test),
   }));
 }
 
 /** How well a feature alone tells what died among the launches of which it was measured. */
-function aloneOf(name: FeatureName, test: readonly Lesson[]): number | null {
+function aucAlone(name: FeatureName, test: readonly Lesson[]): number | null {
   const measured = test.filter(({ features }) => features[name] !== null);
   const scores = Float64Array.from(measured, ({ features }) => Number(features[name]));
   const died = Uint8Array.from(measured, (one) => Number(one.died));

@@ -13,31 +13,18 @@ import type {
 } from '../../ports/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { SMALL_MODEL } from '../../testing/rug-models.ts';
+import { levelOf, SMALL_MODEL } from '../../testing/rug-models.ts';
 import { scoreOnce, scoreRounds } from './score.job.ts';
 
 const SOURCE = { name: 'Memory', url: 'memory:', as_of: STILL_NOW, kind: 'table' } as const;
 const say = <T, P extends string>(port: P, value: T) =>
   read(value, { port, source: { ...SOURCE, simulated: false } });
 
-const test_ = {
-  ...SMALL_MODEL.card.test,
-  reliability: [
-    {
-      score_from: 0.7,
-      score_to: 1,
-      launches: 100,
-      mean_score: 0.8,
-      died: 99,
-      died_share: { value: 0.99, low: null, high: null },
-    },
-  ],
-};
 const MODEL: PublishedModel = {
   version: 'rug-1-abc',
   text: '',
   published_at: STILL_NOW,
-  model: { ...SMALL_MODEL, card: { ...SMALL_MODEL.card, test: test_ } },
+  model: { ...SMALL_MODEL, card: { ...SMALL_MODEL.card, level: levelOf(0.7) } },
 };
 const DAY_S = 86_400;
 const WALLETS = ['one', 'two', 'three'].map((name): WalletToScore => {

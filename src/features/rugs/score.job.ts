@@ -15,7 +15,7 @@ import {
   type ScoringParts,
   type WalletToScore,
 } from '../../ports/rug-model.ts';
-import { flagLevel, scoreWallet } from './scoring.ts';
+import { scoreWallet } from './scoring.ts';
 
 /** Wallets that are read at once, and how often that is done in one run. */
 const WALLETS_AT_ONCE = 50;
@@ -90,8 +90,7 @@ async function scoreOne(
   const tokens = new Set([...listed.value].map(({ token }) => token));
   const by = {
     model,
-    settle_days: model.card.split.settle_days,
-    level: flagLevel(model.card),
+    level: model.card.level === null ? null : model.card.level.score_from,
     isListedToken: ({ token }: { readonly token: string }) => tokens.has(token),
   };
   const scored_at = now();

@@ -4,28 +4,17 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import type { LaunchFlag } from '../../ports/rug-flags.ts';
-import {
-  type LaunchOnRecord,
-  NEW_FOR_S,
-  type ReliabilityRow,
-  type WalletToScore,
-} from '../../ports/rug-model.ts';
+import type { LaunchOnRecord, WalletToScore } from '../../ports/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';
 import { rugFlagOf } from '../../testing/rug-worlds.ts';
 import { SCORED } from '../../testing/twins/rug-flags.ts';
-import {
-  boardOf,
-  ESTABLISHED,
-  flagLevel,
-  isEstablished,
-  type Judging,
-  scoreWallet,
-} from './scoring.ts';
+import { boardOf, ESTABLISHED, isEstablished, type Judging, scoreWallet } from './scoring.ts';
 
 const OBSERVED = STILL_NOW - 60;
-const by: Judging = { model: SMALL_MODEL, settle_days: 30, level: 0.7, isListedToken: () => false };
+const HOUR_S = 3_600;
+const by: Judging = { model: SMALL_MODEL, level: 0.7, isListedToken: () => false };
 
 const launched = (token: string, daysAgo: number, change: Partial<LaunchOnRecord> = {}) => ({
   token: evm(token),
@@ -39,7 +28,7 @@ const launched = (token: string, daysAgo: number, change: Partial<LaunchOnRecord
 });
 const dead = (token: string, daysAgo: number) =>
   launched(token, daysAgo, { seen: { as: 'died', at: OBSERVED } });
-const NEW = launched('new', 1);
+const NEW = { ...launched('new', 1), launched_at: STILL_NOW - 20 * HOUR_S };
 const DEAD = [dead('one', 90), dead('two', 80)];
 
 function scored(
@@ -76,11 +65,13 @@ test('what died only after a launch, or became known later, does not count again
   expect(scored([NEW, later])[0]?.outcome).toBe('passed');
 });
 
-test('a launch is new for thirty days, and one that no venue lists is not scored', () => {
-  const old = { ...NEW, launched_at: STILL_NOW - NEW_FOR_S - 1 };
-  const last = { ...NEW, launched_at: STILL_NOW - NEW_FOR_S };
-  expect(scored([old, ...DEAD])).toEqual([]);
-  expect(scored([last, ...DEAD])).toHaveLength(1);
+test('a launch is scored at the age that the model was trained for, and an older one is not', () => {
+  const age = (seconds: number) => ({ ...NEW, launched_at: OBSERVED - seconds });
+  expect(scored([age(DAY_S + 1), ...DEAD])).toEqual([]);
+  expect(scored([age(DAY_S), ...DEAD])).toMatchObject([{ outcome: 'flagged' }]);
+});
+
+test('a launch that no venue lists is not scored', () => {
   expect(scored([{ ...NEW, listed: false }, ...DEAD])).toEqual([]);
 });
 
@@ -122,45 +113,39 @@ test('a model that never looks at liquidity misses nothing where it was not read
   expect(scored([silent, ...DEAD], {}, { ...by, model })).toEqual(known);
 });
 
-test('a score over the level on nothing that was measured is no flag, and no pass', () => {
+test('a score over the level without evidence that says enough is passed, with the score', () => {
   const low = { ...by, level: 0.1 };
-  expect(scored([NEW], {}, low)).toMatchObject([{ outcome: 'unscored' }]);
+  // Everything was read: it is the deployer's first launch, and nobody can tell its pool.
+  const [said] = scored([NEW], {}, low);
+  expect(said).toEqual({
+    token: NEW.token,
+    launched_at: NEW.launched_at,
+    liquidity_usd: null,
+    outcome: 'passed',
+    score: expect.any(Number),
+  });
+  const [flagged] = scored([NEW, ...DEAD], {}, low);
+  if (flagged?.outcome !== 'flagged') throw new Error('it is not flagged');
+  const { contribution } = flagged.top_evidence;
+  const least = (evidence_min: number) => {
+    const model = { ...SMALL_MODEL, card: { ...SMALL_MODEL.card, evidence_min } };
+    return scored([NEW, ...DEAD], {}, { ...low, model })[0]?.outcome;
+  };
+  expect([least(contribution), least(contribution + 1e-9)]).toEqual(['flagged', 'passed']);
+});
+
+test('a flag tells whether the fate of an earlier launch of the deployer was known', () => {
+  expect(scored([NEW, ...DEAD])).toMatchObject([{ deployer_history: 'settled' }]);
+  const first = { ...NEW, launched_with_usd: 900 };
+  expect(scored([first], {}, { ...by, level: 0.6 })).toMatchObject([
+    { outcome: 'flagged', deployer_history: 'none', top_evidence: { feature: 'liquidity_usd' } },
+  ]);
 });
 
 test('a model without a level flags nothing, and an established token is suppressed', () => {
   expect(scored([NEW, ...DEAD], {}, { ...by, level: null })[0]?.outcome).toBe('passed');
   const listed = { ...by, isListedToken: () => true };
   expect(scored([NEW, ...DEAD], {}, listed)[0]?.outcome).toBe('suppressed');
-});
-
-describe('the level of a model', () => {
-  const row = (score_from: number, launches: number, died: number): ReliabilityRow => ({
-    score_from,
-    score_to: 1,
-    launches,
-    mean_score: score_from,
-    died,
-    died_share: { value: died / launches, low: null, high: null },
-  });
-  const levelOf = (share: number, ...reliability: ReliabilityRow[]) =>
-    flagLevel({
-      test: {
-        ...SMALL_MODEL.card.test,
-        reliability,
-        died_share: { value: share, low: null, high: null },
-      },
-    });
-
-  test('is the lowest score over which at least three of four died, by the lower end', () => {
-    expect(levelOf(0.5, row(0.6, 100, 40), row(0.8, 100, 80), row(0.9, 100, 100))).toBe(0.8);
-    expect(levelOf(0.5, row(0.8, 10, 9))).toBeNull();
-  });
-
-  test('lies where more died than of all launches, or nowhere', () => {
-    expect(levelOf(0.95, row(0.8, 100, 90), row(0.9, 100, 100))).toBe(0.9);
-    expect(levelOf(0.99, row(0.8, 100, 90), row(0.9, 100, 100))).toBeNull();
-    expect(levelOf(0.5)).toBeNull();
-  });
 });
 
 // A leaderboard has each wallet once, by its strongest flag, and no established token.

@@ -1,58 +1,82 @@
 // A launch of which an input was not read is not scored, which is not that it is not flagged.
 
-import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
-import { collect, wilsonInterval } from '../../evidence/measure.ts';
+import { DAY_S, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
+import { collect } from '../../evidence/measure.ts';
 import type { FlagWindow, LaunchFlag, ScoredChain } from '../../ports/rug-flags.ts';
-import {
-  type LaunchOnRecord,
-  type ModelCard,
-  NEW_FOR_S,
-  type PublishedModel,
-  type ScoredLaunch,
-  type WalletToScore,
+import type {
+  LaunchOnRecord,
+  RugModel,
+  ScoredLaunch,
+  WalletToScore,
 } from '../../ports/rug-model.ts';
+import { historyOf } from '../rug-model/evaluation.ts';
 import { featuresOf } from '../rug-model/examples.ts';
 import { predict } from '../rug-model/predict.ts';
 
 /** What scores: the model in force, from which score on it flags, and what is left out. */
 export type Judging = {
-  readonly model: Pick<PublishedModel['model'], 'features' | 'base' | 'trees' | 'calibration'>;
-  readonly settle_days: number;
+  readonly model: Omit<RugModel, 'card'> & {
+    readonly card: Pick<RugModel['card'], 'target' | 'evidence_min'>;
+  };
   /** `null`: the model flags nothing, at whatever score. */
   readonly level: number | null;
   /** Tokens that are established by review. */
   readonly isListedToken: (launch: LaunchOnRecord) => boolean;
 };
 
-/** What is said of each new launch of a wallet that was ever listed, or may have been. */
+/**
+ * What is said of each launch of a wallet that was ever listed, or may have been, and was observed
+ * at the age at which the model was trained to score.
+ */
 export function scoreWallet(wallet: WalletToScore, by: Judging, now: UnixSeconds): ScoredLaunch[] {
+  const { scored_within_h } = by.model.card.target;
+  const isInTime = ({ launched_at }: LaunchOnRecord) =>
+    wallet.observed_at - launched_at <= scored_within_h * HOUR_S;
   return wallet.launches
-    .filter(({ launched_at, listed }) => now - launched_at <= NEW_FOR_S && listed !== false)
+    .filter((launch) => isInTime(launch) && launch.listed !== false)
     .map((launch) => scoreLaunch(launch, wallet, by, now));
 }
 
 function scoreLaunch(
   launch: LaunchOnRecord,
   wallet: WalletToScore,
-  { model, settle_days, level, isListedToken }: Judging,
+  { model, level, isListedToken }: Judging,
   now: UnixSeconds,
 ): ScoredLaunch {
   const { token, launched_at, liquidity_usd } = launch;
   const subject = { token, launched_at, liquidity_usd };
   const reason = unreadOf(launch, wallet, model);
   if (reason !== null) return { ...subject, outcome: 'unscored', reason };
-  const features = featuresOf(factsOf(launch, wallet), settle_days);
-  const { score, strongest } = predict(model, features);
-  if (level === null || score < level) return { ...subject, outcome: 'passed', score };
-  // What nobody measured is no evidence, and a flag without evidence is none.
-  if (strongest === null) return { ...subject, outcome: 'unscored', reason: UNMEASURED };
+  const { target, evidence_min } = model.card;
+  const features = featuresOf(
+    {
+      launched_at,
+      scored_at: wallet.observed_at,
+      deployer_launches: wallet.launches.map((one) => {
+        return { launched_at: one.launched_at, seen: one.seen };
+      }),
+      // What a venue tells is what is pooled now, which says nothing of the launch.
+      liquidity_usd: launch.launched_with_usd,
+      // What nobody reads of a launch here is missing.
+      deployer_funded_at: null,
+      holder_top10_share: null,
+      owner_can_mint: null,
+      owner_can_block: null,
+      ownership_renounced: null,
+    },
+    target.horizon_h,
+  );
+  const { score, strongest } = predict(model, features, target);
+  const passed = { ...subject, outcome: 'passed', score } as const;
+  if (level === null || score < level) return passed;
+  // Everything was read, and nothing of it says enough: a flag without evidence is none.
+  if (strongest === null || strongest.contribution < evidence_min) return passed;
   if (isEstablished({ ...subject, is_listed_token: isListedToken(launch) }, now)) {
     return { ...subject, outcome: 'suppressed', score };
   }
-  return { ...subject, outcome: 'flagged', score, top_evidence: strongest };
+  const deployer_history = historyOf(features);
+  return { ...subject, outcome: 'flagged', score, top_evidence: strongest, deployer_history };
 }
-
-const UNMEASURED = 'nothing that raises its score was measured';
 
 function unreadOf(
   { listed, launched_with_unread }: LaunchOnRecord,
@@ -60,59 +84,10 @@ function unreadOf(
   model: Judging['model'],
 ): string | null {
   if (listed === null) return 'whether a venue lists it was not read';
-  if (unread !== null || launched_with_unread === null || !asksLiquidity(model)) return unread;
+  const splits = model.trees.flat().filter((node) => 'feature' in node);
+  const asksLiquidity = splits.some(({ feature }) => model.features[feature] === 'liquidity_usd');
+  if (unread !== null || launched_with_unread === null || !asksLiquidity) return unread;
   return `what it was launched with was not read: ${launched_with_unread}`;
-}
-
-/** Whether a model ever looks at what a token was launched with. */
-function asksLiquidity({ features, trees }: Judging['model']): boolean {
-  const splits = trees.flat().filter((node) => 'feature' in node);
-  return splits.some(({ feature }) => features[feature] === 'liquidity_usd');
-}
-
-/** What was known when the wallet was observed; what nobody reads of a launch is missing. */
-function factsOf({ launched_at, launched_with_usd }: LaunchOnRecord, wallet: WalletToScore) {
-  return {
-    launched_at,
-    scored_at: wallet.observed_at,
-    deployer_launches: wallet.launches.map((one) => {
-      return { launched_at: one.launched_at, seen: one.seen };
-    }),
-    deployer_funded_at: null,
-    // What a venue tells is what is pooled now, which says nothing of the launch.
-    liquidity_usd: launched_with_usd,
-    holder_top10_share: null,
-    owner_can_mint: null,
-    owner_can_block: null,
-    ownership_renounced: null,
-  };
-}
-
-// From which score on does a model flag a launch? The level follows from the card of its artefact
-// alone: from what happened in the test part.
-
-/** Of the launches of the test part that a level would have flagged, so many died at least. */
-const FLAGGED_DIED_MIN = 0.75;
-
-/**
- * The lowest bound of the reliability table at which the lower end of the 95% interval of the
- * share that died, over all launches with that score or more, reaches `FLAGGED_DIED_MIN` and lies
- * above the share of all launches. `null` where no bound does: such a model flags nothing.
- */
-export function flagLevel({ test }: Pick<ModelCard, 'test'>): number | null {
-  const rows = [...test.reliability].sort((a, b) => b.score_from - a.score_from);
-  let level: number | null = null;
-  let [launches, died] = [0, 0];
-  for (const row of rows) {
-    launches += row.launches;
-    died += row.died;
-    const interval = wilsonInterval(died, launches);
-    if (interval === null) continue;
-    if (interval.low >= FLAGGED_DIED_MIN && interval.low > test.died_share.value) {
-      level = row.score_from;
-    }
-  }
-  return level;
 }
 
 // Which wallets stand on the leaderboard, by the flags of a window?

@@ -27,7 +27,7 @@ describe('an artefact', () => {
     expect(artefact.model).toEqual(SMALL_MODEL);
     expect(artefact.text).toBe(text);
     const [, sha256] = /"sha256":"([0-9a-f]{64})"/.exec(text) ?? [];
-    expect(artefact.version).toBe(`rug-1-${sha256?.slice(0, 12)}`);
+    expect(artefact.version).toBe(`rug-2-${sha256?.slice(0, 12)}`);
   });
 
   test('that is cut anywhere is no artefact', () => {

@@ -25,7 +25,13 @@ const WHOLE = { is_whole: true, disowned: [] };
 
 const launch = (token: string) => ({ token, launched_at: STILL_NOW - HOUR_S, liquidity_usd: 5 });
 const flagged = (token: string, score = 0.95): ScoredLaunch => {
-  return { ...launch(token), outcome: 'flagged', score, top_evidence: EVIDENCE };
+  return {
+    ...launch(token),
+    outcome: 'flagged',
+    score,
+    top_evidence: EVIDENCE,
+    deployer_history: 'none',
+  };
 };
 const passed = (token: string): ScoredLaunch => {
   return { ...launch(token), outcome: 'passed', score: 0.2 };

@@ -3,8 +3,6 @@
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
-import { formatUnits } from '../../chain/amount.ts';
-import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
@@ -23,7 +21,8 @@ import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim
 import { decide, map, Part, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { BRIDGE_CHAINS } from '../../ports/bridges.ts';
-import { HISTORY_PROVENANCES, isSignedBy } from '../../ports/history.ts';
+import { HISTORY_PROVENANCES } from '../../ports/history.ts';
+import { viewTransfer } from '../history/address-history.ts';
 import { type Deposit, findDeposits, joinReasons } from './destination.ts';
 import { viewEvent } from './explain.ts';
 import { arrival, bridgeDealings, bridgeEvent } from './shapes.ts';
@@ -278,26 +277,19 @@ function sums(trace: Partly<Trace, TracePort>) {
 }
 
 function viewContact(address: string, { transfer, row, direction, basis, events }: Contact) {
-  const { tx, block, kind, token, decimals, raw_amount, usd, chain } = transfer;
+  const { block, kind } = transfer;
   if (kind === 'nft') throw new TypeError('an NFT is no contact with a bridge');
-  const native = kind === 'token' ? null : CHAINS[chain].native;
-  const places = native === null ? decimals : native.decimals;
+  const { chain: _, usd, ...moved } = viewTransfer(address, transfer);
   const [first, ...rest] = events === null ? [] : events.map(viewEvent);
   return {
     protocol: row.protocol,
     name: row.name,
     contract: row.address,
-    tx,
+    ...moved,
     block,
     direction,
-    at: formatIsoTime(transfer.at),
     kind,
-    token,
-    symbol: native === null ? transfer.symbol : native.symbol,
-    amount: places === null ? null : formatUnits(raw_amount, places),
-    raw_amount: raw_amount.toString(),
     usd: usd === null ? null : Number(usd),
-    initiated_by_subject: isSignedBy(address, transfer),
     basis,
     receipt: events === null ? ('unread' as const) : ('read' as const),
     events: first === undefined ? null : [first, ...rest],

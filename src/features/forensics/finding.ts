@@ -4,9 +4,6 @@
 
 import { createHash } from 'node:crypto';
 import type { AddressKind, ParsedAddress } from '../../chain/address.ts';
-import { formatUnits } from '../../chain/amount.ts';
-import { CHAINS } from '../../chain/chain.ts';
-import { formatIsoTime } from '../../chain/time.ts';
 import { collect } from '../../evidence/measure.ts';
 import { basis, type Partly, type Reading } from '../../evidence/reading.ts';
 import type { ChainFactsPort, MixerLookUp, MixerRegistryPort } from '../../ports/accounts.ts';
@@ -21,7 +18,7 @@ import {
 import type { FlaggedAddressesPort, FlaggedLookUp } from '../../ports/rug-flags.ts';
 import type { ListLookUp, SanctionsListPort } from '../../ports/sanctions.ts';
 import type { ExchangeLabelsPort, LabelLookUp } from '../../ports/tables.ts';
-import type { AddressHistory } from '../history/address-history.ts';
+import { type AddressHistory, viewTransfer } from '../history/address-history.ts';
 import { type LeftOut, sift } from '../history/edge-rule.ts';
 import type { Walk, WalkPort } from '../sanctions/walk.ts';
 import type {
@@ -178,26 +175,15 @@ export function describeTransfer(
   transfer: HistoryTransfer,
   end: string = subject,
 ): TransferEvidence {
-  const { chain, tx, block, at, from, to, token, usd, raw_amount } = transfer;
-  const native = token === null ? CHAINS[chain].native : null;
-  const decimals = native === null ? transfer.decimals : native.decimals;
-  const hasAmount = decimals !== null && transfer.kind !== 'nft';
+  const { block, from, to } = transfer;
   return {
     evidence: 'transfer',
-    chain,
-    tx,
+    ...viewTransfer(subject, transfer),
     block,
     from,
     to,
-    token,
-    usd,
-    at: formatIsoTime(at),
     direction: from === end ? 'out' : 'in',
-    symbol: native === null ? transfer.symbol : native.symbol,
-    raw_amount: raw_amount.toString(),
-    amount: hasAmount ? formatUnits(raw_amount, decimals) : null,
     initiator: signerOf(transfer),
-    initiated_by_subject: isSignedBy(subject, transfer),
   };
 }
 

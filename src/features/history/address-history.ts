@@ -2,13 +2,16 @@
 // whole as the history that it is taken from: only a whole one carries a negative.
 
 import { isSystemAddress } from '../../chain/address.ts';
-import type { ChainName } from '../../chain/chain.ts';
+import { formatUnits } from '../../chain/amount.ts';
+import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import { formatIsoTime } from '../../chain/time.ts';
 import { map, Part, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import type { ReasonCode, Why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, portInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
   type CoveredNeighbourhood,
   type HistoryTransfer,
+  isSignedBy,
   type TransferHistory,
   type TransferHistoryPort,
   UNPRICED,
@@ -175,6 +178,24 @@ export function readOnce(history: TransferHistory): TransferHistory {
 export function sinceFirst(history: Answer): Answer {
   if (!(history instanceof Part) || history.why.code === 'simulated') return history;
   return unread('transfer_history', history.why);
+}
+
+/** A transfer as answers show it. `amount`: in whole units; `null` where their size is unknown. */
+export function viewTransfer(subject: string, transfer: HistoryTransfer) {
+  const { chain, kind, tx, token, raw_amount, usd, at } = transfer;
+  const { symbol, decimals } = token === null ? CHAINS[chain].native : transfer;
+  const isCounted = decimals !== null && kind !== 'nft';
+  return {
+    chain,
+    tx,
+    token,
+    symbol,
+    amount: isCounted ? formatUnits(raw_amount, decimals) : null,
+    raw_amount: raw_amount.toString(),
+    usd,
+    at: formatIsoTime(at),
+    initiated_by_subject: isSignedBy(subject, transfer),
+  };
 }
 
 /**

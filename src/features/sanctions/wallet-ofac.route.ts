@@ -4,9 +4,7 @@
 
 import { z } from 'zod';
 import { FORM_RELATIONS } from '../../chain/address.ts';
-import { formatUnits } from '../../chain/amount.ts';
-import { CHAINS } from '../../chain/chain.ts';
-import { formatIsoDate, formatIsoTime, parseIsoDate } from '../../chain/time.ts';
+import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler, type RequestContext } from '../../contract/route.ts';
 import {
@@ -30,7 +28,6 @@ import {
   type CounterpartyRing,
   type CounterpartyRingPort,
   HISTORY_PROVENANCES,
-  isSignedBy,
   signerOf,
   type TransferHistory,
 } from '../../ports/history.ts';
@@ -46,7 +43,7 @@ import {
   type OtherLists,
   otherList,
 } from '../../ports/tables.ts';
-import { causesText } from '../history/address-history.ts';
+import { causesText, viewTransfer } from '../history/address-history.ts';
 import { LEFT_OUT_RULES } from '../history/edge-rule.ts';
 import {
   askOtherLists,
@@ -545,23 +542,16 @@ function nodesUnread(walk: Partly<Walk, WalkPort>): number | null {
 const SUBJECT_ONLY = 1;
 
 function hopOf(subject: string, { near, transfer }: Hop) {
-  const { kind, from, to, chain, tx, token, usd, success, raw_amount, token_id } = transfer;
-  const { symbol, decimals } = token === null ? CHAINS[chain].native : transfer;
+  const { from, to, success, token_id } = transfer;
+  const { raw_amount, ...moved } = viewTransfer(subject, transfer);
   return {
+    ...moved,
     from,
     to,
-    chain,
-    tx,
-    token,
-    symbol,
-    amount: decimals === null || kind === 'nft' ? null : formatUnits(raw_amount, decimals),
-    raw_amount: token_id === undefined ? raw_amount.toString() : null,
+    raw_amount: token_id === undefined ? raw_amount : null,
     token_id: token_id === undefined ? null : token_id.toString(),
-    usd,
-    at: formatIsoTime(transfer.at),
     direction: from === near ? ('out' as const) : ('in' as const),
     initiator: signerOf(transfer),
-    initiated_by_subject: isSignedBy(subject, transfer),
     success,
   };
 }

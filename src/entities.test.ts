@@ -90,11 +90,11 @@ describe.skipIf(absent)(title, () => {
       first_seen: '2026-01-01',
     };
     ports = {
-      store: clusterStore(database, { simulated: false, nowMs: Date.now }),
-      labels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),
-      history: coveredHistory(warehouseHistory(warehouse, now), TIP),
-      creations: warehouseCreations(warehouse, TIP),
-      facts: warehouseFacts(warehouse, now),
+      entityTies: clusterStore(database, { simulated: false, nowMs: Date.now }),
+      exchangeLabels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),
+      transferHistory: coveredHistory(warehouseHistory(warehouse, now), TIP),
+      contractCreations: warehouseCreations(warehouse, TIP),
+      chainFacts: warehouseFacts(warehouse, now),
     };
   }, 90_000);
   afterAll(async () => {

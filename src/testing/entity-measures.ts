@@ -105,10 +105,10 @@ export async function accountMeasures(seed: number): Promise<Measures> {
   const world = walkedPorts({ now, transfers, listed: [], labels });
   const told = { as_of: now, simulated: false };
   const ports = {
-    history: world.history,
-    labels: world.labels,
-    creations: memoryCreations({ creations, whole: true, ...told }),
-    facts: memoryChainFacts({ chains: ['ethereum'], facts: [], ...told }),
+    transferHistory: world.history,
+    exchangeLabels: world.labels,
+    contractCreations: memoryCreations({ creations, whole: true, ...told }),
+    chainFacts: memoryChainFacts({ chains: ['ethereum'], facts: [], ...told }),
   };
   const asked = { now: () => now, signal: new AbortController().signal, tipMaxAgeS: now };
   const ties = new Map<string, Tie>();

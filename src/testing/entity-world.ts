@@ -99,7 +99,7 @@ export function world(setting: Setting = {}) {
     creations = [],
     contracts = [],
   } = setting;
-  const { history, ...over } = walkedPorts({
+  const { history: transferHistory, ...over } = walkedPorts({
     now: STILL_NOW,
     transfers,
     listed: [],
@@ -107,15 +107,14 @@ export function world(setting: Setting = {}) {
     simulated,
     ...(setting.history === undefined ? {} : { history: setting.history }),
   });
-  const store = clustersIn(fresh(), simulated);
   const whole = setting.wholeCreations !== false;
   const made = { creations, whole, simulated, as_of: STILL_NOW };
   const ports = {
-    store,
-    labels: over.labels,
-    history,
-    creations: memoryCreations(made),
-    facts: memoryChainFacts({
+    entityTies: clustersIn(fresh(), simulated),
+    exchangeLabels: over.labels,
+    transferHistory,
+    contractCreations: memoryCreations(made),
+    chainFacts: memoryChainFacts({
       chains: ['ethereum'],
       facts: contracts.map((address) => ({ chain: 'ethereum', address, code: CODE })),
       as_of: STILL_NOW - 60,

@@ -77,7 +77,6 @@ function arrivalText({ arrival }: ExplainedEvent): string | null {
   return reason === null ? text : `${text} (${reason})`;
 }
 
-/** The event's own words, where they differ. */
 function loggedText({ user, asset, amount, logged }: ExplainedEvent): string | null {
   const same = logged.user === user && logged.asset === asset && logged.amount === amount;
   const words = [logged.user, logged.asset, logged.amount].map((one) => (one === null ? '?' : one));

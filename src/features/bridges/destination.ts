@@ -48,17 +48,12 @@ type Sent = {
   readonly at: number;
 };
 
-type Outcome = 'matched' | 'in_flight' | 'unmatched';
+type Outcome = Exclude<Arrival['state'], 'messaging_only' | null>;
 
 /** The other side of something that was sent, with the reading that its state rests on. */
-export type Destination = {
-  readonly chain: string | null;
-  /** The transaction that paid it there. */
-  readonly tx: string | null;
+export type Destination = Readonly<Pick<Arrival, 'chain' | 'tx' | 'matched_by'>> & {
   /** `null` where nothing can be said. */
   readonly state: Read<Outcome, BridgeArrivalsPort> | 'messaging_only' | null;
-  /** The rule by which both sides were joined, or the page whose word the state is. */
-  readonly matched_by: Arrival['matched_by'];
   /** Why nothing can be said, and what else is said of it. */
   readonly reasons: readonly Why[];
 };
@@ -137,7 +132,6 @@ function isOtherSide(sent: DecodedEvent, arrival: DecodedEvent, rule: JoinRule):
   return keepsTerms(sent, arrival);
 }
 
-/** Whether an arrival keeps what was promised, as far as both events tell it. */
 function keepsTerms({ promised }: DecodedEvent, { logged, promised: repeated }: DecodedEvent) {
   if (promised === null) return true;
   const { user: recipient, amount } = logged;
@@ -416,7 +410,6 @@ const RECEIPTS_READ_MAX = 12;
 /** Protocols that pay another than their deposit names, where its sender signs for that. */
 const PAYEE_MAY_CHANGE: readonly BridgeProtocol[] = ['across'];
 
-/** Something that was sent, the chain that may pay it, and the payments to its recipient there. */
 type PaymentSearch = {
   readonly sent: Sent;
   readonly chain: BridgeChain;
@@ -496,7 +489,6 @@ function transactionsOf(paid: readonly Payment[], search: PaymentSearch): string
   return [...new Set(ordered.map(({ tx }) => tx))];
 }
 
-/** Whether a payment has asset and amount of what was promised, and came in its time. */
 function fits({ token, amount, at }: Payment, { sent, chain }: PaymentSearch): boolean {
   const { promised } = sent.event;
   return (

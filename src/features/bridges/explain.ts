@@ -38,7 +38,6 @@ export type Explanation = {
   readonly unknown_events: number;
 };
 
-/** A receipt of which the chain may not be known. */
 type Unplaced = Omit<ReceiptFacts, 'chain'>;
 
 /** Explains a receipt. `chain` is our name of it, the id of one that is not ours, or `null`. */
@@ -93,7 +92,7 @@ function chainsFitting(receipt: Unplaced, index: RegistryIndex): string[] {
 
 function explainOn(
   receipt: ReceiptFacts & { readonly chain: BridgeChain },
-  chain_from: 'file' | 'registry',
+  chain_from: Explanation['chain_from'],
   index: RegistryIndex,
 ): Explanation {
   const decoded = decodeReceipt(receipt, index);

@@ -226,7 +226,6 @@ const POOLS: ByChain = {
   ],
 };
 
-/** Whether an address (in lower case) is known for a token or for a pool of that chain. */
 function knownForeign(chain: BridgeChain, address: string): 'token_contract' | 'amm_pool' | null {
   if (TOKENS[chain]?.includes(address) === true) return 'token_contract';
   return POOLS[chain]?.includes(address) === true ? 'amm_pool' : null;

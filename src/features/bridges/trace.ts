@@ -169,7 +169,6 @@ function contactByEvent(
   return { transfer, row: own ?? event.row, direction, basis: 'event', events };
 }
 
-/** Whether an event is about a transfer: of its direction, its user, its asset and its amount. */
 function isAbout(
   event: DecodedEvent,
   address: string,

@@ -68,9 +68,9 @@ export type Deposits = {
 type DepositsPort = ExchangeLabelsPort | TransferHistoryPort;
 
 type DepositsPorts = {
-  readonly labels: ExchangeLabels;
-  readonly history: TransferHistory;
-  readonly facts: ChainFacts;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly transferHistory: TransferHistory;
+  readonly chainFacts: ChainFacts;
 };
 type History = Partly<AddressHistory, TransferHistoryPort>;
 
@@ -93,7 +93,10 @@ export async function depositsAround(
   const readings =
     taken.length === 0
       ? new Map<string, History>()
-      : await addressHistories(ports.history, taken, { ...asked, rowsMax: CANDIDATE_ROWS_MAX });
+      : await addressHistories(ports.transferHistory, taken, {
+          ...asked,
+          rowsMax: CANDIDATE_ROWS_MAX,
+        });
   const histories: ReadonlyMap<string, History> = new Map([[subject, own], ...readings]);
   const met: Causes = new Map();
   for (const reading of histories.values()) {
@@ -122,10 +125,10 @@ export async function depositsAround(
  */
 export async function depositsIn(
   histories: ReadonlyMap<string, History>,
-  { labels, facts }: Pick<DepositsPorts, 'labels' | 'facts'>,
+  { exchangeLabels, chainFacts }: Omit<DepositsPorts, 'transferHistory'>,
   signal: AbortSignal,
 ): Promise<Partly<readonly SeenDeposit[], DepositsPort>> {
-  const look = await labels.lookUp(everyoneIn(histories));
+  const look = await exchangeLabels.lookUp(everyoneIn(histories));
   const told = [...histories.values()].filter((one) => !(one instanceof Unread));
   const history = some(told.map((one) => map(one, () => null)));
   const met = map(both({ look, history }), (read) => {
@@ -134,7 +137,7 @@ export async function depositsIn(
       [...histories].map(([address, reading]) => judgeCandidate(address, reading, exchanges)),
     );
   });
-  return withoutContracts(met, facts, signal);
+  return withoutContracts(met, chainFacts, signal);
 }
 
 const NONE: readonly string[] = Object.freeze([]);

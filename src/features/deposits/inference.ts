@@ -72,7 +72,6 @@ export type InferredDeposit = {
   readonly otherReceivers: number;
 };
 
-/** Why an address is not taken for a deposit address. */
 type NotInferred =
   | 'exchange_wallet'
   | 'no_forward'

@@ -5,7 +5,6 @@ import type { Why } from '../../evidence/reasons.ts';
 import { unaskedPorts } from '../../stores/history/live-facts.ts';
 import { walletBridgesHandler } from '../bridges/wallet-bridges.route.ts';
 import { deployerRecordHandler } from '../deployers/deployer-record.route.tsx';
-import { entityPortsOf } from '../entities/feature.ts';
 import { walletEntityHandler } from '../entities/wallet-entity.route.ts';
 import { walletCexHandler } from '../exchanges/wallet-cex.route.ts';
 import { walletScoreHandler } from '../forensics/wallet-score.route.ts';
@@ -26,7 +25,7 @@ type PartPorts = Parameters<typeof walletOfacHandler>[0] &
   Parameters<typeof walletCexHandler>[0] &
   Parameters<typeof walletBridgesHandler>[0] &
   Parameters<typeof walletScoreHandler>[0] &
-  Parameters<typeof entityPortsOf>[0] &
+  Parameters<typeof walletEntityHandler>[0] &
   Parameters<typeof solanaDeployerHandler>[0];
 type DossierContext = PartPorts & { readonly service: Service; readonly members: Members };
 
@@ -57,7 +56,7 @@ function portsOf(given: DossierContext): DossierPorts {
   return {
     all: {
       ...handlersOf(given),
-      entity: walletEntityHandler(entityPortsOf(given), service),
+      entity: walletEntityHandler(given, service),
       bridges: walletBridgesHandler(given),
     },
     held: (reason: Why) => handlersOf({ ...given, ...unaskedPorts(reason) }),

@@ -164,7 +164,6 @@ const sizeSign: SignOf = (inputs, change, payment) => {
   return payment.value < least && change.value >= least ? 'against' : null;
 };
 
-/** The kind of script that an address stands for, by its form. */
 function scriptOf(address: string | null): string | null {
   if (address === null) return null;
   if (address.startsWith('bc1q')) return address.length > P2WPKH_CHARS ? 'p2wsh' : 'p2wpkh';
@@ -281,7 +280,6 @@ function missingOf(ranges: readonly BlockRange[], oldest: number, address: strin
 // for equal outputs, Goldfeder et al., "When the cookie meets the blockchain", PETS 2018. Where it
 // may be one it says so: a false yes loses a link, a false no makes a wrong one.
 
-/** The protocol of a transaction that several wallets make. */
 type CoinJoin = Exclude<JointForm, 'whirlpool_tx0'>;
 
 const COIN = 100_000_000n;
@@ -296,7 +294,6 @@ const WHIRLPOOL = { coinsMin: 5, coinsMax: 10 };
 /** What a premix coin brings for its miner's fee, and the coordinator's share of a pool's size. */
 const TX0 = { feeMax: 100_000n, coordinatorParts: 20n };
 const WASABI_1 = { equalMin: 10, base: COIN / 10n, away: COIN / 50n };
-/** The address to which the rounds of Wasabi 1.0 paid their coordinator. */
 const WASABI_1_COORDINATOR = 'bc1qs604c7jv6amk4cxqlnvuxv26hv3e48cds4m0ew';
 /** zkSNACKs asked for fifty inputs; coordinators that followed begin rounds with far fewer. */
 const WASABI_2 = { inputsMin: 10, standardMin: 10, valueMin: 5_000n, valueMax: 137_438_953_472n };

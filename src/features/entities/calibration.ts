@@ -4,6 +4,7 @@
 
 import { wilsonInterval } from '../../evidence/measure.ts';
 import type { Heuristic, TieForm } from '../../ports/entities.ts';
+import type { WeightBasis } from './shapes.ts';
 
 /** A data set on which weights are measured. */
 export type DataSet = 'wallet_population' | 'account_population' | 'token_network';
@@ -49,12 +50,12 @@ export const DATA_SETS: {
 /** Links counted: so many of `n` that the rule drew were right. */
 export type Count = { readonly right: number; readonly n: number };
 
-/** A form's row. `assumed`: what was measured does not tell how often it is right on a chain. */
+/** A form's row. */
 export type LinkCalibration = {
   readonly heuristic: Heuristic;
   readonly form: TieForm;
   readonly weight: number;
-  readonly basis: 'measured' | 'assumed';
+  readonly basis: WeightBasis;
   /** `null`: no data set that was reached shows this form. */
   readonly measured: (Count & { readonly on: DataSet }) | null;
 };

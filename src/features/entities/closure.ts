@@ -62,7 +62,7 @@ import {
 import type { AgainstItem } from './shapes.ts';
 
 /** The ports that an entity rests on. */
-export type EntityPorts = ExaminationPorts & { readonly store: ClusterStore };
+export type EntityPorts = ExaminationPorts & { readonly entityTies: ClusterStore };
 
 const MEMBERS_EXAMINED_MAX = 10;
 
@@ -87,14 +87,14 @@ export async function closureOf(
   asked: ExaminationRequest,
 ): Promise<Closure> {
   const now = asked.now();
-  const once = { ...ports, history: readOnce(ports.history) };
+  const once = { ...ports, transferHistory: readOnce(ports.transferHistory) };
   const examined = new Map<string, Live>();
   let fresh = NOTHING_FRESH;
   const look = async (one: string): Promise<Live> => {
     const live = await examine(once, chain, one, asked);
     examined.set(one, live);
     fresh = withMore(fresh, live);
-    await keep(ports.store, chain, one, live, now);
+    await keep(ports.entityTies, chain, one, live, now);
     return live;
   };
   const live = await look(address);
@@ -117,7 +117,7 @@ export async function closureOf(
     others.filter(([, made]) => !isDone(made)).length + next.length;
   return {
     live,
-    held: await keepMerges(ports.store, held, now),
+    held: await keepMerges(ports.entityTies, held, now),
     open: firstOf([...faults, ...reasonsFor(countOf((made) => made instanceof Read))]),
     openFor: (heuristic) =>
       firstOf([...faults, ...reasonsFor(countOf((made) => ranOf(made, heuristic)))]),
@@ -211,10 +211,10 @@ export type Examined = {
 
 /** The ports of an examination. */
 export type ExaminationPorts = {
-  readonly labels: ExchangeLabels;
-  readonly history: TransferHistory;
-  readonly creations: ContractCreations;
-  readonly facts: ChainFacts;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly transferHistory: TransferHistory;
+  readonly contractCreations: ContractCreations;
+  readonly chainFacts: ChainFacts;
 };
 export type ExaminationPort = TransferHistoryPort | ExchangeLabelsPort;
 export type ExaminationRequest = {
@@ -231,11 +231,11 @@ export async function examine(
   { signal }: ExaminationRequest,
 ): Promise<Partly<Examined, ExaminationPort>> {
   const asked = { chains: [chain], rowsMax: ROWS_MAX, signal };
-  const reading = await addressHistory(ports.history, address, asked);
+  const reading = await addressHistory(ports.transferHistory, address, asked);
   const own = historyAsRead(reading);
   if (own === null) return silentAs<ExaminationPort>('transfer_history', reading);
   const { kept, left } = keptTransfers(address, own.transfers);
-  const labels = await ports.labels.lookUp([
+  const labels = await ports.exchangeLabels.lookUp([
     address,
     ...[...new Set(own.transfers.map(({ from, to }) => (from === own.address ? to : from)))],
   ]);
@@ -321,13 +321,13 @@ type Created = {
 
 /** Contracts are made on EVM chains alone; elsewhere there is nothing to ask. */
 async function readCreations(
-  { creations }: ExaminationPorts,
+  { contractCreations }: ExaminationPorts,
   chain: ChainName,
   address: string,
   signal: AbortSignal,
 ): Promise<Created> {
   if (!isEvmChain(chain)) return { ties: [], judged: [], runs: [], reading: null };
-  const reading = await creations.around(chain, address, signal);
+  const reading = await contractCreations.around(chain, address, signal);
   const found = rowsSeen(map(reading, (one) => [one]));
   const runs = [{ heuristic: 'same_deployer', ran: reading } as const];
   if (reading instanceof Unread || found === null) {
@@ -455,10 +455,10 @@ type EntityRequest = {
 
 /** The entity that the store holds, with what was just seen. */
 export async function readEntity(
-  { store, labels }: { readonly store: ClusterStore; readonly labels: ExchangeLabels },
+  { entityTies, exchangeLabels }: Pick<EntityPorts, 'entityTies' | 'exchangeLabels'>,
   { chain, address, fresh, now }: EntityRequest,
 ): Promise<Partly<HeldEntity, HeldPort>> {
-  const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
+  const tied = await entityTies.tiedTo(chain, [address], TIED_LIMITS);
   const known = rowsSeen(map(tied, (one) => [one]));
   if (known === null || tied instanceof Unread) return silentAs<HeldPort>('held_ties', tied);
   const [held] = known;
@@ -467,8 +467,8 @@ export async function readEntity(
     ...fresh.ties.map((one): HeldTie => ({ ...one, judged_at: now })),
   ];
   const everyone = [...new Set([address, ...everyoneIn(ties)])];
-  const names = await labels.lookUp(everyone);
-  const marks = await store.servicesAmong(chain, everyone);
+  const names = await exchangeLabels.lookUp(everyone);
+  const marks = await entityTies.servicesAmong(chain, everyone);
   if (names instanceof Unread) return silentAs<HeldPort>('exchange_labels', names);
   if (marks instanceof Unread) return silentAs<HeldPort>('held_ties', marks);
   const named = namesInLabels(names.value);

@@ -83,8 +83,8 @@ async function onAccounts(
     return { heuristic, ran: asFarAs(ran, openFor(heuristic)) };
   });
   return {
-    entity: ports.store.covered(held, asFarAs(live, open)),
-    runs: coveredRuns(ports.store, held, runs),
+    entity: ports.entityTies.covered(held, asFarAs(live, open)),
+    runs: coveredRuns(ports.entityTies, held, runs),
     live,
   };
 }
@@ -113,14 +113,14 @@ async function onBitcoin(
   const now = asked.now();
   const [found, runs] = await Promise.all([
     readEntity(ports, { ...step, now }),
-    blockRuns(ports.store, address, asked),
+    blockRuns(ports.entityTies, address, asked),
   ]);
-  const held = await keepMerges(ports.store, found, now);
+  const held = await keepMerges(ports.entityTies, found, now);
   const silence = why('not_walked_kind', { kind: 'bitcoin' });
   const live = unread<ExaminationPort>('transfer_history', silence);
   return {
-    entity: ports.store.covered(held, leastIn(runs)),
-    runs: coveredRuns(ports.store, held, runs),
+    entity: ports.entityTies.covered(held, leastIn(runs)),
+    runs: coveredRuns(ports.entityTies, held, runs),
     live,
   };
 }

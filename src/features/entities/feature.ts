@@ -13,10 +13,7 @@ import {
 } from '../../compose/feature.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { Unread } from '../../evidence/reading.ts';
-import type { ChainFacts, ContractCreations } from '../../ports/accounts.ts';
-import type { BlocksWatch, ClusterStore } from '../../ports/entities.ts';
-import type { TransferHistory } from '../../ports/history.ts';
-import type { ExchangeLabels } from '../../ports/tables.ts';
+import type { BlocksWatch } from '../../ports/entities.ts';
 import { etlFiles } from '../../sources/bitcoin/etl-files.ts';
 import { bitcoinNode } from '../../sources/bitcoin/node.ts';
 import { jsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.ts';
@@ -43,15 +40,6 @@ import {
   walletEntityHandler,
 } from './wallet-entity.route.ts';
 
-type EntityDependencies = {
-  readonly entityTies: ClusterStore;
-  readonly contractCreations: ContractCreations;
-  readonly exchangeLabels: ExchangeLabels;
-  readonly transferHistory: TransferHistory;
-  readonly chainFacts: ChainFacts;
-  readonly service: Service;
-};
-
 type Rested = OpenedRests<{
   tables: typeof tables;
   history: typeof history;
@@ -73,13 +61,13 @@ export const entities = feature({
     const { transferHistory } = held.ports;
     const { exchangeLabels } = ports;
     const { chainFacts } = facts.ports;
-    const asked = entityPortsOf({
+    const asked = {
       entityTies,
       contractCreations,
       exchangeLabels,
       transferHistory,
       chainFacts,
-    });
+    };
     const { bitcoin } = config.rpc;
     const url = bitcoin === null ? null : new URL(bitcoin.reveal());
     const rpc =
@@ -109,8 +97,8 @@ export const entities = feature({
     };
   },
   routes: [
-    serveRoute(walletEntity, (given: EntityDependencies) =>
-      walletEntityHandler(entityPortsOf(given), given.service),
+    serveRoute(walletEntity, (ports: EntityPorts & { readonly service: Service }) =>
+      walletEntityHandler(ports, ports.service),
     ),
   ],
   ports: {
@@ -145,20 +133,9 @@ export const entities = feature({
   ],
 });
 
-/** The ports of entities, as their engines name them. */
-export function entityPortsOf(given: Omit<EntityDependencies, 'service'>): EntityPorts {
-  return {
-    store: given.entityTies,
-    creations: given.contractCreations,
-    labels: given.exchangeLabels,
-    history: given.transferHistory,
-    facts: given.chainFacts,
-  };
-}
-
 /** The block behind those held from the first on. */
-async function nextBlock({ store }: EntityPorts) {
-  const held = await store.blocksHeld();
+async function nextBlock({ entityTies }: EntityPorts) {
+  const held = await entityTies.blocksHeld();
   if (held instanceof Unread) return held;
   const [lowest] = held.value;
   return lowest === undefined || lowest.from_block > 0 ? 0 : lowest.to_block + 1;
@@ -166,7 +143,7 @@ async function nextBlock({ store }: EntityPorts) {
 
 async function answerTo(
   { subject, chain, explain, signal }: EntityQuestion,
-  { store }: EntityPorts,
+  { entityTies }: EntityPorts,
   answer: ReturnType<typeof entityAnswers>,
 ): ReturnType<EntityServices['entity']['ask']> {
   const asked = ENTITY_CHAINS.find((one) => one === chain);
@@ -176,7 +153,7 @@ async function answerTo(
   let address = subject;
   let on = asked;
   if (subject.includes(':')) {
-    const found = await store.memberOf(subject);
+    const found = await entityTies.memberOf(subject);
     if (found instanceof Unread) return { problem: found.why.reason, couldNotCheck: true };
     const member = found.value;
     if (member === null) {

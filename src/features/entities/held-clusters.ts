@@ -23,7 +23,7 @@ import {
   readEntity,
 } from './closure.ts';
 
-type Held = Pick<EntityPorts, 'store' | 'labels'>;
+type Held = Pick<EntityPorts, 'entityTies' | 'exchangeLabels'>;
 type ClusterRequest = Pick<ExaminationRequest, 'now' | 'tipMaxAgeS'>;
 
 /** The clusters held, as a port. */
@@ -34,7 +34,7 @@ export function heldClusters(ports: Held, asked: ClusterRequest): EntityClusters
       const held = await readEntity(ports, step);
       const missing =
         chain === 'bitcoin'
-          ? await blocksReading(ports.store, address, asked)
+          ? await blocksReading(ports.entityTies, address, asked)
           : requireExamined(held, chain, address, asked);
       const found = map(held, ({ cluster, confidence, labels }): EntityCluster | null => {
         if (cluster === null) return null;
@@ -42,14 +42,14 @@ export function heldClusters(ports: Held, asked: ClusterRequest): EntityClusters
         const names = [...new Set(labels.map(({ label }) => label))];
         return { cluster_id, confidence, members, labels: names };
       });
-      const told = ports.store.covered(found, missing);
+      const told = ports.entityTies.covered(found, missing);
       if (missing instanceof Read || held instanceof Unread) return told;
       const isSomething = rowsSeen(map(told, (one) => (one === null ? [] : [one]))) !== null;
       return isSomething ? told : unread('entity_clusters', missing.why);
     },
     coinJoinsOf: async (address) => {
-      const held = await ports.store.coinJoinsOf(address);
-      return ports.store.covered(held, await everyBlock(ports.store, address, asked));
+      const held = await ports.entityTies.coinJoinsOf(address);
+      return ports.entityTies.covered(held, await everyBlock(ports.entityTies, address, asked));
     },
   };
 }

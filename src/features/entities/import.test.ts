@@ -399,7 +399,7 @@ describe('joined', () => {
       const source = { refused: () => new Map<string, number>(), blocks: () => given(blocks) };
       await importBlocks(store, source, WATCH);
       const labels = memoryExchangeLabels({ labels: [], as_of: AT, simulated: false });
-      return heldClusters({ store, labels }, LATE);
+      return heldClusters({ entityTies: store, exchangeLabels: labels }, LATE);
     }
 
     async function* given(blocks: readonly BitcoinBlock[]) {
@@ -453,7 +453,10 @@ describe('joined', () => {
       const database = fresh();
       database.silence('gone');
       const labels = memoryExchangeLabels({ labels: [], as_of: AT, simulated: false });
-      const silent = heldClusters({ store: clustersIn(database), labels }, LATE);
+      const silent = heldClusters(
+        { entityTies: clustersIn(database), exchangeLabels: labels },
+        LATE,
+      );
       expect(await silent.coinJoinsOf(btc('shop'))).toBeInstanceOf(Unread);
     });
   });

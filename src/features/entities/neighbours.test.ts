@@ -55,11 +55,12 @@ describe('a deposit address', () => {
 
   test('ties nobody, and is not ruled out, where nothing tells whether it is a contract', async () => {
     const { ports } = world({ transfers: [...users, ...forwards] });
-    const facts: Ports['facts'] = {
-      ...ports.facts,
-      of: async (chain, address, _wanted, signal) => ports.facts.of(chain, address, [], signal),
+    const chainFacts: Ports['chainFacts'] = {
+      ...ports.chainFacts,
+      of: async (chain, address, _wanted, signal) =>
+        ports.chainFacts.of(chain, address, [], signal),
     };
-    expect(await dataOfEntity(SUBJECT, { ...ports, facts })).toMatchObject({
+    expect(await dataOfEntity(SUBJECT, { ...ports, chainFacts })).toMatchObject({
       evidence: [],
       checked: false,
       reason: why('deposit_kind_unknown', { address: DEPOSIT }).reason,
@@ -109,7 +110,7 @@ describe('a tie', () => {
       expect((await dataOfEntity(first, ports)).evidence).toHaveLength(1);
       const after = world({ transfers: later, labels: [LABEL, rival] }).ports;
       for (const address of [OTHER, SUBJECT]) {
-        const found = await dataOfEntity(address, { ...after, store: ports.store });
+        const found = await dataOfEntity(address, { ...after, entityTies: ports.entityTies });
         expect(found.evidence).toEqual([]);
       }
     }
@@ -119,13 +120,17 @@ describe('a tie', () => {
     const { ports } = world({ transfers: DEPOSITS });
     await dataOfEntity(SUBJECT, ports);
     const gone = why('not_configured', { what: 'ethereum' });
-    const history: Ports['history'] = {
+    const transferHistory: Ports['transferHistory'] = {
       worths: UNPRICED,
       chainsRead: async () => unread('transfer_history', gone),
       neighbourhoods: async () => new Map(),
     };
     expect(
-      await dataOfEntity(OTHER, { ...world().ports, store: ports.store, history }),
+      await dataOfEntity(OTHER, {
+        ...world().ports,
+        entityTies: ports.entityTies,
+        transferHistory,
+      }),
     ).toMatchObject({
       checked: false,
       evidence: [
@@ -158,7 +163,7 @@ describe('a first funder', () => {
     const transfers = [paidByContract(1, pool, SUBJECT, evm('relayer')), ...ACTED];
     const { ports } = world({ transfers });
     const asked = { chains: null, signal: NEVER };
-    const history = await addressHistory(ports.history, SUBJECT, asked);
+    const history = await addressHistory(ports.transferHistory, SUBJECT, asked);
     const fact = fundingOf(history);
     expect(fact instanceof Read && fact.value?.from).toBe(pool);
     expect(firstFunding(history, 'ethereum')?.by.from).toBe(pool);

@@ -61,9 +61,9 @@ export type Scene = {
   readonly asked: HistoryRequest;
 };
 type Ports = {
-  readonly labels: ExchangeLabels;
-  readonly history: TransferHistory;
-  readonly facts: ChainFacts;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly transferHistory: TransferHistory;
+  readonly chainFacts: ChainFacts;
 };
 
 /**
@@ -203,7 +203,9 @@ export function historyAsRead(reading: History | undefined): AddressHistory | nu
 }
 
 async function read(addresses: readonly string[], ports: Ports, asked: HistoryRequest) {
-  return addresses.length === 0 ? NOBODY : addressHistories(ports.history, addresses, asked);
+  return addresses.length === 0
+    ? NOBODY
+    : addressHistories(ports.transferHistory, addresses, asked);
 }
 
 const NOBODY: Histories = new Map();

@@ -6,6 +6,13 @@ import type { ChainName } from '../../chain/chain.ts';
 import { isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import { HEURISTICS, OBJECTION_KINDS, type TieForm } from '../../ports/entities.ts';
 
+/**
+ * What a weight rests on. `assumed`: what was measured does not tell how often a link of its form
+ * is right on a chain.
+ */
+const WEIGHT_BASES = ['measured', 'assumed'] as const;
+export type WeightBasis = (typeof WEIGHT_BASES)[number];
+
 /** One item of evidence: these addresses have one controller, by these transactions. */
 export const evidence = z.strictObject({
   /** Made from what it says, so that the same observation has the same id everywhere. */
@@ -21,8 +28,7 @@ export const evidence = z.strictObject({
   /** When the second of the addresses had been tied. */
   at: isoTime,
   weight: z.number().positive(),
-  // `assumed`: no data set that was reached tells how often such a link is right.
-  basis: oneOf(['measured', 'assumed']),
+  basis: oneOf(WEIGHT_BASES),
   statement: prose().min(1),
   rule: z.int().positive(),
   /** When the last of its ties was judged. */

@@ -149,7 +149,10 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const { ports } = world({ transfers: DEPOSITS });
     const before = await dataOfEntity(SUBJECT, ports);
     const older = CREATED.map((one) => ({ ...one, at: 1_000 }));
-    const later = { ...world({ transfers: DEPOSITS, creations: older }).ports, store: ports.store };
+    const later = {
+      ...world({ transfers: DEPOSITS, creations: older }).ports,
+      entityTies: ports.entityTies,
+    };
     const after = await dataOfEntity(SUBJECT, later);
     expect(after.cluster_id).not.toBe(before.cluster_id);
     expect(after.merge_history).toEqual([
@@ -226,7 +229,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const { ports } = world({ transfers: DEPOSITS });
     expect((await dataOfEntity(SUBJECT, ports)).evidence).toHaveLength(1);
     const hot = { ...LABEL, address: DEPOSIT };
-    const labelled = { ...world({ labels: [LABEL, hot] }).ports, store: ports.store };
+    const labelled = { ...world({ labels: [LABEL, hot] }).ports, entityTies: ports.entityTies };
     expect((await dataOfEntity(OTHER, labelled)).evidence).toEqual([]);
   });
 
@@ -234,7 +237,10 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const paidByHot = [t(1, HOT, SUBJECT), t(2, HOT, OTHER), ...ACTED];
     const { ports } = world({ transfers: paidByHot });
     expect((await dataOfEntity(SUBJECT, ports)).evidence).toEqual([]);
-    const unlabelled = { ...world({ transfers: paidByHot, labels: [] }).ports, store: ports.store };
+    const unlabelled = {
+      ...world({ transfers: paidByHot, labels: [] }).ports,
+      entityTies: ports.entityTies,
+    };
     expect((await dataOfEntity(SUBJECT, unlabelled)).evidence).toEqual([]);
     expect((await dataOfEntity(OTHER, unlabelled)).evidence).toEqual([]);
   });
@@ -262,7 +268,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
       rests_on: null,
     }));
     const blocks = (from_block: number, to_block: number, to_time: number, change: boolean) =>
-      ports.store.keepBlocks({
+      ports.entityTies.keepBlocks({
         ties,
         objections: [],
         joined: [],
@@ -290,7 +296,13 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const { ports: whole } = world();
     const reach = { from_block: 0, to_block: 9, to_time: STILL_NOW - 600 };
     const ranges = [{ ...reach, change: true, signatures: true }];
-    await whole.store.keepBlocks({ ties, objections: [], joined: [], paid: new Map(), ranges });
+    await whole.entityTies.keepBlocks({
+      ties,
+      objections: [],
+      joined: [],
+      paid: new Map(),
+      ranges,
+    });
     expect(await dataOfEntity(addressNamed('bitcoin', 'stranger'), whole)).toMatchObject({
       checked: true,
     });
@@ -326,22 +338,22 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
   const silenced = embeddedControl()();
   silenced.silence('a planted silence');
   const silentPorts: { readonly [P in keyof Ports]: Ports[P] } = {
-    store: clustersIn(silenced),
-    labels: { lookUp: async () => unread('exchange_labels', silence) },
-    history: {
+    entityTies: clustersIn(silenced),
+    exchangeLabels: { lookUp: async () => unread('exchange_labels', silence) },
+    transferHistory: {
       worths: UNPRICED,
       chainsRead: async () => unread('transfer_history', silence),
       neighbourhoods: async (all) =>
         new Map(all.map((one) => [one, unread('transfer_history' as const, silence)])),
     },
-    creations: { around: async () => unread('contract_creations', silence) },
-    facts: {
+    contractCreations: { around: async () => unread('contract_creations', silence) },
+    chainFacts: {
       stateChains: [],
       of: async () => noFacts(silence),
       setBy: async () => unread('chain_facts', silence),
     },
   };
-  const names = ['store', 'labels', 'history', 'creations'] as const;
+  const names = ['entityTies', 'exchangeLabels', 'transferHistory', 'contractCreations'] as const;
   const subsets = Array.from({ length: 15 }, (_, n) =>
     names.filter((_name, i) => Math.floor((n + 1) / 2 ** i) % 2 === 1),
   );
@@ -359,21 +371,21 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
       expect(answer.reason).not.toBeNull();
       for (const one of answer.coverage) {
         expect(one.checked).toBe(one.reason === null);
-        if (silent.some((name) => name === 'store' || name === 'labels')) {
+        if (silent.some((name) => name === 'entityTies' || name === 'exchangeLabels')) {
           expect(one.checked).toBe(false);
         }
       }
       const counts = Object.values(answer.edges_left_out ?? {});
-      if (silent.some((name) => name === 'history')) expect(counts).toEqual([]);
+      if (silent.some((name) => name === 'transferHistory')) expect(counts).toEqual([]);
     }
   });
 
   test('where one neighbour was not read: the heuristics that need it say so, and no other', async () => {
     const { ports } = world({ transfers: DEPOSITS });
-    const history: Ports['history'] = {
-      ...ports.history,
+    const transferHistory: Ports['transferHistory'] = {
+      ...ports.transferHistory,
       neighbourhoods: async (all, limits) => {
-        const readings = await ports.history.neighbourhoods(all, limits);
+        const readings = await ports.transferHistory.neighbourhoods(all, limits);
         return new Map(
           [...readings].map(([address, reading]) => [
             address,
@@ -382,7 +394,7 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
         );
       },
     };
-    const answer = await dataOfEntity(SUBJECT, { ...ports, history });
+    const answer = await dataOfEntity(SUBJECT, { ...ports, transferHistory });
     expect(answer).toMatchObject({ checked: false, evidence: [] });
     expect(answer.coverage.map(({ checked }) => checked)).toEqual([false, true, true, true]);
   });

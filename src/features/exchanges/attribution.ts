@@ -39,18 +39,18 @@ import {
 } from '../history/address-history.ts';
 import { leadingLabel } from '../tables/labels.ts';
 
-type AttributionPorts = {
-  readonly labels: ExchangeLabels;
-  readonly clusters: EntityClusters;
-  readonly history: TransferHistory;
-  readonly facts: ChainFacts;
+/** The ports that an attribution reads. */
+export type AttributionPorts = {
+  readonly exchangeLabels: ExchangeLabels;
+  readonly entityClusters: EntityClusters;
+  readonly transferHistory: TransferHistory;
+  readonly chainFacts: ChainFacts;
 };
 
 type LinkedPort = EntityClustersPort | ExchangeLabelsPort;
 type ActivityPort = ExchangeLabelsPort | TransferHistoryPort;
 
-/** A labelled address of the same cluster, and the cluster that holds both. */
-export type LinkedLabel = { readonly label: ExchangeLabel; readonly cluster_id: string };
+type LinkedLabel = { readonly label: ExchangeLabel; readonly cluster_id: string };
 
 /** The dealings with exchanges, and which deposit addresses it shows. */
 export type Activity = ExchangeActivity &
@@ -78,18 +78,18 @@ export async function attribution(
 ): Promise<Attribution | Unread<ExchangeLabelsPort>> {
   let tableSilent: Attribution['tableSilent'] = null;
   const lookUp: ExchangeLabels['lookUp'] = async (addresses) => {
-    const answer = await ports.labels.lookUp(addresses);
+    const answer = await ports.exchangeLabels.lookUp(addresses);
     if (answer instanceof Unread) tableSilent = answer;
     return answer;
   };
   const { address, kind } = subject;
   const look = await lookUp([address]);
   if (!(look instanceof Read)) return look;
-  const watched = { ...ports, labels: { lookUp } };
+  const watched = { ...ports, exchangeLabels: { lookUp } };
   const [linked, history] = await Promise.all([
     findLinked(subject, watched, asked.signal),
     chainsOf(kind).length > 0
-      ? addressHistory(ports.history, address, asked)
+      ? addressHistory(ports.transferHistory, address, asked)
       : unread('transfer_history' as const, why('not_walked_kind', { kind })),
   ]);
   const activity = await activityOf(subject, look, history, watched, asked);
@@ -105,14 +105,14 @@ function chainsOf(kind: AddressKind) {
 
 async function findLinked(
   { address, kind }: ParsedAddress,
-  { clusters, labels }: AttributionPorts,
+  { entityClusters, exchangeLabels }: AttributionPorts,
   signal: AbortSignal,
 ): Promise<Attribution['linked']> {
   const chains = chainsOf(kind);
   if (chains.length === 0) {
     return unread<LinkedPort>('entity_clusters', why('not_walked_kind', { kind }));
   }
-  const asked = chains.map((chain) => clusters.clusterOf(chain, address));
+  const asked = chains.map((chain) => entityClusters.clusterOf(chain, address));
   const answers = await inTime(() => Promise.all(asked), signal);
   if (answers === OUT_OF_TIME) return unread<LinkedPort>('entity_clusters', STOPPED_BY_TIME);
   const held = some(answers);
@@ -121,7 +121,7 @@ async function findLinked(
   for (const { cluster_id, members } of listOrNone(met)) {
     for (const member of members) if (member !== address) clusterOf.set(member, cluster_id);
   }
-  const look = await labels.lookUp([...clusterOf.keys()]);
+  const look = await exchangeLabels.lookUp([...clusterOf.keys()]);
   return map(both({ held, look }), ({ look: { found } }) =>
     [...clusterOf].flatMap(([member, cluster_id]) => {
       const label = leadingLabel(rowsUnder(found, matchKey(member)));
@@ -140,7 +140,9 @@ async function activityOf(
   if (history instanceof Unread) return unread<ActivityPort>('transfer_history', history.why);
   const [{ transfers, provenance }] = valueAsRead(history);
   const met = new Set(transfers.flatMap(({ from, to }) => [from, to]));
-  const labels: Reading<LabelLookUp, ExchangeLabelsPort> = await ports.labels.lookUp([...met]);
+  const labels: Reading<LabelLookUp, ExchangeLabelsPort> = await ports.exchangeLabels.lookUp([
+    ...met,
+  ]);
   if (labels instanceof Unread) return unread<ActivityPort>('exchange_labels', labels.why);
   const rows = labels.value.found;
   const labelOf = (one: string) => leadingLabel(rowsUnder(rows, matchKey(one)));

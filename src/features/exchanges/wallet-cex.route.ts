@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import { checksumAddress, describeMisform, parseAddress } from '../../chain/address.ts';
-import { formatUnits } from '../../chain/amount.ts';
-import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
@@ -20,24 +18,23 @@ import {
 import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { decide, map, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ChainFacts } from '../../ports/accounts.ts';
-import type { EntityClusters } from '../../ports/entities.ts';
-import { HISTORY_PROVENANCES, isSignedBy, type TransferHistory } from '../../ports/history.ts';
-import type { ExchangeLabel, ExchangeLabels } from '../../ports/tables.ts';
-import type { ContactTransfer, ExchangeContact } from '../deposits/activity.ts';
+import { HISTORY_PROVENANCES } from '../../ports/history.ts';
+import type { ExchangeLabel } from '../../ports/tables.ts';
+import type { ExchangeContact } from '../deposits/activity.ts';
 import { assetParts, type SeenDeposit } from '../deposits/around.ts';
-import { DEPOSIT_WEIGHTS, type Forward } from '../deposits/inference.ts';
+import { DEPOSIT_WEIGHTS } from '../deposits/inference.ts';
+import { viewTransfer } from '../history/address-history.ts';
 import { confidenceLevel, RECEIVER_ROLES } from '../tables/labels.ts';
 import {
   type Activity,
   type Attribution,
+  type AttributionPorts,
   activityReason,
   attribution,
   conflictsIn,
   exchangeCaveat,
   explainMiss,
   isAnswered,
-  type LinkedLabel,
 } from './attribution.ts';
 
 const LABELS = { restsOn: ['exchange_labels'] } as const;
@@ -183,25 +180,15 @@ export const walletCex = evidenceRoute({
 
 type Data = z.input<typeof walletCex.data>;
 
-type CexPorts = {
-  readonly exchangeLabels: ExchangeLabels;
-  readonly entityClusters: EntityClusters;
-  readonly transferHistory: TransferHistory;
-  readonly chainFacts: ChainFacts;
-};
-
 /** @internal The handler of the attribution of one address. */
-export function walletCexHandler(ports: CexPorts): Handler<typeof walletCex> {
-  const { exchangeLabels: labels, entityClusters: clusters } = ports;
-  const { transferHistory: history, chainFacts: facts } = ports;
+export function walletCexHandler(ports: AttributionPorts): Handler<typeof walletCex> {
   return async ({ params }, { signal }) => {
     const subject = parseAddress(params.address);
     if (subject === null) {
       const misform = describeMisform(params.address);
       return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
     }
-    const asked = { chains: null, signal };
-    const found = await attribution(subject, { labels, clusters, history, facts }, asked);
+    const found = await attribution(subject, ports, { chains: null, signal });
     const { address } = subject;
     if (found instanceof Unread) {
       return walletCex.absent.not_deployed({ subject: address, silent: found });
@@ -220,7 +207,9 @@ export function walletCexHandler(ports: CexPorts): Handler<typeof walletCex> {
     }
     const { own, linked } = found;
     const [leading] = own;
-    const links = map(linked, (all) => all.map(linkShown));
+    const links = map(linked, (all) =>
+      all.map(({ label, cluster_id }) => ({ ...labelShown(label), cluster_id })),
+    );
     const data: Data = {
       address,
       checksum: subject.kind === 'evm' ? checksumAddress(subject.address) : address,
@@ -257,10 +246,6 @@ function labelShown(label: ExchangeLabel) {
     source_url,
     first_seen,
   };
-}
-
-function linkShown({ label, cluster_id }: LinkedLabel) {
-  return { ...labelShown(label), cluster_id };
 }
 
 function activityShown(subject: string, { history, activity }: Attribution): Data['activity'] {
@@ -318,27 +303,9 @@ function contactShown(subject: string, contact: ExchangeContact, whole: boolean)
     last_seen: formatIsoTime(contact.last_seen),
     transactions: contact.transfers
       .slice(0, TRANSACTIONS_SHOWN_MAX)
-      .map((one) => transferShown(subject, one)),
-  };
-}
-
-function transferShown(subject: string, { transfer, direction, wallet }: ContactTransfer) {
-  const { chain, tx, token, raw_amount, usd, at } = transfer;
-  const native = transfer.kind === 'token' ? null : CHAINS[chain].native;
-  const decimals = native === null ? transfer.decimals : native.decimals;
-  return {
-    chain,
-    tx,
-    direction,
-    wallet: wallet.address,
-    label: wallet.label,
-    token,
-    symbol: native === null ? transfer.symbol : native.symbol,
-    amount: decimals === null ? null : formatUnits(raw_amount, decimals),
-    raw_amount: raw_amount.toString(),
-    usd,
-    at: formatIsoTime(at),
-    initiated_by_subject: isSignedBy(subject, transfer),
+      .map(({ transfer, direction, wallet: { address, label } }) => {
+        return { ...viewTransfer(subject, transfer), direction, wallet: address, label };
+      }),
   };
 }
 
@@ -380,23 +347,21 @@ function depositShown(subject: string, deposit: SeenDeposit) {
       received: String(received),
       forwarded: String(forwarded),
     })),
-    forwards: forwards.slice(0, TRANSACTIONS_SHOWN_MAX).map(forwardShown),
+    forwards: forwards
+      .slice(0, TRANSACTIONS_SHOWN_MAX)
+      .map(({ asset, user, wallet, raw_amount, delay, receivedIn, forwardedIn }) => ({
+        user,
+        wallet,
+        ...assetParts(asset),
+        raw_amount: String(raw_amount),
+        delay_s: delay,
+        received_tx: transactionOf(receivedIn),
+        forwarded_tx: transactionOf(forwardedIn),
+      })),
   };
 }
 
 function transactionOf(tx: string | null): string {
   if (tx === null) throw new Error('cex: a transfer of history has its transaction');
   return tx;
-}
-
-function forwardShown({ asset, user, wallet, raw_amount, delay, ...forward }: Forward) {
-  return {
-    user,
-    wallet,
-    ...assetParts(asset),
-    raw_amount: String(raw_amount),
-    delay_s: delay,
-    received_tx: transactionOf(forward.receivedIn),
-    forwarded_tx: transactionOf(forward.forwardedIn),
-  };
 }

@@ -412,7 +412,6 @@ function isPositive(count: number): boolean {
   return count > 0;
 }
 
-/** The value of a reading, whole or in part. */
 function valueSeen<T>(reading: Partly<T, never>): T | null {
   const shown = rowsSeen(map(reading, (one) => [one]));
   return shown === null ? null : shown[0];

@@ -30,7 +30,6 @@ const STATE_LIMITS: RpcLimits = {
 const MIXERS = new URL('../../../registry/mixers.csv', import.meta.url);
 /** The registry of issuers that can freeze tokens; all of a chain are asked in one batch. */
 const ISSUERS = new URL('../../../registry/issuer-freezes.csv', import.meta.url);
-/** Where Permit2 stands. */
 const PERMIT2 = new URL('../../../registry/permit2.csv', import.meta.url);
 const TOKEN_LIMITS: RpcLimits = {
   ...STATE_LIMITS,

@@ -244,8 +244,7 @@ function asset(subject: string, list: readonly HistoryTransfer[]): FlowAsset {
   const [one] = list;
   if (one === undefined) throw new TypeError('flows: an empty list');
   const token = tokenOf(one);
-  const { native } = CHAINS[one.chain];
-  const decimals = token === null ? native.decimals : one.decimals;
+  const { symbol, decimals } = token === null ? CHAINS[one.chain].native : one;
   const amounts = (way: readonly HistoryTransfer[]): Amounts => {
     const raw = way.reduce((sum, { raw_amount }) => sum + raw_amount, 0n);
     const amount = decimals === null ? null : formatUnits(raw, decimals);
@@ -254,7 +253,7 @@ function asset(subject: string, list: readonly HistoryTransfer[]): FlowAsset {
   return {
     chain: one.chain,
     token,
-    symbol: token === null ? native.symbol : one.symbol,
+    symbol,
     decimals,
     transfers: list.length,
     sent: amounts(list.filter(({ from }) => from === subject)),

@@ -62,7 +62,7 @@ export type DecodedEvent = Omit<EventFacts, 'user' | 'asset' | 'amount' | 'net' 
     readonly row: RegistryRow;
     readonly event: string;
     readonly version: string;
-    readonly kind: 'bridge' | 'message' | 'liquidity';
+    readonly kind: Exclude<EventLayout['kind'], 'other'>;
     readonly log_index: number;
   };
 

@@ -93,7 +93,6 @@ export function flowOf(receipt: ReceiptFacts, onRegistry: Flow['onRegistry']): F
 
 type EventAt = EventFacts & { readonly index: number };
 
-/** The most contracts that a path is followed through. */
 const STEPS_MAX = 24;
 
 /** Who paid for what an event says was sent, or was paid for what it says arrived. */
@@ -328,7 +327,6 @@ function arrivalPlace(flow: Flow, event: EventAt): Place | null {
   return null;
 }
 
-/** The movement of exactly this amount that is nearest to the event. */
 function nearestOfAmount(moved: readonly Movement[], amount: bigint | null, index: number) {
   return nearest(amount === null ? moved : moved.filter((one) => one.amount === amount), index);
 }

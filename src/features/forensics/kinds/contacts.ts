@@ -77,7 +77,6 @@ export const bridgeContact: FindingKind = {
     }),
 };
 
-/** Whether a contract of a registry stood on the transfer's chain at its block. */
 function isOnChainAt(
   row: { readonly chain: string; readonly valid_from_block: number | null },
   { chain, block }: HistoryTransfer,

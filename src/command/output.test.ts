@@ -1,5 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { factLines, formatTime, tableLines, timeText, wantsColour } from './output.ts';
+import { SIMULATED_CAVEAT } from '../evidence/source.ts';
+import { recordingIo } from '../testing/recording-io.ts';
+import { EXIT } from './command.ts';
+import {
+  type AnswerPart,
+  factLines,
+  formatTime,
+  printParts,
+  rowsPrinter,
+  tableLines,
+  timeText,
+  wantsColour,
+} from './output.ts';
 
 const PLAIN = { colour: false };
 
@@ -51,4 +63,51 @@ test('times are UTC', () => {
   expect(timeText(1_763_700_000)).toBe('2025-11-21 04:40 UTC');
   expect(timeText(null)).toBeNull();
   expect(formatTime(1_763_700_000.9)).toBe('2025-11-21T04:40:00Z');
+});
+
+test('rows that come in batches stand under one heading, or a line each as JSON', () => {
+  const print = (json: boolean) => {
+    const io = recordingIo({ json });
+    const show = rowsPrinter<{ a: string; n: number }>(io, {
+      columns: ['a', ['count', ({ n }) => n, 'right']],
+    });
+    show([{ a: 'x', n: 1 }]);
+    show([{ a: 'y', n: 20 }]);
+    return io.lines;
+  };
+  expect(print(false)).toEqual(['a  count', 'x      1', 'y     20']);
+  expect(print(true)).toEqual(['{"a":"x","n":1}', '{"a":"y","n":20}']);
+});
+
+describe('an answer of several parts', () => {
+  const print = (parts: readonly AnswerPart[]) => {
+    const io = recordingIo();
+    return { status: printParts({ whole: true }, io, '0xa', parts), lines: io.lines };
+  };
+  const read = { facts: [['list', 'no entry']], caveat: 'A list.', status: EXIT.done } as const;
+
+  test('says not checked of a part that was not read, and the worst part decides the status', () => {
+    const unread = { name: 'tables', unread: 'Silent.', status: EXIT.couldNotCheck };
+    expect(print([read, unread, read])).toEqual({
+      status: EXIT.couldNotCheck,
+      lines: [
+        '0xa',
+        'list    no entry',
+        'tables  not checked: Silent.',
+        'list    no entry',
+        'A list.',
+      ],
+    });
+    expect(print([unread, { ...unread, status: EXIT.badUsage }]).status).toBe(EXIT.badUsage);
+  });
+
+  test('shows a long fact whole, and behind it that it is made up', () => {
+    const path = 'x'.repeat(300);
+    const caveat = `${SIMULATED_CAVEAT}A list.`;
+    expect(print([{ ...read, facts: [['path', path]], caveat }]).lines).toEqual([
+      '0xa',
+      `path  ${path} (simulated)`,
+      caveat,
+    ]);
+  });
 });

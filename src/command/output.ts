@@ -2,7 +2,10 @@
 
 import { textOrEmpty } from '../evidence/measure.ts';
 import { type Partly, rowsSeen } from '../evidence/reading.ts';
+import { SIMULATED_CAVEAT } from '../evidence/source.ts';
 import { EXIT, type ExitStatus, fail, type Io } from './command.ts';
+
+type Cell = string | number | null;
 
 /** A column of a table: its heading, and whether its cells are numbers (set to the right). */
 type Column = { readonly title: string; readonly right?: boolean };
@@ -16,7 +19,7 @@ const CELL_CHARS_MAX = 120;
 /** The lines of an aligned table, its headings first. Cells never break the line. */
 export function tableLines(
   columns: readonly Column[],
-  rows: readonly (readonly (string | number | null)[])[],
+  rows: readonly (readonly Cell[])[],
   io: Pick<Io, 'colour'>,
 ): string[] {
   const cells = rows.map((row) => columns.map((_, i) => cellText(row[i])));
@@ -35,10 +38,15 @@ export function tableLines(
   return [paint(head, 'bold', io), ...cells.map(line)];
 }
 
-function cellText(value: string | number | null | undefined): string {
-  if (value === null || value === undefined || value === '') return NO_VALUE;
-  const text = printable(String(value));
+function cellText(value: Cell | undefined): string {
+  const text = valueText(value);
   return text.length > CELL_CHARS_MAX ? `${text.slice(0, CELL_CHARS_MAX - 1)}…` : text;
+}
+
+function valueText(value: Cell | undefined): string {
+  return value === null || value === undefined || value === ''
+    ? NO_VALUE
+    : printable(String(value));
 }
 
 /** The text without characters that could move a terminal's cursor or change its colours. */
@@ -55,12 +63,13 @@ function pad(cell: string, to: number, right: boolean): string {
   return right ? spaces + cell : cell + spaces;
 }
 
-/** Name and value lines, the values aligned. */
-export function factLines(
-  facts: readonly (readonly [name: string, value: string | number | null])[],
-): string[] {
+/** A name with its value. */
+export type Fact = readonly [name: string, value: Cell];
+
+/** Name and value lines, the values aligned and whole. */
+export function factLines(facts: readonly Fact[]): string[] {
   const widest = facts.reduce((most, [name]) => Math.max(most, width(name)), 0);
-  return facts.map(([name, value]) => `${pad(name, widest, false)}${GAP}${cellText(value)}`);
+  return facts.map(([name, value]) => `${pad(name, widest, false)}${GAP}${valueText(value)}`);
 }
 
 /** Writes lines one by one. */
@@ -100,37 +109,92 @@ export function wantsColour(
   return stream.isTTY === true && !env.noColour && !env.dumb;
 }
 
-type Cell = string | number | null;
+/**
+ * What is shown of a row or record: a field under its own name, or a title with its text, which
+ * may be set to the right.
+ */
+export type FieldText<T> =
+  | (keyof T & string)
+  | readonly [title: string, text: (of: T) => Cell, right?: 'right'];
 
-/** What is shown of a row or record: a field under its own name, or a title with its text. */
-export type FieldText<T> = (keyof T & string) | readonly [title: string, text: (of: T) => Cell];
-
-/** How a list is printed. `json` makes the object of a row, where it is not the row itself. */
+/** How rows are printed. `json` makes the object of a row, where it is not the row itself. */
 type RowsPrinted<T> = {
   readonly columns: readonly FieldText<T>[];
-  /** The sentence for people where the list was read and holds nothing. */
-  readonly none: string;
   readonly json?: (row: T) => object;
 };
 
-/** Prints a list: a table for people, one JSON object a line for pipes. A failed one exits 3. */
+/** Prints rows as they come: one table under one heading for people, an object a line for pipes. */
+export function rowsPrinter<T extends object>(
+  io: Io,
+  { columns, json }: RowsPrinted<T>,
+): (rows: readonly T[]) => void {
+  const titles = columns.map((column) => {
+    return { title: titleOf(column), right: typeof column !== 'string' && column[2] === 'right' };
+  });
+  let isHeaded = false;
+  return (rows) => {
+    if (io.json) {
+      for (const row of rows) printJson(io, withIsoTimes(json ? json(row) : row));
+      return;
+    }
+    const cells = rows.map((row) => columns.map((column) => cellOf(row, column)));
+    const lines = tableLines(titles, cells, io);
+    print(io, isHeaded ? lines.slice(1) : lines);
+    isHeaded = true;
+  };
+}
+
+/**
+ * Prints a list: a table for people, one JSON object a line for pipes. A failed one exits 3.
+ * `none` is the sentence for people where the list was read and holds nothing.
+ */
 export function printRows<T extends object, P extends string>(
   reading: Partly<readonly T[], P>,
   io: Io,
-  { columns, none, json }: RowsPrinted<T>,
+  { none, ...shown }: RowsPrinted<T> & { readonly none: string },
 ): ExitStatus {
   const rows = rowsSeen(reading);
-  if (rows !== null) {
-    if (io.json) for (const row of rows) printJson(io, withIsoTimes(json ? json(row) : row));
-    else {
-      const titles = columns.map((column) => ({ title: titleOf(column) }));
-      const cells = rows.map((row) => columns.map((column) => cellOf(row, column)));
-      print(io, tableLines(titles, cells, io));
-    }
-  }
+  if (rows !== null) rowsPrinter(io, shown)(rows);
   if (!reading.checked) return fail(io, reading.why.reason, EXIT.couldNotCheck);
   if (rows === null && !io.json) io.out(none);
   return EXIT.done;
+}
+
+/** Part of an answer: facts under a caveat, or that it was not checked and why. */
+export type AnswerPart = { readonly status: ExitStatus } & (
+  | { readonly facts: readonly Fact[]; readonly caveat: string }
+  | { readonly name: string; readonly unread: string }
+);
+
+/**
+ * Prints an answer of several parts: a JSON document for pipes; for people the facts of all under
+ * one heading, each labelled where it is made up, then each caveat once. The worst part decides the
+ * exit status.
+ */
+export function printParts(
+  answer: object,
+  io: Io,
+  heading: string,
+  parts: readonly AnswerPart[],
+): ExitStatus {
+  if (io.json) printJson(io, withIsoTimes(answer));
+  else {
+    const facts = parts.flatMap((part): readonly Fact[] => {
+      if ('unread' in part) return [[part.name, `not checked: ${part.unread}`]];
+      if (!isSimulated(part.caveat)) return part.facts;
+      return part.facts.map(([name, value]) => [name, `${valueText(value)} (simulated)`]);
+    });
+    const caveats = parts.flatMap((part) => ('caveat' in part ? [part.caveat] : []));
+    print(io, [heading, ...factLines(facts), ...new Set(caveats)]);
+  }
+  const statuses = parts.map(({ status }) => status);
+  const worst = [EXIT.badUsage, EXIT.couldNotCheck].find((status) => statuses.includes(status));
+  return worst === undefined ? EXIT.done : worst;
+}
+
+/** Whether a caveat says that its answer rests on made-up data. */
+export function isSimulated(caveat: string): boolean {
+  return caveat.startsWith(SIMULATED_CAVEAT);
 }
 
 /** Prints one record: a JSON document for pipes; for people its fields, or what `show` says. */

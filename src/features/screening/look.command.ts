@@ -2,14 +2,7 @@
 
 import { z } from 'zod';
 import { formatIsoDate } from '../../chain/time.ts';
-import {
-  anyText,
-  defineCommand,
-  EXIT,
-  type ExitStatus,
-  type Io,
-  mandatory,
-} from '../../command/command.ts';
+import { anyText, defineCommand, EXIT, type ExitStatus, mandatory } from '../../command/command.ts';
 import {
   askService,
   CONNECTION_NOTE,
@@ -19,16 +12,10 @@ import {
   refusalText,
   type ServiceAnswer,
 } from '../../command/connection.ts';
-import { factLines, print, printJson } from '../../command/output.ts';
+import { type AnswerPart, type Fact, printParts } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { DATED_BY, type DatedBy } from '../../evidence/source.ts';
-import {
-  type AnsweredScreen,
-  isSimulated,
-  leftUnread,
-  screenedBody,
-  screenText,
-} from './screen.command.ts';
+import { leftUnread, screenedBody, screenText } from './screen.command.ts';
 
 const list = z.object({ name: z.string(), published: z.string(), addresses: z.number() });
 const match = z.object({
@@ -73,15 +60,6 @@ const ofacBody = z.union([
   z.object({ state: z.enum(['not_deployed', 'insufficient_evidence']), reason: z.string() }),
 ]);
 
-type Fact = readonly [name: string, value: string];
-type Part = {
-  readonly facts: readonly Fact[];
-  readonly notes: readonly string[];
-  /** Whether each of the facts rests on made-up data. */
-  readonly isMadeUp: boolean;
-  readonly status: ExitStatus;
-};
-
 /** `exhibit look`. */
 export const lookCommand = defineCommand({
   name: 'look',
@@ -104,12 +82,9 @@ export const lookCommand = defineCommand({
     // A text that is no address is told once.
     const misformed = ofac.kind === 'said' && ofac.status === 400;
     const screen = misformed ? ofac : await askService(to, bulk, io.signal);
-    const parts = [ofacPart(ofac), screenPart(screen)];
-    if (io.json) printJson(io, { address, ofac: rawOf(ofac), screen: rawOf(screen) });
-    else show(address, misformed ? parts.slice(0, 1) : parts, io);
-    const statuses = parts.map((one) => one.status);
-    const worst = [EXIT.badUsage, EXIT.couldNotCheck].find((status) => statuses.includes(status));
-    return worst === undefined ? EXIT.done : worst;
+    const parts = misformed ? [ofacPart(ofac)] : [ofacPart(ofac), screenPart(screen)];
+    const answer = { address, ofac: rawOf(ofac), screen: rawOf(screen) };
+    return printParts(answer, io, address, parts);
   },
 });
 
@@ -117,31 +92,21 @@ function rawOf(said: ServiceAnswer): unknown {
   return said.kind === 'said' ? said.body : { error: said.reason };
 }
 
-function show(address: string, parts: readonly Part[], io: Io): void {
-  io.out(address);
-  const facts = parts.flatMap(({ facts: own, isMadeUp }) =>
-    own.map(([name, value]): Fact => [name, isMadeUp ? `${value} (simulated)` : value]),
-  );
-  print(io, factLines(facts));
-  for (const note of new Set(parts.flatMap((one) => one.notes))) io.out(note);
+function failPart(
+  name: string,
+  unread: string,
+  status: ExitStatus = EXIT.couldNotCheck,
+): AnswerPart {
+  return { name, unread, status };
 }
 
-function failPart(name: string, reason: string, status: ExitStatus = EXIT.couldNotCheck): Part {
-  return { facts: [[name, `not checked: ${reason}`]], notes: [], isMadeUp: false, status };
-}
-
-function notAnswered(name: string, said: ServiceAnswer): Part {
+function notAnswered(name: string, said: ServiceAnswer): AnswerPart {
   if (said.kind === 'silent') return failPart(name, said.reason);
   const status = said.status === 400 ? EXIT.badUsage : EXIT.couldNotCheck;
   return failPart(name, refusalText(said.status, said.body), status);
 }
 
-function listedText({ entity, programs }: z.output<typeof match>): string {
-  const programmes = programs === null ? '' : ` (${programs.join(', ')})`;
-  return entity === null ? '' : `${entity}${programmes}, `;
-}
-
-function ofacPart(said: ServiceAnswer): Part {
+function ofacPart(said: ServiceAnswer): AnswerPart {
   if (said.kind === 'silent' || said.status !== 200) return notAnswered('sanctions', said);
   const parsed = ofacBody.safeParse(said.body);
   if (!parsed.success) return failPart('sanctions', 'the answer is not one of this interface');
@@ -149,7 +114,11 @@ function ofacPart(said: ServiceAnswer): Part {
   const { data } = parsed.data;
   const { sanctioned, matches, list: of, proximity, caveat } = data;
   const listed = sanctioned
-    ? matches.map((one): Fact => ['sanctions', `LISTED: ${listedText(one)}entry ${one.uid}`])
+    ? matches.map(({ entity, programs, uid }): Fact => {
+        const programmes = programs === null ? '' : ` (${programs.join(', ')})`;
+        const whom = entity === null ? '' : `${entity}${programmes}, `;
+        return ['sanctions', `LISTED: ${whom}entry ${uid}`];
+      })
     : [['sanctions', `no entry on this list (${of.addresses} addresses)`] as const];
   return {
     facts: [
@@ -158,14 +127,15 @@ function ofacPart(said: ServiceAnswer): Part {
       ...otherListFacts(data),
       ['proximity', proximityText(proximity)],
     ],
-    notes: [caveat],
-    isMadeUp: isSimulated(caveat),
+    caveat,
     status: wasWalked(proximity) ? EXIT.done : EXIT.couldNotCheck,
   };
 }
 
-function otherListFacts(said: z.output<typeof ofacData>): Fact[] {
-  const { other_lists: lists, other_lists_reason: reason } = said;
+function otherListFacts({
+  other_lists: lists,
+  other_lists_reason: reason,
+}: z.output<typeof ofacData>): Fact[] {
   if (lists === null) return [['other lists', `not asked: ${textOrEmpty(reason)}`]];
   return lists.map((one): Fact => {
     const own = listOrNone(one.matches).map(elsewhereText);
@@ -202,7 +172,7 @@ type Proximity = z.output<typeof ofacData>['proximity'];
 
 /** A way that was found stands, however far the walk came. */
 function wasWalked({ checked, found }: Proximity): boolean {
-  return checked || found === true;
+  return found === true || (checked && found === false);
 }
 
 function proximityText(walk: Proximity): string {
@@ -210,12 +180,12 @@ function proximityText(walk: Proximity): string {
     const entity = walk.entity === null ? 'a listed address' : walk.entity;
     return `${walk.hops} hop${walk.hops === 1 ? '' : 's'} to ${entity}: ${walk.path.join(' → ')}`;
   }
-  if (!walk.checked)
-    return `not checked: ${walk.reason === null ? 'no reason given' : walk.reason}`;
-  return 'no path found within 2 hops in the history that was read';
+  return wasWalked(walk) && walk.found === false
+    ? 'no path found within 2 hops in the history that was read'
+    : `not checked: ${walk.reason === null ? 'no reason given' : walk.reason}`;
 }
 
-function screenPart(said: ServiceAnswer): Part {
+function screenPart(said: ServiceAnswer): AnswerPart {
   if (said.kind === 'silent' || said.status !== 200) return notAnswered('tables', said);
   const parsed = screenedBody.safeParse(said.body);
   if (!parsed.success) return failPart('tables', 'the answer is not one of this interface');
@@ -223,13 +193,9 @@ function screenPart(said: ServiceAnswer): Part {
   const { results, caveat } = parsed.data.data;
   const [result] = results;
   if (result === undefined) return failPart('tables', 'the answer holds no result');
-  const status = leftUnread(result) ? EXIT.couldNotCheck : EXIT.done;
-  const isMadeUp = isSimulated(caveat);
-  return { facts: factsOf(result), notes: [caveat], isMadeUp, status };
-}
-
-function factsOf(result: AnsweredScreen): Fact[] {
-  const exchange: Fact = ['exchange', screenText.exchange(result)];
-  const { launch_corpus: corpus } = result.checked;
-  return corpus === null ? [exchange] : [exchange, ['launches', screenText.launches(result)]];
+  const facts: Fact[] = [['exchange', screenText.exchange(result)]];
+  if (result.checked.launch_corpus !== null) {
+    facts.push(['launches', screenText.launches(result)]);
+  }
+  return { facts, caveat, status: leftUnread(result) ? EXIT.couldNotCheck : EXIT.done };
 }

@@ -302,6 +302,21 @@ describe('screen', () => {
       expect(said.lines).toContain('proximity    1 hop to DOE, John: 0xa → 0xb');
     });
 
+    test('shows a way of two hops whole', async () => {
+      const path = [evm('one'), evm('two'), evm('three')];
+      const proximity = { ...UNWALKED, found: true, hops: 2, path, entity: 'DOE, John' };
+      answer = both(listData({ proximity }));
+      const said = await run(`look 0xa --base-url ${base} --key k`);
+      expect(said.lines).toContain(`proximity    2 hops to DOE, John: ${path.join(' → ')}`);
+    });
+
+    test('of a walk that found nothing out says not checked, whatever its flag', async () => {
+      answer = both(listData({ proximity: { ...UNWALKED, checked: true } }));
+      const said = await run(`look 0xa --base-url ${base} --key k`);
+      expect(said.status).toBe(3);
+      expect(said.lines).toContain('proximity    not checked: No history is held.');
+    });
+
     test('has a line for each list of another authority, with its own date and whose word that is', async () => {
       const LISTS = {
         as_of: Date.UTC(2026, 10, 20) / 1_000,

@@ -16,7 +16,6 @@ import {
   anyText,
   defineCommand,
   EXIT,
-  type ExitStatus,
   fail,
   filePath,
   flag,
@@ -43,9 +42,8 @@ import {
   NOT_CHECKED,
   otherListsText,
 } from '../../command/other-lists-text.ts';
-import { print, printJson, tableLines } from '../../command/output.ts';
+import { type FieldText, isSimulated, rowsPrinter } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
-import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import type { BrokenRow } from '../../ports/tables.ts';
 import { SCREENED_TABLES } from './shapes.ts';
 
@@ -95,14 +93,30 @@ export const screenCommand = defineCommand({
     try {
       const layout = await addressLayoutOf(readRecords(file), column);
       const out = outPath === null ? null : await openOut(outPath, resume, readRecords);
-      const run: Run = { to, tables, io, out, counts: newCounts(), stopped: null, shown: 0 };
+      const show = rowsPrinter<ScreenRow>(io, { columns: SHOWN, json: jsonOf });
+      const counts: ScreenCounts = {
+        addresses: 0,
+        listed: 0,
+        formListed: 0,
+        listUnread: 0,
+        elsewhere: 0,
+        othersUnread: 0,
+        inPart: 0,
+        misformed: 0,
+        unchecked: 0,
+        unread: 0,
+      };
+      const run: Run = { to, tables, io, show, out, counts, stopped: null };
       for await (const batch of batches(fileAddresses(readRecords(file), layout), run)) {
         await screenNext(run, batch);
         if (run.stopped !== null && out !== null) break;
       }
       const columns = layout.columns.map((place) => columnName(layout, place));
-      io.err(summary(run.counts, columns, run.stopped, out !== null));
-      return statusOf(run, rest['fail-on-listed']);
+      io.err(summary(counts, columns, run.stopped, out !== null));
+      const { listed, formListed, elsewhere, misformed, unchecked, inPart, unread } = counts;
+      if (rest['fail-on-listed'] && listed + formListed + elsewhere > 0) return EXIT.failed;
+      const left = misformed + unchecked + inPart + unread;
+      return counts.addresses === 0 || left > 0 ? EXIT.couldNotCheck : EXIT.done;
     } catch (fault) {
       if (!(fault instanceof FileUnreadable) && !(fault instanceof OutRefused)) throw fault;
       const what = fault instanceof OutRefused ? 'written' : 'read';
@@ -115,19 +129,12 @@ type Run = {
   readonly to: Connection;
   readonly tables: readonly string[];
   readonly io: Io;
+  readonly show: (rows: readonly ScreenRow[]) => void;
   readonly out: OutFile | null;
   readonly counts: ScreenCounts;
   /** Why nobody is asked any more. */
   stopped: string | null;
-  shown: number;
 };
-
-function statusOf({ counts }: Run, failOnListed: boolean): ExitStatus {
-  const { addresses, listed, formListed, elsewhere, misformed, unchecked, inPart, unread } = counts;
-  if (failOnListed && listed + formListed + elsewhere > 0) return EXIT.failed;
-  const left = misformed + unchecked + inPart + unread;
-  return addresses === 0 || left > 0 ? EXIT.couldNotCheck : EXIT.done;
-}
 
 /** The addresses in batches. Rows that could not be taken are said, and counted, on the way. */
 async function* batches(
@@ -177,22 +184,12 @@ async function screenNext(run: Run, batch: readonly FileAddress[]): Promise<void
   if (silent?.kind === 'unchecked') run.stopped = silent.reason;
   // What was not checked is not written down, so that a run that goes on asks about it.
   if (run.out !== null && silent === undefined) await run.out.add(told);
-  if (run.out === null) show(told, run);
-  for (const row of told) countOutcome(outcomeOfRow(row), run.counts);
-}
-
-function show(rows: readonly ScreenRow[], run: Run): void {
-  const { io } = run;
-  if (io.json) {
-    for (const row of rows) printJson(io, jsonOf(row));
-    return;
+  if (run.out === null) {
+    run.show(told);
+    const said = told.find((row) => row.kind === 'result');
+    if (said?.kind === 'result' && !run.io.json) run.io.out(said.caveat);
   }
-  const columns = SCREEN_COLUMNS.map((title) => ({ title, right: title === 'line' }));
-  const lines = tableLines(columns, rows.map(screenCells), io);
-  print(io, run.shown === 0 ? lines : lines.slice(1));
-  run.shown += rows.length;
-  const told = rows.flatMap((row) => (row.kind === 'result' ? [row.caveat] : [])).at(0);
-  if (told !== undefined) io.out(told);
+  for (const row of told) countOutcome(outcomeOfRow(row), run.counts);
 }
 
 function jsonOf(row: ScreenRow): object {
@@ -206,20 +203,20 @@ function jsonOf(row: ScreenRow): object {
 // Whatever is no answer is said of every address that it leaves unchecked.
 
 /** The most addresses that one screen takes. */
-export const BATCH_MAX = 500;
+const BATCH_MAX = 500;
 /** Each round takes out the misformed rows that a refusal names; it names at least one. */
 const ROUNDS_MAX = BATCH_MAX + 1;
 const PATH = '/api/v1/bulk/wallet-screen';
 
 /** What is said of one address of the file. */
-export type ScreenRow = FileAddress &
+type ScreenRow = FileAddress &
   (
     | { readonly kind: 'result'; readonly result: AnsweredScreen; readonly caveat: string }
     | { readonly kind: 'misformed' | 'unchecked'; readonly reason: string }
   );
 
 /** Asks for one batch; `tables` limits the question, and is empty where all are asked about. */
-export async function screenBatch(
+async function screenBatch(
   to: Connection,
   batch: readonly FileAddress[],
   tables: readonly string[],
@@ -300,7 +297,7 @@ function namedPositions(body: unknown, asked: readonly FileAddress[]): Map<FileA
 // count; what was cut off in the middle is written anew.
 
 /** What one address came to, for the last line and the exit status. */
-export type RowOutcome = {
+type RowOutcome = {
   /** `listed`, `form_listed`: it, or another form of it, stands on the list. */
   readonly listed: boolean;
   readonly formListed: boolean;
@@ -314,7 +311,7 @@ export type RowOutcome = {
 };
 
 /** The outcome of a row. */
-export function outcomeOfRow(row: ScreenRow): RowOutcome {
+function outcomeOfRow(row: ScreenRow): RowOutcome {
   if (row.kind !== 'result') {
     const kind = row.kind === 'misformed' ? 'misformed' : 'not checked';
     const nowhere = { listed: false, formListed: false, elsewhere: false };
@@ -325,38 +322,47 @@ export function outcomeOfRow(row: ScreenRow): RowOutcome {
     listed: result.sanctions?.listed === true,
     formListed: formsOnList(result).length > 0,
     listRead: result.sanctions !== null,
-    elsewhere: isListedElsewhere(result),
+    elsewhere: listOrNone(otherListsIn(result)).some(
+      ({ listed, forms }) => listed === true || forms.length > 0,
+    ),
     othersRead: result.checked.other_lists === true,
     kind: leftUnread(result) ? 'in part' : 'screened',
   };
 }
 
-/** The columns of a screen, for people and for files. */
-export const SCREEN_COLUMNS = [
-  ...['line', 'column', 'address', 'checked', 'state', 'sanctions', 'other forms listed'],
-  ...['other lists', 'exchange', 'launches', 'simulated', 'reason'],
-] as const;
+type ScreenColumn = Exclude<FieldText<ScreenRow>, string>;
 
-/** The cells of a row under these columns; `null` where there is nothing to say. */
-export function screenCells(row: ScreenRow): (string | number | null)[] {
-  const { line, column, address } = row;
-  const { kind } = outcomeOfRow(row);
-  if (row.kind !== 'result') {
-    return [line, column, address, kind, null, null, null, null, null, null, null, row.reason];
-  }
-  const { result, caveat } = row;
-  const forms = formsOnList(result);
-  return [
-    ...[line, column, address, kind, result.state, screenText.sanctions(result)],
-    ...[forms.length === 0 ? null : forms.join(' '), screenText.otherLists(result)],
-    ...[
-      screenText.exchange(result),
-      screenText.launches(result),
-      isSimulated(caveat) ? 'simulated' : null,
-    ],
-    result.reason === undefined ? null : result.reason,
-  ];
+function resultColumn(
+  title: string,
+  text: (result: AnsweredScreen) => string | null,
+): ScreenColumn {
+  return [title, (row) => (row.kind === 'result' ? text(row.result) : null)];
 }
+
+/** The columns of a screen, for people and for files. */
+const SHOWN: readonly ScreenColumn[] = [
+  ['line', ({ line }) => line, 'right'],
+  ['column', ({ column }) => column],
+  ['address', ({ address }) => address],
+  ['checked', (row) => outcomeOfRow(row).kind],
+  resultColumn('state', ({ state }) => state),
+  resultColumn('sanctions', (result) => screenText.sanctions(result)),
+  resultColumn('other forms listed', (result) => {
+    const forms = formsOnList(result);
+    return forms.length === 0 ? null : forms.join(' ');
+  }),
+  resultColumn('other lists', (result) => screenText.otherLists(result)),
+  resultColumn('exchange', (result) => screenText.exchange(result)),
+  resultColumn('launches', (result) => screenText.launches(result)),
+  ['simulated', (row) => (row.kind === 'result' && isSimulated(row.caveat) ? 'simulated' : null)],
+  ['reason', (row) => textOrEmpty(row.kind === 'result' ? row.result.reason : row.reason)],
+];
+/** The caveat stands in each row, since rows are cut out and passed on. */
+const WRITTEN: readonly ScreenColumn[] = [
+  ...SHOWN,
+  ['caveat', (row) => (row.kind === 'result' ? row.caveat : null)],
+];
+const TITLES = WRITTEN.map(([title]) => title);
 
 const FORMULA = /^\s*[=+\-@\t\r|%]/;
 
@@ -368,47 +374,35 @@ export function csvCell(value: string | number | null): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** The caveat stands in each row, since rows are cut out and passed on. */
-const HEADING = `${[...SCREEN_COLUMNS, 'caveat'].map(csvCell).join(',')}\n`;
-
-function lineOf(row: ScreenRow): string {
-  const cells = [...screenCells(row), row.kind === 'result' ? row.caveat : null];
-  return `${cells.map(csvCell).join(',')}\n`;
-}
-
 /** The file is there already, or is not of this screen. */
-export class OutRefused extends Error {}
+class OutRefused extends Error {}
 
 /** A file of rows: what it holds of earlier, and a way to add to it. */
-export type OutFile = {
+type OutFile = {
   /** The address and outcome of the next row of an earlier run; `null` after the last. */
   readonly earlier: () => Promise<{ place: string; outcome: RowOutcome } | null>;
   readonly add: (rows: readonly ScreenRow[]) => Promise<void>;
 };
 
 /** Opens a new file, or one of a run that stopped, where `resume` says so. */
-export async function openOut(
-  path: string,
-  resume: boolean,
-  readRecords: ReadRecords,
-): Promise<OutFile> {
+async function openOut(path: string, resume: boolean, readRecords: ReadRecords): Promise<OutFile> {
   const there = await stat(path).catch((fault: NodeJS.ErrnoException) => {
     if (fault.code === 'ENOENT') return null;
     throw new OutRefused(`${path}: ${fault.code}`);
   });
-  const add = (rows: readonly ScreenRow[]) => appendFile(path, rows.map(lineOf).join(''));
+  const lineOf = (cells: readonly (string | number | null)[]) =>
+    `${cells.map(csvCell).join(',')}\n`;
+  const add = (rows: readonly ScreenRow[]) =>
+    appendFile(path, rows.map((row) => lineOf(WRITTEN.map(([, text]) => text(row)))).join(''));
   if (there === null) {
-    await appendFile(path, HEADING);
+    await appendFile(path, lineOf(TITLES));
     return { earlier: async () => null, add };
   }
   if (!resume) throw new OutRefused(`${path} is there already; --resume goes on with it`);
   await cutTornRow(path);
   const rows = readRecords(path)[Symbol.asyncIterator]();
   const heading = await rows.next();
-  if (
-    heading.done === true ||
-    heading.value.cells.join() !== [...SCREEN_COLUMNS, 'caveat'].join()
-  ) {
+  if (heading.done === true || heading.value.cells.join() !== TITLES.join()) {
     throw new OutRefused(`${path} is no file of this command`);
   }
   const earlier = async () => {
@@ -422,7 +416,7 @@ export async function openOut(
 }
 
 /** Where an address stands, as a row of the file says it. */
-export function placeOf({ line, column, address }: FileAddress): string {
+function placeOf({ line, column, address }: FileAddress): string {
   const plain = (text: string) => csvCell(text).slice(1, -1).replaceAll('""', '"');
   return `${line},"${plain(column)}","${plain(address)}"`;
 }
@@ -542,31 +536,19 @@ export const screenText = {
 };
 
 /** What the lists of other authorities say; `null` where none was read. */
-export function otherListsIn({ other_lists: lists }: AnsweredScreen): readonly ListAnswer[] | null {
+function otherListsIn({ other_lists: lists }: AnsweredScreen): readonly ListAnswer[] | null {
   if (lists === null || lists === undefined) return null;
   return lists.map(({ equivalent_forms: forms, ...one }) => {
     return { ...one, forms: listOrNone(forms).map(({ address }) => address) };
   });
 }
 
-/** Whether a list of another authority names it, or another form of it. */
-export function isListedElsewhere(result: AnsweredScreen): boolean {
-  return listOrNone(otherListsIn(result)).some(
-    ({ listed, forms }) => listed === true || forms.length > 0,
-  );
-}
-
 /** Other forms of the same key or account that stand on the list. */
-export function formsOnList({ equivalent_forms: forms }: AnsweredScreen): readonly string[] {
+function formsOnList({ equivalent_forms: forms }: AnsweredScreen): readonly string[] {
   return forms === null || forms === undefined ? NO_FORMS : forms.map(({ address }) => address);
 }
 
 const NO_FORMS: readonly string[] = Object.freeze([]);
-
-/** Whether a caveat says that its answer rests on made-up data. */
-export function isSimulated(caveat: string): boolean {
-  return caveat.startsWith(SIMULATED_CAVEAT);
-}
 
 /** Whether any table that applies to the address was left unread. */
 export function leftUnread({ checked }: AnsweredScreen): boolean {
@@ -576,7 +558,7 @@ export function leftUnread({ checked }: AnsweredScreen): boolean {
 // That nothing is listed is said where the list was read for every address.
 
 /** What the addresses of a file came to. */
-export type ScreenCounts = {
+type ScreenCounts = {
   addresses: number;
   listed: number;
   formListed: number;
@@ -592,15 +574,8 @@ export type ScreenCounts = {
   unread: number;
 };
 
-/** Nothing counted yet. */
-export function newCounts(): ScreenCounts {
-  const counts = { addresses: 0, listed: 0, formListed: 0, listUnread: 0 };
-  const others = { elsewhere: 0, othersUnread: 0 };
-  return { ...counts, ...others, inPart: 0, misformed: 0, unchecked: 0, unread: 0 };
-}
-
 /** Counts one address. */
-export function countOutcome(outcome: RowOutcome, counts: ScreenCounts): void {
+function countOutcome(outcome: RowOutcome, counts: ScreenCounts): void {
   counts.addresses += 1;
   if (outcome.listed) counts.listed += 1;
   if (outcome.formListed) counts.formListed += 1;
@@ -613,7 +588,7 @@ export function countOutcome(outcome: RowOutcome, counts: ScreenCounts): void {
 }
 
 /** The last line. `isKept`: what was done is in a file, with which a run can go on. */
-export function summary(
+function summary(
   counts: ScreenCounts,
   columns: readonly string[],
   stopped: string | null,

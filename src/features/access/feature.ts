@@ -93,7 +93,12 @@ export const access = feature({
       gate,
       quota,
       tokens: tokensOf(config, tokens, secrets),
-      sessions: createSessions(sessionTable(database, context), secrets, isHttps(config), nowS),
+      sessions: createSessions(
+        sessionTable(database, context),
+        secrets,
+        config.publicUrl?.startsWith('https:') === true,
+        nowS,
+      ),
       // Last, because it asks the store, which may fail: nothing else is left open then.
       close: () => keys.close(),
     };
@@ -101,10 +106,6 @@ export const access = feature({
   ports: {},
   commands: [...memberCommands, ...keyCommands, ...tokenCommands],
 });
-
-function isHttps({ publicUrl }: Config): boolean {
-  return publicUrl?.startsWith('https:') === true;
-}
 
 /** Who opens the intelligence service: tokens of the setting and minted ones, or everybody. */
 function tokensOf({ intelligence }: Config, minted: TokenStore, secrets: Secrets): Tokens {

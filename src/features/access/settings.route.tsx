@@ -674,7 +674,7 @@ export function newKeyPage(facts: PageFacts, shown: NewKeyView): string {
         <section aria-labelledby="send">
           <h2 id="send">Send it in a header</h2>
           <pre tabindex={0}>
-            <code>{exampleOf(text, base)}</code>
+            <code>{`curl -s -H 'Authorization: Bearer ${text}' \\\n  '${base}${ASKED}'`}</code>
           </pre>
         </section>
         <p>
@@ -688,7 +688,3 @@ export function newKeyPage(facts: PageFacts, shown: NewKeyView): string {
 }
 
 const ASKED = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
-
-function exampleOf(key: string, base: string): string {
-  return `curl -s -H 'Authorization: Bearer ${key}' \\\n  '${base}${ASKED}'`;
-}

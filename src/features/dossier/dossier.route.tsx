@@ -226,7 +226,10 @@ async function partsOf(desk: DossierPorts, permit: Permit, asking: Asking): Prom
     ask: (() => Promise<HandlerAnswer>) | null,
   ): Promise<PartOf<D> | null> {
     if (!names.includes(name)) return null;
-    if (ask === null) return partNotRead(path, permit);
+    if (ask === null) {
+      if (permit.may) throw new Error(`${path}: may be asked, and was not`);
+      return { path, state: 'unasked', reason: permit.why.reason };
+    }
     return partOf(path, parse, ask, asking);
   }
   const [lists, evidence, entity, exchanges, bridges, launches] = await Promise.all([
@@ -281,11 +284,6 @@ async function launchesPart(
     () => launches.ethereum({ params, query: {}, body: undefined }, asked, caller),
     asking,
   );
-}
-
-function partNotRead<D>(path: string, permit: Permit): PartOf<D> {
-  if (permit.may) throw new Error(`${path}: may be asked, and was not`);
-  return { path, state: 'unasked', reason: permit.why.reason };
 }
 
 /** What handlers say, whichever their route is. */

@@ -119,7 +119,8 @@ function Items({ evidence }: Pick<EntityData, 'evidence'>) {
         {evidence.slice(0, ROWS_MAX).map((one) => (
           <li key={one.id}>
             <p>
-              <strong>{words(one.heuristic)}</strong>, {weightText(one)}, <Moment at={one.at} />
+              <strong>{words(one.heuristic)}</strong>,{' '}
+              {`weight ${one.weight.toFixed(2)} (${one.basis})`}, <Moment at={one.at} />
             </p>
             <p>{one.statement}</p>
           </li>
@@ -127,10 +128,6 @@ function Items({ evidence }: Pick<EntityData, 'evidence'>) {
       </ol>
     </>
   );
-}
-
-function weightText({ weight, basis }: EntityData['evidence'][number]): string {
-  return `weight ${weight.toFixed(2)} (${basis})`;
 }
 
 function Against({ against }: Pick<EntityData, 'against'>) {

@@ -309,10 +309,7 @@ export function statusHtml(
         <FactList
           rows={[
             ['Version', shown.version],
-            [
-              'Rug model',
-              shown.model.version === null ? reasonText(shown.model.reason) : shown.model.version,
-            ],
+            ['Rug model', shown.model.version ?? shown.model.reason ?? 'not told'],
             ['Stream of flags', streaming === null ? 'not served here' : streamText(streaming)],
           ]}
         />
@@ -322,10 +319,6 @@ export function statusHtml(
       </>
     ),
   });
-}
-
-function reasonText(reason: string | null): string {
-  return reason === null ? 'not told' : reason;
 }
 
 function leadOf({ data_freshness: ages }: HealthView): string {

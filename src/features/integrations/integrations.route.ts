@@ -217,10 +217,6 @@ export function testHandler(desk: IntegrationPorts): PlainHandler<typeof testInt
   };
 }
 
-function rulesView({ kinds, chains, addresses }: Rules) {
-  return { kinds: kinds.filter((kind) => kind !== 'signal'), chains, addresses };
-}
-
 const time = (at: UnixSeconds | null): string | null => (at === null ? null : formatIsoTime(at));
 
 /** @internal */
@@ -238,7 +234,10 @@ export function listHandler({
     return listIntegrations.reply(200, {
       integrations: listed.value.map((one) => ({
         ...one,
-        rules: rulesView(one.rules),
+        rules: {
+          ...one.rules,
+          kinds: one.rules.kinds.filter((kind) => kind === 'flag' || kind === 'watch'),
+        },
         created_at: formatIsoTime(one.created_at),
         verified: one.verified_at !== null,
         verified_at: time(one.verified_at),
@@ -368,11 +367,11 @@ export async function connectChat(
   if (stored instanceof Unread) return { outcome: 'unread' };
   if (stored.value.outcome === 'limit') return { outcome: 'refused', why: FULL };
   if (stored.value.outcome === 'no_membership') return { outcome: 'refused', why: INACTIVE };
-  if (said instanceof Unread) {
-    return { outcome: 'connected', id, place, created_at, reason: said.why.reason };
-  }
-  const reason = reasonOf(said.value);
-  return { outcome: 'connected', id, place, created_at, reason };
+  const connected = { outcome: 'connected', id, place, created_at } as const;
+  if (said instanceof Unread) return { ...connected, reason: said.why.reason };
+  if (isVerified) return { ...connected, reason: null };
+  const { value } = said;
+  return { ...connected, reason: 'fault' in value ? `The platform ${value.fault}.` : BY_A_TEST };
 }
 
 /** What a target is called of which the platform said nothing. */
@@ -380,13 +379,6 @@ function placeOf(target: ChatTarget): string {
   if (target.platform === 'discord') return `Webhook ${target.webhook_id}`;
   if (target.platform === 'telegram') return `Chat ${target.chat_id}`;
   return 'channel' in target ? target.channel : 'A webhook';
-}
-
-type Facts = Exclude<Awaited<ReturnType<ChatPlatforms['verify']>>, Unread<never>>['value'];
-
-function reasonOf(facts: Facts): string | null {
-  if (facts.outcome === 'verified') return null;
-  return 'fault' in facts ? `The platform ${facts.fault}.` : BY_A_TEST;
 }
 
 /** What became of a test. `reason`: why it was not delivered. */

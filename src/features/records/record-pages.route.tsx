@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatIsoTime } from '../../chain/time.ts';
+import { formatIsoDate, formatIsoTime } from '../../chain/time.ts';
 import { html } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { map, rowsSeen, Unread } from '../../evidence/reading.ts';
@@ -327,7 +327,7 @@ function Versions({ shown: { record } }: { shown: RecordView }) {
       <ul>
         {sources.map(({ name, url, as_of }) => (
           <li key={`${name} ${url}`}>
-            {name} ({url}), {new Date(as_of * MS_PER_S).toISOString()}
+            {name} ({url}), {formatIsoTime(as_of)}
           </li>
         ))}
         {sources.length === 0 && <li>The answer rests on no source.</li>}
@@ -335,8 +335,6 @@ function Versions({ shown: { record } }: { shown: RecordView }) {
     </section>
   );
 }
-
-const MS_PER_S = 1_000;
 
 function Check({ shown: { record, base } }: { shown: RecordView }) {
   const { id, answer } = record;
@@ -399,7 +397,7 @@ export function OfacAnswer({ data }: { data: Ofac }) {
           <h3>{name}</h3>
           <p>
             {listed === null && `Not determined: ${textOf(reason)}`}
-            {listed === false && `Not among its entries as of ${dayOf(as_of)}.`}
+            {listed === false && `Not among its entries as of ${formatIsoDate(as_of)}.`}
             {listed === true && (
               <>
                 <strong>Listed</strong> as {textOf(found?.[0]?.entity)}.
@@ -479,8 +477,3 @@ function listedText(listed: boolean | null): string {
 function textOf(text: string | null | undefined): string {
   return text === null || text === undefined ? 'left open' : text;
 }
-
-function dayOf(at: number): string {
-  return new Date(at * MS_PER_S).toISOString().slice(0, DAY_CHARS);
-}
-const DAY_CHARS = 10;

@@ -145,7 +145,10 @@ function screenOf(subjects: readonly Subject[], readings: Readings, today: strin
     const onCorpus =
       tables.corpus === null
         ? null
-        : decide(tables.corpus, (look) => hasDied(look, subject.address));
+        : decide(tables.corpus, ({ found }) => {
+            const count = found.get(subject.address);
+            return count !== undefined && count.died > 0;
+          });
     if (onCorpus instanceof Read) corpus = onCorpus;
     const result = resultOf(subject, onList, formsOnList, { ...tables, corpus: onCorpus });
     results.push(result);
@@ -165,11 +168,6 @@ function onListAs(
   test: (look: ListLookUp) => boolean,
 ): Reading<ListLookUp, SanctionsListPort> | null {
   return list === null ? null : decide(list, test);
-}
-
-function hasDied({ found }: CorpusLookUp, address: string): boolean {
-  const count = found.get(address);
-  return count !== undefined && count.died > 0;
 }
 
 const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';

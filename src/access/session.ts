@@ -164,7 +164,16 @@ export function createSignIn(
     if (cookie instanceof Unread) return { outcome: 'unreachable' };
     return { outcome: 'signed_in', cookie: cookie.value };
   };
-  const parse = (link: string) => parsedLink(link, secrets, now());
+  const parse = (link: string) => {
+    const [, membership_id, expires, id, mac] = listOrNone(LINK.exec(link));
+    if (membership_id === undefined || expires === undefined) return null;
+    if (id === undefined || mac === undefined) return null;
+    const sent = Buffer.from(mac, 'base64url');
+    const body = `${membership_id}.${expires}.${id}`;
+    const signed = secrets.map((secret) => timingSafeEqual(sent, macOf(body, secret)));
+    const expires_at = Number(expires);
+    return signed.includes(true) && expires_at > now() ? { membership_id, id, expires_at } : null;
+  };
   return {
     mintLink: (membershipId) => {
       const expires = Math.ceil(now()) + LINK_LIFETIME_S;
@@ -206,17 +215,6 @@ export function createSignIn(
 
 /** The hash of no code: random, and under no pepper. */
 const NO_CODE = { hash: randomBytes(MAC_BYTES), pepper: '' } as const;
-
-function parsedLink(link: string, secrets: Secrets, now: UnixSeconds) {
-  const [, membership_id, expires, id, mac] = listOrNone(LINK.exec(link));
-  if (membership_id === undefined || expires === undefined) return null;
-  if (id === undefined || mac === undefined) return null;
-  const sent = Buffer.from(mac, 'base64url');
-  const body = `${membership_id}.${expires}.${id}`;
-  const signed = secrets.map((secret) => timingSafeEqual(sent, macOf(body, secret)));
-  const expires_at = Number(expires);
-  return signed.includes(true) && expires_at > now ? { membership_id, id, expires_at } : null;
-}
 
 function macOf(body: string, { links }: Secrets[number]): Buffer {
   return createHmac('sha256', links).update(body).digest();

@@ -168,18 +168,14 @@ function obey(head: unknown, body: Buffer): void {
   }
 }
 
-function main(): void {
-  setPriority(NICENESS);
-  // A terminal's Ctrl-C reaches the whole group; only the service decides when following ends.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => undefined);
-  const die = () => process.kill(process.pid, 'SIGKILL');
-  stream.on('close', die);
-  stream.on('error', die);
-  stream.on(
-    'data',
-    frameReader(({ head, body }) => obey(head, body)),
-  );
-}
-
-main();
+setPriority(NICENESS);
+// A terminal's Ctrl-C reaches the whole group; only the service decides when following ends.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+const die = () => process.kill(process.pid, 'SIGKILL');
+stream.on('close', die);
+stream.on('error', die);
+stream.on(
+  'data',
+  frameReader(({ head, body }) => obey(head, body)),
+);

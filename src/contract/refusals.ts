@@ -122,3 +122,8 @@ export function badInput(problems: readonly string[]): Refusal {
     error: shown.join('; ') + (rest > 0 ? `; and ${rest} more` : ''),
   });
 }
+
+/** The refusal of who may come again in a second: nothing of the request is at fault. */
+export function overloadRefusal(error: string): Refusal {
+  return new Refusal('overloaded', { error }, { 'retry-after': '1' });
+}

@@ -101,7 +101,15 @@ const NONE: HeaderValues = {};
 
 function makerOf<N extends string>(at: string, status: number, schema: z.ZodType) {
   const media = mediaOf(schema);
-  const write = bodyWriter(media, schema, at);
+  if (media.kind === 'form' || media.kind === 'bytes') {
+    throw new Error(`${at}: a body of the kind ${media.kind} is asked, and never answered`);
+  }
+  const writeText: Write = (body) => {
+    const parsed = schema.safeParse(body);
+    if (!parsed.success) throw new Error(`answer: ${at}: not the text that is declared`);
+    return media.kind === 'none' ? '' : String(parsed.data);
+  };
+  const write = media.kind === 'json' ? writerOf(schema, at) : writeText;
   const typed: Headers = media.type === null ? {} : { 'content-type': media.type };
   return (body: unknown, own: HeaderValues): Reply<N> => {
     const headers: { [name: string]: string | readonly string[] } = { ...typed };
@@ -112,18 +120,6 @@ function makerOf<N extends string>(at: string, status: number, schema: z.ZodType
       headers[name] = value;
     }
     return makeReply(status, write(body, new Set()), headers);
-  };
-}
-
-function bodyWriter(media: Media, schema: z.ZodType, at: string): Write {
-  if (media.kind === 'json') return writerOf(schema, at);
-  if (media.kind === 'form' || media.kind === 'bytes') {
-    throw new Error(`${at}: a body of the kind ${media.kind} is asked, and never answered`);
-  }
-  return (body) => {
-    const parsed = schema.safeParse(body);
-    if (!parsed.success) throw new Error(`answer: ${at}: not the text that is declared`);
-    return media.kind === 'none' ? '' : String(parsed.data);
   };
 }
 

@@ -15,7 +15,7 @@ import {
   quotaSpent,
 } from '../access/gate.ts';
 import { Answer, type Headers, Reply } from '../contract/answer.ts';
-import { badInput, Refusal } from '../contract/refusals.ts';
+import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import { HTML_TYPE, isPage } from '../contract/reply.ts';
 import {
   type AnyEvidenceRoute,
@@ -217,7 +217,8 @@ export function figuresOf(by: Admission | null): QuotaFigures | null {
   return by?.kind === 'admitted' ? by.figures : null;
 }
 
-function charge(gate: AccessGate | null, by: Admitted) {
+/** Charges a caller that the gate admitted. */
+export function charge(gate: AccessGate | null, by: Admitted) {
   if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
   return gate.charge(by);
 }
@@ -426,10 +427,6 @@ function refuseOneMore(
 }
 
 const BUSY = 'Too many requests at once; try again in a second.';
-
-function overloadRefusal(error: string): Refusal {
-  return new Refusal('overloaded', { error }, { 'retry-after': '1' });
-}
 
 /** What a handler is told, and how to let go of what watches for the end. */
 export type ContextHandle = { readonly asked: RequestContext; readonly done: () => void };

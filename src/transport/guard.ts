@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessGate, Admission, Presented, TurnedAway } from '../access/gate.ts';
 import type { AuthenticateToken } from '../access/secret.ts';
 import type { Sessions } from '../access/session.ts';
-import { Refusal } from '../contract/refusals.ts';
+import { overloadRefusal, Refusal } from '../contract/refusals.ts';
 import { isSentByPages } from '../contract/reply.ts';
 import {
   type AnyEvidenceRoute,
@@ -137,7 +137,7 @@ function closedResult(
 ): TurnedAway {
   const refusal =
     outcome === 'unreachable'
-      ? new Refusal('overloaded', { error: reason }, { 'retry-after': '1' })
+      ? overloadRefusal(reason)
       : new Refusal('unauthorized', { error: 'unauthorized', reason }, headers);
   return { kind: 'refused', refusal };
 }

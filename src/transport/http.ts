@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AccessGate, Admission, QuotaFigures, TurnedAway } from '../access/gate.ts';
 import { isFormOf } from '../access/session.ts';
-import { badInput, Refusal } from '../contract/refusals.ts';
+import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import {
   FORM_TOKEN,
   HTML_TYPE,
@@ -40,7 +40,7 @@ import {
   type WrittenAnswer,
 } from './answer.ts';
 import { credentialsIn, foreignForm, searchOf } from './guard.ts';
-import { type StreamServing, serveStreams } from './stream.ts';
+import { STOPPING, type StreamServing, serveStreams } from './stream.ts';
 
 /** The largest body of a route that names no bound of its own. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -128,7 +128,7 @@ export function createHttp(
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.startedMs = performance.now();
-    const refusal = closing ? CLOSING : withoutHost(request);
+    const refusal = closing ? overloadRefusal(STOPPING) : withoutHost(request);
     if (refusal === null) together(done);
     else refuseAt(request, reply, refusal, options);
   });
@@ -152,12 +152,6 @@ export function createHttp(
 function doorsOf({ doors }: HttpOptions): readonly HttpDoor[] {
   return doors === undefined ? [] : doors;
 }
-
-const CLOSING = new Refusal(
-  'overloaded',
-  { error: 'The service is stopping; try again in a second.' },
-  { 'retry-after': '1' },
-);
 
 function withoutHost({ headers, raw }: FastifyRequest): Refusal | null {
   if (headers.host !== undefined || raw.httpVersion !== '1.1') return null;

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Admission, quotaHeaders, type TurnedAway } from '../access/gate.ts';
 import { Reply } from '../contract/answer.ts';
-import { badInput, Refusal } from '../contract/refusals.ts';
+import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import {
   type AnyStreamRoute,
   positionText,
@@ -19,6 +19,7 @@ import type { Soon } from '../evidence/waiting.ts';
 import {
   type Answering,
   API_HEADERS,
+  charge,
   describe,
   faultRefusal,
   figuresOf,
@@ -299,7 +300,7 @@ export async function openStream(
     return refusalSaid(refusal, figures);
   };
   // Its end was told before anybody listened for it.
-  if (ends.destroyed) return refuseOpening(new Refusal('overloaded', STOPPING, RETRY));
+  if (ends.destroyed) return refuseOpening(overloadRefusal(STOPPING));
   const place = placeOf(route, asked);
   if (place instanceof Refusal) return refuseOpening(place);
   const holder = holderOf(by.caller);
@@ -307,7 +308,7 @@ export async function openStream(
   if (slot instanceof Refusal) return refuseOpening(slot);
   if (ends.destroyed) {
     slot.release();
-    return refuseOpening(new Refusal('overloaded', STOPPING, RETRY));
+    return refuseOpening(overloadRefusal(STOPPING));
   }
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
@@ -328,7 +329,7 @@ export async function openStream(
       meters.refused(route.name, String(said.status));
       return letGo({ status: said.status, headers: said.headers, bytes: said.bytes() });
     }
-    const charged = by.kind === 'uncharged' ? null : await charge(parts, by);
+    const charged = by.kind === 'uncharged' ? null : await charge(parts.gate, by);
     if (charged?.kind === 'refused') return letGo(refuseOpening(charged.refusal));
     meters.answered(route.name, 'opened', (performance.now() - asked.startedMs) / 1000);
     return {
@@ -357,9 +358,9 @@ function placeOf(route: AnyStreamRoute, { query, lastEventId }: OpeningRequest):
   return { query: own, since: Number(lastEventId) };
 }
 
-const BUSY = { error: 'The stream could not be opened in time; try again in a second.' };
-const STOPPING = { error: 'The service is stopping; try again in a second.' };
-const RETRY = { 'retry-after': '1' };
+const BUSY = 'The stream could not be opened in time; try again in a second.';
+/** Said of whatever is asked of a service that stops. */
+export const STOPPING = 'The service is stopping; try again in a second.';
 
 async function openSource(
   { stream, hub, limits, now }: OpeningParts,
@@ -369,16 +370,11 @@ async function openSource(
 ): Promise<AnyStreaming | Reply<never> | Refusal> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Refusal>((resolve) => {
-    timer = setTimeout(() => resolve(new Refusal('overloaded', BUSY, RETRY)), limits.openMs);
+    timer = setTimeout(() => resolve(overloadRefusal(BUSY)), limits.openMs);
   });
   const asked = { ...place, caller: by.caller, signal, now };
   const said = await Promise.race([stream.handle(asked), late]).finally(() => clearTimeout(timer));
-  return hub.stopping() ? new Refusal('overloaded', STOPPING, RETRY) : said;
-}
-
-function charge({ gate }: OpeningParts, by: Admission & { readonly kind: 'admitted' }) {
-  if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
-  return gate.charge(by);
+  return hub.stopping() ? overloadRefusal(STOPPING) : said;
 }
 
 // One timer looks after all open streams: heartbeats, lagging and lost readers, credentials that

@@ -138,8 +138,8 @@ export type LaunchMonthsPort = 'launch_months';
 export const launchMonth = z.strictObject({
   /**
    * On Ethereum a launch is listed where a venue lists it, and died where its pools hold less than
-   * the exit level. On Solana it is counted once its window has passed, and died where no venue
-   * lists it then.
+   * the exit level. On Solana it is counted once its window has passed, and died where a venue
+   * lists it on the curve of its launchpad at most by then.
    */
   chain: z.enum(['ethereum', 'solana']),
   /** `YYYY-MM`. */

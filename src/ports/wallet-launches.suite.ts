@@ -96,6 +96,20 @@ export function walletLaunchesKeep(
       });
     });
 
+    test('flags nobody by a launch that was made before the split and settled after it', async () => {
+      const late = LAUNCHES.map((one) =>
+        one.deployer === WALLET && one.launched_at < FIRST + 2 * DAY_S
+          ? { ...one, last_checked_at: FIRST + 5 * DAY_S }
+          : one,
+      );
+      expect(valueIn(await (await holding(late)).of(WALLET)).corpus.hold_out).toEqual({
+        split: '2026-10-05',
+        flagged: { launches: 0, listed: 0 },
+        rest: { launches: 2, listed: 1 },
+        history: { launches: 2, wallets: 1, flagged_wallets: 0 },
+      });
+    });
+
     test('shows no more entries than its bound, and counts them all', async () => {
       const many = Array.from({ length: WALLET_ENTRIES_MAX + 1 }, (_, i) =>
         launch(`mint-${i}`, WALLET, 0, false),

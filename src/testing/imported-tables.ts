@@ -3,7 +3,6 @@
 import { beforeAll, describe } from 'vitest';
 import { SPLIT_SHARE } from '../features/launches/hold-out.ts';
 import { type ImportedTable, tableImporter } from '../features/tables/import-rows.ts';
-import { LAUNCH_WINDOW_S } from '../features/tables/launches.ts';
 import type {
   ImportOrder,
   ImportOutcome,
@@ -157,6 +156,6 @@ export async function importInto<Row extends StoredRow, P extends string, Answer
 
 /** The launches of wallets over a control store, by a clock of its own. */
 export function walletLaunchesIn(database: Database, now = () => IMPORTED_AT) {
-  const options = { windowS: LAUNCH_WINDOW_S, splitShare: SPLIT_SHARE };
+  const options = { splitShare: SPLIT_SHARE };
   return walletLaunchTable(database, { simulated: false, nowMs: () => now() * 1_000 }, options);
 }

@@ -89,9 +89,13 @@ function line(
   checked: number,
 ): string {
   const launched_at = formatIsoTime(launched);
-  const last_checked_at = formatIsoTime(checked);
+  const known = Math.min(checked, launched + SETTLED_AFTER_S);
+  const last_checked_at = formatIsoTime(listed_after_window === null ? checked : known);
   return JSON.stringify({ mint, deployer, launched_at, listed_after_window, last_checked_at });
 }
+
+/** How long after its launch it is known what became of a token. */
+const SETTLED_AFTER_S = DAY_S + HOUR_S;
 
 /** A number that a seed and a name always give. */
 function draw(seed: string, name: string): number {

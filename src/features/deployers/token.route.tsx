@@ -385,7 +385,8 @@ function Made({ shown: { record, launches, creator, chain, reason } }: { shown: 
             : 'At least one settled launch survived.'}
         </p>
         <p>
-          {died} of {countWords(settled, 'settled launch', 'settled launches')} died:{' '}
+          {died} of {countWords(settled, 'settled launch', 'settled launches')} died, listed on the
+          curve of their launchpad at most a day later:{' '}
           <a href={`/deployer/${chain}/${creator}`}>each of them</a>.
         </p>
       </>

@@ -1,6 +1,6 @@
 // Launches of Solana: what became of what a wallet launched, and how launches come here.
 
-import { DAY_S, HOUR_S } from '../../chain/time.ts';
+import { HOUR_S } from '../../chain/time.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, type Job, routeOrigin, serveRoute } from '../../compose/feature.ts';
 import type { WalletLaunches } from '../../ports/deployers.ts';
@@ -10,7 +10,7 @@ import { solanaLaunchFeed, WATCHED_ACCOUNTS } from '../../sources/solana/launche
 import { tableStore } from '../../stores/control/imported-tables.ts';
 import { LAUNCH_NOTES, launchCollectionTable } from '../../stores/control/launch-collection.ts';
 import { walletLaunchTable } from '../../stores/control/wallet-launches.ts';
-import { LAUNCH_WINDOW_S, launchCorpus } from '../tables/launches.ts';
+import { LAUNCH_LATE_S, LAUNCH_WINDOW_S, launchCorpus } from '../tables/launches.ts';
 import {
   corpusEvaluate,
   corpusSettle,
@@ -27,8 +27,6 @@ import {
   solanaDeployerHandler,
 } from './solana-deployer.route.ts';
 
-/** A venue is asked up to so long after the launch; a later word says nothing of its window. */
-const LATE_S = 3 * DAY_S;
 /** What one question to the node or the venue may spend. */
 const QUESTION = { timeMs: 120_000, callsMax: 100 };
 /** Calls a second that a public node takes (100 in ten seconds, 40 of one method). */
@@ -53,7 +51,7 @@ export const launches = feature({
   heading: 'Launches',
   open: (base: Base) => {
     const { database, context } = base;
-    const options = { windowS: LAUNCH_WINDOW_S, splitShare: SPLIT_SHARE };
+    const options = { splitShare: SPLIT_SHARE };
     const { of, launchOf, heldOut } = walletLaunchTable(database, context, options);
     const walletLaunches: WalletLaunches = { of, launchOf };
     const settling = settlingOf(base);
@@ -80,7 +78,7 @@ export const launches = feature({
 });
 
 function collectionOf({ database, context }: Base) {
-  const windows = { windowS: LAUNCH_WINDOW_S, lateS: LATE_S };
+  const windows = { windowS: LAUNCH_WINDOW_S, lateS: LAUNCH_LATE_S };
   return launchCollectionTable(database, context, windows);
 }
 

@@ -20,14 +20,10 @@ export function ownSplit(launches: readonly Launch[]): string | null {
 }
 
 /** Scores the flag on the settled launches from the first second of a day on. */
-export function holdOutOf(
-  launches: readonly Launch[],
-  split: string,
-  windowS: number,
-): HoldOut | null {
+export function holdOutOf(launches: readonly Launch[], split: string): HoldOut | null {
   const from = startOfDay(split);
   const settled = launches.filter((one) => one.settled);
-  const before = settled.filter(({ launched_at }) => launched_at + windowS <= from);
+  const before = settled.filter(({ last_checked_at }) => last_checked_at < from);
   const survived = new Set<string>();
   for (const one of before) if (one.listed_after_window === true) survived.add(one.deployer);
   const wallets = new Set(before.map(({ deployer }) => deployer));

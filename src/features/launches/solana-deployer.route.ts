@@ -54,7 +54,9 @@ export const solanaDeployer = evidenceRoute({
   }),
   data: z.strictObject({
     answer: oneOf(LAUNCH_ANSWERS).describe(
-      'flagged: every settled launch has died; record: at least one survived.',
+      'flagged: every settled launch has died; record: at least one survived. Died: once its ' +
+        'window had passed a venue listed it on the curve of its launchpad at most, where it may ' +
+        'still trade.',
     ),
     entries: rowFact(z.array(settledLaunch), LAUNCHES).describe(
       'The newest settled launches, up to 500.',
@@ -134,6 +136,7 @@ export function recordCaveat({ corpus, settled }: WalletRecord): string {
   const sentences = [
     'The launches that this deployment has on record, credited to the wallet that signed them; ' +
       'others of it may be missing, and a record that is not flagged is no clearance.',
+    DIED_MEANS,
     'The flag says that a launch is likelier to be gone 24 hours later, and nothing else.',
     corpus.hold_out === null ? UNMEASURED : measurementText(corpus.hold_out),
     `Published reference, measured elsewhere: ${percent(PUBLISHED_RATES.flagged)} of flagged ` +
@@ -143,6 +146,11 @@ export function recordCaveat({ corpus, settled }: WalletRecord): string {
   if (settled > WALLET_ENTRIES_MAX) sentences.push(`The newest ${WALLET_ENTRIES_MAX} are shown.`);
   return sentences.join(' ');
 }
+
+/** What `died` is of a launch of Solana. */
+const DIED_MEANS =
+  'A launch died where a venue listed it on the curve of its launchpad at most once its window ' +
+  'had passed: it may still trade there.';
 
 const UNMEASURED = 'On the corpus of this deployment it has not been measured yet.';
 

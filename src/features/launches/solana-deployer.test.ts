@@ -50,8 +50,9 @@ async function asked(address: string, walletLaunches = holding(LAUNCHES)) {
 const SOURCES = [{ name: 'Solana launch corpus', url: 'memory:', as_of: STILL_NOW - 60 }];
 const CAVEAT =
   'The launches that this deployment has on record, credited to the wallet that signed them; ' +
-  'others of it may be missing, and a record that is not flagged is no clearance. The flag says ' +
-  'that a launch is likelier to be gone 24 hours later, and nothing else. On the corpus of this ' +
+  'others of it may be missing, and a record that is not flagged is no clearance. A launch died ' +
+  'where a venue listed it on the curve of its launchpad at most once its window had passed: it ' +
+  'may still trade there. The flag says that a launch is likelier to be gone 24 hours later, and nothing else. On the corpus of this ' +
   'deployment, of the launches from 2026-09-05 on, held out, were still listed after their ' +
   'window: 0 of 1 (0.00%, 95% interval 0.00% to 79.35%) of wallets flagged before, 1 of 1 ' +
   '(100.00%, 95% interval 20.65% to 100.00%) of all others. Published reference, measured ' +

@@ -114,7 +114,8 @@ function Charts({ charts }: { charts: readonly LaunchChart[] }) {
       <p class="quiet">
         By the month of the launch. A launch of Ethereum is listed where a venue lists it, and died
         where its pools hold less than the exit level; one of Solana is settled once its window has
-        passed, and died where no venue lists it then. Counted is what was collected here.
+        passed, and died where a venue lists it on its launchpad’s curve at most by then. Counted is
+        what was collected here.
       </p>
       <div class="charts">
         {charts.map((one) => (

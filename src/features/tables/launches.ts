@@ -22,6 +22,8 @@ import {
 
 /** How long after its launch a token is asked whether it is still listed, in seconds. */
 export const LAUNCH_WINDOW_S = DAY_S;
+/** A venue is asked up to so long after the launch; a later word says nothing of its window. */
+export const LAUNCH_LATE_S = 3 * DAY_S;
 
 /** What the settled launches of a wallet came to. */
 export function launchAnswer(count: LaunchCount): LaunchAnswer {

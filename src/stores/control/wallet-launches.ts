@@ -37,8 +37,6 @@ const STATE_KEPT_MS = 5_000;
 const HOLD_OUT_KEPT_MS = 600_000;
 
 type Options = {
-  /** Seconds after its launch at which a token is asked for again. */
-  readonly windowS: number;
   /** The share of settled launches before the day of an own split. */
   readonly splitShare: number;
 };
@@ -186,16 +184,16 @@ const heldOutRow = measuredLaunches.extend({ flagged: z.boolean() });
 async function measure(
   database: Database,
   named: string | null,
-  { windowS, splitShare }: Options,
+  { splitShare }: Options,
 ): Promise<HoldOut | null> {
   const own = onlyRow(await database.query<{ day: string | null }>(SPLIT, [splitShare]));
   const split = named === null ? own.day : named;
   if (split === null) return null;
   return database.transaction(async (session) => {
-    const groups = await session.query(HELD_OUT.groups, [split, windowS]);
+    const groups = await session.query(HELD_OUT.groups, [split]);
     if (groups.length === 0) return null;
     const rows = z.array(heldOutRow).parse(groups);
-    const before = onlyRow(await session.query(HELD_OUT.history, [split, windowS]));
+    const before = onlyRow(await session.query(HELD_OUT.history, [split]));
     const countsOf = (flagged: boolean) => {
       const row = rows.find((one) => one.flagged === flagged);
       return row === undefined ? NOBODY : { launches: row.launches, listed: row.listed };
@@ -272,10 +270,10 @@ export const SPLIT = `
 const SPLIT_AT = `($1::date)::timestamp at time zone 'UTC'`;
 const WALLETS = `
   select r.deployer, count(*) as launches, not bool_or(r.listed_after_window) as flagged
-  ${SETTLED} and r.launched_at + make_interval(secs => $2::int4) <= ${SPLIT_AT}
+  ${SETTLED} and r.last_checked_at < ${SPLIT_AT}
   group by r.deployer`;
 
-/** The hold-out of a split day under a window in seconds. */
+/** The hold-out of a split day: what was known before it, against what was launched from it on. */
 export const HELD_OUT = {
   groups: `
     with wallets as (${WALLETS})

@@ -4,7 +4,6 @@
 import { read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { holdOutOf, ownSplit } from '../../features/launches/hold-out.ts';
-import { LAUNCH_WINDOW_S } from '../../features/tables/launches.ts';
 import {
   type Collection,
   type CommittedRecord,
@@ -81,7 +80,7 @@ export function memoryWalletLaunches(held: MemoryLaunches): WalletLaunches {
   const corpus: CorpusState = {
     settled_launches: settled.length,
     collection,
-    hold_out: split === null ? null : holdOutOf(settled, split, LAUNCH_WINDOW_S),
+    hold_out: split === null ? null : holdOutOf(settled, split),
   };
   const source = memorySource('Solana launch corpus', 'table', held);
   return {

@@ -2,11 +2,12 @@
 // absence of a contract says nothing; 5,000 are read. A deployer can bring about either.
 
 import { afterEach, expect, test } from 'vitest';
-import { Part, Read } from '../../evidence/reading.ts';
+import { Part, Read, Unread } from '../../evidence/reading.ts';
 import type { ExplorerRow } from '../../world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from '../../world/explorer-api.ts';
+import type { JsonRpc } from '../http/json-rpc.ts';
 import { providerGuard } from '../http/provider.ts';
-import { explorerCreations } from './deployer-creations.ts';
+import { contractKinds, explorerCreations } from './deployer-creations.ts';
 import { etherscanChain } from './envelope.ts';
 
 const NOW = Date.UTC(2026, 10, 21) / 1_000;
@@ -34,7 +35,7 @@ function creation(n: number, kind: ExplorerRow['kind']): ExplorerRow {
   };
 }
 
-async function creationsAmong(count: number, kind: ExplorerRow['kind']) {
+async function creationsAmong(count: number, kind: ExplorerRow['kind'], behindS = 0) {
   const rows = Array.from({ length: count }, (_, n) => creation(n + 1, kind));
   explorer = await startExplorer({
     headOf: () => HEAD,
@@ -44,7 +45,7 @@ async function creationsAmong(count: number, kind: ExplorerRow['kind']) {
   });
   const guard = providerGuard(GUARD, () => performance.now());
   const at = etherscanChain('ethereum', { url: explorer.etherscan, guard }, null);
-  const limits = { now: () => NOW, timeMs: 20_000, callsMax: 100, simulated: false };
+  const limits = { now: () => NOW + behindS, timeMs: 20_000, callsMax: 100, simulated: false };
   return explorerCreations({ at, ...limits });
 }
 
@@ -64,3 +65,47 @@ test.each([
     expect(cut).toMatchObject({ why: { code: 'row_cap' } });
   },
 );
+
+test('an explorer that is an hour behind its chain is unread, however whole its list is', async () => {
+  const { signal } = new AbortController();
+  const near = await (await creationsAmong(3, 'native', 3_400)).madeDirectly(DEPLOYER, signal);
+  expect(near).toBeInstanceOf(Read);
+  await explorer?.close();
+  const far = await (await creationsAmong(3, 'native', 3_700)).madeDirectly(DEPLOYER, signal);
+  expect(far).toBeInstanceOf(Unread);
+  expect(far).toMatchObject({
+    why: { reason: expect.stringContaining('follows its chain up to 2026-11-20T23:58:20.000Z') },
+  });
+});
+
+/** A node whose newest block is of so long ago: to it a contract that was made since has no code. */
+function nodeBehind(behindS: number): JsonRpc {
+  const call: JsonRpc['call'] = async ({ method }) => {
+    if (method === 'eth_getBlockByNumber') {
+      const timestamp = `0x${(NOW - behindS).toString(16)}`;
+      return { ok: true, result: { timestamp } };
+    }
+    return { ok: true, result: '0x' };
+  };
+  const batch: JsonRpc['batch'] = (calls, signal) =>
+    Promise.all(calls.map((one) => call(one, signal)));
+  return { shown: 'http://node.invalid', call, batch, close: () => undefined };
+}
+
+test('a node that is an hour behind its chain is not asked what a contract is', async () => {
+  const { signal } = new AbortController();
+  await creationsAmong(0, 'native');
+  if (explorer === null) throw new Error('test: no explorer');
+  const guard = providerGuard(GUARD, () => performance.now());
+  const at = etherscanChain('ethereum', { url: explorer.etherscan, guard }, null);
+  const asked = { at, now: () => NOW, timeMs: 20_000, callsMax: 100, simulated: false };
+  const token = `0x${'7'.repeat(40)}`;
+  const fresh = await contractKinds(asked, nodeBehind(60)).kindOf(token, signal);
+  expect(fresh).toMatchObject({ checked: true, value: 'no_code' });
+  explorer.fault(() => 'error500');
+  const stale = await contractKinds(asked, nodeBehind(3_700)).kindOf(token, signal);
+  expect(stale).toBeInstanceOf(Unread);
+  expect(stale).toMatchObject({
+    why: { reason: expect.stringContaining('follows its chain up to') },
+  });
+});

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
+import { formatIsoTime, HOUR_S } from '../../chain/time.ts';
 import { map, type Partly, type Reading, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
@@ -15,7 +16,7 @@ import type {
 } from '../../ports/deployers.ts';
 import { asker } from '../evm/node-of-account.ts';
 import { contractKindOf, type StateAsk } from '../evm/state-facts-of-account.ts';
-import { jsonIn, outsideRow } from '../http/fetch.ts';
+import { COUNT, jsonIn, outsideRow } from '../http/fetch.ts';
 import type { JsonRpc } from '../http/json-rpc.ts';
 import {
   type CallBudget,
@@ -52,6 +53,10 @@ const PORT = 'deployer_creations';
 /** How an explorer is asked for a walk, and what one question of it may spend. */
 export type WalkExplorer = ProviderTerms & { readonly at: ExplorerChain };
 
+/** A source this far behind its chain, in seconds, does not show what was launched since. */
+const BEHIND_MAX_S = HOUR_S;
+/** The newest block of a node is asked for anew after so long, in seconds. */
+const TIP_KEPT_S = 60;
 /** How many rows that tell of a creation are taken from one list. */
 const CREATIONS_MAX = 5_000;
 /** How many contracts one question of `getcontractcreation` takes. */
@@ -79,7 +84,8 @@ export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
     signal: AbortSignal,
   ): Promise<Partly<readonly MadeContract[], typeof PORT>> => {
     const list = await readExplorer(PORT, explorer, signal, async (budget) => {
-      const { block } = await heads.settled(at, budget);
+      const { block, time } = await heads.settled(at, budget);
+      checkNotBehind(time, explorer.now());
       const range = { chain: at.chain, address, fromBlock: 0, toBlock: block };
       const asked = { at, action: kind, rowIn: READERS[kind], budget };
       return readList(asked, range, { transfersMax: CREATIONS_MAX });
@@ -103,6 +109,13 @@ export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
         return makers;
       }),
   };
+}
+
+/** Throws where the newest block that a source shows is too old: it lists as if nothing followed. */
+function checkNotBehind(newestAt: number, now: number): void {
+  if (now - newestAt <= BEHIND_MAX_S) return;
+  const until = formatIsoTime(newestAt);
+  throw new ProviderFault(`follows its chain up to ${until} only`, 'passing');
 }
 
 // What creates a contract need not say what it paid.
@@ -200,9 +213,10 @@ type KindReading = Reading<ContractKind, typeof KINDS_PORT>;
 
 /** Kinds of contracts. `node`: a node of the same chain, or `null`. */
 export function contractKinds(explorer: WalkExplorer, node: JsonRpc | null): ContractKinds {
+  const kindByNode = node === null ? null : nodeKinds(explorer, node);
   return {
     kindOf: async (contract, signal) => {
-      const byNode = node === null ? null : await askNode(explorer, node, contract, signal);
+      const byNode = kindByNode === null ? null : await kindByNode(contract, signal);
       if (byNode?.checked === true) return byNode;
       const byCalls = await askCalls(explorer, contract, signal);
       if (byCalls.checked) return byCalls;
@@ -213,16 +227,26 @@ export function contractKinds(explorer: WalkExplorer, node: JsonRpc | null): Con
   };
 }
 
-function askNode(
-  { simulated, now }: WalkExplorer,
-  rpc: JsonRpc,
-  contract: string,
-  signal: AbortSignal,
-): Promise<KindReading> {
+const newestBlock = outsideRow({ timestamp: COUNT });
+
+function nodeKinds({ simulated, now }: WalkExplorer, rpc: JsonRpc) {
   const { shown: url } = rpc;
   const toReason = (fault: string) => why('provider_failed', { provider: url, fault });
   const provider = { name: 'Node', url, simulated, now, toReason };
-  return readAnswer(KINDS_PORT, provider, () => contractKindOf(asker(rpc, signal), contract));
+  let freshAt = -Infinity;
+  return (contract: string, signal: AbortSignal): Promise<KindReading> =>
+    readAnswer(KINDS_PORT, provider, async () => {
+      // A node that stands still has no code of what was made since.
+      if (now() - freshAt > TIP_KEPT_S) {
+        const ask = { method: 'eth_getBlockByNumber', params: ['latest', false] };
+        const answer = await rpc.call(ask, signal);
+        const block = newestBlock.safeParse(answer.ok ? answer.result : null);
+        if (!block.success) throw new ProviderFault('did not tell its newest block', 'passing');
+        checkNotBehind(block.data.timestamp, now());
+        freshAt = now();
+      }
+      return contractKindOf(asker(rpc, signal), contract);
+    });
 }
 
 function askCalls(

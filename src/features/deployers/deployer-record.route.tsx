@@ -136,10 +136,11 @@ export function deployerRecordHandler({
   deployerRecords,
 }: DeployerPorts): Handler<typeof deployerRecord> {
   return async ({ params: { chain, address } }, { now }, caller) => {
-    if (chain !== DEPLOYER_CHAIN) {
-      return deployerRecord.absent.not_supported({ subject: address, why: chainNotServed(chain) });
-    }
     const parsed = parseAddress(address);
+    if (chain !== DEPLOYER_CHAIN) {
+      const subject = parsed === null ? address : parsed.address;
+      return deployerRecord.absent.not_supported({ subject, why: chainNotServed(chain) });
+    }
     if (parsed?.kind !== 'evm') return badInput([why('form_not_recognised').reason]);
     const subject = parsed.address;
     const reading = await deployerRecords.recordOf(subject, callerName(caller));

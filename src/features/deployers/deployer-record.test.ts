@@ -230,7 +230,8 @@ describe('is silent', () => {
         throw new Error('asked');
       },
     };
-    expect(await asked(never, { chain })).toEqual({
+    const address = chain === 'base' ? `0x${DEPLOYER.slice(2).toUpperCase()}` : DEPLOYER;
+    expect(await asked(never, { chain, address })).toEqual({
       state: 'not_supported',
       subject: DEPLOYER,
       sources: [],

@@ -86,7 +86,7 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const streams = STREAMS.filter(({ route }) => config.surfaces.includes(route.surface));
   const declared = [...routes, ...streams.map(({ route }) => route)];
   const slots = createSlots(STREAM_LIMITS.connectionsMax, parts.bus);
-  const streaming = streams.length === 0 ? NO_STREAM : () => streamingFacts(parts, slots);
+  const streaming = streams.length === 0 ? NO_STREAM : () => streamingFacts(parts, slots, streams);
   const service = serviceOf(parts, declared, base, streaming);
   const given = { ...ports, service, members: parts.members, chats: parts.chats };
   const pages = config.surfaces.includes('web')
@@ -205,7 +205,7 @@ const NO_STREAM: Service['streaming'] = async () => null;
 // What `/health` tells of the streams of this process.
 
 /** What is asked. */
-export type StreamingParts = {
+type StreamingParts = {
   readonly config: Config;
   readonly bus: Bus;
   readonly ports: { readonly flagEvents: Pick<FlagEvents, 'bounds'> };
@@ -215,9 +215,10 @@ export type StreamingParts = {
 const ASK_MS_MAX = 1_000;
 
 /** The paths, the bus, who is connected and what is read. It holds no credential. */
-export async function streamingFacts(
+async function streamingFacts(
   { config, bus, ports }: StreamingParts,
   slots: StreamSlots,
+  streams: typeof STREAMS,
 ): Promise<StreamingFacts> {
   const tiers = config.intelligence.allowAnonymous
     ? [...TOKEN_TIERS, 'anonymous' as const]
@@ -232,21 +233,19 @@ export async function streamingFacts(
   const isTogether = answering.length === tiers.length;
   const connections = tiers.map((tier, i) => {
     const elsewhere = isTogether ? Number(answering[i]) : 0;
-    return [
-      tier,
-      { open: slots.takenBy(tier) + elsewhere, limit_per_token: CONNECTIONS_MAX[tier] },
-    ];
+    return [tier, slots.takenBy(tier) + elsewhere] as const;
   });
   return {
-    paths: { websocket: flagStreamRoute.path, sse: flagStreamRoute.eventsPath },
+    paths: streams.flatMap(({ route }) => [route.path, route.eventsPath]),
     heartbeat_s: flagStreamRoute.heartbeat_s,
     bus: {
       kind: bus.kind,
-      state: isTogether ? 'answers' : 'silent',
+      ok: isTogether,
       reason: silent === undefined || silent.checked ? null : silent.why.reason,
     },
     connections: Object.fromEntries(connections),
     connections_of: isTogether ? 'all_processes' : 'this_process',
+    limits_per_token: Object.fromEntries(tiers.map((tier) => [tier, CONNECTIONS_MAX[tier]])),
     source: sourceShown(source),
   };
 }
@@ -256,8 +255,8 @@ type Bounds = Awaited<ReturnType<FlagEvents['bounds']>> | typeof OUT_OF_TIME;
 function sourceShown(bounds: Bounds): StreamingFacts['source'] {
   if (bounds !== OUT_OF_TIME && bounds.checked) {
     const { newest, oldest } = bounds.value;
-    return { state: 'read', newest_seq: newest, oldest_seq: oldest, reason: null };
+    return { kind: 'flag_log', ok: true, newest_seq: newest, oldest_seq: oldest, reason: null };
   }
   const { reason } = bounds === OUT_OF_TIME ? STOPPED_BY_TIME : bounds.why;
-  return { state: 'unread', newest_seq: null, oldest_seq: null, reason };
+  return { kind: 'flag_log', ok: false, newest_seq: null, oldest_seq: null, reason };
 }

@@ -75,27 +75,26 @@ const readAhead = z.strictObject({
   calls_a_day: z.int().nonnegative(),
 });
 
-/** Open streams of the tokens of a tier together, and how many each token may hold open. */
-const tierConnections = z.strictObject({
-  open: z.int().nonnegative(),
-  limit_per_token: z.int().positive(),
-});
-
 /** The streams: how they are reached, what carries them and what they tell of. */
 export const streamingShown = z.strictObject({
-  paths: z.strictObject({ websocket: z.string(), sse: z.string() }),
+  /** Each stream by WebSocket, and its twin of server-sent events after it. */
+  paths: z.array(z.string()),
   heartbeat_s: z.int().positive(),
   bus: z.strictObject({
     kind: z.enum(['in_process', 'postgres']),
-    /** `silent`: events come by looking each second, and caps hold for each process alone. */
-    state: z.enum(['answers', 'silent']),
+    /** `false`: events come by looking each second, and caps hold for each process alone. */
+    ok: z.boolean(),
     reason: z.string().nullable(),
   }),
-  connections: z.record(z.string(), tierConnections),
+  /** Open streams of the tokens of a tier together. */
+  connections: z.record(z.string(), z.int().nonnegative()),
   connections_of: z.enum(['all_processes', 'this_process']),
+  /** How many streams each token of a tier may hold open. */
+  limits_per_token: z.record(z.string(), z.int().positive()),
   /** The log of flags. `oldest_seq` can still be had; both are null where it was not read. */
   source: z.strictObject({
-    state: z.enum(['read', 'unread']),
+    kind: z.literal('flag_log'),
+    ok: z.boolean(),
     newest_seq: z.int().nonnegative().nullable(),
     oldest_seq: z.int().positive().nullable(),
     reason: z.string().nullable(),
@@ -171,10 +170,11 @@ export type RingHealth = {
 /** @internal The handler of `/health`. */
 export function healthHandler(facts: HealthFacts): PlainHandler<typeof healthRoute> {
   const routes = Object.fromEntries(
-    facts.routes.map((route) => [
-      `${route.method} ${route.path}`,
-      { access: route.access, summary: route.summary },
-    ]),
+    facts.routes.flatMap((route) => {
+      const { access, summary } = route;
+      const paths = 'eventsPath' in route ? [route.path, route.eventsPath] : [route.path];
+      return paths.map((path) => [`${route.method} ${path}`, { access, summary }]);
+    }),
   );
   return async () => {
     const [model, chains, streaming] = await Promise.all([
@@ -464,7 +464,7 @@ function Ring({ ring, now }: RingProps) {
 }
 
 function streamText({ bus, source, connections }: NonNullable<HealthView['streaming']>): string {
-  const open = Object.values(connections).reduce((sum, one) => sum + one.open, 0);
-  const log = source.state === 'read' ? `newest event ${source.newest_seq}` : 'log not read';
-  return `${open.toLocaleString('en')} open, bus ${bus.state}, ${log}`;
+  const open = Object.values(connections).reduce((sum, one) => sum + one, 0);
+  const log = source.ok ? `newest event ${source.newest_seq}` : 'log not read';
+  return `${open.toLocaleString('en')} open, bus ${bus.ok ? 'answers' : 'silent'}, ${log}`;
 }

@@ -7,7 +7,8 @@ import { nowS } from '../../compose/clock.ts';
 import { type Base, feature, routeOrigin } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import { present } from '../../evidence/measure.ts';
-import { map } from '../../evidence/reading.ts';
+import { map, Read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import type { RawHistory } from '../../ports/history.ts';
 import {
   blockscoutChain,
@@ -105,7 +106,12 @@ export const history = feature({
       pages: true,
       freshness: {
         kind: 'dated',
-        ask: async (held) => map(await held.chainsRead(), () => null),
+        ask: async (held) => {
+          const chains = await held.chainsRead();
+          // Where no chain is held and nobody can be asked, no history could be fresh.
+          const isNone = chains instanceof Read && chains.value.length === 0;
+          return isNone ? unread('transfer_history', why('no_history')) : map(chains, () => null);
+        },
         maxAgeS: () => null,
       },
     },

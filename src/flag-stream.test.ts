@@ -3,10 +3,17 @@
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { flagStreamHandler, flagStreamRoute } from './features/flag-stream/flag-stream.route.ts';
-
+import { whyUnwatched } from './features/rugs/watch.ts';
+import { type LaunchWatch, WATCHED_SOURCES } from './ports/rug-flags.ts';
 import { inProcessBus } from './stores/bus/in-process.ts';
 import { embeddedControl, type TestStore } from './testing/control-store.ts';
 import { append, flagEventsIn, flagOf, retractionOf } from './testing/flag-events.ts';
+import {
+  WATCHED as MEMORY_WATCHED,
+  memoryLaunchWatch,
+  memoryRugFlags,
+  SCORED,
+} from './testing/twins/rug-flags.ts';
 import type { MountedStream } from './transport/stream.ts';
 import {
   type Body,
@@ -25,7 +32,14 @@ const EVERY_CHAIN = [
   ...['ethereum', 'arbitrum', 'base', 'bsc', 'polygon', 'hyperevm', 'solana', 'bitcoin'],
 ];
 
-async function serveFlags(serving: Serving = {}, database: TestStore = fresh()) {
+type Watched = () => Promise<string | null>;
+const WATCHED: Watched = async () => null;
+
+async function serveFlags(
+  serving: Serving = {},
+  database: TestStore = fresh(),
+  unwatched: Watched = WATCHED,
+) {
   const bus = inProcessBus(() => 0);
   let asked = 0;
   const log = flagEventsIn(database);
@@ -33,7 +47,12 @@ async function serveFlags(serving: Serving = {}, database: TestStore = fresh()) 
     asked += 1;
     return log.after(seq);
   };
-  const handle: unknown = flagStreamHandler({ flagEvents: { after }, onAppended: bus.listen });
+  const handle: unknown = flagStreamHandler({
+    flagEvents: { after },
+    onAppended: bus.listen,
+    unwatched,
+    watchEachMs: 50,
+  });
   const stream = { route: flagStreamRoute, handle } as MountedStream;
   const served = await serveStream(stream, serving);
   return {
@@ -70,6 +89,7 @@ describe('says', () => {
         gap: null,
         chains: EVERY_CHAIN,
         unknown_chains: [],
+        unwatched: null,
       },
       {
         type: 'flag',
@@ -98,6 +118,30 @@ describe('says', () => {
     ]);
   });
 
+  test.each(WATCHED_SOURCES)(
+    'that quiet says nothing while nobody watches through the %s, and when it does again',
+    async (source) => {
+      let gaps: readonly string[] = [`the ${source} is away`];
+      const gapsOf: LaunchWatch['gapsOf'] = (of, windowS) =>
+        memoryLaunchWatch({ ...MEMORY_WATCHED, gaps: { [source]: gaps } }).gapsOf(of, windowS);
+      const rugFlags = memoryRugFlags({ ...MEMORY_WATCHED, chains: [SCORED], flags: [] });
+      const { socket, events } = await serveFlags({}, fresh(), () =>
+        whyUnwatched({ rugFlags, launchWatch: { gapsOf } }),
+      );
+      const reason = expect.stringContaining(`in part: the ${source} is away.`);
+      const readers = [await socket(), await events()];
+      for (const { until } of readers) {
+        const [welcome] = await until(({ length }) => length >= 1);
+        expect(welcome).toMatchObject({ type: 'welcome', unwatched: reason });
+      }
+      gaps = [];
+      for (const { until } of readers) {
+        const [, changed] = await until(({ length }) => length >= 2);
+        expect(changed).toEqual({ type: 'window', unwatched: null });
+      }
+    },
+  );
+
   test('the same as server-sent events, each under its number', async () => {
     const { tell, events } = await serveFlags();
     const { raw, until } = await events('&chains=solana');
@@ -109,7 +153,7 @@ describe('says', () => {
     expect(raw).toEqual([
       'retry: 2000',
       'id: 0\ndata: {"type":"welcome","seq":0,"heartbeat_s":15,"replay":{"from":null,"to":null,' +
-        '"oldest":null},"gap":null,"chains":["solana"],"unknown_chains":[]}',
+        '"oldest":null},"gap":null,"chains":["solana"],"unknown_chains":[],"unwatched":null}',
       `id: 1\ndata: {"type":"flag","seq":1,"chain":"solana","address":"${address}",` +
         `"token":"${token}",` +
         '"model_version":"rug-1","simulated":true,"score":0.93,' +

@@ -12,7 +12,7 @@ import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
 import { rugFlagOf } from './testing/rug-worlds.ts';
 import { memoryLaunchMonths } from './testing/twins/launches.ts';
-import { memoryRugFlags, SCORED } from './testing/twins/rug-flags.ts';
+import { memoryLaunchWatch, memoryRugFlags, SCORED, WATCHED } from './testing/twins/rug-flags.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 import { createSlots, type MountedStream } from './transport/stream.ts';
@@ -41,6 +41,7 @@ const told: StreamMessage<'flag_stream'>[] = [
   event('retraction', 2, { ...of, retracts: 1, reason: 'It is gone.', retracted_at: AT }),
   event('flag', 3, { ...of, score: 0.91, evidence: 'The third.', flagged_at: AT }),
 ];
+const UNWATCHED = 'the venue is away';
 const places: (number | null)[] = [];
 
 /** The first reader is told two events and loses its stream; who resumes is told the rest. */
@@ -56,7 +57,7 @@ const handle: StreamHandler<typeof flagStreamRoute> = async ({ since }) => {
     return one;
   };
   const replay = { from: null, to: null, oldest: 1 };
-  const chosen = { chains: ['ethereum' as const], unknown_chains: [] };
+  const chosen = { chains: ['ethereum' as const], unknown_chains: [], unwatched: UNWATCHED };
   return {
     welcome: welcome({ seq: from, replay, gap: null, ...chosen }),
     messages: { next, onMore: () => undefined },
@@ -76,6 +77,7 @@ describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium
       simulated: true,
       as_of: STILL_NOW,
     }),
+    launchWatch: memoryLaunchWatch(WATCHED),
     launchMonths: memoryLaunchMonths([], STILL_NOW),
   };
   const app = createHttp({
@@ -151,7 +153,9 @@ describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium
     const link = page.locator('#live-flags a').first();
     expect(await link.getAttribute('href')).toBe(`/deployer/ethereum/${evm('told')}`);
     expect(places).toEqual([null, 2]);
-    expect(await page.locator('#live-state').textContent()).toMatch(/^Watching\. Last heard /);
+    expect(await page.locator('#live-state').textContent()).toMatch(
+      /^Watching\. Last heard .* Launches may go unseen: the venue is away$/,
+    );
 
     expect(asked.length).toBeGreaterThan(1);
     expect(asked.filter((url) => url.includes(TOKEN))).toEqual([]);

@@ -106,6 +106,8 @@ export const deployerWalk = z.strictObject({
    * Left out of what version 0.2.0 kept.
    */
   listed_once: z.array(z.string()).readonly().optional(),
+  /** When the newest contract was made that could not be determined; `null`: each was. */
+  undetermined_at: seconds.nullable().optional(),
 });
 export type DeployerWalk = z.output<typeof deployerWalk>;
 
@@ -119,6 +121,14 @@ export function omissionsIn({ launches, skipped, truncated }: DeployerWalk) {
     undetermined,
     isWhole: !truncated && unchecked + undetermined === 0,
   };
+}
+
+/** Whether a walk read every contract that its wallet made in the last `forS` seconds before it. */
+export function readsAllOf(walk: DeployerWalk, forS: number): boolean {
+  const { truncated, undetermined } = omissionsIn(walk);
+  if (truncated) return false;
+  const { undetermined_at: newest, captured_at } = walk;
+  return undetermined === 0 || (typeof newest === 'number' && newest < captured_at - forS);
 }
 
 /** A walk that came to nothing, later than the record that stands. */

@@ -73,6 +73,30 @@ export type RugFlags = {
   readonly inWindow: (windowS: number) => Promise<Partly<FlagWindow, RugFlagsPort>>;
 };
 
+// Who is missing from a window was not flagged only where whatever observes launches saw all of it.
+
+/** The name of this port in readings and contracts. */
+export type LaunchWatchPort = 'launch_watch';
+
+/**
+ * What launches are observed through. `explorer` and `queue`: the walks of wallets; `node` and
+ * `collection`: the launches of a chain as they come; `venue`: what became of them.
+ */
+export const WATCHED_SOURCES = ['explorer', 'node', 'venue', 'collection', 'queue'] as const;
+export type WatchedSource = (typeof WATCHED_SOURCES)[number];
+
+/** Whether launches were watched. */
+export type LaunchWatch = {
+  /**
+   * What of the last `windowS` seconds was not watched through a source, in words; empty: all was,
+   * up to the date of the reading. Asked are the chains of the model in force.
+   */
+  readonly gapsOf: (
+    source: WatchedSource,
+    windowS: number,
+  ) => Promise<Reading<readonly string[], LaunchWatchPort>>;
+};
+
 // The log is one for all processes. Its numbers begin at 1 and have no gap; its oldest events go.
 
 /** The name of this port in readings. */

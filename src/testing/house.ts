@@ -34,6 +34,7 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   entities: ['deposits', 'history', 'tables'],
   exchanges: ['deposits', 'history', 'tables'],
   forensics: ['deployers', 'history', 'sanctions', 'tables'],
+  'flag-stream': ['rugs'],
   rugs: ['rug-model'],
   watchlist: ['history', 'sanctions', 'tables'],
 };

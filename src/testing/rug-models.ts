@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { DAY_S, HOUR_S } from '../chain/time.ts';
+import { read } from '../evidence/reading.ts';
 import type { TrainingRow } from '../features/rug-model/examples.ts';
 import { sharesFrom } from '../features/rug-model/random.ts';
-import type { Evaluation, Figure, FlagLevel, ModelPart, RugModel } from '../ports/rug-model.ts';
+import type {
+  Evaluation,
+  Figure,
+  FlagLevel,
+  ModelPart,
+  PublishedModels,
+  RugModel,
+} from '../ports/rug-model.ts';
 import { STILL_NOW } from './clock.ts';
 import { lotteryOf } from './lottery.ts';
 
@@ -155,4 +163,16 @@ export function shuffleFates(rows: readonly TrainingRow[], seed: number): Traini
       observed_until: Math.max(row.observed_until, row.launched_at + Number(after)),
     };
   });
+}
+
+/** The model in force, of these chains. */
+export function modelInForce(
+  chains: readonly string[],
+  version = 'rug-1',
+): PublishedModels['inForce'] {
+  const card = { ...SMALL_MODEL.card, data: { ...SMALL_MODEL.card.data, chains } };
+  const model = { version, text: '', published_at: STILL_NOW, model: { ...SMALL_MODEL, card } };
+  const source = { name: 'model', url: 'test:', as_of: STILL_NOW, kind: 'table' } as const;
+  const reading = read(model, { port: 'published_model', source: { ...source, simulated: false } });
+  return async () => reading;
 }

@@ -122,8 +122,19 @@ export async function walkDeployer(
       truncated_factories: factories.truncated,
       providers: [...walking.providers].sort(),
       listed_once: [...new Set([...walking.listedAs.keys(), ...tokensOnVenue(launches)])].sort(),
+      undetermined_at: newestUndetermined(walking.skipped, [...chosen, ...children]),
     },
   };
+}
+
+/** When the newest of the contracts was made that could not be determined. */
+function newestUndetermined(
+  skipped: readonly Skipped[],
+  contracts: readonly Candidate[],
+): UnixSeconds | null {
+  const open = new Set(skipped.filter((one) => !isDetermined(one)).map(({ address }) => address));
+  const times = contracts.flatMap(({ address, at }) => (open.has(address) ? [at] : []));
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 function tokensOnVenue(launches: readonly ObservedLaunch[]): string[] {

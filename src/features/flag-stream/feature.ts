@@ -4,6 +4,7 @@ import type { ConnectionServices } from '../../command/connection.ts';
 import { type Base, feature, type Service, serveStream } from '../../compose/feature.ts';
 import type { FlagEvents } from '../../ports/rug-flags.ts';
 import { flagEventLog } from '../../stores/control/rug-flags.ts';
+import { type WindowPorts, whyUnwatched } from '../rugs/watch.ts';
 import { flagStreamRoute as contract, flagStreamHandler } from './flag-stream.route.ts';
 
 import { pruneFlagEvents } from './prune.job.ts';
@@ -11,7 +12,10 @@ import { watchCommand } from './watch.command.ts';
 
 const PRUNE_MS = 60_000;
 
-type FlagStreamPorts = { readonly flagEvents: FlagEvents; readonly service: Service };
+type FlagStreamPorts = WindowPorts & {
+  readonly flagEvents: FlagEvents;
+  readonly service: Service;
+};
 
 export const flagStream = feature({
   name: 'flag-stream',
@@ -31,8 +35,12 @@ export const flagStream = feature({
     };
   },
   streams: [
-    serveStream(contract, ({ flagEvents, service }: FlagStreamPorts) =>
-      flagStreamHandler({ flagEvents, onAppended: service.onCall }),
+    serveStream(contract, ({ flagEvents, service, ...window }: FlagStreamPorts) =>
+      flagStreamHandler({
+        flagEvents,
+        onAppended: service.onCall,
+        unwatched: () => whyUnwatched(window),
+      }),
     ),
   ],
   local: {

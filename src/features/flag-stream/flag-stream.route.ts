@@ -6,11 +6,13 @@ import {
   position,
   type StreamHandler,
   type StreamMessage,
+  type StreamSource,
   streamRoute,
 } from '../../contract/stream.ts';
 import { shareLogs } from '../../contract/stream-log.ts';
 import { isoTime, prose, words } from '../../contract/wire.ts';
 import { map } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import { FLAG_EVENTS_KEPT, type FlagEvent, type FlagEvents } from '../../ports/rug-flags.ts';
 
 /** How many names of chains may be sent at once, and how long each may be. */
@@ -20,6 +22,10 @@ const CHAIN_CHARS_MAX = 40;
 const chain = z.enum(CHAIN_NAMES);
 /** Chains that are told of, and the names that were sent and are no chain of ours. */
 const chosen = { chains: z.array(chain), unknown_chains: z.array(words()) };
+/** Quiet says nothing where this is a reason. */
+const unwatched = prose()
+  .nullable()
+  .describe('Why launches of the last 24 hours may have gone unseen; null: all were watched.');
 const asked = z.strictObject({
   chains: z.array(z.string().min(1).max(CHAIN_CHARS_MAX)).min(1).max(CHAINS_MAX),
 });
@@ -50,7 +56,7 @@ export const flagStreamRoute = streamRoute({
       .describe('Names of chains, comma-separated, or `all`. Left out: every chain.')
       .optional(),
   }),
-  welcome: z.strictObject(chosen),
+  welcome: z.strictObject({ ...chosen, unwatched }),
   events: {
     flag: z.strictObject({
       ...subject,
@@ -65,7 +71,10 @@ export const flagStreamRoute = streamRoute({
       retracted_at: isoTime,
     }),
   },
-  notices: { subscribed: z.strictObject(chosen) },
+  notices: {
+    subscribed: z.strictObject(chosen),
+    window: z.strictObject({ unwatched }).describe('What the welcome says of it has changed.'),
+  },
   asks: { subscribe: asked, unsubscribe: asked },
   refused: {},
 });
@@ -74,10 +83,16 @@ export const flagStreamRoute = streamRoute({
 export type FlagStreamParts = {
   readonly flagEvents: Pick<FlagEvents, 'after'>;
   readonly onAppended: (call: () => void) => () => void;
+  /** Why launches of the last 24 hours may have gone unseen; `null`: all were watched. */
+  readonly unwatched: () => Promise<string | null>;
+  /** How often that is looked at; left out, every half minute. */
+  readonly watchEachMs?: number;
 };
 
 /** How long an event may go unnoticed where the bus is silent. */
 const POLL_MS = 1_000;
+/** How often it is looked whether launches are watched. */
+const WATCH_EACH_MS = 30_000;
 /** Readings of the log that may fail one after another before its streams end. */
 const SILENT_READINGS_MAX = 10;
 const ALL = 'all';
@@ -88,7 +103,10 @@ type FlagMessage = StreamMessage<'flag_stream'>;
 export function flagStreamHandler({
   flagEvents,
   onAppended,
+  unwatched,
+  watchEachMs = WATCH_EACH_MS,
 }: FlagStreamParts): StreamHandler<typeof flagStreamRoute> {
+  const joinWatch = shareWatch(unwatched, watchEachMs);
   const openLog = shareLogs({
     route: flagStreamRoute,
     after: async (_, seq) =>
@@ -108,9 +126,14 @@ export function flagStreamHandler({
     const wanted = new Set(chosen.chains);
     const log = await openLog('flags', { since, signal }, (chain) => wanted.has(chain));
     if (log instanceof Refusal) return log;
+    const watch = await joinWatch(signal);
     return {
-      welcome: flagStreamRoute.welcome({ ...log.standing, ...chosen }),
-      messages: log.messages,
+      welcome: flagStreamRoute.welcome({
+        ...log.standing,
+        ...chosen,
+        unwatched: watch.unwatched(),
+      }),
+      messages: withWatch(log.messages, watch),
       hear: (ask) => {
         const named = chainsIn(ask.chains);
         for (const chain of named.chains) {
@@ -123,6 +146,76 @@ export function flagStreamHandler({
         });
       },
     };
+  };
+}
+
+const FAULT = { what: 'The watch over launches', fault: 'a fault of the service' };
+
+/** The watch as all readers of a process share it: what it says now, and a call at each change. */
+type SharedWatch = {
+  readonly unwatched: () => string | null;
+  readonly onChange: (call: () => void) => void;
+};
+
+/** Looks at the watch while anybody reads, once for all of them. */
+function shareWatch(look: () => Promise<string | null>, eachMs: number) {
+  const calls = new Set<() => void>();
+  let readers = 0;
+  let held: string | null = null;
+  let looking: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const lookOnce = async () => {
+    const before = held;
+    try {
+      held = await look();
+    } catch {
+      held = why('store_unreadable', FAULT).reason;
+    }
+    if (held !== before) for (const call of calls) call();
+  };
+  const lookAgain = () => {
+    looking = lookOnce();
+  };
+  return async (signal: AbortSignal): Promise<SharedWatch> => {
+    readers += 1;
+    if (readers === 1) {
+      lookAgain();
+      timer = setInterval(lookAgain, eachMs);
+    }
+    const leave = () => {
+      readers -= 1;
+      if (readers === 0) clearInterval(timer);
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave);
+    await looking;
+    return {
+      unwatched: () => held,
+      onChange: (call) => {
+        calls.add(call);
+        signal.addEventListener('abort', () => calls.delete(call));
+      },
+    };
+  };
+}
+
+/** The messages of a log, with what the watch says at each change. */
+function withWatch(
+  messages: StreamSource<FlagMessage>,
+  watch: SharedWatch,
+): StreamSource<FlagMessage> {
+  let told = watch.unwatched();
+  return {
+    next: () => {
+      const unwatched = watch.unwatched();
+      if (unwatched === told) return messages.next();
+      told = unwatched;
+      return flagStreamRoute.notice('window', { unwatched });
+    },
+    onMore: (call) => {
+      messages.onMore(call);
+      watch.onChange(call);
+    },
   };
 }
 

@@ -118,6 +118,18 @@ describe('says', () => {
     expect(status).toBe(3);
   });
 
+  test('that launches may go unseen, so that quiet says nothing, and when they are watched again', async () => {
+    const unwatched = 'the venue is away';
+    script = [says({ ...WELCOME, unwatched }, { type: 'window', unwatched: null }, flag(1))];
+    const { errors: err } = await watch(`--base-url ${base}`);
+    expect(err).toEqual([
+      `Watching ${base}.`,
+      'Launches may go unseen, so that quiet says nothing: the venue is away',
+      'Launches are watched again.',
+      `${base} cannot be read: nobody is looking until it can.`,
+    ]);
+  });
+
   test('where it was after a break, what it can no longer have, and that nobody looked', async () => {
     script = [
       says(WELCOME, flag(1), flag(2)),

@@ -55,8 +55,8 @@ export const watchCommand = defineCommand({
   notes: [
     ...STREAM_NOTES,
     'It goes on until it is stopped, over every break of the line; while there is none, quiet',
-    'means that nothing was flagged. Exit status 3: the service refused, or was not reached at',
-    'the end.',
+    'means that nothing was flagged, unless it says that launches may go unseen. Exit status 3:',
+    'the service refused, or was not reached at the end.',
   ],
   run: async ({ chain: chains, since, ...named }, io, services: ConnectionServices) => {
     const to = await findStream(named, io, services);
@@ -100,8 +100,10 @@ async function printFlags(
         break;
       case 'notice':
         if (io.json) printJson(io, item.notice);
+        if (item.notice.type === 'window') say(watchText(gapIn(item.notice)));
         if (item.notice.type !== 'welcome') break;
         say(`${state === 'new' ? 'Watching' : 'Watching again'} ${origin}.`);
+        if (gapIn(item.notice) !== null) say(watchText(gapIn(item.notice)));
         if (state === 'new' && !io.json) io.out(HEAD);
         state = 'connected';
         break;
@@ -122,6 +124,17 @@ async function printFlags(
     }
   }
   return state === 'connected' ? EXIT.done : EXIT.couldNotCheck;
+}
+
+/** Why launches may go unseen, as the service says it; `null`: it says that all are watched. */
+function gapIn(notice: object): string | null {
+  return 'unwatched' in notice && typeof notice.unwatched === 'string' ? notice.unwatched : null;
+}
+
+function watchText(unwatched: string | null): string {
+  return unwatched === null
+    ? 'Launches are watched again.'
+    : `Launches may go unseen, so that quiet says nothing: ${unwatched}`;
 }
 
 const cells = (seq: string, at: string, chain: string, address: string, score: string) =>

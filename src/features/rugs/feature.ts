@@ -8,13 +8,16 @@ import {
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
+import { map, Read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import type { LaunchMonths } from '../../ports/launches.ts';
 import { establishedTokens } from '../../sources/registry/registry-files.ts';
 import { launchMonthTable } from '../../stores/control/launch-collection.ts';
 import { launchScoringTable } from '../../stores/control/launch-scoring.ts';
-import type { UnsetWatch } from '../../stores/control/launch-watch.ts';
-import { rugFlagTable } from '../../stores/control/rug-flags.ts';
+import { launchWatchTable, type UnsetWatch } from '../../stores/control/launch-watch.ts';
+import { rugFlagTable, SCORER_MAX_AGE_S } from '../../stores/control/rug-flags.ts';
 import { rugModelFeature } from '../rug-model/feature.ts';
+import { LAUNCH_LATE_S, LAUNCH_WINDOW_S } from '../tables/launches.ts';
 import { launchCharts, MONTHS_SHOWN } from './launch-chart.route.tsx';
 import {
   type LeaderboardPorts,
@@ -31,19 +34,20 @@ import {
 import { LIVE_SCRIPT } from './live-script.ts';
 
 import { type NotScored, scoreRounds } from './score.job.ts';
+import { WINDOW_S, watchOver } from './watch.ts';
 
 const ESTABLISHED = new URL('../../../registry/established-tokens.csv', import.meta.url);
 
 /** Seconds between two rounds of the scorer. */
 const SCORED_EACH_S = 30;
 
-/** What is not set without which nobody watches the launches of a chain. */
+/** What is not set without which nobody asks a source about launches. */
 function unsetWatch({ explorer, blockscout, solanaLaunches, venue }: Base['outside']): UnsetWatch {
-  const listing = venue === null ? ['EXHIBIT_VENUE_URL'] : [];
   const hasExplorer = explorer !== null || blockscout.ethereum !== null;
   return {
-    ethereum: [...(hasExplorer ? [] : ['EXHIBIT_EXPLORER_URL']), ...listing],
-    solana: [...(solanaLaunches === null ? ['EXHIBIT_RPC_SOLANA'] : []), ...listing],
+    explorer: hasExplorer ? [] : ['EXHIBIT_EXPLORER_URL'],
+    node: solanaLaunches === null ? ['EXHIBIT_RPC_SOLANA'] : [],
+    venue: venue === null ? ['EXHIBIT_VENUE_URL'] : [],
   };
 }
 
@@ -71,7 +75,11 @@ export const rugs = feature({
         rugFlags: rugFlagTable(database, context, {
           listed: established,
           inForce: services.model.published.inForce,
+        }),
+        launchWatch: launchWatchTable(database, context, {
+          inForce: services.model.published.inForce,
           unset: unsetWatch(outside),
+          settles: { afterS: LAUNCH_WINDOW_S, lateS: LAUNCH_LATE_S },
         }),
         launchMonths: launchMonthTable(database, context),
       },
@@ -89,7 +97,26 @@ export const rugs = feature({
       title: 'Rug flags',
       says: 'Which launches the rug model flagged',
       pages: true,
-      freshness: { kind: 'per_answer', absence: () => null },
+      freshness: {
+        kind: 'dated',
+        ask: async (held) => {
+          const window = await held.inWindow(WINDOW_S);
+          const isNever = window instanceof Read && window.value.chains.length === 0;
+          return isNever ? unread('rug_flags', why('never_scored')) : map(window, () => null);
+        },
+        maxAgeS: () => SCORER_MAX_AGE_S,
+      },
+    },
+    launchWatch: {
+      tag: 'launch_watch',
+      title: 'Watch over launches',
+      says: 'Whether launches were watched, so that a window without a flag is a quiet one',
+      pages: false,
+      freshness: {
+        kind: 'dated',
+        ask: async (held) => map(await watchOver(held), () => null),
+        maxAgeS: () => WINDOW_S,
+      },
     },
     launchMonths: {
       tag: 'launch_months',
@@ -103,7 +130,7 @@ export const rugs = feature({
     servePage(leaderboardPage, 'Leaderboard', (given: LeaderboardPagePorts, facts) => {
       return async (_input, { now }) => {
         const [shown, months] = await Promise.all([
-          viewWindow(given.rugFlags, now()),
+          viewWindow(given, now()),
           given.launchMonths.newest(MONTHS_SHOWN),
         ]);
         const charts = months.checked

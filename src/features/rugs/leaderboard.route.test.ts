@@ -6,11 +6,23 @@ import { Refusal } from '../../contract/refusals.ts';
 import { envelopeSchema } from '../../contract/route.ts';
 import { type Partly, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { FlagWindow, LaunchFlag, RugFlags } from '../../ports/rug-flags.ts';
+import {
+  type FlagWindow,
+  type LaunchFlag,
+  type LaunchWatch,
+  type RugFlags,
+  WATCHED_SOURCES,
+  type WatchedSource,
+} from '../../ports/rug-flags.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { rugFlagOf } from '../../testing/rug-worlds.ts';
-import { memoryRugFlags, SCORED } from '../../testing/twins/rug-flags.ts';
+import {
+  memoryLaunchWatch,
+  memoryRugFlags,
+  SCORED,
+  WATCHED,
+} from '../../testing/twins/rug-flags.ts';
 import { type ChartsView, launchCharts } from './launch-chart.route.tsx';
 import {
   leaderboard,
@@ -18,6 +30,7 @@ import {
   leaderboardHtml,
   rugsLeaderboard,
   rugsLeaderboardHandler,
+  viewWindow,
 } from './leaderboard.route.tsx';
 
 const ALICE = evm('alice');
@@ -70,8 +83,10 @@ const NEVER_WRITTEN = held([], []);
 
 type Query = { readonly limit?: number; readonly token?: string };
 
-async function hosted(rugFlags: RugFlags, query: Query = {}) {
-  const handle = leaderboardHandler({ rugFlags, service: { simulated: false } });
+const ALL_WATCHED = memoryLaunchWatch(WATCHED);
+
+async function hosted(rugFlags: RugFlags, query: Query = {}, launchWatch = ALL_WATCHED) {
+  const handle = leaderboardHandler({ rugFlags, launchWatch });
   const input = { params: {}, query: { limit: query.limit }, body: undefined };
   const { signal } = new AbortController();
   const said = await handle(input, { now: stillClock(), signal }, { kind: 'nobody' });
@@ -80,8 +95,11 @@ async function hosted(rugFlags: RugFlags, query: Query = {}) {
   return envelopeSchema(leaderboard).parse(envelope);
 }
 
-async function rugs(rugFlags: RugFlags, query: Query = {}, simulated = false) {
-  const handle = rugsLeaderboardHandler({ rugFlags, service: { simulated } });
+type Deployed = { readonly simulated?: boolean; readonly launchWatch?: LaunchWatch };
+
+async function rugs(rugFlags: RugFlags, query: Query = {}, deployed: Deployed = {}) {
+  const { simulated = false, launchWatch = ALL_WATCHED } = deployed;
+  const handle = rugsLeaderboardHandler({ rugFlags, launchWatch, service: { simulated } });
   const input = { params: {}, query: { limit: query.limit, token: undefined }, body: undefined };
   const { signal } = new AbortController();
   const said = await handle(input, { now: stillClock(), signal }, { kind: 'nobody' });
@@ -90,7 +108,13 @@ async function rugs(rugFlags: RugFlags, query: Query = {}, simulated = false) {
   return { status, body: rugsLeaderboard.responses[status].parse(said.body) };
 }
 
-const whole = { state: 'ok', subject: 'leaderboard', sources: [SOURCE], as_of: SOURCE.as_of };
+const WATCH_SOURCE = { name: 'Watch over launches', url: 'memory:', as_of: STILL_NOW };
+const whole = {
+  state: 'ok',
+  subject: 'leaderboard',
+  sources: [SOURCE, WATCH_SOURCE],
+  as_of: SOURCE.as_of,
+};
 const emptyData = {
   entries: [],
   count: 0,
@@ -114,6 +138,7 @@ const rugsObject = {
   reason: null,
   window_hours: 24,
   generated_at: STILL_NOW,
+  snapshot: { as_of: STILL_NOW - 60, age_s: 60 },
   served: { window: '24h', rows: 1 },
   suppressed: 0,
   simulated: false,
@@ -228,7 +253,7 @@ describe('GET /api/leaderboard/rugs', () => {
     });
 
     test('of a simulated world that it is simulated', async () => {
-      const { body } = await rugs(held([rugFlagOf(ALICE)]), {}, true);
+      const { body } = await rugs(held([rugFlagOf(ALICE)]), {}, { simulated: true });
       expect(body).toMatchObject({ simulated: true, caveat: expect.stringMatching(/^Simulated:/) });
     });
   });
@@ -257,6 +282,67 @@ describe('GET /api/leaderboard/rugs', () => {
         body: { ...rugsObject, reason: PARTIAL, suppressed: null },
       });
     });
+  });
+});
+
+// A window is a quiet one where it was watched: through every source, and to its end.
+
+/** The watch with one source changed. */
+function watchWith(source: WatchedSource, change: 'gap' | 'silent'): LaunchWatch {
+  const gap = `it was away: ${source}`;
+  if (change === 'gap') return memoryLaunchWatch({ ...WATCHED, gaps: { [source]: [gap] } });
+  return {
+    gapsOf: async (of, windowS) => {
+      if (of !== source) return ALL_WATCHED.gapsOf(of, windowS);
+      const fault = `the ${source} is away`;
+      return unread('launch_watch', why('store_unreadable', { what: 'The watch', fault }));
+    },
+  };
+}
+
+describe.each(WATCHED_SOURCES)('a window that was not watched through its %s', (source) => {
+  const silent = watchWith(source, 'silent');
+  const gap = watchWith(source, 'gap');
+  const said = {
+    gap: `scoring_partial: the last 24 hours were scored only in part: it was away: ${source}.`,
+    silent: `The watch could not be read: the ${source} is away.`,
+  };
+
+  test.each([['gap', gap] as const, ['silent', silent] as const])(
+    'is no quiet one on either leaderboard or the page: %s',
+    async (kind, launchWatch) => {
+      const reason = said[kind];
+      const absent = { state: 'not_deployed', data: null, reason };
+      expect(await hosted(held([]), {}, launchWatch)).toMatchObject(absent);
+      expect(await rugs(held([]), {}, { launchWatch })).toMatchObject({
+        status: 503,
+        body: { state: 'no_snapshot', available: false, reason },
+      });
+      const ports = { rugFlags: held([]), launchWatch };
+      expect(await viewWindow(ports, STILL_NOW)).toEqual({ reason });
+    },
+  );
+
+  test('still shows its flags, and says that others may be missing', async () => {
+    const flags = held([rugFlagOf(ALICE)]);
+    const shown = { entries: [ENTRY], suppressed: null, window_checked: false };
+    expect(await hosted(flags, {}, gap)).toMatchObject({
+      state: 'ok',
+      data: { ...shown, window_reason: said.gap },
+    });
+    expect(await rugs(flags, {}, { launchWatch: silent })).toMatchObject({
+      status: 200,
+      body: { entries: [ENTRY], reason: said.silent },
+    });
+  });
+});
+
+test('the snapshot is as old as what was watched longest ago', async () => {
+  const launchWatch = memoryLaunchWatch({ ...WATCHED, as_of: STILL_NOW - 7_200 });
+  const { body } = await rugs(held([]), {}, { launchWatch });
+  expect(body).toMatchObject({
+    generated_at: STILL_NOW,
+    snapshot: { as_of: STILL_NOW - 7_200, age_s: 7_200 },
   });
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
+import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { html, text } from '../../contract/reply.ts';
 import {
   evidenceRoute,
@@ -19,20 +19,20 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { decide, map, type Partly, Read, type Reading } from '../../evidence/reading.ts';
+import { basis, decide, map, type Partly, Read, type Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Moment, Table } from '../../pages/words.tsx';
 import {
-  type RugFlags,
   type RugFlagsPort,
   type ScoredChain,
   scoredChain,
   topEvidence,
 } from '../../ports/rug-flags.ts';
 import { ChartSection, type ChartsView } from './launch-chart.route.tsx';
-import { type Board, boardOf, type FlaggedWallet, sumOf, WINDOW_HOURS } from './scoring.ts';
+import { type Board, boardOf, type FlaggedWallet, sumOf } from './scoring.ts';
+import { readWindow, WINDOW_HOURS, type WindowPorts } from './watch.ts';
 
 /** On what everything here rests that could deny something. */
 export const FLAGS = { restsOn: ['rug_flags'] } as const;
@@ -142,6 +142,12 @@ export const rugsLeaderboard = plainRoute({
         reason: prose().min(1).nullable(),
         window_hours: z.int().positive(),
         generated_at: unixSeconds,
+        snapshot: z
+          .strictObject({
+            as_of: unixSeconds,
+            age_s: harmless(z.int().nonnegative(), 'it is of the table, not of a wallet'),
+          })
+          .describe('Up to when launches were observed and scored: what is shown is so old.'),
         served: z.strictObject({ window: words(), rows: negative(z.int().nonnegative(), FLAGS) }),
         suppressed: negative(z.int().nonnegative().nullable(), FLAGS),
         simulated: harmless(z.boolean(), 'it is of the data, not of a wallet'),
@@ -176,8 +182,7 @@ export const rugsLeaderboard = plainRoute({
 // ever written, which is said as such; everything else is no answer.
 
 /** What the leaderboards rest on. */
-export type LeaderboardPorts = {
-  readonly rugFlags: RugFlags;
+export type LeaderboardPorts = WindowPorts & {
   readonly service: { readonly simulated: boolean };
 };
 
@@ -190,16 +195,16 @@ const LEADERBOARD_CAVEAT =
   'whoever is missing from this list was not cleared by it.';
 
 /** The window of a leaderboard. A part is shown where it holds a wallet, else it says nothing. */
-async function windowOf(rugFlags: RugFlags, now: UnixSeconds) {
-  const window = await rugFlags.inWindow(WINDOW_HOURS * HOUR_S);
+async function windowOf(ports: WindowPorts, now: UnixSeconds) {
+  const window = await readWindow(ports);
   const board = map(window, (held) => boardOf(held, now));
   return { board, shown: decide(board, ({ wallets }) => wallets.length > 0) };
 }
 
 /** @internal The handler of the hosted leaderboard. */
-export function leaderboardHandler({ rugFlags }: LeaderboardPorts): Handler<typeof leaderboard> {
+export function leaderboardHandler(ports: WindowPorts): Handler<typeof leaderboard> {
   return async ({ query: { limit } }, { now }) => {
-    const { board, shown } = await windowOf(rugFlags, now());
+    const { board, shown } = await windowOf(ports, now());
     if (!(shown instanceof Read)) {
       return leaderboard.absent.not_deployed({ subject: SUBJECT, silent: shown });
     }
@@ -224,13 +229,13 @@ export function leaderboardHandler({ rugFlags }: LeaderboardPorts): Handler<type
 
 /** @internal The handler of the leaderboard of the intelligence service. */
 export function rugsLeaderboardHandler({
-  rugFlags,
   service: { simulated },
+  ...ports
 }: LeaderboardPorts): PlainHandler<typeof rugsLeaderboard> {
   const window = { window_hours: WINDOW_HOURS, simulated };
   return async ({ query: { limit } }, asked) => {
     const generated_at = Math.floor(asked.now());
-    const { board, shown } = await windowOf(rugFlags, generated_at);
+    const { board, shown } = await windowOf(ports, generated_at);
     const never = shown instanceof Read && !isScored(shown.value);
     if (!(shown instanceof Read) || never) {
       // A list that a client may take for a quiet day is not given of what nobody ever scored.
@@ -259,12 +264,19 @@ export function rugsLeaderboardHandler({
       empty_reason: emptyReason(shown.value),
       reason: reasonOf(board),
       generated_at,
+      snapshot: snapshotOf(shown, generated_at),
       served: { window: `${WINDOW_HOURS}h`, rows: count },
       suppressed,
       caveat: simulated ? SIMULATED_CAVEAT + LEADERBOARD_CAVEAT : LEADERBOARD_CAVEAT,
       ...window,
     });
   };
+}
+
+/** Up to when everything that the window rests on was looked at. */
+function snapshotOf(shown: Read<Board, RugFlagsPort>, now: UnixSeconds) {
+  const as_of = Math.min(now, ...basis(shown).sources.map((source) => source.as_of));
+  return { as_of, age_s: now - as_of };
 }
 
 function claimsOf(
@@ -319,8 +331,8 @@ function quiet({ chains, suppressed }: Board): Why {
 const PAGE_ENTRIES_MAX = 100;
 
 /** @internal What the page shows of the window, or why nothing can be said of it. */
-export async function viewWindow(rugFlags: RugFlags, now: UnixSeconds) {
-  const { board, shown } = await windowOf(rugFlags, now);
+export async function viewWindow(ports: WindowPorts, now: UnixSeconds) {
+  const { board, shown } = await windowOf(ports, now);
   if (!(shown instanceof Read)) return { reason: shown.why.reason };
   const empty = emptyWhy(shown.value);
   const { wallets, chains, suppressed } = shown.value;

@@ -40,14 +40,21 @@ export const LIVE_SCRIPT = `'use strict';
     title.append(link);
     return title;
   };
+  let unwatched = null;
   const heard = () => {
     const quiet = told === 0 ? ' Nothing was told since you began.' : '';
-    say('Watching.' + quiet + ' Last heard ' + clock() + '.');
+    const unseen = unwatched === null ? '' : ' Launches may go unseen: ' + unwatched;
+    say('Watching.' + quiet + ' Last heard ' + clock() + '.' + unseen);
   };
 
   const shows = {
     welcome: (one) => {
       if (one.gap) gap(one.gap);
+      unwatched = one.unwatched;
+      heard();
+    },
+    window: (one) => {
+      unwatched = one.unwatched;
       heard();
     },
     flag: (one) => {

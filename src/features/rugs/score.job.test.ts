@@ -52,7 +52,7 @@ const WALLETS = ['one', 'two', 'three'].map((name): WalletToScore => {
         launched_with_usd: null,
         launched_with_unread: null,
         listed: true,
-        seen: { as: name === 'two' ? 'live' : 'died', at },
+        seen: { as: name === 'one' ? 'died' : 'live', at },
       },
     ],
   };

@@ -79,8 +79,28 @@ test('where an input was not read nothing is said of the launch', () => {
   const silent = scored([{ ...NEW, listed: null }, ...DEAD]);
   const reason = 'whether a venue lists it was not read';
   expect(silent).toMatchObject([{ outcome: 'unscored', reason }]);
-  const partly = scored([NEW, ...DEAD], { unread: 'the launches were read in part' });
+  const partly = scored([NEW], { unread: 'the launches were read in part' });
   expect(partly).toMatchObject([{ outcome: 'unscored', reason: 'the launches were read in part' }]);
+});
+
+test('a history that was read in part convicts by what was read, and passes nobody', () => {
+  const unread = 'the launches were read in part';
+  const statement = expect.stringContaining('That is by the launches that were read');
+  expect(scored([NEW, ...DEAD], { unread })).toMatchObject([
+    { outcome: 'flagged', top_evidence: { feature: 'deployer_death_rate_before', statement } },
+  ]);
+  const alive = launched('alive', 90, { seen: { as: 'live', at: OBSERVED } });
+  expect(scored([NEW, alive], { unread })).toMatchObject([{ outcome: 'unscored', reason: unread }]);
+});
+
+test('a history in which fates are not known convicts only where none of them would clear it', () => {
+  const unread = 'what became of 3 of the launches of its wallet was not read';
+  const unknown = ['a', 'b', 'c'].map((name, i) => launched(name, 60 + i, { listed: null }));
+  const young = launched('waits', 0.5);
+  expect(scored([NEW, ...DEAD], { unread })).toMatchObject([{ outcome: 'flagged' }]);
+  const [said] = scored([NEW, ...DEAD, ...unknown], { unread });
+  expect(said).toMatchObject({ token: NEW.token, outcome: 'unscored', reason: unread });
+  expect(scored([NEW, ...DEAD, young], {})[0]).toMatchObject({ outcome: 'flagged' });
 });
 
 test('what it was launched with is evidence, by what was pooled then and not now', () => {

@@ -11,7 +11,7 @@ import type {
 } from '../../ports/rug-model.ts';
 import { historyOf } from '../rug-model/evaluation.ts';
 import { featuresOf } from '../rug-model/examples.ts';
-import { predict } from '../rug-model/predict.ts';
+import { type Prediction, predict } from '../rug-model/predict.ts';
 
 /** What scores: the model in force, from which score on it flags, and what is left out. */
 export type Judging = {
@@ -45,56 +45,89 @@ function scoreLaunch(
 ): ScoredLaunch {
   const { token, launched_at, liquidity_usd } = launch;
   const subject = { token, launched_at, liquidity_usd };
-  const reason = unreadOf(launch, wallet, model);
+  const reason = unreadOf(launch, model);
   if (reason !== null) return { ...subject, outcome: 'unscored', reason };
-  const { target, evidence_min } = model.card;
-  const features = featuresOf(
-    {
-      launched_at,
-      scored_at: wallet.observed_at,
-      deployer_launches: wallet.launches.map((one) => {
-        return { launched_at: one.launched_at, seen: one.seen };
-      }),
-      // What a venue tells is what is pooled now, which says nothing of the launch.
-      liquidity_usd: launch.launched_with_usd,
-      // What nobody reads of a launch here is missing.
-      deployer_funded_at: null,
-      holder_top10_share: null,
-      owner_can_mint: null,
-      owner_can_block: null,
-      ownership_renounced: null,
-    },
-    target.horizon_h,
-  );
-  const { score, strongest } = predict(model, features, target);
-  const passed = { ...subject, outcome: 'passed', score } as const;
+  const { score, strongest, features } = mildest(launch, wallet, model);
+  // A history that was read in part passes nobody: what was not read could raise the score.
+  const passed: ScoredLaunch =
+    wallet.unread === null
+      ? { ...subject, outcome: 'passed', score }
+      : { ...subject, outcome: 'unscored', reason: wallet.unread };
   if (level === null || score < level) return passed;
-  // Everything was read, and nothing of it says enough: a flag without evidence is none.
-  if (strongest === null || strongest.contribution < evidence_min) return passed;
+  // Nothing that was read says enough: a flag without evidence is none.
+  if (strongest === null || strongest.contribution < model.card.evidence_min) return passed;
   if (isEstablished({ ...subject, is_listed_token: isListedToken(launch) }, now)) {
     return { ...subject, outcome: 'suppressed', score };
   }
+  const statement =
+    wallet.unread === null ? strongest.statement : `${strongest.statement} ${OF_WHAT_WAS_READ}`;
+  const top_evidence = { ...strongest, statement };
   const deployer_history = historyOf(features);
-  return { ...subject, outcome: 'flagged', score, top_evidence: strongest, deployer_history };
+  return { ...subject, outcome: 'flagged', score, top_evidence, deployer_history };
 }
 
+const OF_WHAT_WAS_READ = 'That is by the launches that were read; others were not.';
+
+type Scored = Pick<Prediction, 'score' | 'strongest'> & {
+  readonly features: ReturnType<typeof featuresOf>;
+};
+
+/**
+ * The score on what was read. Where what became of launches was not read, it is the lowest of those
+ * on which nothing, life and death is taken for it: a part convicts only where no fate of them
+ * would clear it.
+ */
+function mildest(
+  launch: LaunchOnRecord,
+  { unread, launches, observed_at: at }: WalletToScore,
+  model: Judging['model'],
+): Scored {
+  const { target } = model.card;
+  const withFate = (as: 'live' | 'died') =>
+    launches.map((one) =>
+      one.seen === null && one.listed !== false ? { ...one, seen: { as, at } } : one,
+    );
+  const histories = unread === null ? [launches] : [launches, withFate('live'), withFate('died')];
+  const [first, ...others] = histories.map((history): Scored => {
+    const features = featuresOf(
+      {
+        launched_at: launch.launched_at,
+        scored_at: at,
+        deployer_launches: history.map((one) => {
+          return { launched_at: one.launched_at, seen: one.seen };
+        }),
+        // What a venue tells is what is pooled now, which says nothing of the launch.
+        liquidity_usd: launch.launched_with_usd,
+        // What nobody reads of a launch here is missing.
+        deployer_funded_at: null,
+        holder_top10_share: null,
+        owner_can_mint: null,
+        owner_can_block: null,
+        ownership_renounced: null,
+      },
+      target.horizon_h,
+    );
+    const { score, strongest } = predict(model, features, target);
+    return { score, strongest, features };
+  });
+  if (first === undefined) throw new Error('a launch was held against no history');
+  return others.reduce((low, one) => (one.score < low.score ? one : low), first);
+}
+
+/** What of a launch itself was not read, without which nothing is said of it. */
 function unreadOf(
   { listed, launched_with_unread }: LaunchOnRecord,
-  { unread }: WalletToScore,
   model: Judging['model'],
 ): string | null {
   if (listed === null) return 'whether a venue lists it was not read';
   const splits = model.trees.flat().filter((node) => 'feature' in node);
   const asksLiquidity = splits.some(({ feature }) => model.features[feature] === 'liquidity_usd');
-  if (unread !== null || launched_with_unread === null || !asksLiquidity) return unread;
+  if (launched_with_unread === null || !asksLiquidity) return null;
   return `what it was launched with was not read: ${launched_with_unread}`;
 }
 
 // Which wallets stand on the leaderboard, by the flags of a window?
 // Established tokens are taken out again here, and counted: a token may have grown since its flag.
-
-/** The window of both leaderboards. */
-export const WINDOW_HOURS = 24;
 
 /** A token older than this, with more pooled liquidity than that, is established. */
 export const ESTABLISHED = { age_s: 30 * DAY_S, liquidity_usd: 250_000 } as const;

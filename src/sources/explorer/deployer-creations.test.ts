@@ -78,7 +78,7 @@ test('an explorer that is an hour behind its chain is unread, however whole its 
   });
 });
 
-/** A node whose newest block is of so long ago: to it a contract that was made since has no code. */
+/** A node whose newest block is so old: to it a contract that was made since has no code. */
 function nodeBehind(behindS: number): JsonRpc {
   const call: JsonRpc['call'] = async ({ method }) => {
     if (method === 'eth_getBlockByNumber') {

@@ -111,7 +111,7 @@ export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
   };
 }
 
-/** Throws where the newest block that a source shows is too old: it lists as if nothing followed. */
+/** Throws where the newest block that a source shows is too old: its lists end there. */
 function checkNotBehind(newestAt: number, now: number): void {
   if (now - newestAt <= BEHIND_MAX_S) return;
   const until = formatIsoTime(newestAt);

@@ -92,7 +92,7 @@ onEachEngine((name, fresh) => {
 
   test(`${name}: whoever launched lately is walked again, once, in turn with those who were asked for`, async () => {
     const { records, walks } = stores();
-    const nowS = Math.floor(Date.now() / 1_000);
+    const nowS = STILL_NOW;
     const dayS = 86_400;
     const kept = (address: string, launchedAt: number, capturedAt: number) => {
       const launches = [launchOf('a', 'live', { created_at: launchedAt })];
@@ -106,8 +106,19 @@ onEachEngine((name, fresh) => {
     await records.recordOf(ONE, 'somebody');
     expect(await walks.take(60)).toMatchObject({ value: ONE });
     expect(await walks.take(60)).toMatchObject({ value: due });
+    expect(await walks.take(60)).toMatchObject({ value: long });
     expect(await walks.take(60)).toMatchObject({ value: null });
     await walks.fail(String(due), { at: nowS, reason: 'It failed.' });
+    expect(await walks.take(60)).toMatchObject({ value: null });
+  });
+
+  test(`${name}: whoever was found empty, or launched long ago, is walked again unasked`, async () => {
+    const { walks } = stores();
+    const hour = 3_600;
+    const old = [launchOf('a', 'live', { created_at: STILL_NOW - 40 * 24 * hour })];
+    await walks.commit({ ...walkOf(ONE, {}), captured_at: STILL_NOW - 11 * hour });
+    await walks.commit({ ...walkOf(OTHER, { launches: old }), captured_at: STILL_NOW - 13 * hour });
+    expect(await walks.take(60)).toMatchObject({ value: OTHER });
     expect(await walks.take(60)).toMatchObject({ value: null });
   });
 
@@ -139,7 +150,7 @@ onEachEngine((name, fresh) => {
     const taken = await Promise.all([walks.take(60), walks.take(60), walks.take(60)]);
     const values = taken.map((one) => (one.checked ? one.value : 'unread'));
     expect(values.sort()).toEqual([ONE, OTHER, null].sort());
-    await database.query("update deployer_queue set due_at = now() - interval '1 second'");
+    await database.query("update deployer_queue set due_at = control_now() - interval '1 second'");
     expect(await walks.take(60)).toMatchObject({ checked: true });
   });
 
@@ -148,7 +159,8 @@ onEachEngine((name, fresh) => {
     const fill = (askedBy: string, from: number, to: number) =>
       database.query(
         `insert into deployer_queue (address, asked_at, due_at, asked_by)
-         select 'x' || n, now(), now(), $1 from generate_series($2::int, $3::int) n`,
+         select 'x' || n, control_now(), control_now(), $1
+         from generate_series($2::int, $3::int) n`,
         [askedBy, from, to],
       );
     await fill('busy', 1, 200);
@@ -163,7 +175,7 @@ onEachEngine((name, fresh) => {
 
   test(`${name}: whoever floods the queue waits for the others, as those walked again do not`, async () => {
     const { records, walks } = stores();
-    const nowS = Math.floor(Date.now() / 1_000);
+    const nowS = STILL_NOW;
     const again = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`);
     for (const address of again) {
       const launches = [launchOf('one', 'live', { created_at: nowS - 3_600 })];

@@ -1,7 +1,7 @@
 // A record is one row, written in one statement: a process that is killed leaves the record before,
 // or none. The database tells the time of the queue, so that any process can take a lost walk over.
 
-import { DAY_S, MS_PER_S } from '../../chain/time.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
@@ -13,7 +13,9 @@ import {
   deployerWalk,
   omissionsIn,
   RECORD_FRESH_S,
+  readsAllOf,
 } from '../../ports/deployers.ts';
+import { NEW_FOR_S } from '../../ports/rug-model.ts';
 import {
   type ControlContext,
   controlReadings,
@@ -30,8 +32,11 @@ const WAITING_BY_CALLER_MAX = 200;
 const ATTEMPTS_MAX = 6;
 /** The wait before a failed walk is tried again, doubled each time. */
 const RETRY_S = 60;
-/** A record is made anew this long after its walk, while the newest launch in it is young. */
-const WALKED_AGAIN = { everyS: RECORD_FRESH_S, launchedWithinS: 30 * DAY_S };
+/**
+ * A record is made anew this long after its walk while the newest launch in it is young, and else
+ * this long: whoever launched nothing yet, or long ago, may launch now.
+ */
+const WALKED_AGAIN = { everyS: RECORD_FRESH_S, dormantS: 2 * RECORD_FRESH_S };
 
 /** The records over the control database. `unwalked`: why nobody is walked here, or `null`. */
 export function deployerRecordTable(
@@ -94,7 +99,7 @@ export function walkIn(text: string): DeployerWalk {
 async function enqueue(database: Database, address: string, askedBy: string): Promise<string> {
   await database.query(
     `insert into deployer_queue (address, asked_at, due_at, asked_by)
-     select $1, now(), now(), $2
+     select $1, control_now(), control_now(), $2
      where (select count(*) from deployer_queue) < $3::int
        and (select count(*) from deployer_queue where asked_by = $2) < $4::int
      on conflict (address) do nothing`,
@@ -131,10 +136,10 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
     take: (forS) =>
       ask(async () => {
         const taken = Math.ceil(forS);
-        const { everyS, launchedWithinS } = WALKED_AGAIN;
+        const { everyS, dormantS } = WALKED_AGAIN;
         const lanes = [
           [TAKE, [taken]],
-          [TAKE_AGAIN, [taken, everyS, launchedWithinS]],
+          [TAKE_AGAIN, [taken, everyS, NEW_FOR_S, dormantS]],
         ] as const;
         turns += 1;
         for (const [lane, bounds] of turns % 2 === 0 ? lanes.toReversed() : lanes) {
@@ -148,7 +153,8 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
         database.transaction(async (session) => {
           const at = storeTime(walk.captured_at);
           const { isWhole } = omissionsIn(walk);
-          const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole];
+          const isWatched = readsAllOf(walk, NEW_FOR_S);
+          const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole, isWatched];
           await session.query(COMMIT, row);
           await session.query('delete from deployer_queue where address = $1', [walk.address]);
         }),
@@ -174,11 +180,11 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
 // longest; two processes never take the same one.
 const TAKE = `
   with taken as (
-    update deployer_queue set due_at = now() + make_interval(secs => $1::int)
+    update deployer_queue set due_at = control_now() + make_interval(secs => $1::int)
     where address = (
       select q.address from deployer_queue q
       left join walk_callers c on c.asked_by = q.asked_by
-      where q.due_at <= now()
+      where q.due_at <= control_now()
       order by c.taken_at nulls first, q.due_at, q.asked_at limit 1 for update of q skip locked
     )
     returning address, asked_by
@@ -188,25 +194,30 @@ const TAKE = `
   )
   select address from taken`;
 
-// A walk that a process never ended is in the queue, and is taken from there.
+// A walk that a process never ended is in the queue, and is taken from there. Those with a young
+// launch come first.
+const IS_YOUNG = `
+  coalesce(newest_launch_at > control_now() - make_interval(secs => $3::int), false)`;
 const TAKE_AGAIN = `
   insert into deployer_queue (address, asked_at, due_at)
-  select address, now(), now() + make_interval(secs => $1::int)
+  select address, control_now(), control_now() + make_interval(secs => $1::int)
   from deployer_records r
-  where newest_launch_at > now() - make_interval(secs => $3::int)
-    and greatest(captured_at, failed_at) < now() - make_interval(secs => $2::int)
+  where captured_at < control_now()
+      - make_interval(secs => case when ${IS_YOUNG} then $2::int else $4::int end)
+    and coalesce(failed_at, '-infinity') < control_now() - make_interval(secs => $2::int)
     and not exists (select from deployer_queue q where q.address = r.address)
-  order by captured_at limit 1
+  order by ${IS_YOUNG} desc, captured_at limit 1
   on conflict (address) do nothing
   returning address`;
 
 const COMMIT = `
-  insert into deployer_records as r (address, captured_at, walk, newest_launch_at, is_whole)
-  values ($1, $2, $3, $4, $5)
+  insert into deployer_records as r
+    (address, captured_at, walk, newest_launch_at, is_whole, is_watched)
+  values ($1, $2, $3, $4, $5, $6)
   on conflict (address) do update
     set captured_at = excluded.captured_at, walk = excluded.walk,
         newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole,
-        failed_at = null, failure = null
+        is_watched = excluded.is_watched, failed_at = null, failure = null
     where r.captured_at <= excluded.captured_at`;
 
 function newestIn({ launches }: DeployerWalk): Date | null {
@@ -217,5 +228,5 @@ function newestIn({ launches }: DeployerWalk): Date | null {
 const RETRY = `
   update deployer_queue
   set attempts = attempts + 1, failure = $2,
-      due_at = now() + make_interval(secs => $3::int * (1 << least(attempts, 10)))
+      due_at = control_now() + make_interval(secs => $3::int * (1 << least(attempts, 10)))
   where address = $1`;

@@ -8,7 +8,6 @@ import {
   Part,
   type Partly,
   Read,
-  read,
   rowsSeen,
   Unread,
   unread,
@@ -20,7 +19,6 @@ import {
   type FlagWindow,
   type RugFlagsPort,
 } from '../../ports/rug-flags.ts';
-import type { PublishedModels } from '../../ports/rug-model.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
 import {
@@ -31,7 +29,7 @@ import {
   retractionOf,
 } from '../../testing/flag-events.ts';
 import { NO_FLAG, putRun, putScore, REVIEWED_TOKENS } from '../../testing/launch-scores.ts';
-import { SMALL_MODEL } from '../../testing/rug-models.ts';
+import { modelInForce } from '../../testing/rug-models.ts';
 import { type Database, storeTime } from './engine/database.ts';
 import { appendFlagEvents, rugFlagTable } from './rug-flags.ts';
 
@@ -43,44 +41,17 @@ const PASSED = { outcome: 'passed', score: 0.1, ...NO_FLAG } as const;
 const UNSCORED = { outcome: 'unscored', score: null, reason: 'unread', ...NO_FLAG } as const;
 const token = (n: number) => `0x${String(n).padStart(40, '0')}`;
 
-const ALL_SET = { ethereum: [], solana: [] } as const;
 const UNPUBLISHED = unread('published_model', why('model_not_published'));
-
-/** The model in force, of these chains. */
-function modelOf(chains: readonly string[], version = 'rug-1'): PublishedModels['inForce'] {
-  const card = { ...SMALL_MODEL.card, data: { ...SMALL_MODEL.card.data, chains } };
-  const model = { version, text: '', published_at: STILL_NOW, model: { ...SMALL_MODEL, card } };
-  const source = { name: 'model', url: 'test:', as_of: STILL_NOW, kind: 'table' } as const;
-  const reading = read(model, { port: 'published_model', source: { ...source, simulated: false } });
-  return async () => reading;
-}
 
 type Asked = Partial<Parameters<typeof rugFlagTable>[2]> & { readonly simulated?: boolean };
 
 function flagsIn(database: Database, { simulated = false, ...over }: Asked = {}) {
   const context = { simulated, nowMs: () => STILL_NOW * 1_000 };
-  const parts = { listed: REVIEWED_TOKENS, inForce: async () => UNPUBLISHED, unset: ALL_SET };
+  const parts = { listed: REVIEWED_TOKENS, inForce: async () => UNPUBLISHED };
   return rugFlagTable(database, context, { ...parts, ...over }).inWindow(DAY_S);
 }
 
 const HOURS_AGO = (hours: number) => storeTime(STILL_NOW - hours * 3_600);
-
-/** A deployer that was walked to the end an hour ago, but for what is given. */
-async function putWalked(database: Database, hours = 1, isWhole = true, launched = 50) {
-  await database.query(
-    `insert into deployer_records (address, captured_at, walk, newest_launch_at, is_whole)
-     values ($1, $2, '{}', $3, $4)`,
-    [token(hours * 1_000 + launched), HOURS_AGO(hours), HOURS_AGO(launched), isWhole],
-  );
-}
-
-/** An account of Solana that was read from a week ago until now, but for what is given. */
-async function putCollected(database: Database, reached = 0, since = 168) {
-  await database.query(
-    `insert into launch_cursors (watched, since, reached_at) values ('program', $1, $2)`,
-    [HOURS_AGO(since), HOURS_AGO(reached)],
-  );
-}
 
 function tokensOf(reading: Partly<FlagWindow, RugFlagsPort>): string[] {
   const flags = rowsSeen(map(reading, (window) => window.flags));
@@ -191,98 +162,24 @@ onEachEngine((name, fresh) => {
     expect(tokensOf(reading)).toEqual([token(2)]);
   });
 
-  test(`${name}: a window of both chains that was watched from end to end is whole`, async () => {
+  test(`${name}: a window whose chains were all scored by the model in force is whole`, async () => {
     const database = fresh();
     await putRun(database);
     await putRun(database, { chain: 'solana' });
-    await putWalked(database);
-    await putCollected(database);
-    const inForce = modelOf(['ethereum', 'solana']);
+    const inForce = modelInForce(['ethereum', 'solana']);
     expect(await flagsIn(database, { inForce })).toBeInstanceOf(Read);
-  });
-
-  test.each<[string, (database: Database) => Promise<unknown>, string]>([
-    ['nobody ever walked', async () => undefined, 'ethereum: no wallet was walked to the end'],
-    [
-      'walks have failed for 25 hours',
-      (database) => putWalked(database, 25),
-      'ethereum: wallets that were last walked before: 1; ethereum: no wallet was walked to the end',
-    ],
-    [
-      'the venue was silent at every walk',
-      (database) => putWalked(database, 1, false),
-      'ethereum: no wallet was walked to the end',
-    ],
-    [
-      'a wallet waits to be walked',
-      async (database) => {
-        await putWalked(database);
-        await database.query(
-          `insert into deployer_queue (address, asked_at, due_at) values ('0x1', now(), now())`,
-        );
-      },
-      'ethereum: wallets that wait to be walked: 1',
-    ],
-  ])(`${name}: a window of Ethereum is no quiet one where %s`, async (_, plant, gap) => {
-    const database = fresh();
-    await putRun(database);
-    await plant(database);
-    const reading = await flagsIn(database, { inForce: modelOf(['ethereum']) });
-    expect(gapOf(reading)).toContain(`in part: ${gap}.`);
-  });
-
-  test.each<[string, (database: Database) => Promise<unknown>, string]>([
-    ['nothing was ever collected', async () => undefined, 'its launches were never collected here'],
-    [
-      'the node is 30 hours behind',
-      (database) => putCollected(database, 30),
-      'collected up to 2026-09-23T06:00:00.000Z only',
-    ],
-    [
-      'collection began within it',
-      (database) => putCollected(database, 0, 2),
-      'collected since 2026-09-24T10:00:00.000Z only',
-    ],
-    [
-      'transactions of it were not read',
-      async (database) => {
-        await putCollected(database);
-        await database.query(
-          `insert into launch_gaps (watched, from_at, to_at, missed_s, reason)
-           values ('program', $1, $1, 1, 'unlisted'), ('program', $2, $2, 1, 'unlisted')`,
-          [HOURS_AGO(3), HOURS_AGO(25)],
-        );
-      },
-      'gaps in what was collected: 1',
-    ],
-  ])(`${name}: a window of Solana is no quiet one where %s`, async (_, plant, gap) => {
-    const database = fresh();
-    await putRun(database, { chain: 'solana' });
-    await plant(database);
-    const reading = await flagsIn(database, { inForce: modelOf(['solana']) });
-    expect(gapOf(reading)).toContain(`in part: solana: ${gap}.`);
-  });
-
-  test(`${name}: a chain whose sources are not set was not watched, whatever was read before`, async () => {
-    const database = fresh();
-    await putRun(database);
-    await putWalked(database);
-    const unset = { ...ALL_SET, ethereum: ['EXHIBIT_VENUE_URL'] };
-    const reading = await flagsIn(database, { inForce: modelOf(['ethereum']), unset });
-    expect(gapOf(reading)).toContain('ethereum: not watched without EXHIBIT_VENUE_URL');
   });
 
   test(`${name}: chains of an earlier model hold up nothing, and those of this one are waited for`, async () => {
     const database = fresh();
     await putRun(database);
     await putRun(database, { chain: 'solana', ended_at: STILL_NOW - DAY_S });
-    await putWalked(database);
-    const reading = await flagsIn(database, { inForce: modelOf(['ethereum']) });
+    const reading = await flagsIn(database, { inForce: modelInForce(['ethereum']) });
     expect(reading).toBeInstanceOf(Read);
     if (reading.checked) {
       expect(reading.value.chains.map(({ chain }) => chain)).toEqual(['ethereum']);
     }
-    for (const inForce of [modelOf(['ethereum'], 'rug-2'), modelOf(['solana'])]) {
+    for (const inForce of [modelInForce(['ethereum'], 'rug-2'), modelInForce(['solana'])]) {
       expect(gapOf(await flagsIn(database, { inForce }))).toMatch(/(ethereum|solana) was/);
     }
   });

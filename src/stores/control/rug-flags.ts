@@ -38,7 +38,6 @@ import {
   onlyRow,
   type Session,
 } from './engine/database.ts';
-import { type UnsetWatch, watchGaps } from './launch-watch.ts';
 import { appendDispatches } from './outbox.ts';
 
 const PORT = 'rug_flags';
@@ -75,7 +74,6 @@ const flagRow = launchFlag.omit({ is_listed_token: true }).extend({
 });
 
 type Kept = {
-  readonly unwatched: readonly string[];
   /** Whether a run of any chain ever ended. */
   readonly isScored: boolean;
   readonly chains: readonly z.output<typeof chainRow>[];
@@ -86,14 +84,13 @@ type TableParts = {
   /** Which tokens are established by review. */
   readonly listed: EstablishedTokens;
   readonly inForce: PublishedModels['inForce'];
-  readonly unset: UnsetWatch;
 };
 
 /** The table over the control database. */
 export function rugFlagTable(
   database: Database,
   context: ControlContext,
-  { listed, inForce, unset }: TableParts,
+  { listed, inForce }: TableParts,
 ): RugFlags {
   const { ask, source } = controlReadings<RugFlagsPort>(PORT, 'The table of flags', context);
   return {
@@ -105,10 +102,6 @@ export function rugFlagTable(
       }
       const wanted = model.checked ? chainsOf(model.value) : null;
       const kept = await ask(async () => {
-        const unwatched: string[] = [];
-        for (const chain of listOrNone(wanted)) {
-          unwatched.push(...(await watchGaps(database, chain, Math.ceil(windowS), unset)));
-        }
         const chains = await database.query(
           CHAINS,
           [Math.ceil(windowS), SCORER_MAX_AGE_S],
@@ -117,7 +110,6 @@ export function rugFlagTable(
         const flags = await database.query(FLAGS, [Math.ceil(windowS), FLAGS_MAX + 1], 'often');
         const scored = z.array(chainRow).parse(chains);
         return {
-          unwatched,
           isScored: scored.length > 0,
           // What an earlier model scored, and this one does not, holds nothing up.
           chains: scored.filter(({ chain }) => wanted?.some((one) => one === chain) !== false),
@@ -140,7 +132,6 @@ export function rugFlagTable(
       const gaps = [
         ...gapsOf(kept.value),
         ...(kept.value.isScored ? unscoredChains(wanted, kept.value, version) : []),
-        ...(kept.value.isScored ? kept.value.unwatched : []),
       ];
       if (gaps.length > 0) {
         const filling = { hours: String(windowS / HOUR_S), gaps: gaps.join('; ') };

@@ -8,8 +8,10 @@ import type {
   FlaggedRow,
   FlagWindow,
   LaunchFlag,
+  LaunchWatch,
   RugFlags,
   ScoredChain,
+  WatchedSource,
 } from '../../ports/rug-flags.ts';
 import { evm } from '../addresses.ts';
 import { STILL_NOW } from '../clock.ts';
@@ -24,6 +26,21 @@ export function memoryRugFlags({ chains, flags, ...dated }: MemoryRugFlags): Rug
   return { inWindow: async () => read({ chains, flags }, { port: 'rug_flags', source }) };
 }
 
+/** What was not watched through each source, in words; of one that is left out, nothing. */
+export type MemoryWatch = Dated & {
+  readonly gaps: { readonly [source in WatchedSource]?: readonly string[] };
+};
+
+export function memoryLaunchWatch({ gaps, ...dated }: MemoryWatch): LaunchWatch {
+  const source = memorySource('Watch over launches', 'observation', dated);
+  return {
+    gapsOf: async (of) => read(gaps[of] ?? [], { port: 'launch_watch', source }),
+  };
+}
+
+/** Every source was watched until now. */
+export const WATCHED: MemoryWatch = { as_of: STILL_NOW, simulated: false, gaps: {} };
+
 /** What a memory holds. `null`: no import of the table has completed. */
 export type MemoryFlagged = Dated & { readonly rows: readonly FlaggedRow[] | null };
 
@@ -32,16 +49,23 @@ export function memoryFlaggedAddresses({ rows, ...dated }: MemoryFlagged): Flagg
 }
 
 /** Left out: no scorer has ever written, no table was imported. */
-export type FlagsHeld = { readonly rugFlags?: MemoryRugFlags; readonly flagged?: MemoryFlagged };
+export type FlagsHeld = {
+  readonly rugFlags?: MemoryRugFlags;
+  /** Left out: every source was watched. */
+  readonly launchWatch?: MemoryWatch;
+  readonly flagged?: MemoryFlagged;
+};
 
 export type FlagsPorts = {
   readonly rugFlags: RugFlags;
+  readonly launchWatch: LaunchWatch;
   readonly flaggedAddresses: FlaggedAddresses;
 };
 
 export function memoryFlags(held: FlagsHeld): FlagsPorts {
   return {
     rugFlags: memoryRugFlags(held.rugFlags ?? { ...UNDATED, chains: [], flags: [] }),
+    launchWatch: memoryLaunchWatch(held.launchWatch ?? WATCHED),
     flaggedAddresses: memoryFlaggedAddresses(held.flagged ?? { ...UNDATED, rows: null }),
   };
 }
@@ -49,6 +73,7 @@ export function memoryFlags(held: FlagsHeld): FlagsPorts {
 export function silentFlags(cause: Why): FlagsPorts {
   return {
     rugFlags: { inWindow: async () => unread('rug_flags', cause) },
+    launchWatch: { gapsOf: async () => unread('launch_watch', cause) },
     flaggedAddresses: { lookUp: async () => unread('flagged_addresses', cause) },
   };
 }

@@ -13,6 +13,7 @@ import {
   type NodeForm,
   signature,
 } from '../../testing/bitcoin-chain.ts';
+import { cannedNode, startFront } from '../../testing/damaged-front.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
 import { etlFiles } from './etl-files.ts';
 import { bitcoinNode, FINAL_DEPTH, signatureScope } from './node.ts';
@@ -141,6 +142,42 @@ describe('a Bitcoin Core node', () => {
     await core.close();
     await expect(all(bitcoinNode(rpc)(0, 2))).rejects.toThrow(BlocksFault);
     rpc.close();
+  });
+});
+
+describe('a node that knows no verbosity of 3', () => {
+  const [hash, txid] = ['a'.repeat(64), 'b'.repeat(64)];
+  const paid = { value: 1, scriptPubKey: {} };
+  const held = { hash, height: 0, time: 1_231_006_505, nTx: 1 };
+  const told = { ...held, tx: [{ txid, vin: [{ coinbase: '00' }], vout: [paid] }] };
+  async function readFrom(plain: object): Promise<BitcoinBlock[]> {
+    const front = await startFront(
+      cannedNode({
+        getblockcount: FINAL_DEPTH,
+        getblockhash: hash,
+        getblock: ([, verbosity]: readonly unknown[]) => (verbosity === 3 ? null : plain),
+      }),
+    );
+    const limits = { ...RPC_LIMITS, attemptsMax: 1 };
+    const rpc = jsonRpc({ url: front.url, headers: {}, limits, sleep: async () => undefined });
+    try {
+      return await all(bitcoinNode(rpc)(0, null));
+    } finally {
+      rpc.close();
+      front.close();
+    }
+  }
+
+  test('is asked with 2, and its block is read', async () => {
+    expect(await readFrom(told)).toMatchObject([{ block: 0, whole: true }]);
+  });
+
+  test.each([
+    ['of another height', { ...told, height: 1 }],
+    ['of another hash', { ...told, hash: 'c'.repeat(64) }],
+    ['of fewer transactions than it counts', { ...told, nTx: 2 }],
+  ])('is not read where its block is %s', async (_, plain) => {
+    await expect(readFrom(plain)).rejects.toThrow('told block 0 in another shape');
   });
 });
 
@@ -295,6 +332,13 @@ describe('an input is signed', () => {
       `00${push(signature(ALL))}${push(signature(SINGLE))}`,
       [],
       'in_part',
+    ],
+    [
+      'whole behind the longest push of one byte of length',
+      null,
+      push('01'.repeat(75)) + push(signature(ALL)),
+      [],
+      'whole',
     ],
     ['whole by a taproot key', P2TR, '', [schnorr()], 'whole'],
     ['whole by a taproot key, with an annex', P2TR, '', [schnorr(), '50aa'], 'whole'],

@@ -3,9 +3,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
 import type { ChatPost, ChatTarget } from '../../ports/integrations.ts';
+import { startFront } from '../../testing/damaged-front.ts';
 import { chatsAt } from '../../testing/integrations.ts';
 import { CHAT_FAULTS, MOVED_CHAT, type StartedChats, startChats } from '../../world/chat-api.ts';
 import { discordMessage } from './discord.ts';
+import { layOut } from './exchange.ts';
 import { slackMessage } from './slack.ts';
 import { telegramMessage } from './telegram.ts';
 
@@ -49,6 +51,20 @@ const answerOf = async (target: ChatTarget, signal = SIGNAL) => {
   const said = await platforms().post(target, POST, signal);
   return said instanceof Unread ? `unread: ${said.why.reason}` : said.value;
 };
+
+test.each([401, 403, 404])('%i of Telegram says that the bot is gone from there', async (code) => {
+  const refused = { ok: false, error_code: code, description: 'Forbidden: the bot was kicked' };
+  const front = await startFront(async () => JSON.stringify(refused));
+  const roots = { ...chats.roots, telegram: String(front.url) };
+  const said = await chatsAt(roots).post(TARGETS['a Telegram bot'], POST, SIGNAL);
+  front.close();
+  expect(said instanceof Read && said.value).toMatchObject({ outcome: 'broken' });
+});
+
+test('facts that have no room at all are counted, and no fact twice', () => {
+  const layout = { unitsMax: 1, escaped: (text: string) => text };
+  expect(layOut(POST, layout).facts).toBe('2 more: see the page.');
+});
 
 describe('a post', () => {
   test.each(NAMED)('is taken by %s', async (_name, target) => {

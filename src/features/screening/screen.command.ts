@@ -45,7 +45,7 @@ import {
 import { type FieldText, isSimulated, rowsPrinter } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import type { BrokenRow } from '../../ports/tables.ts';
-import { SCREENED_TABLES } from './shapes.ts';
+import { SCREEN_STATES, SCREENED_TABLES } from './shapes.ts';
 
 /** A connection, and the reader of files. */
 export type ScreenServices = ConnectionServices & { readonly readRecords: ReadRecords };
@@ -474,7 +474,7 @@ const otherList = z.looseObject({
 const screenResult = z.looseObject({
   address: z.string(),
   kind: z.string(),
-  state: z.enum(['ok', 'insufficient_evidence', 'not_deployed']),
+  state: z.enum(SCREEN_STATES),
   exchange: z.looseObject({ label: z.string(), entity: z.string(), role: z.string() }).nullable(),
   launches: z
     .looseObject({ answer: z.string(), launches_settled: z.number(), died: z.number() })

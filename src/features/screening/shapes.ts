@@ -26,6 +26,9 @@ export const SCREENED_TABLES = [
 ] as const;
 export type TableName = (typeof SCREENED_TABLES)[number];
 
+/** What a screen may come to for one address. */
+export const SCREEN_STATES = ['ok', 'insufficient_evidence', 'not_deployed'] as const;
+
 const EXCHANGE = { restsOn: ['exchange_labels'] } as const;
 const CORPUS = { restsOn: ['launch_corpus'] } as const;
 const OTHERS = { restsOn: ['other_lists'] } as const;
@@ -84,11 +87,7 @@ export type ListingElsewhere = z.input<typeof otherList>;
 export const screenResult = z.strictObject({
   address: words(),
   kind: oneOf(['evm', 'solana', 'bitcoin', 'tron', 'other']),
-  state: claimedWordsOfAsked(
-    ['ok', 'insufficient_evidence', 'not_deployed'],
-    ['insufficient_evidence'],
-    NOTHING_HELD,
-  ),
+  state: claimedWordsOfAsked(SCREEN_STATES, ['insufficient_evidence'], NOTHING_HELD),
   exchange: exchange.nullable(),
   launches: launches.nullable(),
   sanctions: sanctions.nullable(),

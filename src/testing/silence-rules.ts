@@ -8,7 +8,7 @@ export const LEAK_RULES = {
   },
   'a negative on a silent port': {
     means: 'A field denied something although a port that it rests on was not read completely.',
-    next: 'Make the claim from the reading itself; answer null or a value that denies nothing for an unread one.',
+    next: 'Make the claim from the reading itself; answer null if the reading is unread.',
   },
   'a flag of what was not read to its end': {
     means: 'A `checked` was true although its reading was silent, truncated or stale.',
@@ -28,8 +28,7 @@ export const LEAK_RULES = {
     next: 'Use the reading, or do not request it; name what was not read.',
   },
   'turned negative': {
-    means:
-      'The route read less than in the complete world, and denied something that it did not deny there.',
+    means: 'With less data than in the complete world, the route denied something more.',
     next: 'A part may convict and never acquits: use decide(), or answer null.',
   },
   'vanished without a word': {
@@ -50,8 +49,7 @@ export const LEAK_RULES = {
     next: 'Add it to SAYINGS in src/testing/silence-words.ts with the ports that it rests on.',
   },
   'a refusal that a silence made': {
-    means:
-      'The route refused the input because a port was silent, and so blames the caller for our fault.',
+    means: 'The route refused the input because a port was silent: it blames the caller.',
     next: 'Refuse by the input alone; a silent port makes an absence with a reason.',
   },
 } as const satisfies { readonly [rule: string]: { readonly means: string; readonly next: string } };

@@ -48,7 +48,10 @@ const LOOKED = [
 
 type Line = readonly [name: string, words: string, files?: 'changes'];
 
-/** What is run, in this order. Those that end in `changes` change what later ones say. */
+/**
+ * The command lines, run in this order. Lines that end in `changes` change the answers of later
+ * ones.
+ */
 const LINES: readonly Line[] = [
   ['config', 'config'],
   ['config-reference', 'config --reference'],

@@ -1,5 +1,5 @@
-// What is asked of a service in an order: requests that keep something, a browser that signs in and
-// fills in forms, and a client of its tools. Each answer is recorded under the name of its step.
+// Sequences of requests to a service: requests that store something, a browser that signs in and
+// submits forms, and an MCP client. Each answer is recorded under the name of its step.
 
 import type { Answer, Request } from './answers-recorder.ts';
 import { ADDRESSES, ALL_ADDRESSES, type Credentials, SHOWN_ADDRESSES } from './answers-requests.ts';
@@ -169,7 +169,7 @@ export async function scanAddresses(record: Record, { partner }: Credentials): P
   }
 }
 
-/** What each kind of answer costs: the figures of one key that nothing else uses. */
+/** Charges each kind of answer to a key that nothing else uses, and records its use. */
 export async function chargeOnce(record: Record, key: string): Promise<void> {
   const headers = { authorization: `Bearer ${key}` };
   const paths = [

@@ -24,7 +24,7 @@ export type Answer = {
   readonly body: string;
 };
 
-/** What differs from run to run by its nature, and what stands in its place. */
+/** Values that always differ between runs, and their replacements. */
 const NORMALISED: readonly (readonly [why: string, what: RegExp, by: string])[] = [
   [
     'a key is as random as the number of draws before it',
@@ -47,7 +47,7 @@ const NORMALISED: readonly (readonly [why: string, what: RegExp, by: string])[] 
 /** Headers of node itself, and the date, whose clock the fixed one does not reach. */
 const LEFT_OUT = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
 
-/** What a machine under load makes of an answer: that is asked again, after longer and longer. */
+/** Answers that a machine under load produces; such a request is repeated after growing delays. */
 const OUT_OF_TIME =
   /not answer within \d|left alone for \d|time_budget: the|out of time before|arrived ran out/;
 const ATTEMPTS_MAX = 8;

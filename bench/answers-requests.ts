@@ -116,7 +116,7 @@ const PATH_VALUES: { readonly [name: string]: readonly string[] } = {
   chat_platform: ['slack', 'discord', 'telegram', 'nowhere'],
 };
 
-/** What opens a route, by the name of its scheme in the document. */
+/** The credentials of each security scheme in the document. */
 export type Credentials = {
   readonly key: string;
   readonly token: string;

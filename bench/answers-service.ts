@@ -22,7 +22,7 @@ export type Place = {
   readonly settings: { readonly [name: string]: string };
 };
 
-/** What a program printed, and how it ended. */
+/** The output of a program, and its exit status. */
 export type Ended = { readonly status: number | null; readonly out: string; readonly err: string };
 
 /** Builds the checkout. */
@@ -35,7 +35,7 @@ export async function build(repo: string): Promise<void> {
   if (status !== 0) throw new Error(`${repo} could not be built`);
 }
 
-/** What still runs ends with this process, however that ends. */
+/** Child processes; they end with this process, however it ends. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');

@@ -45,7 +45,7 @@ import {
 import { build, type Place, run, serve } from './answers-service.ts';
 
 const PORT = '41811';
-/** What every service is started with: enough time that a busy machine changes no answer. */
+/** The settings of every service: long enough deadlines that a busy machine changes no answer. */
 const SETTINGS = {
   EXHIBIT_LIVE_BUDGET_S: '150',
   EXHIBIT_ADMIN_TOKEN: 'an-admin-token-of-the-answers',
@@ -54,7 +54,7 @@ const FAULTS =
   'publisher:html,explorer:error500,prices:error500,venue:error500,solana:error500,rpc:error500';
 const READY = 'real data never mixes';
 const PASSES_MAX = '12';
-/** What a question may set in motion is asked in each pass. */
+/** Requests that may start background work are repeated in each pass. */
 const LATE = /deployer|creator|leaderboard/;
 const BETWEEN_PASSES_MS = 4_000;
 const SCREENED_WITHIN_S = 60;

@@ -27,7 +27,7 @@ export type Network = {
   readonly exchanges: ReadonlyMap<string, string>;
   /** Those of them that are externally owned. */
   readonly hotWallets: ReadonlyMap<string, string>;
-  /** Who signed a transaction: the sender of a trace that is no other's child. */
+  /** The signers of transactions: the sender of a trace without a parent. */
   readonly signers: ReadonlySet<string>;
   readonly decimals: ReadonlyMap<string, number>;
 };

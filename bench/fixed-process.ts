@@ -8,7 +8,7 @@ import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import workerThreads, { type WorkerOptions } from 'node:worker_threads';
 
-/** What a process is given, through its environment. */
+/** The environment variables that control a process. */
 export const TIME_SETTING = 'EXHIBIT_TEST_TIME_MS';
 const SEED_SETTING = 'EXHIBIT_TEST_SEED';
 

@@ -150,7 +150,7 @@ async function killUnderLoad(
   return { received: count === undefined ? 0 : count, stored };
 }
 
-// What a user would write instead: one look-up in a Map for each address of the parsed body.
+// The loop that a user would write instead: one look-up in a Map for each address of the body.
 function mapLoop(furnished: Furnished): number {
   const map = new Map(furnished.listed.map((address) => [address.toLowerCase(), true]));
   const bodies = Array.from({ length: 50 }, () => bulkBody(furnished));

@@ -1,4 +1,4 @@
-// Which tests are related to a file? Those that reach it by imports, the nearest first.
+// Finds the tests related to a file: the tests that reach it by imports, nearest first.
 
 import { posix } from 'node:path';
 import type { SourceFile } from '../src/testing/tidy-source.ts';
@@ -7,7 +7,7 @@ const TEST = /\.test\.tsx?$/;
 
 /** The farthest that a test may be from the file, in imports. */
 const HOPS_MAX = 6;
-/** What a test is put back by, in imports, where it is not of the file's own folder or subject. */
+/** The penalty, in imports, of a test outside the file's own folder or subject. */
 const BACK_OF_SUBJECT = 1;
 const BACK_OF_OTHERS = 4;
 

@@ -1,6 +1,8 @@
-// How many wrong lines do the tests notice? Changes one line of an engine, a store or a source at a
-// time, in a copy of a checkout, and runs the tests that are related to its file, nearest first:
+// Counts the wrong lines that the tests notice. Changes one line of an engine, a store or a source at
+// a time, in a copy of a checkout, and runs the tests related to its file, nearest first:
+//
 //   npm run bench -- mutants [--repo CHECKOUT] [--count N] [--seed N] [--tests N] [--seconds N]
+//
 // The same seed takes the same lines of the same tree. Each line that no test noticed is named.
 
 import { spawn } from 'node:child_process';
@@ -23,7 +25,7 @@ import { seeded } from './mutate-kinds.ts';
 import { nameRole } from './roles.ts';
 
 const ROLES = ['engine', 'store', 'source'];
-/** What a run of the tests does not need, or makes by itself. */
+/** Folders that a test run does not need, or creates by itself. */
 const LEFT_OUT = new Set(['.git', 'node_modules', 'data']);
 const OUTPUT_CHARS_MAX = 20_000;
 

@@ -87,7 +87,7 @@ async function readText(text: string): Promise<Publication | ListRefused> {
   }
 }
 
-/** What came of a spoiled file. */
+/** The possible outcomes of a spoiled file. */
 const OUTCOMES = {
   reader: 'refused by the reader',
   gate: 'refused by the gate',
@@ -104,7 +104,9 @@ function keyOf({ address, uid }: Pick<ListedAddress, 'address' | 'uid'>): string
   return `${matchKey(address)} ${uid}`;
 }
 
-/** What of a list no later one holds, and of that what its change log does not name. */
+/**
+ * Addresses of a list that the next one lacks, and those of them that its change log does not name.
+ */
 function lossesIn(before: Publication, after: Publication) {
   const held = new Set(after.addresses.map(keyOf));
   const lost = before.addresses.filter((row) => !held.has(keyOf(row)));

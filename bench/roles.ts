@@ -1,4 +1,4 @@
-// Which role does a file of the repository have? It follows from the path alone.
+// Derives the role of a file from its path alone.
 
 import { isTest, isWithin } from '../src/testing/tidy-source.ts';
 

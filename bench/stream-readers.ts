@@ -4,10 +4,13 @@
 import { type RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 
-/** Who reads; who asks for all that is kept and reads nothing; who asks for what is long gone. */
+/**
+ * The kinds of readers: normal ones, ones that request all events and read nothing, and ones that
+ * request events long gone.
+ */
 type Role = 'reads' | 'stalled' | 'late';
 
-/** What the readers are told. */
+/** The messages to the readers. */
 export type ReadersOrder =
   | {
       readonly kind: 'open';
@@ -21,7 +24,7 @@ export type ReadersOrder =
   | { readonly kind: 'cut'; readonly count: number }
   | { readonly kind: 'report' };
 
-/** What they say to each. */
+/** The messages from the readers. */
 export type ReadersSaid = {
   readonly open: number;
   readonly received: number;

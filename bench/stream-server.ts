@@ -9,14 +9,14 @@ import { parseConfig } from '../src/config.ts';
 import type { NewFlag } from '../src/ports/rug-flags.ts';
 import { appendFlagEvents } from '../src/stores/control/rug-flags.ts';
 
-/** What a server is told: what it is first, and then how many events to send at once. */
+/** The messages to a server: first its setup, then numbers of events to send at once. */
 export type ServerOrder =
   | { readonly kind: 'service'; readonly env: { readonly [name: string]: string } }
   | { readonly kind: 'bare' }
   | { readonly kind: 'send'; readonly count: number; readonly evidenceChars: number }
   | { readonly kind: 'figures' };
 
-/** What it says to each: where it listens, the last number, or what it has used. */
+/** The messages from a server: its address, the last number, or its resource use. */
 export type ServerSaid = {
   readonly port: number;
   readonly newest: number;

@@ -132,7 +132,7 @@ async function service(home: string) {
   }
   const newest = await send(server, 1);
   await readers(reading, { kind: 'await', seq: newest });
-  // What is no longer kept is asked for by some who come late.
+  // Some late readers request events that are no longer stored.
   const late = [child('stream-readers')];
   await readers(late, {
     kind: 'open',

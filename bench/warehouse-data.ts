@@ -22,7 +22,7 @@ const UNSIGNED_OF = 50;
 /** One of so many tokens has no market. */
 const WORTHLESS_OF = 7;
 
-/** How the data of a run are made. */
+/** The parameters of a data set. */
 export type Made = { readonly rows: number; readonly now: number };
 
 /** The address of a number; the same for every size of data, so that hubs stay hubs. */

@@ -12,7 +12,7 @@ import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
 import { testPostgres } from '../src/testing/postgres.ts';
 import { derivedTables, SIDE_COLUMNS, walkSql } from './warehouse-walk-sql.ts';
 
-/** What a walk comes to: hops (0: no way), who is reached by whom, and what is counted. */
+/** The result of a walk: hops (0: no path), the path, and the counters. */
 const count = z.coerce.number();
 const name = z.string().nullable();
 export const walkAnswer = z.tuple([count, name, name, count, count, count]);
@@ -28,7 +28,7 @@ export type Engine = {
   readonly close: () => Promise<void>;
 };
 
-/** What they are given beside the sides, in hexadecimal digits. */
+/** The parameters beside the sides, in hexadecimal digits. */
 export type Given = {
   readonly folder: string;
   readonly listed: readonly string[];
@@ -40,7 +40,7 @@ const CALLERS = 32;
 const DUCKDB_CONNECTIONS = 4;
 const byte = (column: string, at: string) => `reinterpretAsUInt8(substring(${column}, ${at}, 1))`;
 
-// How a side is packed is told by the table's own migration.
+// The migration of the table defines the packing of a side.
 const UNPACKED = `SELECT addr, peer, ${byte('id', '2')} AS sends,
     toUInt8(bitAnd(${byte('id', '1')}, 7)) AS kind, ${byte('detail', '16')} AS told,
     toUInt8(if(told = 0 AND kind = 1, 1, told)) AS signer,

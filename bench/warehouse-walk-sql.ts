@@ -2,7 +2,7 @@
 // nothing, what is worthless today, hubs and their contacts. Chains are one, and no price is
 // known, as in the data.
 
-/** What two dialects say differently. */
+/** The differences between two dialects. */
 export type Dialect = {
   /** The subject: its one parameter, hexadecimal digits, as bytes. */
   readonly subject: string;

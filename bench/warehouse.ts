@@ -232,7 +232,7 @@ async function main(): Promise<void> {
     await sayRing(warehouse);
   }
   if (Number(options.follow) > 0) {
-    // What was followed is new to the answers that were told before.
+    // Followed blocks must be new to the cached answers.
     for (const name of ENGINES) rmSync(answersOf(name), { force: true });
     const following = { seconds: Number(options.follow), pace: Number(options.pace) };
     for (const text of await timeFollowing(warehouse, listed, made, following)) say(text);

@@ -1,5 +1,5 @@
-// How this process is to run: the environment and an optional .env become one frozen Config, or one
-// line for each problem. The only file that reads process.env.
+// Parses the environment and an optional .env into one frozen Config, or into one line for each
+// problem. Only this file reads process.env.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -104,7 +104,7 @@ export type Config = {
     readonly allowAnonymous: boolean;
   };
   readonly payments: {
-    /** What the payment platform signs with; none: nothing of it is taken. */
+    /** The signing secrets of the payment platform; without any, no delivery is accepted. */
     readonly secrets: readonly Secret[];
     /** The plan of each plan or product that the platform sells. */
     readonly plans: readonly { readonly id: string; readonly word: SoldPlan }[];
@@ -317,7 +317,7 @@ export function withStartDefaults(env: Environment): Environment {
   return { ...env, EXHIBIT_SIMULATE: 'true' };
 }
 
-/** How the terminal wants to be written to, by the customs of NO_COLOR and TERM. */
+/** Reads the preferences of the terminal, by the customs of NO_COLOR and TERM. */
 export function readTerminal(): { readonly noColour: boolean; readonly dumb: boolean } {
   const noColour = process.env['NO_COLOR'];
   return {

@@ -35,7 +35,7 @@ export type Admitted = {
   readonly figures: QuotaFigures;
 };
 
-/** Who was let in, and whether its answers are charged. */
+/** An admitted caller, with or without charge. */
 export type Admission = Admitted | { readonly kind: 'uncharged'; readonly caller: Caller };
 
 /** Turned away. The refusal carries the quota headers. */
@@ -45,7 +45,7 @@ export type TurnedAway = { readonly kind: 'refused'; readonly refusal: Refusal }
 export type AccessGate = {
   /** Credential first, then allowance; nothing is charged yet. */
   readonly admit: (presented: Presented, rule: HostedRule) => Soon<Admitted | TurnedAway>;
-  /** What is left of an admitted caller's allowance, as far as this process knows now. */
+  /** The remaining allowance of an admitted caller, as far as this process knows. */
   readonly left: (admitted: Admitted) => number;
   /** The figures beside a response that no route gave: a valid key's own, else none. */
   readonly figures: (presented: Presented) => Soon<QuotaFigures>;
@@ -201,7 +201,7 @@ const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
   'token',
   'x-service-membership',
 ]);
-/** How a key begins, as a value or, where the = was forgotten, as a name. */
+/** The start of a key, as a value or, if the `=` is missing, as part of a name. */
 const KEY_START = /^scp?_/;
 const BEARER = /^Bearer +([^ ]+)$/i;
 

@@ -1,4 +1,4 @@
-// Which deliveries are the payment platform's? By the vectors of the Standard Webhooks project.
+// Only deliveries of the payment platform pass, by the vectors of the Standard Webhooks project.
 
 import { describe, expect, test } from 'vitest';
 import { type SignedHeaders, TOLERANCE_S, verifyDelivery, webhookKey } from './payment.ts';

@@ -14,7 +14,9 @@ type ReadEvent = Pick<PaymentDelivery, 'type' | 'asks' | 'body'> & {
   readonly code: string | null;
 };
 
-/** What each type asks; `as_told`: what the membership's own status says. */
+/**
+ * The change that each event type requests; `as_told`: the status of the membership in the event.
+ */
 const TYPES: ReadonlyMap<string, MembershipStatus | 'as_told'> = new Map([
   ['membership.activated', 'active'],
   ['membership.deactivated', 'inactive'],
@@ -97,7 +99,7 @@ function objectIn(text: string): object | null {
 // The scheme is that of Standard Webhooks: an HMAC-SHA-256 over id, time and the bytes as sent.
 // Nothing inside the bytes is looked at.
 
-/** What a delivery says of itself in its headers. */
+/** The signature headers of a delivery. */
 export type SignedHeaders = {
   readonly id: string | undefined;
   readonly timestamp: string | undefined;

@@ -179,7 +179,7 @@ export function seal(text: string, belongsTo: string, [{ seals, fingerprint }]: 
   return { bytes: Buffer.concat([nonce, body, cipher.getAuthTag()]), by: fingerprint };
 }
 
-/** What was sealed; `null`: no secret of now opens it, or it was changed. */
+/** Decrypts a sealed text; `null` if no current secret opens it, or if it was changed. */
 export function unseal({ bytes, by }: Sealed, belongsTo: string, secrets: Secrets): string | null {
   const secret = secrets.find(({ fingerprint }) => fingerprint === by);
   if (secret === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) return null;
@@ -220,7 +220,10 @@ type PresentedToken = {
   readonly queryToken: string | null;
 };
 
-/** What a token opens. `unreachable`: it may be a good one, but the store did not answer. */
+/**
+ * The result of looking up a token. `unreachable`: the store did not answer, so the token may be
+ * valid.
+ */
 type TokenOutcome =
   | { readonly outcome: 'opens'; readonly tier: TokenTier; readonly id: string }
   | { readonly outcome: 'missing' | 'unknown' | 'unreachable'; readonly reason: string };

@@ -1,4 +1,4 @@
-// Whose browser is it, for how long, and what does the store hold of it?
+// A session belongs to one membership, expires, and is stored only as a hash.
 
 import { describe, expect, test } from 'vitest';
 import { Read, Unread } from '../evidence/reading.ts';

@@ -23,7 +23,9 @@ export const SESSION_GRACE_S = 60;
 const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[\w-]{43}$/;
 
-/** What a cookie opens. `unreachable`: it may be a good one, but the store did not answer. */
+/**
+ * The result of looking up a cookie. `unreachable`: the store did not answer, so it may be valid.
+ */
 export type SessionOutcome =
   | { readonly outcome: 'opens'; readonly caller: Extract<Caller, { kind: 'session' }> }
   | { readonly outcome: 'none' | 'unreachable'; readonly reason: string };
@@ -137,12 +139,12 @@ const NONCE_BYTES = 16;
 const MAC_BYTES = 32;
 const LINK = /^([A-Za-z0-9_-]{3,100})\.([0-9]{10,11})\.([\w-]{22})\.([\w-]{43})$/;
 
-/** What came of trying to sign in. `cookie` is the Set-Cookie to answer. */
+/** The result of an attempt to sign in. `cookie` is the Set-Cookie to send. */
 export type SignInOutcome =
   | { readonly outcome: 'signed_in'; readonly cookie: string }
   | { readonly outcome: 'refused' | 'too_often' | 'unreachable' };
 
-/** How browsers are signed in. */
+/** Signs browsers in. */
 export type SignIn = {
   /** Makes a link's text for a membership: whoever has it signs in with it, once. */
   readonly mintLink: (membershipId: string) => string;

@@ -1,5 +1,5 @@
-// What do the logs and calls of a contract say, by their declaration in Solidity's words?
-// What a declaration does not fit has no fields: it is not one with empty fields.
+// Decodes logs and calls of a contract by their Solidity declarations. Bytes that do not fit a
+// declaration have no fields; they never decode to empty fields.
 
 import { hex } from '@scure/base';
 import * as AbiEvent from 'ox/AbiEvent';
@@ -62,7 +62,7 @@ function textOf(declaration: Declaration): string {
   return typeof declaration === 'string' ? declaration : declaration.join(' ');
 }
 
-/** What decoding gives; `null` where the bytes do not fit. */
+/** Runs a decoder; `null` if the bytes do not fit. */
 function fitting<T>(decode: () => T): T | null {
   try {
     return decode();

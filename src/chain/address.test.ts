@@ -489,7 +489,7 @@ describe('address forms', () => {
     });
   });
 
-  /** What a hand, a reader or a program does to an address. */
+  /** Mistakes that people, scanners and programs make in an address. */
   const SLIPS: readonly ((text: string, at: number, letter: string) => string)[] = [
     (text, at, letter) => text.slice(0, at) + letter + text.slice(at + 1),
     (text, at) => text.slice(0, at) + text.slice(at + 1),
@@ -500,7 +500,7 @@ describe('address forms', () => {
   ];
   const swapped = (letter: string) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
-  // What nothing but its length and its letters can tell from another address of its kind.
+  // Forms whose addresses differ only in length and letters, because they have no checksum.
   const WITHOUT_CHECKSUM: readonly Form[] = ['evm', 'solana'];
 
   describe('2,000 nearly valid addresses of each form', () => {

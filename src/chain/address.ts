@@ -172,9 +172,9 @@ export function checksumAddress(address: EvmAddress): string {
 const SOLANA_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /**
- * What may be wrong with a text that is no address: `solana_letter_case` where it has a Solana
- * address's characters and length, as happens when its case was lost. Null where nothing can be
- * said: a bech32 address of a chain that is not screened has one case too.
+ * Names the likely mistake in a text that is no address: `solana_letter_case` for a text with the
+ * characters and length of a Solana address, as after a loss of letter case. Null if nothing can be
+ * inferred: a bech32 address of a chain that is not screened has one case too.
  */
 export function describeMisform(text: string): 'solana_letter_case' | null {
   if (!SOLANA_PATTERN.test(text) || parseKnownAddress(text) !== null) return null;

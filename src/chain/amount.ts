@@ -1,5 +1,5 @@
-// How are amounts read, written and added without losing a digit?
-// It refuses floating point, exponents, signs in raw amounts and anything over 256 bits.
+// Reads, writes and adds amounts without losing a digit. Refuses floating point, exponents, signs
+// in raw amounts and anything over 256 bits.
 
 /** The largest raw amount: an unsigned 256-bit integer. */
 export const UINT256_MAX = 2n ** 256n - 1n;

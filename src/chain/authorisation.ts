@@ -1,4 +1,4 @@
-// Whose account does a signed authorisation let run another's code (EIP-7702)?
+// Recovers the account whose signed authorisation delegates to another's code (EIP-7702).
 
 import * as Authorization from 'ox/Authorization';
 import * as Secp256k1 from 'ox/Secp256k1';

@@ -1,5 +1,5 @@
-// Which chains are spoken of, and what is fixed about each?
-// It knows nothing of what a deployment reads: that is configuration.
+// The supported chains and their constants. What a deployment reads of them is configuration, and
+// not here.
 
 /** The EVM chains, in the order in which answers list them. */
 export const EVM_CHAINS = ['ethereum', 'arbitrum', 'base', 'bsc', 'polygon', 'hyperevm'] as const;
@@ -12,8 +12,8 @@ export const CHAIN_NAMES = [...EVM_CHAINS, 'solana', 'bitcoin'] as const;
 export type ChainName = (typeof CHAIN_NAMES)[number];
 
 /**
- * What is fixed about a chain. `chain_id` is EIP-155's, null where there is none; an address's
- * public page is `explorer_url` with `/address/…`, a transaction's with `/tx/…`.
+ * The constants of a chain. `chain_id` is EIP-155's, null if there is none; an address's public
+ * page is `explorer_url` with `/address/…`, a transaction's with `/tx/…`.
  */
 type Chain = {
   readonly name: ChainName;

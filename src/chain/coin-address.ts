@@ -307,7 +307,10 @@ export function parseCashaddr(text: string): { address: string; holder: CashHash
   return { address, holder: { of, hash } };
 }
 
-/** Whom an address pays: the same hash or program is the same holder on every chain that has it. */
+/**
+ * The recipient of an address: the same hash or program is the same holder on every chain that has
+ * it.
+ */
 export type Holder = CashHash | { readonly of: 'witness'; readonly witness: Witness };
 
 /** The forms in base58 whose body is a hash of 20 bytes: version bytes, and what is hashed. */

@@ -19,7 +19,7 @@ export type CommittedReceipt = {
   readonly outcome: number | string;
   readonly cumulativeGasUsed: bigint;
   readonly logs: readonly CommittedLog[];
-  /** What an OP stack commits to beside, of deposits since Canyon: their nonce and a version. */
+  /** Additional fields of an OP stack receipt, for deposits since Canyon: nonce and version. */
   readonly more: readonly bigint[];
 };
 
@@ -104,7 +104,9 @@ function path(key: readonly number[], flag: number): Uint8Array {
   });
 }
 
-/** What RLP encodes: `0x` and hex, whole numbers without leading zeros, and lists of them. */
+/**
+ * Values that RLP encodes: `0x` and hex, whole numbers without leading zeros, and lists of them.
+ */
 type Rlp = string | number | bigint | readonly Rlp[];
 
 const SHORT_MAX = 55;

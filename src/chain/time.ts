@@ -1,5 +1,5 @@
-// Which second is meant, and which day? All days are UTC days.
-// It refuses dates that no calendar has, and reads no clock: the caller says what time it is.
+// Parses seconds and days. All days are UTC days. Refuses dates that no calendar has, and reads no
+// clock: the caller passes the time.
 
 /** Seconds since 1970-01-01T00:00:00Z, whole unless a source measures finer. */
 export type UnixSeconds = number;

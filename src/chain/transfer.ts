@@ -82,8 +82,9 @@ export function numberEqual<T>(
   });
 }
 
-// Whoever claims coverage asks here. What is not listed as missing is told in full by a source that
-// answers as it should; whether it did is proved apart, block by block and list by list.
+// Every claim of coverage consults this table. A source that answers correctly tells each kind in
+// full unless it is listed as missing here; block by block and list by list, other code proves that
+// the source did.
 
 /**
  * A way to read transfers: a node by receipts and one of two kinds of traces, or by receipts alone;

@@ -1,4 +1,5 @@
-// What must not compile of the client's answers, and what must? `tsc` fails where it takes a lie.
+// False uses of the client's answers must not compile, and correct ones must. `tsc` fails if it
+// accepts a false one.
 
 import { type AnswerOf, type Client, createClient } from './client.ts';
 

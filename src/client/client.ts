@@ -7,7 +7,7 @@ import type { REFUSALS, RefusalCode } from '../contract/refusals.ts';
 import type { AccessRule } from '../contract/route.ts';
 import { type Contracts, ROUTES, type RouteRow } from './routes.ts';
 
-/** What a client is made from. */
+/** The options of a client. */
 export type ClientOptions = {
   /** The service, without `/api/v1`. */
   readonly baseUrl: string | URL;
@@ -23,7 +23,7 @@ export type ClientOptions = {
   readonly responseBytesMax?: number;
 };
 
-/** What the service says of a request that it refused; its form follows from the status. */
+/** The body of a refused request; its form follows from the status. */
 export type RefusalBody = z.output<
   // A stream's path is asked by no method of this client.
   (typeof REFUSALS)[Exclude<RefusalCode, 'upgrade_required'>]['body']
@@ -82,7 +82,7 @@ const TIMEOUT_MS_MAX = 600_000;
 const RETRIES = 2;
 const RETRIES_MAX = 5;
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
-/** What a header can carry. */
+/** Characters that a header can carry. */
 const CREDENTIAL = /^[\x21-\x7e]{1,500}$/;
 
 type Settings = {
@@ -269,7 +269,7 @@ function rateLimitOf(headers: Headers): RateLimit | null {
   return { limit, remaining, reset_s };
 }
 
-// What each method takes and gives follows from the declaration of its route.
+// The types of each method follow from the declaration of its route.
 
 type Declared = {
   readonly params: z.ZodType;
@@ -287,7 +287,7 @@ type Body<B> = [B] extends [never]
 /** The fields of an object; of one without any, nothing is asked. */
 type Fields<F> = string extends keyof F ? unknown : Readonly<F>;
 
-/** What a route is asked: the fields of its path and query by name, and its body under `body`. */
+/** The input of a route: the fields of its path and query by name, and its body under `body`. */
 type RouteQuestion<R extends Declared> = Fields<z.input<R['params']>> &
   Fields<z.input<R['query']>> &
   Body<z.input<NonNullable<R['body']>>>;
@@ -300,14 +300,14 @@ type Replied<S> = {
   };
 }[keyof S & number];
 
-/** What a route gives: the envelope, or one of its declared replies. */
+/** The output of a route: the envelope, or one of its declared replies. */
 type AnswerTo<R> = R extends { readonly kind: 'evidence' }
   ? AnswerSeen<R>
   : R extends { readonly responses: infer S }
     ? Replied<S>
     : never;
 
-/** What one call may say beside its question. */
+/** The options of one call. */
 export type CallOptions = {
   /** Ends the call; it rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
@@ -323,10 +323,10 @@ type Method<R extends Declared> =
 /** A method for each declared route, under the route's own name. */
 export type Client = { readonly [N in keyof Contracts]: Method<Contracts[N]> };
 
-/** What a method of the client takes, by its name. */
+/** The input of a client method, by its name. */
 export type QuestionOf<N extends keyof Contracts> = RouteQuestion<Contracts[N]>;
 
-/** What a method of the client gives, by its name. */
+/** The output of a client method, by its name. */
 export type AnswerOf<N extends keyof Contracts> = AnswerTo<Contracts[N]>;
 
 // A request is repeated where a passing fault kept it from being answered, and for nothing else: a
@@ -351,7 +351,7 @@ export type Sending = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** What came back: a response read to its end, or why there is none. */
+/** A complete response, or the reason for its absence. */
 export type Received =
   | {
       readonly kind: 'response';

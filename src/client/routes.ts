@@ -72,7 +72,7 @@ export type Contracts = {
   readonly watchlist_changes: typeof watchlistChanges;
 };
 
-/** What is needed of a route to ask it. */
+/** The facts that a client needs of a route. */
 export type RouteRow = {
   readonly kind: 'evidence' | 'plain';
   readonly method: Method;

@@ -14,12 +14,12 @@ export type EventOf<R extends { readonly events: Kinds }> = MessageOf<R['events'
   readonly seq: number;
 };
 
-/** What a follower is given, one by one. */
+/** The items that a follower receives, one by one. */
 export type StreamItem<E> =
   | { readonly kind: 'event'; readonly seq: number; readonly event: E }
   /** From `from` to `to`, both included, nothing can be had any more. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
-  /** What is no event: the welcome of each connection, errors, answers to frames. */
+  /** A message that is no event: the welcome of each connection, errors, answers to frames. */
   | { readonly kind: 'notice'; readonly notice: { readonly type: string } }
   /**
    * The line broke or did not open, and is opened anew; until the next welcome nobody looks.
@@ -32,7 +32,7 @@ export type StreamItem<E> =
   /** The last item: the service refused, and asking again would not change that. */
   | { readonly kind: 'stopped'; readonly status: number; readonly body: unknown };
 
-/** What is followed, and how. */
+/** The stream to follow, with options. */
 export type FollowOptions = {
   /** The service, without a path. */
   readonly baseUrl: string | URL;
@@ -71,7 +71,7 @@ const FAULT_OF_THE_SERVICE = 500;
 /** Where a follower stands. */
 type Place = { at: number | null; silenceMs: number };
 
-/** How one connection ended. */
+/** The end of one connection. */
 type Ended = {
   /** It said more than its welcome, so that the next one need not wait long. */
   readonly moved: boolean;
@@ -140,7 +140,7 @@ async function* connection<E extends { readonly type: string; readonly seq: numb
       for (const item of itemsOf<E>(next.value, place)) yield item;
     }
   } catch (fault) {
-    // Whatever broke the line, the next one says whether the service refuses.
+    // After any broken connection, the next one shows whether the service refuses.
     return { moved, opened, refused: refusalIn(fault) };
   } finally {
     options.signal?.removeEventListener('abort', leave);
@@ -163,7 +163,7 @@ function opening(
   return messagesOf(url, WebSocket, signal);
 }
 
-/** What a message gives its follower, and where the follower then stands. */
+/** The items that a message gives its follower, and the follower's new position. */
 function itemsOf<E extends { readonly type: string; readonly seq: number }>(
   said: StreamFrame,
   place: Place,
@@ -239,7 +239,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 
 // Server-sent events are read by `fetch`, because it can send a header.
 
-/** What the service answered instead of a stream. */
+/** The answer of the service in place of a stream. */
 export type StreamRefused = {
   readonly status: number;
   readonly body: unknown;
@@ -375,7 +375,10 @@ function isNumberOrLeftOut(value: unknown): boolean {
   return value === undefined || Number.isSafeInteger(value);
 }
 
-/** What is used of a WebSocket: a browser's, or one of a library with the same interface. */
+/**
+ * The part of a WebSocket that the client uses: a browser's, or a library's with the same
+ * interface.
+ */
 type SocketLike = {
   onmessage: ((event: never) => void) | null;
   onclose: ((event: never) => void) | null;

@@ -1,6 +1,6 @@
-// Which cells of a CSV file hold addresses, and on which lines?
-// The file is read twice: first for its columns, so that no address in a later row of a column that
-// seemed to hold none goes by unseen. Nothing is corrected or left out unsaid.
+// Finds the cells of a CSV file that hold addresses, with their lines. The file is read twice:
+// first for its columns, so that an address in a later row of an apparently empty column is not
+// missed. Nothing is corrected or dropped silently.
 
 import { parseKnownAddress } from '../chain/address.ts';
 import type { BrokenRow, TableLine } from '../ports/tables.ts';

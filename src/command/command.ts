@@ -93,7 +93,7 @@ function strictly<const O extends Options>(argv: readonly string[], options: O):
   }
 }
 
-/** What a required option holds, or `UsageError` naming it. */
+/** The value of a required option, or a `UsageError` that names the option. */
 export function requireOption<T>(value: T | null | undefined, option: string): T {
   if (value === null || value === undefined || value === '') {
     throw new UsageError(`${option} is missing.`);
@@ -155,9 +155,9 @@ type Parse<T> = (text: string, name: string, io: Pick<Io, 'cwd'>) => T;
 
 /** An argument or an option of a command: usage, help and parsing follow from it. */
 type Parameter<T> = {
-  /** What stands for its value in the usage: `FILE`; `null` for a flag. */
+  /** The placeholder of its value in the usage: `FILE`; `null` for a flag. */
   readonly value: string | null;
-  /** What it means, in the help; `null` where its name says it. */
+  /** The help text; `null` if the name explains it. */
   readonly help: string | null;
   readonly isMandatory: boolean;
   readonly isMany: boolean;
@@ -240,7 +240,7 @@ type Declaration<S, A extends Parameters, O extends Parameters> = {
   readonly options?: O;
   /** Stands in the usage between the name and `[--json]`, where options exclude each other. */
   readonly usage?: string;
-  /** What `--json` prints; `null` for a command that has no such option. */
+  /** The output of `--json`; `null` for a command without that option. */
   readonly json?: string | null;
   /** Further lines of the help: what the command changes, what an exit status means. */
   readonly notes?: readonly string[];

@@ -25,7 +25,7 @@ export const CONNECTION_OPTIONS = {
   ),
 };
 
-/** What stands below those options in the help. */
+/** The note below these options in the help. */
 export const CONNECTION_NOTE = 'Beside a simulated service its own demo key is used.';
 
 /** A service and the key to it. */
@@ -73,7 +73,7 @@ export const STREAM_OPTIONS = {
   ),
 };
 
-/** What stands below those options in the help. */
+/** The notes below these options in the help. */
 export const STREAM_NOTES = [
   'Without a token the first of EXHIBIT_INTELLIGENCE_TOKENS opens the service that is configured',
   'here, and the demo token a simulated one.',

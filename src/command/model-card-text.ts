@@ -1,5 +1,5 @@
-// How do a model's card and an evaluation look to people?
-// Each figure stands beside its interval, each share beside what it is a share of.
+// Prints a model's card and an evaluation for people. Each figure stands beside its interval, each
+// share beside its denominator.
 
 import { formatIsoDate } from '../chain/time.ts';
 import {
@@ -74,10 +74,10 @@ export function levelFacts(level: FlagLevel | null): (readonly [string, string])
   ];
 }
 
-/** What a card without a level says. */
+/** The text of a card without a level. */
 const NO_LEVEL = 'no level qualifies: nothing is flagged';
 
-/** What became of the launches that a model flags in an evaluation. */
+/** The outcomes of the launches that a model flags in an evaluation. */
 export function flaggedText(flagged: FlagLevel | null): string {
   if (flagged === null) return 'It flags none of them.';
   const { score_from, launches, died_share, gap } = flagged;

@@ -1,17 +1,16 @@
-// What do the lists of other authorities say of one address, in a few words?
-// Each list is named with its date. What is listed comes first; unread and not listed are
-// different words.
+// Summarises in a few words how the lists of other authorities answer about one address. Each list
+// is named with its date. Listings come first; unread and not listed are different words.
 
 import { formatIsoDate } from '../chain/time.ts';
 
-/** What one list says of an address. */
+/** The answer of one list about an address. */
 export type ListAnswer = {
   readonly list: string;
   /** Unix seconds. */
   readonly as_of: number;
   /** Whether an entry of the address itself has not ended; `null` where a miss is no answer. */
   readonly listed: boolean | null;
-  /** Whom its entries name, those that ended included. */
+  /** The entity of its entries, ended ones included. */
   readonly entity: string | null;
   /** Other forms of it that the list has an entry of. */
   readonly forms: readonly string[];

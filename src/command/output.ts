@@ -110,14 +110,14 @@ export function wantsColour(
 }
 
 /**
- * What is shown of a row or record: a field under its own name, or a title with its text, which
- * may be set to the right.
+ * A printed column: a field under its own name, or a title with its text, which may be aligned
+ * right.
  */
 export type FieldText<T> =
   | (keyof T & string)
   | readonly [title: string, text: (of: T) => Cell, right?: 'right'];
 
-/** How rows are printed. `json` makes the object of a row, where it is not the row itself. */
+/** Options of printing rows. `json` makes the object of a row if it is not the row itself. */
 type RowsPrinted<T> = {
   readonly columns: readonly FieldText<T>[];
   readonly json?: (row: T) => object;

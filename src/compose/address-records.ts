@@ -1,4 +1,4 @@
-// How do the commands that run here read the records of a file of addresses?
+// Reads the records of a file of addresses for commands that run in this process.
 
 import { FileUnreadable } from '../command/address-file.ts';
 import { csvRecords } from '../sources/files/csv.ts';

@@ -19,7 +19,9 @@ const UNLISTED = '0x00000000219ab540356cbb839cbe05303d7705fa';
 export const SIMULATED_LINE =
   'SIMULATED: everything served here is made up. Nothing it says is about a real address.';
 
-/** What `npm start` prints over the simulated world after its first line, in a fixed order. */
+/**
+ * Prints the lines of `npm start` over the simulated world after the first one, in a fixed order.
+ */
 export function announceSimulated(
   demo: DemoCredentials,
   config: Config,
@@ -76,7 +78,7 @@ function directoryOf({ dataDir, shown }: Config): string {
   return `EXHIBIT_DATA_DIR='${quoted}' `;
 }
 
-/** What a live service prints: for each source, how old it is or why it is silent. */
+/** Prints the lines of a live service: for each source, its age or the reason for its silence. */
 export async function announceLive(
   config: Config,
   sources: readonly DatedSource[],

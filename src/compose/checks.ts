@@ -1,4 +1,4 @@
-// What `exhibit doctor` looks at beside the machine itself.
+// The checks of `exhibit doctor` beyond the machine itself.
 
 import type { Secrets } from '../access/secret.ts';
 import type { Config } from '../config.ts';

@@ -1,4 +1,4 @@
-// What was opened is closed, also where the start that opened it fails half-way.
+// Opened resources are closed, also after a start that fails half-way.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deriveSecrets } from '../access/secret.ts';
@@ -15,7 +15,7 @@ afterEach(() => vi.useRealTimers());
 
 const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
 
-/** What is opened in a test, with the order in which it is closed. */
+/** Resources opened in a test, with the order of their closing. */
 function opening() {
   const closed: string[] = [];
   const told: string[] = [];

@@ -1,7 +1,7 @@
 // Closes again what was opened, in reverse order, each whatever became of the others: what could
 // not be closed is told.
 
-/** What was opened so far. */
+/** The resources opened so far. */
 export type Closings = {
   readonly add: (name: string, close: () => void | Promise<void>) => void;
   /** Closes what was added, the last first. A second call closes only what was added since. */

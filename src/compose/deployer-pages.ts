@@ -1,6 +1,5 @@
-// What do the pages of a deployer and of a token show? What the routes about the address answer;
-// but a page that anybody may open has nobody walked, and asks a chain for those alone who may have
-// it asked.
+// Answers the pages of a deployer and of a token through the routes about the address. A page that
+// is open to all starts no walk, and reads a chain only for callers who may have it read.
 
 import type { PageReading } from '../access/page-reading.ts';
 import { Refusal } from '../contract/refusals.ts';
@@ -32,7 +31,7 @@ export type DeployerPagePorts = {
 
 type PageAnswer<View> = { readonly status: 200 | 503; readonly shown: View };
 
-/** What a page shows where its route has no answer; `null` where it has one. */
+/** The text of a page if its route has no answer; `null` if it has one. */
 function absentOf({ state, why }: { readonly state: string; readonly why: Why | null }) {
   if (why === null) return null;
   const looked = state === 'insufficient_evidence';
@@ -66,7 +65,7 @@ export function deployerShown({ deployerRecords, walletLaunches }: DeployerPageP
   };
 }
 
-/** What the page of a token rests on. */
+/** The ports of the token page. */
 export type TokenPagePorts = Omit<CreatorPorts, 'deployerRecords'> & {
   readonly deployerRecords: DeployerRecords;
   readonly members: { readonly reading: (caller: Caller) => Promise<PageReading> };

@@ -42,10 +42,10 @@ const FOR_MODELS =
   'result, and `ok` with an empty list is one only where the flag beside it says that it was ' +
   'checked. Quote the caveat of an answer with its claim.';
 
-/** What a store says when it is asked whether it is there. */
+/** The result of a liveness check of a store. */
 export type StoreCheck = { readonly name: string; readonly ping: () => Promise<void> };
 
-/** What the pages are made from. `base` is known once the server listens. */
+/** The dependencies of the pages. `base` is known once the server listens. */
 export type WebFacts = {
   readonly routes: readonly AnyRoute[];
   readonly facts: PageFacts;
@@ -61,7 +61,7 @@ const PAGES: readonly Page<never>[] = (FEATURES as readonly AnyFeature[]).flatMa
 
 const GUIDES = servedGuides();
 
-/** What people look for first, in that order; what is not named here comes behind it. */
+/** The order of the navigation; pages that are not named here come last. */
 const NAVIGATION = [
   '/',
   '/leaderboard',
@@ -91,7 +91,7 @@ function inOrder(links: PageFacts['links']): PageFacts['links'] {
   return [...links].sort((one, other) => rankOf(one) - rankOf(other));
 }
 
-/** What every page of this deployment says. */
+/** The facts that every page of this deployment shows. */
 export function pageFacts({ simulate: simulated }: Pick<Config, 'simulate'>): PageFacts {
   return { simulated, version: VERSION, links: LINKS };
 }
@@ -160,7 +160,7 @@ function guideDocuments(facts: PageFacts): Mounted[] {
   });
 }
 
-/** What is here, for a language model: the form that llmstxt.org proposes. */
+/** The index for language models, in the form that llmstxt.org proposes. */
 function llmsText(base: string): string {
   const lineOf = ({ path, title, says }: Guide) => `- [${title}](${base}/docs/${path}.md): ${says}`;
   const sections = [...new Set(GUIDES.map(({ section }) => section))].map((section) => {
@@ -210,7 +210,7 @@ function once(make: () => string): () => string {
   };
 }
 
-/** What the operator's documents show. */
+/** The dependencies of the operator's documents. */
 export type OperatorFacts = {
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];

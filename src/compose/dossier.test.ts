@@ -33,7 +33,7 @@ function worldOf(name: string) {
 
 type Over = { readonly [port in keyof SilencePorts]?: unknown };
 
-/** What the pages say over the ports of a world, and how often somebody paid. */
+/** The pages over the ports of a world, and the number of charges. */
 function pagesOver(name: string, over: Over = {}) {
   const paid: string[] = [];
   const reading = async ({ kind }: Caller) => {
@@ -68,7 +68,7 @@ function pagesOver(name: string, over: Over = {}) {
   return { whole, part, paid };
 }
 
-/** What is said of each line of the glance. */
+/** The verdict of each line of the overview. */
 function glanceOf(html: string): { readonly [title: string]: string } {
   const [, glance] = html.split('id="glance"');
   const [list] = String(glance).split('</ul>');

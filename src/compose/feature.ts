@@ -39,7 +39,7 @@ import type { GaugeReading } from '../transport/metrics.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
 
-/** What every feature may be opened on. */
+/** The dependencies of every feature. */
 export type Base = {
   readonly config: Config;
   readonly outside: Outside;
@@ -57,7 +57,7 @@ export type Freshness<P> =
   | {
       readonly kind: 'dated';
       readonly ask: (port: P) => Promise<Partly<string | null, never>>;
-      /** What is told of its age while it is fresh, in sentences; absent: nothing. */
+      /** Sentences about the age of a fresh source; absent: none. */
       readonly notes?: (port: P) => Promise<Partly<readonly string[], never>>;
       /** Seconds after which it carries no negative; `null`: it does not expire. */
       readonly maxAgeS: (config: Config) => number | null;
@@ -67,22 +67,22 @@ export type Freshness<P> =
   /** It is as old as another port, which is named by its tag. */
   | { readonly kind: 'shown_with'; readonly tag: string };
 
-/** What a port is to those who look at all ports. */
+/** The description of a port, for code that handles all ports. */
 export type PortFacts<P> = {
   /** Its name in readings and contracts. */
   readonly tag: string;
   readonly title: string;
-  /** What it can say, in words that end a sentence about it. */
+  /** The content of the port, in words that end a sentence about it. */
   readonly says: string;
   /** Whether an answer of it may have been stopped early. */
   readonly pages: boolean;
   readonly freshness: Freshness<P>;
 };
 
-/** What the handlers are given beside ports: the service itself. */
+/** The part of the service that handlers receive beside ports. */
 export type Service = {
   readonly version: string;
-  /** What its own links begin with, once it listens; no slash at its end. */
+  /** The start of its own links, once it listens; without a final slash. */
   readonly base: () => string;
   readonly simulated: boolean;
   readonly anonymous: boolean;
@@ -91,18 +91,18 @@ export type Service = {
   readonly routes: readonly AnyRoute[];
   readonly sources: readonly SourceWords[];
   readonly freshness: () => Promise<{ readonly [tag: string]: SourceFreshness }>;
-  /** How each chain is followed, as its follower told last. */
+  /** The state of following each chain, as its follower last reported. */
   readonly followers: FollowReports['all'];
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingHealth;
   /** Calls whoever listens when a process has appended to a log, until it is undone. */
   readonly onCall: Bus['listen'];
-  /** What is streamed; `null` where this process serves no stream. */
+  /** The facts of the streams; `null` if this process serves none. */
   readonly streaming: () => Promise<StreamingFacts | null>;
 };
 
-/** What the routes and pages of memberships are given beside ports. */
+/** The dependencies of the routes and pages of memberships, beside ports. */
 export type Members = {
   readonly payments: PaymentPorts;
   readonly signIn: SignInPorts;
@@ -176,7 +176,7 @@ export type Optional = {
 /** The configurations that a command which opens no store may mean. */
 export type Configurations = {
   readonly configured: Configured;
-  /** What `npm start` makes of it. */
+  /** The running state that `npm start` makes of it. */
   readonly started: Configured;
 };
 

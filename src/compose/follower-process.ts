@@ -24,7 +24,7 @@ import {
   WarehouseUnavailable,
 } from '../stores/warehouse/engine/executor.ts';
 
-/** What a follower needs of its service. URLs are whole, and never written down. */
+/** The options of a follower, from its service. URLs are complete, and never written down. */
 export type FollowerOptions = {
   readonly warehouse: Warehouse;
   readonly simulated: boolean;
@@ -300,7 +300,7 @@ export const report = z.discriminatedUnion('say', [
 export type FollowerOrder = z.infer<typeof followerOrder>;
 /** A message from it. */
 export type Report = z.infer<typeof report>;
-/** What it asks for, without its number. */
+/** A message without its number. */
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;
 export type ChildQuestion = Unnumbered<
   Extract<Report, { say: 'settle' | 'query' | 'command' | 'insert' }>

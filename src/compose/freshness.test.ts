@@ -8,7 +8,7 @@ import type { PortFacts } from './feature.ts';
 import { datedSources, freshnessOf } from './freshness.ts';
 import { outsideOf } from './outside.ts';
 
-/** What `/health` tells of a list that was published and checked so long ago. */
+/** The entry of `/health` for a list that was published and checked so long ago. */
 async function toldOf(publishedAgoS: number, checkedAgoS: number) {
   const parsed = parseConfig({}, { cwd: '/' });
   if (!parsed.ok) throw new Error(parsed.problems.join());

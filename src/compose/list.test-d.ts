@@ -1,5 +1,4 @@
-// What must not compile of a feature and of the list. Each line below is a mistake that the
-// compiler has to refuse; `tsc` fails where it takes one.
+// Mistakes in a feature and in the list that must not compile; `tsc` fails if it accepts one.
 
 import { map } from '../evidence/reading.ts';
 import { bridges } from '../features/bridges/feature.ts';

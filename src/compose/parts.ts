@@ -37,19 +37,19 @@ export type ProcessParts = {
   readonly ports: Ports;
   readonly secrets: Secrets;
   readonly gate: AccessGate;
-  /** Who opens the routes that take a bearer token. */
+  /** Authenticates the bearer tokens of the routes that take one. */
   readonly tokens: Tokens;
-  /** Whose browsers are signed in. */
+  /** The sessions of signed-in browsers. */
   readonly sessions: Sessions;
-  /** What the routes and pages of memberships are given. */
+  /** The dependencies of the routes and pages of memberships. */
   readonly members: Members;
-  /** What the routes and pages of chats are given. */
+  /** The dependencies of the routes and pages of chats. */
   readonly chats: IntegrationPorts;
   readonly meters: Meters;
   readonly bus: Bus;
   readonly checks: readonly StoreCheck[];
   readonly sources: readonly DatedSource[];
-  /** How each chain is followed, as its follower told last. */
+  /** The state of following each chain, as its follower last reported. */
   readonly followers: FollowReports['all'];
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
@@ -57,7 +57,7 @@ export type ProcessParts = {
   /** The commands on the stores, each with what it needs. */
   readonly commands: readonly Command<null>[];
   readonly jobs: readonly Job[];
-  /** What one feature gave when it was opened. */
+  /** The value that one feature returned when it was opened. */
   readonly of: <F extends AnyFeature>(feature: F) => ReturnType<F['open']>;
 };
 
@@ -155,8 +155,8 @@ function lookUpIn(opened: OpenedFeatures): ProcessParts['of'] {
   };
 }
 
-// How often was each port read to its end, in part, or not at all? Counting changes nothing of what
-// a port says.
+// Counts how often each port was read completely, in part, or not at all. Counting changes no
+// reading.
 
 /** Told of each reading, by port and outcome. */
 export type CountReading = Meters['readings'];

@@ -1,4 +1,4 @@
-// What cannot start leaves nothing open behind it.
+// A failed start leaves no resource open.
 
 import type { Config } from '../config.ts';
 import { commandHandler } from '../operator/operate.ts';
@@ -12,7 +12,7 @@ import { type Serving, startServing } from './serving.ts';
 import { type SimulatedWorld, startSimulated } from './simulated.ts';
 import { openStores } from './stores.ts';
 
-/** What a process does: answer requests, or do what runs without being asked. */
+/** The role of a process: answer requests, or run background jobs. */
 export type Role = 'serve' | 'work';
 
 /** A running service. `stop` finishes what is in flight, then closes the stores. */

@@ -27,7 +27,7 @@ import type { Logger } from './logger.ts';
 import type { ProcessParts } from './parts.ts';
 import { VERSION } from './version.ts';
 
-/** What is served: the parts, under a configuration. The gate may be another than theirs. */
+/** The parts that are served, under a configuration. The gate may differ from that of the parts. */
 export type ServingParts = Pick<
   ProcessParts,
   | 'ports'
@@ -145,7 +145,7 @@ function opsOptions(parts: ServingParts, base: () => string) {
   return {
     ...common(parts),
     mounted: [...mountRoutes(ALWAYS, { ...ports, service }), ...operatorDocuments(parts)],
-    // Who reaches the loopback port is the operator.
+    // Callers on the loopback port are the operator.
     isOperator: () => true,
     gate: null,
     trustProxy: false,
@@ -202,9 +202,9 @@ function serviceOf(
 
 const NO_STREAM: Service['streaming'] = async () => null;
 
-// What `/health` tells of the streams of this process.
+// The facts of `/health` about the streams of this process.
 
-/** What is asked. */
+/** The parts that know about streams. */
 type StreamingParts = {
   readonly config: Config;
   readonly bus: Bus;

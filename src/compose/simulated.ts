@@ -39,7 +39,7 @@ import { type Outside, simulatedOutside } from './outside.ts';
 import type { ProcessParts } from './parts.ts';
 import { publishSimulatedModel } from './simulated-model.ts';
 
-/** What a first user needs, kept with the simulated data for the next start. */
+/** The credentials of a first user, stored with the simulated data for the next start. */
 export type DemoCredentials = {
   readonly base_url: string;
   readonly api_key: string;

@@ -10,5 +10,5 @@ const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
 /** The version, as `0.1.0`. */
 export const VERSION = manifest.parse(parsed).version;
 
-/** How this service names itself to those it asks. */
+/** The User-Agent of outbound requests. */
 export const USER_AGENT = `exhibit/${VERSION}`;

@@ -3,10 +3,10 @@
 import { isIP } from 'node:net';
 import { inspect } from 'node:util';
 
-/** How a value may be printed: as it is, by scheme and host only, or not at all. */
+/** The printing of a value: as it is, by scheme and host only, or not at all. */
 type Showing = 'value' | 'origin' | 'nothing';
 
-/** How a setting's text becomes its value. The text has no white space around it. */
+/** Parses the text of a setting, which has no white space around it. */
 export type SettingReader<T> = {
   /** Completes "expected …" where the text has no value. */
   readonly expected: string;
@@ -246,7 +246,7 @@ function publicPage(text: string): string | undefined {
 }
 
 const WEBHOOK_SECRETS_MAX = 4;
-/** What stands behind `whsec_`: base64 of 24 to 64 bytes. */
+/** The part after `whsec_`: base64 of 24 to 64 bytes. */
 const WHSEC = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const WS = /^ws_[\x21-\x2b\x2d-\x7e]{8,256}$/;
 

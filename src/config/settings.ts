@@ -37,7 +37,7 @@ export type TierName = (typeof TIERS)[number];
 const PLANS = ['analyst', 'desk', 'enterprise'] as const;
 export type SoldPlan = (typeof PLANS)[number];
 
-/** How the warehouse's tables lie. */
+/** The layouts of the warehouse's tables. */
 const LAYOUTS = ['single', 'cluster'] as const;
 export type LayoutName = (typeof LAYOUTS)[number];
 

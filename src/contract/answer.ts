@@ -1,5 +1,5 @@
-// What leaves a route. An answer and a reply have private fields: only the route that declares them
-// makes one (`route.ts`, `reply.ts`).
+// The results of a route. An answer and a reply have private fields: only the route that declares
+// them makes one (`route.ts`, `reply.ts`).
 
 import type { z } from 'zod';
 import type { Why } from '../evidence/reasons.ts';
@@ -15,7 +15,7 @@ import {
 export const ABSENCES = ['insufficient_evidence', 'not_supported', 'not_deployed'] as const;
 export type Absence = (typeof ABSENCES)[number];
 
-/** What an absence says; `null` for an answer that carries data. */
+/** The content of an absence; `null` for an answer with data. */
 export type Denial = { readonly state: Absence; readonly why: Why } | null;
 
 /** Makes an answer of data that is JSON. For `route.ts` only (`tidy.test.ts` holds that). */
@@ -61,7 +61,7 @@ export class Answer<in out Name extends string> {
     this.state = absent === null ? 'ok' : absent.state;
     this.why = absent === null ? null : absent.why;
   }
-  /** What it rests on. */
+  /** The sources that it rests on. */
   get sources(): readonly Source[] {
     return this.#sources;
   }
@@ -196,7 +196,7 @@ export type Absent<A extends Absence> = {
 /** An answer: data, or one of the absences that its route declares. Look at `state` first. */
 export type AnswerView<D, A extends Absence> = Ok<D> | (A extends Absence ? Absent<A> : never);
 
-/** What the reader of an evidence route is given. */
+/** The type that the client of an evidence route receives. */
 export type AnswerSeen<R> = R extends {
   readonly data: infer D extends z.ZodType;
   readonly absences: readonly (infer A extends Absence)[];

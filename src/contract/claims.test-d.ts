@@ -1,6 +1,6 @@
-// Which lies about evidence must not compile, and which truths must?
-// `tsc` is what runs it: a lie that compiled would leave an unused `@ts-expect-error`, an error.
-// Each expectation stands on the smallest expression that is the lie.
+// False statements about evidence must not compile, and true ones must. `tsc` runs these tests: a
+// false statement that compiled would leave an unused `@ts-expect-error`, an error. Each
+// expectation stands on the smallest false expression.
 
 import { z } from 'zod';
 import { checksumAddress, parseAddress } from '../chain/address.ts';
@@ -116,7 +116,7 @@ const told = {
   note: 'a note',
 };
 
-/** What must compile. */
+/** Statements that must compile. */
 export function truths(): unknown[] {
   const answer: Handler<typeof route> = async () => route.ok({ subject: 's', data: told });
   const parsed = parseAddress('0x');
@@ -126,7 +126,7 @@ export function truths(): unknown[] {
     route.ok({ subject: 's', data: { ...told, looked: false, looked_or_none: false } }),
     route.ok({ subject: 's', data: { ...told, verdict: 'silent' } }),
     route.ok({ subject: 's', data: { ...told, verdict: 'hit' } }),
-    // What rests on more than the field asks may stand there.
+    // A claim may rest on more ports than the field requires.
     route.ok({ subject: 's', data: { ...told, listed: claim(bothRead, () => false) } }),
     // A partial reading may convict, and may say that it does not know.
     route.ok({
@@ -261,7 +261,7 @@ export function handMadeFields(): unknown[] {
   ];
 }
 
-/** What is said where nothing was read is never the empty form. */
+/** The value for an unread port is never the empty form. */
 export function silentNegatives(): unknown[] {
   const say = { subject: 's' };
   const silentFalse = claim(listPartly, isListed, () => false as const);
@@ -340,7 +340,7 @@ export function wrongPorts(): unknown[] {
   ];
 }
 
-/** What a reading rests on is what it was minted for, whatever it is about to be used as. */
+/** A reading rests on the ports that it was minted for, whatever type it is assigned to. */
 export function widerThanMinted(): unknown[] {
   // @ts-expect-error the type that is expected adds no port
   const wider: Read<string[], 'list' | 'labels'> = read([], { port: 'list', source });

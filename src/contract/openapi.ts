@@ -35,7 +35,7 @@ export type Operation = {
       readonly content?: Content;
     };
   };
-  /** What a stream says, and what it takes from a client, by type. */
+  /** The messages of a stream and the frames of its clients, by type. */
   readonly 'x-messages'?: { readonly sent: Schemas; readonly heard: Schemas };
 };
 
@@ -51,7 +51,7 @@ export type OpenapiDocument = {
   readonly components: JsonObject;
 };
 
-/** What the document says about the service itself. */
+/** The facts of the document about the service itself. */
 export type DocumentFacts = {
   readonly title: string;
   readonly version: string;
@@ -411,7 +411,7 @@ export function answerPointer(
 
 /** A well-known contract that nobody lists. */
 const ADDRESS = '0x00000000219ab540356cbb839cbe05303d7705fa';
-/** What stands in texts of which not every one is taken, by the field. */
+/** Formats of text fields that do not accept every text, by field. */
 const TEXTS: ReadonlyMap<string, string> = new Map([
   ['address', ADDRESS],
   ['addresses', ADDRESS],

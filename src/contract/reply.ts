@@ -58,7 +58,7 @@ type Replier<N extends string> = (
 type HeaderValues = { readonly [name: string]: string | readonly string[] | null };
 
 const HEADER_NAME = /^[a-z][a-z0-9-]*$/;
-/** What is the server's own to say of an answer. */
+/** Headers that only the server sets. */
 const RESERVED: ReadonlySet<string> = new Set([
   'cache-control',
   'connection',

@@ -26,9 +26,10 @@ import { dataWriterOf } from './writer.ts';
 export type Surface = 'hosted' | 'integrations' | 'intelligence' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
 /**
- * What a caller must hold: a plan or better, a partner key, a bearer token, a signed-in session,
- * the operator's token, or nothing: `visitor` is open to all as `open` is, and told of a browser
- * that is signed in. It alone says what guards a route; the surface and the kind do not.
+ * The credential that a caller needs: a plan or better, a partner key, a bearer token, a signed-in
+ * session, the operator's token, or none. `visitor` is open to all like `open`, and receives the
+ * session of a signed-in browser. This rule alone selects the guard of a route; its surface and
+ * kind do not.
  */
 export type AccessRule =
   | 'analyst'
@@ -53,7 +54,7 @@ export type Tool = {
 type Fields = z.ZodObject;
 type Nothing = z.ZodObject<Record<never, never>>;
 
-/** What every declaration says, whatever its kind. */
+/** The facts of every declaration, whatever its kind. */
 export type RouteFacts = {
   readonly name: string;
   readonly surface: Surface;
@@ -224,7 +225,7 @@ function caveatLabel(sources: ReadonlySet<Source>): string {
   return '';
 }
 
-/** What a handler is told beside its input. `now` is Unix seconds. */
+/** The context of a request. `now` is Unix seconds. */
 export type RequestContext = { readonly now: () => number; readonly signal: AbortSignal };
 
 type BodyOf<B> = [B] extends [never] ? undefined : B;
@@ -359,7 +360,7 @@ export function envelopeSchema(route: AnyEvidenceRoute): z.ZodType {
 
 // A caller names whom to answer and holds nothing that opens anything: no key, no token, no cookie.
 
-/** Who asks: what its credential stands for, or nobody where a route is open to all. */
+/** The caller: the owner of the credential, or nobody if a route is open to all. */
 export type Caller =
   | { readonly kind: 'nobody' }
   | {
@@ -376,7 +377,7 @@ export type Caller =
       readonly kind: 'session';
       readonly session_id: string;
       readonly membership_id: string;
-      /** What the forms of its pages send back in the field `form_token`. */
+      /** The value that forms of its pages send in the field `form_token`. */
       readonly form_token: string;
     };
 
@@ -396,7 +397,7 @@ export function callerName(caller: Caller): string {
   }
 }
 
-/** Who asks where no credential is taken. */
+/** The caller of a route that takes no credential. */
 export const NOBODY: Caller = { kind: 'nobody' };
 
 // A caller learns that a route will go from the headers of RFC 9745 (Deprecation) and RFC 8594
@@ -408,7 +409,7 @@ export type Deprecation = {
   readonly since: string;
   /** The first day on which the route need not answer any more. */
   readonly sunset: string;
-  /** What to ask in its place, in words. */
+  /** The replacement, in words. */
   readonly instead: string;
 };
 
@@ -427,7 +428,7 @@ export function deprecationHeaders({ since, sunset }: Deprecation): Headers {
   };
 }
 
-/** What is added to the summary of a route that will go. */
+/** The sentence added to the summary of a deprecated route. */
 export function deprecationSentence({ since, sunset, instead }: Deprecation): string {
   return `Deprecated since ${since}, answered until ${sunset}. ${instead}`;
 }

@@ -12,7 +12,7 @@ type Entry<N extends string, T> = { readonly of: T; readonly message: StreamMess
 /** Both ends of a log: `newest` is 0 while nothing was ever told, `oldest` can still be had. */
 type Ends = { readonly newest: number; readonly oldest: number | null };
 
-/** What the logs of a stream are made of. */
+/** The parts of a stream's logs. */
 export type StreamLogParts<N extends string, T, P extends string> = {
   readonly route: {
     readonly gap: (from: number, to: number) => StreamMessage<N>;
@@ -195,7 +195,7 @@ class SharedLog<N extends string, T, P extends string> {
       this.#held[Number(entry.message.seq) % this.#parts.heldMax] = entry;
     }
     const first = entries[0] === undefined ? null : entries[0].message.seq;
-    // What should follow was let go of while the log was read.
+    // The next event was dropped while the log was read.
     const isGone = place < newest && first !== place + 1;
     this.#ends = { newest, oldest: isGone ? first : oldest };
     this.#silentReadings = 0;

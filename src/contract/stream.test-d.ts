@@ -1,4 +1,4 @@
-// What must not compile of a stream? Each line is a mistake; `tsc` fails where it takes one.
+// Mistakes in a stream that must not compile; `tsc` fails if it accepts one.
 
 import { z } from 'zod';
 import { type StreamHandler, type Streaming, type StreamMessage, streamRoute } from './stream.ts';

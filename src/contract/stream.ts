@@ -21,18 +21,18 @@ const TOKEN_CHARS_MAX = 200;
 export const position = z.int().nonnegative();
 const range = z.strictObject({ from: position, to: position });
 
-/** What every welcome says, whatever the stream adds. */
+/** The fields of every welcome. */
 const WELCOME = {
   /** Where the reader stands before the first event that follows. */
   seq: position,
   heartbeat_s: z.int().positive(),
-  /** What is said again; both ends are `null` where nothing is. `oldest` can still be had. */
+  /** The replayed range; both ends are `null` if there is none. `oldest` is still available. */
   replay: z.strictObject({
     from: position.nullable(),
     to: position.nullable(),
     oldest: position.nullable(),
   }),
-  /** What the reader asked for and can no longer have. */
+  /** The requested range that is gone. */
   gap: range.nullable(),
 };
 
@@ -59,7 +59,7 @@ export function standingIn(
 
 const NO_REPLAY = { from: null, to: null };
 
-/** What every stream may say beside its own messages. */
+/** The messages of every stream, beside its own. */
 const COMMON = {
   /** All up to `seq` was looked at; the reader has of it what it asked for. */
   heartbeat: z.strictObject({ seq: position, at: isoTime }),
@@ -103,15 +103,15 @@ type Spec<
   readonly eventsPath: string;
   readonly heartbeat_s?: number;
   readonly query: Q;
-  /** What the welcome says beside what every welcome says. */
+  /** The welcome fields of this stream, beside those of every welcome. */
   readonly welcome: W;
   /** The messages that are numbered one by one, by type, each without its `type` and `seq`. */
   readonly events: E;
   /** Messages without a number, by type. */
   readonly notices: M;
-  /** What a client may send over the WebSocket, by type. */
+  /** The frames that a client may send over the WebSocket, by type. */
   readonly asks: A;
-  /** What is answered before the upgrade, by status. */
+  /** The refusals before the upgrade, by status. */
   readonly refused: R;
 };
 
@@ -129,13 +129,13 @@ export type StreamRoute<
     readonly heartbeat_s: number;
     /** The first message. */
     readonly welcome: (say: Standing & OwnOf<W>) => StreamMessage<N>;
-    /** What happened, under the next number of the stream. */
+    /** Makes an event, under the next number of the stream. */
     readonly event: <K extends keyof E & string>(
       type: K,
       seq: number,
       say: z.input<E[K]>,
     ) => StreamMessage<N>;
-    /** What is said to one reader, mostly in answer to a frame. */
+    /** Makes a message to one reader, mostly an answer to a frame. */
     readonly notice: <K extends keyof M & string>(type: K, say: z.input<M[K]>) => StreamMessage<N>;
     /** Events that a reader can no longer have, from the first to the last of them. */
     readonly gap: (from: number, to: number) => StreamMessage<N>;
@@ -152,7 +152,7 @@ export type AnyStreamRoute = RouteFacts & {
   readonly eventsPath: string;
   readonly heartbeat_s: number;
   readonly query: Fields;
-  /** What is sent: its query has `since` too, and `token` where a token opens the stream. */
+  /** The request: its query has `since` too, and `token` if a token opens the stream. */
   readonly sent: { readonly params: Fields; readonly query: Fields; readonly body: null };
   readonly asks: Kinds;
   readonly refused: Responses;
@@ -160,7 +160,7 @@ export type AnyStreamRoute = RouteFacts & {
   readonly messages: Kinds;
   readonly heard: Kinds;
   readonly frames: z.ZodType<{ readonly type: string }>;
-  /** What the transport says of itself. */
+  /** The messages of the transport itself. */
   readonly own: {
     readonly heartbeat: (seq: number, at: string) => Sendable;
     readonly lagged: (seq: number) => Sendable;
@@ -168,7 +168,7 @@ export type AnyStreamRoute = RouteFacts & {
   };
 };
 
-/** What a handler is told. */
+/** The request of a stream handler. */
 export type StreamRequest<R extends AnyStreamRoute> = {
   readonly query: z.output<R['query']>;
   readonly caller: Caller;
@@ -187,7 +187,7 @@ type Heard<R extends AnyStreamRoute> = keyof R['asks'] extends never
       readonly hear: (ask: AskOf<R['asks']>) => StreamMessage<R['name']> | null;
     };
 
-/** What a reader is given. */
+/** The stream that a reader receives. */
 export type Streaming<R extends AnyStreamRoute> = Heard<R> & {
   readonly welcome: StreamMessage<R['name']>;
   readonly messages: StreamSource<StreamMessage<R['name']>>;

@@ -6,7 +6,7 @@ import { DAY_S, parseIsoDate } from '../chain/time.ts';
 import type { Claim } from '../evidence/claim.ts';
 
 /**
- * How a claimed field is marked in a schema's metadata (read by `claims.ts` and `silence.test.ts`).
+ * The mark of a claimed field in a schema's metadata (read by `claims.ts` and `silence.test.ts`).
  */
 export type ClaimMeta = {
   readonly rests_on: readonly string[];
@@ -19,7 +19,7 @@ export type ClaimMeta = {
 /** The metadata key under which a claimed field carries its ports. */
 export const CLAIM_META = 'exhibit_claim';
 
-/** What may be said without having looked: everything but the empty form of the type. */
+/** The values that need no reading: everything but the empty form of the type. */
 export type Free<I> = I extends boolean
   ? Exclude<I, false>
   : I extends readonly (infer E)[]

@@ -14,7 +14,7 @@ import { CLAIM_META, type ClaimMeta } from './wire.ts';
  */
 export type Write = (value: unknown, sources: Set<Source>) => string;
 
-/** What a caveat begins with under the sources that an answer rests on: plain words, or none. */
+/** The start of a caveat under the sources of an answer: plain words, or none. */
 export type Label = (sources: ReadonlySet<Source>) => string;
 
 /** A place in a contract. No claim may stand `within` what would hide it. */
@@ -295,7 +295,7 @@ function isFree(meta: ClaimMeta, value: unknown): boolean {
   return meta.rule === 'literals' && typeof value === 'string' && !isClaimedWord(meta, value);
 }
 
-// What was not looked at denies nothing, so it need not name every port that a denial rests on.
+// An unread claim denies nothing, so it need not name every port that a denial rests on.
 function checkBasis(meta: ClaimMeta, claimed: Claim<unknown, unknown, never>, at: string): void {
   if (meta.limited_to !== undefined) {
     if (meta.limited_to.some((port) => claimed.ports.has(port))) return;

@@ -76,7 +76,7 @@ export function claimWhole<P extends string>(reading: Partly<unknown, P>): Claim
   );
 }
 
-/** What a reading says where it came to its end, and `null` where it did not. */
+/** The value of a complete reading, otherwise `null`. */
 export function claimOrNull<T, R, P extends string>(
   reading: Partly<T, P>,
   whenRead: (value: T) => R,

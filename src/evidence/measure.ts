@@ -25,7 +25,7 @@ export function* slices<T>(list: readonly T[], size: number): Generator<T[]> {
   for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size);
 }
 
-/** What a table that was read holds under a key: a table holds nothing under a key it lacks. */
+/** The rows of a table under a key; a complete table holds nothing under a missing key. */
 export function rowsUnder<K, V>(table: ReadonlyMap<K, readonly V[]>, key: K): readonly V[] {
   const held = table.get(key);
   return held === undefined ? NONE_HELD : held;
@@ -51,7 +51,7 @@ export function listOrNone<T>(list: readonly T[] | null | undefined): readonly T
   return list === null || list === undefined ? NONE_HELD : list;
 }
 
-/** What a counter that was read holds: one that has no row yet has counted nothing. */
+/** The value of a counter; a counter without a row has counted nothing. */
 export function countOrZero(count: number | null | undefined): number {
   return count === null || count === undefined ? 0 : count;
 }
@@ -61,7 +61,7 @@ export function placeOrBeginning(place: number | null | undefined): number {
   return place === null || place === undefined ? 0 : place;
 }
 
-/** How a text is written in a cell, a header or a column: as nothing where there is none. */
+/** The text for a cell, a header or a column; an absent one is empty. */
 export function textOrEmpty(text: string | null | undefined): string {
   return text === null || text === undefined ? '' : text;
 }

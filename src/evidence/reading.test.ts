@@ -47,7 +47,7 @@ function reading({ kind, value }: Outcome, n: number): Partly<number, typeof POR
   return kind === 'read' ? read(value, origin) : part(value, origin, silent(`${n}`));
 }
 
-/** What a reading holds, seen by the only way into a part: `decide`. */
+/** The contents of a reading, through `decide`, the only access to a part. */
 function held<T, P extends string>(one: Partly<T, P>): T | null {
   const opened = decide(one, () => true);
   return opened instanceof Read ? opened.value : null;

@@ -6,7 +6,7 @@ import type { Source } from './source.ts';
 
 type Basis = { readonly ports: ReadonlySet<string>; readonly sources: readonly Source[] };
 
-/** What a minting adapter says of a reading: the port it answers for, and its source. */
+/** The origin of a reading, from the adapter: its port and its source. */
 export type Origin<P extends string> = { readonly port: P; readonly source: Source };
 
 let makeRead: <T, P extends string>(value: T, basis: Basis) => Read<T, P>;
@@ -27,7 +27,7 @@ export class Read<out T, in P extends string> {
     this.#value = value;
     this.#basis = basis;
   }
-  /** What was read. */
+  /** The complete value. */
   get value(): T {
     return this.#value;
   }
@@ -77,9 +77,9 @@ export class Unread<in P extends string> {
   }
 }
 
-/** What a port method that does not page answers. */
+/** The result of a port method that does not page. */
 export type Reading<T, P extends string> = Read<T, P> | Unread<P>;
-/** What a port method that pages answers. */
+/** The result of a port method that pages. */
 export type Partly<T, P extends string> = Reading<T, P> | Part<T, P>;
 /** A reading without a value to take. */
 export type Silent<P extends string> = Part<unknown, P> | Unread<P>;
@@ -159,7 +159,7 @@ export function decide<T, P extends string>(
   return new Unread(basisOf(reading).ports, reading.why);
 }
 
-/** What was seen so far, if anything was: never an empty list, so never a negative. */
+/** The rows seen so far, if any: never an empty list, so never a negative. */
 export function rowsSeen<T, P extends string>(
   reading: Partly<readonly T[], P>,
 ): readonly [T, ...T[]] | null {

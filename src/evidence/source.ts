@@ -18,7 +18,7 @@ export type WireSource = { name: string; url: string; as_of: number };
 
 /** The label that every simulated source carries at the end of its name. */
 const SIMULATED_SUFFIX = ' (simulated)';
-/** What every simulated caveat begins with. */
+/** The start of every simulated caveat. */
 export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
 
 /** Turns a source into its wire form; a simulated one says so in its name. */
@@ -54,6 +54,6 @@ export function oldestObservation(sources: readonly Source[]): number | null {
 export const IMPORT_ORIGINS = ['observed', 'simulated'] as const;
 export type ImportOrigin = (typeof IMPORT_ORIGINS)[number];
 
-/** Whose word the date of an import is: its rows', its importer's, or it is when it was done. */
+/** The origin of an import's date: its rows, its importer, or the time of the import. */
 export const DATED_BY = ['file', 'operator', 'import'] as const;
 export type DatedBy = (typeof DATED_BY)[number];

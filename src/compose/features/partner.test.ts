@@ -173,7 +173,7 @@ test('the sections are asked within one budget, and for the partner that asks', 
   const partner = { kind: 'partner', partner: 'acme', key_id: 'key_1' } as const;
   const handle = partnerScanHandler({ ofac, exchange, bridges, evidence });
   const input = { params: { address: evm('somebody') }, query: {}, body: undefined };
-  // What is no fault of the input is not one section's: the whole scan is refused.
+  // A failure that is not the caller's refuses the whole scan, not one section.
   expect(await handle(input, asked, partner)).toMatchObject({ code: 'overloaded' });
   expect(told).toEqual([1, 2, 3, 4].flatMap(() => [asked, partner]));
 });

@@ -1,5 +1,6 @@
-// What one chain's contracts logged as sent is found on another real chain as arrived, by its id or
-// by its terms, for each protocol; what differs in path, amount, recipient or deadline is not.
+// For each protocol, an event logged as sent on one chain is found as arrived on another real
+// chain, by its id or by its terms; events that differ in path, amount, recipient or deadline are
+// not.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Answer } from './contract/answer.ts';
@@ -105,7 +106,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
   const now = () => Math.floor(Date.now() / 1_000);
   const bounds = { simulated: false, now, timeMs: 20_000, rangesMax: 30 } as const;
   const noPages = statusPages({ pages: new Map(), now, timeMs: 0 });
-  /** What was paid on Base as a warehouse would hold it; the node tells the rest. */
+  /** Payments on Base as a warehouse would hold them; the node holds the rest. */
   let paid: NonNullable<MemoryArrivals['paid']> = new Map();
   const arrivals = (over: Partial<Parameters<typeof nodeArrivals>[0]> = {}) => {
     const held = { logs: new Map(), paid, as_of: now(), simulated: false };

@@ -73,7 +73,7 @@ ${imports.join('')}
 export type Contracts = {
 ${types.join('')}};
 
-/** What is needed of a route to ask it. */
+/** The facts that a client needs of a route. */
 export type RouteRow = {
   readonly kind: 'evidence' | 'plain';
   readonly method: Method;

@@ -66,7 +66,7 @@ const asInput = z.object({
 });
 type Input = z.output<typeof asInput>;
 
-/** What each route that takes an address can be asked, with a secret wherever one may stand. */
+/** The inputs of each route that takes an address, with a secret in every possible place. */
 function asksWith(secret: string) {
   return ROUTES.flatMap((route) =>
     asksOf(route, { ...WORLD, subjects: [ADDRESS], days: [] }).flatMap(({ input }) => {

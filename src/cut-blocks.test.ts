@@ -82,7 +82,7 @@ const CUTS: readonly (readonly [string, Cut])[] = [
   ['a bloom of all bits', withBlock({ logsBloom: FULL })],
 ];
 
-/** What only the root in a header can tell. */
+/** Cuts that only the root in a header reveals. */
 const CUTS_BY_ROOT: readonly (readonly [string, Cut])[] = [
   ['a root of other receipts', withBlock({ receiptsRoot: OTHER })],
   [

@@ -54,7 +54,7 @@ const composed = z
   .parse(parse(text('deploy/compose.yaml'), { merge: true }));
 const own = Object.entries(composed.services).filter(([, { image }]) => image === 'exhibit');
 
-/** What stands in for a variable that must be given. */
+/** The placeholder of a mandatory variable. */
 const GIVEN = /\$\{([A-Z_]+):\?([^}]+)\}/g;
 const filled = (value: string) => value.replaceAll(GIVEN, (_, name) => `given-${name}-1234`);
 

@@ -20,7 +20,7 @@ const DEPLOYERS = 3 * KILLS;
 const LAUNCHES = 40;
 const CONTEXT = { simulated: false, nowMs: () => Date.now() };
 
-/** What the killed process runs: the job over a store on disk, and sources that take their time. */
+/** The program of the killed process: the job over a store on disk, with slow sources. */
 const WALKER = `
 const [dist, directory, launches] = process.argv.slice(1);
 const load = (path) => import(dist + path);
@@ -52,7 +52,7 @@ const sources = {
 };
 let current = '';
 const database = await openPglite(directory);
-// What a killed walk had taken is due again at once.
+// The address of a killed walk is due again at once.
 await database.query("update deployer_queue set due_at = now()");
 const walks = deployerWalkTable(database, { simulated: false, nowMs: () => Date.now() });
 const limits = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1000, launchedWithMax: 100 };
@@ -95,7 +95,7 @@ test(
       expect(reading.value.launches).toHaveLength(LAUNCHES);
       expect(reading.value.skipped).toEqual([]);
     }
-    // Whoever has no record waits in the queue, and nobody who has one does.
+    // Every address without a record waits in the queue, and none with a record does.
     const queue = await opened.query<{ address: string }>('select address from deployer_queue');
     expect(whole + queue.length).toBe(DEPLOYERS);
     expect(queue.length).toBeLessThan(DEPLOYERS);

@@ -84,7 +84,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
       sleep: async () => undefined,
     });
     await launch();
-    // What is younger than the settled head is not read.
+    // Blocks above the settled head are not read.
     await anvil.ask('anvil_mine', '0x80');
     await explorer.index();
   }, 120_000);

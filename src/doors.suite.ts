@@ -24,7 +24,7 @@ let url: string;
 let tools: McpClient;
 let keys: { readonly member: string; readonly partner: string; readonly token: string };
 
-/** What a program says on its standard output; it has to end with status 0. */
+/** The standard output of a program, which must end with status 0. */
 async function output(file: string, args: string[], more: object): Promise<string> {
   const child = spawn(file, args, { cwd: home, env: onlySettings({ ...more }), stdio: 'pipe' });
   let out = '';
@@ -73,7 +73,7 @@ async function saidBy(call: Promise<unknown>): Promise<string> {
   return JSON.stringify(await call.catch((refusal: { body: unknown }) => refusal.body));
 }
 
-/** What a section of a scan holds, or how it refused the address. */
+/** The content of a scan's section, or its refusal of the address. */
 function sectionOf(scan: string, section: string): string {
   const parsed: unknown = JSON.parse(scan);
   const { sections, refused } = Object(parsed).data;
@@ -223,7 +223,7 @@ const answer = await client.wallet_ofac({ address: '${LISTED}' });
 if (answer.data?.sanctioned !== true) console.log('nothing there');
 `;
 
-/** What each route is asked. */
+/** The requests for each route. */
 const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   bulk_wallet_screen: { body: { addresses: [LISTED] } },
   connect_integration: {

@@ -73,7 +73,7 @@ describe.skipIf(absent)(title, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** What the route says of an address. */
+  /** The answer of the route about an address. */
   async function answered(address: string) {
     const label: ExchangeLabel = {
       address: hot(),

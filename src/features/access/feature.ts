@@ -1,4 +1,4 @@
-// Who may ask: memberships, keys, quota and tokens, and the commands that keep them.
+// Memberships, keys, quota and tokens, and the commands that manage them.
 
 import { type AccessGate, createGate } from '../../access/gate.ts';
 import { pageReading } from '../../access/page-reading.ts';
@@ -107,7 +107,7 @@ export const access = feature({
   commands: [...memberCommands, ...keyCommands, ...tokenCommands],
 });
 
-/** Who opens the intelligence service: tokens of the setting and minted ones, or everybody. */
+/** Access to the intelligence service: by configured and minted tokens, or open to everybody. */
 function tokensOf({ intelligence }: Config, minted: TokenStore, secrets: Secrets): Tokens {
   if (intelligence.allowAnonymous) return 'anonymous';
   const configured = intelligence.tokens.map(({ tier, token }) => {
@@ -217,7 +217,7 @@ function drawSettings(facts: PageFacts): SettingsPages {
   };
 }
 
-// What is sold as a plan says more than the product that it belongs to.
+// A plan id is more specific than the product of the plan.
 function planOfIn({ payments }: Config): PlanOf {
   const plans = new Map<string | null, PlanName>(payments.plans.map(({ id, word }) => [id, word]));
   return ({ plan_id, product_id }) => {

@@ -30,13 +30,13 @@ export const paymentWebhook = plainRoute({
   },
 });
 
-/** What the webhook rests on. */
+/** The ports of the webhook. */
 export type PaymentPorts = {
   /** The keys of the secrets in force; without one nothing can be told from a forgery. */
   readonly keys: readonly Buffer[];
   readonly planOf: PlanOf;
   readonly payments: Pick<PaymentStore, 'record'>;
-  /** How a code is kept. */
+  /** Hashes a code for storage. */
   readonly hashCode: (code: string) => SecretHash;
   /** Tells the operator what needs a hand. */
   readonly warn: (facts: object, message: string) => void;

@@ -93,7 +93,7 @@ export const pricingPage = plainRoute({
   responses: { 200: html() },
 });
 
-/** What was read, or why it could not be. */
+/** A value, or the reason why it could not be read. */
 type ReadOrWhy<T> = { readonly read: T } | { readonly unread: string };
 
 /** All that the page shows. */
@@ -148,9 +148,9 @@ export type SettingsPages = {
   readonly newKey: (shown: NewKeyView) => string;
 };
 
-// Whose membership it is follows from the session alone; nothing that is sent names another.
+// The membership follows from the session alone; no request field names another.
 
-/** What the settings rest on. A minted key's `text` is the key. */
+/** The ports of the settings page. A minted key's `text` is the key. */
 export type SettingsPorts = {
   readonly memberships: Pick<MembershipStore, 'find'>;
   readonly keys: Pick<KeyStore, 'list' | 'add' | 'replace' | 'revoke'>;
@@ -158,7 +158,7 @@ export type SettingsPorts = {
   readonly accessLog: AccessLog;
   readonly sessions: Pick<Sessions, 'renew'>;
   readonly mintKey: (holder: KeyHolder) => { readonly text: string; readonly stored: NewKey };
-  /** What links and examples begin with. */
+  /** The start of links and examples. */
   readonly base: () => string;
 };
 

@@ -55,7 +55,7 @@ export const signOut = plainRoute({
   headers: { 303: LED },
 });
 
-/** What the page of signing in says above its form. */
+/** The message of the sign-in page above its form. */
 export type SignInView =
   | {
       readonly kind: 'asked' | 'bad_link' | 'bad_code' | 'too_often' | 'unreachable' | 'still_in';
@@ -66,9 +66,9 @@ export type SignInView =
 /** Draws the page of signing in. */
 export type SignInDrawing = (told: SignInView) => string;
 
-// What it says of a wrong try is the same whatever was wrong.
+// The message about a failed attempt does not depend on its cause.
 
-/** What signing in rests on. */
+/** The ports of signing in. */
 export type SignInPorts = {
   readonly signIn: Pick<SignIn, 'membershipOf' | 'byLink' | 'byCode'>;
   readonly sessions: Pick<Sessions, 'end'>;

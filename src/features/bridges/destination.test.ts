@@ -38,10 +38,10 @@ const pairOf = (what: string): Declared => {
 
 type Case = {
   readonly protocol: BridgeProtocol;
-  /** What the registry calls the contract that sent. */
+  /** The registry's name of the sending contract. */
   readonly from: string;
   readonly sent: Declared;
-  /** What it calls those on the other chain. */
+  /** The registry's names of the contracts on the other chain. */
   readonly to: readonly string[];
   readonly at?: number;
 };
@@ -78,7 +78,7 @@ const portsOf = (held: MemoryArrivals) => ({
   transactionReceipts: memoryTransactionReceipts({ receipts: [], as_of: 0, simulated: false }),
 });
 
-/** What is said of a deposit of which nothing arrived, on a chain that was read whole. */
+/** The result for a deposit without an arrival, on a chain that was read completely. */
 async function saidOf({ at = STILL_NOW - HOUR_S, ...placed }: Case) {
   const { event, rows } = depositOf(placed);
   const chain = { logs: new Map([['base' as const, []]]), as_of: STILL_NOW, simulated: false };
@@ -256,7 +256,7 @@ describe('payments', () => {
     ];
   }
 
-  /** What is said of a deposit on whose other chain no node is set. */
+  /** The result for a deposit to a chain without a configured node. */
   async function said(world: World) {
     const { what = 'Across', name = 'SpokePool', asset = TOKEN, at = SENT_AT } = world;
     const { paid = [], receipts = [], from = THERE, deadline = DEADLINE } = world;

@@ -109,7 +109,7 @@ const NFT_BRIDGE = 'NFT Bridge';
 
 type JoinRule = 'message_id' | 'fill_rules';
 
-/** What may join an event with its other side; `null` where the event bears too little. */
+/** The rule that may join an event with its other side; `null` if the event holds too little. */
 function ruleOf(sent: DecodedEvent): JoinRule | null {
   const { promised, event, message_id, name } = sent;
   if (message_id !== null && !OF_ONE_SIDE.test(message_id) && name !== NFT_BRIDGE) {
@@ -207,7 +207,7 @@ export async function findDeposits(
     items.filter(({ event }) => event !== null).map(({ contact }) => contact.transfer.tx),
   );
   const sent = items
-    // What else was paid in a transaction of which an event tells is the fee of a message.
+    // Other payments in a transaction with an event are the fee of a message.
     .filter(({ contact, event }) => event !== null || !withEvent.has(contact.transfer.tx))
     .sort((a, b) => b.contact.transfer.at - a.contact.transfer.at)
     .slice(0, most);
@@ -325,7 +325,7 @@ async function askStatusPage(
     return { chain, tx: null, state: open, matched_by: page, reasons };
   }
   const says = why('status_page_says', { page, word });
-  // What was stopped is not on its way, and what the logs deny stays denied.
+  // A stopped transfer is not in flight, and a denial by the logs stands.
   if (onPage === 'stopped' && inLogs === 'in_flight') return unknownDestination(chain, says);
   return { ...logged, reasons: [...reasons, says] };
 }
@@ -474,7 +474,7 @@ async function matchByPayments(
   return besideLogs(concludeAllRead(search, readings, decoded));
 }
 
-/** Whom an event pays; where it does not name them, its sender: that may be the same person. */
+/** The payee of an event; without one, its sender, who may be the same person. */
 function payeeOf({ promised, user }: DecodedEvent): string | null {
   return promised === null || promised.recipient === null ? user : promised.recipient;
 }

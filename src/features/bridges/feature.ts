@@ -52,7 +52,7 @@ const RECEIPT_LIMITS: RpcLimits = {
   attemptsMax: 2,
 };
 
-/** What one look-up of an arrival may spend: in a request, and at the command. */
+/** The limits of one look-up of an arrival: in a request, and at the command line. */
 const REQUEST_RANGES_MAX = 30;
 const COMMAND_ARRIVALS = { timeMs: 120_000, rangesMax: 500 } as const;
 
@@ -169,7 +169,9 @@ export function bridgeRegistryOf(): BridgeRegistry {
   return fileBridgeRegistry(TABLE, validateRegistry);
 }
 
-/** What the commands need that check a table and explain a receipt. They open no store. */
+/**
+ * The dependencies of the commands that check a table and explain a receipt. They open no store.
+ */
 export function bridgeServices(config: Config | null): RegistryServices & BridgesServices {
   return {
     checkRegistry: (path, signal) => {

@@ -1,5 +1,5 @@
-// What an operator types to check a table of the registry before it is published.
-// Each refused row is named. Without a node, code and events are not verified, and it says so.
+// The command that checks a table of the registry before publication. It names each refused row.
+// Without a node it verifies neither code nor events, and reports that.
 
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
 import {

@@ -9,7 +9,7 @@ export const bridgeEvent = z.strictObject({
   direction: oneOf(['out', 'in']),
   /** The wallet that paid or was paid. */
   user: words().nullable(),
-  /** What the wallet gave or got: a token's contract or `native`. */
+  /** The asset that the wallet sent or received: a token's contract or `native`. */
   asset: words().nullable(),
   amount: words().nullable(),
   /** The contracts between the wallet and the bridge's, each with the registry's name for it. */

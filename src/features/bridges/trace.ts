@@ -97,7 +97,7 @@ export function sortContacts(
       if (row !== undefined) left_out[unwanted.why] += 1;
       continue;
     }
-    // Whoever holds a token that bridges itself may deal with its contract without bridging.
+    // A holder of a token that bridges itself may call its contract without bridging.
     if (row === undefined || row.role === 'token') {
       if (transfer.raw_amount > 0n && other !== address) candidates.push(transfer);
       continue;
@@ -189,7 +189,7 @@ function isOfAsset(
   const own = kind === 'token' ? token : NATIVE;
   if (asset !== null && asset !== own) return false;
   if (amount === null) return asset !== null;
-  // What a transaction carries in coins may hold the fee of a message beside what is bridged.
+  // The coins of a transaction may include the fee of a message beside the bridged amount.
   return kind === 'native' ? raw_amount >= amount : raw_amount === amount;
 }
 

@@ -208,7 +208,7 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
         (one) => contactsOf(one),
         () => rowsSeen(map(trace, contactsOf)),
       ),
-      // Whatever stopped a trace, its counts are the least that there is.
+      // The counts of a stopped trace are minimums.
       truncated: claim(
         trace,
         () => false,

@@ -67,7 +67,7 @@ const coverage = z.strictObject({
   providers: rowFact(z.array(words()), RECORDS),
 });
 
-/** What a record says, wherever it is answered. */
+/** The data of a deployer record, for every route that shows it. */
 export const deployerRecordData = z.strictObject({
   address: words(),
   chain: z.literal('ethereum'),
@@ -156,7 +156,7 @@ export function deployerRecordHandler({
 
 // A record, a walk that found nothing, and an address that nobody looked at are three pages.
 
-/** What a wallet of Solana launched, as its route answers. */
+/** The launches of a Solana wallet, as its route answers. */
 export type WalletView = {
   readonly answer: LaunchAnswer;
   readonly entries: readonly {
@@ -171,7 +171,7 @@ export type WalletView = {
   readonly caveat: string;
 };
 
-/** What an address is answered. `looked`: its launches were looked for, and none is credited. */
+/** The answer for an address. `looked`: its launches were searched, and none is credited. */
 export type DeployerView =
   | { readonly kind: 'ethereum'; readonly record: DeployerRecordView }
   | { readonly kind: 'solana'; readonly wallet: WalletView }

@@ -53,7 +53,7 @@ import { walker, walkQueue, walksNotConfigured } from './walks.job.ts';
 const LAUNCHPADS = new URL('../../../registry/launchpads.csv', import.meta.url);
 /** Contracts of one deployer that are examined, and how many at once. */
 const WALK_LIMITS = { contractsMax: 500, atOnce: 4, launchedWithMax: 100 };
-/** What one question of a walk may spend: a list of an explorer has many pages. */
+/** The limits of one request of a walk: a list of an explorer has many pages. */
 const QUESTION = { timeMs: 120_000, callsMax: 400 };
 /** Calls a second by the venue's published plan: 300 a minute. */
 const VENUE_CALLS_PER_S = 5;

@@ -51,8 +51,8 @@ export function countsOf(launches: readonly Pick<ObservedLaunch, 'outcome'>[]): 
 }
 
 /**
- * What of a walk was not read, in words; `null` where it came to its end with each contract
- * determined and each launch checked.
+ * Describes the unread parts of a walk; `null` for a complete walk with each contract determined
+ * and each launch checked.
  */
 function unreadInWalk(walk: DeployerWalk): string | null {
   const { truncated, unchecked, undetermined } = omissionsIn(walk);
@@ -89,7 +89,7 @@ const CAVEAT =
   'those of one level of factories that it made; launches through a public launchpad are not. ' +
   'Liquidity is what the venue reports over the pools of a token, which can be inflated.';
 
-/** What a record says, in plain values. */
+/** The fields of a record, in plain values. */
 export function recordFields({ failed, ...walk }: CommittedRecord, now: UnixSeconds) {
   const { unchecked, ...counts } = countsOf(walk.launches);
   return {
@@ -223,18 +223,20 @@ function launches(count: number): string {
 // A death is said only where every pool of the token tells its liquidity, and all of them together
 // hold less than a buyer could leave through.
 
-/** What became of a launch, with the figures that it follows from. Amounts in US dollars. */
+/** The outcome of a launch, with the figures behind it. Amounts in US dollars. */
 export type MeasuredOutcome = {
   readonly outcome: LaunchOutcome;
   readonly liquidity_usd: number | null;
   readonly volume_usd_24h: number | null;
 };
 
-/** What is known of a launch; `null` where it could not be read. */
+/** A fact about a launch; `null` if it could not be read. */
 export type Observed = {
   readonly pools: readonly ListedPool[] | null;
   readonly transfers: TransfersObserved | null;
-  /** What the walk before came to, of a launch that a venue has listed; `null` of any other. */
+  /**
+   * The outcome from the walk before, for a launch that a venue has listed; `null` for any other.
+   */
   readonly listedAs: LaunchOutcome | null;
 };
 
@@ -287,8 +289,8 @@ function cents(usd: number | null): number | null {
   return usd === null ? null : Math.round(usd * CENTS) / CENTS;
 }
 
-// How is a committed record shown in an answer?
-// Every count and list of it is a claim on the one reading that held the record.
+// Shows a committed record in an answer. Every count and list of it is a claim on the one reading
+// that held the record.
 
 /** A record of somebody who made a contract, as answers show it. */
 export function recordView(reading: Read<CommittedRecord, DeployerRecordsPort>, now: UnixSeconds) {
@@ -315,7 +317,10 @@ export function recordView(reading: Read<CommittedRecord, DeployerRecordsPort>, 
 
 // Why does an address or a chain have no deployer record?
 
-/** What keeps each chain's creations from being read whole; the rest were never reviewed. */
+/**
+ * The reasons why each chain's creations cannot be read completely; other chains were never
+ * reviewed.
+ */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['base', 'the free plan of its explorer answers no contract and transaction lists'],
   ['bsc', 'the free plan of its explorer answers no contract and transaction lists'],

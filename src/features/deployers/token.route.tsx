@@ -56,7 +56,7 @@ export const tokenCreator = evidenceRoute({
   data: z.strictObject({
     address: words(),
     chain: words(),
-    /** Who signed the creation. */
+    /** The signer of the creation. */
     creator: words(),
     factory: words().nullable(),
     creation_tx: words().nullable(),
@@ -98,8 +98,8 @@ export const tokenPage = plainRoute({
 export type CreatorView = z.output<typeof tokenCreator.data>;
 
 /**
- * What a token is answered. `looked`: the sources were read, and name nobody. `unasked`: nobody
- * was asked, for whoever is signed in may.
+ * The answer for a token. `looked`: the sources were read, and name no creator. `unasked`: the
+ * sources were not read, since only signed-in callers may have them read.
  */
 export type TokenView =
   | {
@@ -362,7 +362,7 @@ function Creator({ creator: shown, sources, now }: CreatorProps) {
   );
 }
 
-/** What is told of its creation: a field without a value is not told, whatever the reason. */
+/** The facts about its creation; a field without a value is left out, whatever the reason. */
 function factRows(shown: CreatorView): [string, ComponentChildren][] {
   const { factory, creation_tx: tx, creation_block: block, code_size: code } = shown;
   const told: [string, ComponentChildren][] = [];

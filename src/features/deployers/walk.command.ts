@@ -1,5 +1,5 @@
-// What an operator types to walk deployers now, whether or not they were walked before.
-// A walk that could not be made exits 3: nothing was found out, and nothing of it was kept.
+// The command that walks deployers now, whether or not they were walked before. A failed walk exits
+// 3: it found nothing, and stored nothing.
 
 import { parseAddress } from '../../chain/address.ts';
 import { atLeastOne, defineCommand, EXIT, type Io, UsageError } from '../../command/command.ts';
@@ -7,7 +7,7 @@ import { printJson } from '../../command/output.ts';
 import type { DeployerWalk, WalkAndCommit } from '../../ports/deployers.ts';
 import { recordFields, whyNoRecord } from './record.ts';
 
-/** What the command needs. */
+/** The dependencies of the command. */
 export type WalkServices = { readonly deployers: { readonly walk: WalkAndCommit } };
 
 /** How many addresses one run walks. */

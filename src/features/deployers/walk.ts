@@ -1,6 +1,6 @@
-// What did an address launch, itself and through factories that it made, and what became of it?
-// One level of factories and no further. What was not read is named: it is never a death, and
-// where the creations themselves were not read there is no record.
+// Finds the launches of an address, direct and through its factories, and their outcomes. It
+// follows one level of factories. Unread parts are named: an unread launch is never a death, and
+// unread creations make no record.
 
 import { setMaxListeners } from 'node:events';
 import { multiplyDecimals } from '../../chain/amount.ts';
@@ -23,7 +23,7 @@ import {
 import { NEW_FOR_S } from '../../ports/rug-model.ts';
 import { measureOutcome } from './record.ts';
 
-/** What a walk may cost, and below which pooled liquidity a launch has died. */
+/** The limits of a walk, and the pooled liquidity below which a launch has died. */
 export type DeployerWalkLimits = {
   /** Contracts examined: the newest; the rest makes the counts a floor. */
   readonly contractsMax: number;
@@ -34,7 +34,7 @@ export type DeployerWalkLimits = {
   readonly launchedWithMax: number;
 };
 
-/** What a walk came to: a record, or why there is none. */
+/** The result of a walk: a record, or the reason for its absence. */
 export type WalkOutcome =
   | { readonly walked: true; readonly walk: DeployerWalk }
   | { readonly walked: false; readonly why: Why };
@@ -53,7 +53,7 @@ type Walking = {
   readonly skipped: Skipped[];
   /** The pools of each launch that the venue told of. */
   readonly pools: Map<string, readonly ListedPool[]>;
-  /** What the walk before came to, of each token that a venue has listed. */
+  /** The outcomes from the walk before, of each token that a venue has listed. */
   readonly listedAs: ReadonlyMap<string, LaunchOutcome>;
   /** Why something was not read, the last of it. */
   lastWhy: Why | null;
@@ -141,7 +141,7 @@ function tokensOnVenue(launches: readonly ObservedLaunch[]): string[] {
   return launches.filter(({ outcome }) => LISTED.has(outcome)).map(({ address }) => address);
 }
 
-/** What a walk came to, of each token that a venue had listed by then. */
+/** The outcomes of a walk, of each token that a venue had listed by then. */
 function outcomesOfListed(before: DeployerWalk | null): ReadonlyMap<string, LaunchOutcome> {
   const launches = listOrNone(before?.launches);
   const outcomes = new Map(launches.map(({ address, outcome }) => [address, outcome]));
@@ -230,7 +230,7 @@ type Children = {
   readonly truncated: readonly string[];
 };
 
-/** What these contracts made themselves. */
+/** The direct creations of these contracts. */
 async function childrenOf(walking: Walking, factories: readonly Candidate[]): Promise<Children> {
   const { sources, signal } = walking;
   const made = new Map<string, readonly MadeContract[]>();
@@ -321,10 +321,10 @@ async function withFirstLiquidity(walking: Walking, now: UnixSeconds): Promise<O
 const UNASKED: LaunchedWith = { state: 'unknown', cause: 'unasked' };
 const LISTED: ReadonlySet<LaunchOutcome> = new Set(['live', 'died']);
 
-// How much was pooled when a token was launched, in US dollars, both sides together?
-// By the first liquidity of its first pool, where its deployer put it in and no other pool could be
-// older. What anybody else could have put there is told as not known, and what a source did not
-// tell as not read: neither is ever an amount.
+// Reads the liquidity of a token at launch, in US dollars, both sides together: the first liquidity
+// of its first pool, if its deployer supplied it and no other pool could be older. Liquidity that
+// somebody else could have supplied is unknown, and a silent source leaves it unread: neither is
+// ever an amount.
 
 /** A launch as a walk knows it. `note` is told every reading. */
 type Launched = {
@@ -334,7 +334,7 @@ type Launched = {
   readonly note: (reading: Partly<unknown, never>) => void;
 };
 
-/** What a token was launched with. */
+/** Reads the first liquidity of a token. */
 export async function readFirstLiquidity(
   { launchPools, prices }: Pick<WalkSources, 'launchPools' | 'prices'>,
   { token, deployer, pools, note }: Launched,

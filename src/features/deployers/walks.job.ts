@@ -1,6 +1,6 @@
-// Who walks, and what is kept of a walk?
-// One at a time in a process, from a queue that all processes share. A walk is committed whole or
-// not at all; one that fails is due again later, and leaves the record before it.
+// Walks due addresses and stores the results, one at a time in a process, from a queue that all
+// processes share. A walk is committed whole or not at all; a failed one is due again later, and
+// leaves the record before it.
 
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -22,7 +22,7 @@ type WalkerParts = {
   readonly now: () => number;
 };
 
-/** What walks an address and commits the record. */
+/** The job that walks an address and commits the record. */
 export function walker({ sources, walks, limits, now }: WalkerParts): WalkAndCommit {
   return async (address, signal) => {
     if (sources === null) return { end: 'failed', why: walksNotConfigured() };

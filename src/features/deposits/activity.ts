@@ -1,6 +1,6 @@
-// What did an address exchange with labelled exchange wallets, transfer by transfer?
-// It sums exactly and by exchange. It refuses to count what the edge rule leaves out (poisoning and
-// spam): those transfers make no activity and are counted apart.
+// Sums the transfers between an address and labelled exchange wallets, exactly and by exchange.
+// Transfers that the edge rule leaves out (poisoning and spam) make no activity and are counted
+// apart.
 
 import { addDecimals } from '../../chain/amount.ts';
 import { collect, tally } from '../../evidence/measure.ts';
@@ -9,7 +9,7 @@ import type { ExchangeLabel } from '../../ports/tables.ts';
 import { compareText, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { exchangeKey } from '../tables/labels.ts';
 
-/** What was exchanged with one exchange. Times are Unix seconds. */
+/** Transfers to and from one exchange. Times are Unix seconds. */
 export type ExchangeContact = {
   /** The exchange as the label that most of the transfers met spells it. */
   readonly entity: string;
@@ -54,7 +54,7 @@ export function keptTransfers(
   return { kept, left: leftOut };
 }
 
-/** What an address exchanged with exchanges, by exchange. */
+/** The transfers between an address and exchanges, by exchange. */
 export function exchangeActivity(
   subject: string,
   transfers: readonly HistoryTransfer[],

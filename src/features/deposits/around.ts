@@ -1,6 +1,6 @@
-// Which of the addresses that a subject pays, and does the subject itself, pass coins on to an
-// exchange as deposit addresses do? It reads a second hop, of a bounded number of candidates.
-// It refuses to take a contract for one, and leaves open what nothing shows to be either.
+// Finds deposit addresses among the addresses that a subject pays, and tests the subject itself.
+// Reads a second hop, for a bounded number of candidates. Never takes a contract for a deposit
+// address, and leaves open the candidates that nothing shows to be either.
 
 import { isSystemAddress } from '../../chain/address.ts';
 import { isEvmChain } from '../../chain/chain.ts';
@@ -184,7 +184,7 @@ function classifyByCode(
   return owned ? [{ ...deposit, externallyOwned: true }] : [];
 }
 
-/** Whom the subject paid and no label names, by its kept transfers: those paid most often first. */
+/** The unlabelled payees of the subject, by its kept transfers, most frequent first. */
 export function candidatesOf(
   subject: string,
   kept: readonly HistoryTransfer[],

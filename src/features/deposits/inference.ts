@@ -1,7 +1,7 @@
-// Which addresses take in what users send and pass it on to an exchange, as deposit addresses do?
-// A pure function over movements, under our own rule or the published one (Victor, Address
-// clustering heuristics for Ethereum, FC 2020). It refuses to name an address whose coins go to two
-// exchanges, or that is an exchange's own wallet.
+// Infers the addresses that receive payments of users and pass them on to an exchange. A pure
+// function over movements, under our own rule or the published one (Victor, Address clustering
+// heuristics for Ethereum, FC 2020). Never names an address whose coins go to two exchanges, or an
+// exchange's own wallet.
 
 import { collect, rowsUnder } from '../../evidence/measure.ts';
 import type { ReceiverRole } from '../tables/labels.ts';
@@ -30,7 +30,7 @@ export type DepositRule = {
   /** The longest time between a receipt and its forward, in the unit of `Movement.when`. */
   readonly windowMax: number;
   readonly matching: Matching;
-  /** What there may be one of: the wallet that coins go to, or the exchange that owns it. */
+  /** The unique target: the wallet that receives the coins, or the exchange that owns it. */
   readonly oneTarget: 'wallet' | 'exchange';
   /** The most receivers that are no wallet of an exchange; `null`: any number. */
   readonly otherReceiversMax: number | null;

@@ -101,7 +101,7 @@ type LaunchHandlers = {
   readonly solana: Handler<typeof solanaDeployer>;
 };
 
-/** What the dossier rests on. */
+/** The ports of the dossier. */
 export type DossierPorts = {
   readonly all: AllHandlers;
   /** The same where nothing but what is held may be asked, for the reason given. */
@@ -286,13 +286,13 @@ async function launchesPart(
   );
 }
 
-/** What handlers say, whichever their route is. */
+/** The answer of any route's handler. */
 type HandlerAnswer =
   | Pick<Answer<never>, 'state' | 'why' | 'envelope' | 'bytes'>
   | Pick<Reply<never>, 'body' | 'bytes'>
   | Refusal;
 
-/** What a handler says of a part, or that it had not said it in time. */
+/** The answer of a part's handler, or its absence within the time. */
 async function partOf<D>(
   path: string,
   parse: (data: unknown) => D,
@@ -317,7 +317,8 @@ async function partOf<D>(
 
 const LATE = 'It was not read in the time that a whole dossier has.';
 
-// How each part stands first, then each part with what was checked and what was not.
+// The page shows the state of each part first, then each part with what was checked and what was
+// not.
 
 /** @internal The pages of the dossier. */
 export function dossierPages(facts: PageFacts): DossierPages {
@@ -543,7 +544,7 @@ function Timeline({ parts }: { parts: DossierParts }) {
   );
 }
 
-// What happened when, as far as the parts of a dossier tell it? Only moments that an answer dates.
+// The timeline of a dossier, from the moments that its answers date.
 
 /** Something that happened at a moment, as ISO text. `part` is the part that tells of it. */
 export type Happening = {

@@ -1,5 +1,3 @@
-// Who shares a controller with the address, by which evidence, and what speaks against it?
-
 import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import { Address, Badge, countWords, Moment, Table } from '../../pages/words.tsx';
 import {

@@ -1,5 +1,3 @@
-// What was observed of the address: what it is, what stands out, and with whom it dealt?
-
 import type { ComponentChildren } from 'preact';
 import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import {

@@ -228,7 +228,7 @@ function Hops({ hops }: { hops: Hop }) {
   );
 }
 
-// What became of the tokens that the address launched, in short?
+// A summary of the outcomes of the address's launches.
 
 const ROWS_MAX = 10;
 
@@ -314,7 +314,7 @@ function rowsText(count: number): string {
   return count > ROWS_MAX ? `the first ${ROWS_MAX} of ${count}` : `${count} in all`;
 }
 
-// Which exchange is the address named for, and what did it exchange with exchanges?
+// The exchange label of the address, and its transfers to and from exchanges.
 
 const EXCHANGE_ROWS_MAX = 20;
 const PERCENT = 100;
@@ -437,7 +437,7 @@ function sideText(transfers: number | null, worth: string | null): string {
     : `${countWords(transfers, 'transfer')} worth ${usd(worth)}`;
 }
 
-// Which bridge contracts did the address deal with on a chain, and what became of what it sent?
+// The bridge contracts that the address used on a chain, and the arrivals of its transfers.
 
 const BRIDGE_ROWS_MAX = 20;
 

@@ -1,5 +1,5 @@
-// What does every part of a dossier have around it: how it stands, what it rests on, how to ask for
-// it, and, where it was not answered, why.
+// The frame of every part of a dossier: its state, its sources, its API call and, if it was not
+// answered, the reason.
 
 import type { ComponentChildren } from 'preact';
 import { ageText, Badge, Moment } from '../../pages/words.tsx';
@@ -14,7 +14,7 @@ import type {
   PartOf,
 } from './shapes.ts';
 
-/** What a part is told beside its answer. */
+/** The facts of a part beside its answer. */
 export type PartFacts = {
   readonly subject: string;
   readonly base: string;
@@ -152,12 +152,12 @@ function Json({ text }: { text: string }) {
   );
 }
 
-/** What has to be read with a claim. */
+/** The caveat of a claim. */
 export function Caveat({ children }: { children: ComponentChildren }) {
   return <p class="caveat">{children}</p>;
 }
 
-/** What of a part was not read, and why; nothing where there is nothing to say. */
+/** The unread parts of a section with reasons; nothing if there are none. */
 export function Unchecked({ what, reason }: { what: string; reason: string | null }) {
   if (reason === null) return null;
   return (
@@ -167,11 +167,11 @@ export function Unchecked({ what, reason }: { what: string; reason: string | nul
   );
 }
 
-// How does each part of a dossier stand? Found, looked for in vain, or not checked, in a sentence.
-// A sentence that denies something is said on the flags of the answer alone: what was not read to
-// its end is never one.
+// The state of each part of a dossier, in a sentence: found, searched without a hit, or not
+// checked. A sentence denies something only on the flags of the answer: an incomplete reading never
+// denies.
 
-/** How something stands. `open`: not read, or not to its end, and nothing was seen of it so far. */
+/** The state of a part. `open`: not read, or not completely, without a hit so far. */
 export type Verdict = {
   readonly tone: 'hit' | 'seen' | 'none' | 'open';
   readonly says: string;
@@ -221,7 +221,7 @@ function joinNames(names: readonly (string | null)[]): string {
   return more > 0 ? `${first} and ${more} more` : first;
 }
 
-/** How several stand together: what was found, then what is not known, counts before the rest. */
+/** The combined state of several parts: found counts first, then unknown, then the rest. */
 export function strongest(verdicts: readonly [Verdict, ...Verdict[]]): Verdict {
   const rank = ['hit', 'seen', 'open', 'none'];
   return verdicts.reduce((one, other) => {
@@ -269,7 +269,7 @@ export function pathVerdict(part: PartOf<ListsData>): Verdict {
   });
 }
 
-/** What was observed. */
+/** The state of the observations. */
 export function evidenceVerdict(part: PartOf<EvidenceData>): Verdict {
   return verdict(part, ({ findings, findings_found, findings_checked, findings_coverage }) => {
     if (findings.length > 0)
@@ -282,7 +282,7 @@ export function evidenceVerdict(part: PartOf<EvidenceData>): Verdict {
   });
 }
 
-/** Who shares its controller. */
+/** The state of the shared controller. */
 export function entityVerdict(part: PartOf<EntityData>): Verdict {
   return verdict(part, ({ members, checked, reason, related_wallets_total: total, labels }) => {
     if (members.length > 0) {
@@ -335,10 +335,10 @@ const RECORDS = {
   unchecked: 'What became of all of its launches could not be checked.',
 } as const;
 
-/** What became of its launches. */
+/** The state of the launches. */
 export function launchesVerdict(part: PartOf<LaunchesData>): Verdict {
-  // What was walked or collected was read and credits it with nothing. Launches that wait to be
-  // settled are an absence too, and no such answer.
+  // A walk or a collection was read and credits the address with nothing. Launches that wait to be
+  // settled are an absence too, but a different one.
   const isNoRecord = part.state === 'insufficient_evidence' && part.reason.startsWith('no_record');
   if (isNoRecord) return noneVerdict(withoutCode(part.reason));
   return verdict(part, (data) => {

@@ -30,7 +30,7 @@ export type EvidenceData = DataOf<typeof walletScore>;
 export type EntityData = z.output<typeof walletEntityData>;
 export type ExchangesData = DataOf<typeof walletCex>;
 export type BridgesData = DataOf<typeof walletBridges>;
-/** What became of launches: a record of Ethereum, or the settled launches of a Solana wallet. */
+/** Outcomes of launches: a record of Ethereum, or the settled launches of a Solana wallet. */
 export type LaunchesData =
   | { readonly chain: 'ethereum'; readonly record: DeployerRecordView }
   | { readonly chain: 'solana'; readonly wallet: DataOf<typeof solanaDeployer> };
@@ -39,8 +39,8 @@ export type LaunchesData =
 export type PartSource = WireSource;
 
 /**
- * What was answered of a part. `path`: of the route that answers it. `refused`: the route takes no
- * address of this form. `unasked`: it was not asked. `late`: it was asked, and had not answered.
+ * The answer of a part. `path`: of the route that answers it. `refused`: the route takes no address
+ * of this form. `unasked`: it was not called. `late`: it did not answer in time.
  */
 export type PartOf<D> = { readonly path: string } & (
   | {
@@ -74,7 +74,7 @@ export type Dossier = {
   readonly subject: string;
   readonly kind: 'evm' | 'solana' | 'bitcoin' | 'tron' | 'other';
   readonly now: number;
-  /** What examples begin with. */
+  /** The start of examples. */
   readonly base: string;
   /** Why nothing was read from outside sources; `null` where it was. */
   readonly unread: { readonly reason: string; readonly signIn: boolean } | null;

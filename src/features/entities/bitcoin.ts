@@ -291,7 +291,7 @@ const POOLS: readonly bigint[] = [
   ...[5_000_000n, 25_000_000n, 50_000_000n],
 ];
 const WHIRLPOOL = { coinsMin: 5, coinsMax: 10 };
-/** What a premix coin brings for its miner's fee, and the coordinator's share of a pool's size. */
+/** The part of a premix coin for the miner's fee, and the coordinator's share of a pool's size. */
 const TX0 = { feeMax: 100_000n, coordinatorParts: 20n };
 const WASABI_1 = { equalMin: 10, base: COIN / 10n, away: COIN / 50n };
 const WASABI_1_COORDINATOR = 'bc1qs604c7jv6amk4cxqlnvuxv26hv3e48cds4m0ew';

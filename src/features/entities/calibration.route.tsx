@@ -41,7 +41,7 @@ type CalibrationRow = PublishedCalibration['rows'][number];
 
 const SETS_SHOWN = ['wallet_population', 'account_population', 'token_network'] as const;
 
-/** What was counted of a form, with its interval (Wilson, 95%); `null`: no data set shows it. */
+/** The counts of a form, with its interval (Wilson, 95%); `null`: no data set shows it. */
 function countsOf(row: LinkCalibration) {
   const interval = intervalOf(row);
   const share = row.measured === null ? null : rate(row.measured.right, row.measured.n);

@@ -1,6 +1,6 @@
-// What does each form of a link weigh, measured on what, and how many times?
-// The one table of weights. `npm run bench:entities` measures them with the rules that run, prints
-// them, and fails where they differ; `docs/concepts/entities.md` says what each number means.
+// The one table of weights, with the data set and counts behind each. `npm run bench:entities`
+// measures them with the rules that run, prints them, and fails on a difference;
+// `docs/concepts/entities.md` explains each number.
 
 import { wilsonInterval } from '../../evidence/measure.ts';
 import type { Heuristic, TieForm } from '../../ports/entities.ts';
@@ -12,7 +12,7 @@ export type DataSet = 'wallet_population' | 'account_population' | 'token_networ
 /** The seed of the two populations. */
 export const POPULATION_SEED = 7;
 
-/** What each data set is, where it is from, and what it can show. */
+/** Each data set with its origin and its use. */
 export const DATA_SETS: {
   readonly [D in DataSet]: {
     readonly title: string;
@@ -177,7 +177,7 @@ export const RECALL = [
   recallOf({ heuristic: 'change', on: 'wallet_population', found: 2023, of: 5358 }),
 ];
 
-/** What the token network shows of deposit addresses, none of which says who owns a wallet. */
+/** The evidence of the token network for deposit addresses; it never shows who owns a wallet. */
 export const NETWORK = {
   inferred: 411,
   shared: 44,

@@ -1,6 +1,6 @@
-// Which entity does an address form once every member of it was examined as well?
-// What one member shows leads to the next, so that the answer is the same whichever was asked
-// first. A bounded number is examined for one answer; what is left over makes it a part.
+// Computes the entity of an address after every member was examined as well. Each member leads to
+// the next, so the answer does not depend on the first address. One answer examines a bounded
+// number; unexamined members make it a part.
 
 import { type ChainName, isEvmChain } from '../../chain/chain.ts';
 import { collect, listFrom, listOrNone } from '../../evidence/measure.ts';
@@ -154,7 +154,7 @@ function openIn(
   });
 }
 
-/** What was judged anew takes the place of what was judged before it. */
+/** A new judgement replaces the earlier one of the same subject. */
 function withMore(fresh: Fresh, live: Live): Fresh {
   const told = rowsSeen(map(live, (one) => [one]));
   if (told === null) return fresh;
@@ -201,7 +201,7 @@ export type HeuristicRun = { readonly heuristic: Heuristic; readonly ran: Partly
 export type Examined = {
   readonly ties: readonly Tie[];
   readonly objections: readonly Objection[];
-  /** What is said anew here, in place of what was held of the same. */
+  /** The new judgements, which replace stored ones of the same subject. */
   readonly judged: readonly Judged[];
   readonly services: readonly ServiceMark[];
   readonly runs: readonly HeuristicRun[];
@@ -344,12 +344,11 @@ async function readCreations(
   return { ties: deployerTies(made, reading instanceof Read), judged, runs, reading };
 }
 
-// What speaks against a link is shown beside the evidence, for whoever weighs it; it takes no link
-// away by itself.
+// Evidence against a link stands beside the evidence for it; by itself it removes no link.
 
 const COMPARED_MAX = 100;
 
-/** What is held against links of these members; items that name the address come first. */
+/** The evidence against links of these members; items that name the address come first. */
 export function againstOf(
   address: string,
   members: readonly string[],
@@ -439,7 +438,7 @@ export type HeldEntity = {
   readonly givenWay: readonly FormerCluster[];
   /** Labels of its members, its own included. */
   readonly labels: readonly ExchangeLabel[];
-  /** What speaks against links of its members; those that name the address first. */
+  /** Evidence against links of its members; items that name the address come first. */
   readonly against: readonly AgainstItem[];
   /** The last examinations of its members, as far as there were any. */
   readonly examinations: ReadonlyMap<string, Examination>;

@@ -1,5 +1,5 @@
-// What an operator types about entities: to see one, to have a link explained, to take in Bitcoin.
-// Anything not looked at is named beside the findings; it is never shown as "linked to nobody".
+// The commands on entities: show one, explain a link, import Bitcoin. Unread parts are named beside
+// the findings; they never appear as "linked to nobody".
 
 import type { z } from 'zod';
 import {

@@ -1,6 +1,6 @@
-// Which ties stand, and what does each say as an item of evidence?
-// Services, addresses over a cap, spent change and links that rest on a label that is gone do not
-// stand. It is decided again on every answer, so a new label takes a link back.
+// Decides which ties stand, and describes each as an item of evidence. Services, addresses over a
+// cap, spent change and links by a deleted label do not stand. Each answer decides anew, so a new
+// label takes a link back.
 
 import { createHash } from 'node:crypto';
 import { isSystemAddress } from '../../chain/address.ts';
@@ -151,9 +151,9 @@ function itemOf(group: readonly HeldTie[], bars: Bars): EvidenceItem | null {
 }
 
 /**
- * How sure it is that an address belongs to the rest of its cluster: 1 − Π(1 − weight) over groups
- * of evidence that names it. What rests on one kind of observation counts once, by its strongest
- * item. 1 where no item names it: that is not a confident answer.
+ * The probability that an address belongs to the rest of its cluster: 1 − Π(1 − weight) over groups
+ * of evidence that names it. Evidence of one kind counts once, by its strongest item. 1 if no item
+ * names it: that is not a confident answer.
  */
 export function confidenceOf(address: string, items: readonly EvidenceItem[]): number {
   const strongest = new Map<string, number>();
@@ -169,7 +169,7 @@ export function confidenceOf(address: string, items: readonly EvidenceItem[]): n
 
 const CONFIDENCE_DIGITS = 4;
 
-/** What a tie says of so many addresses. `exchanges`: the names of labelled wallets. */
+/** Describes a tie of so many addresses. `exchanges`: the names of labelled wallets. */
 export function describeTie(
   { heuristic, form, key, rests_on }: Tie,
   count: number,
@@ -229,7 +229,7 @@ const PROTOCOLS: { readonly [protocol: string]: string } = {
   whirlpool: 'a CoinJoin of Whirlpool',
 };
 
-/** What speaks against joining so many addresses. */
+/** Describes an objection to joining so many addresses. */
 export function objectionText({ kind, key, detail }: Objection, count: number): string {
   const these = `${count} ${count === 1 ? 'address' : 'addresses'}`;
   switch (kind) {
@@ -272,7 +272,7 @@ export const SERVICE_DEGREE = 1_000;
 export const DEPOSIT_USERS_MAX = 8;
 /** A payer into more deposit addresses than this is a service itself. */
 export const USER_DEPOSITS_MAX = 10;
-/** Who ever paid coins to more addresses than this begins customers, not wallets of its own. */
+/** A payer of more addresses than this funds customers, not wallets of its own. */
 export const FUNDED_MAX = 25;
 /** More contracts than this of one signer are a deployment service's. */
 const DEPLOYED_MAX = 200;
@@ -313,9 +313,8 @@ export function earliest(transactions: readonly TiedBy[]): TiedBy[] {
   return [...byName.values()].sort(earlier).slice(0, TIES_OF_PAIR_MAX);
 }
 
-// Which addresses does the evidence join, under which id, and which clusters became one when?
-// Evidence may come in any order and in any number of pieces: the clusters, their ids and their
-// history follow from what the evidence says, not from when it came.
+// Joins addresses by evidence into clusters with ids and a history of merges. Evidence may come in
+// any order and in any number of pieces: clusters, ids and history follow from its content alone.
 
 /** Two clusters that one item made one. The younger's id gave way. */
 export type Merge = Omit<FormerCluster, 'noted_at'> & {
@@ -422,7 +421,7 @@ function clusterFrom(members: readonly string[], own: readonly EvidenceItem[]): 
   return { cluster_id: clusterIdOf(oldest), members: [...members].sort(), items };
 }
 
-/** How a cluster grew together: its items taken in from the oldest on. */
+/** The history of a cluster: its items in order, from the oldest on. */
 export function mergesOf({ items }: Pick<Cluster, 'items'>): Merge[] {
   const clusterAt = new Map<string, EvidenceItem>();
   const held = new Map<string, string[]>();

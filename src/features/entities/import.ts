@@ -1,7 +1,6 @@
-// What do these blocks of Bitcoin tie, and which blocks are held in full afterwards?
-// Blocks are taken in as they come and forgotten; only ties, counts of payments and ranges stay.
-// It refuses change where a block before is not held, or one after is: then nobody can say what was
-// paid for the first time.
+// Imports blocks of Bitcoin: derives ties, and records the blocks held in full. Blocks are read and
+// forgotten; only ties, counts of payments and ranges stay. Change is refused if a block before it
+// is missing or one after it is held: the first payment to an address would be unknown.
 
 import { tally } from '../../evidence/measure.ts';
 import { Read, Unread } from '../../evidence/reading.ts';
@@ -41,7 +40,7 @@ type Basket = {
   transactions: number;
 };
 
-/** What an import that has not begun has done. */
+/** The counts of an import that has not begun. */
 export const NO_BLOCKS: BlocksImported = {
   blocks: 0,
   blocks_in_part: 0,

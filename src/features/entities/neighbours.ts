@@ -47,7 +47,7 @@ export type Found = {
   readonly objections: readonly Objection[];
   readonly judged: readonly Judged[];
   readonly ran: Partly<unknown, never>;
-  /** What was read for it. */
+  /** The histories that were read for it. */
   readonly histories: Histories;
 };
 
@@ -102,7 +102,7 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
   );
   const open = deposits.find(({ externallyOwned }) => externallyOwned === null);
   const ran = cutWhere(paid.length > taken.length, both({ near: allOf(histories), inferred }));
-  // What is held is taken back by a whole history alone: one that was cut may just not show it.
+  // Only a complete history takes stored ties back: an incomplete one may merely miss them.
   const judged = [...histories]
     .filter(([, one]) => one instanceof Read && inferred instanceof Read)
     .map(([key]): Judged => ({ heuristic: 'deposit_reuse', key }));
@@ -118,7 +118,7 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
   };
 }
 
-/** Who paid the address its first coins, and whom else within a window. */
+/** The first funder of the address, and the others that it funded within a window. */
 export async function fundingFound(scene: Scene, ports: Ports): Promise<Found> {
   const { own, chain, reading, named, asked } = scene;
   const alone: Histories = new Map([[own.address, reading]]);
@@ -152,13 +152,13 @@ export async function fundingFound(scene: Scene, ports: Ports): Promise<Found> {
     return funding !== null && funding.by.from === funder && isPayersOwn(funding) ? [funding] : [];
   });
   const everyone = new Map([...histories, ...far]);
-  // Whoever was begun by somebody else is judged when they are examined themselves.
+  // An address that another one funded is judged when it is examined itself.
   for (const { funded: address } of began) judged.push({ heuristic: 'shared_funder', address });
   const ties = funderTies([first, ...began]);
   return { ties, judged, objections: [], histories: everyone, ran: allOf(everyone) };
 }
 
-/** Who sends to the address and back, and acts like it. */
+/** The addresses that trade with the address both ways and act in lockstep with it. */
 export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> {
   const { own, kept, named, reading, chain, asked } = scene;
   const paid = candidatesOf(own.address, kept, named.isLabelled);

@@ -1,5 +1,5 @@
-// What the engines of entities share with their route: an item of evidence for a link, and one
-// against it.
+// Shapes that the engines of entities share with their route: an item of evidence for a link, and
+// one against it.
 
 import { z } from 'zod';
 import type { ChainName } from '../../chain/chain.ts';
@@ -7,8 +7,8 @@ import { isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import { HEURISTICS, OBJECTION_KINDS, type TieForm } from '../../ports/entities.ts';
 
 /**
- * What a weight rests on. `assumed`: what was measured does not tell how often a link of its form
- * is right on a chain.
+ * The basis of a weight. `assumed`: no measurement shows how often a link of its form is right on a
+ * chain.
  */
 const WEIGHT_BASES = ['measured', 'assumed'] as const;
 export type WeightBasis = (typeof WEIGHT_BASES)[number];
@@ -21,7 +21,7 @@ export const evidence = z.strictObject({
   form: words(),
   /** In the order of their codes. */
   addresses: z.array(words()).min(2),
-  /** What they share: a deposit address, a funder, a deployer, a pair, a transaction. */
+  /** The shared thing: a deposit address, a funder, a deployer, a pair, a transaction. */
   through: words(),
   /** The earliest that show it. */
   transactions: z.array(words()).min(1),
@@ -47,7 +47,7 @@ export type EvidenceItem = Readonly<
   readonly judged_at: number;
 };
 
-/** What speaks against a link: a CoinJoin that was refused, a payer of many, accounts apart. */
+/** Evidence against a link: a CoinJoin that was refused, a payer of many, separate accounts. */
 export const against = z.strictObject({
   kind: oneOf(OBJECTION_KINDS),
   addresses: z.array(words()).min(1),
@@ -59,5 +59,5 @@ export const against = z.strictObject({
   statement: prose().min(1),
 });
 
-/** What speaks against a link as it is worked out. `at` is Unix seconds. */
+/** Evidence against a link, as computed. `at` is Unix seconds. */
 export type AgainstItem = Readonly<Omit<z.output<typeof against>, 'at'>> & { readonly at: number };

@@ -1,7 +1,6 @@
-// What do the label table, the clusters and transfer history tell of an address and exchanges?
-// A miss says that no label is held, not that the address is no exchange's. It refuses to say of
-// activity that there is none unless the address's history, and that of the addresses that it pays,
-// was read to its end.
+// Relates an address to exchanges by the label table, the clusters and transfer history. A miss
+// means that no label is held, not that the address belongs to no exchange. Activity is denied only
+// if the histories of the address and of the addresses that it pays were read completely.
 
 import { type AddressKind, matchKey, type ParsedAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES, CHAINS } from '../../chain/chain.ts';

@@ -182,7 +182,7 @@ export const CELER_EVENTS: readonly EventLayout[] = [
     { ...POOL, kind: 'liquidity', shared: true },
     ({ provider: user, token: asset, amount }) => ({ direction: 'out', user, asset, amount }),
   ),
-  // What a provider takes out, and what a sender gets back whose transfer could not be relayed.
+  // Withdrawals of providers, and refunds of senders whose transfer could not be relayed.
   layout(
     [
       'event WithdrawDone(bytes32 withdrawId, uint64 seqnum, address receiver, address token,',

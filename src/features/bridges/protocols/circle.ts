@@ -61,7 +61,7 @@ const BURN = { version: 4, token: 32, recipient: 32, amount: 32, sender: 32 } as
 
 const CARRIED = 'cctp:';
 
-/** What joins both sides: the chain that it left, and its number there. */
+/** The id of both sides: the origin chain, and the number on that chain. */
 export function circleId(chainId: number, nonce: bigint): string {
   return `${CARRIED}${chainId}/${nonce}`;
 }
@@ -86,8 +86,8 @@ const TELLS_ITSELF: readonly BridgeProtocol[] = ['synapse'];
 const LAYOUT = { event: 'MessageReceived', version: 'Circle v1', kind: 'bridge' } as const;
 
 /**
- * What Circle brought for a contract of the registry, under the row of its sender, placed at
- * Circle's own contract; `null` for anything else.
+ * The arrival that Circle carried for a contract of the registry, under the row of its sender,
+ * placed at Circle's own contract; `null` for anything else.
  */
 export function readCarried(
   log: ReceiptLog,

@@ -33,7 +33,10 @@ export const EVENT_LAYOUTS: readonly EventLayout[] = [
 const BY_TOPIC = new Map<string, EventLayout[]>();
 for (const layout of EVENT_LAYOUTS) collect(BY_TOPIC, layout.topic, layout);
 
-/** What any contract may log without bridging: a token's own events, and who governs it. */
+/**
+ * Events that any contract may log without bridging: a token's own events, and changes of
+ * governance.
+ */
 const COMMON_TOPICS: ReadonlySet<string> = new Set(
   [
     'event Transfer(address indexed from, address indexed to, uint256 value)',
@@ -51,12 +54,12 @@ const COMMON_TOPICS: ReadonlySet<string> = new Set(
 /** An event that was read: what it says, by which layout, and whose wallet it was about. */
 export type DecodedEvent = Omit<EventFacts, 'user' | 'asset' | 'amount' | 'net' | 'through'> &
   Omit<WalletSide, 'via'> & {
-    /** What lay between the wallet and the contract, in that order. */
+    /** The contracts between the wallet and the bridge contract, in that order. */
     readonly via: BridgeEvent['via'];
     /** The event's own words. */
     readonly logged: Pick<EventFacts, 'user' | 'asset' | 'amount'>;
     readonly protocol: BridgeProtocol;
-    /** What the registry calls the contract. */
+    /** The registry's name of the contract. */
     readonly name: string;
     /** Its row; of what Circle brought the sender's, placed where it arrived. */
     readonly row: RegistryRow;

@@ -9,22 +9,22 @@ import type {
   RegistryRow,
 } from '../../../ports/bridges.ts';
 
-/** What an event itself says of something that was bridged, or of a message that was passed. */
+/** The fields of an event about a bridged transfer or a passed message. */
 export type EventFacts = {
   readonly direction: 'out' | 'in';
-  /** Who paid or is paid on this chain, by the event or by call data that it proves. */
+  /** The payer or payee on this chain, by the event or by call data that it proves. */
   readonly user: string | null;
   /** The token's contract, `native`, or `null` where the event does not name it. */
   readonly asset: string | null;
   /** In the asset's smallest units; `null` where the event tells none of them. */
   readonly amount: bigint | null;
-  /** What of it this side's wallet gets, after the fees that its protocol takes out of it. */
+  /** The amount that this side's wallet gets, after the protocol's fees. */
   readonly net: bigint | null;
   /** The contract whose doing it is: not always the one that logged it. */
   readonly contract: string;
   /** The applications that the event itself names on the way. */
   readonly through: readonly string[];
-  /** What joins both sides, alike on both of them. */
+  /** The id that both sides share. */
   readonly message_id: string | null;
   readonly origin: string | null;
   readonly destination: string | null;
@@ -51,7 +51,7 @@ export type LogContext = {
   readonly row: RegistryRow;
   /** Whether a contract is on the registry in a role that moves assets. */
   readonly moves: (address: string) => boolean;
-  /** What the registry calls such a contract. */
+  /** The registry's name of such a contract. */
   readonly nameOf: (address: string) => string | null;
 };
 
@@ -72,11 +72,11 @@ export type EventLayout = {
   readonly kind: EventKind;
   /** Nothing else is known to log an event of this signature. */
   readonly unique: boolean;
-  /** What it says; `null` where the log does not fit. */
+  /** Decodes the log; `null` if the log does not fit. */
   readonly read: (context: LogContext) => EventFacts | null;
 };
 
-/** What a log says, by which layout, and the row of the contract whose doing it is. */
+/** A decoded log, with its layout and the registry row of the responsible contract. */
 export type ReadEvent = {
   readonly facts: EventFacts;
   readonly row: RegistryRow;
@@ -148,7 +148,7 @@ export function hash(bytes32: string): string | null {
 
 /** The address that stands for nobody: mints come from it, burns go to it. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(ADDRESS_CHARS)}`;
-/** How a chain's own coin is written where an asset stands. */
+/** The name of a chain's own coin in place of an asset. */
 export const NATIVE = 'native';
 const NATIVE_MARK = `0x${'e'.repeat(ADDRESS_CHARS)}`;
 

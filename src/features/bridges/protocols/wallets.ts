@@ -64,11 +64,11 @@ function movementIn(log: ReceiptLog, wrapped: string): Movement | null {
   return back === null ? null : { token, from: back.src, to: NATIVE, amount: back.wad, index };
 }
 
-/** What a wallet gave or got. */
+/** The wallet of one side, with the asset and amount that it sent or received. */
 export type WalletSide = {
   /** `null` where the transaction does not show it. */
   readonly user: string | null;
-  /** What the wallet gave or got; `null` where it is not shown. */
+  /** The asset that the wallet sent or received; `null` if it is not shown. */
   readonly asset: string | null;
   readonly amount: bigint | null;
   /** The contracts between the wallet and the bridge's, in the order in which they stood. */
@@ -95,7 +95,7 @@ type EventAt = EventFacts & { readonly index: number };
 
 const STEPS_MAX = 24;
 
-/** Who paid for what an event says was sent, or was paid for what it says arrived. */
+/** Finds the wallet that paid for a sent event, or was paid by an arrived one. */
 export function findWallet(flow: Flow, event: EventAt): WalletSide {
   const found = event.direction === 'out' ? findPayer(flow, event) : findPayee(flow, event);
   const { contract } = event;
@@ -224,7 +224,9 @@ function placeOf({ token, amount, index }: Movement): Omit<Place, 'holder'> {
   return { token, amount, index };
 }
 
-/** What a holder was paid of the same token before, else of another, which it swapped. */
+/**
+ * The earlier payment to a holder in the same token, otherwise in another token that it swapped.
+ */
 function inflowOf(flow: Flow, at: Place, met: ReadonlySet<string>): Movement | null {
   const into = flow.movements.filter(
     ({ to, from, token }) =>
@@ -292,7 +294,7 @@ function findPayee(flow: Flow, event: EventAt): WalletSide {
   return { user: holder, asset: token, amount, via };
 }
 
-/** What a second call moves on was credited to its composer before, in another transaction. */
+/** Finds the composer that an earlier transaction credited with what a second call moves. */
 function composerPlace({ movements }: Flow, { user: composer }: EventAt): Place | null {
   const first = movements.find(({ from, to }) => from === composer && to !== ZERO_ADDRESS);
   return composer === null || first === undefined
@@ -331,7 +333,9 @@ function nearestOfAmount(moved: readonly Movement[], amount: bigint | null, inde
   return nearest(amount === null ? moved : moved.filter((one) => one.amount === amount), index);
 }
 
-/** What a contract on the way passed on of what it got: the same token, or what it was sold for. */
+/**
+ * The payment that an intermediate contract passed on: the same token, or the proceeds of its sale.
+ */
 function outflowOf(
   flow: Flow,
   at: Place,

@@ -10,11 +10,11 @@ import { account, asides, type EventLayout, type LogContext, layout } from './la
 
 const protocol = 'wormhole';
 
-/** What a token bridge writes into a message: a transfer, or one with a payload of its own. */
+/** The transfer messages of a token bridge, with or without a payload. */
 const TRANSFERS: readonly string[] = ['0x01', '0x03'];
 const TRANSFER = { kind: 1, amount: 32, token: 32, token_chain: 2, to: 32, to_chain: 2 } as const;
 
-/** What the integration of Circle's transfers writes: a burn, and what is to be done with it. */
+/** The message of Circle's integration: a burn, and its instructions. */
 const CIRCLE_INTEGRATION = 'Circle Integration';
 const DEPOSIT = {
   kind: 1,
@@ -91,7 +91,7 @@ const BODY = {
   ...TRANSFER,
 } as const;
 
-/** Whom a message that was handed in pays, where it is the message of exactly these names. */
+/** The payee of a submitted message, if the message has exactly these names. */
 function recipientIn(
   { input }: ReceiptFacts,
   from: number,

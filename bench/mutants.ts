@@ -1,5 +1,5 @@
-// Counts the wrong lines that the tests notice. Changes one line of an engine, a store or a source at
-// a time, in a copy of a checkout, and runs the tests related to its file, nearest first:
+// Counts the wrong lines that the tests notice. Changes one line of an engine, a store or a source
+// at a time, in a copy of a checkout, and runs the tests related to its file, nearest first:
 //
 //   npm run bench -- mutants [--repo CHECKOUT] [--count N] [--seed N] [--tests N] [--seconds N]
 //

@@ -1,7 +1,7 @@
 // Counts files, lines and functions by role, from the tree.
 //
-// Use: npm run size [-- --repo FOLDER] [--json]. FOLDER is a checkout, by default this one; it is only
-// read. A role follows from the path, so one table suits every layout.
+// Use: npm run size [-- --repo FOLDER] [--json]. FOLDER is a checkout, by default this one; it is
+// only read. A role follows from the path, so one table suits every layout.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -20,7 +20,7 @@ import { etherscanChain } from './sources/explorer/envelope.ts';
 import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { providerGuard } from './sources/http/provider.ts';
-import { launchpadRegistry } from './sources/registry/registry-files.ts';
+import { launchpadRegistry, relaysFile } from './sources/registry/registry-files.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type AnvilExplorer, startAnvilExplorer } from './testing/anvil-explorer.ts';
 import { type Contracts, callData, compileContracts } from './testing/contracts.ts';
@@ -32,6 +32,7 @@ const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
 const LIMITS = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1_000, launchedWithMax: 0 };
+const RELAYS = new URL('../registry/relays.csv', import.meta.url);
 const SUPPLY = 10n ** 24n;
 const NAMES = [
   ...['live', 'dead', 'nft', 'router', 'pair', 'proxy', 'anything', 'stillborn', 'factory'],
@@ -134,7 +135,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     const asked = { now: nowS, timeMs: 20_000, callsMax: 100, simulated: false };
     const chain = etherscanChain('ethereum', { url: explorer.url, guard }, null);
     return {
-      creations: explorerCreations({ at: chain, ...asked }),
+      creations: explorerCreations({ at: chain, ...asked }, relaysFile(RELAYS)),
       kinds: contractKinds({ at: chain, ...asked }, rpc),
       transfers: explorerTokenTransfers({ at: chain, ...asked }),
       venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...asked }),

@@ -16,7 +16,7 @@ import { blockscoutChain, etherscanChain } from './sources/explorer/envelope.ts'
 import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { providerGuard } from './sources/http/provider.ts';
-import { launchpadRegistry } from './sources/registry/registry-files.ts';
+import { launchpadRegistry, relaysFile } from './sources/registry/registry-files.ts';
 import { worldChains } from './world/chain-data.ts';
 import { SANDBOX_DEPLOYERS, worldPoolsOf } from './world/deployers.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
@@ -28,6 +28,7 @@ const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
 const LIMITS = { contractsMax: 50, atOnce: 2, exitLiquidityUsd: 1_000, launchedWithMax: 0 };
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
+const RELAYS = new URL('../registry/relays.csv', import.meta.url);
 const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);
 
 let explorer: StartedExplorer;
@@ -59,7 +60,7 @@ function sources({ dialect, node }: Over = {}): WalkSources {
       ? etherscanChain('ethereum', { url: explorer.etherscan, guard }, null)
       : blockscoutChain('ethereum', { url: explorer.blockscout(1), guard });
   return {
-    creations: explorerCreations({ at, ...asked }),
+    creations: explorerCreations({ at, ...asked }, relaysFile(RELAYS)),
     kinds: contractKinds({ at, ...asked }, node === null ? null : rpc),
     transfers: explorerTokenTransfers({ at, ...asked }),
     venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...listing }),

@@ -15,7 +15,7 @@ import { explorerLaunchPools } from './sources/explorer/launch-pools.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { providerGuard } from './sources/http/provider.ts';
 import { defillamaPrices } from './sources/prices/defillama.ts';
-import { launchpadRegistry } from './sources/registry/registry-files.ts';
+import { launchpadRegistry, relaysFile } from './sources/registry/registry-files.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type AnvilExplorer, startAnvilExplorer } from './testing/anvil-explorer.ts';
 import { type Contracts, callData, compileContracts } from './testing/contracts.ts';
@@ -27,6 +27,7 @@ const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
 const LIMITS = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1_000, launchedWithMax: 100 };
+const RELAYS = new URL('../registry/relays.csv', import.meta.url);
 const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);
 const SUPPLY = 10n ** 24n;
 const ETHER = 10n ** 18n;
@@ -167,7 +168,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
       { address: usd, decimals: 6, priced_as: usd },
     ];
     const sources: WalkSources = {
-      creations: explorerCreations({ at, ...asked }),
+      creations: explorerCreations({ at, ...asked }, relaysFile(RELAYS)),
       kinds: contractKinds({ at, ...asked }, rpc),
       transfers: explorerTokenTransfers({ at, ...asked }),
       venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...asked }),

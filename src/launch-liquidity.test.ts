@@ -16,7 +16,7 @@ import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { providerGuard } from './sources/http/provider.ts';
 import { defillamaPrices } from './sources/prices/defillama.ts';
-import { launchpadRegistry } from './sources/registry/registry-files.ts';
+import { launchpadRegistry, relaysFile } from './sources/registry/registry-files.ts';
 import { tablePrices } from './stores/history/table-prices.ts';
 import { worldChains } from './world/chain-data.ts';
 import { worldPoolsOf } from './world/deployers.ts';
@@ -30,6 +30,7 @@ const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const DAY_S = 86_400;
 const LIMITS = { contractsMax: 50, atOnce: 2, exitLiquidityUsd: 1_000, launchedWithMax: 100 };
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
+const RELAYS = new URL('../registry/relays.csv', import.meta.url);
 const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);
 /** A wallet of the simulated Ethereum that launched six tokens, and the first of them. */
 const MAKER = '0x271330498eecb969729518d604a888eac7ae291b';
@@ -93,7 +94,7 @@ async function walked(over: Over = {}): Promise<readonly ObservedLaunch[]> {
       ? etherscanChain('ethereum', { url: explorer.etherscan, guard: guard() }, null)
       : blockscoutChain('ethereum', { url: explorer.blockscout(1), guard: guard() });
   const sources: WalkSources = {
-    creations: explorerCreations({ at, ...asked }),
+    creations: explorerCreations({ at, ...asked }, relaysFile(RELAYS)),
     kinds: contractKinds({ at, ...asked }, rpc),
     transfers: explorerTokenTransfers({ at, ...asked }),
     venue: dexscreenerVenue({ url: venue.url, guard: guard(), chain: 'ethereum', ...asked }),
@@ -179,7 +180,7 @@ describe('a source that is silent', () => {
   });
 
   test.each(FAULTS)('about who signed leaves its reason: %s', async (fault) => {
-    explorer.fault(({ action }) => (action === 'eth_getTransactionByHash' ? fault : null));
+    explorer.fault(({ action }) => (action === 'eth_getTransactionReceipt' ? fault : null));
     expect(await newest()).toEqual(unread);
   });
 

@@ -56,7 +56,7 @@ const chainFacts = memoryChainFacts({
       chain: 'ethereum',
       address: TOKEN,
       code: { size: 120, delegates_to: null, minimal_proxy_of: null },
-      creation: { creator: MAKER, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 },
+      creation: { creator: MAKER, relay: null, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 },
     },
   ],
   ...held,

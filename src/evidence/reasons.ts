@@ -245,6 +245,17 @@ export const REASONS = {
     means: 'Explorers leave out accounts, and also contracts that they have not indexed.',
     next: 'Read `code_size` beside it.',
   },
+  creation_relayed: {
+    sentence: 'It was made by way of {relay} ({tx}): who signed that did so for somebody else.',
+    means:
+      'A bundler (ERC-4337) or a relayer signs what others want to have done, and pays for it.',
+    next: 'Read the transaction: the operation inside names the account that it was signed for.',
+  },
+  creation_relay_unread: {
+    sentence: 'Whether the signer of its creation signed for somebody else was not read.',
+    means: 'Bundlers and relayers do; of blocks that are held it is not known what was called.',
+    next: 'The operator sets EXHIBIT_EXPLORER_URL or a Blockscout instance of the chain.',
+  },
   creations_in_part: {
     sentence: 'The creations of contracts on {chain} are held only in part: {held}.',
     means: 'That no other contract has the same signer needs every creation of the chain.',

@@ -18,13 +18,21 @@ export type CodeFact = {
   readonly minimal_proxy_of: string | null;
 };
 
-/** Where a contract came from. `creator` signed, `factory` ran the creation where another did. */
+/**
+ * Where a contract came from. `creator` signed; it is `null` where a bundler or a relayer signed
+ * for somebody else by way of `relay`, a reviewed contract. `factory` ran the creation where
+ * another contract did.
+ */
 export type CreationFact = {
-  readonly creator: string;
+  readonly creator: string | null;
+  readonly relay: string | null;
   readonly factory: string | null;
   readonly tx: string;
   readonly block: number | null;
 };
+
+/** The names of the contracts by way of which bundlers and relayers have others' calls made. */
+export type Relays = () => Promise<Reading<ReadonlyMap<string, string>, ChainFactsPort>>;
 
 /** Who may change what a contract does; `null` where the place that would name one is empty. */
 export type AuthorityFact = {

@@ -167,8 +167,8 @@ export type MadeContract = {
   readonly reverted: boolean;
 };
 
-/** Whom the chain credits with a contract: the signer of the transaction that made it. */
-export type Maker = { readonly signer: string };
+/** Whom the chain credits with a contract: who signed; `null`: a relay, for somebody else. */
+export type Maker = { readonly signer: string | null };
 
 /** What contracts an address made, and whom the chain credits. */
 export type DeployerCreations = {

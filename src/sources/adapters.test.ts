@@ -353,6 +353,7 @@ const walkAt = (url: URL) => ({ at: chainsAt(url)[0], ...BUDGET });
 const { mixed } = SANDBOX_DEPLOYERS;
 const [made] = WORLD_CONTRACTS.filter(({ maker }) => maker === mixed);
 const token = String(made?.address);
+const relays = registries.relaysFile(registry('relays'));
 
 const EXPLORERS: readonly Adapter[] = [
   {
@@ -375,7 +376,7 @@ const EXPLORERS: readonly Adapter[] = [
   {
     name: 'facts of an explorer',
     ask: async (url: URL) => {
-      const facts = explorerFacts({ chains: chainsAt(url), ...BUDGET });
+      const facts = explorerFacts({ chains: chainsAt(url), ...BUDGET, relays });
       const admin = { fact: 'admin', address: flagged } as const;
       const { authority: _, ...told } = await facts.of('ethereum', proxy, FACT_NAMES, SIGNAL);
       return [...Object.values(told), await facts.setBy('ethereum', proxy, admin, SIGNAL)];
@@ -392,7 +393,7 @@ const EXPLORERS: readonly Adapter[] = [
   {
     name: 'creations of an explorer',
     ask: async (url: URL) => {
-      const creations = explorerCreations(walkAt(url));
+      const creations = explorerCreations(walkAt(url), relays);
       return [
         await creations.madeDirectly(mixed, SIGNAL),
         await creations.madeBy(mixed, SIGNAL),
@@ -570,6 +571,7 @@ const FILES: readonly (readonly [
   ['mixers', csvOf('mixers'), (path) => registries.mixerRegistryFile(path).lookUp([])],
   ['issuers', csvOf('issuer-freezes'), (path) => registries.freezingTokensFile(path)()],
   ['Permit2', csvOf('permit2'), (path) => registries.permit2File(path)()],
+  ['relays', csvOf('relays'), (path) => registries.relaysFile(path)()],
   ['launchpads', csvOf('launchpads'), (path) => registries.launchpadRegistry(path).among([])],
   [
     'established tokens',

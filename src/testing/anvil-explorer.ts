@@ -83,7 +83,7 @@ async function answer(anvil: Anvil, held: Index, params: URLSearchParams): Promi
   if (action === 'eth_getBlockByNumber') {
     return { result: await anvil.ask('eth_getBlockByNumber', params.get('tag'), false) };
   }
-  if (action === 'eth_getTransactionByHash') {
+  if (action === 'eth_getTransactionReceipt') {
     return { result: await anvil.ask(action, params.get('txhash')) };
   }
   if (action === 'getLogs') {

@@ -127,7 +127,13 @@ const OF_DEPLOYER: readonly Plan[] = [
 ];
 
 const TOKEN = evm('launched token');
-const CREATION = { creator: DEPLOYER, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 } as const;
+const CREATION = {
+  creator: DEPLOYER,
+  relay: null,
+  factory: null,
+  tx: `0x${'1'.repeat(64)}`,
+  block: 7,
+} as const;
 const CODE = { size: 10, delegates_to: null, minimal_proxy_of: null } as const;
 
 /** The same worlds, asked about a token that the deployer made. */

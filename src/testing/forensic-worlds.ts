@@ -36,7 +36,7 @@ function also(more: Plan['contradicts'], plan: Plan): Plan {
 
 /** A contract that destroyed itself: its code and nonce are gone, its creation is not. */
 function destroyedContract(address: string, creator: string): MemoryFact {
-  const creation = { creator, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 };
+  const creation = { creator, relay: null, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 };
   return { chain: 'ethereum', address, creation };
 }
 
@@ -65,7 +65,13 @@ function usedToken(address: string, chain: MemoryFact['chain']): MemoryFact {
     is_token: true,
     verified_name: 'Token',
     code: { size: 700, delegates_to: null, minimal_proxy_of: null },
-    creation: { creator: evm('maker'), factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 },
+    creation: {
+      creator: evm('maker'),
+      relay: null,
+      factory: null,
+      tx: `0x${'1'.repeat(64)}`,
+      block: 7,
+    },
     authority: { implementation: null, admin: null, beacon: null, owner: evm('owner') },
   };
 }

@@ -158,6 +158,12 @@ export function launchRows({ n, at, address, maker, tx, ...launch }: EvmLaunch):
   ];
 }
 
+/** Who signed the transaction of a creation, and what it called; `null` for any other. */
+export function signedCreation(tx: string): { from: string; to: string | null } | null {
+  const one = WORLD_CONTRACTS.find((_, n) => txOf(`creation ${n}`) === tx);
+  return one === undefined ? null : { from: one.maker, to: one.factory };
+}
+
 /** What an explorer tells of who made these contracts, as `getcontractcreation` has it. */
 export function deployedCreations(contracts: readonly string[]) {
   const launched = contracts.flatMap((contractAddress) => {

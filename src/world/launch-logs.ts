@@ -4,6 +4,7 @@
 
 import { declaredEvent } from '../chain/abi.ts';
 import type { ExplorerChains } from './chain-types.ts';
+import { signedCreation } from './deployers.ts';
 import { type EvmLaunch, evmLaunchAt, evmLaunchOfPool, evmLaunchOfTx } from './evm-launches.ts';
 
 const ETHEREUM_ID = 1;
@@ -89,12 +90,14 @@ function hex(value: number): string {
   return `0x${value.toString(16)}`;
 }
 
-/** Who signed a transaction of a launch; `null` for an action that asks something else. */
+/** Who signed a transaction, and what it called; `null` for an action that asks something else. */
 export function evmLaunchAnswer(action: string, params: URLSearchParams): object | null {
   const hash = String(params.get('txhash'));
-  const from = evmLaunchOfTx(hash)?.maker;
-  if (from === undefined) return null;
-  if (action === 'gettxinfo') return { status: '1', message: 'OK', result: { hash, from } };
-  if (action !== 'eth_getTransactionByHash') return null;
-  return { jsonrpc: '2.0', id: 1, result: { hash, from } };
+  const launch = evmLaunchOfTx(hash);
+  const signed = launch === undefined ? signedCreation(hash) : { from: launch.maker, to: null };
+  if (signed === null) return null;
+  const told = { ...signed, hash, transactionHash: hash, logs: [] };
+  if (action === 'gettxinfo') return { status: '1', message: 'OK', result: told };
+  if (action !== 'eth_getTransactionReceipt') return null;
+  return { jsonrpc: '2.0', id: 1, result: told };
 }

@@ -28,7 +28,7 @@ import type { ExplorerChain } from '../../sources/explorer/envelope.ts';
 import { explorerLaunchPools, UNISWAP_V2 } from '../../sources/explorer/launch-pools.ts';
 import type { JsonRpc, RpcLimits } from '../../sources/http/json-rpc.ts';
 import { providerGuard } from '../../sources/http/provider.ts';
-import { launchpadRegistry } from '../../sources/registry/registry-files.ts';
+import { launchpadRegistry, relaysFile } from '../../sources/registry/registry-files.ts';
 import { deployerRecordTable, deployerWalkTable } from '../../stores/control/deployers.ts';
 import { history } from '../history/feature.ts';
 import {
@@ -51,6 +51,7 @@ import { deployersWalk } from './walk.command.ts';
 import { walker, walkQueue, walksNotConfigured } from './walks.job.ts';
 
 const LAUNCHPADS = new URL('../../../registry/launchpads.csv', import.meta.url);
+const RELAYS = new URL('../../../registry/relays.csv', import.meta.url);
 /** Contracts of one deployer that are examined, and how many at once. */
 const WALK_LIMITS = { contractsMax: 500, atOnce: 4, launchedWithMax: 100 };
 /** The limits of one request of a walk: a list of an explorer has many pages. */
@@ -163,7 +164,7 @@ function sourcesOf(
   const guard = providerGuard({ ...VENUE_GUARD, callsPerS: rate }, () => performance.now());
   const listing = { guard, chain: DEPLOYER_CHAIN, now: nowS, ...QUESTION, simulated } as const;
   return {
-    creations: explorerCreations(explorer),
+    creations: explorerCreations(explorer, relaysFile(RELAYS)),
     kinds: contractKinds(explorer, node),
     transfers: explorerTokenTransfers(explorer),
     venue: dexscreenerVenue(venue === null ? null : { url: new URL(venue), ...listing }),

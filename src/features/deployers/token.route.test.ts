@@ -24,7 +24,7 @@ const DATED = { as_of: STILL_NOW - 60, simulated: false };
 const WALK = walkOf(DEPLOYER, { launches: [launchOf('a', 'died')], direct_creations: 1 });
 
 function ports(over: Partial<CreatorPorts> = {}): CreatorPorts {
-  const creation = { creator: DEPLOYER, factory: FACTORY, tx: TX, block: 7 };
+  const creation = { creator: DEPLOYER, relay: null, factory: FACTORY, tx: TX, block: 7 };
   const code = { size: 10, delegates_to: null, minimal_proxy_of: null };
   const fact = { address: TOKEN, code, creation };
   return {

@@ -15,7 +15,7 @@ import {
 import { addressText, checkedFlag, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present } from '../../evidence/measure.ts';
-import { map, Read, rowsSeen, type Silent } from '../../evidence/reading.ts';
+import { map, type Partly, Read, rowsSeen, type Silent } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Address, ageText, countWords, FactList, Moment, Tx } from '../../pages/words.tsx';
@@ -212,7 +212,16 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked, caller
     }
     return tokenCreator.absent.not_deployed({ subject: address, silent: unreadOf(creation) });
   }
-  const [{ creator, factory, tx, block }] = found;
+  const [{ creator, relay, factory, tx, block }] = found;
+  if (creator === null) {
+    const subject = address;
+    if (!(creation instanceof Read)) {
+      return tokenCreator.absent.not_deployed({ subject, silent: unreadOf(creation) });
+    }
+    const reason = why('creation_relayed', { tx, relay: String(relay) });
+    const consulted = [creation] as const;
+    return tokenCreator.absent.insufficient_evidence({ subject, why: reason, consulted });
+  }
   const isWalked = chain === DEPLOYER_CHAIN;
   const record = isWalked
     ? await ports.deployerRecords.recordOf(creator, callerName(caller))
@@ -239,7 +248,7 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked, caller
     launches: null,
     record_checked: record === null ? false : claim(wholeRecord(record), isWhole, isNot),
     corpus_checked: false,
-    reason: sentences(whyUnheld(chain, record), whyUntold(code)),
+    reason: sentences(whyUnheld(chain, record), whyUntold(code), whyPerhapsRelayed(creation)),
     caveat: CAVEAT,
   };
   return tokenCreator.ok({ subject: address, data, rests: [first, ...more] });
@@ -248,6 +257,12 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked, caller
 /** Why the size of its code is not told, where it is not. */
 function whyUntold(code: { readonly checked: boolean; readonly why?: Why }): string | null {
   return code.why === undefined ? null : code.why.reason;
+}
+
+/** Why whoever signed may have signed for somebody else, where that was not read. */
+function whyPerhapsRelayed(creation: Partly<unknown, 'chain_facts'>): string | null {
+  if (creation instanceof Read || creation.why.code !== 'creation_relay_unread') return null;
+  return creation.why.reason;
 }
 
 function sentences(...told: readonly (string | null)[]): string | null {

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { multiplyDecimals } from '../../chain/amount.ts';
 import type { UnixSeconds } from '../../chain/time.ts';
-import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
+import { collect, listOrNone, rowsUnder, slices } from '../../evidence/measure.ts';
 import { basis, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type LaunchOutcome,
   type ListedPool,
   type MadeContract,
+  type Maker,
   type ObservedLaunch,
   type Skipped,
   type WalkSources,
@@ -202,6 +203,9 @@ function newestOf<C extends MadeContract>(
   return [...new Set([...before, ...newest])].slice(0, max);
 }
 
+/** Of how many contracts it is asked at once who made them: each may cost a call. */
+const MAKERS_AT_ONCE = 100;
+
 /** Those with which the chain credits the address; the others are skipped, and why. */
 async function selectCredited(walking: Walking, list: readonly Candidate[]): Promise<Candidate[]> {
   const { sources, signal, address, skipped } = walking;
@@ -209,14 +213,16 @@ async function selectCredited(walking: Walking, list: readonly Candidate[]): Pro
   for (const one of list.filter(({ reverted }) => reverted)) {
     skipped.push({ address: one.address, reason: 'reverted_creation' });
   }
-  if (standing.length === 0) return [];
-  const makers = await sources.creations.makersOf(
-    standing.map((one) => one.address),
-    signal,
-  );
-  noteSources(walking, makers);
+  const makers = new Map<string, Maker>();
+  for (const some of slices(standing, MAKERS_AT_ONCE)) {
+    const contracts = some.map((one) => one.address);
+    const reading = await sources.creations.makersOf(contracts, signal);
+    noteSources(walking, reading);
+    if (!reading.checked) continue;
+    for (const [contract, maker] of reading.value) makers.set(contract, maker);
+  }
   return standing.filter((one) => {
-    const maker = makers.checked ? makers.value.get(one.address) : undefined;
+    const maker = makers.get(one.address);
     if (maker?.signer === address) return true;
     const reason = maker === undefined ? 'undetermined' : 'attribution_mismatch';
     skipped.push({ address: one.address, reason });

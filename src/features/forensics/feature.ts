@@ -13,6 +13,7 @@ import {
   freezingTokensFile,
   mixerRegistryFile,
   permit2File,
+  relaysFile,
 } from '../../sources/registry/registry-files.ts';
 import { cascadedApprovals, cascadedFacts } from '../../stores/history/live-facts.ts';
 import { warehouseFacts } from '../../stores/warehouse/creations.ts';
@@ -30,6 +31,8 @@ const STATE_LIMITS: RpcLimits = {
 const MIXERS = new URL('../../../registry/mixers.csv', import.meta.url);
 /** The registry of issuers that can freeze tokens; all of a chain are asked in one batch. */
 const ISSUERS = new URL('../../../registry/issuer-freezes.csv', import.meta.url);
+/** By way of which contracts bundlers and relayers have others' calls made. */
+const RELAYS = new URL('../../../registry/relays.csv', import.meta.url);
 const PERMIT2 = new URL('../../../registry/permit2.csv', import.meta.url);
 const TOKEN_LIMITS: RpcLimits = {
   ...STATE_LIMITS,
@@ -57,7 +60,7 @@ export const forensics = feature({
         chainFacts: cascadedFacts([
           nodeFacts({ nodes, simulated, now: nowS }),
           warehouseFacts(warehouse, nowS),
-          explorerFacts({ chains: explorers, ...limits }),
+          explorerFacts({ chains: explorers, ...limits, relays: relaysFile(RELAYS) }),
         ]),
         mixerRegistry: mixerRegistryFile(MIXERS),
         issuerFreezes: nodeFreezes({ ...ofTokens, tokens: freezingTokensFile(ISSUERS) }),

@@ -98,7 +98,7 @@ const TOKEN: MemoryFact = {
   is_token: true,
   code: { size: 700, delegates_to: null, minimal_proxy_of: null },
   verified_name: 'UsefulToken',
-  creation: { creator: FUNDER, factory: null, tx: `0x${'e'.repeat(64)}`, block: 5 },
+  creation: { creator: FUNDER, relay: null, factory: null, tx: `0x${'e'.repeat(64)}`, block: 5 },
 };
 const TRANSFERS = [memoryTransfer(1, FUNDER, SUBJECT), memoryTransfer(2, SUBJECT, POOL)];
 const GENESIS_AT = '2026-01-01T00:00:01.000Z';

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { Read, Unread } from '../../evidence/reading.ts';
 import { FACT_NAMES, type FactName } from '../../ports/accounts.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
+import { noRelays } from '../../testing/twins/accounts.ts';
 import { providerGuard } from '../http/provider.ts';
 import { explorerFacts } from './account-facts.ts';
 import { blockscoutChain, etherscanChain, saysNoCreation } from './envelope.ts';
@@ -75,7 +76,7 @@ async function factsFrom(
   const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 99, restMs: 1 };
   const guard = providerGuard(limits, () => performance.now());
   const chain = etherscanChain('ethereum', { url: await serve(answer), guard }, 'KEY');
-  const options = { now: () => 7, timeMs: 5_000, callsMax: 20, simulated: false };
+  const options = { now: () => 7, timeMs: 5_000, callsMax: 20, simulated: false, relays: noRelays };
   return explorerFacts({ chains: [chain], ...options }).of('ethereum', ADDRESS, wanted, SIGNAL);
 }
 
@@ -94,6 +95,7 @@ describe('an explorer tells', () => {
     expect(factIn(facts.verified_name)).toBe('Registry');
     expect(factIn(facts.creation)).toEqual({
       creator: CREATOR,
+      relay: null,
       factory: null,
       tx: TX,
       block: 12_251_871,
@@ -173,7 +175,13 @@ describe('a fault of an explorer is silence of every fact', () => {
     const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 99, restMs: 1 };
     const guard = providerGuard(limits, () => performance.now());
     const chains = [blockscoutChain('ethereum', { url, guard })];
-    const options = { now: () => 7, timeMs: 5_000, callsMax: 20, simulated: false };
+    const options = {
+      now: () => 7,
+      timeMs: 5_000,
+      callsMax: 20,
+      simulated: false,
+      relays: noRelays,
+    };
     const facts = await explorerFacts({ chains, ...options }).of(
       ...(['ethereum', ADDRESS, FACT_NAMES, SIGNAL] as const),
     );
@@ -186,7 +194,13 @@ describe('a fault of an explorer is silence of every fact', () => {
     const guard = providerGuard(limits, () => performance.now());
     const url = await serve((action) => HONEST[action]);
     const chains = [etherscanChain('ethereum', { url, guard }, null)];
-    const options = { now: () => 7, timeMs: 5_000, callsMax: 1, simulated: false };
+    const options = {
+      now: () => 7,
+      timeMs: 5_000,
+      callsMax: 1,
+      simulated: false,
+      relays: noRelays,
+    };
     const facts = await explorerFacts({ chains, ...options }).of(
       ...(['ethereum', ADDRESS, ['code', 'nonce'], SIGNAL] as const),
     );

@@ -3,8 +3,8 @@
 // documentation show (`./empties.ts` has the empty ones).
 
 import { z } from 'zod';
-import { parseEvmAddress } from '../../chain/address.ts';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { present } from '../../evidence/measure.ts';
 import { type Partly, part, read, type Unread, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
@@ -16,6 +16,7 @@ import {
   factUnread,
   noFacts,
   type Permit2,
+  type Relays,
   readFacts,
   type TokenApprovals,
   type TokenApprovalsPort,
@@ -58,8 +59,10 @@ import {
 
 const PORT = 'chain_facts';
 
+type ExplorerFactsOptions = ExplorersOfChains & { readonly relays: Relays };
+
 /** Chain facts through explorers. Their calls are counted, so only the main chain is asked. */
-export function explorerFacts(options: ExplorersOfChains): ChainFacts {
+export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
   const known = new Set<EvmChainName>();
   return {
     stateChains: [],
@@ -101,7 +104,7 @@ export function explorerFacts(options: ExplorersOfChains): ChainFacts {
 }
 
 async function factsAt(
-  options: ExplorersOfChains,
+  options: ExplorerFactsOptions,
   at: ExplorerChain,
   address: string,
   wanted: Parameters<ChainFacts['of']>[2],
@@ -120,7 +123,11 @@ async function factsAt(
       balance_wei: () => tell(() => balanceOf(ask, address)),
       is_token: () => tell(() => looksLikeToken(ask, address)),
       verified_name: () => tell(() => askVerifiedName(at, address, budget)),
-      creation: () => tell(() => creationOf(at, address, budget)),
+      creation: async () => {
+        const relays = await options.relays();
+        if (!relays.checked) return relays;
+        return tell(() => creationOf(at, address, relays.value, budget));
+      },
     },
     wanted,
     `${name} ${shown}`,
@@ -180,14 +187,69 @@ async function askVerifiedName(
   throw new StateFault('getsourcecode');
 }
 
-/** One row of `getcontractcreation`. */
+/** One row of `getcontractcreation`. It may name the factory as the creator. */
 export const creationRow = outsideRow({
-  contractAddress: z.string(),
-  contractCreator: z.string(),
-  txHash: z.string().regex(/^0x[0-9a-f]{64}$/i),
-  contractFactory: z.string().nullish(),
+  contractAddress: ADDRESS,
+  contractCreator: ADDRESS,
+  txHash: WORD,
+  contractFactory: z.union([ADDRESS, z.literal('')]).nullish(),
   blockNumber: z.string().regex(/^\d+$/).nullish(),
 });
+export type CreationRow = z.output<typeof creationRow>;
+
+const logged = outsideRow({ address: ADDRESS });
+const signedTransaction = outsideRow({
+  from: ADDRESS,
+  to: z.union([ADDRESS, z.literal('')]).nullish(),
+  logs: z.array(logged),
+});
+type SignedTransaction = z.output<typeof signedTransaction>;
+
+/** A transaction as signed: Blockscout tells it itself, the other passes a node's word on. */
+export async function askTransaction(
+  at: ExplorerChain,
+  txhash: string,
+  budget: CallBudget,
+): Promise<SignedTransaction> {
+  const [module, action] = at.tellsChainId
+    ? ['transaction', 'gettxinfo']
+    : ['proxy', 'eth_getTransactionReceipt'];
+  return askExplorer(at, budget, at.list({ module, action, txhash }), (answer) => {
+    const told = at.tellsChainId ? resultIn(answer)?.result : nodeResultIn(answer);
+    const read = signedTransaction.safeParse(told);
+    if (!read.success) throw new StateFault(action);
+    return read.data;
+  });
+}
+
+type SignedCreation = Pick<CreationFact, 'creator' | 'relay' | 'factory'>;
+
+/**
+ * Says of rows who signed for each: a creation without a factory was signed by who is named, of
+ * any other the transaction tells. It is asked for once.
+ */
+export function signatureReader(
+  at: ExplorerChain,
+  relays: ReadonlyMap<string, string>,
+  budget: CallBudget,
+): (row: CreationRow) => Promise<SignedCreation> {
+  const asked = new Map<string, SignedTransaction>();
+  return async ({ contractCreator: named, contractFactory, txHash }) => {
+    if (!at.tellsChainId && contractFactory === '') {
+      return { creator: named, relay: null, factory: null };
+    }
+    const known = asked.get(txHash);
+    const signed = known === undefined ? await askTransaction(at, txHash, budget) : known;
+    asked.set(txHash, signed);
+    const told = contractFactory == null || contractFactory === '' ? named : contractFactory;
+    const factory = told === signed.from ? null : told;
+    // A bundler may call an entry point by way of a contract of its own: its log is there.
+    const called = [signed.to, ...signed.logs.map((log) => log.address)];
+    const relay = present(called.map((one) => relays.get(String(one)) ?? null))[0];
+    if (relay !== undefined) return { creator: null, relay, factory };
+    return { creator: signed.from, relay: null, factory };
+  };
+}
 
 /** The explorer knows of no creation, which is no proof that there was none. */
 class NoCreation extends Error {}
@@ -195,6 +257,7 @@ class NoCreation extends Error {}
 async function creationOf(
   at: ExplorerChain,
   address: string,
+  relays: ReadonlyMap<string, string>,
   budget: CallBudget,
 ): Promise<CreationFact> {
   const params = { module: 'contract', action: 'getcontractcreation', contractaddresses: address };
@@ -203,17 +266,11 @@ async function creationOf(
     return resultIn(answer);
   });
   const rows = z.array(creationRow).safeParse(enveloped?.result);
-  if (!rows.success) throw new StateFault('getcontractcreation');
-  const row = rows.data.find(({ contractAddress }) => contractAddress.toLowerCase() === address);
-  const creator = row === undefined ? null : parseEvmAddress(row.contractCreator);
-  if (row === undefined || creator === null) throw new StateFault('getcontractcreation');
-  const { contractFactory: factory, blockNumber: block } = row;
-  return {
-    creator,
-    factory: factory == null || factory === '' ? null : parseEvmAddress(factory),
-    tx: row.txHash.toLowerCase(),
-    block: block == null ? null : Number(block),
-  };
+  const row = rows.data?.find(({ contractAddress }) => contractAddress === address);
+  if (row === undefined) throw new StateFault('getcontractcreation');
+  const { txHash: tx, blockNumber: block } = row;
+  const signed = await signatureReader(at, relays, budget)(row);
+  return { ...signed, tx, block: block == null ? null : Number(block) };
 }
 
 const CHAIN_ID = /^0x[0-9a-f]{1,13}$/i;

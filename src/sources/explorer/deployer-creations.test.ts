@@ -3,6 +3,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { Part, Read, Unread } from '../../evidence/reading.ts';
+import { noRelays } from '../../testing/twins/accounts.ts';
 import type { ExplorerRow } from '../../world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from '../../world/explorer-api.ts';
 import type { JsonRpc } from '../http/json-rpc.ts';
@@ -46,7 +47,7 @@ async function creationsAmong(count: number, kind: ExplorerRow['kind'], behindS 
   const guard = providerGuard(GUARD, () => performance.now());
   const at = etherscanChain('ethereum', { url: explorer.etherscan, guard }, null);
   const limits = { now: () => NOW + behindS, timeMs: 20_000, callsMax: 100, simulated: false };
-  return explorerCreations({ at, ...limits });
+  return explorerCreations({ at, ...limits }, noRelays);
 }
 
 test.each([

@@ -4,8 +4,10 @@
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
 import { formatIsoTime, HOUR_S } from '../../chain/time.ts';
-import { map, type Partly, type Reading, weaken } from '../../evidence/reading.ts';
+import { slices } from '../../evidence/measure.ts';
+import { map, type Partly, type Reading, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { Relays } from '../../ports/accounts.ts';
 import type {
   ContractKind,
   ContractKinds,
@@ -25,12 +27,11 @@ import {
   readAnswer,
   readProvider,
 } from '../http/provider.ts';
-import { creationRow, stateAnswer } from './account-facts.ts';
+import { type CreationRow, creationRow, signatureReader, stateAnswer } from './account-facts.ts';
 import {
   askExplorer,
   type ExplorerChain,
   explorerFailed,
-  nodeResultIn,
   PAGE_ROWS,
   pageIn,
   resultIn,
@@ -74,8 +75,8 @@ export function readExplorer<T, P extends string>(
   return readProvider(port, provider, { timeMs, callsMax, signal }, work);
 }
 
-/** Creations as an explorer lists them. */
-export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
+/** Creations as an explorer lists them. What was signed by way of a relay is nobody's. */
+export function explorerCreations(explorer: WalkExplorer, relays: Relays): DeployerCreations {
   const { at } = explorer;
   const heads = headReader(explorer.now);
   const listOf = async (
@@ -97,17 +98,21 @@ export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
   return {
     madeDirectly: (address, signal) => listOf(address, 'txlist', signal),
     madeBy: (factory, signal) => listOf(factory, 'txlistinternal', signal),
-    makersOf: (contracts, signal) =>
-      readExplorer(PORT, explorer, signal, async (budget): Promise<ReadonlyMap<string, Maker>> => {
+    makersOf: async (contracts, signal) => {
+      const known = await relays();
+      if (!known.checked) return unread(PORT, known.why);
+      return readExplorer(PORT, explorer, signal, async (budget) => {
         const makers = new Map<string, Maker>();
-        for (let from = 0; from < contracts.length; from += CONTRACTS_PER_CALL) {
-          const some = contracts.slice(from, from + CONTRACTS_PER_CALL);
-          for (const [contract, maker] of await makersIn(at, some, budget)) {
-            makers.set(contract, maker);
+        const signed = signatureReader(at, known.value, budget);
+        for (const some of slices(contracts, CONTRACTS_PER_CALL)) {
+          for (const row of await creationsOf(at, some, budget)) {
+            const { creator } = await signed(row);
+            makers.set(row.contractAddress, { signer: creator });
           }
         }
         return makers;
-      }),
+      });
+    },
   };
 }
 
@@ -155,54 +160,28 @@ function creationIn(
   return { block, told: { address, block, at: Number(timeStamp), ...facts } };
 }
 
-async function makersIn(
+/** The rows of `getcontractcreation` of these contracts, as far as the explorer has them. */
+async function creationsOf(
   at: ExplorerChain,
   contracts: readonly string[],
   budget: CallBudget,
-): Promise<readonly (readonly [string, Maker])[]> {
+): Promise<readonly CreationRow[]> {
   const params = {
     module: 'contract',
     action: 'getcontractcreation',
     contractaddresses: contracts.join(','),
   };
-  const rows = await askExplorer(at, budget, at.list(params), (answer) => {
-    if (saysNoCreation(answer)) return [];
+  return askExplorer(at, budget, at.list(params), (answer) => {
+    if (saysNoCreation(answer)) return NONE;
     const parsed = z.array(creationRow).safeParse(resultIn(answer)?.result);
-    if (!parsed.success) throw misshapenRows('getcontractcreation');
+    if (!parsed.success || parsed.data.some((row) => !contracts.includes(row.contractAddress))) {
+      throw misshapenRows('getcontractcreation');
+    }
     return parsed.data;
   });
-  const makers: (readonly [string, Maker])[] = [];
-  for (const row of rows) {
-    const contract = parseEvmAddress(row.contractAddress);
-    if (contract === null || !contracts.includes(contract))
-      throw misshapenRows('getcontractcreation');
-    // Blockscout names the contract that ran a creation, where one did; who signed is asked for.
-    const signer = at.tellsChainId
-      ? await askSigner(at, row.txHash, budget)
-      : parseEvmAddress(row.contractCreator);
-    if (signer === null) throw misshapenRows('getcontractcreation');
-    makers.push([contract, { signer }]);
-  }
-  return makers;
 }
 
-const transaction = outsideRow({ from: z.string() });
-
-/** Who signed a transaction: Blockscout tells it itself, the other passes a node's word on. */
-export async function askSigner(
-  at: ExplorerChain,
-  txhash: string,
-  budget: CallBudget,
-): Promise<string | null> {
-  const [module, action] = at.tellsChainId
-    ? ['transaction', 'gettxinfo']
-    : ['proxy', 'eth_getTransactionByHash'];
-  const info = await askExplorer(at, budget, at.list({ module, action, txhash }), (answer) => {
-    const told = at.tellsChainId ? resultIn(answer)?.result : nodeResultIn(answer);
-    return parseListRow(transaction, told, action);
-  });
-  return parseEvmAddress(info.from);
-}
+const NONE: readonly never[] = Object.freeze([]);
 
 // What is a contract, by a node where there is one, else by what its explorer passes on or holds?
 // Code and calls decide. Where nobody passes calls on, the published source's interface does; an

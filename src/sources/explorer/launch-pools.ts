@@ -8,8 +8,8 @@ import { formatUnits } from '../../chain/amount.ts';
 import type { FirstLiquidity, LaunchPools } from '../../ports/deployers.ts';
 import { topicOf } from '../evm/node-of-account.ts';
 import { type CallBudget, ProviderFault } from '../http/provider.ts';
-import { LOG_NUMBER, LOG_ROW } from './account-facts.ts';
-import { askSigner, readExplorer, type WalkExplorer } from './deployer-creations.ts';
+import { askTransaction, LOG_NUMBER, LOG_ROW } from './account-facts.ts';
+import { readExplorer, type WalkExplorer } from './deployer-creations.ts';
 import { askExplorer, type ExplorerChain, PAGE_ROWS, resultIn, saysNoLogs } from './envelope.ts';
 import { headReader } from './listing.ts';
 
@@ -83,8 +83,7 @@ async function firstOf(
   if (amounts === null) throw odd();
   const raw = isBefore(token, coin.address) ? amounts.amount1 : amounts.amount0;
   const { transactionHash: tx, blockNumber, timeStamp } = mint;
-  const signer = await askSigner(asking.at, tx, asking.budget);
-  if (signer === null) throw odd();
+  const { from: signer } = await askTransaction(asking.at, tx, asking.budget);
   return {
     pool,
     coin: coin.address,

@@ -24,6 +24,7 @@ import type {
   MixerLookUp,
   MixerRegistry,
   Permit2,
+  Relays,
 } from '../../ports/accounts.ts';
 import type {
   BridgeRegistry,
@@ -278,21 +279,42 @@ export function freezingTokensFile(
   );
 }
 
-// --- Permit2, which stands at one address on every chain that is served
+// --- Permit2 and the relays, which stand at one address on every chain that is served
 
-const permit2Cells = z.tuple([words, anyText, words, link, words, anyText]);
+const anywhereCells = z.tuple([words, anyText, words, link, words, anyText]);
 
-const PERMIT2: Rows<{ readonly address: string; readonly reviewed: string }> = {
+type AnywhereRow = { readonly name: string; readonly address: string; readonly reviewed: string };
+
+const ANYWHERE: Rows<AnywhereRow> = {
   heading: 'name,address,source,source_url,second_source,reviewed',
+  key: ({ address }) => address,
   row: (cells) => {
-    const known = cellsIn(permit2Cells, cells);
+    const known = cellsIn(anywhereCells, cells);
     if (typeof known === 'string') return known;
-    const [, text, , , , reviewed] = known;
+    const [name, text, , , , reviewed] = known;
     const address = publishedAddress(text);
     if (address === null) return NO_CHECKSUM;
-    return parseIsoDate(reviewed) === null ? NO_REVIEW : { address, reviewed };
+    return parseIsoDate(reviewed) === null ? NO_REVIEW : { name, address, reviewed };
   },
 };
+
+/** The relays of a file. */
+export function relaysFile(path: Path): Relays {
+  return registryFile(
+    'chain_facts',
+    path,
+    ({ sha256, lines }): Table<ReadonlyMap<string, string>> => {
+      const rows = rowsIn(ANYWHERE, lines);
+      return {
+        value: new Map(rows.map(({ name, address }) => [address, name])),
+        name: `Registry of relays: ${rows.length} rows`,
+        url: `urn:sha256:${sha256}`,
+        days: rows.map(({ reviewed }) => reviewed),
+      };
+    },
+    unreadable('The registry of relays'),
+  );
+}
 
 /** The addresses of Permit2 of a file. */
 export function permit2File(path: Path): Permit2 {
@@ -300,7 +322,7 @@ export function permit2File(path: Path): Permit2 {
     'token_approvals',
     path,
     ({ sha256, lines }): Table<readonly string[]> => {
-      const rows = rowsIn(PERMIT2, lines);
+      const rows = rowsIn(ANYWHERE, lines);
       return {
         value: rows.map(({ address }) => address),
         name: `Registry of Permit2: ${rows.length} rows`,

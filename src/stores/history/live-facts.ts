@@ -4,7 +4,7 @@
 
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { type Partly, Unread, unread } from '../../evidence/reading.ts';
+import { type Partly, Read, Unread, unread } from '../../evidence/reading.ts';
 import { type ReasonCode, type Why, why } from '../../evidence/reasons.ts';
 import {
   type ChainFacts,
@@ -157,11 +157,17 @@ export function cascadedFacts(sources: readonly ChainFacts[]): ChainFacts {
         const told = await source.of(chain, address, missing, signal);
         facts = together(facts, told);
         const after: FactReadings = facts;
-        missing = missing.filter((fact) => after[fact] instanceof Unread);
+        missing = missing.filter((fact) => isOpen(after[fact]));
       }
       return facts;
     },
   };
+}
+
+/** Whether another source may tell more: of who signed a creation perhaps for whom. */
+function isOpen(told: Partly<unknown, ChainFactsPort>): boolean {
+  if (told instanceof Unread) return true;
+  return !(told instanceof Read) && told.why.code === 'creation_relay_unread';
 }
 
 function together(before: FactReadings, told: FactReadings): FactReadings {
@@ -181,8 +187,9 @@ function better<T>(
   held: Partly<T, ChainFactsPort>,
   fresh: Partly<T, ChainFactsPort>,
 ): Partly<T, ChainFactsPort> {
-  if (!(held instanceof Unread)) return held;
+  if (!isOpen(held)) return held;
   if (!(fresh instanceof Unread)) return fresh;
+  if (!(held instanceof Unread)) return held;
   const wasFault = !NO_FAULT.includes(held.why.code);
   return wasFault || NO_OPINION.includes(fresh.why.code) ? held : fresh;
 }

@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import type { EvmChainName } from '../../chain/chain.ts';
-
+import { weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type ChainFacts,
@@ -152,8 +152,10 @@ export function warehouseFacts(warehouse: Warehouse, now: () => number): ChainFa
           const signer = initiator === '' ? creator : addressOf(initiator);
           // Who signed made it; who ran the creation is named beside it where that was another.
           const factory = signer === creator ? null : creator;
-          const fact: CreationFact = { creator: signer, factory, tx, block };
-          return factRead(fact, warehouseSource(now(), observed === 0));
+          const fact: CreationFact = { creator: signer, relay: null, factory, tx, block };
+          const told = factRead(fact, warehouseSource(now(), observed === 0));
+          // What the transaction called is not held: it may be a bundler's or a relayer's.
+          return factory === null ? told : weaken(told, why('creation_relay_unread'));
         } catch (error) {
           return unreadFor('chain_facts', error);
         }

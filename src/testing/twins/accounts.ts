@@ -18,6 +18,7 @@ import {
   type MixerContract,
   type MixerRegistry,
   noFacts,
+  type Relays,
   readFacts,
   type SetBy,
   type SetFact,
@@ -51,6 +52,10 @@ const UNUSED: Omit<FactValues, 'creation'> = {
   authority: { implementation: null, admin: null, beacon: null, owner: null },
 };
 const NAME = 'Chain state in memory';
+
+/** A registry of relays without a row. */
+export const noRelays: Relays = async () =>
+  read(new Map(), { port: 'chain_facts', source: memorySource('Relays', 'table', PLANTED) });
 
 /** Chain facts in memory. */
 export function memoryChainFacts(held: MemoryFacts): ChainFacts {

@@ -238,7 +238,7 @@ describe('named', () => {
     address: SUBJECT,
     nonce: 1,
     code: { size: 45, delegates_to: null, minimal_proxy_of: who('minimal_proxy_of') },
-    creation: { creator: who('creator'), factory: who('factory'), tx: TX, block: 5 },
+    creation: { creator: who('creator'), relay: null, factory: who('factory'), tx: TX, block: 5 },
     authority: {
       implementation: who('implementation'),
       admin: who('admin'),

@@ -1,8 +1,6 @@
 // Counts the wrong lines that the tests notice. Changes one line of an engine, a store or a source
 // at a time, in a copy of a checkout, and runs the tests related to its file, nearest first:
-//
 //   npm run bench -- mutants [--repo CHECKOUT] [--count N] [--seed N] [--tests N] [--seconds N]
-//
 // The same seed takes the same lines of the same tree. Each line that no test noticed is named.
 
 import { spawn } from 'node:child_process';

@@ -9,7 +9,7 @@ export type AccessLogPort = 'access_log';
 /** A Unix time in seconds; a fraction is kept. */
 const seconds = z.number();
 
-/** Who changed something: an operator by a command, or a member in the settings. */
+/** The actor of a change: an operator by a command, or a member in the settings. */
 const ACTORS = ['operator', 'member'] as const;
 export type Actor = (typeof ACTORS)[number];
 
@@ -63,7 +63,7 @@ export const shownKey = z.strictObject({
   /** Late by up to a minute; `null`: never used. */
   last_used_at: seconds.nullable(),
   revoked_at: seconds.nullable(),
-  /** What its owner calls it. */
+  /** The owner's name for it. */
   name: z.string().nullable(),
   /** When another key took its place: it opens until it expires, and no longer counts. */
   replaced_at: seconds.nullable(),
@@ -72,7 +72,9 @@ export const shownKey = z.strictObject({
 /** A key as it may be shown. */
 export type ApiKey = z.output<typeof shownKey> & { readonly holder: KeyHolder };
 
-/** How a key is recognised: the hash under a pepper, and the fingerprint of the pepper's secret. */
+/**
+ * The stored form of a key: its hash under a pepper, and the fingerprint of the pepper's secret.
+ */
 export type SecretHash = { readonly hash: Uint8Array; readonly pepper: string };
 
 /** A key to store. */
@@ -83,7 +85,7 @@ export type NewKey = {
   readonly prefix: string;
   readonly created_at: UnixSeconds;
   readonly expires_at: UnixSeconds;
-  /** What its owner calls it, where it has a name. */
+  /** The owner's name for it, if it has one. */
   readonly name?: string | null;
 };
 
@@ -95,18 +97,18 @@ export type FoundKey = {
   readonly pepper: string;
 };
 
-/** What became of a key to store. `limit`: its membership has as many active keys as it may. */
+/** The result of storing a key. `limit`: its membership already has the most active keys. */
 export type AddedKey =
   | { readonly outcome: 'added'; readonly key: ApiKey }
   | { readonly outcome: 'limit'; readonly active: number }
   | { readonly outcome: 'no_membership' };
 
-/** What became of replacing a key. `replaced`: it was replaced, revoked or had expired before. */
+/** The result of replacing a key. `replaced`: it was already replaced, revoked or expired. */
 export type ReplacedKey =
   | { readonly outcome: 'added'; readonly key: ApiKey }
   | { readonly outcome: 'unknown' | 'replaced' };
 
-/** What became of a revocation. A prefix that several keys share revokes none of them. */
+/** The result of a revocation. A prefix that several keys share revokes none of them. */
 export type Revoked<T> =
   | { readonly outcome: 'revoked'; readonly revoked: T }
   | { readonly outcome: 'unknown' }
@@ -214,7 +216,7 @@ export const membership = z.strictObject({
 });
 export type Membership = z.output<typeof membership>;
 
-/** What an event says of a membership, at its own time `at`. */
+/** The change of a membership by an event, at the event's own time `at`. */
 export type MembershipEvent = Omit<Membership, 'created_at' | 'updated_at'> & {
   readonly at: UnixSeconds;
 };
@@ -241,14 +243,14 @@ export type MembershipStore = {
 export type PaymentsPort = 'payments';
 
 /**
- * What became of a delivery. `older`: a newer event of the membership was known; `no_plan`: held,
- * because no setting names its product; `unknown`: of a type that asks nothing here; `unreadable`:
- * it asks something, and not so that it can be done.
+ * The result of a delivery. `older`: a newer event of the membership was known; `no_plan`: held,
+ * because no setting names its product; `unknown`: of a type without effect here; `unreadable`: of
+ * a type with an effect, but malformed.
  */
 export const PAYMENT_OUTCOMES = ['applied', 'older', 'no_plan', 'unknown', 'unreadable'] as const;
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
-/** What an event asks of a membership, at its own time. */
+/** The change that an event requests of a membership, at its own time. */
 export const membershipChange = z.strictObject({
   membership_id: z.string(),
   product_id: z.string().nullable(),
@@ -265,7 +267,7 @@ export type PaymentDelivery = {
   readonly type: string;
   readonly received_at: UnixSeconds;
   readonly asks: MembershipChange | 'unknown' | 'unreadable';
-  /** What the membership it is about signs in with; `null`: it tells none. */
+  /** The sign-in code of the membership; `null`: the event holds none. */
   readonly code: SecretHash | null;
   /** Without what it says of persons. */
   readonly body: string;
@@ -288,7 +290,7 @@ export type PaymentEvent = z.output<typeof paymentEvent>;
 /** The plan of a platform's plan or product; `null` where no setting names either. */
 export type PlanOf = (sold: Pick<MembershipChange, 'plan_id' | 'product_id'>) => PlanName | null;
 
-/** What the payment platform said. */
+/** The events of the payment platform. */
 export type PaymentStore = {
   /** Keeps a delivery and does what it asks, both or neither; one that was kept changes nothing. */
   readonly record: (
@@ -308,24 +310,26 @@ export type PaymentStore = {
 /** The name of this port in readings. */
 export type QuotaPort = 'quota';
 
-/** What is charged against: a subject and its UTC day (`2026-11-21`) or month (`2026-11`). */
+/** The subject of a charge, and its UTC day (`2026-11-21`) or month (`2026-11`). */
 export type Allowance = {
   readonly subject: string;
   readonly period: string;
   readonly limit: number;
 };
 
-/** What became of a charge. `used` is the use after it; one that was not granted added nothing. */
+/**
+ * The result of a charge. `used` is the use after it; a charge that was not granted added nothing.
+ */
 export type Charge = { readonly granted: boolean; readonly used: number; readonly limit: number };
 
-/** What is left of an allowance. `remaining` is never below zero. */
+/** The remaining allowance. `remaining` is never below zero. */
 export type Remaining = {
   readonly used: number;
   readonly remaining: number;
   readonly limit: number;
 };
 
-/** What was used of a daily allowance on a day. */
+/** The use of a daily allowance on a day. */
 export const dayOfUse = z.strictObject({ day: z.string(), used: z.int() });
 export type DayOfUse = z.output<typeof dayOfUse>;
 
@@ -333,7 +337,10 @@ export type DayOfUse = z.output<typeof dayOfUse>;
 export type QuotaStore = {
   /** Charges one. It is stored before the promise resolves. */
   readonly charge: (allowance: Allowance) => Promise<Reading<Charge, QuotaPort>>;
-  /** What is left, as last seen here within two seconds or read now. A spent one stays spent. */
+  /**
+   * The remaining allowance, seen here within the last two seconds or read now. A spent one stays
+   * spent.
+   */
   readonly remaining: (allowance: Allowance) => Soon<Reading<Remaining, QuotaPort>>;
   /** The use, where it was seen here within two seconds or is spent; asks nobody. */
   readonly lastSeen: (allowance: Allowance) => number | null;
@@ -401,7 +408,7 @@ export type SessionStore = {
 /** The name of this port in readings. */
 export type SignInPort = 'sign_in';
 
-/** What signing in rests on. */
+/** The store of signing in. */
 export type SignInStore = {
   /** Counts a try in a bucket, and says how many there were since its time began. */
   readonly countTry: (

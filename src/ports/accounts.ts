@@ -34,17 +34,17 @@ export type CreationFact = {
 /** The names of the contracts by way of which bundlers and relayers have others' calls made. */
 export type Relays = () => Promise<Reading<ReadonlyMap<string, string>, ChainFactsPort>>;
 
-/** Who may change what a contract does; `null` where the place that would name one is empty. */
+/** An address with power over a contract; `null` if the slot that would name one is empty. */
 export type AuthorityFact = {
   /** The slots of EIP-1967. */
   readonly implementation: string | null;
   readonly admin: string | null;
   readonly beacon: string | null;
-  /** What its function `owner()` answers; `null` also where it has none. */
+  /** The answer of its function `owner()`; `null` also if it has none. */
   readonly owner: string | null;
 };
 
-/** What can be asked of an address. */
+/** The facts of an address. */
 export type FactValues = {
   readonly code: CodeFact;
   readonly nonce: number;
@@ -85,7 +85,7 @@ export type SetBy = { readonly tx: string; readonly block: number };
 export type ChainFacts = {
   /** The chains beside the main one whose state costs no explorer's call to read. */
   readonly stateChains: readonly EvmChainName[];
-  /** What is not `wanted` is unread and was not asked for. The signal ends the reading. */
+  /** Facts that are not `wanted` are unread and were not requested. The signal ends the reading. */
   readonly of: (
     chain: EvmChainName,
     address: string,
@@ -113,9 +113,9 @@ export type ContractCreationsPort = 'contract_creations';
 export type Creation = {
   readonly chain: EvmChainName;
   readonly created: string;
-  /** Who ran it: the signer itself, or a factory. */
+  /** The creator: the signer itself, or a factory. */
   readonly creator: string;
-  /** Who signed it; `null` where the source does not say. */
+  /** The signer; `null` if the source does not name it. */
   readonly signer: string | null;
   readonly tx: string;
   readonly block: number;
@@ -160,7 +160,7 @@ export type FreezingToken = {
   readonly reviewed: string;
 };
 
-/** What a token's contract said of the address. */
+/** The answer of a token's contract about the address. */
 export type FreezeState = {
   readonly token: FreezingToken;
   readonly frozen: boolean;
@@ -177,7 +177,7 @@ export type FreezeState = {
 export type IssuerFreezes = {
   /** The chains beside the main one on which somebody can be asked. */
   readonly chains: readonly EvmChainName[];
-  /** What each token of the registry says on the chain; a part where one of them said nothing. */
+  /** The answer of each token of the registry on the chain; a part if one of them gave none. */
   readonly of: (
     chain: EvmChainName,
     address: string,
@@ -208,7 +208,7 @@ export type MixerContract = {
   readonly reviewed: string;
 };
 
-/** What a look-up found, by the address asked; one address may stand for several chains. */
+/** The result of a look-up, by requested address; one address may stand for several chains. */
 export type MixerLookUp = {
   readonly table_rows: number;
   readonly found: ReadonlyMap<string, readonly MixerContract[]>;
@@ -227,8 +227,8 @@ export type MixerRegistry = {
 export type TokenApprovalsPort = 'token_approvals';
 
 /**
- * How a token may be taken. `allowance`: so many units (ERC-20). `operator`: every item of it
- * (ERC-721, ERC-1155). `permit2`: so many units until a time, through Permit2.
+ * The ways to take a token. `allowance`: a number of units (ERC-20). `operator`: every item of it
+ * (ERC-721, ERC-1155). `permit2`: a number of units until a time, through Permit2.
  */
 export type ApprovalWay = 'allowance' | 'operator' | 'permit2';
 
@@ -250,7 +250,7 @@ export type ApprovalEvents = {
   readonly to_block: number | null;
 };
 
-/** What may still be taken, at a block; `null`: every item. Zero is closed. */
+/** The remaining allowance, at a block; `null`: every item. Zero is closed. */
 export type TokenAllowance = { readonly raw_amount: bigint | null; readonly block: number };
 
 /** Where Permit2 stands, in the form that `parseEvmAddress` gives. */
@@ -266,7 +266,7 @@ export type TokenApprovals = {
     owner: string,
     signal: AbortSignal,
   ) => Promise<Partly<ApprovalEvents, TokenApprovalsPort>>;
-  /** What is left of one of them. */
+  /** The remaining allowance of one approval. */
   readonly left: (
     approval: Pick<ApprovalEvent, 'chain' | 'way' | 'token' | 'spender'>,
     owner: string,
@@ -274,7 +274,7 @@ export type TokenApprovals = {
   ) => Promise<Partly<TokenAllowance, TokenApprovalsPort>>;
 };
 
-// What do the adapters of chain facts share: silence by name, and the marks of made-up facts?
+// Shared by adapters of chain facts: silence by name, and the marks of simulated facts.
 
 const PORT = 'chain_facts';
 
@@ -303,7 +303,7 @@ export function noFacts(reason: Why): FactReadings {
   };
 }
 
-/** What reads each fact; a fact that a source cannot tell has no reader. */
+/** The reader of each fact; a fact that a source cannot give has no reader. */
 type FactReaders = {
   readonly [F in FactName]?: () => Promise<Partly<FactValues[F], ChainFactsPort>>;
 };

@@ -26,10 +26,10 @@ export const BRIDGE_CHAINS = ['ethereum', 'arbitrum', 'base', 'bsc', 'polygon'] 
 export type BridgeChain = (typeof BRIDGE_CHAINS)[number];
 
 /**
- * What a contract does in its protocol: holds the liquidity that users are paid from, takes what
- * they bridge into custody, passes their calls on, is a token that bridges itself (or a pool whose
- * shares are one, so that who holds it need not bridge), deals with liquidity providers only, or
- * only passes messages.
+ * The role of a contract in its protocol: it holds the liquidity that pays users, takes bridged
+ * assets into custody, passes calls on, is a token that bridges itself (or a pool whose shares are
+ * one, so that a holder need not bridge), deals with liquidity providers only, or only passes
+ * messages.
  */
 export const BRIDGE_ROLES = [
   'liquidity',
@@ -47,7 +47,7 @@ export const registryRow = z.strictObject({
   /** In lower case. */
   address: z.string(),
   protocol: z.enum(BRIDGE_PROTOCOLS),
-  /** What the protocol calls it; the asset, where there is one for each, in brackets at the end. */
+  /** The protocol's name for it; for one contract per asset, the asset in brackets at the end. */
   name: z.string(),
   role: z.enum(BRIDGE_ROLES),
   /** The first block from which it counts; `null`, not known: from the chain's first. */
@@ -104,7 +104,7 @@ export const REGISTRY_REFUSALS = {
 } as const;
 export type RowRefusal = keyof typeof REGISTRY_REFUSALS;
 
-/** What a node says of a contract of the table. */
+/** The facts of a node about a contract of the table. */
 export type ContractFacts = {
   readonly code: boolean;
   /** Answers `totalSupply()` and `decimals()` as an ERC-20 token does. */
@@ -128,7 +128,7 @@ export type ContractProbe = {
 /** The name of this port in readings and contracts. */
 export type BridgeArrivalsPort = 'bridge_arrivals';
 
-/** What is asked of a chain: a log of these contracts under one of these first topics. */
+/** The log query of a chain: logs of these contracts under one of these first topics. */
 export type ArrivalsQuery = {
   readonly chain: EvmChainName;
   readonly contracts: readonly string[];
@@ -147,7 +147,7 @@ export type ArrivalLog = {
   readonly log: ReceiptLog;
 };
 
-/** What was found, and how far the chain had come. */
+/** The arrivals, and the head of the chain. */
 export type ArrivalFound = {
   /** The log that was looked for, or none. */
   readonly found: readonly ArrivalLog[];
@@ -155,7 +155,7 @@ export type ArrivalFound = {
   readonly head_time: number;
 };
 
-/** What is asked of transfers that are held: what an address was paid between two moments. */
+/** The query of held transfers: payments to an address between two moments. */
 export type PaymentsQuery = {
   readonly chain: EvmChainName;
   readonly recipient: string;
@@ -177,7 +177,7 @@ export type Payment = {
   readonly amount: bigint;
 };
 
-/** What an address was paid, the oldest first, and how far the chain is held. */
+/** The payments to an address, the oldest first, and the extent to which the chain is held. */
 export type PaymentsFound = {
   readonly payments: readonly Payment[];
   /** Unix seconds of the newest block that is held. */
@@ -195,7 +195,7 @@ export const STATUS_PAGES = [
 ] as const;
 export type StatusPage = (typeof STATUS_PAGES)[number];
 
-/** What a status page is asked about: one deposit. */
+/** The query of a status page: one deposit. */
 export type StatusQuery = {
   readonly protocol: BridgeProtocol;
   readonly chain: EvmChainName;
@@ -204,11 +204,13 @@ export type StatusQuery = {
   readonly message_id: string | null;
   /** The EIP-155 id of the chain that its event names; `null` where it names none of those. */
   readonly destination_id: number | null;
-  /** By what it is known where it has no id; `amount` is decimal text, smallest units. */
+  /** The terms that identify it without an id; `amount` is decimal text, smallest units. */
   readonly terms: { readonly recipient: string; readonly amount: string } | null;
 };
 
-/** What a page says of it, in our word and in its own. Only what was paid has a transaction. */
+/**
+ * The page's status of a deposit, in our word and its own. Only a paid deposit has a transaction.
+ */
 export type DepositStatus = {
   readonly page: StatusPage;
   readonly state: 'paid' | 'under_way' | 'stopped' | 'unknown';
@@ -217,7 +219,7 @@ export type DepositStatus = {
   readonly word: string;
 };
 
-/** What contracts logged, what recipients were paid, and what status pages say. */
+/** Logged arrivals, payments of recipients, and the statements of status pages. */
 export type BridgeArrivals = {
   /** Read where the log was found, or where the whole stretch was read without it. */
   readonly lookUp: (

@@ -1,4 +1,4 @@
-// What every bus promises, whatever carries it. Run against each in its adapter's test.
+// The guarantees of every bus, whatever carries it. Each adapter's test runs them.
 
 import { describe, expect, test, vi } from 'vitest';
 import type { Bus, HeldStreams } from './streams.ts';

@@ -1,4 +1,4 @@
-// What every store of ties promises, whatever holds it. Run against each in its test.
+// The guarantees of every store of ties, whatever holds it. Each store's test runs them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {

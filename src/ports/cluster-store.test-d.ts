@@ -1,5 +1,5 @@
-// Which uses of what a store of ties holds must not compile?
-// That no tie is held says that nobody is linked only where what could tie was read to its end.
+// Uses of stored ties that must not compile. A missing tie denies a link only if everything that
+// could tie was read completely.
 
 import { type Claim, claim } from '../evidence/claim.ts';
 import type { Partly, Read } from '../evidence/reading.ts';
@@ -13,12 +13,12 @@ type OnClusters = Claim<boolean, boolean | null, 'entity_clusters'>;
 
 const hasNone = ({ ties }: Tied) => ties.length === 0;
 
-/** What must compile. */
+/** Uses that must compile. */
 export function truths(): unknown[] {
   return [claim(store.covered(held, looked), hasNone, () => null) satisfies OnClusters];
 }
 
-/** What is held does not stand where clusters are needed. */
+/** A stored reading is not accepted as a covered one. */
 export function heldAsCovered(): unknown[] {
   return [
     // @ts-expect-error what a store holds came to its end, and says nothing of what nobody saw

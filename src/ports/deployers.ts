@@ -14,8 +14,8 @@ export type DeployerRecordsPort = 'deployer_records';
 export const DEPLOYER_CHAIN = 'ethereum';
 
 /**
- * What became of a launch. `unchecked`: the venue did not answer, or did not tell the liquidity
- * that would decide it; that is never a death.
+ * The outcome of a launch. `unchecked`: the venue did not answer, or did not report the deciding
+ * liquidity; that is never a death.
  */
 export const LAUNCH_OUTCOMES = ['live', 'died', 'never_listed', 'unchecked'] as const;
 export type LaunchOutcome = (typeof LAUNCH_OUTCOMES)[number];
@@ -39,8 +39,8 @@ const usdOrNone = z.number().nonnegative().nullable();
 const countOrNone = z.int().nonnegative().nullable();
 
 /**
- * What was pooled when a token was launched. `usd`: both sides, decimal text. `amount`: of the coin
- * alone, in whole units. `price`: whence the price is. `unread`: a source was silent.
+ * The liquidity of a token at launch. `usd`: both sides, decimal text. `amount`: of the coin alone,
+ * in whole units. `price`: the basis of the price. `unread`: a source was silent.
  */
 const launchedWith = z.discriminatedUnion('state', [
   z.strictObject({
@@ -85,7 +85,9 @@ export const SKIP_REASONS = [
 const skipped = z.strictObject({ address: z.string(), reason: z.enum(SKIP_REASONS) });
 export type Skipped = z.output<typeof skipped>;
 
-/** What one walk observed. Each contract examined stands once, in `launches` or in `skipped`. */
+/**
+ * The observations of one walk. Each examined contract stands once, in `launches` or in `skipped`.
+ */
 export const deployerWalk = z.strictObject({
   address: z.string(),
   captured_at: seconds,
@@ -99,7 +101,7 @@ export const deployerWalk = z.strictObject({
   /** Whether something was left out, so that every count is a floor. */
   truncated: z.boolean(),
   truncated_factories: z.array(z.string()).readonly(),
-  /** Who was asked: names with scheme and host. */
+  /** The providers: names with scheme and host. */
   providers: z.array(z.string()).readonly(),
   /**
    * Tokens that a venue listed at this walk or at one before: none of them is ever "never listed".
@@ -111,7 +113,7 @@ export const deployerWalk = z.strictObject({
 });
 export type DeployerWalk = z.output<typeof deployerWalk>;
 
-/** What of a walk was not read: whether it was cut, and how many contracts it left undecided. */
+/** The unread parts of a walk: whether it was cut, and the number of undetermined contracts. */
 export function omissionsIn({ launches, skipped, truncated }: DeployerWalk) {
   const unchecked = launches.filter(({ outcome }) => outcome === 'unchecked').length;
   const undetermined = skipped.filter(({ reason }) => reason === 'undetermined').length;
@@ -170,14 +172,14 @@ export type MadeContract = {
 /** Whom the chain credits with a contract: who signed; `null`: a relay, for somebody else. */
 export type Maker = { readonly signer: string | null };
 
-/** What contracts an address made, and whom the chain credits. */
+/** The contracts that an address created, and their creators by the chain. */
 export type DeployerCreations = {
-  /** What the address made with transactions of its own that have no receiver, oldest first. */
+  /** The creations by transactions of its own without a receiver, oldest first. */
   readonly madeDirectly: (
     address: string,
     signal: AbortSignal,
   ) => Promise<Partly<readonly MadeContract[], 'deployer_creations'>>;
-  /** What a contract made itself, in whosesoever transactions. */
+  /** The creations of a contract itself, in anybody's transactions. */
   readonly madeBy: (
     factory: string,
     signal: AbortSignal,
@@ -190,8 +192,8 @@ export type DeployerCreations = {
 };
 
 /**
- * What a contract is, by its code and its answers. `no_code`: it destroyed itself; `undecided`: it
- * answers whatever it is asked, so that its answers show nothing.
+ * The kind of a contract, by its code and its answers. `no_code`: it destroyed itself; `undecided`:
+ * it answers every call, so that its answers show nothing.
  */
 export type ContractKind = 'erc20' | 'other' | 'no_code' | 'undecided';
 
@@ -231,7 +233,7 @@ export type Venue = {
   ) => Promise<Reading<readonly ListedPool[], 'venue'>>;
 };
 
-/** What the first pool of a token began with. Addresses in lower case. */
+/** The first liquidity of a token's first pool. Addresses in lower case. */
 export type FirstLiquidity = {
   readonly pool: string;
   /** The other token of the pool, and as which token it is priced: `null` is the chain's coin. */
@@ -241,7 +243,7 @@ export type FirstLiquidity = {
   readonly amount: string;
   readonly tx: string;
   readonly at: UnixSeconds;
-  /** Who signed the transaction that put it in. */
+  /** The signer of that transaction. */
   readonly signer: string;
   /** Whether the exchange had made a pool of the token with a coin that does not count. */
   readonly others_before: boolean;
@@ -278,11 +280,11 @@ export type WalkSources = {
 /** The name of this port in readings. */
 export type DeployerWalksPort = 'deployer_walks';
 
-/** How a walk ended. `failed`: it came to nothing, or what it came to could not be kept. */
+/** The end of a walk. `failed`: it had no result, or its result could not be stored. */
 export type WalkEnd =
   | { readonly end: 'committed'; readonly walk: DeployerWalk }
   | { readonly end: 'failed'; readonly why: Why }
-  /** Whoever asked for it stopped it: nothing is noted of it. */
+  /** The caller stopped the walk: nothing is recorded. */
   | { readonly end: 'stopped' };
 
 /** Walks an address and commits what it came to. */
@@ -329,8 +331,8 @@ export const launchesBefore = z.strictObject({
 });
 
 /**
- * What the flag was worth on launches of a later window. `flagged`: those of wallets of which every
- * launch that had settled before the split had died; `rest`: all others.
+ * The value of the flag on launches of a later window. `flagged`: launches of wallets whose settled
+ * launches before the split had all died; `rest`: all others.
  */
 export type HoldOut = {
   /** An ISO 8601 day: launches from its first second on are held out. */
@@ -340,7 +342,7 @@ export type HoldOut = {
   readonly history: z.output<typeof launchesBefore>;
 };
 
-/** What was collected from the chain, and what was missed. */
+/** The collection from the chain, with its gaps. */
 export const collection = z.strictObject({
   since: z.number(),
   /** Up to when every watched account was read. */
@@ -351,7 +353,7 @@ export const collection = z.strictObject({
 });
 export type Collection = z.output<typeof collection>;
 
-/** What stands behind every answer about a wallet. */
+/** The state of the corpus behind every answer about a wallet. */
 export type CorpusState = {
   readonly settled_launches: number;
   /** `null` where nothing was ever collected here: all launches came by import. */
@@ -360,7 +362,7 @@ export type CorpusState = {
   readonly hold_out: HoldOut | null;
 };
 
-/** What is recorded of a wallet. */
+/** The record of a wallet. */
 export type WalletRecord = {
   readonly corpus: CorpusState;
   readonly settled: number;
@@ -377,7 +379,7 @@ export const WALLET_ENTRIES_MAX = 500;
 /** How many that wait are read of a wallet: a day has room for no more. */
 export const WAITING_MAX = 100_000;
 
-/** Who launched a mint. */
+/** The launch of a mint, with its launcher. */
 export type MintLaunch = {
   readonly deployer: string;
   readonly launched_at: UnixSeconds;
@@ -386,9 +388,9 @@ export type MintLaunch = {
 };
 
 export type WalletLaunches = {
-  /** What a wallet launched, by its exact address. */
+  /** The launches of a wallet, by its exact address. */
   readonly of: (wallet: string) => Promise<Reading<WalletRecord, WalletLaunchesPort>>;
-  /** Who launched a mint, settled or not; `null`: no launch of it is on record. */
+  /** The launcher of a mint, settled or not; `null`: no launch of it is on record. */
   readonly launchOf: (
     mint: string,
   ) => Promise<

@@ -79,8 +79,8 @@ export const OBJECTION_KINDS = [
 ] as const;
 
 /**
- * What speaks against joining an address with others: for which transaction or through what
- * (`key`), and in one word more (`detail`: a protocol, a number).
+ * Evidence against joining an address with others: its transaction or shared thing (`key`), and a
+ * detail (a protocol, a number).
  */
 export const objection = z.strictObject({
   chain,
@@ -96,8 +96,8 @@ export const objection = z.strictObject({
 export type Objection = z.output<typeof objection>;
 
 /**
- * What an examination judged anew, so that what was held of it before is replaced: everything
- * under a key, or everything that ties an address by a heuristic.
+ * The scope of a new judgement, which replaces the stored one: everything under a key, or
+ * everything that ties an address by a heuristic.
  */
 export type Judged =
   | { readonly heuristic: Heuristic; readonly key: string }
@@ -129,7 +129,7 @@ export type Examination = z.output<typeof examination>;
 /** Everything that is tied to some addresses, over any number of ties. */
 export type Tied = {
   readonly ties: readonly HeldTie[];
-  /** What speaks against joining those addresses. */
+  /** Evidence against joining those addresses. */
   readonly objections: readonly Objection[];
   /** Bitcoin addresses that were paid in more than one transaction: no one-time change. */
   readonly reused: ReadonlySet<string>;
@@ -171,7 +171,7 @@ export const blockRange = z.strictObject({
 });
 export type BlockRange = z.output<typeof blockRange>;
 
-/** What some blocks of Bitcoin gave, kept all or not at all. */
+/** The result of some blocks of Bitcoin, stored whole or not at all. */
 export type BlockHarvest = {
   readonly ties: readonly Tie[];
   readonly objections: readonly Objection[];
@@ -228,8 +228,8 @@ export type ClusterStore = {
   /** The joint transactions in which a Bitcoin address took part, of the blocks held. */
   readonly coinJoinsOf: (address: string) => Promise<Partly<CoinJoins, HeldTiesPort>>;
   /**
-   * What is held as what answers are made from: as whole as `looked`, which is what could have tied
-   * the address (an examination of its history, blocks of Bitcoin) as far as it was read.
+   * The ties that answers are made from: as complete as `looked`, which is everything that could
+   * have tied the address (an examination of its history, blocks of Bitcoin) as far as it was read.
    */
   readonly covered: <T>(
     held: Partly<T, HeldTiesPort>,
@@ -353,7 +353,7 @@ export class BlocksFault extends Error {
   }
 }
 
-/** What was refused, by reason, with the number of transactions. */
+/** Refused transactions by reason, with their number. */
 type RefusedTransactions = ReadonlyMap<string, number>;
 
 /**
@@ -365,7 +365,7 @@ export type BitcoinBlocks = {
   readonly refused: () => RefusedTransactions;
 };
 
-/** What an import has done so far. */
+/** The progress of an import. */
 export type BlocksImported = {
   readonly blocks: number;
   /** Blocks of which not all transactions came: what they tie is kept, and they stay open. */
@@ -378,7 +378,7 @@ export type BlocksImported = {
   readonly refused: RefusedTransactions;
 };
 
-/** How an import ended. What was kept before a fault stands. */
+/** The end of an import. Blocks stored before a fault stay. */
 export type BlocksOutcome =
   | { readonly outcome: 'completed' | 'stopped'; readonly imported: BlocksImported }
   | { readonly outcome: 'fault'; readonly imported: BlocksImported; readonly fault: string }

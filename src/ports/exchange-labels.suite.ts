@@ -1,4 +1,4 @@
-// What every exchange-wallet table promises, whatever holds it. Run against each in its test.
+// The guarantees of every exchange-wallet table, whatever holds it. Each one's test runs them.
 
 import { describe, expect, test } from 'vitest';
 import { basis, Unread } from '../evidence/reading.ts';

@@ -1,5 +1,5 @@
-// What every node of a chain promises. Run on a real node in sources/evm/node.test.ts, and on
-// the one in memory in testing/twins/indexing.test.ts.
+// The guarantees of every node of a chain. sources/evm/node.test.ts runs them on a real node, and
+// testing/twins/indexing.test.ts on the one in memory.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { BLOCKS_AT_ONCE_MAX, type ChainNode } from './indexing.ts';

@@ -1,6 +1,6 @@
-// What stores and providers tell is raw: of some blocks only it looks like all there is. A covered
-// history is one that was held against the chains, and it alone is what answers are made from.
-// Which transfers are edges is a rule of features/history/edge-rule.ts.
+// Transfer history. Stores and providers give raw history: a range of blocks looks like everything.
+// A covered history was compared with the coverage of the chains, and answers use it alone.
+// features/history/edge-rule.ts decides which transfers are edges.
 
 import { type ChainName, type EvmChainName, isEvmChain } from '../chain/chain.ts';
 import type { UnixSeconds } from '../chain/time.ts';
@@ -47,7 +47,7 @@ export type HistoryTransfer = {
    * `false` lets the walk leave a transfer out, so a silent price source is never `false`.
    */
   readonly has_market: boolean | null;
-  /** Who signed the transaction, or `null` where the source does not say. Never guessed. */
+  /** The signer of the transaction, or `null` if the source does not name it. Never guessed. */
   readonly initiator: string | null;
   /**
    * Where `initiator` is `null`: the address asked about, if its own transactions were read whole
@@ -79,7 +79,7 @@ export type CoverageRange = {
   readonly from_first: boolean;
 };
 
-/** What is missing of an address's history: a chain, a kind, and in words what is held of it. */
+/** A gap of an address's history: a chain, a kind, and a description of the held range. */
 export type CoverageGap = {
   readonly chain: ChainName;
   readonly kind: TransferKind;
@@ -91,10 +91,10 @@ export const HISTORY_PROVENANCES = ['warehouse', 'onchain'] as const;
 export type HistoryProvenance = (typeof HISTORY_PROVENANCES)[number];
 
 /**
- * What is known of one address. `degree` is its number of distinct counterparties, itself left
- * out; in a part, and over `degreeMax`, it is the least that it can be. Over `degreeMax` the
- * counterparties may be left out, and are then counted over edges alone (`kept-sides.ts`): a hub is
- * not walked past. Else all of them are there.
+ * The history of one address. `degree` is its number of distinct counterparties, without itself; in
+ * a part, and over `degreeMax`, it is a lower bound. Over `degreeMax` the counterparties may be
+ * left out, and are then counted over edges alone (`kept-sides.ts`): the walk does not pass a hub.
+ * Otherwise all of them are present.
  */
 export type Neighbourhood = {
   readonly address: string;
@@ -107,9 +107,9 @@ export type Neighbourhood = {
 
 /** The same, held against the chains. */
 export type CoveredNeighbourhood = Neighbourhood & {
-  /** What is missing of it on the chains of its kind; none in a whole reading. */
+  /** The gaps on the chains of its kind; none in a complete reading. */
   readonly gaps: readonly CoverageGap[];
-  /** What is missing of its NFTs there, which no reading needs to be whole. */
+  /** The gaps of its NFTs there, which a complete reading may have. */
   readonly nft_gaps: readonly CoverageGap[];
   /** Where every transaction that it signed is among its transfers. */
   readonly signs_within: readonly CoverageRange[];
@@ -151,26 +151,27 @@ export type HistoryOf<N, P extends string> = {
 };
 
 /**
- * What a store or a provider tells. Even a whole reading covers no more than the ranges in it say,
- * so that nothing may be denied on it.
+ * The history from a store or a provider. Even a complete reading covers only its ranges, so
+ * nothing may be denied on it.
  */
 export type RawHistory = HistoryOf<Neighbourhood, RawHistoryPort>;
 
 /**
- * What answers are made from. A reading is whole only where every chain of the address's kind that
- * is read here, or that was asked, is held in full to a fresh tip, and nothing was left out.
+ * The history that answers are made from. A reading is complete only if every chain of the
+ * address's kind that is read here, or was requested, is held in full to a fresh tip, and nothing
+ * was left out.
  */
 export type TransferHistory = HistoryOf<CoveredNeighbourhood, TransferHistoryPort> & {
-  /** What some of the transfers were worth: for a walk, which prices only what it shows. */
+  /** The values of some transfers: for a walk, which prices only the transfers that it shows. */
   readonly worths: Worths;
 };
 
-/** What a transfer was worth. */
+/** The value of a transfer. */
 export type Worth = Required<Pick<HistoryTransfer, 'usd' | 'price_basis'>>;
 
 /**
- * What these transfers were worth, by transfer. One that is not there is unpriced, whether no
- * price is known or none could be read: nothing is denied on it, so it is no reading.
+ * The values of these transfers, by transfer. A missing one is unpriced, whether no price is known
+ * or none could be read: nothing is denied on it, so it is no reading.
  */
 export type Worths = (
   transfers: readonly HistoryTransfer[],
@@ -180,7 +181,7 @@ export type Worths = (
 /** Where no prices are known. */
 export const UNPRICED: Worths = async () => new Map();
 
-/** Who signed the transaction; the sender of an EVM transaction's own value signed it. */
+/** The signer of the transaction; the sender of an EVM transaction's own value signed it. */
 export function signerOf({ chain, kind, initiator, from }: HistoryTransfer): string | null {
   if (initiator !== null) return initiator;
   return kind === 'native' && isEvmChain(chain) ? from : null;
@@ -232,7 +233,7 @@ export type CounterpartyRingPort = 'counterparty_ring';
 /** The name of the raw ring in readings; no contract rests on it. */
 export type RawRingPort = 'raw_ring';
 
-/** What is asked: addresses in the form that `parseAddress` gives. */
+/** The request: addresses in the form that `parseAddress` gives. */
 export type RingRequest = {
   readonly addresses: readonly string[];
   /** The listed addresses of their kind, and the chains that are read of it. */
@@ -249,16 +250,16 @@ export type RingRequest = {
  */
 export type Meetings = ReadonlyMap<string, readonly Counterparty[]>;
 
-/** What is held of the listed addresses: of whole chains, and of single ones beside it. */
+/** The coverage of the listed addresses: whole chains, and single addresses beside them. */
 export type RingCoverage = {
   readonly ofChains: readonly CoverageRange[];
   readonly ofListed: ReadonlyMap<string, readonly CoverageRange[]>;
 };
 
-/** What is told of a ring. `coverage` was read before the transfers that it vouches for. */
+/** The held ring. `coverage` was read before the transfers that it vouches for. */
 export type HeldRing = { readonly meetings: Meetings; readonly coverage: RingCoverage };
 
-/** What the ring lacks of one listed address; none lack where the ring is whole. */
+/** A gap of the ring for one listed address; a complete ring has none. */
 export type RingGap = CoverageGap & { readonly listed: string };
 
 /** The same, held against the chains. */
@@ -291,7 +292,7 @@ export type ListRequest = {
   readonly from_block: number;
 };
 
-/** What may be spent: calls, and the time that `signal` leaves. Each call is told. */
+/** The budget: calls, and the time that `signal` leaves. Each call is reported. */
 export type ListSpending = {
   readonly callsMax: number;
   readonly signal: AbortSignal;
@@ -318,7 +319,7 @@ export type ListedHistories = {
   ) => Promise<Reading<ListSlice, RawHistoryPort>>;
 };
 
-/** What the ring holds of one chain. */
+/** The contents of the ring for one chain. */
 export type RingChain = {
   readonly chain: ChainName;
   /** Listed addresses of its kind, and how many of them are held in full to a fresh tip. */
@@ -335,20 +336,20 @@ export type RingStatus = {
   readonly bytes: number;
   readonly build_ms: number | null;
   readonly chains: readonly RingChain[];
-  /** What is missing, listed address by listed address; nothing where the ring is whole. */
+  /** The gaps, by listed address; none in a complete ring. */
   readonly gaps: readonly RingGap[];
 };
 
 /** Progress in listed addresses. */
 export type RingBuilding = (done: number, of: number) => void;
 
-/** Who looks after the ring. Both bring it up to date; `rebuild` begins from nothing. */
+/** The upkeep of the ring. Both methods update it; `rebuild` begins from nothing. */
 export type RingKeeping = {
   readonly status: () => Promise<Reading<RingStatus, RawRingPort>>;
   readonly rebuild: (told: RingBuilding) => Promise<Reading<RingStatus, RawRingPort>>;
 };
 
-/** How the ring stood when it was last looked at; `null` before the first time. */
+/** The state of the ring at its last check; `null` before the first. */
 export type RingReport = {
   readonly as_of: UnixSeconds;
   readonly status: Reading<RingStatus, RawRingPort>;
@@ -408,7 +409,7 @@ export type RingFillState = {
   readonly calls_a_day: number;
 };
 
-/** Who reads them. `fill` makes a round, or waits for the one under way, and tells each step. */
+/** The reading ahead. `fill` runs a round, or waits for the running one, and reports each step. */
 export type RingFilling = {
   readonly state: () => RingFillState;
   readonly fill: (
@@ -467,7 +468,7 @@ export type ReadPrice = {
  * stands, so that a correction is a row that is added.
  */
 export type PriceTable = {
-  /** What is held of these questions; what is not held has no row. */
+  /** The stored answers to these requests; a missing one has no row. */
   readonly held: (
     asks: readonly PriceAsk[],
     signal: AbortSignal,

@@ -1,4 +1,4 @@
-// What every table under import promises, whatever holds it. Run against each in its test.
+// The guarantees of every imported table, whatever holds it. Each one's test runs them.
 
 import { describe, expect, test } from 'vitest';
 import { type Partly, Read, Unread } from '../evidence/reading.ts';
@@ -15,12 +15,12 @@ type SuiteRows<Row> = {
   readonly shownAs: (row: Row) => string;
 };
 
-/** What an import is begun with. */
+/** The facts that begin an import. */
 export function factsOf(source: string): ImportFacts {
   return { source, source_url: null, origin: 'observed', started_at: STARTED };
 }
 
-/** How an import of so many rows ends. */
+/** The end of an import of so many rows. */
 export function endOf(rows_accepted: number): ImportEnd {
   return {
     rows_accepted,

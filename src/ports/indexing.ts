@@ -43,7 +43,7 @@ export type BlockFact = {
   readonly time: UnixSeconds;
 };
 
-/** Who signed a transaction, and whether it succeeded; it completes transfers that do not say. */
+/** The signer of a transaction, and its success; it completes transfers without them. */
 export type TransactionFact = {
   readonly chain: ChainName;
   readonly tx_hash: string;
@@ -71,7 +71,7 @@ export type Provenance = {
   readonly import_id: string;
 };
 
-/** What was written. Rows that were there before count like new ones. */
+/** The written rows. Rows that existed before count like new ones. */
 export type AppendResult = {
   readonly transfers: number;
   readonly creations: number;
@@ -100,14 +100,14 @@ export type AddressRange = HeldRange & {
   readonly read_at: UnixSeconds;
 };
 
-/** What was read live of one address: its transfers, the ranges which they fill, their tokens. */
+/** The live history of one address: its transfers, the ranges that they fill, their tokens. */
 export type LiveHistory = {
   readonly transfers: readonly TransferFact[];
   readonly ranges: readonly AddressRange[];
   readonly tokens: readonly TokenFact[];
 };
 
-/** What is known of a token. `has_market` is `null` where no price source was read. */
+/** The facts of a token. `has_market` is `null` if no price source was read. */
 export type TokenFact = {
   readonly chain: ChainName;
   readonly token: string;
@@ -126,7 +126,7 @@ export type TipBlock = TipHeader & {
   readonly creations: readonly HeldCreation[];
 };
 
-/** How a chain is followed: from which block on, and which kinds of transfer its node tells. */
+/** The following of a chain: its first block, and the kinds of transfer that its node gives. */
 export type Following = {
   readonly chain: ChainName;
   readonly from_block: number;
@@ -147,9 +147,9 @@ export type FollowCursor = Following & {
 };
 
 /**
- * What became of blocks. `refused`: nothing was written, because they do not begin right behind the
- * cursor (`gap`), not on its last hash or not each on the one before (`parent_differs`), or because
- * a final block would be undone (`final`).
+ * The result of moving blocks. `refused`: nothing was written, because they do not begin right
+ * after the cursor (`gap`), do not each link to the block before (`parent_differs`), or a final
+ * block would be undone (`final`).
  */
 export type Moved =
   | { readonly moved: true; readonly cursor: FollowCursor }
@@ -165,7 +165,7 @@ export type Moved =
  */
 export type Tenure = { readonly epoch: number; readonly settle: () => Promise<void> };
 
-/** What is held of one chain; `origin` is `simulated` if any of it is. */
+/** The held data of one chain; `origin` is `simulated` if any of it is. */
 export type HeldChain = {
   readonly chain: ChainName;
   /** The lowest and the highest block of any transfer or range held. */
@@ -344,15 +344,15 @@ export const followState = z
   .readonly();
 export type FollowState = z.output<typeof followState>;
 
-/** Whom to tell, and how to stop. `onState` is called after each step. */
+/** The observer of following, and its stop signal. `onState` is called after each step. */
 export type FollowWatch = {
   readonly onState: (state: FollowState) => void;
   readonly signal: AbortSignal;
 };
 
 /**
- * How following ended: it was stopped, or it cannot go on by itself. In the second case a block
- * that was final here is not on the node's chain; nothing that is held was changed.
+ * The end of following: it was stopped, or it cannot continue by itself. In the second case a block
+ * that was final here is not on the node's chain; no held data was changed.
  */
 export const followEnd = z.discriminatedUnion('end', [
   z.object({ end: z.literal('stopped'), state: followState }),
@@ -370,8 +370,8 @@ export type Followable = {
 export type FollowReportsPort = 'follow_reports';
 
 /**
- * How following stands. `held_up`: a known fault, over which the follower goes on by itself.
- * `stopped`: it cannot go on by itself, or has ended.
+ * The state of following. `held_up`: a known fault; the follower continues by itself. `stopped`: it
+ * cannot continue by itself, or has ended.
  */
 export const FOLLOW_STATES = ['following', 'held_up', 'stopped'] as const;
 
@@ -401,8 +401,8 @@ export const REPORT_EACH_S = 30;
 // so.
 
 /**
- * How an import stands. `begun` has not come to its end: the same command goes on with it.
- * `forgetting` is being taken out again, or was when its process ended.
+ * The state of an import. `begun`: it has not ended, and the same command continues it.
+ * `forgetting`: it is being removed, or was when its process ended.
  */
 export const IMPORT_STATES = ['begun', 'completed', 'forgetting', 'forgotten'] as const;
 export type ImportState = (typeof IMPORT_STATES)[number];
@@ -440,7 +440,7 @@ export type BulkDataset =
 /** The chains whose exports have a known layout. */
 export const BULK_CHAINS: readonly EvmChainName[] = EVM_CHAINS;
 
-/** What the operator asks for. Paths are absolute: files, folders, or patterns with `*` or `?`. */
+/** The order of an import. Paths are absolute: files, folders, or patterns with `*` or `?`. */
 export type BulkImportOrder = {
   readonly paths: readonly string[];
   readonly chain: EvmChainName;
@@ -461,7 +461,7 @@ type BulkProgress = {
   readonly fraction: number;
 };
 
-/** What an import tells as it goes on, and how it is stopped. */
+/** The progress of an import, and its stop signal. */
 export type BulkImportWatch = {
   readonly onNote: (line: string) => void;
   readonly onProgress: (progress: BulkProgress) => void;
@@ -476,14 +476,14 @@ export type ImportedFile = {
   readonly rows: number;
 };
 
-/** What an import came to. Counts are by a stable code. */
+/** The result of an import. Counts are by a stable code. */
 export type BulkImportRecord = {
   readonly import_id: string;
   readonly files: readonly ImportedFile[];
   readonly rows: number;
   readonly rows_refused: number;
   readonly refused: ReadonlyMap<string, number>;
-  /** What the files hold that is no transfer: failed and delegated calls, for instance. */
+  /** The rows that are no transfer: failed and delegated calls, for instance. */
   readonly left_out: ReadonlyMap<string, number>;
   /** Transfers and creations written, those which were held before included. */
   readonly transfers: number;
@@ -495,8 +495,8 @@ export type BulkImportRecord = {
 };
 
 /**
- * How an import ended. After `unread` and `stopped` the same import goes on where it was; what it
- * has written stays, and no coverage of it is recorded before the end.
+ * The end of an import. After `unread` and `stopped` the same import continues from there; its
+ * written rows stay, and no coverage of it is recorded before the end.
  */
 export type BulkImportOutcome =
   | { readonly outcome: 'completed'; readonly record: BulkImportRecord }
@@ -509,7 +509,7 @@ export type BulkImport = (
   watch: BulkImportWatch,
 ) => Promise<BulkImportOutcome>;
 
-/** What is to be forgotten: blocks of a chain, both ends included, or what an import wrote. */
+/** The order to forget: blocks of a chain, both ends included, or the rows of an import. */
 export type ForgetOrder =
   | { readonly chain: ChainName; readonly from_block: number; readonly to_block: number }
   | { readonly import_id: string };
@@ -517,7 +517,7 @@ export type ForgetOrder =
 /** Blocks of a kind that are no longer held in full; `source` is who had said so. */
 export type Withdrawn = Pick<HeldRange, 'kind' | 'from_block' | 'to_block' | 'source'>;
 
-/** Who else brought some blocks. */
+/** The other origin of some blocks. */
 export const STAYING_BECAUSE = ['followed', 'held_in_full', 'another_import'] as const;
 
 /** Blocks of which the rows of a kind stay: whoever else brought them vouches for them. */
@@ -527,7 +527,7 @@ export type Staying = {
   readonly blocks: number;
 };
 
-/** What forgetting would take out, or has taken out. */
+/** The rows that forgetting would remove, or has removed. */
 export type Forgotten = {
   readonly chain: ChainName;
   readonly import_id: string | null;

@@ -15,20 +15,20 @@ export const INTEGRATION_LIMITS = { each: 10, addresses: 100, dead_shown: 100 } 
 export const CHAT_PLATFORMS = ['slack', 'discord', 'telegram'] as const;
 export type ChatPlatform = (typeof CHAT_PLATFORMS)[number];
 
-/** What a dispatch may be about. */
+/** The subjects of a dispatch. */
 export const DISPATCH_KINDS = ['flag', 'watch', 'signal'] as const;
 export type DispatchKind = (typeof DISPATCH_KINDS)[number];
 
 /**
- * What is told, in plain text without markup: each platform's own is escaped where it is sent. A
- * field that a newer version wrote beside these is left out.
+ * The message, in plain text without markup: each platform's markup is escaped when it is sent. A
+ * field that a newer version added is dropped.
  */
 export const dispatchMessage = z.object({
   /** One line. */
   title: z.string(),
   /** One line each. */
   facts: z.array(z.string()).readonly(),
-  /** What the facts do not say; it is told whole, whatever is cut. */
+  /** The caveat beside the facts; it is sent whole, whatever is cut. */
   caveat: z.string(),
   /** The page that shows it, as a path of this service. */
   path: z.string(),
@@ -46,7 +46,7 @@ export const rules = z.strictObject({
 });
 export type Rules = z.output<typeof rules>;
 
-/** What it posts with, as it is kept: opened by the secret of that fingerprint, for that id. */
+/** The encrypted credentials: the secret of that fingerprint opens them, for that id. */
 export const sealed = z.strictObject({ bytes: z.instanceof(Uint8Array), by: z.string() });
 export type Sealed = z.output<typeof sealed>;
 
@@ -60,7 +60,7 @@ export const integration = z.strictObject({
   verified_at: z.number().nullable(),
   /** Since when the platform takes nothing by it. */
   broken_at: z.number().nullable(),
-  /** What keeps the next dispatch from being delivered, if something does. */
+  /** The fault that keeps the next dispatch from being delivered, if any. */
   fault: z.string().nullable(),
   delivered_at: z.number().nullable(),
   waiting: z.int().nonnegative(),
@@ -88,13 +88,13 @@ export const deadLetter = z.strictObject({
 });
 export type DeadLetter = z.output<typeof deadLetter>;
 
-/** What became of adding one. */
+/** The result of adding one. */
 export type Connected =
   | { readonly outcome: 'connected' }
   | { readonly outcome: 'no_membership' }
   | { readonly outcome: 'limit' };
 
-/** What a post outside the queue showed of an integration. */
+/** The result of a post outside the queue. */
 export type TryResult =
   | { readonly outcome: 'taken'; readonly at: UnixSeconds }
   | { readonly outcome: 'broken'; readonly at: UnixSeconds; readonly fault: string };
@@ -108,7 +108,7 @@ export type IntegrationStore = {
   readonly list: (
     membershipId: string,
   ) => Promise<Partly<readonly Integration[], IntegrationsPort>>;
-  /** What one posts with; `null`: the membership has none of that id. */
+  /** The encrypted credentials of one; `null`: the membership has none of that id. */
   readonly sealedOf: (
     membershipId: string,
     id: string,
@@ -124,7 +124,7 @@ export type IntegrationStore = {
     at: UnixSeconds,
     by: Actor,
   ) => Promise<Reading<boolean, IntegrationsPort>>;
-  /** What was given up, newest first; a part where there is more than is shown. */
+  /** The given-up dispatches, newest first; a part if more exist than are shown. */
   readonly deadLetters: (
     membershipId: string,
   ) => Promise<Partly<readonly DeadLetter[], IntegrationsPort>>;
@@ -148,7 +148,7 @@ export type IntegrationStore = {
 /** The name of this port in readings. */
 export type ChatPort = 'chat_platforms';
 
-/** What posts to one place of a platform. Nothing of it is an address. */
+/** The target of a post on a platform. No part of it is a URL. */
 export type ChatTarget =
   | { readonly platform: 'slack'; readonly webhook: string }
   | { readonly platform: 'slack'; readonly bot_token: string; readonly channel: string }
@@ -159,9 +159,9 @@ export type ChatTarget =
 export type ChatPost = DispatchMessage & { readonly link: string; readonly dispatch: number };
 
 /**
- * What the platform said. `later`: it takes nothing now, and may say for how long; `broken`: it
- * takes nothing by this target any more; `refused`: not this message; `moved`: the chat has
- * another id by now.
+ * The platform's answer. `later`: it accepts nothing now, and may give a delay; `broken`: it
+ * accepts nothing for this target any more; `refused`: it rejects this message; `moved`: the chat
+ * has another id by now.
  */
 export type PostEnd =
   | { readonly outcome: 'taken' }
@@ -170,7 +170,7 @@ export type PostEnd =
   | { readonly outcome: 'refused'; readonly fault: string }
   | { readonly outcome: 'moved'; readonly chat_id: string };
 
-/** What the platform says of a target. `unknown`: it can be asked by a post alone. */
+/** The platform's facts of a target. `unknown`: only a post can show them. */
 export type TargetFacts =
   | { readonly outcome: 'verified'; readonly place: string }
   | { readonly outcome: 'unknown'; readonly place: string }
@@ -211,7 +211,7 @@ export const claimed = z.strictObject({
 });
 export type Claimed = z.output<typeof claimed>;
 
-/** What became of a try. `after_s`: how long the integration is then left alone. */
+/** The result of an attempt. `after_s`: the delay before the next one. */
 export type DeliveryEnd = { readonly after_s: number } & (
   | { readonly outcome: 'delivered' }
   | { readonly outcome: 'later' | 'broken'; readonly fault: string }
@@ -245,7 +245,7 @@ export type NewDispatch = {
   readonly membership_id: string;
   readonly key: string;
   readonly kind: DispatchKind;
-  /** What rules look at; `null`: it is about no chain, or about no address. */
+  /** The fields that rules match; `null`: the dispatch is about no chain, or about no address. */
   readonly chain: ChainName | null;
   readonly address: string | null;
   readonly message: DispatchMessage;

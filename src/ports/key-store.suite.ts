@@ -1,4 +1,4 @@
-// What every store of keys and tokens promises. Run against each in access-stores.test.ts.
+// The guarantees of every store of keys and tokens. access-stores.test.ts runs them.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type {

@@ -1,4 +1,4 @@
-// What every launch corpus promises, whatever holds it. Run against each in its test.
+// The guarantees of every launch corpus, whatever holds it. Each one's test runs them.
 
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../chain/time.ts';

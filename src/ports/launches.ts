@@ -32,7 +32,7 @@ export type LaunchCount = {
   readonly died: number;
 };
 
-/** What a look-up found, by the exact address of a wallet or of a mint. */
+/** The result of a look-up, by the exact address of a wallet or of a mint. */
 export type CorpusLookUp = {
   readonly settled_launches: number;
   readonly found: ReadonlyMap<string, LaunchCount>;
@@ -50,21 +50,23 @@ export type LaunchCorpus = {
   ) => Promise<Partly<CorpusLookUp, LaunchCorpusPort>>;
 };
 
-// What was not listed or could not be read is told as such, so that it can be kept as a gap.
+// Unlisted and unreadable transactions are reported as such, so that they can be stored as gaps.
 
 /** The name of this port in readings. */
 export type LaunchFeedPort = 'launch_feed';
 
 /**
- * By what a launch is credited. `creation`: to the signer of the launchpad's instruction that made
- * the mint. `first_transaction`: to the signer of the transaction that made the mint of a pool.
+ * The credit of a launch. `creation`: to the signer of the launchpad's instruction that made the
+ * mint. `first_transaction`: to the signer of the transaction that made the mint of a pool.
  */
 export type LaunchCredit = 'creation' | 'first_transaction';
 
 /** A launch as its transaction shows it. */
 export type SeenLaunch = {
   readonly mint: string;
-  /** Who signed for the mint: never whom an instruction names as creator, or who made a pool. */
+  /**
+   * The signer for the mint: never the creator that an instruction names, or the maker of a pool.
+   */
   readonly deployer: string;
   readonly credited_by: LaunchCredit;
   /** The program and instruction that launched it. */
@@ -82,7 +84,7 @@ export type ListedTransaction = {
   readonly failed: boolean;
 };
 
-/** What a node listed of an account. */
+/** A page of an account's list of transactions. */
 export type AccountPage = {
   /** Oldest first, without the one that was asked from. */
   readonly transactions: readonly ListedTransaction[];
@@ -95,13 +97,13 @@ export type AccountPage = {
 /** A mint that was pooled, and why it was not read who made it. */
 export type UnreadLaunch = { readonly mint: string; readonly reason: string };
 
-/** What a transaction shows; `rejected`: it is broken, and why. */
+/** The launches of a transaction; `rejected`: the reason why it is malformed. */
 export type ReadTransaction =
   | { readonly launches: readonly SeenLaunch[]; readonly unread: readonly UnreadLaunch[] }
   | { readonly rejected: string };
 
 export type LaunchFeed = {
-  /** What was listed of an account after a signature; `null`: its newest. */
+  /** The transactions of an account after a signature; `null`: its newest. */
   readonly listed: (
     account: string,
     after: string | null,
@@ -175,7 +177,7 @@ export const accountCursor = z.strictObject({
 });
 export type AccountCursor = z.output<typeof accountCursor>;
 
-/** What was not read, from one second to another. */
+/** An unread period, in seconds from start to end. */
 export type CollectionGap = {
   readonly from_at: UnixSeconds;
   readonly to_at: UnixSeconds;

@@ -1,4 +1,4 @@
-// What every table of leases promises, whatever holds it. Run against each in its adapter's test.
+// The guarantees of every table of leases, whatever holds it. Each adapter's test runs them.
 
 import { describe, expect, test } from 'vitest';
 import { Read } from '../evidence/reading.ts';

@@ -1,4 +1,4 @@
-// What every membership store promises. Run against each in stores/control/keys.test.ts.
+// The guarantees of every membership store. stores/control/keys.test.ts runs them.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { MembershipStore } from './access.ts';

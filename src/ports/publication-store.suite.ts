@@ -1,4 +1,4 @@
-// What every store of publications promises. Run against each in its adapter's test.
+// The guarantees of every store of publications. Each adapter's test runs them.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_S } from '../chain/time.ts';

@@ -1,4 +1,4 @@
-// What every mirror promises. Run against each in its adapter's test.
+// The guarantees of every mirror. Each adapter's test runs them.
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ export const ADDRESS_MARK = 'MARKER7f3a';
 
 const SIGNAL = new AbortController().signal;
 
-/** What a mirror delivered; throws where it delivered nothing. */
+/** The file that a mirror delivered; throws if it delivered none. */
 export async function delivered(mirror: Mirror, known: Validators | null): Promise<Delivery> {
   const reading = await mirror.deliver(known, SIGNAL);
   if (!(reading instanceof Read)) throw new Error(`not delivered: ${reading.why.reason}`);

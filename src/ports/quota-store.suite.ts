@@ -1,4 +1,4 @@
-// What every quota store promises. Run against each in stores/control/keys.test.ts.
+// The guarantees of every quota store. stores/control/keys.test.ts runs them.
 
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -26,7 +26,7 @@ export const receipt = z.strictObject({
 });
 export type Receipt = z.output<typeof receipt>;
 
-/** What a file of the folder is: published, kept back by its author, or not as it must be. */
+/** A file of the folder: published, withheld by its author, or malformed. */
 export type ReceiptFile = { readonly file: string } & (
   | { readonly state: 'published'; readonly receipt: Receipt }
   | { readonly state: 'draft' }

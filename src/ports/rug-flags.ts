@@ -13,7 +13,7 @@ const seconds = z.int().nonnegative();
 const count = z.int().nonnegative();
 const chain = z.enum(CHAIN_NAMES);
 
-/** What weighs most in a score: a feature with its value, in numbers and in words. */
+/** The strongest evidence of a score: a feature with its value, in numbers and in words. */
 export const topEvidence = z.strictObject({
   feature: z.string(),
   /** `null` where the feature has no value: a first launch has no earlier ones. */
@@ -44,7 +44,7 @@ export const launchFlag = z.strictObject({
 });
 export type LaunchFlag = z.output<typeof launchFlag>;
 
-/** What was scored of a chain in the window. Only chains that were ever scored are named. */
+/** The scored launches of a chain in the window. Only chains that were ever scored are named. */
 export const scoredChain = z.strictObject({
   chain,
   /** When its last run ended. */
@@ -73,14 +73,14 @@ export type RugFlags = {
   readonly inWindow: (windowS: number) => Promise<Partly<FlagWindow, RugFlagsPort>>;
 };
 
-// Who is missing from a window was not flagged only where whatever observes launches saw all of it.
+// A missing wallet was not flagged only if the observation of launches was complete.
 
 /** The name of this port in readings and contracts. */
 export type LaunchWatchPort = 'launch_watch';
 
 /**
- * What launches are observed through. `explorer` and `queue`: the walks of wallets; `node` and
- * `collection`: the launches of a chain as they come; `venue`: what became of them.
+ * The sources that observe launches. `explorer` and `queue`: the walks of wallets; `node` and
+ * `collection`: new launches of a chain; `venue`: their outcomes.
  */
 export const WATCHED_SOURCES = ['explorer', 'node', 'venue', 'collection', 'queue'] as const;
 export type WatchedSource = (typeof WATCHED_SOURCES)[number];
@@ -88,8 +88,8 @@ export type WatchedSource = (typeof WATCHED_SOURCES)[number];
 /** Whether launches were watched. */
 export type LaunchWatch = {
   /**
-   * What of the last `windowS` seconds was not watched through a source, in words; empty: all was,
-   * up to the date of the reading. Asked are the chains of the model in force.
+   * The unwatched parts of the last `windowS` seconds for a source, in words; empty: it watched all
+   * of them, up to the date of the reading. Covers the chains of the model in force.
    */
   readonly gapsOf: (
     source: WatchedSource,
@@ -102,7 +102,7 @@ export type LaunchWatch = {
 /** The name of this port in readings. */
 export type FlagEventsPort = 'flag_events';
 
-/** What can be had again: this many of the newest events, and none that is older than this. */
+/** The retention of events: this many of the newest, and none older than this. */
 export const FLAG_EVENTS_KEPT = { eventsMax: 10_000, ageMaxS: 24 * 60 * 60 } as const;
 /** Events that may be appended, or read, at once. */
 export const FLAG_EVENTS_AT_ONCE_MAX = 1_000;
@@ -135,7 +135,7 @@ export type NewRetraction = Subject & {
   readonly retracted_at: UnixSeconds;
 };
 
-/** What may be appended. */
+/** The events that may be appended. */
 export type NewFlagEvent = NewFlag | NewRetraction;
 
 /** An event under its number. */
@@ -166,12 +166,12 @@ export type FlaggedRow = {
   readonly address: string;
   /** The chain that the source names, or `null` where it names none. */
   readonly chain: string | null;
-  /** What the source calls it: `Fake_Phishing1772`, `xToken Exploiter`. */
+  /** The source's name for it: `Fake_Phishing1772`, `xToken Exploiter`. */
   readonly tag: string;
   /** The source's word for the kind: `phish-hack`, `exploit`, `heist`. */
   readonly category: string;
   readonly is_contract: boolean | null;
-  /** Who made the contract, and in which transaction, where the source says so. */
+  /** The creator of the contract, and its transaction, if the source names them. */
   readonly creator: string | null;
   readonly creation_tx: string | null;
   readonly source: string;
@@ -180,7 +180,7 @@ export type FlaggedRow = {
   readonly first_seen: string;
 };
 
-/** What a look-up found, each by `matchKey` of the address asked. */
+/** The result of a look-up, each by `matchKey` of the requested address. */
 export type FlaggedLookUp = {
   readonly table_rows: number;
   readonly found: ReadonlyMap<string, readonly FlaggedRow[]>;

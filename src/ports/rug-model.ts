@@ -15,7 +15,7 @@ export function modelVersion(sha256: string): string {
   return `rug-2-${sha256.slice(0, 12)}`;
 }
 
-/** What a score is, in the one sentence that stands wherever a score is told. */
+/** The one sentence that defines a score, wherever one is shown. */
 export const SCORE_SENTENCE =
   'A score is the chance, from 0 to 1, that a launch dies within the horizon that the card of ' +
   'its model states, counted from the launch.';
@@ -63,7 +63,7 @@ const figure = z.strictObject({
 });
 export type Figure = Readonly<z.output<typeof figure>>;
 
-/** How well scores tell what died. `auc` is `null` where all rows have one outcome. */
+/** The quality of scores. `auc` is `null` if all rows have one outcome. */
 const measures = z.strictObject({
   auc: figure.nullable(),
   precision_at_k: figure.extend({ k: count, tied_at_k: count }),
@@ -152,12 +152,15 @@ const cardFeature = z.strictObject({
   splits: count,
   /** Share of the gain of all splits. */
   gain: share,
-  /** How well it alone tells what died in the test part; `null` where it cannot be told. */
+  /** The AUC of the feature alone in the test part; `null` if it cannot be computed. */
   auc_alone: share.nullable(),
 });
 export type CardFeature = Readonly<z.output<typeof cardFeature>>;
 
-/** What is learnt and scored. An earlier launch seen alive at the horizon's age has settled too. */
+/**
+ * The target of training and scoring. An earlier launch seen alive at the horizon's age has settled
+ * too.
+ */
 const target = z.strictObject({
   statement: z.string(),
   /** Hours from the launch within which it dies. */
@@ -184,7 +187,7 @@ const level = z.strictObject({
 });
 export type FlagLevel = Readonly<z.output<typeof level>>;
 
-/** What stands behind an artefact. Times are Unix seconds. */
+/** The facts behind an artefact. Times are Unix seconds. */
 const card = z.strictObject({
   data: z.strictObject({
     /** Of the rows in the order of time, whatever their order in the file. */
@@ -196,7 +199,7 @@ const card = z.strictObject({
     to: seconds,
     simulated: z.boolean(),
   }),
-  /** What the score is the chance of. */
+  /** The event whose probability the score is. */
   target,
   split: z.strictObject({
     /** Launches scored from here on are the test part. */
@@ -244,7 +247,7 @@ export type ModelArtefact = {
 
 // A feature that was not measured is missing (`null`), which is never zero.
 
-/** How a feature is counted. `yes_no` is 1 or 0. */
+/** The unit of a feature. `yes_no` is 1 or 0. */
 export type FeatureUnit = 'count' | 'share' | 'hours' | 'usd' | 'yes_no';
 
 /** One feature. `missing` says when it has no value. */
@@ -411,7 +414,7 @@ export const rugModelShape = z.strictObject({
 });
 export type RugModel = Readonly<z.output<typeof rugModelShape>>;
 
-/** What is known of one launch at the moment it is scored; `null` is missing. */
+/** The features of one launch at the moment of scoring; `null` is missing. */
 export type Features = { readonly [name in FeatureName]: number | null };
 
 // Versions are kept for ever and never change; the newest publication names the one in force.
@@ -435,7 +438,7 @@ export type PublishedModels = {
   ) => Promise<Reading<'published' | 'in_force_already', PublishedModelPort>>;
 };
 
-// What a model says of a wallet is written in one piece, with the events that tell of it.
+// The scores of a wallet and the events about them are stored in one transaction.
 
 /** The name of this port in readings. */
 export type LaunchScoringPort = 'launch_scoring';
@@ -444,7 +447,7 @@ export type LaunchScoringPort = 'launch_scoring';
 export const SCORED_CHAINS = ['ethereum', 'solana'] as const satisfies readonly ChainName[];
 export type ScoredChainName = (typeof SCORED_CHAINS)[number];
 
-/** What a token was launched with is asked of a launch until it is so old. */
+/** The age up to which the liquidity at launch is read. */
 export const NEW_FOR_S = 30 * DAY_S;
 
 /** One launch on record, as it was last observed. */
@@ -458,7 +461,7 @@ export type LaunchOnRecord = {
   readonly launched_with_unread: string | null;
   /** Whether a venue lists it, or listed it; `null` where that was not read. */
   readonly listed: boolean | null;
-  /** What became of it; `null` where that is not known yet. */
+  /** The outcome; `null` if it is not known yet. */
   readonly seen: { readonly as: 'died' | 'live'; readonly at: UnixSeconds } | null;
 };
 
@@ -468,12 +471,12 @@ export type WalletToScore = {
   readonly address: string;
   readonly observed_at: UnixSeconds;
   readonly launches: readonly LaunchOnRecord[];
-  /** What of its launches was not read, in words; `null` where all of them were. */
+  /** The unread launches, in words; `null` if all were read. */
   readonly unread: string | null;
   readonly record: LaunchRecord;
 };
 
-/** What a record shows of tokens that are not among its launches. */
+/** The tokens of a record that are not among its launches. */
 export type LaunchRecord = {
   /** Whether every launch of the wallet is among them, so that no other token is one. */
   readonly is_whole: boolean;
@@ -483,7 +486,7 @@ export type LaunchRecord = {
 
 type Subject = Pick<LaunchOnRecord, 'token' | 'launched_at' | 'liquidity_usd'>;
 
-/** What a model says of a launch. */
+/** A model's result for a launch. */
 export type ScoredLaunch = Subject &
   (
     | {
@@ -498,8 +501,8 @@ export type ScoredLaunch = Subject &
   );
 
 /**
- * What a model says of a wallet. `on_record`: the tokens of all of its launches, scored or not;
- * `unlisted`: those of them of which it was read that no venue ever listed one.
+ * A model's result for a wallet. `on_record`: the tokens of all of its launches, scored or not;
+ * `unlisted`: tokens that were read and that no venue ever listed.
  */
 export type ScoredWallet = Omit<WalletToScore, 'launches' | 'unread'> & {
   readonly model_version: string;
@@ -509,7 +512,7 @@ export type ScoredWallet = Omit<WalletToScore, 'launches' | 'unread'> & {
   readonly unlisted: readonly string[];
 };
 
-/** What a commit changed. `false`: another process had scored the same already. */
+/** The changes of a commit. `false`: another process had already scored the same. */
 export type Committed = { readonly flagged: number; readonly retracted: number } | false;
 
 /** A run over a chain, noted when it has ended. */
@@ -542,7 +545,7 @@ export type LaunchScoring = {
   readonly end: (run: ScorerRun) => Promise<Reading<true, LaunchScoringPort>>;
 };
 
-/** What a scorer rests on beside a model. */
+/** The dependencies of a scorer beside a model. */
 export type ScoringParts = {
   readonly scoring: LaunchScoring;
   readonly established: EstablishedTokens;

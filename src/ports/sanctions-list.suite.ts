@@ -1,4 +1,4 @@
-// What every sanctions list promises, whatever holds it. Run against each in its adapter's test.
+// The guarantees of every sanctions list, whatever holds it. Each adapter's test runs them.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { matchKey } from '../chain/address.ts';

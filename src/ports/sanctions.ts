@@ -26,7 +26,7 @@ export const listEntry = z.strictObject({
   remarks: z.string().nullable(),
   /** The day of the entry's listing, where the file has it. */
   listed_on: day.nullable(),
-  /** What the reader left open, or took out of a longer text, in our words. */
+  /** The reader's note on fields that it left open, or took out of a longer text, in our words. */
   note: z.string().nullable(),
 });
 export type ListEntry = z.output<typeof listEntry>;
@@ -50,8 +50,8 @@ export const agedList = listFacts.extend({ age_notes: z.array(z.string()).readon
 export type ListFacts = z.output<typeof agedList>;
 
 /**
- * What a look-up found. `found` is keyed by `matchKey` of the address asked; a missing key is a
- * miss.
+ * The result of a look-up. `found` is keyed by `matchKey` of the requested address; a missing key
+ * is a miss.
  */
 export type ListLookUp = {
   readonly list: ListFacts;
@@ -92,8 +92,8 @@ export const LIST_CHANGES = ['added', 'removed', 'moved', 'programmes_changed', 
 export type ListChangeKind = (typeof LIST_CHANGES)[number];
 
 /**
- * What became of a file. `first`: nothing was in force before. `replayed`: a publication that was
- * held already came into force again. `read_again`: the same file, by another reader.
+ * The result of a file. `first`: nothing was in force before. `replayed`: an earlier publication
+ * came into force again. `read_again`: the same file, by another reader.
  */
 export const OUTCOMES = ['first', 'next', 'replayed', 'read_again', 'refused'] as const;
 export type FileOutcome = (typeof OUTCOMES)[number];
@@ -130,7 +130,7 @@ export const listChange = z.strictObject({
 });
 export type ListChange = z.output<typeof listChange>;
 
-/** What became of one file of the publisher's. */
+/** The result of one file of the publisher's. */
 export const fileEvent = z.strictObject({
   outcome: z.enum(OUTCOMES),
   sha256,
@@ -175,7 +175,7 @@ export type ListChanges = {
   readonly newest: (
     asked: ListChangesRequest,
   ) => Promise<Partly<readonly ListChange[], ListChangesPort>>;
-  /** What became of the files of a span, the newest first. A part holds the newest of more. */
+  /** The results of the files of a period, the newest first. A part holds the newest of more. */
   readonly files: (
     asked: Span & { readonly limit: number },
   ) => Promise<Partly<readonly FileEvent[], ListChangesPort>>;
@@ -187,8 +187,8 @@ export type ListChanges = {
 export type PublicationStorePort = 'publication_store';
 
 /**
- * Whose word `checked_at` is: the publisher's answer, an operator's statement of when the file was
- * obtained, or nobody's, so that the list counts as checked on its own publication date.
+ * The origin of `checked_at`: the publisher's answer, an operator's statement of when the file was
+ * obtained, or none, so that the list counts as checked on its own publication date.
  */
 const CHECKED_BY = ['asked', 'obtained', 'own_date'] as const;
 export type CheckedBy = (typeof CHECKED_BY)[number];
@@ -252,7 +252,7 @@ export const newerRefusal = z.strictObject({
 });
 export type NewerRefusal = z.output<typeof newerRefusal>;
 
-/** What is in force, by one look at the store. */
+/** The list in force, by one reading of the store. */
 export const inForce = z.strictObject({
   /** The store's clock, in Unix seconds: the one that ages a list. */
   now: z.number(),
@@ -295,7 +295,10 @@ export type NewestCheck = {
   readonly check: Checked;
 };
 
-/** What a publisher said of a file; sent back with the next question, it makes no change cheap. */
+/**
+ * The validators of a publisher's file; sent back with the next request, they make an unchanged
+ * answer cheap.
+ */
 const validators = z.strictObject({
   etag: z.string().nullable(),
   last_modified: z.string().nullable(),
@@ -306,7 +309,7 @@ export type Validators = z.output<typeof validators>;
 export const servedFile = z.strictObject({ sha256, validators });
 export type ServedFile = z.output<typeof servedFile>;
 
-/** What a source was asked, when (Unix seconds), and what came of it in words. */
+/** The request to a source, its time (Unix seconds), and its result in words. */
 export const sourceCheck = z.strictObject({
   source: checkedSource,
   asked_at: z.number(),
@@ -379,7 +382,7 @@ export type SpooledFile = {
   readonly discard: () => Promise<void>;
 };
 
-/** What a mirror answered: that nothing changed, or a file. */
+/** The answer of a mirror: no change, or a file. */
 export type Delivery =
   | { readonly kind: 'unchanged'; readonly validators: Validators }
   | { readonly kind: 'file'; readonly validators: Validators; readonly file: SpooledFile }
@@ -424,7 +427,7 @@ export type PublishedList = {
   readonly addresses: readonly ListEntry[];
 };
 
-/** What a question to a list that was read needs of it. */
+/** The part of a list that a look-up needs. */
 export type ReadList = Pick<
   PublishedList,
   'published' | 'sha256' | 'distinct_addresses' | 'addresses'
@@ -450,7 +453,7 @@ export type PublicationReader = (
   signal: AbortSignal,
 ) => Promise<PublishedList | FileRefusal>;
 
-/** What the gate knows of the last good publication. */
+/** The gate's facts about the last valid publication. */
 export type LastGood = Pick<PublishedList, 'published' | 'distinct_addresses' | 'parties'>;
 
 /** The first rule that speaks against a publication, size rules last; `null` lets it pass. */
@@ -477,7 +480,7 @@ export function isListRefusal(outcome: PublishedList | FileRefusal): outcome is 
   return 'refused' in outcome;
 }
 
-/** What one mirror did in a refresh, in words that name it by its public address only. */
+/** The result of one mirror in a refresh, in words that name it by its public address only. */
 export type MirrorResult = { readonly source: string; readonly result: string };
 
 /** The list that a refresh left in force. Times are Unix seconds. */
@@ -489,7 +492,7 @@ export type RefreshedList = {
   readonly checked_at: number;
 };
 
-/** What a refresh came to. Only `unchanged`, and `updated` from the publisher, are checks. */
+/** The result of a refresh. Only `unchanged`, and `updated` from the publisher, are checks. */
 type RefreshEnd =
   | {
       readonly kind: 'updated';
@@ -507,7 +510,7 @@ type RefreshEnd =
     })
   | { readonly kind: 'unreachable'; readonly reason: string };
 
-/** How a refresh ended, and what was tried before. */
+/** The result of a refresh, with the attempts before it. */
 export type RefreshOutcome = RefreshEnd & {
   readonly tried: readonly MirrorResult[];
   /** Whether asking again within minutes may bring more than waiting for the next turn. */
@@ -522,7 +525,7 @@ export type Acceptance = { readonly sha256: string; readonly why: string };
 /** A listing that stands in both publications, not with the same words. */
 export type ChangedListing = { readonly from: AddressListing; readonly to: AddressListing };
 
-/** What changed from one publication to another, by address and entry uid. */
+/** The changes from one publication to another, by address and entry uid. */
 export type ListDiff = {
   readonly added: readonly AddressListing[];
   readonly removed: readonly AddressListing[];

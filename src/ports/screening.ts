@@ -20,7 +20,7 @@ export const RECORDED_STATES = [
   'not_deployed',
 ] as const;
 
-/** What was asked, as its route takes it. */
+/** The input, as its route takes it. */
 const recordedInput = z.discriminatedUnion('route', [
   z.object({ route: z.literal('wallet_ofac'), address: z.string(), on: z.string().nullable() }),
   z.object({
@@ -56,7 +56,7 @@ export const tableVersion = z.strictObject({
 });
 export type TableVersion = z.output<typeof tableVersion>;
 
-/** What an answer rests on, as far as it has versions. */
+/** The versions behind an answer, as far as they exist. */
 const versions = z.object({
   list: listVersion,
   tables: z.array(z.object(tableVersion.shape)).readonly(),

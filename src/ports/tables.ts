@@ -1,6 +1,5 @@
-// What is a table that is filled by import, to whoever keeps it and to whoever asks it?
-// A table is declared: its columns, the keys it is asked by, which rows count, what it answers.
-// Which rows of a file are good its feature says.
+// The declaration of an imported table: its columns, look-up keys, counting rows and answer. The
+// feature of the table decides which rows of a file are valid.
 
 import { z } from 'zod';
 import type { Partly, Reading } from '../evidence/reading.ts';
@@ -10,7 +9,7 @@ import { DATED_BY, type DatedBy, IMPORT_ORIGINS, type ImportOrigin } from '../ev
 /** The name of a table's store in readings. */
 export type TableStorePort = 'imported_table';
 
-/** What a cell holds: text, a flag, an ISO 8601 day, or a time in Unix seconds. */
+/** The contents of a cell: text, a flag, an ISO 8601 day, or a time in Unix seconds. */
 export type ColumnKind = 'text' | 'flag' | 'day' | 'time';
 
 /** A row as it is kept, by column. */
@@ -24,9 +23,9 @@ export type Counting<Row> =
   | { readonly which: 'newest import' }
   | {
       readonly which: 'best row';
-      /** What a thing is known by. */
+      /** The key of a thing. */
       readonly of: keyof Row & string;
-      /** What makes a row better than another, the weightiest first; then the later import. */
+      /** The order of rows, the strongest criterion first; then the later import. */
       readonly by: readonly (keyof Row & string)[];
       /** The flag, and a row that has it in words. */
       readonly where: keyof Row & string;
@@ -38,7 +37,7 @@ export type TableIndex<Row, Answer> = {
   add(row: Row): void;
   /** How much is held: rows, or keys where rows of one key are counted together. */
   size(): number;
-  /** What is held of these addresses, of a table in which so many rows count. */
+  /** The rows of these addresses, of a table in which so many rows count. */
   answer(rows: number, addresses: readonly string[]): Answer;
 };
 
@@ -68,7 +67,7 @@ export type TableShape<Row, P extends string, Answer> = {
   readonly index: (imports: readonly TableImport[]) => TableIndex<Row, Answer>;
 };
 
-/** What a table says of addresses. Readable once an import of it has completed. */
+/** A look-up of a table by address. Readable once an import of it has completed. */
 export type TableLookUp<P extends string, Answer> = {
   readonly lookUp: (addresses: readonly string[]) => Promise<Reading<Answer, P>>;
 };
@@ -108,8 +107,8 @@ export type TableStore<Row> = {
   ) => Promise<Reading<readonly Row[], TableStorePort>>;
 };
 
-// How do rows of a published table come into this deployment, whole or not at all?
-// It says what a file of rows promises and how an import ends; which rows are good it leaves open.
+// The import of a published table, whole or not at all: the guarantees of a file of rows, and the
+// ways in which an import ends. It leaves open which rows are valid.
 
 /** The name of the file port in readings. */
 export type TableFilePort = 'table_file';
@@ -135,7 +134,7 @@ export type TableLine = { readonly line: number; readonly cells: readonly string
 /** A row that the file itself could not give, with what was wrong. */
 export type BrokenRow = { readonly line: number; readonly problem: string };
 
-/** How a file names its values: a TagPack has a vocabulary of its own, rows have columns. */
+/** The naming of a file's values: a TagPack has a vocabulary of its own, rows have columns. */
 export type FileLayout = 'rows' | 'tagpack';
 
 /** A file that was opened. `rows` can be walked once; the hash is known when it has ended. */
@@ -154,7 +153,7 @@ export type TableFiles = {
   readonly open: (path: string) => Promise<Reading<OpenedFile, TableFilePort>>;
 };
 
-/** What is known of an import before its rows are. `as_of` and `started_at` are Unix seconds. */
+/** The facts of an import before its rows. `as_of` and `started_at` are Unix seconds. */
 export type ImportFacts = {
   readonly source: string;
   readonly source_url: string | null;
@@ -162,7 +161,7 @@ export type ImportFacts = {
   readonly started_at: number;
 };
 
-/** How an import ended. `as_of` is when the source dates its rows, or when they were imported. */
+/** The end of an import. `as_of` is the source's date of its rows, or the time of the import. */
 export type ImportEnd = {
   readonly rows_accepted: number;
   readonly rows_refused: number;
@@ -181,7 +180,7 @@ export type TableImport = ImportFacts &
 /** A refused row: its line in the file, a stable code, and a sentence that quotes no value. */
 export type RefusedRow = { readonly line: number; readonly code: string; readonly reason: string };
 
-/** What an importer is told as it goes on, and how it is stopped. */
+/** The progress of an import, and its stop signal. */
 export type ImportWatch = {
   readonly onRefused: (row: RefusedRow) => void;
   /** Called once for each batch: rows seen so far, bytes read and bytes in all. */
@@ -192,7 +191,7 @@ export type ImportWatch = {
 /** How many rows were refused for each code. */
 export type RefusedCounts = ReadonlyMap<string, number>;
 
-/** How an import ended. Only the first kept anything. */
+/** The end of an import. Only the first kind stored anything. */
 export type ImportOutcome =
   | {
       readonly outcome: 'completed';
@@ -236,7 +235,7 @@ export type ImportFile = (order: ImportOrder, watch: ImportWatch) => Promise<Imp
 /** The name of this port in readings and contracts. */
 export type ExchangeLabelsPort = 'exchange_labels';
 
-/** What an exchange uses an address for. */
+/** The exchange's use of an address. */
 export const LABEL_ROLES = ['hot', 'cold', 'deposit', 'deployer', 'treasury', 'other'] as const;
 export type LabelRole = (typeof LABEL_ROLES)[number];
 
@@ -259,7 +258,7 @@ export const exchangeLabel = z.strictObject({
 });
 export type ExchangeLabel = z.output<typeof exchangeLabel>;
 
-/** What a look-up found, by `matchKey` of the address asked. */
+/** The result of a look-up, by `matchKey` of the requested address. */
 export type LabelLookUp = {
   readonly table_rows: number;
   readonly found: ReadonlyMap<string, readonly ExchangeLabel[]>;
@@ -273,7 +272,7 @@ export type ExchangeLabels = TableLookUp<ExchangeLabelsPort, LabelLookUp>;
 /** The name of this port in readings. */
 export type LabelChangesPort = 'label_changes';
 
-/** What a label says that may change under the same source, address, chain and entity. */
+/** The fields of a label that may change under the same source, address, chain and entity. */
 const labelWords = exchangeLabel.pick({
   label: true,
   role: true,
@@ -290,7 +289,7 @@ export const labelChange = exchangeLabel.omit({ clusterable: true }).extend({
   /** Grows with time: a later change has a larger one. */
   id: z.int().positive(),
   change: z.enum(IMPORT_CHANGES),
-  /** What it said before; `null` but where it changed. */
+  /** The earlier value; `null` if it did not change. */
   before: labelWords.nullable(),
   import_id: z.int().positive(),
   /** Unix seconds at which the import completed. */
@@ -317,7 +316,7 @@ export type LabelChanges = {
   ) => Promise<Partly<readonly LabelChange[], LabelChangesPort>>;
 };
 
-// What is a table of labels that comes with the product, once its rows are judged?
+// The table of labels that ships with the product, after its rows were validated.
 
 /** A row of the table, and the day (ISO 8601) of its last review. */
 export type ShippedLabel = ExchangeLabel & { readonly reviewed: string };
@@ -341,7 +340,7 @@ export const entryLogged = z.strictObject({
   /** As published; compared by `matchKey`. */
   address: z.string(),
   currency: z.string().nullable(),
-  /** Who holds it, several divided by `; `. */
+  /** The entity, several divided by `; `. */
   entity: z.string().nullable(),
   entity_type: z.string().nullable(),
   programs: z.string().nullable(),
@@ -354,7 +353,7 @@ export const entryLogged = z.strictObject({
 });
 export type EntryLogged = z.output<typeof entryLogged>;
 
-/** What an import changed of one address. */
+/** The change of one address by an import. */
 export const otherListChange = z.strictObject({
   /** Grows with time: a later change has a larger one. */
   id: z.int().positive(),

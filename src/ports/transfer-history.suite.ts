@@ -1,4 +1,4 @@
-// What every transfer history promises, whatever holds it. Run against each in its adapter's test.
+// The guarantees of every transfer history, whatever holds it. Each adapter's test runs them.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChainName } from '../chain/chain.ts';
@@ -29,8 +29,8 @@ export const SUITE_NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 export const SUITE_TIP_MAX_AGE_S = 3_600;
 
 /**
- * What the history under test is to hold. Coverage with `address` null is the chain's; else it is
- * of one address that was read by itself. No token has a symbol, decimals, a price or a market.
+ * The contents of the history under test. Coverage with `address` null is the chain's; otherwise it
+ * is of one address that was read by itself. No token has a symbol, decimals, a price or a market.
  */
 export type SuiteHistory = {
   readonly chains: readonly ChainName[];
@@ -112,7 +112,7 @@ function star(centre: string, others: number): HistoryTransfer[] {
   });
 }
 
-/** What is known of an address, whole or in part. */
+/** The facts of an address, complete or partial. */
 function knownIn(reading: Reading | undefined): Neighbourhood {
   const sight = reading === undefined ? null : rowsSeen(map(reading, (known) => [known]));
   if (sight === null) throw new Error('suite: nothing is known of the address');
@@ -301,7 +301,7 @@ const NOT_COVERED: readonly (readonly [string, Partial<SuiteHistory>, string])[]
   ['nothing is held', { coverage: [], transfers: [ON_BASE] }, 'native none held'],
 ];
 
-/** What a newcomer says who takes a reading that came to its end for all there is. */
+/** The wrong conclusion of a newcomer who takes a complete reading for complete history. */
 function trusting(reading: Partly<Neighbourhood, 'transfer_history'> | undefined): string {
   if (reading === undefined) throw new Error('suite: no reading of the address');
   return claim(
@@ -344,7 +344,7 @@ export function coveredHistoryKeeps(
       expect(reading instanceof Part && reading.why.code).toBe('partial_history');
       expect(reading instanceof Part && reading.why.reason).toContain(told);
       expect(reading instanceof Part && reading.why.reason).toContain(`for ${STRANGER}`);
-      // What is there is shown all the same.
+      // Existing rows are shown all the same.
       expect(othersIn(await ask(world, DAVE))).toEqual([CAROL]);
     });
 

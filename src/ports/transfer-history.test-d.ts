@@ -1,5 +1,5 @@
-// Which uses of raw history must not compile?
-// What a store or a provider tells is never what an answer is made from, whatever it looks like.
+// Uses of raw history that must not compile: an answer is never made from the history of a store or
+// a provider, whatever it looks like.
 
 import { type Claim, claim } from '../evidence/claim.ts';
 import { all, mintAs, type Partly, type Read, type Reading } from '../evidence/reading.ts';
@@ -20,7 +20,7 @@ type OnHistory = Claim<boolean, boolean | null, 'transfer_history'>;
 
 const hasNone = ({ counterparties }: Neighbourhood) => counterparties.length === 0;
 
-/** What must compile. */
+/** Uses that must compile. */
 export function truths(): unknown[] {
   return [
     claim(coveredReading, hasNone, () => null) satisfies OnHistory,

@@ -1,5 +1,5 @@
-// What every transfer store promises, whatever holds it. Run against each in its adapter's test.
-// What is held is looked at as a walk looks at it: through the history over the same store.
+// The guarantees of every transfer store, whatever holds it. Each adapter's test runs them. The
+// contents are read as a walk reads them: through the history over the same store.
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ const anyTransactions = fc
     ),
   );
 
-/** How an import may go: its transactions shuffled, some of them twice, cut into batches. */
+/** A course of an import: its transactions shuffled, some of them twice, cut into batches. */
 type Course = { readonly order: readonly number[]; readonly batch: number };
 
 const anyCourse = (count: number): fc.Arbitrary<Course> =>
@@ -324,7 +324,7 @@ function textOf({ raw_amount, token_id, ...transfer }: HistoryTransfer): string 
   return JSON.stringify({ ...transfer, raw_amount: raw_amount.toString(), token_id: id });
 }
 
-/** What is held, and how many of each chain. */
+/** The contents, and the number of rows of each chain. */
 export async function stateOf({ store, history }: StoreUnderTest): Promise<unknown> {
   const status = given(await store.status());
   return { sight: await sightOf(history()), status };

@@ -1,4 +1,4 @@
-// What the launches of wallets promise, whatever holds them. Run against each in its test.
+// The guarantees of the launches of wallets, whatever holds them. Each one's test runs them.
 
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../chain/time.ts';

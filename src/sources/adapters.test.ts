@@ -81,7 +81,7 @@ afterAll(async () => {
 });
 
 const RECORDED = z.array(z.looseObject({ answer: z.unknown() })).min(1);
-/** What explorers were recorded to say in place of an answer, with HTTP 200. */
+/** Recorded explorer messages in place of an answer, with HTTP 200. */
 const EXPLORER: Readonly<Record<string, Damage>> = Object.fromEntries(
   ['rate-limited', 'window-ended', 'chain-refused', 'pending-internal'].map((situation) => {
     const file = new URL(`./explorer/recordings/${situation}.json`, import.meta.url);
@@ -93,7 +93,7 @@ const EXPLORER: Readonly<Record<string, Damage>> = Object.fromEntries(
 type Adapter = {
   readonly name: string;
   readonly back: () => Promise<Back> | Back;
-  /** What is asked of it, and every reading that it answers. */
+  /** The calls of the adapter, and every reading that it returns. */
   readonly ask: (url: URL) => Promise<readonly unknown[]>;
   readonly more?: Readonly<Record<string, Damage>>;
   /** Damages, with the kind of question, after which the answer is still whole, and why. */
@@ -126,7 +126,7 @@ const standIn = async <S extends { readonly close: () => unknown }>(
 const nodeUrl = (nodes: StartedNodes) => nodes.url(1);
 /** Nodes of the world take no range of all blocks. */
 const accountNode = () => standIn(startNodes(WORLD), nodeUrl, { eth_getLogs: [] });
-/** What the explorer of the world does not pass on: the state of accounts. */
+/** The calls that the world's explorer does not pass on: the state of accounts. */
 const STATE = {
   eth_getCode: { jsonrpc: '2.0', id: 1, result: '0x60' },
   eth_getTransactionCount: { jsonrpc: '2.0', id: 1, result: '0x1' },
@@ -403,7 +403,7 @@ const EXPLORERS: readonly Adapter[] = [
   },
   {
     name: 'kinds of contracts of an explorer',
-    // What nobody answers a call about, its published source may show.
+    // The published source may show a contract that no call answers about.
     spared: /eth_(getCode|call)$/,
     ask: async (url: URL) => [await contractKinds(walkAt(url), null).kindOf(token, SIGNAL)],
   },
@@ -641,7 +641,10 @@ type OnDisk = {
   readonly name: string;
   readonly files: Readonly<Record<string, Uint8Array | string>>;
   readonly ask: (folder: string, file: string) => Promise<unknown>;
-  /** What is left of a file after a cut that its format cannot show, and why it need not. */
+  /**
+   * The remainder of a file after a cut that its format cannot show, and the reason why it need
+   * not.
+   */
   readonly spared?: (left: string) => boolean;
 };
 

@@ -1,6 +1,6 @@
-// Which transactions of Bitcoin are in these files of bitcoin-etl, block by block?
-// Block rows are read first: they say how many transactions a block has, and only a block of which
-// all are there, under its hash, is whole. Files are read in the order of their first blocks.
+// Reads the transactions of Bitcoin from bitcoin-etl files, block by block. Block rows are read
+// first: they give the number of transactions of a block, and only a block with all of them, under
+// its hash, is complete. Files are read in the order of their first blocks.
 
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
@@ -172,9 +172,9 @@ async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<strin
   if (end.trim() !== '') yield end;
 }
 
-// What does one line of a bitcoin-etl file say?
-// The layouts are bitcoin-etl's `blocks.json` and `transactions.json`, and the same rows as
-// BigQuery exports them. An input without owner and value came without `enrich_transactions`.
+// Parses one line of a bitcoin-etl file. The layouts are bitcoin-etl's `blocks.json` and
+// `transactions.json`, and the same rows as BigQuery exports them. An input without owner and value
+// was exported without `enrich_transactions`.
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -228,7 +228,7 @@ type RefusedReason =
   | 'twice'
   | 'not_in_block_order';
 
-/** What a line says. */
+/** Parses a line. */
 function etlRow(text: string): EtlRow {
   const value = jsonIn(text);
   if (value === undefined) return { kind: 'refused', reason: 'not_json', block: null };

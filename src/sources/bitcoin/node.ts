@@ -1,7 +1,7 @@
-// Which transactions of Bitcoin does a Bitcoin Core node tell, block by block?
-// `getblock` with verbosity 3 names what each input spends (since version 23); an older node is
-// asked with verbosity 2 and for each spent transaction, which needs its `txindex`. Blocks come in
-// a chain of hashes, from below the newest ones, which may still be replaced.
+// Reads the transactions of Bitcoin from a Bitcoin Core node, block by block. `getblock` with
+// verbosity 3 names the coins that each input spends (since version 23); an older node is queried
+// with verbosity 2 and for each spent transaction, which needs its `txindex`. Blocks are linked by
+// hashes, and end below the newest ones, which may still be replaced.
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
@@ -24,7 +24,7 @@ const SPENT_MAX = 20_000;
 const VERBOSITY = { withSpent: 3, plain: 2 } as const;
 const SATOSHI_DIGITS = 8;
 const HASH = /^[0-9a-f]{64}$/;
-/** What Core answers to a verbosity, or a transaction, that it does not know. */
+/** Core's error for an unknown verbosity or transaction. */
 const UNKNOWN_TRANSACTION = -5;
 
 const script = outsideRow({
@@ -222,7 +222,10 @@ const TAPROOT_PREFIX = 'bc1p';
 const ANNEX_TAG = 0x50;
 const PUSHDATA = { direct: 75, one: 76, two: 77 } as const;
 
-/** How an input is signed. `script`: its scriptSig in hex; `witness`: `null`, not told. */
+/**
+ * The signature scope of an input. `script`: its scriptSig in hex; `witness`: `null` if it is
+ * missing.
+ */
 export function signatureScope(
   owner: string | null,
   script: string,

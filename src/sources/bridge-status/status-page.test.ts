@@ -86,7 +86,7 @@ type Page = {
   readonly others: readonly (readonly [answer: object, state: string, word: string])[];
   /** Answers about another deposit. */
   readonly strangers: readonly object[];
-  /** How it says that it knows nothing of it, where it has words for that. */
+  /** The page's answer that it knows nothing of the deposit, if it has one. */
   readonly unknown: readonly [status: number, body: object] | null;
 };
 

@@ -1,6 +1,6 @@
-// What does a protocol's own status page say of something that was sent?
-// It is that page's word, never a chain's. Each question names one deposit, and an answer that does
-// not name the same one is a failure.
+// Reads the status of a deposit from its protocol's own page. The status is the page's statement,
+// never a chain's. Each request names one deposit, and an answer that does not name the same one is
+// a failure.
 
 import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';
@@ -140,13 +140,13 @@ export function isHash(id: string | null): id is string {
   return id !== null && /^0x[0-9a-f]{64}$/.test(id);
 }
 
-/** What was paid: a page that says so and names no transaction has not said where. */
+/** The payment: a page that reports one without a transaction has not located it. */
 export function paymentIn(tx: string | null | undefined, word: string) {
   if (tx === null || tx === undefined) return { state: 'unknown', tx: null, word } as const;
   return { state: 'paid', tx, word } as const;
 }
 
-// Whatever else comes without a status is a failure, and no word of the page.
+// Any other answer without a status is a failure, not a statement of the page.
 
 type Empty = { readonly status: number; readonly body: z.ZodType };
 
@@ -180,8 +180,8 @@ export function isNotKnown(page: StatusPage, status: number, answer: unknown): b
   return empty !== null && empty.status === status && empty.body.safeParse(answer).success;
 }
 
-// What does Across say of a deposit? `GET deposit/status?originChainId&depositId`.
-// Format: docs.across.to/api-reference/deposit/status/get, and its source, across-protocol/indexer
+// Across: `GET deposit/status?originChainId&depositId`. Format:
+// docs.across.to/api-reference/deposit/status/get, and its source, across-protocol/indexer
 // packages/indexer-api/src/services/deposits.ts (`getDepositStatus`).
 
 /** A transaction of Solana. */
@@ -220,9 +220,9 @@ export const ACROSS: PageReader = {
   },
 };
 
-// What does cBridge's gateway say of a transfer? `POST v2/getTransferStatus {transfer_id}`.
-// Format and words: cbridge-docs.celer.network, "Gateway: GetTransferStatus", and its source,
-// celer-network/sgn-v2 gateway. It names the transactions once their funds are to be released.
+// cBridge's gateway: `POST v2/getTransferStatus {transfer_id}`. Format and words:
+// cbridge-docs.celer.network, "Gateway: GetTransferStatus", and its source, celer-network/sgn-v2
+// gateway. It names the transactions once their funds are to be released.
 
 const CBRIDGE_ANSWER = outsideBody({
   err: z.null(),
@@ -273,10 +273,10 @@ function hashIn(link: string): string {
   return link.slice(link.lastIndexOf('/') + 1).toLowerCase();
 }
 
-// What does Hop's API say of a transfer? `GET v1/transfer-status?transferId`, or `transactionHash`
-// from Ethereum, where a transfer has no id. Format: docs.hop.exchange/developer-docs/api, and its
-// source, hop-protocol/hop packages/api/src/server.ts. One that no bonder paid may be paid later,
-// without a bond, which it does not tell: nothing is said then.
+// Hop's API: `GET v1/transfer-status?transferId`, or `transactionHash` from Ethereum, where a
+// transfer has no id. Format: docs.hop.exchange/developer-docs/api, and its source,
+// hop-protocol/hop packages/api/src/server.ts. A transfer that no bonder paid may be paid later,
+// without a bond, which the API does not report: it then has no status.
 
 const TRANSFER = outsideBody({
   transferId: WORD.nullish(),
@@ -323,8 +323,8 @@ function isOn(terms: StatusQuery['terms'], one: z.output<typeof TRANSFER>): bool
   return terms?.recipient === one.recipientAddress.toLowerCase() && terms.amount === one.amount;
 }
 
-// What does LayerZero Scan say of a message? `GET messages/guid/{guid}`. Stargate's deposits too.
-// Format and words: docs.layerzero.network/v2/tools/layerzeroscan/api, and its OpenAPI document.
+// LayerZero Scan: `GET messages/guid/{guid}`, for Stargate's deposits too. Format and words:
+// docs.layerzero.network/v2/tools/layerzeroscan/api, and its OpenAPI document.
 
 const STATUSES = {
   INFLIGHT: 'under_way',
@@ -368,9 +368,9 @@ export const LAYERZERO_SCAN: PageReader = {
   },
 };
 
-// What does Synapse's explorer say of a deposit? GraphQL: `bridgeTransactions` of its transaction.
-// Query and fields: synapsecns/sanguine, packages/rest-api/src/utils/fetchBridgeTransaction.ts. A
-// deposit without its other side may have been refunded, which it does not tell: nothing is said.
+// Synapse's explorer: GraphQL, `bridgeTransactions` of the transaction. Query and fields:
+// synapsecns/sanguine, packages/rest-api/src/utils/fetchBridgeTransaction.ts. A deposit without its
+// other side may have been refunded, which the explorer does not report: it then has no status.
 
 const SIDE = outsideRow({ chainID: z.int(), txnHash: WORD });
 const ROW = outsideRow({ kappa: z.string(), fromInfo: SIDE.nullable(), toInfo: SIDE.nullable() });
@@ -406,9 +406,9 @@ export const SYNAPSE: PageReader = {
   },
 };
 
-// What does Wormholescan say of a transfer? `GET api/v1/operations/{chain}/{emitter}/{sequence}`.
-// Format: wormhole-foundation/wormhole-explorer, api/routes/wormscan/operations/response.go; words:
-// its common/domain/const.go. Without a target it has seen no redemption, which denies none.
+// Wormholescan: `GET api/v1/operations/{chain}/{emitter}/{sequence}`. Format:
+// wormhole-foundation/wormhole-explorer, api/routes/wormscan/operations/response.go; words: its
+// common/domain/const.go. Without a target it has seen no redemption, which denies none.
 
 const WORMHOLE_ANSWER = outsideBody({
   id: z.string(),

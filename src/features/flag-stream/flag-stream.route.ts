@@ -79,7 +79,7 @@ export const flagStreamRoute = streamRoute({
   refused: {},
 });
 
-/** What the stream needs: the log, and a call when something was appended to it. */
+/** The parts of the stream: the log, and a call after each append. */
 export type FlagStreamParts = {
   readonly flagEvents: Pick<FlagEvents, 'after'>;
   readonly onAppended: (call: () => void) => () => void;

@@ -16,7 +16,7 @@ let cwd: string;
 let server: Server;
 let base: string;
 let asked: Connection[];
-/** What the stand-in service does at each connection, one after another. */
+/** The script of the stand-in service, one step for each connection. */
 let script: ((response: ServerResponse, request: IncomingMessage) => void)[];
 let stop: AbortController;
 

@@ -1,5 +1,5 @@
-// What a person types to watch launches being flagged. It follows the stream of a running service,
-// takes up where it was after each break, and says when nobody was looking.
+// The command that shows flags as they happen. It follows the stream of a running service, resumes
+// after each break, and reports times that were not watched.
 
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { type EventOf, followStream, type StreamItem } from '../../client/stream.ts';

@@ -1,6 +1,6 @@
-// What do chain, tables and history show of one address, item by item?
-// Every item says what carries it. It refuses to weigh items, and to call a kind of finding checked
-// unless everything that the kind rests on was read to its end.
+// Collects the evidence about one address from chain, tables and history. Every item names its
+// basis. Items are never weighed, and a kind of finding is checked only if everything that it rests
+// on was read completely.
 
 import type { ParsedAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
@@ -136,7 +136,7 @@ export type ForensicEvidence = {
   /** Read where every kind ran on inputs that were read: all findings then. */
   readonly checked: Partly<readonly Finding[], CommonPort>;
   readonly entity: Partly<EntityCluster | null, EntityClustersPort>;
-  /** What became of the contracts that it made. */
+  /** The record of contracts that it created. */
   readonly made: RecordHeld;
 };
 
@@ -301,7 +301,7 @@ async function lookUpEveryone(
   return { listed, flagged, labels, mixers, bridges };
 }
 
-/** What a fact is where its value shows something: a part of it is a fact then as well. */
+/** A fact whose value shows something; for such a fact a part counts too. */
 export function factual<T, P extends string>(
   reading: Partly<T, P>,
   isSomething: (value: T) => boolean,
@@ -310,7 +310,7 @@ export function factual<T, P extends string>(
   return settled instanceof Read ? settled : reading;
 }
 
-/** What an address is by its code on a chain. A token needs both readings, an account one. */
+/** The kind of an address, by its code on a chain. A token needs both readings, an account one. */
 export function accountKind(
   facts: FactReadings,
 ): Partly<(typeof ACCOUNT_KINDS)[number], 'chain_facts'> {
@@ -329,8 +329,8 @@ export function anyFact(facts: FactReadings): Partly<unknown[], 'chain_facts'> {
   return some<unknown, 'chain_facts'>(FACT_NAMES.map((name) => facts[name]));
 }
 
-// Which facts of an address stand in its forensic record, each with whence it is?
-// A fact that was not read is null, and its provenance says why; zero is a measurement.
+// The facts of an address in its forensic record, each with its provenance. An unread fact is null,
+// and its provenance gives the reason; zero is a measurement.
 
 type Span = {
   readonly first: HistoryTransfer | null;

@@ -1,6 +1,5 @@
-// What do the chains say of an address, fact by fact, and how little is asked for it?
-// The state first; what concerns contracts only where there is code, and who made it only where
-// somebody may have.
+// Reads the chain facts of an address, with few requests: the state first, contract facts only if
+// there is code, and the creator only if one may exist.
 
 import { matchKey, type ParsedAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
@@ -120,9 +119,8 @@ export function unreadFacts(reason: Why): FactReadings {
   };
 }
 
-// Which issuers hold the tokens of an address frozen, and whom did it allow to take them?
-// What is left of an approval is asked only for spenders whom a table names: an address may have
-// allowed thousands.
+// Reads freezes by token issuers, and approvals of the address. The remaining amount of an approval
+// is read only for spenders that a table names: an address may have thousands of approvals.
 
 const LEFT_MAX = 20;
 
@@ -189,8 +187,8 @@ export async function askAllowances(
   return new Map(await Promise.all(asked));
 }
 
-// Which transaction made a fact name somebody whom a table names?
-// It is asked for those alone: a search of a chain's events or of its past state costs calls.
+// Finds the transaction that set a fact naming a listed or flagged address. It reads only those
+// facts, since a search of a chain's events or past states costs calls.
 
 const ASKED_MAX = 8;
 const SET: Readonly<Record<NamingFact, SetFact | null>> = {
@@ -232,11 +230,11 @@ export async function askSetters(
   return new Map(await Promise.all(asked));
 }
 
-// Which other addresses do the facts of an address name, and where does each stand?
-// Who owns, administers or made a contract is looked up as a counterparty is. A fact that was not
-// read may name anybody, so that what was read without it is a part.
+// Looks up the addresses that facts of an address name: owners, administrators and creators are
+// looked up like counterparties. An unread fact may name anybody, so the result without it is a
+// part.
 
-/** What each fact that names somebody calls them, in words that follow “its”. */
+/** The role of the address in each fact, in words that follow “its”. */
 export const NAMED_AS = {
   creator: 'creator',
   factory: 'factory',
@@ -316,7 +314,7 @@ export function wasNotMade({ code, creation }: FactReadings): boolean {
   return reason === 'creation_not_found' || reason === 'account_without_code';
 }
 
-/** What one chain says of the subject. */
+/** The facts of the subject on one chain. */
 export type ChainFactsOf = {
   readonly chain: EvmChainName;
   readonly facts: FactReadings;
@@ -336,23 +334,23 @@ export type NamedByFact = {
 /** Which transactions set what facts name, by `namedKey`. */
 export type SetByOf = ReadonlyMap<string, Partly<SetBy | null, ChainFactsPort>>;
 
-/** What the issuers of one chain's tokens say. */
+/** The freezes by issuers of one chain's tokens. */
 export type FreezesOf = {
   readonly chain: EvmChainName;
   readonly states: Partly<readonly FreezeState[], IssuerFreezesPort>;
 };
 
-/** Whom the address allowed on one chain. */
+/** The approvals of the address on one chain. */
 export type ApprovalsOf = {
   readonly chain: EvmChainName;
   readonly given: Partly<ApprovalEvents, TokenApprovalsPort>;
 };
 
-/** What is left of approvals, by `approvalKey`. */
+/** The remaining amounts of approvals, by `approvalKey`. */
 export type LeftOf = ReadonlyMap<string, Partly<TokenAllowance, TokenApprovalsPort>>;
 
-// What became of the contracts that an address made, as its last committed walk observed it?
-// Nobody is walked for this answer: an address without a record is one that nobody looked at.
+// Shows the outcomes of the contracts that an address created, from its last committed walk. This
+// answer starts no walk: an address without a record was never examined.
 
 /** The record of what an address made. */
 export type RecordHeld = Reading<CommittedRecord, DeployerRecordsPort>;
@@ -368,7 +366,7 @@ export async function recordHeld(
   return records.heldOf(address);
 }
 
-/** What became of what it made; null for addresses of other kinds than are walked. */
+/** The creations with their outcomes; null for kinds of addresses that are not walked. */
 export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
   if (kind !== 'evm') return null;
   const claimCount = (count: (record: CommittedRecord) => number) => claimOrNull(held, count);

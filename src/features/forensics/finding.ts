@@ -1,6 +1,6 @@
-// What is a finding, and what is a kind of finding?
-// A kind is a pure function over readings: what it saw in part it shows, and only what it read to
-// its end lets it say that it saw nothing. It refuses to weigh or rank what it found.
+// The shape of a finding and of a kind of finding. A kind is a pure function over readings: it
+// shows hits of a part, but denies only by a complete reading. It never weighs or ranks its
+// findings.
 
 import { createHash } from 'node:crypto';
 import type { AddressKind, ParsedAddress } from '../../chain/address.ts';
@@ -46,11 +46,11 @@ export type FindingInputs = {
   readonly bridges: Reading<RegistryTable, BridgeRegistryPort>;
   /** The facts of each chain on which they were asked, the main one first. */
   readonly facts: readonly ChainFactsOf[];
-  /** What issuers of tokens say of it, on each chain on which they were asked. */
+  /** The freezes by token issuers, on each chain that was read. */
   readonly freezes: readonly FreezesOf[];
-  /** Whom it allowed to take its tokens, on each chain on which that was asked. */
+  /** The approvals of the address, on each chain that was read. */
   readonly approvals: readonly ApprovalsOf[];
-  /** What is left of the approvals to spenders whom a table names. */
+  /** The remaining amounts of approvals to spenders that a table names. */
   readonly left: LeftOf;
   /** Which transactions set what those facts name, where a table names whom they name. */
   readonly setBy: SetByOf;
@@ -60,7 +60,7 @@ export type FindingInputs = {
 
 /** A finding before it has its name. */
 export type FindingDraft = Omit<Finding, 'id' | 'kind' | 'title'> & {
-  /** What names it in place of its evidence, some of which may be read at one time alone. */
+  /** The identity of the finding, in place of evidence that may not always be readable. */
   readonly named_by?: string;
 };
 
@@ -119,9 +119,9 @@ export function draftSource(
   return { source: first.name, as_of };
 }
 
-// Which transfers of an address carry a finding, and what do they say of who wanted them?
-// Poisoning and spam are told by the walk's rule (`edge-rule.ts`): those transfers are kept
-// apart here, shown as what they are, and never taken for a contact.
+// Sorts transfers with findings by the party that wanted them. The walk's rule (`edge-rule.ts`)
+// identifies poisoning and spam: those transfers are kept apart here, shown as such, and never
+// taken for a contact.
 
 /** How many transfers a finding shows, the newest; it counts all of them. */
 export const EVIDENCE_SHOWN_MAX = 20;

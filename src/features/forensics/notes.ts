@@ -1,5 +1,5 @@
-// What has to be known of an answer about findings beside the findings themselves?
-// Which kinds ran, on which blocks, and why others did not; it refuses to leave a gap unnamed.
+// Notes that accompany findings: the kinds that ran, their blocks, and the reasons why others did
+// not run. Every gap is named.
 
 import { matchKey } from '../../chain/address.ts';
 import { addDecimals, compareDecimals, formatUnits } from '../../chain/amount.ts';
@@ -143,7 +143,7 @@ function walkedText(walked: Walk): string[] {
 
 const LISTED_MAX = 10;
 
-/** What the address sent and received, as far as its history was read. */
+/** The transfers that the address sent and received, as far as its history was read. */
 export function flowsShown({ subject: { address }, history, labels }: FindingInputs) {
   const kept = map(history, ({ transfers }) => {
     return sidesOf(address, transfers).kept.filter(({ raw_amount }) => raw_amount > 0n);

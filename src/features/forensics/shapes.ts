@@ -123,7 +123,7 @@ export type Amounts = z.output<typeof amounts>;
 export type FlowCounterparty = z.output<typeof counterparty>;
 export type FlowAsset = z.output<typeof asset>;
 
-/** What an address is by its code. */
+/** The kinds of account, by code. */
 export const ACCOUNT_KINDS = ['eoa', 'contract', 'token'] as const;
 
 export type FactPort = 'chain_facts' | 'transfer_history';

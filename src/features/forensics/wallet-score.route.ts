@@ -85,7 +85,7 @@ export const flows = z.strictObject({
 
 const FACTS = { restsOn: ['chain_facts'] } as const;
 const LABELS = { restsOn: ['exchange_labels'] } as const;
-/** What every kind of address is asked of; findings of EVM addresses rest on further ports. */
+/** The ports of every kind of address; findings of EVM addresses rest on further ports. */
 const COMMON = {
   restsOn: ['transfer_history', 'sanctions_list', 'flagged_addresses', 'exchange_labels'],
 } as const;

@@ -1,5 +1,3 @@
-// What the service is, and how old each of its sources: `/health`.
-
 import { feature, type Service, servePage, serveRoute } from '../../compose/feature.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import {

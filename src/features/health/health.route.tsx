@@ -30,8 +30,9 @@ export const sourceFreshness = z.strictObject({
 });
 
 /**
- * How a chain is followed from its node. `held_up`: a known fault, over which it goes on by itself.
- * `stopped`: it cannot go on by itself, or its process has ended. `since`: from when on it is so.
+ * The state of following a chain from its node. `held_up`: a known fault; following continues by
+ * itself. `stopped`: following cannot continue by itself, or its process has ended. `since`: the
+ * start of this state.
  */
 const followedChain = z.strictObject({
   state: z.enum(FOLLOW_STATES),
@@ -142,7 +143,7 @@ export const healthRoute = plainRoute({
 /** The age of one source as `/health` shows it. */
 export type SourceFreshness = z.output<typeof sourceFreshness>;
 
-/** What `/health` shows of the streams. */
+/** The facts of `/health` about the streams. */
 export type StreamingFacts = z.output<typeof streamingShown>;
 
 /** The facts of the composition that `/health` shows. */
@@ -160,7 +161,7 @@ type HealthFacts = {
   readonly ring: RingHealth;
 };
 
-/** What is known of the ring around the list. */
+/** The facts about the ring around the list. */
 export type RingHealth = {
   readonly report: () => RingReport;
   /** Where reading ahead stands; `null` in a process that does not do it. */
@@ -228,7 +229,7 @@ function readAheadOf(state: RingFillState | null) {
   return { ...told, reason: why === null ? null : why.reason };
 }
 
-/** What a store answers soon; `null` where it takes longer, which is not waited for. */
+/** The answer of a store if it comes soon; `null` otherwise, without waiting longer. */
 async function soon<T>(asked: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
@@ -276,7 +277,7 @@ export const statusPage = plainRoute({
   responses: { 200: html() },
 });
 
-/** What `/health` says. */
+/** The answer of `/health`. */
 export type HealthView = z.output<(typeof healthRoute.responses)[200]>;
 
 /** A source by its tag, in words. */

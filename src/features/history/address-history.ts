@@ -1,5 +1,5 @@
-// What some addresses sent and received, transfer by transfer, as far as could be read. It is as
-// whole as the history that it is taken from: only a whole one carries a negative.
+// The transfers of some addresses, as far as they could be read. The result is as complete as the
+// history behind it; only a complete one carries a negative.
 
 import { isSystemAddress } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
@@ -18,7 +18,7 @@ import {
 } from '../../ports/history.ts';
 import { compareText } from './edge-rule.ts';
 
-/** What is known of one address. */
+/** The history of one address. */
 export type AddressHistory = Pick<
   CoveredNeighbourhood,
   'address' | 'degree' | 'coverage' | 'gaps' | 'provenance'
@@ -27,7 +27,7 @@ export type AddressHistory = Pick<
   readonly transfers: readonly HistoryTransfer[];
 };
 
-/** What is asked. The signal ends the reading's time. */
+/** The request of a reading. The signal ends its time. */
 export type HistoryRequest = {
   /** `null`: every chain of an address's own kind that this deployment reads. */
   readonly chains: readonly ChainName[] | null;
@@ -116,7 +116,7 @@ function historyOf({ counterparties, ...known }: CoveredNeighbourhood): AddressH
   return { address, transfers, degree, coverage, gaps, provenance };
 }
 
-/** What bounds a reading of transfer history. */
+/** The limits of reading transfer history. */
 export const HISTORY_LIMITS = {
   /** The most transfers of one address. */
   rowsMax: 5_000,

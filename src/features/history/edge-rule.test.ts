@@ -47,13 +47,14 @@ describe('the edges of a walk', () => {
     expect(ruleOf({ kind: 'internal', raw_amount: 0n, ...unsigned })).toEqual(['zero_value']);
     // Somebody else of the side may have signed it.
     expect(ruleOf({ ...ZERO, ...unsigned }, ME, OTHER, [THIRD, ME])).toBe('edge');
-    // What has a value, and a market, is an edge whoever signed: an approved spender moves it too.
+    // A transfer with a value and a market is an edge whoever signed: an approved spender moves it
+    // too.
     expect(ruleOf({ kind: 'token', token: TOKEN, ...unsigned }, ME, OTHER)).toBe('edge');
   });
 
   test('a token without a market is left out only where that was read, if not taken', () => {
     expect(ruleOf({ ...SPAM, initiator: OTHER })).toEqual(['no_market_token']);
-    // What the side sent by its own hand it wanted to send, however little it is worth.
+    // The side wanted to send what it signed itself, however small its value.
     expect(ruleOf({ ...SPAM, initiator: ME }, ME, OTHER)).toBe('edge');
     expect(ruleOf({ ...SPAM, initiator: OTHER }, ME, OTHER)).toBe('edge');
     expect(ruleOf({ ...SPAM, initiator: THIRD }, ME, OTHER, [THIRD, ME])).toBe('edge');

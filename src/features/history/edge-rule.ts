@@ -1,7 +1,7 @@
-// Which transfers between two addresses make an edge of the walk, and which are left out, and why?
-// Address poisoning and spam make false neighbours, so two kinds of transfer are left out, and no
-// others: where it is not known who signed, or whether a token has a market, nothing is. An NFT is
-// an edge only where the subject's side is known to have signed: to be sent one says nothing.
+// Decides which transfers between two addresses are edges of the walk. Address poisoning and spam
+// make false neighbours, so two kinds of transfer are left out, and no others: a transfer with an
+// unknown signer or an unknown market stays. An NFT is an edge only if the subject's side is known
+// to have signed: receiving one shows nothing.
 
 import { compareDecimals } from '../../chain/amount.ts';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
@@ -44,7 +44,7 @@ function ruleAgainst(
   if (transfer.kind === 'nft') return null;
   const unsold = transfer.kind === 'token' && transfer.has_market === false;
   if (transfer.raw_amount > 0n && !unsold) return null;
-  // Whoever may have signed it may have wanted it.
+  // A side that may have signed the transfer may have wanted it.
   if (side.some((one) => isSigned(one, transfer) !== false)) return null;
   if (transfer.raw_amount === 0n) return 'zero_value';
   return signerOf(transfer) === transfer.to ? null : 'no_market_token';

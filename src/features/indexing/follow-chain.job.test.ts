@@ -79,7 +79,7 @@ async function followed(chain: MemoryChain, held: MemoryTransferStore, script: S
   return { end, states, slept };
 }
 
-/** What is held, and what the chain says, as the same rows. */
+/** The stored rows and the chain's rows, in the same form. */
 function rows(chain: MemoryChain, held: MemoryTransferStore, from = 0) {
   const said = chain.chain().slice(from);
   return {

@@ -66,7 +66,7 @@ function waitMs(pollMs: number, failures: number): number {
   return Math.min(RETRY_MS * 2 ** Math.min(failures - 1, DOUBLINGS_MAX), RETRY_MAX_MS);
 }
 
-/** How a chain is followed once its lease is held: `followChain`, here or in another process. */
+/** Follows a chain once its lease is held: `followChain`, here or in another process. */
 type Follow = (fromBlock: number | null, watch: FollowWatch, tenure: Tenure) => Promise<FollowEnd>;
 
 type FollowChainsWatch = {
@@ -172,7 +172,7 @@ export function followable(
         const end = await running.finally(() => {
           running = null;
         });
-        // Who waited for another process to leave has nothing to tell of the chain.
+        // A follower that only waited for another process has no state to report.
         const held = end.end === 'stopped' && end.state.fault === null;
         if (held)
           await told.stopped(why('follower_stopped', { chain }).reason, end.state.last_block);

@@ -22,10 +22,10 @@ import type {
 } from '../../ports/history.ts';
 import type { Leases } from '../../ports/indexing.ts';
 
-/** What a round needs. `now` is Unix seconds. */
+/** The dependencies of a round. `now` is Unix seconds. */
 export type RingFillWorld = {
   readonly lists: KeptLists;
-  /** What is lacking now, by the list in force. */
+  /** The gaps of the ring, by the list in force. */
   readonly lack: () => Promise<Reading<RingLack, RawRingPort>>;
   readonly calls: RingCalls;
   readonly callsADay: number;
@@ -42,7 +42,7 @@ const FAILED_MAX = 5;
 /** Rounds over what is lacking in one go: a new list, or what became old meanwhile. */
 const PASSES_MAX = 100;
 
-/** What is read is kept after so many slices, or so many seconds. */
+/** The slices, or seconds, after which results are stored. */
 const UNKEPT_MAX = 32;
 const UNKEPT_S = 10;
 /** Slices of one list in one go. */
@@ -79,7 +79,7 @@ export function ringFilling(world: RingFillWorld): RingFilling {
           });
       }
       try {
-        // Who joined another's round need not wait for its end to be stopped.
+        // A caller that joined another's round can be stopped before that round ends.
         const round = running;
         await (isOwn ? round : inTime(() => round, signal));
       } finally {
@@ -248,7 +248,9 @@ class Round {
   }
 }
 
-/** What goes on and on. A bug in one turn is told, and does not end it. */
+/**
+ * The dependencies of the repeating job. A bug in one round is logged, and does not end the job.
+ */
 type Again = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onBug: (fault: unknown) => void;
@@ -281,7 +283,7 @@ export function keepRing(
   return { report: (): RingReport => report, start: () => startRounds(world, 0, look) };
 }
 
-/** What is asked first at a start are answers: reading ahead takes its turn after them. */
+/** Answers take precedence at a start: reading ahead waits. */
 const FIRST_ROUND_MS = 30_000;
 const ROUND_MS = 300_000;
 /** After a round that was held up; twice as long after each further one, up to `ROUND_MS`. */

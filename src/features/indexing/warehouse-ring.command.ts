@@ -1,5 +1,5 @@
-// What an operator types to see what the ring around the sanctions list holds and lacks.
-// A ring that could not be read is unread; that is never an empty one.
+// The command that shows the contents and gaps of the ring around the sanctions list. A ring that
+// could not be read is unread, never empty.
 
 import { MS_PER_S } from '../../chain/time.ts';
 import { defineCommand, EXIT, type ExitStatus, fail, type Io } from '../../command/command.ts';

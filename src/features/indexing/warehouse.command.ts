@@ -1,6 +1,5 @@
-// What an operator types to fill the warehouse, to take out again what was wrongly imported, to
-// follow the head of a chain, and to see what is held. A store that does not answer is unread; that
-// is never an empty store.
+// The commands that import into the warehouse, remove a wrong import, follow the head of a chain,
+// and show the contents. A store that does not answer is unread, never empty.
 
 import {
   anyText,

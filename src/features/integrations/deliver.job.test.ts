@@ -64,7 +64,7 @@ function deliverFrom(database: TestStore, holder = 'here'): BoundedTask {
   return started;
 }
 
-/** What a chat was told so far, by the keys. */
+/** The dispatches that a chat received so far, by key. */
 function toldTo(id: string): string[] {
   const { webhook_id } = Object(targetNamed(id)) as { webhook_id: string };
   const said = chats.posted.filter(({ to }) => to === webhook_id);

@@ -1,6 +1,6 @@
-// How does what waits reach the chats? Each integration's oldest dispatch first, until it is taken
+// Delivers waiting dispatches to the chats: each integration's oldest first, until it is delivered
 // or given up. Several processes may deliver, one at a time to an integration; a platform that
-// hangs holds its own integrations alone.
+// hangs blocks only its own integrations.
 
 import { MS_PER_S } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';
@@ -45,10 +45,10 @@ const DOUBLINGS_MAX = 16;
 type Parts = {
   readonly deliveries: Deliveries;
   readonly platforms: Pick<ChatPlatforms, 'post'>;
-  /** What is posted with; `null`: no secret that is set opens it. */
+  /** The decrypted credentials; `null`: no configured secret opens them. */
   readonly opened: (sealed: Sealed, integrationId: string) => ChatTarget | null;
   readonly sealed: (target: ChatTarget, integrationId: string) => Sealed;
-  /** What links begin with. */
+  /** The start of links. */
   readonly base: string;
   readonly pace: Pace;
   /** Milliseconds of a clock that does not go back. */
@@ -121,7 +121,7 @@ function settleBy(
 
 type Delivering = Parts & {
   readonly pollMs: number;
-  /** What waits for too long is looked for so often. */
+  /** The interval of looking for dispatches that waited too long. */
   readonly tidyMs: number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onBug: (error: unknown) => void;

@@ -62,7 +62,8 @@ export const integrations = feature({
       services: {},
       desk,
       jobs: jobsOf(base, desk),
-      // What an earlier secret sealed is sealed anew, so that the earlier one may go.
+      // Credentials encrypted under an earlier secret are encrypted anew, so that the earlier
+      // secret may be removed.
       start: async () => {
         const [{ fingerprint }] = secrets;
         const anew = await sealAnew(desk.integrations, fingerprint, (sealed, id) => {
@@ -107,7 +108,7 @@ function drawing(facts: PageFacts): IntegrationPages {
   };
 }
 
-/** What integrations rest on: the platforms at these roots, links that begin with `base`. */
+/** The ports of integrations: the platforms at these roots, and links that begin with `base`. */
 export function integrationPorts(
   { database, context, secrets }: Pick<Base, 'database' | 'context' | 'secrets'>,
   chats: Outside['chats'],

@@ -85,7 +85,7 @@ export const removeForm = plainRoute({
   headers: { 303: { location: 'The integrations.' } },
 });
 
-/** What was given up, as it is shown. */
+/** A given-up dispatch, as the page shows it. */
 export type LetterView = Pick<DeadLetter, 'id' | 'place' | 'platform' | 'dead_at' | 'reason'> & {
   readonly message: Omit<DispatchMessage, 'at' | 'simulated'>;
 };
@@ -93,7 +93,7 @@ export type LetterView = Pick<DeadLetter, 'id' | 'place' | 'platform' | 'dead_at
 /** All that the page shows. */
 export type IntegrationsView = {
   readonly form_token: string;
-  /** What was just done, or not, in a sentence. */
+  /** The result of the last action, in a sentence. */
   readonly notice: { readonly text: string; readonly role: 'status' | 'alert' } | null;
   readonly integrations: readonly Integration[];
   /** How many there may be. */
@@ -108,7 +108,7 @@ export type IntegrationPages = {
   readonly notDone: (title: string, why: string) => string;
 };
 
-// Whose they are follows from the session alone.
+// The membership follows from the session alone.
 
 const PATH = '/settings/integrations';
 const NO_STORE =

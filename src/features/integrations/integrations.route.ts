@@ -18,7 +18,7 @@ import {
   type Sealed,
 } from '../../ports/integrations.ts';
 
-/** What chats can be told of. */
+/** The kinds of messages to chats. */
 export const CHAT_KINDS = ['flag', 'watch'] as const;
 const TEXT_CHARS_MAX = 300;
 
@@ -28,7 +28,7 @@ const problem = z.strictObject({ error: prose().min(1) });
 const id = z.strictObject({ id: z.string().max(60) });
 const text = z.string().trim().max(TEXT_CHARS_MAX).optional();
 
-/** What rules name; what is left out is not limited. */
+/** The fields of a rule; an absent field is no limit. */
 export const ruleFields = {
   kinds: z.array(z.enum(CHAT_KINDS)).min(1).readonly().optional(),
   chains: z.array(z.enum(CHAIN_NAMES)).min(1).readonly().optional(),
@@ -43,7 +43,7 @@ export const ruleFields = {
 const ruleForm = z.strictObject(ruleFields);
 export type RuleFields = z.output<typeof ruleForm>;
 
-/** What each platform is connected with. */
+/** The fields that connect each platform. */
 export const targetFields = {
   webhook_url: text,
   bot_token: text,
@@ -70,7 +70,7 @@ const integration = z.strictObject({
   verified: harmless(z.boolean(), 'it tells of the platform alone'),
   verified_at: isoTime.nullable(),
   broken_at: isoTime.nullable(),
-  /** What keeps the next dispatch from being delivered. */
+  /** The fault that keeps the next dispatch from being delivered. */
   fault: words().nullable(),
   delivered_at: isoTime.nullable(),
   waiting: harmless(z.int().nonnegative(), 'it counts a queue'),
@@ -274,9 +274,9 @@ export function removeHandler({
   };
 }
 
-// Whose it is follows from the caller alone; what it is posted with leaves this file sealed.
+// The membership follows from the caller alone; credentials leave this file encrypted.
 
-/** What integrations rest on. */
+/** The ports of integrations. */
 export type IntegrationPorts = {
   readonly integrations: IntegrationStore;
   readonly platforms: ChatPlatforms;
@@ -285,12 +285,12 @@ export type IntegrationPorts = {
   readonly mintId: () => string;
   /** Where webhooks of Slack are posted to here. */
   readonly slackRoot: URL;
-  /** What links begin with. */
+  /** The start of links. */
   readonly base: string;
   readonly simulated: boolean;
 };
 
-/** Who asks, and when. */
+/** The requesting member, and the time. */
 type MemberRequest = {
   readonly membership_id: string;
   readonly now: () => UnixSeconds;
@@ -314,7 +314,7 @@ function comparedForm(text: string): string {
   return parsed.address;
 }
 
-/** What became of connecting. `reason`: why the platform did not verify it. */
+/** The result of connecting. `reason`: why the platform did not verify the target. */
 export type ConnectEnd =
   | {
       readonly outcome: 'connected';
@@ -374,14 +374,14 @@ export async function connectChat(
   return { ...connected, reason: 'fault' in value ? `The platform ${value.fault}.` : BY_A_TEST };
 }
 
-/** What a target is called of which the platform said nothing. */
+/** The name of a target about which the platform reported nothing. */
 function placeOf(target: ChatTarget): string {
   if (target.platform === 'discord') return `Webhook ${target.webhook_id}`;
   if (target.platform === 'telegram') return `Chat ${target.chat_id}`;
   return 'channel' in target ? target.channel : 'A webhook';
 }
 
-/** What became of a test. `reason`: why it was not delivered. */
+/** The result of a test. `reason`: why it was not delivered. */
 export type TestEnd =
   | { readonly outcome: 'tested'; readonly reason: string | null }
   | { readonly outcome: 'unknown' }
@@ -436,7 +436,7 @@ const PATH = '/settings/integrations';
 // Ids and tokens in the form that the platform gives them. An address is taken apart and its host
 // compared; nothing of what was given is ever asked for as an address, or said again.
 
-/** What was given, as it was given. */
+/** The fields of a target, as they were given. */
 export type TargetFields = {
   readonly webhook_url?: string | undefined;
   readonly bot_token?: string | undefined;
@@ -511,7 +511,7 @@ export function chatTargetOf(
   return { target: { platform, webhook } };
 }
 
-/** What of a webhook of Slack is no address; `null`: it is none of the platform. */
+/** The parts of a Slack webhook; `null`: the address is none of the platform's. */
 function slackWebhook(text: string, slackRoot: URL): string | null {
   if (!URL.canParse(text)) return null;
   const { origin, username, password, search, hash, pathname } = new URL(text);

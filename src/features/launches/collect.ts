@@ -1,6 +1,6 @@
-// How are the launches of an account read on from where the last step ended?
-// The list is read from its newest back to that place and worked through from there on, oldest
-// first. Whatever lies between and was not read becomes a gap, with its span and its reason.
+// Reads the launches of an account from the end of the last step on. The list is read from its
+// newest entry back to that position and processed from there, oldest first. Unread transactions in
+// between become a gap, with its span and its reason.
 
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
   SeenLaunch,
 } from '../../ports/launches.ts';
 
-/** What one round may do. */
+/** The limits of one round. */
 export type CollectLimits = {
   /** Transactions of one account that are read in a round; the rest waits for the next. */
   readonly transactionsMax: number;
@@ -29,7 +29,7 @@ type Parts = {
   readonly limits: CollectLimits;
 };
 
-/** What a round over one account came to. `failed`: why it did not come to its end. */
+/** The result of a round over one account. `failed`: why it did not complete. */
 export type Collected = {
   readonly launches: number;
   readonly gaps: number;
@@ -63,7 +63,7 @@ type Work = {
   readonly listing: AccountPage;
 };
 
-/** What was read and not kept yet. */
+/** Launches and gaps that were read and not stored yet. */
 type Pending = {
   cursor: AccountCursor;
   launches: SeenLaunch[];

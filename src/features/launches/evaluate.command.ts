@@ -6,7 +6,7 @@ import type { FlagEvaluation, HoldOut, Measured } from '../../ports/deployers.ts
 import { noVenue, type SettledLaunches } from './settle.ts';
 import { PUBLISHED_RATES, share } from './solana-deployer.route.ts';
 
-/** What the command needs. */
+/** The dependencies of the command. */
 export type LaunchServices = {
   readonly evaluation: FlagEvaluation;
   /** Hours after its launch at which a token is asked for again. */
@@ -77,7 +77,7 @@ function linesOf({ split, flagged, rest, history }: HoldOut): string[] {
 
 // A launch of which the venue did not tell waits on: that is no death, and the exit status says it.
 
-/** What the command needs. `null`: no venue is set. */
+/** The dependencies of the command. `null`: no venue is set. */
 export type SettleServices = {
   readonly settleRound: ((signal: AbortSignal) => Promise<SettledLaunches>) | null;
 };

@@ -27,7 +27,7 @@ import {
   solanaDeployerHandler,
 } from './solana-deployer.route.ts';
 
-/** What one question to the node or the venue may spend. */
+/** The limits of one request to the node or the venue. */
 const QUESTION = { timeMs: 120_000, callsMax: 100 };
 /** Calls a second that a public node takes (100 in ten seconds, 40 of one method). */
 const NODE_CALLS_PER_S = 4;
@@ -82,7 +82,7 @@ function collectionOf({ database, context }: Base) {
   return launchCollectionTable(database, context, windows);
 }
 
-/** What settles launches; `null` where no venue can be asked. */
+/** The job that settles launches; `null` without a configured venue. */
 function settlingOf(base: Base): SettleParts | null {
   const { config, database, outside } = base;
   const { venue, callsPerS } = outside;

@@ -1,6 +1,6 @@
-// What was the flag worth on launches that came after it was set?
-// A wallet is flagged by what had settled before the split alone; launches from the split on are
-// held out. What was launched before and settled after stands on neither side.
+// Measures the flag on launches after it was set. A wallet is flagged by launches settled before
+// the split alone; launches from the split on are held out. Launches made before and settled after
+// it are on neither side.
 
 import { formatIsoDate, startOfDay } from '../../chain/time.ts';
 import type { HoldOut } from '../../ports/deployers.ts';

@@ -1,6 +1,6 @@
-// What became of the launches whose window has passed?
-// The venue is asked about each. What it told comes into the corpus as an import of its own, whole
-// or not at all; a launch of which it did not tell waits, and is never taken for dead.
+// Settles the launches whose window has passed. Asks the venue about each. The results enter the
+// corpus as one import, whole or not at all; a launch without a result waits, and never counts as
+// dead.
 
 import { createHash } from 'node:crypto';
 import type { Reading } from '../../evidence/reading.ts';
@@ -20,7 +20,7 @@ const TAKEN_S = 1_800;
 /** A launch of which the venue did not tell is asked for again after so long. */
 const AGAIN_S = 900;
 
-/** What settling needs. */
+/** The dependencies of settling. */
 export type SettleParts = {
   readonly collection: LaunchCollection;
   readonly listings: LaunchListings;
@@ -32,7 +32,7 @@ export type SettleParts = {
   readonly now: () => number;
 };
 
-/** What a round came to. `silent`: why launches wait, each reason with how many. */
+/** The result of a round. `silent`: the reasons why launches wait, with counts. */
 export type SettledLaunches = {
   readonly listed: number;
   readonly gone: number;

@@ -125,8 +125,8 @@ function noRecord(address: string, { corpus, waiting }: WalletRecord): Why {
   return why('no_record_settled', { launches, unsettled });
 }
 
-// What the flag was worth here, on launches that came later, with its denominators; what was not
-// collected; and that a wallet which is not flagged has not been cleared.
+// The caveat states how well the flag predicted later launches here, with denominators, the
+// launches that were not collected, and that an unflagged wallet is not cleared.
 
 /** The hold-out rates that the interface document publishes: a reference, measured elsewhere. */
 export const PUBLISHED_RATES = { flagged: 0.008, rest: 0.0434 } as const;
@@ -147,7 +147,7 @@ export function recordCaveat({ corpus, settled }: WalletRecord): string {
   return sentences.join(' ');
 }
 
-/** What `died` is of a launch of Solana. */
+/** The meaning of `died` for a Solana launch. */
 const DIED_MEANS =
   'A launch died where a venue listed it on the curve of its launchpad at most once its window ' +
   'had passed: it may still trade there.';

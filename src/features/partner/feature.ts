@@ -1,4 +1,5 @@
-// What partners ask on behalf of their own users: several routes about one address at once.
+// The scan that partners request for their own users: several routes about one address in one
+// answer.
 
 import { feature, serveRoute } from '../../compose/feature.ts';
 import { walletBridgesHandler } from '../bridges/wallet-bridges.route.ts';

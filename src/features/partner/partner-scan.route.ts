@@ -89,7 +89,7 @@ export function partnerScanHandler(handlers: SectionHandlers): Handler<typeof pa
     const now = asked.now();
     const all = present(SECTION_NAMES.map((section) => outcomes[section]));
     const refusals = all.filter((one) => one instanceof Refusal);
-    // What every section refuses is no question, and what is no fault of the input is no section's.
+    // A refusal by every section, or one that is not the caller's fault, refuses the whole scan.
     const whole = refusals.find(
       ({ code }) => code !== 'bad_input' || refusals.length === all.length,
     );

@@ -3,7 +3,7 @@
 import { matchKey } from '../../chain/address.ts';
 import type { Receipt, ReceiptFiles } from '../../ports/receipts.ts';
 
-/** What is asked for; `null`: of any address, with any words. */
+/** The query; `null`: any address, or any words. */
 export type ReceiptsQuery = { readonly address: string | null; readonly words: string | null };
 
 /** Newest first, of one day by title: the order of every list of receipts. */

@@ -1,11 +1,11 @@
-// What an operator types before receipts go out: is each file of the folder as it must be?
+// The command that checks each file of the receipts folder before publication.
 
 import { defineCommand, EXIT, fail, filePath, several, UsageError } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
 import { Read } from '../../evidence/reading.ts';
 import type { ReceiptFile, ReceiptFolder } from '../../ports/receipts.ts';
 
-/** What the command needs. Compose fills it. */
+/** The dependencies of the command. Compose fills them. */
 export type ReceiptsServices = {
   readonly receipts: {
     /** The folder that the service publishes. */

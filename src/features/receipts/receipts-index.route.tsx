@@ -113,7 +113,7 @@ export const receiptsFeed = plainRoute({
 
 // It refuses to say that no receipt covers a question unless the whole folder was read.
 
-/** What the index rests on. `base` begins the links. */
+/** The ports of the index. `base` begins the links. */
 export type ReceiptsPorts = {
   readonly receiptFolder: ReceiptFolder;
   readonly service: { readonly base: () => string };
@@ -172,7 +172,7 @@ export function receiptShown({ body: _, ...receipt }: Receipt, base: string): Re
   return { ...receipt, url: `${base}/receipts/${receipt.slug}` };
 }
 
-// What is shown is published; of drafts a person learns that there are some, and no more.
+// Only published receipts are shown; of drafts the page shows that some exist.
 
 const PATH = receiptsPage.path;
 const TITLE = 'Receipts';

@@ -41,7 +41,7 @@ export type RecordView = {
         readonly data: z.output<typeof bulkWalletScreen.data>;
       }
     | null;
-  /** What links and examples begin with. */
+  /** The start of links and examples. */
   readonly base: string;
 };
 
@@ -68,7 +68,7 @@ export type RecordPages = {
   readonly unknown: () => string;
 };
 
-/** What the pages rest on. */
+/** The ports of the pages. */
 export type RecordPagePorts = {
   readonly records: Pick<ScreeningRecords, 'find' | 'newest'>;
   readonly base: () => string;
@@ -358,7 +358,7 @@ function Check({ shown: { record, base } }: { shown: RecordView }) {
   );
 }
 
-// What was not found is told of the list that was searched, and of nothing else.
+// A miss is a statement about the list that was searched, and about nothing else.
 
 type Answered = NonNullable<RecordView['answered']>;
 type Ofac = Extract<Answered, { route: 'wallet_ofac' }>['data'];

@@ -179,7 +179,7 @@ export const screenReplay = plainRoute({
   responses: { 200: replay, 404: unknown, 503: unavailable },
 });
 
-// What is kept is what the screen's own route answered; whose it is follows from the key alone.
+// A record holds the answer of the screen's own route; its owner follows from the key alone.
 
 type Recorded = typeof RECORDED;
 type Plan = Extract<Caller, { kind: 'member' }>['plan'];
@@ -187,7 +187,7 @@ type Plan = Extract<Caller, { kind: 'member' }>['plan'];
 /** The handlers of the recorded routes. */
 export type Screens = { readonly [R in keyof Recorded]: Handler<Recorded[R]> };
 
-/** What records rest on. */
+/** The dependencies of records. */
 export type RecordsDependencies = {
   readonly records: ScreeningRecords;
   readonly versions: ServedVersions;
@@ -343,7 +343,7 @@ export function screenRecordHandler({
   };
 }
 
-/** What is said of an id that is nobody's, and of one that is another's. */
+/** The same answer for an unknown id and for another membership's id. */
 export const UNKNOWN = 'This membership has no such record.';
 
 /** @internal */

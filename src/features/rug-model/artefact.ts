@@ -1,5 +1,5 @@
-// How is a model written to its file? The same model is the same bytes, and its version is made
-// of them.
+// Writes a model to its file. The same model is the same bytes, and its version is derived from
+// them.
 
 import { createHash } from 'node:crypto';
 import {

@@ -30,14 +30,14 @@ const COMPARISONS = 4;
 
 /** Scores under one name, ready to be measured. */
 type Ready = { readonly scored: Scored; readonly ties: Ties };
-/** What one resample gives of each kind of score, group of rows and kind of deployer. */
+/** The figures of one resample, by kind of score, group of rows and kind of deployer. */
 type Resample = {
   readonly kinds: readonly { readonly auc: number | null; readonly brier: number }[];
   readonly gaps: readonly (number | null)[];
   readonly histories: readonly (number | null)[];
 };
 
-/** What is held against outcomes. */
+/** Scores with the outcomes that they are compared with. */
 type Comparison = {
   readonly model: Scorer;
   /** The share that died among the launches that the model learnt from. */
@@ -411,7 +411,7 @@ function reliabilityRow(
   };
 }
 
-/** What became of the launches from a score on; `null` where there is none. */
+/** The outcomes of launches from a score on; `null` if there are none. */
 function levelFrom(
   rows: readonly number[],
   own: Ready,

@@ -68,12 +68,12 @@ export function rowsSha256(rows: readonly TrainingRow[]): string {
   return hash.digest('hex');
 }
 
-/** What tells one launch from another. */
+/** The identity of a launch. */
 export function keyOf({ chain, token }: TrainingRow): string {
   return `${chain}:${token}`;
 }
 
-/** Who launched it. */
+/** The deployer of a launch. */
 export function deployerOf({ chain, deployer }: TrainingRow): string {
   return `${chain}:${deployer}`;
 }
@@ -101,7 +101,10 @@ export async function examplesOf(
 /** A launch with the fate that is learnt of it, or that a score is held against. */
 export type Lesson = TrainingExample & { readonly died: boolean };
 
-/** What of a file can be learnt from, or held against scores, and how many launches cannot. */
+/**
+ * The launches of a file that can be learnt from, or compared with scores, and the number that
+ * cannot.
+ */
 export type Lessons = {
   readonly lessons: readonly Lesson[];
   readonly scored_late: number;
@@ -223,7 +226,7 @@ function rowOrFault(raw: Parameters<typeof trainingRow>[0]): TrainingRow | strin
   }
 }
 
-/** What is wrong with a launch that stands in the file twice; notes where each stands. */
+/** The fault of a launch that stands in the file twice; records the line of each. */
 function repeatOf(row: TrainingRow, line: number, lines: Map<string, number>): string | null {
   const key = keyOf(row);
   const before = lines.get(key);
@@ -231,9 +234,9 @@ function repeatOf(row: TrainingRow, line: number, lines: Map<string, number>): s
   return before === undefined ? null : `the token stands in line ${before} too`;
 }
 
-// What of what is known of a launch becomes the model's features?
-// Only what was known at the moment of scoring counts: whatever is dated later is left out here,
-// whoever hands it over. A value that nobody read is missing, never zero.
+// Derives the model's features from the known facts of a launch. Only facts known at the moment of
+// scoring count: facts with a later date are left out here, whoever passes them. An unread value is
+// missing, never zero.
 
 /** A launch by the same deployer, as it was last seen. */
 export type EarlierLaunch = {
@@ -242,7 +245,7 @@ export type EarlierLaunch = {
   readonly seen: { readonly as: 'died' | 'live'; readonly at: UnixSeconds } | null;
 };
 
-/** What is known of a launch. Amounts in US dollars; `null` was not read. */
+/** The known facts of a launch. Amounts in US dollars; `null` was not read. */
 export type KnownLaunch = {
   readonly launched_at: UnixSeconds | null;
   readonly scored_at: UnixSeconds;
@@ -339,9 +342,9 @@ function asNumber(flag: boolean | null): number | null {
   return flag === null ? null : Number(flag);
 }
 
-// What does a file of launches to learn from hold, row by row?
-// Its columns are known at launch, or say what became of the launch and when; a column beside
-// them is refused, since what it holds could have been known only later.
+// Reads a file of training launches, row by row. Its columns are known at launch, or give the
+// outcome with its time; any other column is refused, since its values could have been known only
+// later.
 
 /** One launch of a file in the training layout. */
 export type TrainingRow = {
@@ -351,7 +354,7 @@ export type TrainingRow = {
   readonly launched_at: UnixSeconds;
   /** When what the row tells of the launch was read. */
   readonly scored_at: UnixSeconds;
-  /** What it was when it was last looked at, and when that was. */
+  /** The outcome when the launch was last observed, and that time. */
   readonly outcome: 'died' | 'live';
   readonly observed_until: UnixSeconds;
   /** When it was first seen dead; it may have come back to life. */
@@ -396,7 +399,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** What keeps a row from being taken: its message ends a sentence and quotes no value. */
+/** A refused row: its message ends a sentence and quotes no value. */
 export class RowFault extends Error {}
 
 /** The launch of a row. Throws `RowFault`. */
@@ -427,7 +430,7 @@ export function trainingRow({ fields }: RawRow): TrainingRow {
   return row;
 }
 
-/** What is told must be in the order of time. */
+/** Checks the order of the row's times. */
 function inOrder(row: TrainingRow): void {
   const { launched_at, scored_at, died_at, observed_until, outcome } = row;
   if (scored_at < launched_at) throw new RowFault('scored_at is before launched_at');

@@ -37,7 +37,7 @@ import { evaluateModel } from './evaluation.ts';
 import { examplesOf, lessonsOf, rowsSha256, trainingFile } from './examples.ts';
 import { DEFAULTS, TrainingFault, type TrainingOrder, trainModel } from './train.ts';
 
-/** What the command needs. */
+/** The dependencies of the command. */
 export type TrainServices = {
   readonly training: { readonly files: TableFiles; readonly codeVersion: string };
 };
@@ -132,7 +132,7 @@ export const modelTrain = defineCommand({
 
 // Without a model there is nothing to evaluate: exit 3, and no figure.
 
-/** What the command needs. */
+/** The dependencies of the command. */
 export type EvaluateServices = ModelServices & {
   readonly model: { readonly trainingFiles: TableFiles };
 };
@@ -209,7 +209,7 @@ export const modelEvaluate = defineCommand({
   },
 });
 
-/** What commands on models need. */
+/** The dependencies of commands on models. */
 export type ModelServices = {
   readonly model: {
     readonly published: PublishedModels;
@@ -248,7 +248,7 @@ export const modelCard = defineCommand({
 
 // A model that learnt from made-up launches scores nothing real.
 
-/** What the command needs. */
+/** The dependencies of the command. */
 export type PublishServices = ModelServices & { readonly model: { readonly simulated: boolean } };
 
 /** `exhibit model publish`. */

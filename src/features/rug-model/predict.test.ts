@@ -93,7 +93,10 @@ const anyModel = fc
   .array(anyTree, { minLength: 1, maxLength: 4 })
   .map((trees) => ({ ...SMALL_MODEL, features: [...FEATURES], trees }));
 
-/** What trees say where only some features are told: the others by the rows on either side. */
+/**
+ * The expected output of trees if only some features are known: the others by the rows on either
+ * side.
+ */
 function expectedOf(tree: ModelTree, row: readonly number[], told: ReadonlySet<number>): number {
   const visit = (at: number): number => {
     const node = tree[at];

@@ -1,5 +1,5 @@
-// What chance of death does a model give a launch, and what is the strongest evidence for it?
-// The contributions are log-odds and add up, with `base`, to the log-odds of the score.
+// Computes a model's probability of death for a launch, with its strongest evidence. The
+// contributions are log-odds and add up, with `base`, to the log-odds of the score.
 
 import type { TopEvidence } from '../../ports/rug-flags.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type RugModel,
 } from '../../ports/rug-model.ts';
 
-/** What one feature had in a score; `value` is `null` where it was not measured. */
+/** The contribution of one feature to a score; `value` is `null` if it was not measured. */
 export type Contribution = TopEvidence & { readonly feature: FeatureName };
 
 /** A score with what it is made of. */
@@ -36,7 +36,7 @@ export function sigmoid(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds));
 }
 
-/** What of a model scores. */
+/** The part of a model that scores. */
 export type Scorer = Omit<RugModel, 'card'>;
 
 /** The calibrated log-odds of a launch, without what they are made of. */
@@ -89,9 +89,9 @@ function knownFeature(name: string): FeatureName {
   return feature.name;
 }
 
-// What do trees make of a launch, and which feature had which share in it?
-// The shares are Shapley values over each tree's own splits (what a tree expects where a feature is
-// not told is weighed by the training rows on either side), so that they add up exactly.
+// Evaluates the trees for a launch, and attributes the result to features. The shares are Shapley
+// values over each tree's own splits (an unknown feature is averaged over the training rows on
+// either side), so they add up exactly.
 
 /** A launch as trees take it: one number for each feature, NaN where it is missing. */
 export type FeatureRow = readonly number[] | Float64Array;
@@ -117,14 +117,14 @@ export function leafOf(tree: ModelTree, row: FeatureRow): number {
   return node.leaf;
 }
 
-/** What all trees together add to `base`. */
+/** The sum of all trees and `base`. */
 export function marginOf(base: number, trees: readonly ModelTree[], row: FeatureRow): number {
   let margin = base;
   for (const tree of trees) margin += leafOf(tree, row);
   return margin;
 }
 
-/** What a feature's splits on one way to a leaf come to. */
+/** The combined splits of a feature on one path to a leaf. */
 type OnPath = {
   readonly feature: number;
   /** Share of the training rows that went this way. */
@@ -201,13 +201,13 @@ function shapleyWeight(told: number, size: number): number {
   return 1 / orders;
 }
 
-// How is one feature's share in a score told, in words and numbers?
-// It says what was measured and which way it moved the score, and nothing of what to do.
+// Describes the share of one feature in a score, in words and numbers: the measured value and its
+// direction, without advice.
 
 const HOURS_A_DAY = 24;
 const DAYS_FROM_H = 72;
 
-/** What a feature of a launch was. */
+/** The value of a launch's feature, in words. */
 function featureText(name: FeatureName, features: Features): string {
   const value = features[name];
   if (value !== null) return SENTENCES[name](value, features);

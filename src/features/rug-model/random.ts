@@ -1,4 +1,4 @@
-// Which numbers does a seed draw, the same on every run and machine?
+// A seeded random generator: the same numbers on every run and machine.
 
 /** Shares from 0 (included) to 1, by a seed (mulberry32). */
 export function sharesFrom(seed: number): () => number {

@@ -76,7 +76,7 @@ describe('training', () => {
     const { card, ...model } = whole;
     const { at } = card.split;
     expect(card.split.calibrate.to).toBeLessThanOrEqual(at - 30 * DAY_S);
-    // Whatever becomes of earlier launches after the split, the trees are the same.
+    // The trees do not depend on the outcomes of earlier launches after the split.
     const later = ROWS.map((row): TrainingRow => {
       if (row.launched_at >= at || (row.died_at !== null && row.died_at <= at)) return row;
       return { ...row, outcome: 'died', died_at: row.observed_until };

@@ -29,7 +29,7 @@ import {
 import { leafOf, marginOf, rowOf, type Scorer } from './predict.ts';
 import { sharesFrom } from './random.ts';
 
-/** How a model is trained. */
+/** The options of training. */
 export type TrainingOrder = {
   readonly seed: number;
   /** Where the test part begins; `null`: at the time under which most rows lie. */
@@ -40,7 +40,7 @@ export type TrainingOrder = {
   readonly codeVersion: string;
 };
 
-/** What a model is trained with where nobody says otherwise. */
+/** The default options of training. */
 export const DEFAULTS = {
   seed: 1,
   target: { horizon_h: 168, scored_within_h: 24 },
@@ -60,7 +60,7 @@ const TEST_FROM = 0.7;
 const [TRAIN_TO, STOP_TO] = [0.7, 0.85];
 /** The least rows of a part, from which nothing is told otherwise. */
 const PART_ROWS_MIN = 50;
-/** What the evidence of a flag raises the log-odds by, at least. */
+/** The least log-odds that the evidence of a flag adds. */
 const EVIDENCE_MIN = 0.1;
 
 /** Why no model can be trained on these rows. The message is a sentence. */
@@ -154,7 +154,7 @@ function targetText({ horizon_h, scored_within_h }: TrainingOrder['target']): st
  */
 function partsOf(examples: readonly TrainingExample[], order: TrainingOrder): Parts {
   const { lessons: all, ...left } = lessonsOf(examples, order.target);
-  // What is known of a launch is as old as its scoring.
+  // The facts of a launch are as old as its scoring.
   const lessons = [...all].sort((a, b) => a.row.scored_at - b.row.scored_at);
   const at = order.splitAt === null ? timeAt(lessons, TEST_FROM) : order.splitAt;
   const before = lessons.filter(({ row }) => row.scored_at < at);
@@ -242,7 +242,7 @@ function featuresTold(
   }));
 }
 
-/** How well a feature alone tells what died among the launches of which it was measured. */
+/** The AUC of a feature alone, over the launches that have it measured. */
 function aucAlone(name: FeatureName, test: readonly Lesson[]): number | null {
   const measured = test.filter(({ features }) => features[name] !== null);
   const scores = Float64Array.from(measured, ({ features }) => Number(features[name]));
@@ -254,7 +254,7 @@ function aucAlone(name: FeatureName, test: readonly Lesson[]): number | null {
 // Each tree is grown on what those before it left unexplained, on a seeded draw of the rows; the
 // trees end where a later part of the rows is told no better for some time.
 
-/** How trees are boosted. */
+/** The options of boosting. */
 export type BoostingLimits = TreeLimits & {
   readonly treesMax: number;
   /** Share of the rows that each tree is grown on, drawn by the seed. */
@@ -364,7 +364,7 @@ function watchLoss({ columns, died }: Examples, base: number) {
 // Histograms of gradients over bins, second-order gains with a ridge on leaves (as in XGBoost), a
 // direction of its own for missing values at each split, and bounds that keep monotone features so.
 
-/** How a tree may grow. */
+/** The limits of a tree. */
 export type TreeLimits = {
   readonly depthMax: number;
   /** The ridge on leaf values. */
@@ -374,7 +374,7 @@ export type TreeLimits = {
   readonly shrinkage: number;
 };
 
-/** What a tree is grown on. */
+/** The rows and gradients that a tree is grown on. */
 export type Growing = {
   readonly features: readonly (Binned & { readonly monotone: 0 | 1 })[];
   /** First and second derivatives of the loss by the margin, row by row. */

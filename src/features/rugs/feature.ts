@@ -41,7 +41,7 @@ const ESTABLISHED = new URL('../../../registry/established-tokens.csv', import.m
 /** Seconds between two rounds of the scorer. */
 const SCORED_EACH_S = 30;
 
-/** What is not set without which nobody asks a source about launches. */
+/** The settings without which no source observes launches. */
 function unsetWatch({ explorer, blockscout, solanaLaunches, venue }: Base['outside']): UnsetWatch {
   const hasExplorer = explorer !== null || blockscout.ethereum !== null;
   return {

@@ -205,7 +205,7 @@ function Bars({ counted, most, y }: { counted: CountedMonth; most: number; y: nu
   );
 }
 
-/** What is kept free beside the longest bar for its counts. */
+/** The space beside the longest bar for its counts. */
 const COUNT_WIDTH = 72;
 
 function Months({ chart }: { chart: LaunchChart }) {

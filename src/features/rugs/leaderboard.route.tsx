@@ -59,7 +59,7 @@ export const entry = z.strictObject({
 /** A wallet as it is listed. */
 export type ListedWallet = z.output<typeof entry>;
 
-/** What was scored of a chain in the window. */
+/** The scored launches of a chain in the window. */
 const scored = rowFacts(scoredChain).extend({ chain: words(), last_scored_at: isoTime });
 
 /** Why `empty` denies nothing by itself. */
@@ -181,14 +181,14 @@ export const rugsLeaderboard = plainRoute({
 // An empty list is said of a window that was scored to its end, or of a table that no scorer has
 // ever written, which is said as such; everything else is no answer.
 
-/** What the leaderboards rest on. */
+/** The ports of the leaderboards. */
 export type LeaderboardPorts = WindowPorts & {
   readonly service: { readonly simulated: boolean };
 };
 
 const SUBJECT = 'leaderboard';
 
-/** What a leaderboard is and is not. */
+/** The caveat of a leaderboard. */
 const LEADERBOARD_CAVEAT =
   'A score is the calibrated output of the model that stands beside it, on what was known when ' +
   'the launch was scored. Scored are new launches of wallets whose launches are collected here; ' +
@@ -372,7 +372,7 @@ function entryOf(wallet: FlaggedWallet): ListedWallet {
 const PATH = '/leaderboard';
 const TITLE = 'Leaderboard';
 
-/** What the page shows of a window. */
+/** The window as the page shows it. */
 type WindowView = {
   readonly entries: readonly ListedWallet[];
   /** Wallets in the window, of which `entries` are the first. */
@@ -380,7 +380,7 @@ type WindowView = {
   readonly window_hours: number;
   /** Why the list is empty: a quiet window, or one that nobody ever scored. */
   readonly empty: { readonly isQuiet: boolean; readonly says: string } | null;
-  /** What of the window was not scored; `null` where it was scored to its end. */
+  /** The part of the window that was not scored; `null` if all of it was. */
   readonly partial: string | null;
   readonly suppressed: number | null;
   readonly scored: readonly Omit<z.output<typeof scored>, 'model_version' | 'suppressed'>[];

@@ -1,6 +1,6 @@
-// Who scores, and what is kept of it?
-// Each round asks which wallets something new is on record of, scores their launches with the model
-// in force, and notes the run of a chain when it has ended. Without a model there is no run.
+// Scores launches and stores the results. Each round finds wallets with new facts on record, scores
+// their launches with the model in force, and records the run of each completed chain. Without a
+// model there is no run.
 
 import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
@@ -139,7 +139,7 @@ async function rounds(parts: JobParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const failed = await scoreOnce(parts, signal);
-      // What lasts is told once, and not at every round.
+      // A lasting fault is logged once, not at every round.
       const now = JSON.stringify(failed);
       if (now !== before) for (const one of failed) parts.onNotScored(one);
       before = now;

@@ -13,7 +13,7 @@ import { historyOf } from '../rug-model/evaluation.ts';
 import { featuresOf } from '../rug-model/examples.ts';
 import { type Prediction, predict } from '../rug-model/predict.ts';
 
-/** What scores: the model in force, from which score on it flags, and what is left out. */
+/** The rules of scoring: the model in force, its flag level, and the exclusions. */
 export type Judging = {
   readonly model: Omit<RugModel, 'card'> & {
     readonly card: Pick<RugModel['card'], 'target' | 'evidence_min'>;
@@ -25,8 +25,8 @@ export type Judging = {
 };
 
 /**
- * What is said of each launch of a wallet that was ever listed, or may have been, and was observed
- * at the age at which the model was trained to score.
+ * Scores each launch of a wallet that was ever listed, or may have been, and was observed at the
+ * age at which the model was trained to score.
  */
 export function scoreWallet(wallet: WalletToScore, by: Judging, now: UnixSeconds): ScoredLaunch[] {
   const { scored_within_h } = by.model.card.target;
@@ -96,9 +96,9 @@ function mildest(
         deployer_launches: history.map((one) => {
           return { launched_at: one.launched_at, seen: one.seen };
         }),
-        // What a venue tells is what is pooled now, which says nothing of the launch.
+        // A venue reports the current pool, not the pool at launch.
         liquidity_usd: launch.launched_with_usd,
-        // What nobody reads of a launch here is missing.
+        // Features that are never read here are missing.
         deployer_funded_at: null,
         holder_top10_share: null,
         owner_can_mint: null,
@@ -114,7 +114,7 @@ function mildest(
   return others.reduce((low, one) => (one.score < low.score ? one : low), first);
 }
 
-/** What of a launch itself was not read, without which nothing is said of it. */
+/** The unread facts of a launch without which it is not scored. */
 function unreadOf(
   { listed, launched_with_unread }: LaunchOnRecord,
   model: Judging['model'],
@@ -126,8 +126,8 @@ function unreadOf(
   return `what it was launched with was not read: ${launched_with_unread}`;
 }
 
-// Which wallets stand on the leaderboard, by the flags of a window?
-// Established tokens are taken out again here, and counted: a token may have grown since its flag.
+// Ranks the wallets of the leaderboard by the flags of a window. Established tokens are removed
+// again here, and counted: a token may have grown since its flag.
 
 /** A token older than this, with more pooled liquidity than that, is established. */
 export const ESTABLISHED = { age_s: 30 * DAY_S, liquidity_usd: 250_000 } as const;
@@ -138,7 +138,7 @@ export type FlaggedWallet = LaunchFlag & {
   readonly launches: number;
 };
 
-/** What a leaderboard shows of a window. */
+/** The contents of a leaderboard for a window. */
 export type Board = {
   readonly chains: readonly ScoredChain[];
   /** The highest score first. */

@@ -17,7 +17,7 @@ import {
 export const WINDOW_S = DAY_S;
 export const WINDOW_HOURS = WINDOW_S / HOUR_S;
 
-/** What a window is read from. */
+/** The ports of a window. */
 export type WindowPorts = {
   readonly rugFlags: RugFlags;
   readonly launchWatch: LaunchWatch;
@@ -41,7 +41,7 @@ export async function readWindow({
   launchWatch,
 }: WindowPorts): Promise<Partly<FlagWindow, RugFlagsPort>> {
   const window = await rugFlags.inWindow(WINDOW_S);
-  // What nobody ever wrote is no window that could have been watched.
+  // A window without any stored run was never watched.
   if (!(window instanceof Read) || window.value.chains.length === 0) return window;
   const watch = await watchOver(launchWatch);
   if (!(watch instanceof Read)) return weaken(window, watch.why);

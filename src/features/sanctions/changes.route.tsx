@@ -112,7 +112,7 @@ export const listChangesFeed = plainRoute({
 
 // It refuses to show an empty log that was not read.
 
-/** What a reader of the log must know of it. */
+/** The caveat of the log. */
 export const LIST_CHANGES_CAVEAT =
   'The log tells what came into force on this deployment, and when; it is kept for good. Changes ' +
   'are those of the list before: the first list stands among the files alone. An address that ' +
@@ -356,10 +356,7 @@ function day(at: string): string {
 /** Changes that one entry spells out; the rest are in the log that it links to. */
 const SPELLED_MAX = 100;
 
-/**
- * What feed readers see of some files, newest first, with the changes that are at hand.
- * @internal
- */
+/** Renders the feed of some files, newest first, with the changes that are at hand. @internal */
 export function changesFeed(
   files: readonly FileEvent[],
   changes: readonly ListChange[],

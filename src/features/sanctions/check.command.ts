@@ -63,7 +63,7 @@ import { directCaveat } from './wallet-ofac.route.ts';
 
 const CHECKED_MAX = 1_000;
 
-/** What a check needs of its group's services. */
+/** The dependencies of a check, from the services of its group. */
 export type CheckServices = {
   readonly sanctions: Pick<
     SanctionsServices['sanctions'],
@@ -327,7 +327,7 @@ function show(rows: readonly Row[], isFirst: boolean, simulated: boolean, io: Io
     io,
   );
   if (isFirst) io.out(textOrEmpty(heading));
-  // What is said of a row stands behind it, whole: rows get cut out and passed on.
+  // The caveat stands in each row: rows get cut out and passed on.
   print(
     io,
     lines.map((line, i) => `${line}  ${printable(sentenceOf(rows[i]))}`),
@@ -398,7 +398,7 @@ function summary(tally: Tally, columns: readonly string[], simulated: boolean): 
 
 // None was imported is no fault of a check; one that is unread, or lost rows, is.
 
-/** What was said of one address. */
+/** The answers of other lists about one address. */
 export type CheckedOthers = {
   /** List by list, as the interface shows it; `null` where none was read. */
   readonly shown: readonly object[] | null;
@@ -467,7 +467,7 @@ export async function checkOthers(
 
 const UNNAMED = 'an entry without a name';
 
-// What could not be checked is `null`, never unlisted, and makes the exit status 3.
+// An unchecked result is `null`, never unlisted, and makes the exit status 3.
 
 /** The outcome of a check of one address. `listed` is `null` where it could not be checked. */
 export type Checked = {
@@ -475,7 +475,7 @@ export type Checked = {
   readonly reason: string | null;
   /** The other forms of it that the list holds, as far as it was read. */
   readonly listedForms: readonly string[];
-  /** What the lists of other authorities say. */
+  /** The answers of the lists of other authorities. */
   readonly others: CheckedOthers;
 } & (
   | { readonly listed: null; readonly recognised: boolean }
@@ -489,7 +489,7 @@ export type Checked = {
     }
 );
 
-/** Who is asked by a check. */
+/** The dependencies of a check. */
 export type CheckDependencies = {
   readonly lookUp: SanctionsList['lookUp'];
   readonly otherLists: OtherLists;
@@ -577,7 +577,7 @@ export const UNCHECKED = {
   caveat: null,
 } as const;
 
-/** What the checks of one command came to. */
+/** The counts of one command's checks. */
 export type Tally = {
   addresses: number;
   listed: number;
@@ -626,7 +626,7 @@ export function statusOf(tally: Tally, failOnListed: boolean): ExitStatus {
   return addresses === 0 || left > 0 || stopped !== null ? EXIT.couldNotCheck : EXIT.done;
 }
 
-/** What of the lists of other authorities was not checked, and why. */
+/** The unchecked lists of other authorities, with reasons. */
 export function shortfallOf({ others }: Checked): string {
   const { shown, reason } = others;
   if (shown === null) return `lists of other authorities were not checked: ${textOrEmpty(reason)}`;

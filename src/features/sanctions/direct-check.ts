@@ -73,7 +73,7 @@ export function spellingsOf({ address, forms }: ListSubject): string[] {
 /** Another form of the subject; `listed` is `null` where the list cannot show that it lacks it. */
 export type ScreenedForm = EquivalentForm & { readonly listed: boolean | null };
 
-/** What the list says of a subject: nothing (and why), that it is no address, or what it holds. */
+/** The list's result for a subject: nothing (with the reason), no address, or its entries. */
 export type DirectCheck =
   | {
       readonly outcome: 'silent';
@@ -141,7 +141,7 @@ function silenceOf(silence: Why, listedForms: readonly string[]): Why {
 
 // A hint for people, never a match: in most forms another letter case is another address, or none.
 
-/** What a text may have been meant to be; `null` where nothing listed is spelled alike. */
+/** The likely intended address of a text; `null` if no listed one is spelled alike. */
 export type CaseHint = (text: string) => Promise<string | null>;
 
 /** Looks among listed addresses, which are read when the first text is asked about. */
@@ -178,7 +178,7 @@ export function standsOnOthers(look: Look, { address }: ListSubject): boolean {
   return look instanceof Read && look.value.found.has(matchKey(address));
 }
 
-/** What the other lists say of a subject, list by list. `now` is Unix seconds. */
+/** The results of the other lists for a subject, list by list. `now` is Unix seconds. */
 export function otherListsShown(look: Look, subject: ListSubject, now: number) {
   if (!(look instanceof Read)) return { other_lists: null, other_lists_reason: look.why.reason };
   const today = formatIsoDate(now);

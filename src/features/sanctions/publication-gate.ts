@@ -17,7 +17,7 @@ export const BASELINE: Baseline = { published: '2026-09-23', distinct_addresses:
 
 export const SHARES = { minAddressShare: 0.8, minPartyShare: 0.9 };
 
-/** What a refusal speaks of; a file that only its size speaks against can be accepted. */
+/** The codes of refusals; a file that only its size speaks against can be accepted. */
 export const GATE_CODES = {
   no_addresses: 'content',
   below_floor: 'content',

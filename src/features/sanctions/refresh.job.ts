@@ -144,13 +144,13 @@ async function askMirror(world: RefreshWorld, mirror: Mirror, asked: Case): Prom
   return await stillNewest(world, asked, known.before, served);
 }
 
-/** What "unchanged" would mean: that the list in force is served, or a file that was refused. */
+/** The meaning of "unchanged": the list in force is served, or a refused file. */
 type Known = { readonly served: ServedFile } & (
   | { readonly means: 'in_force'; readonly before: HeldPublication }
   | { readonly means: 'refused'; readonly refusal: HeldRefusal }
 );
 
-/** What the source gave last, where its file need not be fetched to know what it is. */
+/** The last file of the source, if it is known without fetching it. */
 async function readKnown(world: RefreshWorld, asked: Case): Promise<Known | null> {
   const { mirror, before, acceptance } = asked;
   const served = requireStored(await world.store.lastServed(mirror.key));
@@ -170,7 +170,7 @@ async function readKnown(world: RefreshWorld, asked: Case): Promise<Known | null
 export type Refresher = (
   acceptance: Acceptance | null,
   signal: AbortSignal,
-  /** Who is asked, where it is not the publisher that is configured. */
+  /** The publisher to query, if it is not the configured one. */
   from?: Publisher,
 ) => Promise<RefreshOutcome>;
 

@@ -148,7 +148,8 @@ describe('random graphs', () => {
         }
         if (settled instanceof Read) {
           tallied(met, 'a way');
-          // What was cut may hide a shorter way, so it need not be the best; but it must be one.
+          // A cut walk may miss a shorter path, so its path need not be the best; but it must
+          // exist.
           expect(isWay(graph, pathIn(settled.value))).toBe(true);
           return;
         }

@@ -1,6 +1,6 @@
-// What does one hop of the walk meet, and what of it stands on the list?
-// It tests every address met, whatever rule stops the walk there, and files every cause for which
-// something went unseen. It decides nothing about the whole.
+// Walks one hop, and finds the listed addresses among those it meets. It tests every address that
+// it meets, whatever rule stops the walk there, and records every cause that left something unseen.
+// It decides nothing about the whole walk.
 
 import { isSystemAddress, matchKey } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
@@ -28,7 +28,7 @@ import {
   sift,
 } from '../history/edge-rule.ts';
 
-/** What bounds one walk. */
+/** The limits of one walk. */
 export type ListWalkLimits = {
   /** The most addresses that a walk holds, the subject left out. */
   readonly nodesMax: number;
@@ -73,7 +73,7 @@ export function compareContacts(a: LeftOutContact, b: LeftOutContact): number {
 /** A listed address that a way leads to, with its first entry on the list. */
 export type Hit = { readonly way: Way; readonly entry: ListEntry };
 
-/** What a walk has gathered so far. Readings are kept for what they rest on, not their value. */
+/** The state of a walk. Readings are kept for their ports, not their value. */
 export type WalkState = {
   readonly limits: ListWalkLimits;
   /** The chains that a negative must cover. */
@@ -91,13 +91,13 @@ export type WalkState = {
   readonly nftGapped: Set<ChainName>;
   readonly hubs: Hub[];
   readonly hubContacts: HubContact[];
-  /** What the ring told of whom the first hop met; unread where it was not asked. */
+  /** The ring's result for the counterparties of the first hop; unread if it was not queried. */
   ring: Partly<null, CounterpartyRingPort>;
   /** The lists that the walk was made on, by their hash: more than one make it no walk. */
   readonly listsMet: Set<string>;
   readonly leftOut: Record<LeftOutRule, number>;
   readonly contacts: LeftOutContact[];
-  /** What the subject's own history says of who signed. */
+  /** The signers in the subject's own history. */
   readonly signing: Map<string, ReturnType<typeof signingOf>>;
   /** All that was read between the two ends of a hop: which is the largest is known once priced. */
   readonly between: Map<Hop, readonly HistoryTransfer[]>;
@@ -322,8 +322,8 @@ export function withinBudget(state: WalkState, reached: readonly Reached[]): rea
   return reached.slice(0, room);
 }
 
-// Which of two equally short ways to a listed address is shown: the larger, or the first by name?
-// It refuses to guess a value: a way with an unpriced hop has none, and stands behind those with.
+// Chooses between two equally short paths to a listed address: the larger, then the first by name.
+// A path with an unpriced hop has no value, and comes after those with one.
 
 /** One hop, from the address nearer to the subject, by the largest transfer between the two. */
 export type Hop = {

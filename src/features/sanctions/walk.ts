@@ -105,7 +105,7 @@ export type Walk = {
   /** Hubs that dealt with a listed address: the first, and how many there are. */
   readonly hub_contacts: readonly (HubContact & { readonly label: string | null })[];
   readonly hub_contacts_count: number;
-  /** What says that no other hub did. */
+  /** The reading that denies further hubs. */
   readonly ring: Partly<null, CounterpartyRingPort>;
   /** Why hubs carry no label; `null` where they do, none was met or nobody was to name them. */
   readonly labels_unread: Why | null;
@@ -130,7 +130,7 @@ export function settledWalk(walk: Partly<Walk, WalkPort>): Reading<Walk, WalkPor
   return decide(walk, (seenSoFar) => seenSoFar.found !== null && !isMadeUp(seenSoFar));
 }
 
-/** What a walk is told beside its subject: the signal ends its time. */
+/** The options of a walk: the signal ends its time. */
 export type WalkRequest = { readonly signal: AbortSignal };
 
 /**
@@ -208,7 +208,7 @@ function groundOf(
   kind: AddressKind,
 ): Ground {
   if (chainsRead instanceof Unread) {
-    // What may be read of its kind is asked nonetheless; without any chain there is nothing to.
+    // Readable chains of its kind are read nonetheless; without any chain nothing can be.
     const isOnAny = CHAIN_NAMES.some((chain) => CHAINS[chain].kind === kind);
     return { chains: NO_CHAINS, noWalk: isOnAny ? null : chainsRead.why };
   }
@@ -294,7 +294,7 @@ async function secondHop(
   await meetRing(state, ports.history, { ring, reached, readings, met });
   const found = await testMet(state, ports, met);
   const isWhole = state.causes.size === 0;
-  // Whom the ring names is listed, and is nobody that is walked past.
+  // An address that the ring names is listed, and is never walked past.
   if (!isRung) withinBudget(state, admit(state, met));
   return { found, isWhole };
 }
@@ -369,9 +369,9 @@ function labelOf(labels: Labels | null, address: string): string | null {
   return leading === null ? null : leading.label;
 }
 
-// Which of those that the first hop met dealt with a listed address, by the ring?
-// A miss in a whole ring is all there is to know of an address. Who is met is settled by the
-// transfers between the two, and read once: for its degree, and for what it signed.
+// Finds the counterparties of the first hop that dealt with a listed address, by the ring. A miss
+// in a complete ring is final for an address. A hit is confirmed by the transfers between the two;
+// the counterparty is read once, for its degree and its signatures.
 
 type RingReading = Partly<MetRing, CounterpartyRingPort>;
 

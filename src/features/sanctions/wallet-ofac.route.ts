@@ -1,6 +1,5 @@
-// What the list says of one address, and who on the list is within two hops of it. How far that is
-// walked, and what a hop is, stands in `walk.ts`; what one look at the list gives, in
-// `direct-check.ts`.
+// The answer of the list about one address, and the listed addresses within two hops of it.
+// `walk.ts` defines the reach of the walk and its hops; `direct-check.ts` holds the direct check.
 
 import { z } from 'zod';
 import { FORM_RELATIONS } from '../../chain/address.ts';
@@ -65,7 +64,7 @@ const OTHER = { restsOn: ['other_lists'] } as const;
 const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;
 const RING = { restsOn: ['sanctions_list', 'transfer_history', 'counterparty_ring'] } as const;
 
-// What the publisher's file leaves open of an entry is null, and `note` says so.
+// Fields that the publisher's file leaves open are null, and `note` gives the reason.
 const match = z.strictObject({
   entity: words().nullable(),
   type: words().nullable(),

@@ -55,7 +55,10 @@ type Ended<K extends RefreshOutcome['kind']> = Omit<
 export type Updated = Ended<'updated'>;
 export type RefusedList = Ended<'refused'>;
 
-/** What one source came to; `moved`: another process replaced the list, and it is asked again. */
+/**
+ * The result of one source; `moved`: another process replaced the list, so the source is queried
+ * again.
+ */
 export type SourceStep =
   | { readonly kind: 'moved' }
   | ({ readonly served: ServedFile | null } & (
@@ -67,7 +70,7 @@ export type SourceStep =
 /** The store of publications did not answer: nothing can be judged or kept. */
 export class StoreSilent extends Error {}
 
-/** What the store said. Throws `StoreSilent`. */
+/** The value of the store's reading. Throws `StoreSilent`. */
 export function requireStored<T>(reading: Reading<T, PublicationStorePort>): T {
   if (reading instanceof Read) return reading.value;
   throw new StoreSilent(reading.why.reason);
@@ -78,7 +81,7 @@ export function isReadByThis(world: RefreshWorld, { reader_version }: HeldPublic
   return reader_version === world.readerVersion;
 }
 
-/** What a source did: only the publisher's own word is a check. */
+/** Tells whether a result came from the publisher: only the publisher's own answer is a check. */
 function isPublisher({ mirror, first }: Case): boolean {
   return first && mirror.kind === 'http';
 }
@@ -230,7 +233,7 @@ function failInForce({ url }: Pick<Mirror, 'url'>, served: ServedFile): SourceSt
   return { kind: 'failed', reason, served };
 }
 
-/** By what a file is judged: under another reader, rule or list in force it is judged anew. */
+/** The rules that judge a file: under another reader, rule or list in force it is judged anew. */
 function rulesOfJudgement(
   { readerVersion, gate }: RefreshWorld,
   before: HeldPublication | null,

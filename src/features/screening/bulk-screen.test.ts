@@ -669,7 +669,7 @@ describe('other lists', () => {
       },
       { state: 'not_deployed', other_lists: [unlisted, {}] },
     ]);
-    // Who does not ask about it is answered as if it were not there.
+    // A request without this question gets the same answer as before.
     expect(await resultsOf([STRANGER], short, ['sanctions_list'])).toMatchObject([
       { state: 'insufficient_evidence', checked: { other_lists: null } },
     ]);

@@ -205,9 +205,9 @@ type Applying = Omit<Readings, 'list' | 'othersWhole'> & {
   readonly absent: ScreenResult['state'];
   /** The state of those that a list read to its end does not hold. */
   readonly unlisted: ScreenResult['sanctions'];
-  /** What is said of those of which no other form was found on the list. */
+  /** The fields of addresses without another form on the list. */
   readonly formsUnlisted: ScreenResult['equivalent_forms'];
-  /** What other lists say of those that none of them names. */
+  /** The other lists' fields of addresses that none of them names. */
   readonly unnamed: ScreenResult['other_lists'];
   /** Why nothing is said of an address that no table was found to hold. */
   readonly reason: string;
@@ -310,8 +310,8 @@ function resultOf(
 }
 
 /**
- * What is said of those whom no table holds, all of which were read. They are looked for again, all
- * together, and were one of them held after all, it would be said of none that nothing is.
+ * The state of addresses that no complete table holds. They are looked up again, all together; if
+ * one of them were held after all, none of them would be denied.
  */
 function absence(readings: Readings, subjects: readonly Subject[]): ScreenResult['state'] {
   const { list, labels, corpus, others } = readings;
@@ -354,9 +354,9 @@ function holds(tables: Tables, subject: Subject): boolean {
   );
 }
 
-// Whom it lacks is told of all of them at once: their rows, all together, are none.
+// One statement covers all missing addresses: their rows, together, are none.
 
-/** What the list says of those that it does not hold. */
+/** The fields of addresses that the list does not hold. */
 export function missFrom(
   list: Read<ListLookUp, SanctionsListPort>,
   subjects: readonly Subject[],
@@ -388,7 +388,7 @@ export function listedForms({ found }: ListLookUp, { forms }: Subject): ListedFo
     .map(({ form, address, relation }) => ({ form, address, relation, listed: true }));
 }
 
-/** What the list says of an address that it holds. */
+/** The fields of an address that the list holds. */
 export function listingFrom(
   list: Read<ListLookUp, SanctionsListPort>,
   address: string,
@@ -403,7 +403,7 @@ export function listingFrom(
 // None of them is the SDN list, and a deployment that never took one in answers as if there were
 // none to ask.
 
-/** What was read of the other lists; `null` where they do not apply. */
+/** The reading of the other lists; `null` if they do not apply. */
 export type OtherListsRead = Reading<OtherListsLookUp, OtherListsPort> | null;
 
 /** The other lists as they apply: where none was ever imported, only to who asked by name. */
@@ -421,8 +421,8 @@ export function isOnOthers(look: OtherListsLookUp, { address, forms }: Subject):
 }
 
 /**
- * What each list says of some subjects together, `today` being an ISO 8601 day: of one that a list
- * names, or of all that none does.
+ * The answers of each list about some subjects together, `today` being an ISO 8601 day: about one
+ * that a list names, or about all that none names.
  */
 export function listingsElsewhere(
   read: Read<OtherListsLookUp, OtherListsPort>,
@@ -460,7 +460,7 @@ export function listingsElsewhere(
 
 const unknown = (): null => null;
 
-/** What the lists say of those of some subjects that none of them names, all together. */
+/** The answers of the lists about subjects that none of them names, all together. */
 export function listingsOfUnnamed(
   others: Read<OtherListsLookUp, OtherListsPort>,
   subjects: readonly Subject[],
@@ -485,9 +485,9 @@ function entriesIn(look: OtherListsLookUp, { name }: OtherList, address: string)
 
 const addressOf = ({ address }: { readonly address: string }): string => address;
 
-// What is said of one address of a bulk screen, and which readings may say it?
+// The fields of one address of a bulk screen, each from the readings that may support it.
 
-/** Whom the leading label of an address names. */
+/** The exchange of an address's leading label. */
 export function exchangeOf(look: LabelLookUp, address: string): ScreenResult['exchange'] {
   const leading = leadingLabel(rowsUnder(look.found, address));
   if (leading === null) return null;
@@ -495,7 +495,7 @@ export function exchangeOf(look: LabelLookUp, address: string): ScreenResult['ex
   return { label, entity, role, confidence, clusterable };
 }
 
-/** What became of the launches of an address. */
+/** The outcomes of an address's launches. */
 export function launchesOf(look: CorpusLookUp, address: string): ScreenResult['launches'] {
   const count = look.found.get(address);
   if (count === undefined) return null;
@@ -513,8 +513,8 @@ export function programsOf(entries: readonly ListEntry[]): string[] | null {
   return [...programmes];
 }
 
-// What does one text of a bulk screen ask about, and when is it no address?
-// It refuses to call a text malformed while the list, which might hold it, is unread.
+// Parses one text of a bulk screen. A text is not called malformed while the list, which might hold
+// it, is unread.
 
 /** The kind of one address asked about; `other` is of a chain that only the list can know. */
 export type ScreenKind = KnownAddress['kind'];

@@ -10,7 +10,7 @@ const BULK_ADDRESSES_MAX = 500;
 /** The largest body that is read. */
 export const BULK_BODY_BYTES_MAX = 256 * 1024;
 
-/** What a bulk screen is asked. */
+/** The input of a bulk screen. */
 export const bulkAsked = z.strictObject({
   addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX),
   tables: z
@@ -79,7 +79,7 @@ export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulk
   };
 }
 
-/** What is said beside it where lists of other authorities were read. */
+/** The additional caveat if lists of other authorities were read. */
 function othersCaveat(names: readonly string[]): string {
   return (
     `Lists of other authorities were read too (${names.join(', ')}): what they say stands in ` +

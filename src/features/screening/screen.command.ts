@@ -182,7 +182,7 @@ async function screenNext(run: Run, batch: readonly FileAddress[]): Promise<void
       : rows;
   const silent = told.find((row) => row.kind === 'unchecked');
   if (silent?.kind === 'unchecked') run.stopped = silent.reason;
-  // What was not checked is not written down, so that a run that goes on asks about it.
+  // Unchecked addresses are not written, so that a resumed run checks them.
   if (run.out !== null && silent === undefined) await run.out.add(told);
   if (run.out === null) {
     run.show(told);
@@ -200,7 +200,7 @@ function jsonOf(row: ScreenRow): object {
   return { line, column, ...result, caveat, ...simulated };
 }
 
-// Whatever is no answer is said of every address that it leaves unchecked.
+// A failure that is no answer applies to every address that it leaves unchecked.
 
 /** The most addresses that one screen takes. */
 const BATCH_MAX = 500;
@@ -208,7 +208,7 @@ const BATCH_MAX = 500;
 const ROUNDS_MAX = BATCH_MAX + 1;
 const PATH = '/api/v1/bulk/wallet-screen';
 
-/** What is said of one address of the file. */
+/** The result for one address of the file. */
 type ScreenRow = FileAddress &
   (
     | { readonly kind: 'result'; readonly result: AnsweredScreen; readonly caveat: string }
@@ -296,7 +296,7 @@ function namedPositions(body: unknown, asked: readonly FileAddress[]): Map<FileA
 // A CSV file that is safe to open in a spreadsheet: no cell of it begins a formula. Only whole rows
 // count; what was cut off in the middle is written anew.
 
-/** What one address came to, for the last line and the exit status. */
+/** The outcome of one address, for the last line and the exit status. */
 type RowOutcome = {
   /** `listed`, `form_listed`: it, or another form of it, stands on the list. */
   readonly listed: boolean;
@@ -535,7 +535,7 @@ export const screenText = {
   },
 };
 
-/** What the lists of other authorities say; `null` where none was read. */
+/** The results of the lists of other authorities; `null` if none was read. */
 function otherListsIn({ other_lists: lists }: AnsweredScreen): readonly ListAnswer[] | null {
   if (lists === null || lists === undefined) return null;
   return lists.map(({ equivalent_forms: forms, ...one }) => {
@@ -557,7 +557,7 @@ export function leftUnread({ checked }: AnsweredScreen): boolean {
 
 // That nothing is listed is said where the list was read for every address.
 
-/** What the addresses of a file came to. */
+/** The counts over the addresses of a file. */
 type ScreenCounts = {
   addresses: number;
   listed: number;

@@ -1,4 +1,4 @@
-// What does a bulk screen say of one address, and which readings may say it?
+// The shapes of a bulk screen: its states and the fields of one address.
 
 import { z } from 'zod';
 import { FORM_RELATIONS } from '../../chain/address.ts';
@@ -26,7 +26,7 @@ export const SCREENED_TABLES = [
 ] as const;
 export type TableName = (typeof SCREENED_TABLES)[number];
 
-/** What a screen may come to for one address. */
+/** The states of a screen of one address. */
 export const SCREEN_STATES = ['ok', 'insufficient_evidence', 'not_deployed'] as const;
 
 const EXCHANGE = { restsOn: ['exchange_labels'] } as const;
@@ -68,7 +68,7 @@ const listedForm = z.strictObject({
 });
 export type ListedForm = z.output<typeof listedForm>;
 
-/** What one list of another authority says of an address. */
+/** The answer of one list of another authority about an address. */
 const otherList = z.strictObject({
   list: words(),
   listed: negative(z.boolean().nullable(), OTHERS),

@@ -66,7 +66,7 @@ function lookUpOnly<P extends string, Answer>({
   return { lookUp };
 }
 
-/** What answers while no labels were imported. Nothing real is shown beside made-up data. */
+/** The labels that answer before any import. Real labels never stand beside simulated data. */
 export function shippedLabels(simulated: boolean): ExchangeLabels | undefined {
   const { index } = exchangeLabels;
   const rules = { validate: validateShippedLabels, index };

@@ -1,6 +1,5 @@
-// Which row of a file flags an address, and by which words?
-// Three published layouts and one of our own are known by their columns. It refuses to guess: a row
-// that names neither a tag nor a category flags nothing.
+// Reads flags from the rows of a file. The columns identify three published layouts and one of our
+// own. A row that names neither a tag nor a category flags nothing.
 
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { parseChain } from '../../chain/chain.ts';

@@ -1,6 +1,5 @@
-// How does a file of rows become a table that may be read?
-// Every row is judged alone and each refused one is named; the file counts whole or not at all.
-// It refuses to complete an import of which no row was accepted.
+// Imports a file of rows into a table. Every row is judged alone and each refused one is named; the
+// file counts whole or not at all. An import without an accepted row fails.
 
 import { matchKey } from '../../chain/address.ts';
 import { collect, tally } from '../../evidence/measure.ts';
@@ -63,25 +62,25 @@ export type Accepted<Row> = { readonly row: Row; readonly dated_at: number | nul
 /** Judges one row of a file. */
 export type Judge<Row> = (raw: RawRow, layout: FileLayout) => Accepted<Row> | RowRefused;
 
-/** What an importer adds to rows that do not say it themselves. */
+/** The values that an importer adds to rows without them. */
 export type ImportContext = Pick<ImportOrder, 'source' | 'source_url' | 'otherwise'> & {
   /** Unix seconds: the day of rows that their source does not date. */
   readonly imported_at: number;
 };
 
-/** What an operator types to fill a table. */
+/** The words of the command that fills a table. */
 export type ImportWords = {
   readonly command: string;
   readonly summary: string;
   /** One row in a word, and several. */
   readonly nouns: readonly [one: string, several: string];
-  /** What is typed after the command's name, for instance. */
+  /** An example of the arguments after the command's name. */
   readonly example: string;
   /** Which files are taken, line by line. */
   readonly file: readonly string[];
   /** The option that names the source of the rows. */
   readonly sourceOption: 'source' | 'list';
-  /** What that option names; where it may be left out, also the source that rows are of then. */
+  /** The meaning of that option; if it may be left out, also the default source. */
   readonly source: string;
   readonly unnamed: string | null;
   /** Whether rows have a public page, which may be given for all. */
@@ -90,7 +89,7 @@ export type ImportWords = {
   readonly datable: boolean;
   /** An option for rows whose own words name none of these. */
   readonly otherwise: { readonly option: string; readonly words: readonly string[] } | null;
-  /** What else must be known, line by line. */
+  /** Further notes, line by line. */
   readonly notes: readonly string[];
 };
 
@@ -330,12 +329,12 @@ export function rowsByAddress<Row>(): RowsByAddress<Row> {
 
 type Look = Partly<OtherListsLookUp, OtherListsPort>;
 
-/** What was read of one list. */
+/** The reading of one list. */
 export function readingOfList(look: Read<OtherListsLookUp, OtherListsPort>, list: OtherList): Look {
   return weakenByShort(look, list.rows_lost === 0 ? [] : [list]);
 }
 
-/** What was read of all lists together: a part where rows of one were refused. */
+/** The combined reading of all lists: a part if rows of one were refused. */
 export function readingOfLists(look: Reading<OtherListsLookUp, OtherListsPort>): Look {
   if (!(look instanceof Read)) return look;
   return weakenByShort(

@@ -1,5 +1,5 @@
-// What an operator types to fill an imported table from a file.
-// Each refused row is named; an import of which no row was accepted has failed and kept nothing.
+// The command that imports a file into a table. It names each refused row; an import without an
+// accepted row fails and stores nothing.
 
 import {
   anyText,
@@ -24,7 +24,7 @@ type ImportServices = {
     readonly simulated: boolean;
     /** Unix seconds. */
     readonly now: () => number;
-    /** What imports a file into the table of that name. */
+    /** The importer of the table with that name. */
     readonly importerOf: (table: string) => ImportFile | undefined;
   };
 };

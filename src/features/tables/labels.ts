@@ -1,6 +1,5 @@
-// Which rows of a label file name an exchange's wallet, and which label speaks for an address?
-// It takes what a source says in the source's words. It refuses to guess an exchange from a label:
-// a row that names no entity is no exchange label.
+// Reads exchange-wallet labels from a file, and picks the leading label of an address. It keeps the
+// source's words. A row that names no entity is no exchange label.
 
 import { type AddressKind, isSystemAddress, matchKey, parseAddress } from '../../chain/address.ts';
 import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
@@ -346,14 +345,14 @@ function weight({ confidence, role }: ExchangeLabel): number {
   return 2 * height + (role === 'other' ? 1 : 0);
 }
 
-// Who among these addresses does a label name, and who of them may link nobody?
-// A hot or cold wallet is paid by many unrelated people; a deposit address is one customer's.
+// Finds labelled addresses, and those whose label forbids links. Many unrelated people pay a hot or
+// cold wallet; a deposit address belongs to one customer.
 
 /** Of a wallet that may take deposits: its label calls it hot, or tells no role. */
 export const RECEIVER_ROLES = ['hot', 'unstated'] as const;
 export type ReceiverRole = (typeof RECEIVER_ROLES)[number];
 
-/** What labels say of some addresses. */
+/** The names in the labels of some addresses. */
 export type LabelledNames = {
   readonly isLabelled: (address: string) => boolean;
   /** Whether it is an exchange's own: any labelled wallet but a customer's deposit address. */
@@ -375,7 +374,7 @@ export function exchangeKey(entity: string): string {
   return entity.normalize('NFKC').trim().toLowerCase();
 }
 
-/** What a look-up of labels says. */
+/** The names in a look-up of labels. */
 export function namesInLabels({ found }: LabelLookUp): LabelledNames {
   const receivers = new Map<string, { exchange: string; role: ReceiverRole }>();
   const owners = new Map<string, string>();
@@ -419,9 +418,8 @@ function labelWithoutRole(rows: readonly ExchangeLabel[]): ExchangeLabel | null 
   return rows.every(({ role }) => role === 'other') ? leadingLabel(rows) : null;
 }
 
-// Which rows may stand in the exchange-wallet table that comes with the product?
-// Each goes through the rules of an import. Beyond those it must say all that an operator would
-// have told for it: its source, the page and day of that source, and the day of its review.
+// Validates the exchange-wallet table that ships with the product. Each row passes the rules of an
+// import, and also names its source, the source's page and day, and the day of its review.
 
 /** The columns of the file, in their order. No cell of a row is empty. */
 export const SHIPPED_LABEL_COLUMNS = [

@@ -1,6 +1,6 @@
-// Which rows are observations of Solana launches, and what does a wallet's count of them say?
-// A launch is settled once its window had passed when it was last checked and the answer is known.
-// It refuses to count what has not settled, on either side.
+// Reads observations of Solana launches, and counts those of a wallet. A launch is settled once its
+// window had passed at its last check and the outcome is known. Unsettled launches count on neither
+// side.
 
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { DAY_S, MS_PER_S } from '../../chain/time.ts';
@@ -25,7 +25,7 @@ export const LAUNCH_WINDOW_S = DAY_S;
 /** A venue is asked up to so long after the launch; a later word says nothing of its window. */
 export const LAUNCH_LATE_S = 3 * DAY_S;
 
-/** What the settled launches of a wallet came to. */
+/** The counts of a wallet's settled launches. */
 export function launchAnswer(count: LaunchCount): LaunchAnswer {
   return count.died === count.launches_settled ? 'flagged' : 'record';
 }

@@ -1,5 +1,5 @@
-// Which row of a file lists an address, and what of it can be shown?
-// Only what could lose an address refuses a row: what else cannot be shown is null, with a note.
+// Reads the listed addresses of a file. A row is refused only if an address could be lost: other
+// unreadable fields are null, with a note.
 
 import { matchKey, parseKnownAddress } from '../../chain/address.ts';
 import { MS_PER_S, parseIsoDate } from '../../chain/time.ts';

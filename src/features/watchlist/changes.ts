@@ -1,6 +1,6 @@
-// What a screening changes of what was last found of an address. What was read to its end can add
-// and take away; a part of it can only add. What was not read changes nothing: it is told beside
-// the changes, and never as something that left.
+// Compares a screening with the last findings of an address. A complete part can add and remove
+// findings; an incomplete one can only add. An unread part changes nothing: it is reported beside
+// the changes, and never as a removal.
 
 import {
   type NewWatchChange,
@@ -10,7 +10,7 @@ import {
   type WatchPart,
 } from './shapes.ts';
 
-/** What a part of a screening saw. `why` says why it was not read to its end. */
+/** The findings of a part of a screening. `why`: the reason why it is incomplete. */
 export type PartSeen =
   | { readonly read: 'whole'; readonly findings: readonly WatchFinding[] }
   | { readonly read: 'in_part'; readonly findings: readonly WatchFinding[]; readonly why: string }
@@ -25,7 +25,7 @@ export type Screening = {
   readonly simulated: boolean;
 };
 
-/** What is on record of an address after a screening, and the changes to tell. */
+/** The stored state of an address after a screening, and the changes to report. */
 export type SettledScreening = {
   readonly parts: readonly WatchedPart[];
   readonly changes: readonly NewWatchChange[];
@@ -70,7 +70,7 @@ export function settle(before: readonly WatchedPart[], screening: Screening): Se
 
 const NEVER_READ = { found: null, version: null, read_at: null, not_read: null };
 
-/** What is on record after a look; `null` where the look says nothing. */
+/** The stored findings after a look-up; `null` if it shows nothing. */
 function findingsAfter({ found }: WatchedPart, seen: PartSeen): readonly WatchFinding[] | null {
   if (seen.read === 'not') return null;
   if (seen.read === 'whole') return seen.findings;

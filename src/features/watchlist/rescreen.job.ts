@@ -1,7 +1,7 @@
-// Who screens watched addresses again, and when?
-// One process at a time, by a lease: what it answers from is brought up to date first, so that no
-// older list is held against a newer finding. Lists and tables when one of them changed, or the day
-// did; hops when the list changed, and now and then, since transfers come without a call.
+// Screens watched addresses again, one process at a time, by a lease. The process first updates its
+// tables, so that no older list is compared with a newer finding. Lists and tables are due when one
+// of them or the day changed; hops when the list changed, and at intervals, since transfers arrive
+// without notice.
 
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
@@ -30,7 +30,7 @@ import {
   type WatchScreening,
 } from './shapes.ts';
 
-/** What screening again needs. */
+/** The dependencies of the job. */
 export type RescreenParts = {
   readonly ports: WatchPorts;
   readonly screening: WatchScreening;
@@ -114,7 +114,7 @@ async function rescreenAll(
     const found = await screen(parts, watch, of, day, signal);
     const again = await parts.versions.now(null);
     if (!again.checked) return again.why;
-    // What was found may be of either version: it is looked at anew.
+    // The findings may be of either version: they are read again.
     if (!(JSON.stringify(versions) === JSON.stringify(versionTexts(again.value)))) return null;
     const nowS = parts.now();
     const at = formatIsoTime(nowS);
@@ -162,7 +162,7 @@ export function rescreenRounds(parts: Rounds): BoundedTask {
     while (!signal.aborted) {
       try {
         const why = await rescreenOnce(parts, signal);
-        // What lasts is told once, and not at every round.
+        // A lasting fault is logged once, not at every round.
         if (why !== null && why.reason !== before) parts.onFault(why);
         before = why === null ? null : why.reason;
       } catch (error) {
@@ -173,7 +173,7 @@ export function rescreenRounds(parts: Rounds): BoundedTask {
   });
 }
 
-/** What each part is called where a change of it is told. */
+/** The title of each part in a reported change. */
 const PART_TITLES: { readonly [P in WatchPart]: string } = {
   sanctions_list: 'The sanctions list',
   other_lists: 'Lists of other authorities',

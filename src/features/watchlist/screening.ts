@@ -1,5 +1,5 @@
-// What the lists, the tables and two hops of transfers say of a watched address. A finding is what
-// stands there, by the name of its source.
+// Screens a watched address against the lists, the tables and two hops of transfers. A finding is
+// an entry there, by the name of its source.
 
 import { matchKey } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
@@ -18,7 +18,7 @@ import { endOf, stopsOf } from '../sanctions/walk-hop.ts';
 import type { PartSeen } from './changes.ts';
 import type { TablePart, WatchFinding, WatchPart } from './shapes.ts';
 
-/** What a watched address is held against. */
+/** The ports of a screening. */
 export type WatchPorts = {
   readonly sanctionsList: SanctionsList;
   readonly otherLists: OtherLists;
@@ -178,7 +178,10 @@ export function versionTexts({ list, tables }: Versions): { readonly [P in Watch
   };
 }
 
-/** What makes a screening due by changing: of tables any of them and the day, of hops the list. */
+/**
+ * The versions whose change makes a screening due: any table's and the day for tables, the list's
+ * for hops.
+ */
 export function signatureOf(
   texts: { readonly [P in WatchPart]: string },
   day: string,

@@ -10,7 +10,7 @@ import type { NewDispatch } from '../../ports/integrations.ts';
 /** The name of this port in readings. */
 export type WatchlistPort = 'watchlist';
 
-/** What an address is held against. */
+/** The parts of a screening. */
 export const WATCH_PARTS = [
   'sanctions_list',
   'other_lists',
@@ -24,7 +24,7 @@ export type WatchPart = (typeof WATCH_PARTS)[number];
 /** The parts that are tables in memory; the others rest on transfers. */
 export type TablePart = Exclude<WatchPart, 'entity_clusters' | 'hops'>;
 
-/** What stands on a list or in a table, or at the end of a path. */
+/** An entry of a list or a table, or the end of a path. */
 export const finding = z.strictObject({
   /** The list, the table, or the chain. */
   source: words(),
@@ -43,7 +43,7 @@ const findings = harmless(
   'it is what one look at one version found, both of which stand beside it',
 );
 
-/** What a part last found. */
+/** The last findings of a part. */
 export const watchedPart = z.strictObject({
   part: oneOf(WATCH_PARTS),
   found: findings.nullable().describe('At `read_at`; `null` while it was never read.'),
@@ -62,7 +62,7 @@ export const watched = z.strictObject({
 });
 export type WatchedAddress = z.output<typeof watched>;
 
-/** What may become of what a part found. */
+/** The possible changes of a finding. */
 export const WATCH_CHANGES = ['first_seen', 'entered', 'changed', 'left'] as const;
 
 /** A change without its number, as the log keeps it and the stream tells it. */
@@ -91,7 +91,7 @@ export type WatchBounds = { readonly newest: number; readonly oldest: number | n
 /** Changes that follow each other, and both ends when they were read. */
 export type WatchChunk = WatchBounds & { readonly changes: readonly WatchChange[] };
 
-/** What can be had again: so many of the newest, and none that is older. */
+/** The retention of changes: a number of the newest, and a maximum age. */
 export const WATCH_CHANGES_KEPT = { changesMax: 10_000, ageMaxS: 90 * 86_400 } as const;
 /** The most changes that are read at once. */
 export const WATCH_CHANGES_AT_ONCE_MAX = 500;
@@ -134,7 +134,7 @@ export type DueWatch = WatchedAddress & {
   readonly revision: number;
 };
 
-/** What a screening came to, for one membership. */
+/** The result of a screening, for one membership. */
 export type WatchCommit = {
   readonly watch: Pick<DueWatch, 'id' | 'membership_id' | 'revision' | 'address'>;
   readonly parts: readonly WatchedPart[];

@@ -113,7 +113,7 @@ export const watchlistChanges = plainRoute({
   },
 });
 
-/** What a reader of the changes must know. */
+/** The caveat of the changes. */
 const CAVEAT =
   'A change tells what a look at a list, a table or two hops of transfers found that the look ' +
   'before did not, or found no more; each with its version. What could not be read is named in ' +
@@ -210,7 +210,7 @@ function addressOf(text: string): string | Why {
   return why(misform === null ? 'form_not_recognised' : misform);
 }
 
-/** What follows a number and is gone; or, of a number ahead of the log, all up to it. */
+/** The missing range after a number; for a number ahead of the log, the whole range up to it. */
 function gapAfter(since: number, { newest, oldest }: WatchBounds) {
   const first = oldest === null ? newest + 1 : oldest;
   if (since > newest) return { from: newest + 1, to: since };

@@ -1,5 +1,5 @@
-// Who may change what a contract does, or acts in an account's name, as its chain shows it?
-// Facts of slots and code at one moment: it refuses to say whether a power was or will be used.
+// Powers over a contract or an account, as its chain shows them: facts of slots and code at one
+// moment. It never predicts whether a power was or will be used.
 
 import type { EvmChainName } from '../../../chain/chain.ts';
 import { listFrom } from '../../../evidence/measure.ts';

@@ -84,7 +84,7 @@ function isOnChainAt(
   return chain === row.chain && (row.valid_from_block === null || block >= row.valid_from_block);
 }
 
-/** What the address sent to wallets that a table names as an exchange's. */
+/** Transfers of the address to wallets that a table names as an exchange's. */
 export const exchangeDeposit: FindingKind = exchangeKind(
   'exchange_deposit',
   'Exchange deposit',
@@ -92,7 +92,7 @@ export const exchangeDeposit: FindingKind = exchangeKind(
   (subject, { from }) => from === subject,
 );
 
-/** What wallets that a table names as an exchange's sent to the address. */
+/** Transfers to the address from wallets that a table names as an exchange's. */
 export const exchangeWithdrawal: FindingKind = exchangeKind(
   'exchange_withdrawal',
   'Exchange withdrawal',

@@ -1,5 +1,5 @@
-// What has the address to do with the published sanctions list, as far as its own transfers show?
-// A contact is a fact about two addresses and designates neither; who signed stands beside it.
+// Relates the address to the published sanctions list by its own transfers. A contact is a fact
+// about two addresses and designates neither; the signer stands beside it.
 
 import { isSystemAddress, matchKey } from '../../../chain/address.ts';
 import { compareDecimals } from '../../../chain/amount.ts';
@@ -36,7 +36,7 @@ import type { RecordEvidence } from '../shapes.ts';
 
 /** Larger unsolicited payments are no dust: the dust of August 2022 was a tenth of an ether. */
 const DUST_USD_MAX = '500';
-/** What of an unpriced coin is small: a tenth of it, of Bitcoin's a thousandth. */
+/** The dust amounts of unpriced coins: a tenth of a coin, a thousandth of a bitcoin. */
 const DUST_PARTS = { bitcoin: 1_000n, others: 10n };
 
 /** The address itself stands on the list. */
@@ -196,8 +196,8 @@ export function listRecord({ uid, entity, address }: ListEntry) {
   return { evidence: 'record', ...NOWHERE, name: 'list_entry', value } as const;
 }
 
-// What has the address to do with what imported tables flag (phishing, exploits), by their words?
-// A tag is the source's claim and is shown as such, with the source; no judgement is added.
+// Relates the address to imported tables of flags (phishing, exploits), in their words. A tag is
+// the source's claim and is shown with the source, without judgement.
 
 /** An imported table flags the address itself. */
 export const flaggedItself: FindingKind = {
@@ -298,7 +298,7 @@ function flaggedCreations({ created }: FlaggedLookUp, address: string): readonly
   return rowsUnder(created, matchKey(address));
 }
 
-/** What a row calls its address. */
+/** The text of a row about its address. */
 export function tagText({ tag, category }: FlaggedRow): string {
   return tag === category ? `“${tag}”` : `“${tag}” (${category})`;
 }

@@ -1,6 +1,6 @@
-// Which transfers were laid into the address's history for it to mistake them for its own?
-// Four tricks are told apart, none of which the address signed. Each stays visible with its count;
-// what is left out of every contact is shown here and nowhere denied.
+// Transfers planted in the address's history to be mistaken for its own. Distinguishes four tricks,
+// none of which the address signed. Each stays visible with its count; transfers that are left out
+// of every contact are shown here.
 
 import { CHAINS, type ChainName } from '../../../chain/chain.ts';
 import { collect, present, rowsUnder } from '../../../evidence/measure.ts';
@@ -143,7 +143,9 @@ function likeTokens(own: readonly HistoryTransfer[], others: readonly HistoryTra
 
 const COIN = 'coin';
 
-/** What a token's symbol copies: another token of the address's, or the coin of the chain. */
+/**
+ * The name that a token's symbol copies: another token of the address's, or the coin of the chain.
+ */
 function copiedName(
   { chain, kind, token, symbol, has_market }: HistoryTransfer,
   bySymbol: ReadonlyMap<string, readonly Held[]>,
@@ -163,15 +165,17 @@ function recordOf(name: string, value: string): RecordEvidence {
   return { evidence: 'record', chain: null, tx: null, block: null, at: null, name, value };
 }
 
-// Which addresses and token symbols are made to be taken for others?
-// Wallets show the ends of an address and the letters of a symbol, so likeness is of those; it
-// refuses to say why two are alike, which may be chance.
+// Finds addresses and token symbols that look like others. Wallets show the ends of an address and
+// the letters of a symbol, so those are compared; a likeness may be chance, and no reason is given.
 
 /** How many characters at each end wallets show, and poisoners therefore copy. */
 const SHOWN_CHARS = 4;
 const HEX_PREFIX = '0x';
 
-/** What a wallet shows of an address; two different addresses with the same are alike. */
+/**
+ * The part of an address that a wallet shows; two different addresses with the same part look
+ * alike.
+ */
 export function endsOf(address: string): string {
   const digits = address.startsWith(HEX_PREFIX) ? address.slice(HEX_PREFIX.length) : address;
   return `${digits.slice(0, SHOWN_CHARS)}…${digits.slice(-SHOWN_CHARS)}`;

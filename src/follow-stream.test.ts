@@ -40,7 +40,7 @@ function follow(baseUrl: string, options: Partial<FollowOptions> = {}) {
   });
 }
 
-/** What a follower was given, up to the event of a number, or to its end. */
+/** The items that a follower received, up to the event of a number, or to its end. */
 async function followedTo(last: number, followed: AsyncGenerator<StreamItem<Tick>, void>) {
   const items: StreamItem<Tick>[] = [];
   for await (const item of followed) {

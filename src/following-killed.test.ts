@@ -33,7 +33,9 @@ const KILLED_AFTER = Array.from({ length: KILLS }, (_, i) => {
 const REORG_MAX = 20;
 const KILL_MAX_MS = 15_000;
 
-/** What the killed process runs: as compose puts it together, telling each step on a line. */
+/**
+ * The program of the killed process: the parts as compose wires them, with one line for each step.
+ */
 const FOLLOWER = `
 const [dist, directory, migrations, url] = process.argv.slice(1);
 const load = (path) => import(dist + path);

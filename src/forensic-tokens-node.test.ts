@@ -301,7 +301,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     const evidence = await under(ofUsdc, subject(), {});
     expect(checkedKinds(evidence)).not.toContain('issuer_freeze');
     expect(evidence.checked.checked).toBe(false);
-    // What breaks off takes the whole batch with it.
+    // A broken connection breaks the whole batch.
     const shown = 'broken' in by ? null : [{ evidence: [{ tx: tx.frozen }] }];
     const found = findingOf(evidence, 'issuer_freeze');
     if (shown === null) expect(found).toBeNull();

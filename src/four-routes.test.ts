@@ -143,7 +143,7 @@ describe.skipIf(absent)(title, () => {
     await gone;
   }
 
-  /** What a route says, once what the node holds has come to the service. */
+  /** The answer of a route, once the node's data has reached the service. */
   async function asked<S extends z.ZodType>(
     path: string,
     credential: string,

@@ -63,7 +63,7 @@ function linesOf(path: string): Line[] {
   });
 }
 
-/** Whom an address leads to: a transfer of nothing counts for its sender alone. */
+/** The neighbours of an address: a transfer of nothing counts for its sender alone. */
 function neighbours(lines: readonly Line[]): ReadonlyMap<string, ReadonlySet<string>> {
   const edges = new Map<string, Set<string>>();
   const edge = (near: string, far: string) => {

@@ -1,4 +1,4 @@
-// What does a browser do with the chats of its membership, and what can no other site do?
+// A browser manages the chats of its membership; no other site can.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { mountedPage } from './compose/documents.ts';

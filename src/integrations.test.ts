@@ -1,4 +1,4 @@
-// What may a member do with its chats over HTTP, and what may nobody else?
+// A member manages its chats over HTTP; nobody else can.
 
 import { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -268,7 +268,7 @@ describe('an outsider', () => {
       for (const [platform, body] of BODIES) {
         const refused = await ask('POST', `/integrations/${platform}/connect`, body);
         expect([body, refused.status]).toEqual([body, 400]);
-        // What was sent is not said again.
+        // The answer does not repeat the input.
         expect(refused.text).not.toMatch(/evil|MARKER7f3a|127\.0\.0\.1/);
       }
       expect(chats.asked.length).toBe(before);

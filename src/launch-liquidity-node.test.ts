@@ -1,5 +1,5 @@
-// What a token was launched with is exact on a real EVM, and nobody but its deployer can make it
-// something else: not by dust, not by a pool with a worthless token, not by a contract like a pool.
+// The liquidity of a token at launch is exact on a real EVM, and only its deployer can change it:
+// dust, a pool with a worthless token, or a contract like a pool cannot.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { walkDeployer } from './features/deployers/walk.ts';
@@ -148,7 +148,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     const sleep = async () => undefined;
     rpc = jsonRpc({ url: anvil.url, headers: {}, limits: RPC_LIMITS, sleep });
     await launch();
-    // What is younger than the settled head is not read.
+    // Blocks above the settled head are not read.
     await anvil.ask('anvil_mine', '0x80');
     await explorer.index();
     told = await walked(String(anvil.accounts[0]));

@@ -22,7 +22,7 @@ const LAUNCHES = 40 * KILLS;
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const DAY_S = 86_400;
 
-/** What the killed process runs: both jobs over a store on disk, and sources that are slow. */
+/** The program of the killed process: both jobs over a store on disk, with slow sources. */
 const COLLECTOR = `
 const [dist, directory, launches, now] = process.argv.slice(1);
 const load = (path) => import(dist + path);
@@ -57,7 +57,7 @@ const feed = {
 const database = await openPglite(directory);
 const clock = () => Number(now);
 const context = { simulated: false, nowMs: () => clock() * 1000 };
-// What a killed round had taken is due again at once.
+// The launches of a killed round are due again at once.
 await database.query('update collected_launches set due_at = $1', [new Date(clock() * 1000)]);
 const windows = { windowS: 86400, lateS: 3 * 86400 };
 const collection = launchCollectionTable(database, context, windows);
@@ -78,7 +78,7 @@ settleLaunches({
 });
 `;
 
-/** What the store holds, and that all of it fits together. */
+/** The contents of the store, checked for consistency. */
 async function held(database: Database): Promise<{ kept: number; settled: number }> {
   const row = onlyRow(
     await database.query<{
@@ -151,7 +151,7 @@ async function runUntilKilled(directory: string, reads: number | null): Promise<
     expect(line).toBe('read');
     read += 1;
     if (reads !== null && read >= reads) break;
-    // Whoever is let run to the end is silent from then on.
+    // A process that runs to its end stays silent afterwards.
     clearTimeout(quiet.timer);
     if (reads === null) quiet.timer = setTimeout(() => child.kill('SIGKILL'), 4_000);
   }

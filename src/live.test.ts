@@ -73,7 +73,7 @@ test("serves the publisher's list, and answers of it in one command", () => {
   expect(stdout).not.toContain('"simulated":true');
 });
 
-/** What a command printed of itself, as JSON. */
+/** The output of a command, as JSON. */
 function said(words: string[]): { readonly [name: string]: unknown } {
   const { status, stdout, stderr } = run([...words, '--json']);
   if (status !== 0) throw new Error(stderr);

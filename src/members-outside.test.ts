@@ -1,4 +1,4 @@
-// What may an outsider do with a membership that is not its own? Over a socket, on a real store.
+// An outsider can do nothing with a membership that is not its own: over a socket, on a real store.
 
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';

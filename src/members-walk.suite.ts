@@ -14,7 +14,7 @@ import { SANDBOX_WALLETS } from './world/chain-data.ts';
 import { SANDBOX_PARTY } from './world/listed-parties.ts';
 
 const SECRET = 'ws_a1b2c3d4e5f6a7b8';
-/** With what a service is started that these tests can ask. */
+/** The settings of the service under test. */
 export const OF_MEMBERS = {
   EXHIBIT_PAYMENT_WEBHOOK_SECRET: SECRET,
   EXHIBIT_PLANS: 'plan_desk:desk',
@@ -128,7 +128,7 @@ export function memberGetsAlong(started: () => Simulated): void {
       await other.close();
     });
 
-    // Whoever is not signed in has everything read where the outside is made up.
+    // In the simulated world, signed-out visitors see every part read.
     test.each(ADDRESSES)(
       'the dossier of %s, in light and dark, wide and narrow',
       async (address) => {

@@ -1,4 +1,4 @@
-// What may a browser do with a membership? Over a socket, on a real store.
+// A browser manages its membership: over a socket, on a real store.
 
 import { describe, expect, test } from 'vitest';
 import {
@@ -106,7 +106,7 @@ describe('signing in', () => {
       }
       expect((await post('/activate', { membership_id, code: CODE })).status).toBe(429);
     }
-    // Who was locked out by another still comes in by a link, and by the code when it is over.
+    // A locked-out member still signs in by a link, and by the code after the lock.
     expect((await post('/activate', { link: linkOf(MINE) })).status).toBe(303);
     later(TRIES_WINDOW_S + 1);
     expect((await post('/activate', { membership_id: MINE, code: CODE })).status).toBe(303);

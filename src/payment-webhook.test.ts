@@ -1,5 +1,5 @@
-// What does a delivery of the payment platform change, once and in whichever order it comes?
-// Asked over a socket, with the platform's stand-in and a store that is not made up.
+// A delivery of the payment platform applies once, in whichever order deliveries come: over a
+// socket, with the platform's stand-in and a real store.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { webhookKey } from './access/payment.ts';

@@ -1,5 +1,5 @@
-// What a transfer was worth is joined when an answer is made: a correction corrects every answer.
-// The routes that show USD, over one embedded warehouse and a price source on the wire.
+// The value of a transfer is joined when an answer is made: a correction corrects every answer. The
+// routes that show USD, over one embedded warehouse and a price source on the wire.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -104,7 +104,7 @@ function dollarsIn(said: unknown, place = ''): [string, number | null][] {
   return Object.entries(said).flatMap(([name, one]) => dollarsIn(one, `${place}.${name}`));
 }
 
-/** What every route that shows USD says of the subject. */
+/** The answer of every route that shows USD about the subject. */
 async function toldBy(history: TransferHistory): Promise<Map<string, number | null>> {
   const ports = {
     ...forensicPorts({

@@ -145,7 +145,7 @@ const MARKET = 'SELECT has_market FROM tokens FINAL';
 const NEVER = new AbortController().signal;
 const quiet = () => undefined;
 
-/** What a walk from the subject says: denies, convicts, or neither. */
+/** The result of a walk from the subject: denies, convicts, or neither. */
 async function said({ walk }: RingWorld): Promise<unknown> {
   const reading = await walk({ subject: SUBJECT });
   const found = rowsSeen(map(reading, (one) => [one.found]))?.[0];
@@ -218,12 +218,12 @@ test('the ring fills through faults and limits; a walk denies only once it is wh
     expect(filling.state()).toMatchObject({ state: 'filled', why: null, lists_held: 3_000 });
     expect(heldUp.size).toBeGreaterThan(0);
     expect(await gaps()).toEqual([]);
-    // What is held is taken as it was read for a second.
+    // The stored state counts as read for a second.
     await vi.waitFor(async () => expect(await said(world)).toBe('none'), SOON);
     const market = await warehouse.query(MARKET, CALL);
     expect(market).toEqual([[0]]);
 
-    // Whom the friend paid is known from the listed address's own list.
+    // The listed address's own list shows the friend's payees.
     await importTransfers(world.store, [memoryTransfer(2, SUBJECT, FRIEND)]);
     const path = [SUBJECT, FRIEND, LISTED[7]];
     await vi.waitFor(async () => expect(await said(world)).toEqual(path), SOON);
@@ -268,7 +268,7 @@ test('no more calls are made a day than may be, however often it is started', {
   }
 });
 
-/** What the killed process runs, telling each state on a line. */
+/** The program of the killed process, with each state on a line. */
 const FILLER = `
 const [dist, directory, migrations, url, now, listed] = process.argv.slice(1);
 const load = (path) => import(dist + path);

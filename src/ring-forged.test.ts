@@ -1,5 +1,5 @@
-// Whoever makes a neighbour look busy hides no path: logs in its name and worthless tokens count
-// for nothing, and a neighbour that is paid dust by thousands is shown beside the listed address.
+// An attacker who makes a neighbour look busy hides no path: logs in its name and worthless tokens
+// count for nothing, and a neighbour that thousands pay dust is shown beside the listed address.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { map, Read, rowsSeen } from './evidence/reading.ts';

@@ -262,7 +262,7 @@ test('a model of made-up launches is published where all is made up, and nowhere
   expect(told).toMatchObject({ card: { data: { simulated: true } } });
   const text = await readFile(join(cwd, 'world.json'), 'utf8');
   const { version, model: learnt } = artefactIn(text);
-  // What it learnt from is what the scorer reads, and well enough told to flag somebody.
+  // The model uses only features that the scorer reads, and predicts well enough to flag somebody.
   const used = learnt.card.features.filter(({ splits }) => splits > 0).map(({ name }) => name);
   const read = RUG_FEATURES.filter((one) => one.read_of.some((chain) => chain === 'ethereum')).map(
     ({ name }) => name,

@@ -27,7 +27,7 @@ const HOUR_S = 3_600;
 
 const MODEL = { ...SMALL_MODEL, card: { ...SMALL_MODEL.card, level: levelOf(0.7) } };
 
-/** What the killed process runs: the job over a store on disk. */
+/** The program of the killed process: the job over a store on disk. */
 const SCORER = `
 const [dist, directory, model] = process.argv.slice(1);
 const load = (path) => import(dist + path);

@@ -1,4 +1,4 @@
-// What is said of a list that an operator brought as a file, on a machine without a network?
+// The answers over a list that an operator imported as a file, on a machine without a network.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -136,7 +136,7 @@ describe.skipIf(!HAS_ISSUES)(
       }
     });
 
-    /** What `exhibit sanctions diff A B --json` prints of two publications held. */
+    /** The output of `exhibit sanctions diff A B --json` for two held publications. */
     async function diffShown(a: string, b: string): Promise<DiffPrinted> {
       const out: string[] = [];
       const io: Io = {

@@ -35,7 +35,7 @@ const [LISTED] = SANDBOX_PARTY.addresses.map(({ address }) => address);
 const ABSENT = '0x00000000219ab540356cBB839Cbe05303d7705Fa';
 
 const fresh = embeddedControl();
-/** What each refresh of a test came to, shown where the test fails. */
+/** The result of each refresh of a test, shown if the test fails. */
 const told: string[] = [];
 let time = START;
 const now = () => time;
@@ -135,7 +135,7 @@ describe('the last good list', () => {
       expect((await service.refresh()).kind).toBe('updated');
     });
 
-    // How a download fails does not depend on the file.
+    // The failure of a download does not depend on the file.
     const here = faults.filter(([, kind]) => name === 'SDN.XML' || kind === 'refused');
     test.each(here)('goes on answering through %s: %s', async (fault, kind, code) => {
       const { snapshot, refresh } = service;

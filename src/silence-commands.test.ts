@@ -25,7 +25,7 @@ import { WORLDS } from './testing/worlds.ts';
 
 const EMPTY = WORLDS.find(({ empty }) => empty);
 
-/** What a command says where something is not there, and the ports that this rests on. */
+/** The words of a command for an absence, and the ports behind them. */
 const PHRASES: readonly (readonly [RegExp, readonly PortName[]])[] = [
   [/no entry on this list|not on the list|\b0 on the sanctions list/g, ['sanctionsList']],
   [/^0x\w+\s+no\b/gm, ['sanctionsList']],
@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-/** What the route of a path answers over the ports as they are at that moment. */
+/** The answer of a path's route over the current ports. */
 async function served(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
@@ -106,7 +106,7 @@ function asking(line: string): ReturnType<typeof ran> {
   return ran(words, [lookCommand, screenCommand], services, { cwd });
 }
 
-/** What a command says while these ports are silent. */
+/** The output of a command while these ports are silent. */
 async function said(command: string, address: string, silent: readonly string[]): Promise<Said> {
   const run = COMMANDS[command];
   if (run === undefined || EMPTY === undefined) throw new Error('test: no command');

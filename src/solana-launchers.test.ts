@@ -1,5 +1,5 @@
-// Whom does a launch of Solana credit? Over a node, a venue, the store and the routes: only who
-// signed for the mint itself, where that was read, whoever makes a pool and whatever comes first.
+// A launch of Solana credits only the signer for the mint itself, if that was read, whoever makes a
+// pool and whatever comes first: over a node, a venue, the store and the routes.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -277,7 +277,7 @@ async function passAMinute(): Promise<void> {
   await database().query("update scored_wallets set observed_at = observed_at - interval '60 s'");
 }
 
-/** What a model says that flags every launch which has not settled. */
+/** The result of a model that flags every unsettled launch. */
 async function scoreAll({ scoring }: Awaited<ReturnType<typeof fresh>>): Promise<void> {
   const due = valueIn(await scoring.due('solana', 'rug-1', 10));
   for (const wallet of due.wallets) {

@@ -357,7 +357,7 @@ describe('http door', () => {
   });
 });
 
-// Who comes in by the door of the tools, before anything of a request is read?
+// The MCP endpoint authenticates before it reads anything of a request.
 
 describe('admission', () => {
   const NOW = 1_780_000_000;

@@ -30,7 +30,7 @@ import type { HttpDoor } from '../transport/http.ts';
 
 import { type AskTool, type ToolAnswer, type ToolCall, type Tools, toolServer } from './tools.ts';
 
-/** What the door is made of. */
+/** The dependencies of the endpoint. */
 export type McpDoor = {
   readonly tools: Tools;
   /** Holds the route of each tool, whether it is mounted or not. */

@@ -123,7 +123,7 @@ async function piped(handle: unknown = says) {
 const said = z.looseObject({ id: z.union([z.string(), z.number()]), result: z.looseObject({}) });
 const GIVEN = { address: '0xabc', limit: 5, items: ['a'] };
 
-/** What the route itself says to the same. */
+/** The answer of the route itself to the same input. */
 async function overHttp(base: string, path: string, key: string, body?: object) {
   const response = await fetch(`${base}${path}`, {
     method: body === undefined ? 'GET' : 'POST',

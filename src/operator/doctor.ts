@@ -27,7 +27,7 @@ export type PortAbsence = {
   readonly says: string;
 };
 
-/** What doctor needs. The composition knows what is opened; the rest is seen from here. */
+/** The dependencies of doctor. Compose knows the opened parts; doctor checks the rest itself. */
 export type DoctorServices = {
   readonly config: Config;
   readonly checks: readonly DoctorCheck[];

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import { doctorCommand, type PortAbsence } from './doctor.ts';
 import { type OwnerHandler, type OwnerRequest, type Ownership, SOCKET_NAME } from './owner.ts';
 
-/** What the composition gives: a seat at a data directory, and the stores of a configuration. */
+/** The operations of compose: a seat at a data directory, and the stores of a configuration. */
 export type Operations = {
   readonly takeSeat: (dataDir: string) => Promise<Ownership>;
   readonly openCommands: (config: Config) => Promise<{
@@ -416,7 +416,7 @@ export function usageLines(usage: string): string[] {
   return [...lines, line];
 }
 
-/** How a service is started. */
+/** The command that starts a service. */
 export type ServiceCommand = Pick<
   Command<never>,
   'name' | 'summary' | 'usage' | 'example' | 'details'

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { jsonIn } from '../sources/http/fetch.ts';
 
-/** How a process stands to the data directory. */
+/** The relation of a process to the data directory. */
 export type Ownership =
   | {
       readonly owner: true;

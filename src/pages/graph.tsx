@@ -1,5 +1,5 @@
-// How are addresses and what passed between them drawn? In columns, as SVG that needs no script.
-// A picture says nothing that the table beside it does not.
+// Draws addresses and the flows between them in columns, as SVG without a script. A picture holds
+// nothing that the table beside it does not.
 
 import { Scroll, shorten } from './words.tsx';
 
@@ -12,7 +12,7 @@ export type GraphNode = {
   readonly tone: 'subject' | 'listed' | 'plain';
 };
 
-/** What passed from one to another; `share` (0 to 1) makes it thicker. */
+/** A flow from one address to another; `share` (0 to 1) sets its width. */
 export type GraphEdge = {
   readonly from: string;
   readonly to: string;

@@ -3,7 +3,7 @@ import { type PageFacts, page, Search } from './layout.tsx';
 /** An address to try, and what stands on record of it. */
 export type AddressExample = { readonly address: string; readonly says: string };
 
-/** How the sources stand: how many there are, and how many of them cannot deny anything now. */
+/** The counts of sources: all of them, and those that cannot deny anything now. */
 export type SourceCount = { readonly all: number; readonly silent: number };
 
 /** The first page. `examples` are of the simulated world; none where what is served is real. */

@@ -1,11 +1,11 @@
-// What surrounds every page, and the pages that say one thing. No inline style or script, nothing
-// from elsewhere.
+// The layout of every page, and pages with a single message. No inline style or script, no external
+// resource.
 
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Refusal, RefusalCode } from '../contract/refusals.ts';
 
-/** What every page is told. */
+/** The facts that every page shows. */
 export type PageFacts = {
   readonly simulated: boolean;
   readonly version: string;
@@ -95,7 +95,7 @@ export function page(props: LayoutProps): string {
   return `<!doctype html>${renderToString(<Layout {...props} />)}`;
 }
 
-/** What is said, where a reader goes on, and the page of the navigation that it is under. */
+/** The message, a link onwards, and the page's place in the navigation. */
 export type PageMessage = {
   readonly title: string;
   readonly why: string;
@@ -123,7 +123,7 @@ export function messagePage(facts: PageFacts, { title, why, current, back }: Pag
   });
 }
 
-/** What was refused, as a heading, and what the reader can do. */
+/** The title of each refusal, and the advice to the reader. */
 const TOLD: { readonly [code in RefusalCode]: { readonly title: string; readonly next: string } } =
   {
     bad_input: {

@@ -1,4 +1,4 @@
-// How are an address, a moment, an amount and a state written on every page?
+// Formats addresses, times, amounts and states for every page.
 
 import type { ComponentChildren } from 'preact';
 
@@ -83,7 +83,7 @@ export function ageText(seconds: number): string {
   return `${countWords(Math.floor(seconds / span[0]), span[1])} ago`;
 }
 
-/** How something stands: what was found, that it was looked for in vain, or that nobody looked. */
+/** The state of a subject: found, searched without a hit, or not checked. */
 export type Tone = 'hit' | 'seen' | 'none' | 'open';
 
 const BADGES: { readonly [T in Tone]: string } = {
@@ -117,7 +117,7 @@ export function FactList({ rows }: { rows: readonly FactRow[] }) {
 type ScrollProps = { of?: string; children: ComponentChildren };
 const TABLE = 'A table that may scroll';
 
-/** What scrolls by itself where it is wider than the page; by keyboard it is reached too. */
+/** A block that scrolls by itself if it is wider than the page, also by keyboard. */
 export function Scroll({ of = TABLE, children }: ScrollProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in.
@@ -144,7 +144,7 @@ type TableProps<Row> = {
   readonly rows: readonly Row[];
   /** `stacks`: cells stand below each other where the page is narrow. */
   readonly look?: keyof typeof TABLE_LOOKS;
-  /** What stands across the columns after the first, where a row has no figures. */
+  /** The text across the columns after the first, for a row without figures. */
   readonly instead?: (row: Row) => string | null;
 };
 

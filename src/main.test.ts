@@ -147,6 +147,17 @@ describe('a service and its operator', () => {
     expect(said.stdout).toContain('"sanctioned":true');
   });
 
+  test('no command that it prints holds the key: the first takes it from the file that does', () => {
+    const lines = output().split('\n');
+    const key = demo().api_key;
+    expect(lines.filter((line) => line.includes(key))).toEqual([`  API key        ${key}`]);
+    const take = lines.find((line) => line.startsWith('  export EXHIBIT_API_KEY='));
+    const shell = ['-c', `${take}; printf %s "$EXHIBIT_API_KEY"`];
+    const said = spawnSync('sh', shell, { env: onlySettings(), encoding: 'utf8' });
+    expect(said).toMatchObject({ stderr: '', stdout: key });
+    expect(output()).toContain(`curl -s -H 'Authorization: Bearer '"$EXHIBIT_API_KEY"`);
+  });
+
   test('a key made while it runs opens it; revoked, it opens nothing within 5 seconds', async () => {
     const { membership_id: id } = demo();
     const made = await exhibit(cwd, `keys create --membership ${id} --json`);

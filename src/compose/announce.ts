@@ -1,9 +1,10 @@
 // Prints what there is to know once a service runs. A first user reads it from top to bottom; what
 // is simulated says so before anything else.
 
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PUBLISHER_URL } from '../config/settings.ts';
 import type { Config } from '../config.ts';
+import { shellCommand } from '../contract/shell-command.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { MCP_PATH } from '../mcp/http-door.ts';
 import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
@@ -11,7 +12,7 @@ import { SANDBOX_LABELLED } from '../world/labels.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
 import { LINKS } from './documents.ts';
 import type { DatedSource } from './freshness.ts';
-import type { DemoCredentials } from './simulated.ts';
+import { CREDENTIALS_FILE, type DemoCredentials } from './simulated.ts';
 
 const UNLISTED = '0x00000000219ab540356cbb839cbe05303d7705fa';
 
@@ -30,7 +31,12 @@ export function announceSimulated(
   const { base_url: url, api_key: key } = demo;
   const [listed] = SANDBOX_PARTY.addresses;
   const address = listed === undefined ? UNLISTED : listed.address;
-  const bearer = `-H 'Authorization: Bearer ${key}'`;
+  const bearer = ['-H', { before: 'Authorization: Bearer ', variable: 'EXHIBIT_API_KEY' }] as const;
+  const screen = (of: string) =>
+    shellCommand(['curl', '-s', ...bearer, `${url}/api/v1/wallet/${of}/ofac`]);
+  // The key itself stands in no command: a shell keeps what was pasted.
+  const held = join(config.dataDir, CREDENTIALS_FILE);
+  const take = shellCommand(['sed', '-n', 's/.*"api_key": "\\(.*\\)".*/\\1/p', held]);
   const many = JSON.stringify({
     addresses: [address, SANDBOX_LABELLED.hot, SANDBOX_LAUNCHERS.flagged, UNLISTED],
   });
@@ -41,23 +47,28 @@ export function announceSimulated(
     `  Stream token   ${demo.stream_token}`,
     `  Membership     ${demo.membership_id} (${demo.plan})`,
     '',
-    'Paste one of these:',
+    'Paste one of these, the first before the others:',
+    '',
+    '  # the key, for this shell',
+    `  export EXHIBIT_API_KEY="$(${take})"`,
     '',
     '  # a listed address',
-    `  curl -s ${bearer} '${url}/api/v1/wallet/${address}/ofac'`,
+    `  ${screen(address)}`,
     '',
     '  # an address that is not on the list: a false is not a clearance',
-    `  curl -s ${bearer} '${url}/api/v1/wallet/${UNLISTED}/ofac'`,
+    `  ${screen(UNLISTED)}`,
     '',
     '  # several at once: listed, an exchange wallet, a launcher, an unknown one',
-    `  curl -s ${bearer} -H 'content-type: application/json' \\`,
-    `    -d '${many}' '${url}/api/v1/bulk/wallet-screen'`,
+    `  ${shellCommand(
+      ['curl', '-s', ...bearer, '-H', 'content-type: application/json'],
+      ['-d', many, `${url}/api/v1/bulk/wallet-screen`],
+    )}`,
     '',
     '  # how old each source is',
-    `  curl -s '${url}/health'`,
+    `  ${shellCommand(['curl', '-s', `${url}/health`])}`,
     '',
     '  # the same as a table, with the demo key',
-    `  ${directoryOf(config)}bin/exhibit look ${address} --base-url ${url}`,
+    `  ${directoryOf(config)}${shellCommand(['bin/exhibit', 'look', address, '--base-url', url])}`,
     '',
     ...pagesOf(url, config),
     `Its settings, once and within a day: ${signInLink}`,
@@ -74,8 +85,7 @@ export function announceSimulated(
 function directoryOf({ dataDir, shown }: Config): string {
   const isSet = shown.some(({ name, from }) => name === 'EXHIBIT_DATA_DIR' && from === 'set');
   if (!isSet) return '';
-  const quoted = dirname(dataDir).replaceAll("'", String.raw`'\''`);
-  return `EXHIBIT_DATA_DIR='${quoted}' `;
+  return `EXHIBIT_DATA_DIR=${shellCommand([dirname(dataDir)])} `;
 }
 
 /** Prints the lines of a live service: for each source, its age or the reason for its silence. */

@@ -1,17 +1,20 @@
 // A dossier denies nothing that was not read to its end, whichever source is silent or slow, and
 // asks nobody outside for somebody who is not signed in.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Reply } from '../contract/answer.ts';
 import { type Caller, NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { dossier } from '../features/dossier/feature.ts';
+import { PART_NAMES } from '../features/dossier/shapes.ts';
 import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW } from '../testing/clock.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
 import type { SilencePorts } from '../testing/silence-ports.ts';
 import { silentPorts } from '../testing/twins/ports.ts';
 import { WORLDS } from '../testing/worlds.ts';
+import { createHttp } from '../transport/http.ts';
+import { createMeters } from '../transport/metrics.ts';
 import { mountedPage } from './documents.ts';
 
 const FACTS = { simulated: false, version: '0', links: [] };
@@ -113,6 +116,47 @@ describe('says', () => {
     expect(html).toContain('Nothing was looked up');
     expect(html).toContain('value="not an address"');
     expect(paid).toEqual([]);
+  });
+});
+
+/** Serves the pages over a socket, with no list in force and all else silent. */
+async function serveSilent() {
+  const given = {
+    ...SILENT,
+    service: TEST_SERVICE,
+    members: { reading: async () => ({ may: false, why: why('page_of_nobody') }) },
+  };
+  const quiet = () => undefined;
+  const app = createHttp({
+    mounted: dossier.pages.map((page) => mountedPage(page, given, FACTS)),
+    gate: null,
+    refusalPage: () => '',
+    meters: createMeters([]),
+    log: { info: quiet, warn: quiet, error: quiet },
+    now: () => STILL_NOW,
+    budgetMs: 1_000,
+    trustProxy: false,
+  });
+  onTestFinished(() => app.close());
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  return async (path: string) => {
+    const reply = await fetch(origin + path);
+    return { status: reply.status, html: await reply.text() };
+  };
+}
+
+describe('refuses', () => {
+  test('a text of no known form while no list is in force: a link never writes a command', async () => {
+    const get = await serveSilent();
+    const hostile = `'; touch owned; '`;
+    for (const path of ['', ...PART_NAMES.map((name) => `/${name}`)]) {
+      const { status, html } = await get(`/address/${encodeURIComponent(hostile)}${path}`);
+      expect([path, status]).toEqual([path, 400]);
+      expect(html).not.toContain('class="curl"');
+    }
+    const { status, html } = await get(`/address/${STRANGER}`);
+    expect(status).toBe(200);
+    expect(html).toContain(`https://exhibit.example/api/v1/wallet/${STRANGER}/ofac`);
   });
 });
 

@@ -60,7 +60,8 @@ export type SimulatedWorld = {
 };
 
 const OWNER_ONLY = 0o600;
-const CREDENTIALS_FILE = 'demo-credentials.json';
+/** Where the credentials of the simulated world lie, under the data directory. */
+export const CREDENTIALS_FILE = 'demo-credentials.json';
 const SOURCE = 'simulated-world';
 const ETHEREUM_ID = 1;
 

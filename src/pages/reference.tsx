@@ -9,6 +9,7 @@ import {
   type Operation,
 } from '../contract/openapi.ts';
 
+import { type CommandWord, shellCommand } from '../contract/shell-command.ts';
 import { listFrom } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
 import { Table } from './words.tsx';
@@ -243,21 +244,29 @@ function accessSentence(one: Operation): string {
 
 function example(path: string, method: string, of: Operation, server: string): string {
   const url = urlOf(path, of, server);
-  const how = of['x-messages'] === undefined ? '' : ' -N';
-  const lines = [`curl${how}${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${url}'`];
-  if ('101' in of.responses) lines[0] = `npx wscat -c '${url.replace(/^http/, 'ws')}'`;
-  if (of.security.length > 0) lines.push("-H 'Authorization: Bearer <API_KEY>'");
-  for (const [type, { schema }] of Object.entries({ ...of.requestBody?.content }).slice(0, 1)) {
-    lines.push(`-H 'content-type: ${type}'`, `-d '${JSON.stringify(exampleOf(schema, 'body'))}'`);
+  const how = of['x-messages'] === undefined ? [] : ['-N'];
+  const asked = method === 'get' ? [] : ['-X', method.toUpperCase()];
+  const isSocket = '101' in of.responses;
+  const lines: (readonly CommandWord[])[] = [
+    isSocket ? ['npx', 'wscat', '-c', url.replace(/^http/, 'ws')] : ['curl', ...how, ...asked, url],
+  ];
+  if (of.security.length > 0) {
+    const isToken = of.security.some((way) => 'token' in way);
+    const variable = isToken ? 'EXHIBIT_STREAM_TOKEN' : 'EXHIBIT_API_KEY';
+    lines.push(['-H', { before: 'Authorization: Bearer ', variable }]);
   }
-  return lines.join(' \\\n  ');
+  for (const [type, { schema }] of Object.entries({ ...of.requestBody?.content }).slice(0, 1)) {
+    const body = JSON.stringify(exampleOf(schema, 'body'));
+    lines.push(['-H', `content-type: ${type}`], ['-d', body]);
+  }
+  return shellCommand(...lines);
 }
 
 function urlOf(path: string, { parameters }: Operation, server: string): string {
   const given = listFrom(parameters, (all) => all.filter(({ required }) => required));
   const text = (p: { name: string; schema: JsonSchema }) => String(exampleOf(p.schema, p.name));
   let url = server + path;
-  for (const p of given) if (p.in === 'path') url = url.replace(`{${p.name}}`, text(p));
+  for (const p of given) if (p.in === 'path') url = url.replace(`{${p.name}}`, () => text(p));
   const query = given.filter((p) => p.in === 'query').map((p) => `${p.name}=${text(p)}`);
   return query.length === 0 ? url : `${url}?${query.join('&')}`;
 }

@@ -17,7 +17,7 @@ export function shorten(text: string): string {
 export function Address({ of, name }: { of: string; name?: string | null }) {
   return (
     <>
-      <a href={`/address/${of}`} title={of}>
+      <a href={`/address/${encodeURIComponent(of)}`} title={of}>
         <code>{shorten(of)}</code>
       </a>
       {name !== undefined && name !== null && <span class="quiet"> {name}</span>}

@@ -84,7 +84,15 @@ export const ARROWS: readonly Arrows[] = [
   {
     // A command works on services, which it declares in the types of ports.
     of: 'src/features/*.command.ts',
-    may: [COMMAND, PORTS, ACCESS, ...BELOW, ...CONFIG, 'src/client/stream.ts'],
+    may: [
+      COMMAND,
+      PORTS,
+      ACCESS,
+      'src/contract/shell-command.ts',
+      ...BELOW,
+      ...CONFIG,
+      'src/client/stream.ts',
+    ],
     outside: ['undici', 'zod'],
   },
   {

@@ -8,6 +8,7 @@ import type { Sessions } from '../../access/session.ts';
 import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { shellCommand } from '../../contract/shell-command.ts';
 import { map, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { momentText, Table } from '../../pages/words.tsx';
@@ -674,8 +675,22 @@ export function newKeyPage(facts: PageFacts, shown: NewKeyView): string {
         <section aria-labelledby="send">
           <h2 id="send">Send it in a header</h2>
           <pre tabindex={0}>
-            <code>{`curl -s -H 'Authorization: Bearer ${text}' \\\n  '${base}${ASKED}'`}</code>
+            <code>
+              {shellCommand(
+                [
+                  'curl',
+                  '-s',
+                  '-H',
+                  { before: 'Authorization: Bearer ', variable: 'EXHIBIT_API_KEY' },
+                ],
+                [`${base}${ASKED}`],
+              )}
+            </code>
           </pre>
+          <p class="quiet">
+            Set it first, by <code>read -rs EXHIBIT_API_KEY</code> and{' '}
+            <code>export EXHIBIT_API_KEY</code>, so that no history of a shell keeps the key.
+          </p>
         </section>
         <p>
           <a class="button" href="/settings">

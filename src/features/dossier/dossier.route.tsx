@@ -148,9 +148,11 @@ export function dossierPartHandler(
 
 const NO_ADDRESS = 'That is no address of a form that is known here.';
 
-// A text of no known form may still stand on a list, letter by letter.
-function isNoAddress({ kind, parts: { lists } }: Dossier): boolean {
-  return kind === 'other' && (lists === null || lists.state === 'refused');
+// A text of no known form may still stand on a list, letter by letter: one that was read and holds
+// it. Where no list was read, it is no address, whatever it asks for.
+function isNoAddress({ subject, kind, parts: { lists } }: Dossier): boolean {
+  if (kind !== 'other' || lists?.state === 'ok') return false;
+  return lists === null || lists.state === 'refused' || parseKnownAddress(subject) === null;
 }
 
 type Question = {
@@ -218,7 +220,8 @@ async function partsOf(desk: DossierPorts, permit: Permit, asking: Asking): Prom
   const all = permit.may ? desk.all : null;
   const input = { params: { address: subject }, query: {}, body: undefined };
   const onChain = { ...input, query: { chain } };
-  const wallet = `/api/v1/wallet/${subject}`;
+  const inPath = encodeURIComponent(subject);
+  const wallet = `/api/v1/wallet/${inPath}`;
   async function part<D>(
     name: PartName,
     path: string,
@@ -241,7 +244,7 @@ async function partsOf(desk: DossierPorts, permit: Permit, asking: Asking): Prom
     ),
     part(
       'entity',
-      `/api/wallet/${subject}/entity`,
+      `/api/wallet/${inPath}/entity`,
       parser(walletEntityData),
       all === null ? null : () => all.entity(input, asked, caller),
     ),
@@ -271,7 +274,7 @@ async function launchesPart(
   if (kind === 'solana') {
     const input = { params: { address: subject }, query: {}, body: undefined };
     return partOf(
-      `/api/v1/solana/deployer/${subject}`,
+      `/api/v1/solana/deployer/${encodeURIComponent(subject)}`,
       (data): LaunchesData => ({ chain: 'solana', wallet: solanaDeployer.data.parse(data) }),
       () => launches.solana(input, asked, caller),
       asking,
@@ -279,7 +282,7 @@ async function launchesPart(
   }
   const params = { chain: MAIN_CHAIN, address: subject };
   return partOf(
-    `/api/v1/evm/deployer/${MAIN_CHAIN}/${subject}`,
+    `/api/v1/evm/deployer/${MAIN_CHAIN}/${encodeURIComponent(subject)}`,
     (data): LaunchesData => ({ chain: MAIN_CHAIN, record: deployerRecord.data.parse(data) }),
     () => launches.ethereum({ params, query: {}, body: undefined }, asked, caller),
     asking,
@@ -379,7 +382,7 @@ function Alone({ dossier, name }: { dossier: Dossier; name: PartName }) {
     <>
       <Head dossier={dossier} />
       <p>
-        <a href={`/address/${subject}`}>The whole dossier</a>
+        <a href={`/address/${encodeURIComponent(subject)}`}>The whole dossier</a>
       </p>
       <Unread unread={dossier.unread} subject={subject} />
       <PartView dossier={dossier} name={name} alone={true} />
@@ -422,7 +425,7 @@ function Unread({ unread, subject }: Pick<Dossier, 'unread' | 'subject'>) {
       {unread.signIn && (
         <>
           <a href="/activate">Sign in</a>, then open{' '}
-          <a href={`/address/${subject}`}>this dossier</a> again. See also{' '}
+          <a href={`/address/${encodeURIComponent(subject)}`}>this dossier</a> again. See also{' '}
           <a href="/pricing">the plans</a>.
         </>
       )}

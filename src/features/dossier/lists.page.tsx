@@ -254,7 +254,9 @@ export function Launches({ part, facts }: LaunchesProps) {
             <Wallet wallet={data.wallet} />
           )}
           <p>
-            <a href={`/deployer/${data.chain}/${facts.subject}`}>The whole record</a>
+            <a href={`/deployer/${data.chain}/${encodeURIComponent(facts.subject)}`}>
+              The whole record
+            </a>
           </p>
           <Caveat>{data.chain === 'ethereum' ? data.record.caveat : data.wallet.caveat}</Caveat>
         </>
@@ -545,7 +547,7 @@ function Chains({ shown, subject }: { shown: string; subject: string }) {
     <p class="chains">
       Other chains are asked each on its own:{' '}
       {BRIDGE_TRACE_CHAINS.filter((chain) => chain !== shown).map((chain) => (
-        <a key={chain} href={`/address/${subject}/bridges?chain=${chain}`}>
+        <a key={chain} href={`/address/${encodeURIComponent(subject)}/bridges?chain=${chain}`}>
           {chain}
         </a>
       ))}

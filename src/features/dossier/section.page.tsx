@@ -2,6 +2,7 @@
 // answered, the reason.
 
 import type { ComponentChildren } from 'preact';
+import { shellCommand } from '../../contract/shell-command.ts';
 import { ageText, Badge, Moment } from '../../pages/words.tsx';
 import type {
   BridgesData,
@@ -53,7 +54,9 @@ export function DossierSection<D>({
         <Rests part={part} facts={facts} name={name} />
         {!alone && (
           <p>
-            <a href={`/address/${subject}/${name}`}>This part alone, with its JSON</a>
+            <a href={`/address/${encodeURIComponent(subject)}/${name}`}>
+              This part alone, with its JSON
+            </a>
           </p>
         )}
       </footer>
@@ -96,7 +99,10 @@ function Rests({ part, facts: { base, now, alone }, name }: RestsProps) {
         <summary>Ask for it by a program</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached. */}
         <pre class="curl" tabIndex={0}>
-          {`curl -H "Authorization: Bearer $${key}" \\\n  '${base}${part.path}'`}
+          {shellCommand(
+            ['curl', '-H', { before: 'Authorization: Bearer ', variable: key }],
+            [`${base}${part.path}`],
+          )}
         </pre>
       </details>
       {alone && 'json' in part && <Json text={part.json} />}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatIsoDate, formatIsoTime } from '../../chain/time.ts';
 import { html } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { shellCommand } from '../../contract/shell-command.ts';
 import { map, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
@@ -346,7 +347,12 @@ function Check({ shown: { record, base } }: { shown: RecordView }) {
         input moved where it is not:
       </p>
       <pre class="whole-text" tabindex={0}>
-        <code>{`curl -s -H "Authorization: Bearer $KEY" ${base}/api/v1/screens/${id}/replay`}</code>
+        <code>
+          {shellCommand(
+            ['curl', '-s', '-H', { before: 'Authorization: Bearer ', variable: 'EXHIBIT_API_KEY' }],
+            [`${base}/api/v1/screens/${encodeURIComponent(id)}/replay`],
+          )}
+        </code>
       </pre>
       <details>
         <summary>The answer as it was hashed</summary>

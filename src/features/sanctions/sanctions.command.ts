@@ -23,6 +23,7 @@ import {
   tableLines,
   timeText,
 } from '../../command/output.ts';
+import { shellCommand } from '../../contract/shell-command.ts';
 import { textOrEmpty } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import {
@@ -516,10 +517,19 @@ export function refusalAdvice(
   const lines: string[] = [];
   if (kept_as !== null) lines.push(`The file is kept as ${kept_as}`);
   if (kept_as !== null && in_force !== null && acceptable) {
-    lines.push(`What it would change: exhibit sanctions diff ${in_force} ${kept_as}`);
+    const diff = shellCommand(['exhibit', 'sanctions', 'diff', in_force, kept_as]);
+    lines.push(`What it would change: ${diff}`);
   }
   if (acceptable) {
-    const accept = `exhibit sanctions ${command} --accept ${sha256} --why TEXT`;
+    const accept = shellCommand([
+      'exhibit',
+      'sanctions',
+      command,
+      '--accept',
+      sha256,
+      '--why',
+      'TEXT',
+    ]);
     lines.push(`Only its size speaks against it. To accept exactly this file: ${accept}`);
   }
   return lines;

@@ -23,6 +23,7 @@ import { type StartedVenue, startVenue } from './world/venue-api.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
+const RUG_1 = { version: 'rug-1', scored_within_h: 24 };
 const NOON = Date.UTC(2026, 10, 21, 12) / 1_000;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
@@ -279,7 +280,7 @@ async function passAMinute(): Promise<void> {
 
 /** The result of a model that flags every unsettled launch. */
 async function scoreAll({ scoring }: Awaited<ReturnType<typeof fresh>>): Promise<void> {
-  const due = valueIn(await scoring.due('solana', 'rug-1', 10));
+  const due = valueIn(await scoring.due('solana', RUG_1, 10));
   for (const wallet of due.wallets) {
     const statement = 'Of its launches all died.';
     const top_evidence = { feature: 'died_share', value: 1, contribution: 1, statement };

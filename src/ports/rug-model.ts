@@ -532,12 +532,16 @@ export type ScorerRun = {
 /** Wallets that are due, and how many there are in all. */
 export type Due = { readonly wallets: readonly WalletToScore[]; readonly due: number };
 
+/** Who scores: a model, and up to which age of a launch. */
+export type ScoringModel = Pick<ModelArtefact, 'version'> &
+  Pick<RugModel['card']['target'], 'scored_within_h'>;
+
 /** Where scores are kept. */
 export type LaunchScoring = {
   /** Wallets whose launches this model has not scored as they are on record now. */
   readonly due: (
     chain: ScoredChainName,
-    modelVersion: string,
+    by: ScoringModel,
     most: number,
   ) => Promise<Reading<Due, LaunchScoringPort>>;
   /** Writes what is said of a wallet, with its events, all of it or nothing. */

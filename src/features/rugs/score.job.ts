@@ -62,7 +62,9 @@ async function scoreChain(
     waiting: 0,
   };
   for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
-    const due = await parts.scoring.due(chain, model.version, WALLETS_AT_ONCE);
+    const { scored_within_h } = model.model.card.target;
+    const by = { version: model.version, scored_within_h };
+    const due = await parts.scoring.due(chain, by, WALLETS_AT_ONCE);
     if (!due.checked) return due.why;
     counts.waiting = due.value.due;
     if (due.value.wallets.length === 0) break;

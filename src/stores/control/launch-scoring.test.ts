@@ -16,6 +16,7 @@ import { launchScoringTable } from './launch-scoring.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
+const RUG_1 = { version: 'rug-1', scored_within_h: 24 };
 const CONTEXT = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
 const [WALLET, OTHER] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`] as const;
 const [ONE, TWO] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const;
@@ -330,7 +331,7 @@ onEachEngine((name, fresh) => {
     await walks.commit(walk);
     const at = walk.captured_at;
     const due = async (version = 'rug-1') => {
-      const reading = await scoring.due('ethereum', version, 10);
+      const reading = await scoring.due('ethereum', { ...RUG_1, version }, 10);
       if (!reading.checked) throw new Error('test: silent');
       return reading.value;
     };
@@ -390,7 +391,7 @@ onEachEngine((name, fresh) => {
     const database = fresh();
     const { scoring, walks } = stores(database);
     await walks.commit(walkOf(WALLET, change));
-    expect(await scoring.due('ethereum', 'rug-1', 10)).toMatchObject({
+    expect(await scoring.due('ethereum', RUG_1, 10)).toMatchObject({
       value: { wallets: [{ unread }] },
     });
   });
@@ -406,11 +407,12 @@ onEachEngine((name, fresh) => {
       ['old', 'somebody', STILL_NOW - 90 * 24 * HOUR_S, true, checked],
       ['unknown', 'third', STILL_NOW - 60 * HOUR_S, null, checked],
     ]);
-    const reading = await scoring.due('solana', 'rug-1', 10);
+    const reading = await scoring.due('solana', RUG_1, 10);
     if (!reading.checked) throw new Error('test: silent');
     expect(reading.value.due).toBe(2);
-    // None of these has a score yet, so that they are due as of now.
+    // The young one has no score yet, so that its wallet is due as of now.
     expect(reading.value.wallets).toMatchObject([
+      { address: 'third', unread: 'what became of 1 of the launches of its wallet was not read' },
       {
         chain: 'solana',
         address: 'maker',
@@ -422,8 +424,19 @@ onEachEngine((name, fresh) => {
           { token: 'listed', seen: { as: 'live', at: checked - 9 } },
         ],
       },
-      { address: 'third', unread: 'what became of 1 of the launches of its wallet was not read' },
     ]);
+  });
+
+  test(`${name}: a launch past the age at which it is scored does not make its wallet due again`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const checked = STILL_NOW - 60;
+    await putCorpus(database, [['gone', 'maker', STILL_NOW - 30 * HOUR_S, false, checked]]);
+    const due = async () => scoring.due('solana', RUG_1, 10);
+    expect(await due()).toMatchObject({ value: { due: 1 } });
+    const change = { chain: 'solana', address: 'maker', observed_at: checked } as const;
+    await scoring.commit({ ...wallet([]), ...change, on_record: ['gone'] });
+    expect(await due()).toMatchObject({ value: { due: 0 } });
   });
 
   test(`${name}: a launch that was collected and waits is due as soon as it was collected`, async () => {
@@ -439,7 +452,7 @@ onEachEngine((name, fresh) => {
            as one (mint, deployer)`,
       [STILL_NOW - 120],
     );
-    const reading = await scoring.due('solana', 'rug-1', 10);
+    const reading = await scoring.due('solana', RUG_1, 10);
     if (!reading.checked) throw new Error('test: silent');
     expect(reading.value.wallets).toMatchObject([
       {
@@ -459,7 +472,7 @@ onEachEngine((name, fresh) => {
     const { scoring } = stores(database);
     await putCorpus(database, [['gone', 'maker', STILL_NOW - 40 * 24 * HOUR_S, false, STILL_NOW]]);
     await collected(database, 'fresh', 'maker', STILL_NOW - 30);
-    const due = async () => scoring.due('solana', 'rug-1', 10);
+    const due = async () => scoring.due('solana', RUG_1, 10);
     expect(await due()).toMatchObject({
       value: {
         due: 1,
@@ -485,10 +498,10 @@ onEachEngine((name, fresh) => {
       `insert into launch_cursors (watched, since, reached_at)
        values ('program', 'epoch', control_now() - interval '48 hours 1 second')`,
     );
-    const reading = await scoring.due('solana', 'rug-1', 10);
+    const reading = await scoring.due('solana', RUG_1, 10);
     expect(reading).toBeInstanceOf(Unread);
     if (!reading.checked) expect(reading.why.code).toBe('launch_collection_stale');
-    expect(await scoring.due('ethereum', 'rug-1', 10)).toMatchObject({ value: { due: 0 } });
+    expect(await scoring.due('ethereum', RUG_1, 10)).toMatchObject({ value: { due: 0 } });
   });
 
   test(`${name}: a run is noted for the window, and old runs are let go`, async () => {
@@ -505,7 +518,7 @@ onEachEngine((name, fresh) => {
     const database = fresh();
     const { scoring } = stores(database);
     database.silence('it is away');
-    expect(await scoring.due('ethereum', 'rug-1', 1)).toBeInstanceOf(Unread);
+    expect(await scoring.due('ethereum', RUG_1, 1)).toBeInstanceOf(Unread);
     expect(await scoring.commit(wallet([]))).toBeInstanceOf(Unread);
     expect(await scoring.end(RUN)).toBeInstanceOf(Unread);
     database.silence(null);

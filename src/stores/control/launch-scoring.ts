@@ -17,6 +17,7 @@ import type {
   ScoredChainName,
   ScoredLaunch,
   ScoredWallet,
+  ScoringModel,
   WalletToScore,
 } from '../../ports/rug-model.ts';
 import { walkIn } from './deployers.ts';
@@ -110,14 +111,14 @@ export function launchScoringTable(
   const readings = controlReadings<LaunchScoringPort>('launch_scoring', what, context);
   const { ask } = readings;
   return {
-    due: async (chain, modelVersion, most) => {
+    due: async (chain, by, most) => {
       const behind = await ask(async () =>
         chain === 'solana' ? readCollectionReach(database) : null,
       );
       if (!behind.checked) return behind;
       const late = staleness(behind.value, context.nowMs() / MS_PER_S);
       if (late !== null) return unread('launch_scoring', late);
-      return ask(() => walletsDue(database, chain, modelVersion, most));
+      return ask(() => walletsDue(database, chain, by, most));
     },
     commit: async (scored) => {
       const committed = await ask(() =>
@@ -282,7 +283,8 @@ const WALKED = `
   order by r.captured_at, r.address limit $2::int`;
 
 // A mint that several imports saw counts by its best row: settled first, then the later check. What
-// was collected is as it was then. A launch without a score yet makes its wallet due, as of now: of
+// was collected is as it was then. A launch that is of an age to be scored and has no score yet makes
+// its wallet due, as of now: of
 // two that were collected in one second none is passed over. So does a flag whose mint is not on
 // record as the wallet's any more.
 const COLLECTED = `
@@ -307,7 +309,7 @@ const COLLECTED = `
   ), wallets as (
     select b.deployer, date_trunc('second', max(b.checked_at)) as checked_at,
       bool_or(x.token is null
-        and b.launched_at > control_now() - make_interval(secs => $3::int)) as fresh
+        and b.launched_at > control_now() - make_interval(hours => $5::int)) as fresh
     from best b
     left join launch_scores x
       on x.chain = 'solana' and x.token = b.mint and x.address = b.deployer
@@ -370,14 +372,14 @@ type Collected = z.output<typeof collectedRow>;
 export async function walletsDue(
   database: Database,
   chain: ScoredChainName,
-  modelVersion: string,
+  { version, scored_within_h }: ScoringModel,
   most: number,
 ): Promise<Due> {
   if (chain === 'ethereum') {
-    const rows = z.array(walkedRow).parse(await database.query(WALKED, [modelVersion, most]));
+    const rows = z.array(walkedRow).parse(await database.query(WALKED, [version, most]));
     return { wallets: rows.map(({ walk }) => walletOfWalk(walkIn(walk))), due: dueIn(rows) };
   }
-  const bounds = [modelVersion, most, LAUNCHED_WITHIN_S, LAUNCHES_MAX];
+  const bounds = [version, most, LAUNCHED_WITHIN_S, LAUNCHES_MAX, scored_within_h];
   const rows = z.array(collectedRow).parse(await database.query(COLLECTED, bounds));
   return { wallets: rows.map(walletOfCollected), due: dueIn(rows) };
 }

@@ -3,6 +3,7 @@
 
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { formatIsoTime } from './chain/time.ts';
 import { mountedPage } from './compose/documents.ts';
 import { handlerOf } from './compose/list.ts';
 import { Reply } from './contract/answer.ts';
@@ -13,6 +14,7 @@ import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
 import { TEST_SERVICE } from './testing/service.ts';
+import { memoryTransfer } from './testing/twins/history.ts';
 import { listedEntry } from './testing/walked-world.ts';
 import { watchingIn } from './testing/watching.ts';
 
@@ -77,8 +79,82 @@ test('shows what is on record with its version, and what was not read as not rea
   const { html } = await open('watchlist_page');
   expect(html).toContain('on record: Sanctions list; not read: Exchange table');
   expect(html).toContain(`2026-09-20 sha256:${'2'.repeat(64)}`);
-  expect(html).toContain('stood there at the first look');
+  expect(html).toContain('stands there; what stood there before is not known');
   expect(html).not.toMatch(/\b(clean|cleared|safe|passed)\b/i);
+});
+
+const X = evm('listed until the second version');
+const Y = evm('listed since the second version');
+const BETWEEN = evm('between');
+const TRANSFERS = [memoryTransfer(1, WATCHED, BETWEEN), memoryTransfer(2, BETWEEN, X)];
+const CUT = { coverage: [] };
+const FIRST_AT = formatIsoTime(STILL_NOW);
+const versionOf = (n: string) => `list of 2026-09-20 sha256:${n.repeat(64)}`;
+type Part = { readonly part: string; readonly found: readonly object[] | null };
+
+test('a walk in part drops a path to whom the list in force does not hold, and says so', async () => {
+  const { open, ask, watch, be, round } = await deployment();
+  const hops = async () => {
+    const { body } = await ask('watchlist');
+    const [one] = (body as { watched: readonly { parts: readonly Part[] }[] }).watched;
+    return one?.parts.find(({ part }) => part === 'hops');
+  };
+  await watch('mem_mine', WATCHED);
+  be({ version: '1', transfers: TRANSFERS, listed: [listedEntry(X)] });
+  await round();
+  const first = { address: X, version: versionOf('1'), read_at: FIRST_AT };
+  expect(await hops()).toMatchObject({ found: [first], version: versionOf('1'), not_read: null });
+  be({ version: '2', transfers: TRANSFERS, listed: [], history: CUT });
+  await round();
+  const unread = expect.stringContaining('held only in part');
+  expect(await hops()).toMatchObject({ found: null, version: versionOf('1'), not_read: unread });
+  const told = (await ask('watchlist_changes')).body as { changes: readonly object[] };
+  expect(told.changes.at(-1)).toMatchObject({
+    part: 'hops',
+    change: 'left',
+    before: [first],
+    after: [],
+    version_after: versionOf('2'),
+    not_read: [expect.stringMatching(/^hops: /)],
+  });
+  const { html } = await open('watchlist_page');
+  expect(html).toContain('<td>what stood there before left<div');
+  expect(html).toContain('<td>Two hops of transfers</td><td>not known<p>Not read to its end: ');
+  expect(html).toContain('Not read to its end at that look: hops: ');
+});
+
+test('a path that a walk in part did not meet stays under its own version and time', async () => {
+  const { open, ask, watch, be, round } = await deployment();
+  await watch('mem_mine', WATCHED);
+  be({ version: '1', transfers: TRANSFERS, listed: [listedEntry(X)] });
+  await round();
+  const more = [memoryTransfer(3, WATCHED, Y)];
+  be({ version: '2', transfers: more, listed: [listedEntry(X), listedEntry(Y)], history: CUT });
+  await round({ now: () => STILL_NOW + 60 });
+  const told = (await ask('watchlist_changes')).body as { changes: readonly object[] };
+  expect(told.changes.at(-1)).toMatchObject({
+    change: 'changed',
+    after: [
+      { address: X, version: versionOf('1'), read_at: FIRST_AT },
+      { address: Y, version: versionOf('2'), read_at: formatIsoTime(STILL_NOW + 60) },
+    ],
+    not_read: [expect.stringMatching(/^hops: /)],
+  });
+  expect((await open('watchlist_page')).html).toContain(`in: ${versionOf('1')}`);
+});
+
+test('shows what was kept before findings had a version, until it is looked at again', async () => {
+  const { open, ask, watch, be, round, database } = await deployment();
+  await watch('mem_mine', WATCHED);
+  be({ version: '2', listed: [listedEntry(WATCHED)] });
+  await round();
+  await database.query(
+    `update watched_addresses set parts = parts #- '{0,found,0,version}' #- '{0,found,0,read_at}'`,
+  );
+  expect((await open('watchlist_page')).html).toContain('on record: Sanctions list');
+  expect((await ask('watchlist')).body).toMatchObject({
+    watched: [{ parts: [{ found: [{ version: null, read_at: null }] }, {}, {}, {}, {}, {}] }],
+  });
 });
 
 test('refuses what is no address, and one more than the plan watches', async () => {

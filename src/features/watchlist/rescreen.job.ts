@@ -6,6 +6,7 @@
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoDate, formatIsoTime, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import type { Leases } from '../../ports/indexing.ts';
@@ -135,7 +136,7 @@ async function rescreenAll(
 
 async function screen(
   { ports, walkMs, clusterChains }: RescreenParts,
-  { address }: DueWatch,
+  { address, parts }: DueWatch,
   of: DueFor,
   day: string,
   signal: AbortSignal,
@@ -144,8 +145,12 @@ async function screen(
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(walkMs)]);
   const kind = parseAddress(address)?.kind;
   const chains = clusterChains.filter((chain) => CHAINS[chain].kind === kind);
-  const entity_clusters = await screenClusters(address, ports, chains);
-  return { entity_clusters, hops: await screenHops(address, ports, inTime) };
+  const lastOf = (name: WatchPart) =>
+    parts.flatMap(({ part, found }) => (part === name ? listOrNone(found) : []));
+  return {
+    entity_clusters: await screenClusters(address, ports, chains, lastOf('entity_clusters')),
+    hops: await screenHops(address, ports, lastOf('hops'), inTime),
+  };
 }
 
 type Rounds = RescreenParts & {
@@ -184,7 +189,7 @@ const PART_TITLES: { readonly [P in WatchPart]: string } = {
 };
 
 const CHANGED: { readonly [C in NewWatchChange['change']]: string } = {
-  first_seen: 'it stands there at the first look',
+  first_seen: 'it stands there; what stood there before is not known',
   entered: 'it stands there now, and did not at the last look',
   changed: 'what stands there has changed',
   left: 'it stood there at the last look, and does not any more',
@@ -203,8 +208,10 @@ function dispatchOf(
   at: UnixSeconds,
 ): NewDispatch {
   const { part, before, after, version_before, version_after, not_read } = change;
-  const earlier = before === null ? [] : before.slice(0, FINDINGS_IN_MESSAGE_MAX).map(findingText);
-  const now = after.slice(0, FINDINGS_IN_MESSAGE_MAX).map(findingText);
+  const textsOf = (all: readonly WatchFinding[] | null, version: string | null) =>
+    listOrNone(all)
+      .slice(0, FINDINGS_IN_MESSAGE_MAX)
+      .map((one) => findingText(one, version));
   return {
     membership_id,
     key: `${id}:${revision}:${part}`,
@@ -215,11 +222,11 @@ function dispatchOf(
       title: `${PART_TITLES[part]}: ${CHANGED[change.change]}`,
       facts: [
         `Watched address: ${address}`,
-        ...earlier.map((text) => `Before: ${text}`),
-        ...now.map((text) => `Now: ${text}`),
+        ...textsOf(before, version_before).map((text) => `Before: ${text}`),
+        ...textsOf(after, version_after).map((text) => `Now: ${text}`),
         ...(version_before === null ? [] : [`Version before: ${version_before}`]),
         `Version now: ${version_after}`,
-        ...not_read.map((why) => `Not read: ${why}`),
+        ...not_read.map((why) => `Not read to its end: ${why}`),
       ],
       caveat: CAVEAT,
       path: '/watchlist',
@@ -229,7 +236,12 @@ function dispatchOf(
   };
 }
 
-function findingText({ source, address, entity, ref, detail }: WatchFinding): string {
-  const details = [entity, detail, ref].filter((one) => one !== null);
+/** A finding in words, with its own version where that is not the one told beside it. */
+function findingText(
+  { source, address, entity, ref, detail, version }: WatchFinding,
+  beside: string | null,
+): string {
+  const own = version === beside || version === null ? null : `last found in: ${version}`;
+  const details = [entity, detail, ref, own].filter((one) => one !== null);
   return `${source}: ${address}${details.length === 0 ? '' : ` (${details.join('; ')})`}`;
 }

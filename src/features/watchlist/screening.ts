@@ -16,7 +16,7 @@ import { listSubject, spellingsOf } from '../sanctions/direct-check.ts';
 import { proximity, WALK_LIMITS } from '../sanctions/walk.ts';
 import { endOf, stopsOf } from '../sanctions/walk-hop.ts';
 import type { PartSeen } from './changes.ts';
-import type { TablePart, WatchFinding, WatchPart } from './shapes.ts';
+import type { SeenFinding, TablePart, WatchFinding, WatchPart } from './shapes.ts';
 
 /** The ports of a screening. */
 export type WatchPorts = {
@@ -82,23 +82,24 @@ export async function screenTables(
 
 function partSeen<T>(
   reading: Partly<T, never>,
-  find: (value: T) => readonly WatchFinding[],
+  find: (value: T) => readonly SeenFinding[],
 ): PartSeen {
   const findings = rowsSeen(map(reading, find));
   if (reading instanceof Read) return { read: 'whole', findings: find(reading.value) };
-  const why = reading.why.reason;
-  return findings === null ? { read: 'not', why } : { read: 'in_part', findings, why };
+  const unread = { why: reading.why.reason, fallen: null };
+  return findings === null ? { read: 'not', ...unread } : { read: 'in_part', findings, ...unread };
 }
 
-/** The shortest way to a listed address, two hops at most. */
+/** The shortest way to a listed address, two hops at most. `before` is what was found earlier. */
 export async function screenHops(
   address: string,
   ports: WatchPorts,
+  before: readonly WatchFinding[],
   signal: AbortSignal,
 ): Promise<PartSeen> {
   const subject = listSubject(address);
   const parsed = subject === null ? null : subject.parsed;
-  if (parsed === null) return { read: 'not', why: NO_HISTORY };
+  if (parsed === null) return { read: 'not', why: NO_HISTORY, fallen: null };
   const { sanctionsList: list, transferHistory: history, counterpartyRing: ring } = ports;
   const read = { list, history, ring, labels: null };
   const walk = await proximity(read, parsed, WALK_LIMITS, { signal });
@@ -121,7 +122,20 @@ export async function screenHops(
   if (walk instanceof Read) return { read: 'whole', findings: listOrNone(findings) };
   const causes = rowsSeen(map(walk, (one) => one.causes));
   const why = causes === null ? walk.why.reason : causesText(causes);
-  return findings === null ? { read: 'not', why } : { read: 'in_part', findings, why };
+  const unread = { why, fallen: await pathsToUnlisted(before, list) };
+  return findings === null ? { read: 'not', ...unread } : { read: 'in_part', findings, ...unread };
+}
+
+/** The paths whose end the list in force does not hold; `null` where it was not read whole. */
+async function pathsToUnlisted(
+  paths: readonly WatchFinding[],
+  list: SanctionsList,
+): Promise<readonly SeenFinding[] | null> {
+  if (paths.length === 0) return null;
+  const look = await list.lookUp(paths.map(({ address }) => address));
+  if (!(look instanceof Read)) return null;
+  const { found } = look.value;
+  return paths.filter(({ address }) => rowsUnder(found, matchKey(address)).length === 0);
 }
 
 /** The clusters that hold the address, as far as ties of it are held: nothing is read for it. */
@@ -129,8 +143,9 @@ export async function screenClusters(
   address: string,
   { entityClusters }: Pick<WatchPorts, 'entityClusters'>,
   chains: readonly ChainName[],
+  before: readonly WatchFinding[],
 ): Promise<PartSeen> {
-  if (chains.length === 0) return { read: 'not', why: NO_TIES };
+  if (chains.length === 0) return { read: 'not', why: NO_TIES, fallen: null };
   const asked = await Promise.all(
     chains.map(async (chain) => {
       const cluster = await entityClusters.clusterOf(chain, address);
@@ -140,18 +155,25 @@ export async function screenClusters(
   const findings = asked.flatMap((one) => listOrNone(rowsSeen(one)));
   const silent = new Set(asked.flatMap((one) => (one instanceof Read ? [] : [one.why.reason])));
   if (silent.size === 0) return { read: 'whole', findings };
-  const why = [...silent].join(' ');
-  return findings.length === 0 ? { read: 'not', why } : { read: 'in_part', findings, why };
+  const whole = chains.filter((_, i) => asked[i] instanceof Read).map(clusterSource);
+  const fallen = before.filter(({ source }) => whole.includes(source));
+  const unread = { why: [...silent].join(' '), fallen };
+  if (findings.length === 0) return { read: 'not', ...unread };
+  return { read: 'in_part', findings, ...unread };
+}
+
+function clusterSource(chain: ChainName): string {
+  return `cluster on ${chain}`;
 }
 
 function clusterFound(
   chain: ChainName,
   address: string,
   { cluster_id: ref, members, labels }: EntityCluster,
-): WatchFinding {
+): SeenFinding {
   const entity = labels === null || labels.length === 0 ? null : labels.join(', ');
   const detail = `${members.length} addresses`;
-  return { source: `cluster on ${chain}`, address, entity, ref, detail };
+  return { source: clusterSource(chain), address, entity, ref, detail };
 }
 
 const NO_TIES = 'No ties are held of this kind of address.';

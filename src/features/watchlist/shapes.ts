@@ -35,20 +35,29 @@ export const finding = z.strictObject({
   ref: words().nullable(),
   /** Programmes, the role of a label, the path. */
   detail: words().nullable(),
+  version: words()
+    .nullable()
+    .describe('What it was last found in; `null` where it was kept before findings had one.'),
+  read_at: isoTime
+    .nullable()
+    .describe('When it was last found; `null` where it was kept before findings had one.'),
 });
 export type WatchFinding = z.output<typeof finding>;
 
+/** A finding of one look, which has one version and one time. */
+export type SeenFinding = Omit<WatchFinding, 'version' | 'read_at'>;
+
 const findings = harmless(
   z.array(finding).readonly(),
-  'it is what one look at one version found, both of which stand beside it',
+  'each was found in a version and at a time, both of which stand in it',
 );
 
 /** The last findings of a part. */
 export const watchedPart = z.strictObject({
   part: oneOf(WATCH_PARTS),
-  found: findings.nullable().describe('At `read_at`; `null` while it was never read.'),
+  found: findings.nullable().describe('`null`: what stands there is not known.'),
   version: words().nullable(),
-  read_at: isoTime.nullable(),
+  read_at: isoTime.nullable().describe('When a look last read it to its end, or found something.'),
   not_read: prose().nullable().describe('Why the last look did not read it to its end.'),
 });
 export type WatchedPart = z.output<typeof watchedPart>;
@@ -75,7 +84,10 @@ export const watchChange = z.strictObject({
   after: findings,
   version_before: words().nullable(),
   version_after: words(),
-  not_read: harmless(z.array(prose()).readonly(), 'it names what the same look could not read'),
+  not_read: harmless(
+    z.array(prose()).readonly(),
+    'it names what the same look did not read to its end',
+  ),
   simulated: rowFact(z.boolean()),
   at: isoTime,
 });

@@ -116,9 +116,9 @@ export const watchlistChanges = plainRoute({
 /** The caveat of the changes. */
 const CAVEAT =
   'A change tells what a look at a list, a table or two hops of transfers found that the look ' +
-  'before did not, or found no more; each with its version. What could not be read is named in ' +
-  'not_read and changes nothing: an address of which little is told was not thereby shown to be ' +
-  'anything.';
+  'before did not, or found no more; each with its version. What was not read to its end is ' +
+  'named in not_read, and takes away only paths to addresses that the list in force does not ' +
+  'hold: an address of which little is told was not thereby shown to be anything.';
 const FULL = 'This membership watches as many addresses as its plan does.';
 /** Of an id that is nobody's, and of one that is another's. */
 const UNKNOWN = 'This membership watches nothing under this id.';
@@ -367,7 +367,7 @@ const PARTS: { readonly [P in WatchChange['part']]: string } = {
 };
 
 const CHANGED: { readonly [C in WatchChange['change']]: string } = {
-  first_seen: 'stood there at the first look',
+  first_seen: 'stands there; what stood there before is not known',
   entered: 'entered',
   changed: 'changed',
   left: 'left: it stood there before',
@@ -468,9 +468,9 @@ function Row({ watched, token }: { watched: WatchedAddress; token: string }) {
               { head: 'Held against', cell: ({ part }) => PARTS[part] },
               {
                 head: 'On record',
-                cell: ({ found, not_read }) => (
+                cell: ({ found, version, not_read }) => (
                   <>
-                    <Found found={found} />
+                    <Found found={found} beside={version} />
                     {not_read !== null && <p>Not read to its end: {not_read}</p>}
                   </>
                 ),
@@ -506,14 +506,20 @@ function titleOf({ part }: { readonly part: WatchChange['part'] }): string {
 
 type Findings = WatchedAddress['parts'][number]['found'];
 
-function Found({ found }: { found: Findings }) {
+/** Findings, each with its own version where that is not the one told beside them. */
+function Found({ found, beside }: { found: Findings; beside: string | null }) {
   if (found === null) return <>not known</>;
   if (found.length === 0) return <>not met at that look</>;
   return (
     <>
-      {found.map(({ source, address, entity, ref, detail }) => (
+      {found.map(({ source, address, entity, ref, detail, version, read_at }) => (
         <div key={`${source} ${address} ${ref}`}>
           {[source, entity, detail, ref].filter((one) => one !== null).join(' · ')}
+          {version !== null && version !== beside && (
+            <div class="quiet">
+              last found {read_at === null ? '' : momentText(read_at)} in: {version}
+            </div>
+          )}
         </div>
       ))}
     </>
@@ -541,7 +547,9 @@ function Changes({ changes }: { changes: PageContent['changes'] }) {
               cell: ({ part, change, not_read }) => (
                 <>
                   {PARTS[part]}: {CHANGED[change]}
-                  {not_read.length > 0 && <p>Not read at that look: {not_read.join(' ')}</p>}
+                  {not_read.length > 0 && (
+                    <p>Not read to its end at that look: {not_read.join(' ')}</p>
+                  )}
                 </>
               ),
             },
@@ -549,7 +557,7 @@ function Changes({ changes }: { changes: PageContent['changes'] }) {
               head: 'Before',
               cell: ({ before, version_before }) => (
                 <>
-                  <Found found={before} />
+                  <Found found={before} beside={version_before} />
                   <div class="quiet">{version_before}</div>
                 </>
               ),
@@ -558,7 +566,11 @@ function Changes({ changes }: { changes: PageContent['changes'] }) {
               head: 'Now',
               cell: ({ after, version_after }) => (
                 <>
-                  <Found found={after} />
+                  {after.length === 0 ? (
+                    'what stood there before left'
+                  ) : (
+                    <Found found={after} beside={version_after} />
+                  )}
                   <div class="quiet">{version_after}</div>
                 </>
               ),

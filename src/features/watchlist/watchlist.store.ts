@@ -41,8 +41,14 @@ const CHANGE = `c.seq::float8 as seq, c.watch_id, c.address, c.part, c.change, c
   c.version_before, c.version_after, c.not_read, c.simulated, ${isoTimeColumn('c.at')}`;
 
 // A newer version may have written another part, or a field beside those of a finding: an address
-// is listed and screened for what this one knows of it all the same.
-const findings = z.array(z.object(finding.shape)).readonly();
+// is listed and screened for what this one knows of it all the same. An older version wrote
+// findings without a version and a time of their own.
+const { version, read_at } = finding.shape;
+const findings = z
+  .array(
+    z.object({ ...finding.shape, version: version.default(null), read_at: read_at.default(null) }),
+  )
+  .readonly();
 const partRow = z.object({
   ...watchedPart.shape,
   part: storedWord(WATCH_PARTS),

@@ -83,8 +83,16 @@ export function memoryVersions(as_of: number): ServedVersions {
 export function memoryWatchlist(address: string, as_of: number): Watchlist {
   const source = memorySource('Memory', 'table', { as_of, simulated: false });
   const origin = { port: 'watchlist', source } as const;
-  const finding = { source: 'A list', address, entity: 'Somebody', ref: '1', detail: null };
   const at = formatIsoTime(as_of);
+  const finding = {
+    source: 'A list',
+    address,
+    entity: 'Somebody',
+    ref: '1',
+    detail: null,
+    version: '2026-09-15',
+    read_at: at,
+  };
   const part = {
     part: 'sanctions_list',
     found: [finding],

@@ -255,3 +255,15 @@ describe('the settings', () => {
     expect((await send('GET', '/settings', { cookie })).status).toBe(503);
   });
 });
+
+test('what was not there costs nothing: a 404 leaves the allowance as it was', async () => {
+  const { browser, send, use } = await serveMembers(fresh, fetch);
+  const { text } = await (await browser()).key('Nightly');
+  const authorization = `Bearer ${text}`;
+  const left = ({ headers }: { headers: Headers }) => headers.get('X-RateLimit-Remaining');
+  for (let i = 0; i < 3; i += 1) {
+    const said = await send('DELETE', '/integrations/int_none', { authorization });
+    expect([said.status, left(said)]).toEqual([404, '1000']);
+  }
+  expect(left(await use(text))).toBe('999');
+});

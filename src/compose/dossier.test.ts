@@ -115,6 +115,7 @@ describe('says', () => {
     expect(status).toBe(400);
     expect(html).toContain('Nothing was looked up');
     expect(html).toContain('value="not an address"');
+    await pagesOver('empty').whole('not an address');
     expect(paid).toEqual([]);
   });
 });

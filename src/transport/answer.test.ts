@@ -27,7 +27,12 @@ const probe = plainRoute({
   path: '/probe',
   summary: 'A route of the tests.',
   access: 'analyst',
-  responses: { 200: z.strictObject({ fine: z.boolean() }) },
+  responses: {
+    200: z.strictObject({ fine: z.boolean() }),
+    404: z.strictObject({ error: z.string() }),
+    409: z.strictObject({ error: z.string() }),
+    503: z.strictObject({ error: z.string() }),
+  },
 });
 
 const fresh = embeddedControl();
@@ -122,6 +127,9 @@ describe('refuses', () => {
 
   test.each<[string, AnyHandler, number]>([
     ['what the handler refuses', async () => badInput(['no']), 400],
+    ['what is not there', async () => probe.reply(404, { error: 'no' }), 404],
+    ['what cannot be done', async () => probe.reply(409, { error: 'no' }), 409],
+    ['what could not be read', async () => probe.reply(503, { error: 'no' }), 503],
     ['a fault', () => Promise.reject(new Error('the inside')), 500],
     ['what no route has made', async () => ({ fine: true }), 500],
     // @ts-expect-error the types refuse it; this is what is left where a cast has got past them

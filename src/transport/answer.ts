@@ -1,6 +1,6 @@
 // How what a known caller sends to a route becomes status and bytes: parsed, asked, written,
 // charged. It knows no HTTP: every door (the web server, tools, a scan) that knows the caller asks
-// here. No answer leaves before its charge is stored, and no fault is charged.
+// here. No answer leaves before its charge is stored, and no 4xx or 5xx is charged.
 
 import { hash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -90,6 +90,8 @@ export function answersOf(mounted: readonly Mounted[], parts: Answering): Answer
 }
 
 const OK = 200;
+/** From this status on nothing was answered, so that nothing is charged. */
+const FAILED = 400;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_STORE = 'no-store';
 /** By what the answers to callers differ, wherever one has to hold something. */
@@ -122,13 +124,13 @@ function answerer(
       const { status, state, bytes, declared } = writeAnswer(said, asked.now());
       // What is charged is an answer that is ready while its client is still there.
       if (isGone?.() === true) return answerNobody();
-      const charged = by.kind === 'uncharged' ? null : await charge(gate, by);
+      const isFree = by.kind === 'uncharged' || status >= FAILED;
+      const charged = isFree ? null : await charge(gate, by);
       if (charged?.kind === 'refused') return refuse(charged.refusal, null);
       meters.answered(route.name, state, (performance.now() - startedMs) / 1000);
+      const figures = charged === null ? figuresOf(by) : charged.figures;
       const headers =
-        charged === null
-          ? headersOf(declared, status, bytes)
-          : chargedHeaders(charged.figures, declared);
+        figures === null ? headersOf(declared, status, bytes) : chargedHeaders(figures, declared);
       return { status, headers: notice === null ? headers : { ...headers, ...notice }, bytes };
     } catch (fault) {
       log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');

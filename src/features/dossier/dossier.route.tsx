@@ -150,7 +150,11 @@ const NO_ADDRESS = 'That is no address of a form that is known here.';
 
 // A text of no known form may still stand on a list, letter by letter: one that was read and holds
 // it. Where no list was read, it is no address, whatever it asks for.
-function isNoAddress({ subject, kind, parts: { lists } }: Dossier): boolean {
+function isNoAddress({
+  subject,
+  kind,
+  parts: { lists },
+}: Pick<Dossier, 'subject' | 'kind' | 'parts'>): boolean {
   if (kind !== 'other' || lists?.state === 'ok') return false;
   return lists === null || lists.state === 'refused' || parseKnownAddress(subject) === null;
 }
@@ -179,7 +183,9 @@ async function readDossier(
     chain: chain === null ? MAIN_CHAIN : chain,
     ...waiting,
   });
-  const isAnswered = Object.values(parts).some((part) => part !== null && part.state !== 'refused');
+  const isAnswered =
+    !isNoAddress({ subject, kind, parts }) &&
+    Object.values(parts).some((part) => part !== null && part.state !== 'refused');
   const isRead = permit.may && isAnswered && names.some((name) => name !== 'launches');
   const unpaid = isRead ? await permit.pay() : null;
   if (unpaid !== null) return unpaid;

@@ -1,0 +1,90 @@
+// What needs a hand is in the log of the service as it is composed: its jobs and its webhook write
+// by the log that they were given, and nothing of that is a fault.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import {
+  deliveryHeaders,
+  membershipEvent,
+  type SentMembership,
+} from './testing/payment-platform.ts';
+import { createControlIn } from './testing/postgres.ts';
+import { type Program, startProgram, untilSaid } from './testing/program.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+const SECRET = 'ws_a1b2c3d4e5f6a7b8';
+/** Nothing listens there: every source is silent, and every job says so. */
+const NOWHERE = 'http://127.0.0.1:9/';
+const ERROR_LEVEL = 50;
+const directory = mkdtempSync(join(tmpdir(), 'exhibit-told-'));
+let program: Program | null = null;
+afterAll(() => {
+  program?.child.kill('SIGKILL');
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const line = z.looseObject({ level: z.number(), msg: z.string() });
+
+function linesOf(err: string) {
+  return err
+    .split('\n')
+    .filter((text) => text.startsWith('{'))
+    .map((text) => line.parse(JSON.parse(text)));
+}
+
+test('a held and an unreadable payment event are taken and told, and every silent job is told', async () => {
+  await createControlIn(directory);
+  const service = startProgram(['up'], {
+    cwd: directory,
+    env: {
+      EXHIBIT_PORT: '0',
+      EXHIBIT_DATA_DIR: directory,
+      EXHIBIT_ALLOW_ANONYMOUS: 'true',
+      EXHIBIT_PAYMENT_WEBHOOK_SECRET: SECRET,
+      EXHIBIT_PLANS: 'plan_desk:desk',
+      EXHIBIT_SDN_URL: NOWHERE,
+      EXHIBIT_EXPLORER_URL: NOWHERE,
+      EXHIBIT_VENUE_URL: NOWHERE,
+      EXHIBIT_PRICES_URL: NOWHERE,
+      EXHIBIT_RPC_ETHEREUM: NOWHERE,
+      EXHIBIT_RPC_SOLANA: NOWHERE,
+    },
+  });
+  program = service;
+  await untilSaid(service, 'Pages to open');
+  const base = /Serving (http:\/\/\S+)/.exec(service.out())?.[1];
+  const now = Math.floor(Date.now() / 1_000);
+  let sent = 0;
+  const post = async (told: SentMembership) => {
+    const body = membershipEvent(told);
+    sent += 1;
+    const reply = await fetch(`${base}/webhooks/payments`, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        ...deliveryHeaders([SECRET], `msg_${sent}`, now, body),
+      },
+    });
+    return [reply.status, await reply.json()];
+  };
+  expect(await post({ at: now, plan: 'plan_unnamed', product: 'prod_unnamed' })).toEqual([
+    200,
+    { received: true, outcome: 'no_plan' },
+  ]);
+  expect(await post({ at: now, id: 'no id of a membership' })).toEqual([
+    200,
+    { received: true, outcome: 'unreadable' },
+  ]);
+  expect(await post({ at: now })).toEqual([200, { received: true, outcome: 'applied' }]);
+  for (const words of ['A purchase is held', 'asks what cannot be done']) {
+    expect(service.err()).toContain(words);
+  }
+  for (const words of ['sanctions list: unreachable', 'launches: not read', 'rugs: not scored']) {
+    await untilSaid(service, words);
+  }
+  expect(linesOf(service.err()).filter(({ level }) => level >= ERROR_LEVEL)).toEqual([]);
+});

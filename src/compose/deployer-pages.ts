@@ -4,7 +4,7 @@
 import type { PageReading } from '../access/page-reading.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { Caller, InputOf, RequestContext } from '../contract/route.ts';
-import type { Why } from '../evidence/reasons.ts';
+import { isNoneFound, type Why } from '../evidence/reasons.ts';
 import {
   type DeployerView,
   deployerRecord,
@@ -34,8 +34,9 @@ type PageAnswer<View> = { readonly status: 200 | 503; readonly shown: View };
 /** The text of a page if its route has no answer; `null` if it has one. */
 function absentOf({ state, why }: { readonly state: string; readonly why: Why | null }) {
   if (why === null) return null;
-  const looked = state === 'insufficient_evidence';
-  const shown = { kind: 'absent', looked, reason: why.reason } as const;
+  const unsettled = state === 'insufficient_evidence' ? 'undecided' : 'unread';
+  const search = isNoneFound(why) ? 'none' : unsettled;
+  const shown = { kind: 'absent', search, reason: why.reason } as const;
   return { status: state === 'not_deployed' ? 503 : 200, shown } as const;
 }
 

@@ -7,10 +7,13 @@ import { type Caller, NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { dossier } from '../features/dossier/feature.ts';
 import { PART_NAMES } from '../features/dossier/shapes.ts';
+import type { DeployerWalk, FailedWalk } from '../ports/deployers.ts';
 import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW } from '../testing/clock.ts';
+import { walkOf } from '../testing/deployer-worlds.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
 import type { SilencePorts } from '../testing/silence-ports.ts';
+import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
 import { silentPorts } from '../testing/twins/ports.ts';
 import { WORLDS } from '../testing/worlds.ts';
 import { createHttp } from '../transport/http.ts';
@@ -80,6 +83,8 @@ function glanceOf(html: string): { readonly [title: string]: string } {
 }
 
 const STRANGER = evm('stranger');
+const LAUNCHER = addressNamed('solana', 'launcher that waits');
+const UNDETERMINED = { address: evm('unread'), reason: 'undetermined' } as const;
 
 describe('says', () => {
   test('of an address of which nothing is held what was looked for in vain, part by part', async () => {
@@ -163,6 +168,36 @@ describe('refuses', () => {
 
 const GLANCED = 8;
 
+/** Launches that wait; walks that were cut, left a contract open, or came before a fault. */
+const UNSETTLED: readonly (readonly [what: string, subject: string, over: Over])[] = [
+  ['that wait to be settled', LAUNCHER, { walletLaunches: launchesWaiting() }],
+  ['of a walk that was cut', STRANGER, walked({ truncated: true })],
+  ['of a contract that nobody could tell', STRANGER, walked({ skipped: [UNDETERMINED] })],
+  ['before a walk that failed', STRANGER, walked({}, { at: STILL_NOW, reason: 'It failed.' })],
+];
+
+function launchesWaiting() {
+  const mint = addressNamed('solana', 'mint that waits');
+  const elsewhere = addressNamed('solana', 'launcher elsewhere');
+  const launchOf = (deployer: string, settled: boolean) => ({
+    mint: settled ? elsewhere : mint,
+    deployer,
+    launched_at: STILL_NOW - 200_000,
+    listed_after_window: settled,
+    last_checked_at: STILL_NOW - 100_000,
+    settled,
+  });
+  const launches = [launchOf(elsewhere, true), launchOf(LAUNCHER, false)];
+  return memoryWalletLaunches({ as_of: STILL_NOW, simulated: false, launches });
+}
+
+function walked(walk: Partial<DeployerWalk>, failed: FailedWalk | null = null): Over {
+  const records = [{ ...walkOf(STRANGER, walk), failed }];
+  return {
+    deployerRecords: memoryDeployerRecords({ as_of: STILL_NOW, simulated: false, records }),
+  };
+}
+
 describe('is silent', () => {
   const subjects = { evm: STRANGER, solana: addressNamed('solana', 'stranger') };
   test.each(Object.entries(subjects))('of %s no line denies anything', async (_, subject) => {
@@ -171,6 +206,19 @@ describe('is silent', () => {
     expect(tones).toHaveLength(GLANCED);
     expect(new Set(tones)).toEqual(new Set(['open']));
     expect(html).not.toContain('None found</span><a');
+  });
+
+  test.each(UNSETTLED)('launches %s are no search in vain', async (_, subject, over) => {
+    const { html } = await pagesOver('empty', over).part(subject, 'launches');
+    expect(html).toContain('Tokens that it launched');
+    expect(html).not.toContain('badge none');
+    const whole = await pagesOver('empty', over).whole(subject);
+    expect(glanceOf(whole.html)['Launches']).not.toBe('none');
+  });
+
+  test('a time that ran out is told by the clock, whatever a reason says', async () => {
+    const { html } = await pagesOver('empty', SILENT).whole(STRANGER);
+    expect(html).not.toContain('in the time that a page has');
   });
 
   test('each source silenced alone: the lines that rest on it are open, and none is wrong', async () => {

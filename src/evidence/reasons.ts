@@ -470,10 +470,15 @@ export const REASONS = {
     next: 'Ask again after that.',
   },
   no_record_settled: {
-    sentence:
-      'no_record: this wallet signed none of {launches} settled launches on record.{unsettled}',
+    sentence: 'no_record: this wallet signed none of {launches} settled launches on record.',
     means: 'The launches on record were read, and none that has settled is of this wallet.',
     next: 'This does not clear the wallet: what is on record is a part of what is launched.',
+  },
+  no_record_waiting: {
+    sentence:
+      'no_record: this wallet signed none of {launches} settled launches; {waiting} of its wait.',
+    means: 'The launches on record were read: what this wallet launched has not settled yet.',
+    next: 'Ask again 24 hours after its launch.',
   },
   no_record_misread: {
     sentence:
@@ -517,6 +522,11 @@ export const REASONS = {
     next:
       'This does not clear the address: launches through a public launchpad are credited to ' +
       'nobody here.',
+  },
+  no_record_outdated: {
+    sentence: 'no_record: the walk of {at} attributes no token to this address. {examined} {newer}',
+    means: 'What is on record is of an older walk; a newer one failed and may have met more.',
+    next: 'Ask again later: the address is walked again.',
   },
   no_record: {
     sentence: 'no_record: the walk of {at} attributes no token launch to this address. {examined}',
@@ -568,6 +578,20 @@ export const REASONS = {
 
 /** A stable name of a reason. */
 export type ReasonCode = keyof typeof REASONS;
+
+/** The reasons that tell of a search which came to its end and met nothing. */
+const NONE_FOUND: ReadonlySet<ReasonCode> = new Set([
+  'no_record',
+  'no_record_no_token',
+  'no_record_settled',
+  'mint_not_held',
+  'account_without_code',
+]);
+
+/** Whether what was asked about was looked for to the end, and is not there. */
+export function isNoneFound({ code }: Why): boolean {
+  return NONE_FOUND.has(code);
+}
 
 /** All codes, for those who validate one that another process told. */
 export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];

@@ -171,11 +171,17 @@ export type WalletView = {
   readonly caveat: string;
 };
 
-/** The answer for an address. `looked`: its launches were searched, and none is credited. */
+/**
+ * The end of a search that met nothing to show: `none` came to its end, `undecided` read too little
+ * to settle it, `unread` read nothing.
+ */
+export type SearchEnd = 'none' | 'undecided' | 'unread';
+
+/** The answer for an address. */
 export type DeployerView =
   | { readonly kind: 'ethereum'; readonly record: DeployerRecordView }
   | { readonly kind: 'solana'; readonly wallet: WalletView }
-  | { readonly kind: 'absent'; readonly looked: boolean; readonly reason: string };
+  | { readonly kind: 'absent'; readonly search: SearchEnd; readonly reason: string };
 
 /** @internal The page of a deployer. */
 export function deployerHtml(
@@ -211,20 +217,26 @@ function DeployerContent({ shown }: { shown: DeployerView }) {
     case 'solana':
       return <Wallet wallet={shown.wallet} />;
     case 'absent':
-      return <Absent looked={shown.looked} reason={shown.reason} />;
+      return <Absent search={shown.search} reason={shown.reason} />;
   }
 }
 
-function Absent({ looked, reason }: { looked: boolean; reason: string }) {
+const ABSENT: { readonly [S in SearchEnd]: readonly [title: string, says: string] } = {
+  none: ['No launch is credited to it', 'That is no clearance of the address.'],
+  undecided: [
+    'What was read does not settle it',
+    'It may have launched tokens: what is told above is all that is known.',
+  ],
+  unread: ['Nobody has looked', 'This says nothing about what the address launched.'],
+};
+
+function Absent({ search, reason }: { search: SearchEnd; reason: string }) {
+  const [title, says] = ABSENT[search];
   return (
-    <section class={looked ? 'nothing' : 'nothing unread'} aria-labelledby="absent">
-      <h2 id="absent">{looked ? 'No launch is credited to it' : 'Nobody has looked'}</h2>
+    <section class={search === 'none' ? 'nothing' : 'nothing unread'} aria-labelledby="absent">
+      <h2 id="absent">{title}</h2>
       <p>{reason}</p>
-      <p class="quiet">
-        {looked
-          ? 'That is no clearance of the address.'
-          : 'This says nothing about what the address launched.'}
-      </p>
+      <p class="quiet">{says}</p>
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isNoneFound } from '../../evidence/reasons.ts';
 import type { ListedPool } from '../../ports/deployers.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { countsOf, measureOutcome, recordFields, whyNoRecord } from './record.ts';
@@ -185,6 +186,15 @@ describe('the state and the finding of a record', () => {
   ] as const)('%s: why there is no record', (_, change, code) => {
     const record = { ...walkOf(ADDRESS, change), failed: null };
     expect(whyNoRecord(record)?.code ?? null).toBe(code);
+  });
+
+  test('nothing credited to it, before a walk that failed: that is no search in vain', () => {
+    const at = Date.UTC(2026, 10, 21) / 1_000;
+    const none = whyNoRecord({ ...walkOf(ADDRESS, {}), failed: { at, reason: 'It failed.' } });
+    expect(none === null ? null : [none.code, isNoneFound(none)]).toEqual([
+      'no_record_outdated',
+      false,
+    ]);
   });
 
   test('each contract examined is counted once', () => {

@@ -343,11 +343,11 @@ export function whyNoRecord(record: CommittedRecord): Why | null {
   const { failed, ...walk } = record;
   if (walk.launches.length > 0 || !omissionsIn(walk).isWhole) return null;
   const at = formatIsoTime(walk.captured_at);
-  const newer =
-    failed === null
-      ? ''
-      : ` A newer walk, of ${formatIsoTime(failed.at)}, failed: ${failed.reason}`;
-  const examined = `${examinedText(walk)}${newer}`;
+  const examined = examinedText(walk);
+  if (failed !== null) {
+    const newer = `A newer walk, of ${formatIsoTime(failed.at)}, failed: ${failed.reason}`;
+    return why('no_record_outdated', { at, examined, newer });
+  }
   const contracts = walk.direct_creations;
   if (contracts === 0) return why('no_record', { at, examined });
   return why('no_record_no_token', { at, contracts: String(contracts), examined });

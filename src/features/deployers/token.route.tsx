@@ -28,7 +28,7 @@ import {
 } from '../../ports/deployers.ts';
 import { LAUNCH_ANSWERS } from '../../ports/launches.ts';
 import { launchAnswer } from '../tables/launches.ts';
-import { deployerRecordData, Record } from './deployer-record.route.tsx';
+import { deployerRecordData, Record, type SearchEnd } from './deployer-record.route.tsx';
 import { chainNotServed, recordView, wholeRecord, whyNoRecord } from './record.ts';
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
@@ -98,8 +98,8 @@ export const tokenPage = plainRoute({
 export type CreatorView = z.output<typeof tokenCreator.data>;
 
 /**
- * The answer for a token. `looked`: the sources were read, and name no creator. `unasked`: the
- * sources were not read, since only signed-in callers may have them read.
+ * The answer for a token. `unasked`: the sources were not read, since only signed-in callers may
+ * have them read.
  */
 export type TokenView =
   | {
@@ -107,7 +107,7 @@ export type TokenView =
       readonly creator: CreatorView;
       readonly sources: readonly { readonly name: string; readonly as_of: number }[];
     }
-  | { readonly kind: 'absent'; readonly looked: boolean; readonly reason: string }
+  | { readonly kind: 'absent'; readonly search: SearchEnd; readonly reason: string }
   | { readonly kind: 'unasked'; readonly signIn: boolean; readonly reason: string };
 
 // The creator is a fact of the chain; beside it stands the record that is held, or why none is.
@@ -321,7 +321,7 @@ export function tokenHtml(
 }
 
 function Untold({ shown }: { shown: Exclude<TokenView, { kind: 'creator' }> }) {
-  const isLooked = shown.kind === 'absent' && shown.looked;
+  const isLooked = shown.kind === 'absent' && shown.search === 'none';
   return (
     <section class={isLooked ? 'nothing' : 'nothing unread'} aria-labelledby="absent">
       <h2 id="absent">{isLooked ? 'Nobody is named as its maker' : 'Nobody has looked'}</h2>

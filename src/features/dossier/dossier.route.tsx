@@ -36,7 +36,6 @@ import {
   exchangesVerdict,
   launchesVerdict,
   listVerdict,
-  NOT_IN_TIME,
   otherListsVerdict,
   type PartFacts,
   pathVerdict,
@@ -237,7 +236,7 @@ async function partsOf(desk: DossierPorts, permit: Permit, asking: Asking): Prom
     if (!names.includes(name)) return null;
     if (ask === null) {
       if (permit.may) throw new Error(`${path}: may be asked, and was not`);
-      return { path, state: 'unasked', reason: permit.why.reason };
+      return { path, ran_out: false, state: 'unasked', reason: permit.why.reason };
     }
     return partOf(path, parse, ask, asking);
   }
@@ -309,19 +308,21 @@ async function partOf<D>(
   { asked, patience }: Waiting,
 ): Promise<PartOf<D>> {
   const said = patience === null ? await ask() : await inTime(ask, patience);
-  if (said === OUT_OF_TIME) return { path, state: 'late', reason: LATE };
+  if (said === OUT_OF_TIME) return { path, ran_out: true, state: 'late', reason: LATE };
+  const of = { path, ran_out: asked.signal.aborted };
   if (said instanceof Refusal) {
     if (said.code !== 'bad_input') throw new Error(`${path}: ${said.code}`);
-    return { path, state: 'refused', reason: REFUSALS.bad_input.body.parse(said.body).error };
+    const { error } = REFUSALS.bad_input.body.parse(said.body);
+    return { ...of, state: 'refused', reason: error };
   }
   const json = said.bytes(asked.now()).toString();
   if (!('envelope' in said)) {
-    return { path, state: 'ok', data: parse(said.body), sources: [], json };
+    return { ...of, state: 'ok', data: parse(said.body), sources: [], json };
   }
   const { sources, data } = said.envelope(asked.now());
-  if (said.state === 'ok') return { path, state: 'ok', data: parse(data), sources, json };
+  if (said.state === 'ok') return { ...of, state: 'ok', data: parse(data), sources, json };
   if (said.why === null) throw new Error(`${path}: an absence without a reason`);
-  return { path, state: said.state, reason: said.why.reason, sources, json };
+  return { ...of, state: said.state, ...said.why, sources, json };
 }
 
 const LATE = 'It was not read in the time that a whole dossier has.';
@@ -469,7 +470,7 @@ function glancesOf({
 
 function Glance({ parts }: { parts: DossierParts }) {
   const glanced = glancesOf(parts);
-  const isShort = glanced.some(([, , { says }]) => says === NOT_IN_TIME);
+  const isShort = Object.values(parts).some((part) => part?.ran_out === true);
   return (
     <section class="glance" aria-labelledby="glance">
       <h2 id="glance">At a glance</h2>

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { shellCommand } from '../../contract/shell-command.ts';
+import { isNoneFound } from '../../evidence/reasons.ts';
 import { ageText, Badge, Moment } from '../../pages/words.tsx';
 import type {
   BridgesData,
@@ -49,7 +50,7 @@ export function DossierSection<D>({
         <h2 id={name}>{title}</h2>
         <Badge tone={verdict.tone} />
       </header>
-      {part.state === 'ok' ? children(part.data) : <Untold part={part} />}
+      {part.state === 'ok' ? children(part.data) : <Untold part={part} verdict={verdict} />}
       <footer>
         <Rests part={part} facts={facts} name={name} />
         {!alone && (
@@ -75,7 +76,8 @@ const UNTOLD: { readonly [S in UntoldPart['state']]: string } = {
   late: 'Not read in time',
 };
 
-function Untold({ part: { state, reason } }: { part: UntoldPart }) {
+function Untold({ part: { state, reason }, verdict }: { part: UntoldPart; verdict: Verdict }) {
+  if (verdict.tone !== 'open') return <p class={`says ${verdict.tone}`}>{verdict.says}</p>;
   return (
     <div class="nothing unread">
       <p>
@@ -189,12 +191,8 @@ function verdict<D>(part: PartOf<D>, of: (data: D) => Verdict): Verdict {
   return part.state === 'ok' ? of(part.data) : open(part.reason);
 }
 
-/** Said of what another visit may read: what was read by then is kept. */
-export const NOT_IN_TIME = 'It was not read to its end in the time that a page has.';
-
 function open(reason: string | null): Verdict {
-  if (reason === null) return { tone: 'open', says: 'It was not read to its end.' };
-  const says = reason.startsWith('time_budget') ? NOT_IN_TIME : withoutCode(reason);
+  const says = reason === null ? 'It was not read to its end.' : withoutCode(reason);
   return { tone: 'open', says };
 }
 
@@ -255,7 +253,10 @@ export function otherListsVerdict(part: PartOf<ListsData>): Verdict {
         listed === true || (others !== null && others.length > 0),
     );
     if (hits.length > 0) return hitVerdict(`Listed on ${joinNames(hits.map(({ list }) => list))}.`);
-    const unread = lists.filter(({ checked, listed }) => !checked || listed === null);
+    const unread = lists.filter(
+      ({ checked, listed, equivalent_matches: others }) =>
+        !checked || listed === null || others === null,
+    );
     if (unread.length > 0) return open(unread[0]?.reason === undefined ? null : unread[0].reason);
     return noneVerdict(`No entry on ${joinNames(lists.map(({ list }) => list))}.`);
   });
@@ -304,7 +305,7 @@ export function entityVerdict(part: PartOf<EntityData>): Verdict {
 
 /** Exchanges: labels and dealings. */
 export function exchangesVerdict(part: PartOf<ExchangesData>): Verdict {
-  return verdict(part, ({ direct, linked, activity }) => {
+  return verdict(part, ({ direct, linked, linked_reason, activity }) => {
     if (direct !== null) return seenVerdict(`Labelled ${direct.label}.`);
     const { exchanges, inferred_deposit_addresses: deposits, checked, reason } = activity;
     if (exchanges !== null && exchanges.length > 0) {
@@ -318,9 +319,9 @@ export function exchangesVerdict(part: PartOf<ExchangesData>): Verdict {
     if (linked !== null && linked.length > 0) {
       return seenVerdict(`Tied to a wallet of ${joinNames(linked.map(({ entity }) => entity))}.`);
     }
-    return checked
-      ? noneVerdict('No label is held, and no transfer with a labelled wallet.')
-      : open(reason);
+    if (!checked) return open(reason);
+    if (linked === null) return open(linked_reason);
+    return noneVerdict('No label is held, and no transfer with a labelled wallet.');
   });
 }
 
@@ -343,12 +344,18 @@ const RECORDS = {
 
 /** The state of the launches. */
 export function launchesVerdict(part: PartOf<LaunchesData>): Verdict {
-  // A walk or a collection was read and credits the address with nothing. Launches that wait to be
-  // settled are an absence too, but a different one.
-  const isNoRecord = part.state === 'insufficient_evidence' && part.reason.startsWith('no_record');
-  if (isNoRecord) return noneVerdict(withoutCode(part.reason));
+  // The code tells a search in vain from launches that wait to be settled and from an old walk.
+  if ('code' in part) {
+    const { reason } = part;
+    if (part.code === 'no_record_waiting') return seenVerdict(withoutCode(reason));
+    return isNoneFound(part) ? noneVerdict(withoutCode(reason)) : open(reason);
+  }
   return verdict(part, (data) => {
-    if (data.chain === 'ethereum') return seenVerdict(RECORDS[data.record.state]);
+    if (data.chain === 'ethereum') {
+      const { state, launches, finding } = data.record;
+      const isUnknown = state === 'unchecked' && launches.length === 0;
+      return isUnknown ? open(finding) : seenVerdict(RECORDS[state]);
+    }
     return seenVerdict(
       data.wallet.answer === 'flagged'
         ? 'Every settled launch has died.'

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Absence } from '../../contract/answer.ts';
+import type { ReasonCode } from '../../evidence/reasons.ts';
 import type { WireSource } from '../../evidence/source.ts';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
 import type { DeployerRecordView } from '../deployers/deployer-record.route.tsx';
@@ -41,8 +42,9 @@ export type PartSource = WireSource;
 /**
  * The answer of a part. `path`: of the route that answers it. `refused`: the route takes no address
  * of this form. `unasked`: it was not called. `late`: it did not answer in time.
+ * `ran_out`: the time of the page for it was over before it answered.
  */
-export type PartOf<D> = { readonly path: string } & (
+export type PartOf<D> = { readonly path: string; readonly ran_out: boolean } & (
   | {
       readonly state: 'ok';
       readonly data: D;
@@ -51,6 +53,7 @@ export type PartOf<D> = { readonly path: string } & (
     }
   | {
       readonly state: Absence;
+      readonly code: ReasonCode;
       readonly reason: string;
       readonly sources: readonly PartSource[];
       readonly json: string;

@@ -128,6 +128,8 @@ describe('entity show', () => {
     const nothing = { ...ENTITY, evidence: [], confidence: 1, related_wallets: ['a'] };
     const { out } = await typed('entity show a', { told: nothing });
     expect(out).toContain('none: the shape of no data');
+    const cut = { ...unchecked, evidence: [], confidence: 1, related_wallets: ['a'] };
+    expect((await typed('entity show a', { told: cut })).out).not.toContain('none');
   });
 
   test('refuses what is wrong with a question, and tells silence apart', async () => {
@@ -151,7 +153,11 @@ describe('entity explain', () => {
     const none = { ...ENTITY, explain: explained(false) };
     expect((await typed('entity explain a b', { told: none })).status).toBe(EXIT.failed);
     const unread = { ...unchecked, explain: explained(null) };
-    expect((await typed('entity explain a b', { told: unread })).status).toBe(EXIT.couldNotCheck);
+    const cut = await typed('entity explain a b', { told: unread });
+    expect([cut.status, cut.err]).toEqual([
+      EXIT.couldNotCheck,
+      'Not everything was looked at: partial_history: some.',
+    ]);
   });
 
   test('is one JSON document where that is asked', async () => {

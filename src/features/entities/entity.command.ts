@@ -155,7 +155,8 @@ function show(entity: EntityView, io: Io): ExitStatus {
   if (io.json) printJson(io, entity);
   else {
     const { address, chain, cluster_id, confidence, related_wallets, evidence } = entity;
-    const known = evidence.length === 0 ? 'none: the shape of no data' : String(confidence);
+    const unknown = entity.checked ? 'none: the shape of no data' : 'not checked to the end';
+    const known = evidence.length === 0 ? unknown : String(confidence);
     const columns = [
       { title: 'HEURISTIC' },
       { title: 'WEIGHT', right: true },
@@ -189,7 +190,9 @@ function tellChain(entity: EntityView, io: Io): ExitStatus {
     }
     return EXIT.done;
   }
-  if (!io.json) io.err('No chain of evidence between the two was found.');
+  if (!io.json && explain?.linked === false) {
+    io.err('No chain of evidence between the two was found.');
+  }
   return statusUnlessUnread(entity, io, EXIT.failed);
 }
 

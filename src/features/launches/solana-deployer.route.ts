@@ -120,9 +120,8 @@ export function solanaDeployerHandler({
 function noRecord(address: string, { corpus, waiting }: WalletRecord): Why {
   const launches = corpus.settled_launches.toLocaleString('en');
   if (parseAddress(address)?.kind !== 'solana') return why('no_record_misread', { launches });
-  const unsettled =
-    waiting.length === 0 ? '' : ` ${waiting.length} of its launches wait to be settled.`;
-  return why('no_record_settled', { launches, unsettled });
+  if (waiting.length === 0) return why('no_record_settled', { launches });
+  return why('no_record_waiting', { launches, waiting: String(waiting.length) });
 }
 
 // The caveat states how well the flag predicted later launches here, with denominators, the

@@ -115,9 +115,7 @@ describe('says', () => {
       sources: SOURCES,
       as_of: STILL_NOW,
       data: null,
-      reason:
-        'no_record: this wallet signed none of 6 settled launches on record. 1 of its launches ' +
-        'wait to be settled.',
+      reason: 'no_record: this wallet signed none of 6 settled launches; 1 of its wait.',
     });
   });
 

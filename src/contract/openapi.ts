@@ -5,7 +5,7 @@ import { listOrNone } from '../evidence/measure.ts';
 import { type SectionRoutes, sectionRoutes } from './answer.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
 import { html, isPage, isRevalidated, isSentByPages, mediaOf } from './reply.ts';
-import { type AccessRule, deprecationSentence, envelopeSchema, type RouteFacts } from './route.ts';
+import { type AccessRule, deprecationSentence, envelopeSchema } from './route.ts';
 import { type AnyRoute, type AnyStreamRoute, positionText } from './stream.ts';
 import { CLAIM_META } from './wire.ts';
 
@@ -353,6 +353,7 @@ export type JsonSchema = {
   readonly oneOf?: readonly JsonSchema[];
   readonly $ref?: string;
   readonly pattern?: string;
+  readonly format?: string;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly minLength?: number;
@@ -397,7 +398,7 @@ function referencesTo(routes: SectionRoutes): { [section: string]: { $ref: strin
 
 /** Where the document declares an answer of a route, as the fragment of a URI. */
 export function answerPointer(
-  { path, method }: Pick<RouteFacts, 'path' | 'method'>,
+  { path, method }: { readonly path: string; readonly method: string },
   status: number,
 ): string {
   const steps = ['paths', path, method.toLowerCase(), 'responses', String(status)];

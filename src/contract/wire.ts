@@ -2,7 +2,7 @@
 // here as a claim; the types do the rest.
 
 import { z } from 'zod';
-import { DAY_S, parseIsoDate } from '../chain/time.ts';
+import { DAY_S, parseIsoDate, startOfDay } from '../chain/time.ts';
 import type { Claim } from '../evidence/claim.ts';
 
 /**
@@ -214,8 +214,15 @@ function clone<S extends z.ZodType>(schema: S): S {
 
 /** Unix time in whole seconds. */
 export const unixSeconds = z.int().nonnegative();
+const NO_DAY = 'expected a day of the calendar, written YYYY-MM-DD';
 /** A day, `YYYY-MM-DD`, in UTC. */
 export const isoDay = words(z.string().regex(/^\d{4}-\d{2}-\d{2}$/));
+/** A day that is asked about: one of the calendar. */
+export const askedDay = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}$/, NO_DAY)
+  .refine((text) => parseIsoDate(text) !== null, NO_DAY)
+  .meta({ format: 'date' });
 /** ISO 8601 date-time in UTC. */
 export const isoTime = words(z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/));
 
@@ -248,10 +255,8 @@ export type DaySpan = { readonly from: number | null; readonly until: number | n
 
 /** The span of some days (UTC), both included; a text says what is wrong with them. */
 export function daySpan(from: string | undefined, to: string | undefined): DaySpan | string {
-  const first = from === undefined ? null : parseIsoDate(from);
-  const last = to === undefined ? null : parseIsoDate(to);
-  if (from !== undefined && first === null) return `from: ${from} is not a day of the calendar`;
-  if (to !== undefined && last === null) return `to: ${to} is not a day of the calendar`;
+  const first = from === undefined ? null : startOfDay(from);
+  const last = to === undefined ? null : startOfDay(to);
   if (first !== null && last !== null && first > last) return 'from: it is later than `to`';
   return { from: first, until: last === null ? null : last + DAY_S };
 }

@@ -83,6 +83,9 @@ export function mcpDoor(parts: McpDoor): HttpDoor {
       if (messages.length > BATCH_MAX) {
         return badInput([`body: expected at most ${BATCH_MAX} messages at once`]);
       }
+      if (body === undefined && request.headers['content-type'] !== undefined) {
+        return badInput(['body: expected valid JSON']);
+      }
       if (body === undefined) return new Refusal('wrong_content_type', { error: NO_JSON });
       const client = request.headers[CLIENT];
       if (typeof client === 'string') for (const one of messages) calls.giveUp(client, one);

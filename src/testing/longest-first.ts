@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The files that take longest, the longest first. */
 const LONGEST = [
   'src/silence.test.ts',
+  'src/generated-requests.test.ts',
   'src/service.test.ts',
   'src/stores/warehouse/transfers/store.test.ts',
   'src/stores/warehouse/bulk-import/resume.test.ts',

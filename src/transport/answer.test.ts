@@ -169,7 +169,12 @@ describe('refuses', () => {
 const declared = {
   params: z.strictObject({}),
   query: z.strictObject({ on: z.string().optional() }),
-  body: z.strictObject({ items: z.array(z.string()).optional() }),
+  body: z.strictObject({
+    items: z.array(z.string().min(1)).max(3).optional(),
+    size: z.int().max(8).optional(),
+    kind: z.enum(['first', 'second']).optional(),
+    either: z.union([z.string(), z.int()]).optional(),
+  }),
 };
 
 function saidOf(query: unknown, body: unknown): string {
@@ -183,8 +188,25 @@ test('a name that is not known is named, and those that are', () => {
     String.raw`unknown name \"no\", \"date-from\"; expected only on`,
   );
   expect(saidOf({}, { thing: 1 })).toContain(
-    String.raw`body: unknown name \"thing\"; expected only items`,
+    String.raw`body: unknown name \"thing\"; expected only items, size, kind, either`,
   );
+});
+
+test.each([
+  [{ on: ['2026-01-01', '2026-01-02'] }, {}, 'on: expected text'],
+  [{}, undefined, 'body: expected an object, and nothing was sent'],
+  [{}, { items: ['a', 7] }, 'items[1]: expected text'],
+  [{}, { items: 'a' }, 'items: expected a list'],
+  [{}, { items: ['', 'b', 'c'] }, 'items[0]: expected at least 1 character'],
+  [{}, { items: ['a', 'b', 'c', 'd'] }, 'items: expected at most 3 entries'],
+  [{}, { size: 1.5 }, 'size: expected a whole number'],
+  [{}, { size: 9 }, 'size: expected at most 8'],
+  [{}, { kind: 'third' }, 'kind: expected one of first, second'],
+  [{}, { either: true }, 'either: expected text or a number'],
+  [{ on: 'a\u0000b' }, {}, 'on: expected text of whole Unicode characters, without NUL'],
+  [{}, { items: ['a', '\ud800'] }, 'items[1]: expected text of whole Unicode characters'],
+])('what is not as declared is refused in our words: %j %j', (query, body, said) => {
+  expect(saidOf(query, body)).toContain(said);
 });
 
 test.each([

@@ -274,23 +274,114 @@ function selectDeclared({ shape }: z.ZodObject, sent: unknown): object {
 }
 
 function take(schema: z.ZodType, value: unknown, whole: string, problems: string[]): unknown {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  for (const issue of result.error.issues) problems.push(problem(issue, whole, schema));
-  return undefined;
+  const result = schema.safeParse(value, { error: expectationOf });
+  if (!result.success) {
+    for (const issue of result.error.issues) problems.push(problem(issue, whole, schema));
+    return undefined;
+  }
+  for (const path of brokenTexts(result.data)) {
+    problems.push(`${pathText(path, whole)}: ${WHOLE_TEXT}`);
+  }
+  return result.data;
 }
 
+const LONE_SURROGATE = /\p{Cs}/u;
+const WHOLE_TEXT = 'expected text of whole Unicode characters, without NUL';
+
+// No store keeps such a text, and no address, day or id holds one. What is looked at was parsed: it
+// is no deeper than its schema.
+function brokenTexts(value: unknown): PropertyKey[][] {
+  if (typeof value === 'string') {
+    return value.includes('\0') || LONE_SURROGATE.test(value) ? [[]] : [];
+  }
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([name, one]) =>
+    brokenTexts(one).map((path) => [isList ? Number(name) : name, ...path]),
+  );
+}
+
+/** What was expected, in our words: the validator asks for them where a schema has none. */
+function expectationOf(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const noun = nounOf(issue.expected);
+      return `expected ${noun}${issue.input === undefined ? ', and nothing was sent' : ''}`;
+    }
+    case 'invalid_value': {
+      const values = issue.values.map(String).join(', ');
+      return `expected ${issue.values.length === 1 ? '' : 'one of '}${values}`;
+    }
+    case 'too_small': {
+      const { minimum, origin, exact, inclusive } = issue;
+      const bound = inclusive === true ? 'at least' : 'more than';
+      return `expected ${exact === true ? 'exactly' : bound} ${countText(minimum, origin)}`;
+    }
+    case 'too_big': {
+      const { maximum, origin, exact, inclusive } = issue;
+      const bound = inclusive === true ? 'at most' : 'less than';
+      return `expected ${exact === true ? 'exactly' : bound} ${countText(maximum, origin)}`;
+    }
+    case 'invalid_format':
+      return issue.pattern === undefined
+        ? OTHER_FORM
+        : `expected text of the form ${issue.pattern}`;
+    case 'invalid_union': {
+      const types = issue.errors
+        .flat()
+        .flatMap((one) => (one.code === 'invalid_type' ? nounOf(one.expected) : []));
+      return types.length === 0 ? OTHER_FORM : `expected ${[...new Set(types)].join(' or ')}`;
+    }
+    default:
+      return OTHER_FORM;
+  }
+}
+
+const OTHER_FORM = 'expected another form, which /openapi.json shows';
+const NOUNS: ReadonlyMap<string, string> = new Map([
+  ['string', 'text'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['array', 'a list'],
+  ['object', 'an object'],
+  ['record', 'an object'],
+]);
+
+function nounOf(type: string): string {
+  const noun = NOUNS.get(type);
+  return noun === undefined ? type : noun;
+}
+
+function countText(bound: number | bigint, origin: string): string {
+  const unit = UNITS.get(origin);
+  if (unit === undefined) return String(bound);
+  return `${bound} ${Number(bound) === 1 ? unit.one : unit.many}`;
+}
+
+const UNITS: ReadonlyMap<string, { readonly one: string; readonly many: string }> = new Map([
+  ['string', { one: 'character', many: 'characters' }],
+  ['array', { one: 'entry', many: 'entries' }],
+]);
+
 function problem(issue: z.core.$ZodIssue, whole: string, schema: z.ZodType): string {
-  const at = fieldName(issue.path);
-  const where = at === '' ? whole : at;
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(shapeOf(schema));
     const names = issue.keys.map(nameText).join(', ');
     const expected = known.length === 0 ? 'no fields here' : `only ${known.join(', ')}`;
-    return `${where === '' ? '' : `${where}: `}unknown name ${names}; expected ${expected}`;
+    const at = pathText(issue.path, whole);
+    return `${at === WHOLE_REQUEST ? '' : `${at}: `}unknown name ${names}; expected ${expected}`;
   }
-  const expected = issue.message.replace(/^Invalid input: /, '');
-  return `${where === '' ? 'request' : where}: ${expected}`;
+  return `${pathText(issue.path, whole)}: ${issue.message}`;
+}
+
+const WHOLE_REQUEST = 'request';
+
+/** Where a value stands; `whole` names the part of the request, which has no name of its own. */
+function pathText(path: readonly PropertyKey[], whole: string): string {
+  const at = fieldName(path);
+  if (at !== '') return at;
+  return whole === '' ? WHOLE_REQUEST : whole;
 }
 
 // A key can be sent in the place of a name: what has no name's form, or begins as our keys do, is

@@ -201,7 +201,7 @@ describe('http', () => {
       ['an empty list', { payload: '{"items":[]}' }, 400, 'items'],
       ['a number where text belongs', { payload: '{"items":["a",7]}' }, 400, 'items[1]'],
       ['broken JSON', { payload: '{"items":' }, 400, 'JSON'],
-      ['no body', { payload: '' }, 400, 'JSON'],
+      ['no body', { payload: '' }, 400, 'body: expected an object, and nothing was sent'],
       ['an unknown query name', { url: '/api/v1/probe/0xabc?colour=red' }, 400, 'colour'],
       ['a number out of range', { url: '/api/v1/probe/0xabc?limit=101' }, 400, 'limit'],
       ['a body too large', { payload: JSON.stringify({ items: ['a'.repeat(5000)] }) }, 413, 'body'],

@@ -238,13 +238,13 @@ describe('refuses', () => {
 
   test('what it does not take, by name and without a charge', async () => {
     const { ask, partners } = await serve();
-    const offered = 'expected one of "ofac"|"exchange"|"bridges"|"evidence"';
+    const offered = 'expected one of ofac, exchange, bridges, evidence';
     for (const [path, body, error] of [
-      [SCAN, { sections: ['deployer'] }, `sections[0]: Invalid option: ${offered}`],
-      [SCAN, { sections: ['ofac', 'clean'] }, `sections[1]: Invalid option: ${offered}`],
-      [SCAN, { sections: [] }, 'sections: Too small: expected array to have >=1 items'],
+      [SCAN, { sections: ['deployer'] }, `sections[0]: ${offered}`],
+      [SCAN, { sections: ['ofac', 'clean'] }, `sections[1]: ${offered}`],
+      [SCAN, { sections: [] }, 'sections: expected at least 1 entry'],
       [SCAN, { section: ['ofac'] }, 'unknown name "section"; expected only chain, sections'],
-      [SCAN, { chain: 'dogechain' }, 'chain: Invalid option'],
+      [SCAN, { chain: 'dogechain' }, 'chain: expected one of ethereum, arbitrum'],
       [
         SCAN,
         { chain: 'base', sections: ['ofac'] },

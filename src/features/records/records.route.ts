@@ -14,6 +14,7 @@ import {
 } from '../../contract/route.ts';
 import {
   addressText,
+  askedDay,
   harmless,
   isoDay,
   isoTime,
@@ -141,7 +142,7 @@ export const recordScreen = plainRoute({
   method: 'POST',
   path: '/api/v1/screens',
   summary: 'Screens one address as wallet_ofac does, and keeps the answer as a record.',
-  body: z.strictObject({ address: addressText, on: isoDay.optional() }),
+  body: z.strictObject({ address: addressText, on: askedDay.optional() }),
   responses: made,
   headers,
 });

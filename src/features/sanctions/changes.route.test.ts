@@ -11,6 +11,7 @@ import {
   LIST_CHANGES_CAVEAT,
   readChanges,
   removalsBy,
+  sanctionsChanges,
   sanctionsChangesHandler,
 } from './changes.route.tsx';
 
@@ -180,12 +181,15 @@ describe('is silent', () => {
 });
 
 describe('refuses', () => {
-  test.each([
-    [{ from: '2026-13-01' }],
-    [{ to: '2026-02-30' }],
-    [{ from: '2026-09-17', to: '2026-09-16' }],
-  ])('a span that the calendar does not have: %o', async (query) => {
-    const reply = await asked(await logged(), query);
+  test.each([[{ from: '2026-13-01' }], [{ to: '2026-02-30' }]])(
+    'a day that the calendar does not have: %o',
+    (query) => {
+      expect(sanctionsChanges.query.safeParse(query).success).toBe(false);
+    },
+  );
+
+  test('days in the wrong order', async () => {
+    const reply = await asked(await logged(), { from: '2026-09-17', to: '2026-09-16' });
     expect(reply instanceof Refusal && reply.status).toBe(400);
   });
 });

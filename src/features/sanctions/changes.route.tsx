@@ -6,9 +6,9 @@ import { html, text } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import {
   addressText,
+  askedDay,
   checkedFlag,
   daySpan,
-  isoDay,
   isoTime,
   negative,
   prose,
@@ -71,8 +71,8 @@ export const sanctionsChanges = plainRoute({
   access: 'open',
   query: z.strictObject({
     address: addressText.optional(),
-    from: isoDay.optional(),
-    to: isoDay.optional(),
+    from: askedDay.optional(),
+    to: askedDay.optional(),
     before: z.coerce.number().int().positive().optional(),
     limit: z.coerce.number().int().min(1).max(LIST_CHANGES_MAX).optional(),
   }),

@@ -3,11 +3,12 @@
 
 import { z } from 'zod';
 import { FORM_RELATIONS } from '../../chain/address.ts';
-import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
+import { formatIsoDate } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler, type RequestContext } from '../../contract/route.ts';
 import {
   addressText,
+  askedDay,
   checkedFlag,
   checkedFlagOrNull,
   harmless,
@@ -193,7 +194,7 @@ export const walletOfac = evidenceRoute({
   summary: 'Whether the address stands on the published sanctions list, and what history reaches.',
   access: 'analyst',
   params: z.strictObject({ address: addressText }),
-  query: z.strictObject({ on: isoDay.optional() }),
+  query: z.strictObject({ on: askedDay.optional() }),
   data: z.strictObject({
     address: words(),
     sanctioned: negative(z.boolean(), LIST),
@@ -364,9 +365,6 @@ export function walletOfacHandler(
 ): Handler<typeof walletOfac> {
   return async ({ params, query }, asked) => {
     const on = query.on === undefined ? null : query.on;
-    if (on !== null && parseIsoDate(on) === null) {
-      return badInput(['on: not a calendar day written YYYY-MM-DD']);
-    }
     if (on !== null && on > formatIsoDate(asked.now())) {
       return badInput(['on: a day that is not in the future']);
     }

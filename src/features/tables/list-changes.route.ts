@@ -7,6 +7,7 @@ import { badInput } from '../../contract/refusals.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import {
   addressText,
+  askedDay,
   checkedFlag,
   daySpan,
   isoDay,
@@ -61,8 +62,8 @@ export const otherListChanges = plainRoute({
   query: z.strictObject({
     list: z.string().min(1).max(NAME_CHARS_MAX).optional(),
     address: addressText.optional(),
-    from: isoDay.optional(),
-    to: isoDay.optional(),
+    from: askedDay.optional(),
+    to: askedDay.optional(),
     before: z.coerce.number().int().positive().optional(),
     limit: z.coerce.number().int().min(1).max(CHANGES_MAX).optional(),
   }),

@@ -1,0 +1,152 @@
+// Whatever is sent to a route is answered as its declaration says, and never by a fault: 5,000
+// requests from a fixed seed, drawn from each route's own schema in the document that is served.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { answerPointer, type OpenapiDocument, type Operation } from './contract/openapi.ts';
+import { type GeneratedRequest, generateRequest } from './testing/generated-requests.ts';
+import { lotteryOf } from './testing/lottery.ts';
+import { createControlIn } from './testing/postgres.ts';
+import { runPrinting, type Simulated, startSimulated } from './testing/program.ts';
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 240_000 });
+
+const SEED = 20_261_125;
+const REQUESTS = 5_000;
+const TOGETHER = 8;
+/** Words of a validator that nobody here wrote. */
+const FOREIGN =
+  /Invalid (input|option|string)|Too (big|small)|received |ZodError|must match pattern/;
+/** The simulated world holds no list of another authority, and its log says so. */
+const SILENT: ReadonlySet<string> = new Set(['other_list_changes']);
+
+const home = mkdtempSync(join(tmpdir(), 'exhibit-generated-'));
+let service: Simulated;
+let partner: string;
+beforeAll(async () => {
+  await createControlIn(join(home, 'data/simulated'));
+  service = await startSimulated({ cwd: home });
+  const words = ['keys', 'create', '--partner', 'acme', '--budget', '100000'];
+  const place = { cwd: home, env: { EXHIBIT_SIMULATE: 'true' } };
+  partner = (await runPrinting(z.object({ key: z.string() }), words, place)).key;
+});
+afterAll(() => {
+  service.program.child.kill('SIGKILL');
+  rmSync(home, { recursive: true, force: true });
+});
+
+type Placed = { readonly path: string; readonly method: string; readonly operation: Operation };
+type Sent = Placed & { readonly request: GeneratedRequest };
+
+const isStream = ({ path }: Placed) => path.startsWith('/ws/') || path.startsWith('/sse/');
+
+function placesOf({ paths }: OpenapiDocument): Placed[] {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+  return all.filter((one) => !isStream(one));
+}
+
+function addresses(): string[] {
+  const guide = readFileSync('docs/guides/simulated-world.md', 'utf8');
+  const named = [...guide.matchAll(/`([0-9A-Za-z]{26,100})`/g)].map(([, text]) => String(text));
+  return [...new Set(named)];
+}
+
+async function answerTo({ method, operation, request }: Sent) {
+  const ways = operation.security.flatMap(Object.keys);
+  const key = ways.includes('partner') ? partner : service.api_key;
+  const credential = ways.includes('token') ? service.stream_token : key;
+  const { url, body, contentType } = request;
+  const headers = {
+    authorization: `Bearer ${credential}`,
+    ...(contentType === null ? {} : { 'content-type': contentType }),
+  };
+  const init = { method: method.toUpperCase(), headers, ...(body === null ? {} : { body }) };
+  const reply = await fetch(service.base_url + url, init);
+  return { status: reply.status, text: await reply.text() };
+}
+
+function judgeBy(document: OpenapiDocument) {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'doc:');
+  const held = new Map<string, ValidateFunction>();
+  return ({ path, method, operation }: Sent, status: number, text: string): string | null => {
+    const { operationId, responses } = operation;
+    if (status >= 500 && !(status === 503 && SILENT.has(operationId))) return `a fault, ${text}`;
+    const declared = responses[status];
+    if (declared === undefined) return `${status} is not declared`;
+    if (FOREIGN.test(text)) return `words of a validator: ${text}`;
+    if (declared.content === undefined) return text === '' ? null : 'a body is not declared';
+    const key = `${operationId} ${status}`;
+    const pointer = `doc:#${answerPointer({ path, method }, status)}`;
+    const validate = held.get(key) ?? ajv.compile({ $ref: pointer });
+    held.set(key, validate);
+    const said: unknown = JSON.parse(text);
+    return validate(said) ? null : JSON.stringify(validate.errors).slice(0, 500);
+  };
+}
+
+test('of 5,000 generated requests none is answered by a fault or outside its schema', async () => {
+  const document = (await (
+    await fetch(`${service.base_url}/openapi.json`)
+  ).json()) as OpenapiDocument;
+  const places = placesOf(document);
+  const judge = judgeBy(document);
+  const lottery = lotteryOf(SEED);
+  const pools = { addresses: addresses() };
+  const sent = Array.from({ length: REQUESTS }, (_, turn): Sent => {
+    const place = places[turn % places.length];
+    if (place === undefined) throw new Error('the document has no route');
+    return { ...place, request: generateRequest(place.path, place.operation, pools, lottery) };
+  });
+  const faults: object[] = [];
+  const statuses = new Map<number, number>();
+  const work = async () => {
+    for (let one = sent.pop(); one !== undefined; one = sent.pop()) {
+      const { status, text } = await answerTo(one);
+      statuses.set(status, Number(statuses.get(status) ?? 0) + 1);
+      const fault = judge(one, status, text);
+      if (fault !== null) faults.push({ ...one.request, of: one.operation.operationId, fault });
+    }
+  };
+  await Promise.all(Array.from({ length: TOGETHER }, work));
+  expect(faults.slice(0, 20)).toEqual([]);
+  expect([...statuses.values()].reduce((sum, count) => sum + count)).toBe(REQUESTS);
+  // Both what is taken and what is refused is drawn.
+  for (const status of [200, 400]) expect(statuses.get(status)).toBeGreaterThan(REQUESTS / 5);
+});
+
+test('a day that no calendar has, NUL and half a character are refused, and no body is none', async () => {
+  const ask = async (method: string, path: string, body?: string) => {
+    const headers = {
+      authorization: `Bearer ${service.api_key}`,
+      'content-type': 'application/json',
+    };
+    const init = { method, headers, ...(body === undefined ? {} : { body }) };
+    const reply = await fetch(service.base_url + path, init);
+    return [reply.status, await reply.text()] as const;
+  };
+  const address = '0x64144967c175997FC8526ba694021ae36965331c';
+  const noDay = JSON.stringify({ address, on: '2026-11-31' });
+  const [status, text] = await ask('POST', '/api/v1/screens', noDay);
+  expect(JSON.parse(text)).toEqual({
+    error: 'on: expected a day of the calendar, written YYYY-MM-DD',
+  });
+  expect(status).toBe(400);
+  const half = '{"address":"\\ud800"}';
+  for (const asked of [
+    await ask('DELETE', '/api/v1/watchlist/%00'),
+    await ask('GET', '/api/v1/screens/a%00'),
+    await ask('POST', '/api/v1/watchlist', half),
+  ]) {
+    expect(asked).toEqual([400, expect.stringContaining('whole Unicode characters')]);
+  }
+  expect(await ask('DELETE', '/api/v1/watchlist/wch_unknown')).toEqual([
+    404,
+    expect.stringContaining('error'),
+  ]);
+});

@@ -139,6 +139,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
       kinds: contractKinds({ at: chain, ...asked }, rpc),
       transfers: explorerTokenTransfers({ at: chain, ...asked }),
       venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...asked }),
+      pairs: null,
       launchpads: launchpadRegistry(await registryOf(launchpads)),
       launchPools: explorerLaunchPools({ at: chain, ...asked }, UNISWAP_V2),
       prices: { historical: () => Promise.reject(new Error('test: nobody asks for a price')) },

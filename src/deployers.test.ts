@@ -64,6 +64,7 @@ function sources({ dialect, node }: Over = {}): WalkSources {
     kinds: contractKinds({ at, ...asked }, node === null ? null : rpc),
     transfers: explorerTokenTransfers({ at, ...asked }),
     venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...listing }),
+    pairs: null,
     launchpads: launchpadRegistry(LAUNCHPADS),
     launchPools: explorerLaunchPools({ at, ...asked }, UNISWAP_V2),
     prices: { historical: () => Promise.reject(new Error('test: nobody asks for a price')) },

@@ -2,9 +2,11 @@
 // dust, a pool with a worthless token, or a contract like a pool cannot.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordFields } from './features/deployers/record.ts';
 import { walkDeployer } from './features/deployers/walk.ts';
-import type { LaunchedWith, WalkSources } from './ports/deployers.ts';
+import type { ObservedLaunch, PairCreations, WalkSources } from './ports/deployers.ts';
 import { dexscreenerVenue } from './sources/dexscreener/venue.ts';
+import { ETHEREUM_EXCHANGES, nodePairCreations } from './sources/evm/pair-creations.ts';
 import {
   contractKinds,
   explorerCreations,
@@ -32,7 +34,16 @@ const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);
 const SUPPLY = 10n ** 24n;
 const ETHER = 10n ** 18n;
 const DOLLAR = 10n ** 6n;
-const NAMES = ['plain', 'dollars', 'dusted', 'worthless', 'imitated', 'unpooled'] as const;
+const NAMES = [
+  'plain',
+  'dollars',
+  'dusted',
+  'worthless',
+  'imitated',
+  'unpooled',
+  'dropped',
+  'bare',
+] as const;
 type Name = (typeof NAMES)[number];
 
 describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
@@ -42,7 +53,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
   let venue: StartedVenue;
   let prices: StartedPriceApi;
   let rpc: JsonRpc;
-  let told: ReadonlyMap<string, LaunchedWith | undefined>;
+  let told: ReadonlyMap<string, ObservedLaunch>;
   const tokens = new Map<Name, string>();
   const listed = new Map<string, WorldPool[]>();
   const filled = new Map<string, { readonly tx: string; readonly at: number }>();
@@ -135,6 +146,8 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     list('imitated', imitation);
     const unpooled: WorldPool = { side: 'base', liquidityUsd: 5_000, volumeUsd24h: 1 };
     listed.set(tokenOf('unpooled'), [unpooled]);
+    // The venue lists neither: one that it dropped, and one of which there never was a pair.
+    await into('dropped', weth, ETHER);
   }
 
   beforeAll(async () => {
@@ -151,7 +164,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     // Blocks above the settled head are not read.
     await anvil.ask('anvil_mine', '0x80');
     await explorer.index();
-    told = await walked(String(anvil.accounts[0]));
+    told = (await walked(String(anvil.accounts[0]))).byToken;
   }, 120_000);
   afterAll(async () => {
     rpc?.close();
@@ -159,7 +172,16 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     await Promise.all([anvil?.stop(), ...close]);
   });
 
-  async function walked(address: string) {
+  /** The pairs of the exchange, by a node whose clock is so far ahead of its head. */
+  const pairsOf = (aheadS = 0): PairCreations => {
+    const exchanges = ETHEREUM_EXCHANGES.slice(0, 1).map((one) => ({
+      ...one,
+      contracts: [exchange],
+    }));
+    return nodePairCreations({ rpc, exchanges, now: () => nowS() + aheadS, simulated: false });
+  };
+
+  async function walked(address: string, pairs: PairCreations | null = pairsOf()) {
     const guard = providerGuard(GUARD, () => performance.now());
     const asked = { now: nowS, timeMs: 20_000, callsMax: 100, simulated: false };
     const at = etherscanChain('ethereum', { url: explorer.url, guard }, null);
@@ -172,6 +194,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
       kinds: contractKinds({ at, ...asked }, rpc),
       transfers: explorerTokenTransfers({ at, ...asked }),
       venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...asked }),
+      pairs,
       launchpads: launchpadRegistry(LAUNCHPADS),
       launchPools: explorerLaunchPools({ at, ...asked }, { factory: exchange, coins }),
       prices: defillamaPrices({ url: prices.url, guard, ...asked }),
@@ -179,10 +202,13 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     const given = { limits: LIMITS, now: nowS, before: null };
     const outcome = await walkDeployer(sources, address, given, new AbortController().signal);
     if (!outcome.walked) throw new Error(outcome.why.reason);
-    return new Map(outcome.walk.launches.map((one) => [one.address, one.launched_with]));
+    return {
+      ...outcome.walk,
+      byToken: new Map(outcome.walk.launches.map((one) => [one.address, one])),
+    };
   }
 
-  const of = (name: Name) => told.get(tokenOf(name));
+  const of = (name: Name) => told.get(tokenOf(name))?.launched_with;
   const poolsIn = (name: Name) => String(listed.get(tokenOf(name))?.at(-1)?.address);
 
   test('has the first liquidity of the pool to the last digit, both sides in US dollars', () => {
@@ -213,6 +239,24 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
     expect(of('worthless')).toEqual({ state: 'unknown', cause: 'older_pool' });
     expect(of('imitated')).toEqual({ state: 'unknown', cause: 'no_pool' });
     expect(of('unpooled')).toEqual({ state: 'unknown', cause: 'no_pool' });
+  });
+
+  test('calls a token never listed only where no exchange made a pair of it', async () => {
+    const outcomes = (walk: Awaited<ReturnType<typeof walked>>) =>
+      (['dropped', 'bare'] as const).map((name) => walk.byToken.get(tokenOf(name))?.outcome);
+    const deployer = String(anvil.accounts[0]);
+    const asked = await walked(deployer);
+    expect(outcomes(asked)).toEqual(['unchecked', 'never_listed']);
+    expect(asked.listed_once).toContain(tokenOf('dropped'));
+    expect(asked.listed_once).not.toContain(tokenOf('bare'));
+    expect(recordFields({ ...asked, failed: null }, nowS()).finding).not.toContain('exchange');
+    // A node that is behind shows no absence.
+    expect(outcomes(await walked(deployer, pairsOf(7_200)))).toEqual(['unchecked', 'unchecked']);
+    const unasked = await walked(deployer, null);
+    expect(outcomes(unasked)).toEqual(['never_listed', 'never_listed']);
+    expect(recordFields({ ...unasked, failed: null }, nowS()).finding).toContain(
+      'Whether an exchange ever made a pair of what no venue lists was not read. No node is set.',
+    );
   });
 });
 

@@ -98,6 +98,7 @@ async function walked(over: Over = {}): Promise<readonly ObservedLaunch[]> {
     kinds: contractKinds({ at, ...asked }, rpc),
     transfers: explorerTokenTransfers({ at, ...asked }),
     venue: dexscreenerVenue({ url: venue.url, guard: guard(), chain: 'ethereum', ...asked }),
+    pairs: null,
     launchpads: launchpadRegistry(LAUNCHPADS),
     launchPools: explorerLaunchPools({ at, ...asked }, UNISWAP_V2),
     prices: over.prices ?? told(),

@@ -108,6 +108,11 @@ export const deployerWalk = z.strictObject({
    * Left out of what version 0.2.0 kept.
    */
   listed_once: z.array(z.string()).readonly().optional(),
+  /**
+   * Why it was not read whether an exchange had made a pair of the launches that no venue lists;
+   * `null` where it was. Left out of what version 0.2.0 kept.
+   */
+  pairs_unread: z.string().nullable().optional(),
   /** When the newest contract was made that could not be determined; `null`: each was. */
   undetermined_at: seconds.nullable().optional(),
 });
@@ -257,6 +262,16 @@ export type LaunchPools = {
   ) => Promise<Reading<FirstLiquidity | null, 'launch_pools'>>;
 };
 
+/** Which tokens an exchange has made a pair of, by what the exchanges themselves log. */
+export type PairCreations = {
+  /** Those of the tokens, from a block on to a fresh head. */
+  readonly among: (
+    tokens: readonly string[],
+    fromBlock: number,
+    signal: AbortSignal,
+  ) => Promise<Reading<ReadonlySet<string>, 'pair_creations'>>;
+};
+
 /** Which contracts are public launchpads: whoever uses one is not credited with its maker's. */
 export type Launchpads = {
   readonly among: (
@@ -270,6 +285,8 @@ export type WalkSources = {
   readonly kinds: ContractKinds;
   readonly transfers: TokenTransfers;
   readonly venue: Venue;
+  /** `null` where no node is set that could be asked. */
+  readonly pairs: PairCreations | null;
   readonly launchpads: Launchpads;
   readonly launchPools: LaunchPools;
   readonly prices: Pick<Prices, 'historical'>;

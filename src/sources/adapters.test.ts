@@ -48,6 +48,7 @@ import { nodeApprovals, nodeFreezes } from './evm/approvals-node.ts';
 import { nodeProbe } from './evm/contract-probe.ts';
 import { evmNode } from './evm/node.ts';
 import { nodeFacts } from './evm/node-of-account.ts';
+import { ETHEREUM_EXCHANGES, nodePairCreations } from './evm/pair-creations.ts';
 import { nodeArrivals, nodeReceipts } from './evm/receipts-node.ts';
 import { explorerApprovals, explorerFacts } from './explorer/account-facts.ts';
 import {
@@ -281,6 +282,15 @@ const NODES: readonly Adapter[] = [
         await arrivals.lookUp({ ...where, ...when }, SIGNAL),
         await arrivals.timeOf('ethereum', 7, SIGNAL),
       ];
+    },
+  },
+  {
+    name: 'pairs by an EVM node',
+    back: () => cannedNode(ARRIVALS),
+    ask: async (url) => {
+      const exchanges = ETHEREUM_EXCHANGES;
+      const pairs = nodePairCreations({ rpc: rpcAt(url), exchanges, simulated: false, now });
+      return [await pairs.among([contract], 7, SIGNAL)];
     },
   },
   {

@@ -66,7 +66,9 @@ const SAYINGS: readonly Saying[] = [
   // What a field does not mean, and what an answer is not.
   ['a record that is not flagged is no clearance.', []],
   ['likelier to be gone 24 hours later, and nothing else.', []],
-  ['could not be checked at the venue: in no rate, and no death.', []],
+  ['could not be checked: in no rate, and no death.', []],
+  ['Whether an exchange ever made a pair of what no venue lists was not read.', []],
+  ['No node is set.', []],
   ['nothing here is scored, and a record without a death is no clearance.', []],
   ['could not be determined, which is not a finding.', []],
   ['no other list was searched.', []],

@@ -100,8 +100,8 @@ const MIXED = {
     ],
     finding:
       'At least 1 of 2 listed launches now below 1,000 USD of pooled liquidity; 1 still above ' +
-      'it. 1 further launch never listed: in no rate. 1 launch could not be checked at the ' +
-      'venue: in no rate, and no death. 1 contract could not be determined, which is not a ' +
+      'it. 1 further launch never listed: in no rate. 1 launch could not be checked: ' +
+      'in no rate, and no death. 1 contract could not be determined, which is not a ' +
       'finding. Not everything was read: counts are a floor, not a total. It was captured 60 ' +
       'minutes ago.',
     coverage: {

@@ -19,6 +19,7 @@ import { Refusal } from '../../contract/refusals.ts';
 import { DEPLOYER_CHAIN, type WalkSources } from '../../ports/deployers.ts';
 import type { Prices } from '../../ports/history.ts';
 import { dexscreenerVenue } from '../../sources/dexscreener/venue.ts';
+import { ETHEREUM_EXCHANGES, nodePairCreations } from '../../sources/evm/pair-creations.ts';
 import {
   contractKinds,
   explorerCreations,
@@ -168,6 +169,10 @@ function sourcesOf(
     kinds: contractKinds(explorer, node),
     transfers: explorerTokenTransfers(explorer),
     venue: dexscreenerVenue(venue === null ? null : { url: new URL(venue), ...listing }),
+    pairs:
+      node === null
+        ? null
+        : nodePairCreations({ rpc: node, exchanges: ETHEREUM_EXCHANGES, now: nowS, simulated }),
     launchpads: launchpadRegistry(LAUNCHPADS),
     launchPools: explorerLaunchPools(explorer, UNISWAP_V2),
     prices,

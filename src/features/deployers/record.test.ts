@@ -126,7 +126,7 @@ describe('the state and the finding of a record', () => {
       'unchecked',
       { launches: [launchOf('a', 'died'), unchecked], skipped: [unread] },
       'At least 1 listed launch now below 1,000 USD of pooled liquidity; whether another one ' +
-        'lives is not known. 1 launch could not be checked at the venue: in no rate, and no ' +
+        'lives is not known. 1 launch could not be checked: in no rate, and no ' +
         'death. 1 contract could not be determined, which is not a finding.',
     ],
     [
@@ -135,6 +135,12 @@ describe('the state and the finding of a record', () => {
       '2 of 3 listed launches now below 1,000 USD of pooled liquidity; 1 still above it.',
     ],
     ['no_listed_launch', { launches: [unlisted] }, '1 ERC-20 launch: no venue lists a pair.'],
+    [
+      'no_listed_launch',
+      { launches: [unlisted], pairs_unread: 'No node is set.' },
+      '1 ERC-20 launch: no venue lists a pair. Whether an exchange ever made a pair of what no ' +
+        'venue lists was not read. No node is set.',
+    ],
     [
       'unchecked',
       { launches: [unlisted], truncated: true },
@@ -145,14 +151,14 @@ describe('the state and the finding of a record', () => {
       'mixed',
       { launches: [live, unchecked], truncated: true },
       'At least 0 of 1 listed launch now below 1,000 USD of pooled liquidity; 1 still above it. ' +
-        '1 launch could not be checked at the venue: in no rate, and no death. Not everything ' +
+        '1 launch could not be checked: in no rate, and no death. Not everything ' +
         'was read: counts are a floor, not a total.',
     ],
     [
       'unchecked',
       { launches: [unlisted, unchecked] },
       'Whether a launch of this address is listed could not be checked. 1 further launch never ' +
-        'listed: in no rate. 1 launch could not be checked at the venue: in no rate, and no death.',
+        'listed: in no rate. 1 launch could not be checked: in no rate, and no death.',
     ],
     [
       'unchecked',

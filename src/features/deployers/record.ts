@@ -58,7 +58,7 @@ function unreadInWalk(walk: DeployerWalk): string | null {
   const { truncated, unchecked, undetermined } = omissionsIn(walk);
   const parts = [
     ...(truncated ? ['not all of its contracts were read'] : []),
-    ...(unchecked > 0 ? [`${unchecked} of its launches could not be checked at the venue`] : []),
+    ...(unchecked > 0 ? [`${unchecked} of its launches could not be checked`] : []),
     ...(undetermined > 0 ? [`${undetermined} of its contracts could not be determined`] : []),
   ];
   return parts.length === 0 ? null : parts.join('; ');
@@ -142,12 +142,19 @@ function findingOf(record: CommittedRecord, now: UnixSeconds): string {
     leadOf(record, counts),
     unlistedText(record, counts),
     uncheckedText(counts),
+    pairsText(record, counts),
     undeterminedText(record),
     record.truncated ? 'Not everything was read: counts are a floor, not a total.' : null,
     failureIn(record),
     `It was captured ${ageText(now - record.captured_at)} ago.`,
   ];
   return sentences.filter((one) => one !== null).join(' ');
+}
+
+function pairsText({ pairs_unread }: DeployerWalk, { never_listed }: LaunchCounts): string | null {
+  const what = 'Whether an exchange ever made a pair of what no venue lists was not read.';
+  if (pairs_unread === undefined) return never_listed > 0 ? what : null;
+  return pairs_unread === null ? null : `${what} ${pairs_unread}`;
 }
 
 function leadOf(walk: DeployerWalk, counts: LaunchCounts): string {
@@ -185,7 +192,7 @@ function unlistedText(walk: DeployerWalk, { never_listed }: LaunchCounts): strin
 function uncheckedText({ unchecked }: LaunchCounts): string | null {
   if (unchecked === 0) return null;
   const what = `${unchecked} ${launches(unchecked)}`;
-  return `${what} could not be checked at the venue: in no rate, and no death.`;
+  return `${what} could not be checked: in no rate, and no death.`;
 }
 
 function undeterminedText(walk: DeployerWalk): string | null {

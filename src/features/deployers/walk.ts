@@ -102,7 +102,9 @@ export async function walkDeployer(
   const room = Math.max(limits.contractsMax - own.length, 0);
   const children = newestOf(factories.children, room, walking.listedAs);
   const others = await selectCredited(walking, children);
-  await eachOf(walking, [...own, ...others], (one) => examine(walking, one));
+  const examined = [...own, ...others];
+  await eachOf(walking, examined, (one) => examine(walking, one));
+  const paired = await readPairs(walking, examined);
   const launches = await withFirstLiquidity(walking, now());
   if (signal.aborted) return { walked: false, why: why('walk_out_of_time') };
   const read = walking.launches.length + walking.skipped.filter(isDetermined).length;
@@ -122,7 +124,10 @@ export async function walkDeployer(
       truncated,
       truncated_factories: factories.truncated,
       providers: [...walking.providers].sort(),
-      listed_once: [...new Set([...walking.listedAs.keys(), ...tokensOnVenue(launches)])].sort(),
+      listed_once: [
+        ...new Set([...walking.listedAs.keys(), ...tokensOnVenue(launches), ...paired.tokens]),
+      ].sort(),
+      pairs_unread: paired.unread,
       undetermined_at: newestUndetermined(walking.skipped, [...chosen, ...children]),
     },
   };
@@ -304,6 +309,36 @@ async function examine(walking: Walking, candidate: Candidate): Promise<void> {
     transfers_truncated: moved === null ? null : moved.truncated,
   });
 }
+
+/** Of which tokens an exchange has made a pair; `unread`: why that was not read, or `null`. */
+type Paired = { readonly tokens: ReadonlySet<string>; readonly unread: string | null };
+
+/**
+ * Asks, before a launch stands as never listed, whether an exchange has made a pair of it. Of those
+ * of which one has, and of all where that is not told, nobody knows what became.
+ */
+async function readPairs(walking: Walking, examined: readonly Candidate[]): Promise<Paired> {
+  const { sources, signal, launches, pools } = walking;
+  const unlisted = new Set(
+    launches.flatMap(({ address, outcome }) =>
+      outcome === 'never_listed' && pools.get(address)?.length === 0 ? [address] : [],
+    ),
+  );
+  if (unlisted.size === 0) return { tokens: unlisted, unread: null };
+  if (sources.pairs === null) return { tokens: new Set(), unread: NO_NODE };
+  const blocks = examined.flatMap(({ address, block }) => (unlisted.has(address) ? [block] : []));
+  const reading = await sources.pairs.among([...unlisted], Math.min(...blocks), signal);
+  noteSources(walking, reading);
+  const open = reading.checked ? reading.value : unlisted;
+  for (const [n, launch] of launches.entries()) {
+    if (open.has(launch.address)) launches[n] = { ...launch, outcome: 'unchecked' };
+  }
+  return reading.checked
+    ? { tokens: open, unread: null }
+    : { tokens: new Set(), unread: reading.why.reason };
+}
+
+const NO_NODE = 'No node is set.';
 
 /** The launches, newest first, and what those of them were launched with that may be scored. */
 async function withFirstLiquidity(walking: Walking, now: UnixSeconds): Promise<ObservedLaunch[]> {

@@ -477,7 +477,7 @@ describe('flows', () => {
         checked: false,
         reason:
           'The launches of this address were walked in part: not all of its contracts were read; ' +
-          '1 of its launches could not be checked at the venue.',
+          '1 of its launches could not be checked.',
         contracts: 4,
         died: 1,
         survived: 1,

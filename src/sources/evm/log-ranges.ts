@@ -19,15 +19,24 @@ const SPAN_MAX = 2_048;
 const ANSWERED_BEFORE_WIDER = 8;
 const LOGS = z.array(LOG);
 
+/** Which logs are meant, and over how many blocks they are asked for at most. */
+type LogQuery = {
+  readonly address?: readonly string[];
+  readonly topics: readonly (string | readonly string[] | null)[];
+  readonly spanMax: number;
+};
+const MOVES: LogQuery = { topics: [MOVED_TOPICS], spanMax: SPAN_MAX };
+
 /** Keeps in mind how wide a range the provider took. */
 export function logRanges(
   call: (call: RpcCall, signal: AbortSignal) => Promise<RpcAnswer>,
+  { spanMax, ...query }: LogQuery = MOVES,
 ): LogRanges {
-  let span = SPAN_MAX;
+  let span = spanMax;
   let answered = 0;
 
   const once = async (from: number, to: number, signal: AbortSignal) => {
-    const range = { fromBlock: quantity(from), toBlock: quantity(to), topics: [MOVED_TOPICS] };
+    const range = { ...query, fromBlock: quantity(from), toBlock: quantity(to) };
     const asked = { method: 'eth_getLogs', params: [range] };
     const answer = await attempt(RpcFault, () => call(asked, signal));
     if (answer instanceof RpcFault) {
@@ -60,7 +69,7 @@ export function logRanges(
       }
       next = end + 1;
       answered += 1;
-      if (answered % ANSWERED_BEFORE_WIDER === 0) span = Math.min(SPAN_MAX, span * 2);
+      if (answered % ANSWERED_BEFORE_WIDER === 0) span = Math.min(spanMax, span * 2);
     }
     return logs;
   };

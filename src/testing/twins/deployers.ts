@@ -36,6 +36,7 @@ export function emptyWalk(address: string, captured_at: number): DeployerWalk {
     truncated: false,
     truncated_factories: [],
     providers: ['memory'],
+    pairs_unread: null,
   };
 }
 

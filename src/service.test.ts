@@ -9,6 +9,7 @@ import { doorsSayTheSame } from './doors.suite.ts';
 import { examplesDoWhatTheySay } from './examples.suite.ts';
 import { clientsAreAnswered, toolsAreServedAlone } from './mcp.suite.ts';
 import { memberGetsAlong, OF_MEMBERS } from './members-walk.suite.ts';
+import { receiptsAreConfirmed } from './receipts.suite.ts';
 import { createControlIn } from './testing/postgres.ts';
 import { type Simulated, startSimulated } from './testing/program.ts';
 
@@ -29,6 +30,7 @@ afterAll(() => {
 memberGetsAlong(started);
 examplesDoWhatTheySay(started);
 clientsAreAnswered(started);
+receiptsAreConfirmed(started);
 describe('the doors', () => doorsSayTheSame(started));
 
 test('when it stops it has printed no warning, live reads included', async () => {

@@ -1,6 +1,7 @@
 // A receipt is a text for people about one case, with the addresses that it is about.
 
 import { z } from 'zod';
+import { EVM_CHAINS } from '../chain/chain.ts';
 import type { Reading } from '../evidence/reading.ts';
 
 /** The name of this port in readings. */
@@ -23,6 +24,10 @@ export const receipt = z.strictObject({
   tags: z.array(z.string()).readonly(),
   /** Markdown. */
   body: z.string(),
+  /** Those that its head names with their chain, then those that its text alone names. */
+  transactions: z
+    .array(z.strictObject({ chain: z.enum(EVM_CHAINS).nullable(), tx: z.string() }))
+    .readonly(),
 });
 export type Receipt = z.output<typeof receipt>;
 

@@ -4,12 +4,17 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAddress } from '../../chain/address.ts';
 import { nowS } from '../../compose/clock.ts';
+import { evmClients } from '../../compose/evm-clients.ts';
 import { type Base, feature, servePage, serveRoute } from '../../compose/feature.ts';
+import { outsideOf } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { textOrEmpty } from '../../evidence/measure.ts';
 import { map, Read } from '../../evidence/reading.ts';
 import { atomFeed } from '../../pages/atom.ts';
+import type { TransactionReceipts } from '../../ports/bridges.ts';
+import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
 import { receiptsFolder } from '../../sources/files/receipts-folder.ts';
+import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import { covering, selectPublished } from './covering.ts';
 import { type ReceiptsServices, receiptsCheck } from './receipts-check.command.ts';
 import {
@@ -106,10 +111,33 @@ export const receipts = feature({
     services: ({ configured }): ReceiptsServices => {
       const config = configured.ok ? configured.config : NOTHING_SET;
       const open = (folder: string) => openFolder(folder, config.simulate);
-      return { receipts: { folder: folderOf(config), open } };
+      const lookUp = lookUpBy(configured.ok ? configured.config : null);
+      return { receipts: { folder: folderOf(config), open, lookUp } };
     },
   },
 });
+
+const NODE_LIMITS: RpcLimits = {
+  deadlineMs: 8_000,
+  bytesMax: 16 * 1024 * 1024,
+  batchMax: 20,
+  waitMaxMs: 1_000,
+  attemptsMax: 2,
+};
+
+/** Looks transactions up at the nodes that are configured; without a node they are unread. */
+function lookUpBy(config: Config | null): TransactionReceipts['lookUp'] {
+  return async (chain, hashes, signal) => {
+    const clients = config === null ? null : evmClients(outsideOf(config), NODE_LIMITS);
+    const nodes = clients === null ? new Map() : clients.byChain;
+    const simulated = config?.simulate === true;
+    try {
+      return await nodeReceipts({ nodes, simulated, now: nowS }).lookUp(chain, hashes, signal);
+    } finally {
+      clients?.close();
+    }
+  };
+}
 
 type Settings = Pick<Config, 'simulate' | 'receiptsDir'>;
 const NOTHING_SET: Settings = { simulate: false, receiptsDir: null };

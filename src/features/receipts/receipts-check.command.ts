@@ -1,8 +1,10 @@
 // The command that checks each file of the receipts folder before publication.
 
+import type { EvmChainName } from '../../chain/chain.ts';
 import { defineCommand, EXIT, fail, filePath, several, UsageError } from '../../command/command.ts';
-import { print, printJson, tableLines } from '../../command/output.ts';
+import { type FieldText, print, printJson, rowsPrinter, tableLines } from '../../command/output.ts';
 import { Read } from '../../evidence/reading.ts';
+import type { TransactionReceipts } from '../../ports/bridges.ts';
 import type { ReceiptFile, ReceiptFolder } from '../../ports/receipts.ts';
 
 /** The dependencies of the command. Compose fills them. */
@@ -11,19 +13,23 @@ export type ReceiptsServices = {
     /** The folder that the service publishes. */
     readonly folder: string;
     readonly open: (folder: string) => ReceiptFolder;
+    /** Asks the nodes that are configured. */
+    readonly lookUp: TransactionReceipts['lookUp'];
   };
 };
 
 /** `exhibit receipts check`. */
 export const receiptsCheck = defineCommand({
   name: 'receipts check',
-  summary: 'Check a folder of receipts: what is published, a draft, or refused.',
+  summary: 'Check a folder of receipts, and look up the transactions that they name.',
   usage: '[FOLDER]',
   example: 'exhibit receipts check receipts',
   arguments: { folder: several('FOLDER', 'instead of EXHIBIT_RECEIPTS_DIR', filePath) },
-  json: 'one file a line',
+  json: 'one file a line, a published one with its transactions',
   notes: [
-    'Exit status 1: at least one file is refused. 3: the folder could not be read to its end.',
+    'Transactions are looked up at the nodes that are configured (EXHIBIT_RPC_<CHAIN>).',
+    'Exit status 1: a file is refused, or the node of its chain holds no such transaction. 3: the',
+    'folder or a transaction could not be read.',
   ],
   run: async ({ folder: [named, ...more] }, io, { receipts }: ReceiptsServices) => {
     if (more.length > 0) throw new UsageError('One FOLDER at a time.');
@@ -32,16 +38,77 @@ export const receiptsCheck = defineCommand({
     if (!(files instanceof Read)) {
       return fail(io, `${folder}: ${files.why.reason}`, EXIT.couldNotCheck);
     }
-    if (io.json) for (const one of files.value) printJson(io, fileView(one));
-    else print(io, [...lines(files.value, io), summary(files.value)]);
-    return files.value.some(({ state }) => state === 'refused') ? EXIT.failed : EXIT.done;
+    const transactions = await lookUpAll(files.value, receipts.lookUp, io.signal);
+    if (io.json) for (const one of files.value) printJson(io, fileView(one, transactions));
+    else {
+      print(io, lines(files.value, io));
+      if (transactions.length > 0) rowsPrinter<LookedUp>(io, { columns: LOOKED_UP })(transactions);
+      io.out(summary(files.value, transactions));
+    }
+    const isWrong = transactions.some(({ state }) => state === 'not found');
+    if (isWrong || files.value.some(({ state }) => state === 'refused')) return EXIT.failed;
+    return transactions.some(({ state }) => state === 'not read') ? EXIT.couldNotCheck : EXIT.done;
   },
 });
 
-function fileView(one: ReceiptFile): object {
+function fileView(one: ReceiptFile, transactions: readonly LookedUp[]): object {
   const { file, state } = one;
   if (one.state === 'refused') return { file, state, reasons: one.reasons };
-  return one.state === 'draft' ? { file, state } : { file, state, id: one.receipt.id };
+  if (one.state === 'draft') return { file, state };
+  const own = transactions.filter((each) => each.file === file).map(({ file: _, ...each }) => each);
+  return { file, state, id: one.receipt.id, transactions: own };
+}
+
+/** A transaction that a receipt names. `says`: who sent it to whom, or why it was not read. */
+type LookedUp = {
+  readonly file: string;
+  readonly chain: EvmChainName | null;
+  readonly tx: string;
+  readonly state: 'found' | 'not found' | 'not read';
+  readonly says: string;
+};
+
+const LOOKED_UP: readonly FieldText<LookedUp>[] = ['file', 'chain', 'tx', 'state', 'says'];
+
+async function lookUpAll(
+  files: readonly ReceiptFile[],
+  lookUp: TransactionReceipts['lookUp'],
+  signal: AbortSignal,
+): Promise<readonly LookedUp[]> {
+  const all: LookedUp[] = [];
+  for (const one of files) {
+    if (one.state !== 'published') continue;
+    const { file, receipt } = one;
+    for (const { chain, tx } of receipt.transactions) {
+      const state = chain === null ? NO_CHAIN : await lookUpOne(chain, tx, lookUp, signal);
+      all.push({ file, chain, tx, ...state });
+    }
+  }
+  return all;
+}
+
+const NO_CHAIN = {
+  state: 'not read',
+  says: 'its chain is not named: write CHAIN:HASH among transactions of the head',
+} as const;
+
+async function lookUpOne(
+  chain: EvmChainName,
+  tx: string,
+  lookUp: TransactionReceipts['lookUp'],
+  signal: AbortSignal,
+): Promise<Pick<LookedUp, 'state' | 'says'>> {
+  const reading = (await lookUp(chain, [tx], signal)).get(tx);
+  if (reading === undefined) throw new Error('receipts: no reading for a transaction');
+  if (reading instanceof Read) {
+    const { from, to, block, success } = reading.value;
+    const failed = success === false ? ', and failed' : '';
+    const whom = to === null ? 'made a contract' : `to ${to}`;
+    return { state: 'found', says: `block ${block}: ${from} ${whom}${failed}` };
+  }
+  // A node that was asked and does not know a transaction is told apart from one that was not read.
+  const { code, reason } = reading.why;
+  return { state: code === 'receipt_not_held' ? 'not found' : 'not read', says: reason };
 }
 
 function lines(files: readonly ReceiptFile[], io: { readonly colour: boolean }): string[] {
@@ -57,7 +124,13 @@ function lines(files: readonly ReceiptFile[], io: { readonly colour: boolean }):
   return tableLines(columns, rows, io);
 }
 
-function summary(files: readonly ReceiptFile[]): string {
-  const count = (state: ReceiptFile['state']) => files.filter((one) => one.state === state).length;
-  return `Published ${count('published')}, drafts ${count('draft')}, refused ${count('refused')}.`;
+function summary(files: readonly ReceiptFile[], transactions: readonly LookedUp[]): string {
+  const file = (state: ReceiptFile['state']) => files.filter((one) => one.state === state).length;
+  const [published, drafts, refused] = [file('published'), file('draft'), file('refused')];
+  const told = `Published ${published}, drafts ${drafts}, refused ${refused}.`;
+  if (transactions.length === 0) return told;
+  const counts = (['found', 'not found', 'not read'] as const).map((state) => {
+    return `${state} ${transactions.filter((one) => one.state === state).length}`;
+  });
+  return `${told} Transactions: ${counts.join(', ')}.`;
 }

@@ -28,7 +28,7 @@ export const RECEIPTS_DEFAULT = 20;
 const WORDS_CHARS_MAX = 200;
 
 const receiptView = rowFacts(receipt)
-  .omit({ body: true })
+  .omit({ body: true, transactions: true })
   .extend({
     date: isoDay,
     tags: rowFact(z.array(words()).readonly(), INDEX),
@@ -168,7 +168,10 @@ export function receiptsIndexHandler({
 }
 
 /** @internal A receipt as the index shows it. */
-export function receiptShown({ body: _, ...receipt }: Receipt, base: string): ReceiptView {
+export function receiptShown(
+  { body: _, transactions: __, ...receipt }: Receipt,
+  base: string,
+): ReceiptView {
   return { ...receipt, url: `${base}/receipts/${receipt.slug}` };
 }
 

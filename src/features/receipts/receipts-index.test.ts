@@ -29,6 +29,7 @@ const article = (slug: string, date: string, more: object = {}): ReceiptFile => 
     deployer: MAKER,
     kind: 'token',
     tags: ['bridge-exit'],
+    transactions: [],
     body: 'Text.',
     ...more,
   },

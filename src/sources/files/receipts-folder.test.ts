@@ -125,6 +125,7 @@ describe('a receipt', () => {
         description: 'What was seen.',
         kind: 'wallet',
         tags: ['a', 'b-2'],
+        transactions: [],
         subject: WALLET.toLowerCase(),
         deployer: '1B2B9sZ8biL9HAp7ELHsDyB43J79rz8HSf',
         body: '# One\n\nTwo.',

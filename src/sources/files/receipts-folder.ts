@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
+import { EVM_CHAINS } from '../../chain/chain.ts';
 import { parseIsoDate } from '../../chain/time.ts';
 import { collect, listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
@@ -16,6 +17,7 @@ import type {
   ReceiptFolder,
   ReceiptsPort,
 } from '../../ports/receipts.ts';
+import { WORD } from '../http/fetch.ts';
 import { observation } from '../http/provider.ts';
 
 const PORT = 'receipts';
@@ -121,7 +123,9 @@ function faultOf(error: unknown): string | null {
 const TITLE_CHARS_MAX = 200;
 const DESCRIPTION_CHARS_MAX = 500;
 const TAGS_MAX = 20;
+const TRANSACTIONS_MAX = 200;
 const ENDING = '.md';
+const HASH = /0x[0-9a-fA-F]{64}(?![0-9a-fA-F])/g;
 const HEAD = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const NAME_CHARS_MAX = 100;
@@ -144,6 +148,15 @@ const address = z.string().transform((text, check) => {
   return z.NEVER;
 });
 
+const transaction = z.string().transform((text, check) => {
+  const [name, hash, ...more] = text.split(':');
+  const chain = EVM_CHAINS.find((one) => one === name);
+  const tx = WORD.safeParse(hash);
+  if (chain !== undefined && tx.success && more.length === 0) return { chain, tx: tx.data };
+  check.addIssue({ code: 'custom', message: `expected CHAIN:HASH, of ${EVM_CHAINS.join(', ')}` });
+  return z.NEVER;
+});
+
 const head = z.strictObject({
   id: named,
   title: line(TITLE_CHARS_MAX),
@@ -153,6 +166,7 @@ const head = z.strictObject({
   deployer: address,
   kind: named,
   tags: z.array(named).max(TAGS_MAX).optional(),
+  transactions: z.array(transaction).max(TRANSACTIONS_MAX).optional(),
   status: z.enum(['published', 'draft'], 'expected published or draft'),
 });
 
@@ -181,9 +195,13 @@ export function parseReceipt(file: string, text: string): ReceiptFile {
   const parsed = head.safeParse(said);
   if (!parsed.success) return refuse(...parsed.error.issues.map(reasonOf));
   if (body.trim() === '') return refuse('its text: expected some below the head');
-  const { status: _, tags, ...rest } = parsed.data;
+  const { status: _, tags, transactions: inHead, ...rest } = parsed.data;
+  const inText = [...new Set(listOrNone(body.match(HASH)).map((tx) => tx.toLowerCase()))];
+  const isInHead = (hash: string) => listOrNone(inHead).some(({ tx }) => tx === hash);
+  const alone = inText.filter((tx) => !isInHead(tx)).map((tx) => ({ chain: null, tx }));
   // A head may leave its tags out: then the receipt has none.
-  const receipt = { slug, ...rest, tags: [...listOrNone(tags)], body: body.trim() };
+  const lists = { tags: [...listOrNone(tags)], transactions: [...listOrNone(inHead), ...alone] };
+  const receipt = { slug, ...rest, ...lists, body: body.trim() };
   return { file, state: 'published', receipt };
 }
 

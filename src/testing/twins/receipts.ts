@@ -37,6 +37,7 @@ export function plantedReceipts({ articles = [] }: PlantedReceipts): ReceiptsPor
 export function articleOf(subject: string): ReceiptFile {
   const slug = `case-of-${subject.slice(-8).toLowerCase()}`;
   const texts = { title: 'A case', description: 'What happened.', kind: 'wallet', body: 'Text.' };
-  const receipt = { id: slug, slug, date: '2026-09-01', subject, deployer: subject, tags: [] };
-  return { file: `${slug}.md`, state: 'published', receipt: { ...receipt, ...texts } };
+  const receipt = { id: slug, slug, date: '2026-09-01', subject, deployer: subject };
+  const lists = { tags: [], transactions: [] };
+  return { file: `${slug}.md`, state: 'published', receipt: { ...receipt, ...texts, ...lists } };
 }

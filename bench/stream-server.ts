@@ -45,6 +45,7 @@ function flagOf(n: number, evidenceChars: number): NewFlag {
     model_version: 'rug-1-2026-11-01',
     flagged_at: 1_790_000_000,
     simulated: false,
+    deployer_history: null,
   };
 }
 

@@ -242,6 +242,7 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   record_screen: { body: { address: LISTED } },
   registry_bridges: {},
   remove_integration: { id: 'int_1' },
+  rug_model_card: { version: 'rug-2-000000000000' },
   rugs_leaderboard: {},
   sanctions_changes: {},
   screen_record: { id: 'scr_unknown' },
@@ -261,7 +262,13 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
 };
 
 const MADE = ['connect_integration', 'record_bulk_screen', 'record_screen', 'watch_address'];
-const UNKNOWN = ['remove_integration', 'screen_record', 'screen_replay', 'test_integration'];
+const UNKNOWN = [
+  'remove_integration',
+  'rug_model_card',
+  'screen_record',
+  'screen_replay',
+  'test_integration',
+];
 /** The statuses of those that do not answer 200. */
 const STATUSES = new Map([
   ...[...UNKNOWN, 'unwatch_address'].map((name) => [name, 404] as const),

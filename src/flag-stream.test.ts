@@ -6,6 +6,7 @@ import { flagStreamHandler, flagStreamRoute } from './features/flag-stream/flag-
 import { whyUnwatched } from './features/rugs/watch.ts';
 import { type LaunchWatch, WATCHED_SOURCES } from './ports/rug-flags.ts';
 import { inProcessBus } from './stores/bus/in-process.ts';
+import { STILL_NOW } from './testing/clock.ts';
 import { embeddedControl, type TestStore } from './testing/control-store.ts';
 import { append, flagEventsIn, flagOf, retractionOf } from './testing/flag-events.ts';
 import {
@@ -98,9 +99,11 @@ describe('says', () => {
         address: '0x0000000000000000000000000000000000000001',
         token: '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1',
         model_version: 'rug-1',
+        model_card: '/api/models/rug/rug-1',
         simulated: false,
         score: 0.93,
         evidence: 'Of 14 earlier launches of its deployer 13 died.',
+        deployer_history: 'settled',
         flagged_at: '2026-09-24T12:00:00.000Z',
       },
       {
@@ -110,6 +113,7 @@ describe('says', () => {
         address: '0x0000000000000000000000000000000000000001',
         token: '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1',
         model_version: 'rug-1',
+        model_card: '/api/models/rug/rug-1',
         simulated: false,
         retracts: 1,
         reason: 'The block of its creation left the chain.',
@@ -156,10 +160,28 @@ describe('says', () => {
         '"oldest":null},"gap":null,"chains":["solana"],"unknown_chains":[],"unwatched":null}',
       `id: 1\ndata: {"type":"flag","seq":1,"chain":"solana","address":"${address}",` +
         `"token":"${token}",` +
-        '"model_version":"rug-1","simulated":true,"score":0.93,' +
-        '"evidence":"Of 14 earlier launches of its deployer 13 died.",' +
-        '"flagged_at":"2026-09-24T12:00:00.000Z"}',
+        '"model_version":"rug-1","model_card":"/api/models/rug/rug-1","simulated":true,' +
+        '"score":0.93,"evidence":"Of 14 earlier launches of its deployer 13 died.",' +
+        '"deployer_history":"settled","flagged_at":"2026-09-24T12:00:00.000Z"}',
     ]);
+  });
+
+  test('that the flags of a model are withdrawn, to readers of whatever chains', async () => {
+    const { tell, socket } = await serveFlags();
+    const { until } = await socket('&chains=solana');
+    await until(({ length }) => length === 1);
+    const [model_version, reason] = ['rug-1', 'They were withdrawn.'];
+    const withdrawal = { kind: 'withdrawal', model_version, simulated: false, reason } as const;
+    await tell(flagOf(1), { ...withdrawal, withdrawn_at: STILL_NOW });
+    expect((await until(({ length }) => length === 2)).at(-1)).toEqual({
+      type: 'withdrawal',
+      seq: 2,
+      model_version,
+      model_card: '/api/models/rug/rug-1',
+      simulated: false,
+      reason,
+      withdrawn_at: '2026-09-24T12:00:00.000Z',
+    });
   });
 
   test('only of the chains that are named, and which names are no chain', async () => {

@@ -33,13 +33,15 @@ const of = {
   address: evm('told'),
   token: evm('made'),
   model_version: 'rug-1',
+  model_card: '/api/models/rug/rug-1',
   simulated: true,
 } as const;
+const flag = { ...of, deployer_history: 'none', flagged_at: AT } as const;
 const { event, welcome } = flagStreamRoute;
 const told: StreamMessage<'flag_stream'>[] = [
-  event('flag', 1, { ...of, score: 0.97, evidence: '<img src=x> died.', flagged_at: AT }),
+  event('flag', 1, { ...flag, score: 0.97, evidence: '<img src=x> died.' }),
   event('retraction', 2, { ...of, retracts: 1, reason: 'It is gone.', retracted_at: AT }),
-  event('flag', 3, { ...of, score: 0.91, evidence: 'The third.', flagged_at: AT }),
+  event('flag', 3, { ...flag, score: 0.91, evidence: 'The third.' }),
 ];
 const UNWATCHED = 'the venue is away';
 const places: (number | null)[] = [];

@@ -9,18 +9,27 @@ import { z } from 'zod';
 import { DAY_S } from './chain/time.ts';
 import { Refusal } from './contract/refusals.ts';
 import { healthHandler } from './features/health/health.route.tsx';
+import { rugModelPageHandler } from './features/rug-model/card.route.tsx';
 import type { TrainingRow } from './features/rug-model/examples.ts';
 import { rugModelFeature } from './features/rug-model/feature.ts';
 import { modelTrain } from './features/rug-model/model.command.ts';
+import { viewWindow } from './features/rugs/leaderboard.route.tsx';
+import { scoreOnce } from './features/rugs/score.job.ts';
 import { RUG_FEATURES } from './ports/rug-model.ts';
 import { localTableFiles } from './sources/files/files.ts';
 import { artefactIn, readModelFile } from './sources/files/model-artefact.ts';
+import type { Database } from './stores/control/engine/database.ts';
+import { launchScoringTable } from './stores/control/launch-scoring.ts';
+import { rugFlagTable } from './stores/control/rug-flags.ts';
 import { rugModelTable } from './stores/control/rug-models.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { embeddedControl } from './testing/control-store.ts';
+import { allEventsAfter } from './testing/flag-events.ts';
+import { REVIEWED_TOKENS } from './testing/launch-scores.ts';
 import { ran } from './testing/recording-io.ts';
 import { artefactText, inventLaunches, SMALL_MODEL } from './testing/rug-models.ts';
 import { TEST_SERVICE } from './testing/service.ts';
+import { memoryLaunchWatch, WATCHED } from './testing/twins/rug-flags.ts';
 import { worldLaunchHistoryCsv } from './world/launch-history.ts';
 import { WORLD_SEED } from './world/listed-parties.ts';
 
@@ -36,6 +45,7 @@ function csvOf(rows: readonly TrainingRow[]): string {
   return `${[COLUMNS, ...rows.map(cells)].map((line) => line.join(',')).join('\n')}\n`;
 }
 
+const FACTS = { simulated: false, version: '0.0.0', links: [] };
 const fresh = embeddedControl();
 const ROWS = inventLaunches(600, 3);
 const training = { files: localTableFiles(), codeVersion: '0.0.0' };
@@ -54,10 +64,12 @@ beforeAll(async () => {
   expect(made.errors).toEqual([]);
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
+const context = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+let database: ReturnType<typeof fresh>;
 beforeEach(() => {
-  const context = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+  database = fresh();
   model = {
-    published: rugModelTable(fresh(), context),
+    published: rugModelTable(database, context),
     readFile: readModelFile,
     trainingFiles: training.files,
     simulated: false,
@@ -95,6 +107,8 @@ describe('where no model is published', () => {
       published: false,
       version: null,
       reason: 'No rug model has been published on this deployment; nothing is scored.',
+      card: null,
+      withdrawn: null,
     });
   });
 });
@@ -108,7 +122,13 @@ describe('a model that was trained', () => {
     expect((await command('model publish rug-model.json')).lines).toEqual([
       `${version} was in force already.`,
     ]);
-    expect(await health()).toEqual({ published: true, version, reason: null });
+    expect(await health()).toEqual({
+      published: true,
+      version,
+      reason: null,
+      card: `/api/models/rug/${version}`,
+      withdrawn: null,
+    });
     const card = documentIn((await command('model card --json')).lines);
     expect(card).toMatchObject({
       version,
@@ -193,6 +213,75 @@ describe('a model that was trained', () => {
     const counted = ROWS.filter((row) => row.launched_at >= Date.parse(day) / 1_000).length;
     expect(documentIn(late.lines)).toMatchObject({ rows: counted });
   });
+});
+
+describe('a model whose flags did not die as its card expects', () => {
+  test('is withdrawn, and says so on the stream, to /health, on the page and by its card', async () => {
+    await writeFile(join(cwd, 'small.json'), artefactText(SMALL_MODEL));
+    const { version } = artefactIn(artefactText(SMALL_MODEL));
+    expect((await command('model publish small.json')).status).toBe(0);
+    const { published } = model;
+    const scoring = launchScoringTable(database, context, () => undefined);
+    const now = () => STILL_NOW;
+    const established = REVIEWED_TOKENS;
+    const parts = { scoring, established, inForce: published.inForce, now };
+    const signal = new AbortController().signal;
+    await flagAll(database, { version, died: 100, lived: 99 });
+    expect(await scoreOnce(parts, signal)).toEqual([]);
+    expect(await health()).toMatchObject({ version, withdrawn: null });
+    // The two hundredth settles.
+    await flagAll(database, { version, died: 0, lived: 1 });
+    expect(await scoreOnce(parts, signal)).toEqual([]);
+    const reason =
+      `The flags of ${version} were withdrawn: of its last 200 settled flags 100 died (50.0%), ` +
+      'and its card expects 87.0% to 96.0%.';
+    expect(await allEventsAfter(database, 0)).toMatchObject([{ kind: 'withdrawal', reason }]);
+    expect(await health()).toEqual({
+      published: true,
+      version,
+      reason: null,
+      card: `/api/models/rug/${version}`,
+      withdrawn: reason,
+    });
+    const rugFlags = rugFlagTable(database, context, {
+      listed: established,
+      inForce: published.inForce,
+    });
+    const said = await viewWindow({ rugFlags, launchWatch: memoryLaunchWatch(WATCHED) }, STILL_NOW);
+    expect('reason' in said ? said.reason : null).toBe(
+      `${reason} Nothing is flagged until another model is published.`,
+    );
+    const card = rugModelPageHandler({ publishedModels: published }, FACTS);
+    const reply = await card(
+      { params: { version }, query: {}, body: undefined },
+      { now, signal },
+      {
+        kind: 'nobody',
+      },
+    );
+    if (reply instanceof Refusal) throw new Error('test: the page was refused');
+    expect(Buffer.from(reply.bytes()).toString()).toContain(
+      `<strong>Withdrawn.</strong> ${reason}`,
+    );
+    expect(await command('model publish small.json')).toEqual({
+      status: 1,
+      lines: [],
+      errors: [`The flags of ${version} were withdrawn: it is not put in force again.`],
+    });
+  });
+
+  async function flagAll(
+    database: Database,
+    { version, died, lived }: { version: string; died: number; lived: number },
+  ): Promise<void> {
+    await database.query(
+      `insert into flag_fates (flag_seq, model_version, chain, token, address, settles_at, fate)
+       select (select count(*) from flag_fates) + n, $1, 'ethereum', 't' || n, 'a',
+         now() - interval '90 days', case when n <= $2::int then 'died' else 'live' end
+       from generate_series(1, $3::int) as n`,
+      [version, died, died + lived],
+    );
+  }
 });
 
 describe('a file that cannot be used', () => {

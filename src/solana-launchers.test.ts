@@ -289,6 +289,8 @@ async function scoreAll({ scoring }: Awaited<ReturnType<typeof fresh>>): Promise
       model_version: 'rug-1',
       scored_at: now,
       unlisted: [],
+      horizon_h: 24,
+      seen: [],
       on_record: wallet.launches.map(({ token }) => token),
       launches: wallet.launches.map(({ token, launched_at, liquidity_usd }) => {
         const of = { token, launched_at, liquidity_usd, score: 0.9, top_evidence };

@@ -25,6 +25,7 @@ import type {
   screenRecord,
   screenReplay,
 } from '../features/records/records.route.ts';
+import type { rugModelCard } from '../features/rug-model/card.route.tsx';
 import type { leaderboard, rugsLeaderboard } from '../features/rugs/leaderboard.route.tsx';
 import type { sanctionsChanges } from '../features/sanctions/changes.route.tsx';
 import type { walletOfac } from '../features/sanctions/wallet-ofac.route.ts';
@@ -54,6 +55,7 @@ export type Contracts = {
   readonly record_screen: typeof recordScreen;
   readonly registry_bridges: typeof registryBridges;
   readonly remove_integration: typeof removeIntegration;
+  readonly rug_model_card: typeof rugModelCard;
   readonly rugs_leaderboard: typeof rugsLeaderboard;
   readonly sanctions_changes: typeof sanctionsChanges;
   readonly screen_record: typeof screenRecord;
@@ -193,6 +195,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     method: 'DELETE',
     path: '/integrations/{id}',
     access: 'analyst',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
+  rug_model_card: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/models/rug/{version}',
+    access: 'open',
     statuses: [200, 404, 503],
     absences: [],
   },

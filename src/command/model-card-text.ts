@@ -2,15 +2,17 @@
 // share beside its denominator.
 
 import { formatIsoDate } from '../chain/time.ts';
+import { HISTORY_WORDS } from '../ports/rug-flags.ts';
 import {
-  type DeployerHistory,
   type Evaluation,
   type Figure,
   type FlagLevel,
+  featureTitle,
+  hundredths,
+  levelFacts,
   type Measures,
   type ModelArtefact,
   type ModelCard,
-  RUG_FEATURES,
 } from '../ports/rug-model.ts';
 import { factLines, tableLines } from './output.ts';
 
@@ -57,26 +59,6 @@ function omissionText({ split: { left_out } }: ModelCard): string {
   );
 }
 
-/** From which score on launches are flagged, or that none is, fact by fact. */
-export function levelFacts(level: FlagLevel | null): (readonly [string, string])[] {
-  if (level === null) return [['level', NO_LEVEL]];
-  const { score_from, launches, deployers, died_share, gap, expected } = level;
-  const { flags, low, high } = expected;
-  const [least, most] = [low, high].map((share) => `${(100 * share).toFixed(1)}%`);
-  return [
-    ['level', `flags from a score of ${score_from.toFixed(3)} on`],
-    ['flagged there', `${launches} launches by ${deployers} deployers`],
-    ['of them died', `${hundredths(died_share, '%')}, ${hundredths(gap, '')} points over all`],
-    [
-      'expected',
-      `${least} to ${most} of the last ${flags} settled flags die, else they are withdrawn`,
-    ],
-  ];
-}
-
-/** The text of a card without a level. */
-const NO_LEVEL = 'no level qualifies: nothing is flagged';
-
 /** The outcomes of the launches that a model flags in an evaluation. */
 export function flaggedText(flagged: FlagLevel | null): string {
   if (flagged === null) return 'It flags none of them.';
@@ -85,11 +67,6 @@ export function flaggedText(flagged: FlagLevel | null): string {
     `Flagged from a score of ${score_from.toFixed(3)} on: ${launches} launches, of which ` +
     `${hundredths(died_share, '%')} died, ${hundredths(gap, '')} points more than of all.`
   );
-}
-
-function hundredths({ value, low, high }: Figure, unit: '%' | ''): string {
-  const [said, from, to] = [value, low, high].map((one) => (100 * Number(one)).toFixed(1));
-  return low === null || high === null ? `${said}${unit}` : `${said}${unit} (${from} to ${to})`;
 }
 
 function trainingText({ training }: ModelCard): string {
@@ -119,12 +96,6 @@ function featureLines({ features, split }: ModelCard, how: How): string[] {
     auc_alone === null ? null : auc_alone.toFixed(3),
   ]);
   return tableLines(columns, rows, how);
-}
-
-/** The name of a feature for people. */
-export function featureTitle(name: string): string {
-  const feature = RUG_FEATURES.find((one) => one.name === name);
-  return feature === undefined ? name : feature.title;
 }
 
 /** From here on one feature alone tells more than is known at a launch. */
@@ -216,12 +187,6 @@ function deployerLines({ reliability_by_deployer: table }: Evaluation, how: How)
   ]);
   return tableLines(columnsOf(['scores', 'deployers', 'mean score', 'share that died']), rows, how);
 }
-
-/** The two kinds of deployers, for people. */
-export const HISTORY_WORDS: { readonly [history in DeployerHistory]: string } = {
-  settled: 'with earlier launches whose fate was known',
-  none: 'without: the score rests on the launch itself',
-};
 
 function historyLines({ by_history }: Evaluation, how: How): string[] {
   const columns = ['deployers', 'launches', 'of', 'died', 'mean score', 'AUC', 'share that died'];

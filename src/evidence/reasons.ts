@@ -535,6 +535,16 @@ export const REASONS = {
       'This does not clear the address: launches through a public launchpad are credited to ' +
       'nobody here.',
   },
+  model_withdrawn: {
+    sentence: '{withdrawn} Nothing is flagged until another model is published.',
+    means: 'Flags of a model whose flags do not die as its card expects are withdrawn by rule.',
+    next: 'The operator trains a model on newer launches and publishes it.',
+  },
+  model_without_level: {
+    sentence: 'The rug model {version} flags nothing: no level of its card qualifies.',
+    means: 'From no score on did launches of the test part die more often than all of them.',
+    next: 'The operator trains a model on more launches; scores are kept meanwhile.',
+  },
   quiet_window: {
     sentence:
       'quiet_window: none of {scored} launches scored in {hours} hours ({chains}) is flagged{but}.',

@@ -13,12 +13,22 @@ const seconds = z.int().nonnegative();
 const count = z.int().nonnegative();
 const chain = z.enum(CHAIN_NAMES);
 
+/** Whether what became of an earlier launch of the deployer was known when a launch was scored. */
+export const DEPLOYER_HISTORIES = ['settled', 'none'] as const;
+export type DeployerHistory = (typeof DEPLOYER_HISTORIES)[number];
+
+/** The two kinds of deployers, for people: `with earlier launches whose fate was known`. */
+export const HISTORY_WORDS: { readonly [history in DeployerHistory]: string } = {
+  settled: 'with earlier launches whose fate was known',
+  none: 'without such launches: the score rests on the launch itself',
+};
+
 /** The strongest evidence of a score: a feature with its value, in numbers and in words. */
 export const topEvidence = z.strictObject({
   feature: z.string(),
   /** `null` where the feature has no value: a first launch has no earlier ones. */
   value: z.number().nullable(),
-  /** By how much it moves the score, in the model's own units. */
+  /** By how much it moves the log-odds of the score. */
   contribution: z.number(),
   statement: z.string(),
 });
@@ -33,8 +43,10 @@ export const launchFlag = z.strictObject({
   launched_at: seconds,
   /** Pooled liquidity as last observed; `null` where it is not known. */
   liquidity_usd: z.number().nullable(),
-  /** The calibrated output of the model, from 0 to 1. */
+  /** From 0 to 1: the chance of what the model's card states. */
   score: z.number(),
+  /** Whether the fate of an earlier launch of its deployer was known; `null`: it was not kept. */
+  deployer_history: z.enum(DEPLOYER_HISTORIES).nullable(),
   first_flagged_at: seconds,
   last_scored_at: seconds,
   top_evidence: topEvidence,
@@ -120,9 +132,11 @@ type Subject = {
 /** A flag, with the one piece of evidence that weighs most, in words and numbers. */
 export type NewFlag = Subject & {
   readonly kind: 'flag';
-  /** The calibrated output of the model, from 0 to 1. */
+  /** From 0 to 1: the chance of what the model's card states. */
   readonly score: number;
   readonly evidence: string;
+  /** Whether the fate of an earlier launch of its deployer was known; `null`: it was not kept. */
+  readonly deployer_history: DeployerHistory | null;
   readonly flagged_at: UnixSeconds;
 };
 
@@ -135,8 +149,17 @@ export type NewRetraction = Subject & {
   readonly retracted_at: UnixSeconds;
 };
 
+/** That all flags of a model are withdrawn. Those that stand are taken back one by one after it. */
+export type NewWithdrawal = {
+  readonly kind: 'withdrawal';
+  readonly model_version: string;
+  readonly simulated: boolean;
+  readonly reason: string;
+  readonly withdrawn_at: UnixSeconds;
+};
+
 /** The events that may be appended. */
-export type NewFlagEvent = NewFlag | NewRetraction;
+export type NewFlagEvent = NewFlag | NewRetraction | NewWithdrawal;
 
 /** An event under its number. */
 export type FlagEvent = NewFlagEvent & { readonly seq: number };

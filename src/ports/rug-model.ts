@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { ChainName } from '../chain/chain.ts';
 import { DAY_S, type UnixSeconds } from '../chain/time.ts';
 import type { Reading } from '../evidence/reading.ts';
-import type { TopEvidence } from './rug-flags.ts';
+import { DEPLOYER_HISTORIES, type DeployerHistory, type TopEvidence } from './rug-flags.ts';
 
 /** The format of the artefact's file. */
 export const MODEL_SCHEMA = 'exhibit-rug-model/2';
@@ -13,6 +13,17 @@ export const MODEL_SCHEMA = 'exhibit-rug-model/2';
 /** The version of an artefact: `rug-2-` and the first 12 digits of its SHA-256. */
 export function modelVersion(sha256: string): string {
   return `rug-2-${sha256.slice(0, 12)}`;
+}
+
+/** What names a version, of whichever format. */
+export const MODEL_VERSION = /^rug-[0-9]{1,2}-[0-9a-f]{12}$/;
+
+/** Where the card of a version is answered, and where people read it. */
+export function modelCardPath(version: string): string {
+  return `/api/models/rug/${version}`;
+}
+export function modelPagePath(version: string): string {
+  return `/models/rug/${version}`;
 }
 
 /** The one sentence that defines a score, wherever one is shown. */
@@ -94,10 +105,6 @@ const deployerRow = z.strictObject({
   died_share: figure,
 });
 export type DeployerRow = Readonly<z.output<typeof deployerRow>>;
-
-/** Whether the fate of an earlier launch of the deployer was known when a launch was scored. */
-export const DEPLOYER_HISTORIES = ['settled', 'none'] as const;
-export type DeployerHistory = (typeof DEPLOYER_HISTORIES)[number];
 
 /** Launches of one kind of deployer. */
 const historyRow = z.strictObject({
@@ -188,7 +195,7 @@ const level = z.strictObject({
 export type FlagLevel = Readonly<z.output<typeof level>>;
 
 /** The facts behind an artefact. Times are Unix seconds. */
-const card = z.strictObject({
+export const modelCardShape = z.strictObject({
   data: z.strictObject({
     /** Of the rows in the order of time, whatever their order in the file. */
     sha256: z.string().length(64),
@@ -236,7 +243,7 @@ const card = z.strictObject({
   evidence_min: z.number().positive(),
   code_version: z.string(),
 });
-export type ModelCard = Readonly<z.output<typeof card>>;
+export type ModelCard = Readonly<z.output<typeof modelCardShape>>;
 
 /** An artefact: a model with its version, and its file's text to the byte. */
 export type ModelArtefact = {
@@ -410,20 +417,73 @@ export const rugModelShape = z.strictObject({
   trees: z.array(tree).max(TREES_MAX).readonly(),
   /** Makes log-odds of a chance from what the trees add up to. */
   calibration: z.strictObject({ slope: z.number().positive(), intercept: z.number() }),
-  card,
+  card: modelCardShape,
 });
 export type RugModel = Readonly<z.output<typeof rugModelShape>>;
 
 /** The features of one launch at the moment of scoring; `null` is missing. */
 export type Features = { readonly [name in FeatureName]: number | null };
 
+/** The name of a feature for people. */
+export function featureTitle(name: string): string {
+  const feature = RUG_FEATURES.find((one) => one.name === name);
+  return feature === undefined ? name : feature.title;
+}
+
+/** From which score on launches are flagged, or that none is, fact by fact. */
+export function levelFacts(level: FlagLevel | null): (readonly [string, string])[] {
+  if (level === null) return [['level', NO_LEVEL]];
+  const { score_from, launches, deployers, died_share, gap, expected } = level;
+  const { flags, low, high } = expected;
+  const [least, most] = [low, high].map((share) => `${(100 * share).toFixed(1)}%`);
+  return [
+    ['level', `flags from a score of ${score_from.toFixed(3)} on`],
+    ['flagged there', `${launches} launches by ${deployers} deployers`],
+    ['of them died', `${hundredths(died_share, '%')}, ${hundredths(gap, '')} points over all`],
+    [
+      'expected',
+      `${least} to ${most} of the last ${flags} settled flags die, else they are withdrawn`,
+    ],
+  ];
+}
+
+/** What a card without a level says. */
+const NO_LEVEL = 'no level qualifies: nothing is flagged';
+
+/** A share in hundredths, with the ends of its interval. */
+export function hundredths({ value, low, high }: Figure, unit: '%' | ''): string {
+  const [said, from, to] = [value, low, high].map((one) => (100 * Number(one)).toFixed(1));
+  return low === null || high === null ? `${said}${unit}` : `${said}${unit} (${from} to ${to})`;
+}
+
 // Versions are kept for ever and never change; the newest publication names the one in force.
 
 /** The name of this port in readings and contracts. */
 export type PublishedModelPort = 'published_model';
 
-/** The model in force. */
-export type PublishedModel = ModelArtefact & { readonly published_at: UnixSeconds };
+/** That flags of a model are withdrawn: its settled flags died otherwise than its card expects. */
+export type ModelWithdrawal = { readonly withdrawn_at: UnixSeconds; readonly reason: string };
+
+/** The model in force. `withdrawn`: it flags nothing. */
+export type PublishedModel = ModelArtefact & {
+  readonly published_at: UnixSeconds;
+  readonly withdrawn: ModelWithdrawal | null;
+};
+
+/** A version that was published once. */
+export type KeptModel = PublishedModel & {
+  readonly in_force: boolean;
+  readonly fates: FlagFates;
+};
+
+/** What became of the newest flags of a model whose horizon has passed. */
+export type FlagFates = {
+  /** Of which it was seen whether they died, `DRIFT_FLAGS` of them at most. */
+  readonly settled: number;
+  readonly died: number;
+  /** Among as new ones, those of which nobody saw it. */
+  readonly unknown: number;
+};
 
 /** The published models. */
 export type PublishedModels = {
@@ -432,10 +492,15 @@ export type PublishedModels = {
    * `model_unusable` where what was published cannot be read by this version.
    */
   readonly inForce: () => Promise<Reading<PublishedModel, PublishedModelPort>>;
-  /** Keeps an artefact and puts it in force; one that is in force already stays as it is. */
+  /** A version; `null`: none of that name was ever published. Unread as `inForce` is. */
+  readonly find: (version: string) => Promise<Reading<KeptModel | null, PublishedModelPort>>;
+  /**
+   * Keeps an artefact and puts it in force; one that is in force already stays as it is, and one
+   * whose flags were withdrawn is not put in force again.
+   */
   readonly publish: (
     artefact: ModelArtefact,
-  ) => Promise<Reading<'published' | 'in_force_already', PublishedModelPort>>;
+  ) => Promise<Reading<'published' | 'in_force_already' | 'withdrawn', PublishedModelPort>>;
 };
 
 // The scores of a wallet and the events about them are stored in one transaction.
@@ -510,6 +575,14 @@ export type ScoredWallet = Omit<WalletToScore, 'launches' | 'unread'> & {
   readonly launches: readonly ScoredLaunch[];
   readonly on_record: readonly string[];
   readonly unlisted: readonly string[];
+  /** Hours after its launch at which the fate of a flagged one is settled. */
+  readonly horizon_h: number;
+  /** What became of its launches, as far as it is known. */
+  readonly seen: readonly {
+    readonly token: string;
+    readonly as: 'died' | 'live';
+    readonly at: UnixSeconds;
+  }[];
 };
 
 /** The changes of a commit. `false`: another process had already scored the same. */
@@ -547,6 +620,18 @@ export type LaunchScoring = {
   /** Writes what is said of a wallet, with its events, all of it or nothing. */
   readonly commit: (scored: ScoredWallet) => Promise<Reading<Committed, LaunchScoringPort>>;
   readonly end: (run: ScorerRun) => Promise<Reading<true, LaunchScoringPort>>;
+  /** What became of the newest flags of a model. */
+  readonly fates: (version: string) => Promise<Reading<FlagFates, LaunchScoringPort>>;
+  /**
+   * Withdraws the flags of a model, which is told once, and takes back some that stand. Tells how
+   * many were taken back: none where none is left.
+   */
+  readonly withdraw: (told: {
+    readonly version: string;
+    readonly reason: string;
+    readonly withdrawn_at: UnixSeconds;
+    readonly fates: FlagFates;
+  }) => Promise<Reading<number, LaunchScoringPort>>;
 };
 
 /** The dependencies of a scorer beside a model. */

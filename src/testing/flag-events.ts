@@ -1,6 +1,6 @@
 // Flags and retractions of the tests, and how they come into a log.
 
-import type { FlagEvent, NewFlag, NewRetraction } from '../ports/rug-flags.ts';
+import type { FlagEvent, NewFlag, NewFlagEvent, NewRetraction } from '../ports/rug-flags.ts';
 import type { Database } from '../stores/control/engine/database.ts';
 import { appendFlagEvents, flagEventLog } from '../stores/control/rug-flags.ts';
 import { STILL_NOW } from './clock.ts';
@@ -14,6 +14,7 @@ export function flagOf(n: number, given: Partial<NewFlag> = {}): NewFlag {
     token: `0x${String(n).padStart(40, 'a')}`,
     score: 0.93,
     evidence: 'Of 14 earlier launches of its deployer 13 died.',
+    deployer_history: 'settled',
     model_version: 'rug-1',
     flagged_at: STILL_NOW,
     simulated: false,
@@ -37,10 +38,7 @@ export function retractionOf(retracts: number, { chain, address, token }: NewFla
 }
 
 /** Appends in a transaction of its own, and tells the number of the first. */
-export function append(
-  database: Database,
-  events: readonly (NewFlag | NewRetraction)[],
-): Promise<number> {
+export function append(database: Database, events: readonly NewFlagEvent[]): Promise<number> {
   const [first, ...rest] = events;
   if (first === undefined) throw new Error('test: nothing to append');
   return database.transaction((session) => appendFlagEvents(session, [first, ...rest]));
@@ -51,8 +49,17 @@ export function flagEventsIn(database: Database) {
   return flagEventLog(database, { simulated: false, nowMs: () => STILL_NOW * 1_000 });
 }
 
+/** An event of a launch: a flag, or the end of one. */
+type LaunchEvent = Exclude<FlagEvent, { readonly kind: 'withdrawal' }>;
+
+/** Every event of a launch after a number. */
+export async function eventsAfter(database: Database, seq: number): Promise<LaunchEvent[]> {
+  const all = await allEventsAfter(database, seq);
+  return all.filter((event): event is LaunchEvent => event.kind !== 'withdrawal');
+}
+
 /** Every event after a number, chunk by chunk. */
-export async function eventsAfter(database: Database, seq: number): Promise<FlagEvent[]> {
+export async function allEventsAfter(database: Database, seq: number): Promise<FlagEvent[]> {
   const log = flagEventsIn(database);
   const found: FlagEvent[] = [];
   for (let at = seq; ; ) {
@@ -86,7 +93,7 @@ const database = isServer ? openPostgres(store) : await openPglite(store);
 const bus = isServer ? postgresBus({ database, url: store, onFault: () => {} }) : null;
 const flag = (n) => ({
   kind: 'flag', chain: n % 2 === 0 ? 'base' : 'solana', address: '0x' + String(n).padStart(40, '0'),
-  token: '0x' + String(n).padStart(40, 'a'),
+  token: '0x' + String(n).padStart(40, 'a'), deployer_history: null,
   score: 0.9, evidence: 'One of many.', model_version: 'rug-1', simulated: false,
   flagged_at: Math.floor(Date.now() / 1000),
 });

@@ -8,6 +8,7 @@ import type {
   Figure,
   FlagLevel,
   ModelPart,
+  ModelWithdrawal,
   PublishedModels,
   RugModel,
 } from '../ports/rug-model.ts';
@@ -105,7 +106,7 @@ export const SMALL_MODEL: RugModel = {
     },
     features: [],
     test: TEST,
-    level: null,
+    level: levelOf(0.7),
     evidence_min: 0.1,
     code_version: '0.0.0',
   },
@@ -165,13 +166,20 @@ export function shuffleFates(rows: readonly TrainingRow[], seed: number): Traini
   });
 }
 
+type InForce = {
+  readonly level?: FlagLevel | null;
+  readonly withdrawn?: ModelWithdrawal | null;
+};
+
 /** The model in force, of these chains. */
 export function modelInForce(
   chains: readonly string[],
   version = 'rug-1',
+  { level = SMALL_MODEL.card.level, withdrawn = null }: InForce = {},
 ): PublishedModels['inForce'] {
-  const card = { ...SMALL_MODEL.card, data: { ...SMALL_MODEL.card.data, chains } };
-  const model = { version, text: '', published_at: STILL_NOW, model: { ...SMALL_MODEL, card } };
+  const card = { ...SMALL_MODEL.card, level, data: { ...SMALL_MODEL.card.data, chains } };
+  const of = { text: '', published_at: STILL_NOW, withdrawn };
+  const model = { ...of, version, model: { ...SMALL_MODEL, card } };
   const source = { name: 'model', url: 'test:', as_of: STILL_NOW, kind: 'table' } as const;
   const reading = read(model, { port: 'published_model', source: { ...source, simulated: false } });
   return async () => reading;

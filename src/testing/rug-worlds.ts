@@ -16,6 +16,7 @@ export function rugFlagOf(address: string, change: Partial<LaunchFlag> = {}): La
     launched_at: STILL_NOW - 24 * HOUR_S,
     liquidity_usd: 1_200,
     score: 0.93,
+    deployer_history: 'settled',
     first_flagged_at: STILL_NOW - 2 * HOUR_S,
     last_scored_at: STILL_NOW - HOUR_S,
     top_evidence: {

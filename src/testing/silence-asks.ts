@@ -8,6 +8,7 @@ import { defOf } from '../contract/writer.ts';
 import { evm } from './addresses.ts';
 import type { World } from './planted.ts';
 import { isRecord } from './silence-answer.ts';
+import { KEPT_VERSION } from './twins/rug-flags.ts';
 import { RECORD_ID } from './twins/screening.ts';
 
 /** A route that the check can ask. */
@@ -53,6 +54,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   q: () => undefined,
   // A record that is kept of whoever asks.
   id: () => RECORD_ID,
+  // A model that was published.
+  version: () => KEPT_VERSION,
   // A scan asks all of its sections by itself.
   sections: () => undefined,
 };

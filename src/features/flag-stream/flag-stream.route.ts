@@ -13,7 +13,13 @@ import { shareLogs } from '../../contract/stream-log.ts';
 import { isoTime, prose, words } from '../../contract/wire.ts';
 import { map } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { FLAG_EVENTS_KEPT, type FlagEvent, type FlagEvents } from '../../ports/rug-flags.ts';
+import {
+  DEPLOYER_HISTORIES,
+  FLAG_EVENTS_KEPT,
+  type FlagEvent,
+  type FlagEvents,
+} from '../../ports/rug-flags.ts';
+import { modelCardPath, SCORE_SENTENCE } from '../../ports/rug-model.ts';
 
 /** How many names of chains may be sent at once, and how long each may be. */
 const CHAINS_MAX = 50;
@@ -30,13 +36,18 @@ const asked = z.strictObject({
   chains: z.array(z.string().min(1).max(CHAIN_CHARS_MAX)).min(1).max(CHAINS_MAX),
 });
 
+const model = {
+  model_version: words(),
+  /** Where the card of that version is answered. */
+  model_card: words(),
+  simulated: z.boolean(),
+};
 const subject = {
   chain,
   /** The wallet that launched the token. */
   address: words(),
   token: words(),
-  model_version: words(),
-  simulated: z.boolean(),
+  ...model,
 };
 
 export const flagStreamRoute = streamRoute({
@@ -60,8 +71,15 @@ export const flagStreamRoute = streamRoute({
   events: {
     flag: z.strictObject({
       ...subject,
-      score: z.number().min(0).max(1),
+      score: z.number().min(0).max(1).describe(SCORE_SENTENCE),
       evidence: prose(),
+      deployer_history: z
+        .enum(DEPLOYER_HISTORIES)
+        .nullable()
+        .describe(
+          'Whether the fate of an earlier launch of the deployer was known: of `none` the score ' +
+            'rests on the launch itself. Null of what an earlier version told.',
+        ),
       flagged_at: isoTime,
     }),
     retraction: z.strictObject({
@@ -70,6 +88,8 @@ export const flagStreamRoute = streamRoute({
       reason: prose(),
       retracted_at: isoTime,
     }),
+    /** All flags of a model are withdrawn; those that stand are taken back one by one after it. */
+    withdrawal: z.strictObject({ ...model, reason: prose(), withdrawn_at: isoTime }),
   },
   notices: {
     subscribed: z.strictObject(chosen),
@@ -112,7 +132,10 @@ export function flagStreamHandler({
     after: async (_, seq) =>
       map(await flagEvents.after(seq), ({ events, ...ends }) => ({
         ...ends,
-        entries: events.map((event) => ({ of: event.chain, message: write(event) })),
+        entries: events.map((event) => {
+          const of = event.kind === 'withdrawal' ? null : event.chain;
+          return { of, message: write(event) };
+        }),
       })),
     heldMax: FLAG_EVENTS_KEPT.eventsMax,
     readsForEach: false,
@@ -124,7 +147,9 @@ export function flagStreamHandler({
     const { chains } = query;
     const chosen = chainsIn(chains === undefined ? [ALL] : chains.split(','));
     const wanted = new Set(chosen.chains);
-    const log = await openLog('flags', { since, signal }, (chain) => wanted.has(chain));
+    const log = await openLog('flags', { since, signal }, (chain) => {
+      return chain === null || wanted.has(chain);
+    });
     if (log instanceof Refusal) return log;
     const watch = await joinWatch(signal);
     return {
@@ -141,7 +166,9 @@ export function flagStreamHandler({
           else wanted.delete(chain);
         }
         return flagStreamRoute.notice('subscribed', {
-          chains: CHAIN_NAMES.filter((chain) => wanted.has(chain)),
+          chains: CHAIN_NAMES.filter((chain) => {
+            return chain === null || wanted.has(chain);
+          }),
           unknown_chains: named.unknown_chains,
         });
       },
@@ -232,14 +259,21 @@ function chainsIn(names: readonly string[]): Chosen {
 }
 
 function write(event: FlagEvent): FlagMessage {
-  const { seq, kind, chain, address, token, model_version, simulated } = event;
-  const subject = { chain, address, token, model_version, simulated };
+  const { seq, kind, model_version, simulated } = event;
+  const model = { model_version, model_card: modelCardPath(model_version), simulated };
+  if (kind === 'withdrawal') {
+    const at = formatIsoTime(event.withdrawn_at);
+    return flagStreamRoute.event(kind, seq, { ...model, reason: event.reason, withdrawn_at: at });
+  }
+  const { chain, address, token } = event;
+  const subject = { chain, address, token, ...model };
   if (kind === 'retraction') {
     const { retracts, reason, retracted_at } = event;
     const at = formatIsoTime(retracted_at);
     return flagStreamRoute.event(kind, seq, { ...subject, retracts, reason, retracted_at: at });
   }
-  const { score, evidence, flagged_at } = event;
+  const { score, evidence, deployer_history, flagged_at } = event;
   const at = formatIsoTime(flagged_at);
-  return flagStreamRoute.event(kind, seq, { ...subject, score, evidence, flagged_at: at });
+  const told = { ...subject, score, evidence, deployer_history, flagged_at: at };
+  return flagStreamRoute.event(kind, seq, told);
 }

@@ -149,6 +149,11 @@ const cells = (seq: string, at: string, chain: string, address: string, score: s
 const HEAD = `${cells('SEQ', 'AT', 'CHAIN', 'ADDRESS', 'SCORE')}  EVIDENCE`;
 
 function lineOf(event: Event, io: Io): string {
+  if (event.type === 'withdrawal') {
+    const { seq, reason, withdrawn_at, simulated } = event;
+    const line = cells(String(seq), timeText(withdrawn_at), NO_VALUE, NO_VALUE, NO_VALUE);
+    return paint(printable(`${line}  ${reason}${simulated ? ' (simulated)' : ''}`), 'dim', io);
+  }
   const { seq, chain, address, token, simulated } = event;
   const label = ` Token ${token}.${simulated ? ' (simulated)' : ''}`;
   if (event.type === 'retraction') {

@@ -14,7 +14,7 @@ import {
   type RingReport,
 } from '../../ports/history.ts';
 import { FOLLOW_STATES, type FollowReports } from '../../ports/indexing.ts';
-import type { PublishedModels } from '../../ports/rug-model.ts';
+import { modelCardPath, modelPagePath, type PublishedModels } from '../../ports/rug-model.ts';
 
 /**
  * One source's age. A source that was never loaded has no age, and neither has one whose answers
@@ -124,8 +124,13 @@ export const healthRoute = plainRoute({
             published: z.boolean(),
             version: z.string().nullable(),
             reason: z.string().nullable(),
+            card: z.string().nullable(),
+            withdrawn: z.string().nullable(),
           })
-          .describe('The rug model in force. `reason` says why there is none to score with.'),
+          .describe(
+            'The rug model in force. `reason` says why there is none to score with, `card` where ' +
+              'its card is answered, `withdrawn` why its flags were withdrawn by rule.',
+          ),
         routes: z.record(z.string(), served),
         data_freshness: z.record(z.string(), sourceFreshness),
         following: z
@@ -244,10 +249,13 @@ async function soon<T>(asked: Promise<T>): Promise<T | null> {
 async function modelOf(asked: PublishedModels['inForce']) {
   const reading = await soon(asked());
   if (reading?.checked === true) {
-    return { published: true, version: reading.value.version, reason: null };
+    const { version, withdrawn } = reading.value;
+    const card = modelCardPath(version);
+    const notice = withdrawn === null ? null : withdrawn.reason;
+    return { published: true, version, reason: null, card, withdrawn: notice };
   }
   const { reason } = reading === null ? LATE : reading.why;
-  return { published: false, version: null, reason };
+  return { published: false, version: null, reason, card: null, withdrawn: null };
 }
 
 /** The followers by their chain. */
@@ -310,7 +318,17 @@ export function statusHtml(
         <FactList
           rows={[
             ['Version', shown.version],
-            ['Rug model', shown.model.version ?? shown.model.reason ?? 'not told'],
+            [
+              'Rug model',
+              shown.model.version === null ? (
+                (shown.model.reason ?? 'not told')
+              ) : (
+                <a href={modelPagePath(shown.model.version)}>{shown.model.version}</a>
+              ),
+            ],
+            ...(shown.model.withdrawn === null
+              ? []
+              : [['Flags of the rug model', shown.model.withdrawn] as const]),
             ['Stream of flags', streaming === null ? 'not served here' : streamText(streaming)],
           ]}
         />

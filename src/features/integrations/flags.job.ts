@@ -12,6 +12,7 @@ import type {
   FlagStep,
 } from '../../ports/integrations.ts';
 import type { FlagEvent, FlagEventChunk, FlagEvents } from '../../ports/rug-flags.ts';
+import { modelPagePath } from '../../ports/rug-model.ts';
 
 type Parts = {
   readonly flagEvents: Pick<FlagEvents, 'after' | 'bounds'>;
@@ -77,31 +78,45 @@ const GAP_CAVEAT =
   'What they said is not known here any more. That you were told of no flag among them says ' +
   'nothing about any token.';
 
+const WITHDRAWAL_CAVEAT =
+  'The model flags nothing any more. That nothing is flagged says nothing about any token.';
+
 /** The dispatch of an event of the log. */
 export function flagDispatch(event: FlagEvent): FlagDispatch {
-  const { seq, chain, address, token } = event;
-  return { key: `flag:${seq}`, chain, address, message: messageOf(event) };
-
-  function messageOf({ simulated, model_version }: FlagEvent): DispatchMessage {
-    const facts = [`Chain: ${chain}`, `Token: ${token}`, `Launched by: ${address}`];
-    const shown = { path: `/deployer/${chain}/${address}`, simulated };
-    if (event.kind === 'flag') {
-      return {
-        title: `A launch was flagged on ${chain}`,
-        facts: [...facts, `Evidence: ${event.evidence}`, `Model: ${model_version}`, `Flag: ${seq}`],
-        caveat: FLAG_CAVEAT,
-        ...shown,
-        at: event.flagged_at,
-      };
-    }
-    return {
+  const { seq, simulated, model_version } = event;
+  const key = `flag:${seq}`;
+  if (event.kind === 'withdrawal') {
+    const message = {
+      title: 'The flags of a model were withdrawn',
+      facts: [`Why: ${event.reason}`],
+      caveat: WITHDRAWAL_CAVEAT,
+      path: modelPagePath(model_version),
+      simulated,
+      at: event.withdrawn_at,
+    };
+    return { key, chain: null, address: null, message };
+  }
+  const { chain, address, token } = event;
+  const facts = [`Chain: ${chain}`, `Token: ${token}`, `Launched by: ${address}`];
+  const shown = { path: `/deployer/${chain}/${address}`, simulated };
+  if (event.kind === 'retraction') {
+    const message = {
       title: `Flag ${event.retracts} was taken back on ${chain}`,
       facts: [...facts, `Why: ${event.reason}`],
       caveat: RETRACTION_CAVEAT,
       ...shown,
       at: event.retracted_at,
     };
+    return { key, chain, address, message };
   }
+  const message = {
+    title: `A launch was flagged on ${chain}`,
+    facts: [...facts, `Evidence: ${event.evidence}`, `Model: ${model_version}`, `Flag: ${seq}`],
+    caveat: FLAG_CAVEAT,
+    ...shown,
+    at: event.flagged_at,
+  };
+  return { key, chain, address, message };
 }
 
 /** The dispatch of flags that the log had let go of before anybody was told of them. */

@@ -3,10 +3,9 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { collect, present, tally, wilsonInterval } from '../../evidence/measure.ts';
+import { DEPLOYER_HISTORIES, type DeployerHistory } from '../../ports/rug-flags.ts';
 import {
   type Baseline,
-  DEPLOYER_HISTORIES,
-  type DeployerHistory,
   type DeployerRow,
   DRIFT_FLAGS,
   type Evaluation,

@@ -1,10 +1,17 @@
 // The rug model: trained on files of launches, published as an artefact, told by its card.
 
-import { type Base, feature } from '../../compose/feature.ts';
+import { type Base, feature, servePage, serveRoute } from '../../compose/feature.ts';
 import { VERSION } from '../../compose/version.ts';
 import { localTableFiles } from '../../sources/files/files.ts';
 import { readModelFile } from '../../sources/files/model-artefact.ts';
 import { rugModelTable } from '../../stores/control/rug-models.ts';
+import {
+  type CardPorts,
+  rugModelCard,
+  rugModelCardHandler,
+  rugModelPage,
+  rugModelPageHandler,
+} from './card.route.tsx';
 import {
   modelCard,
   modelEvaluate,
@@ -24,9 +31,21 @@ export const rugModelFeature = feature({
       trainingFiles: localTableFiles(),
       simulated: config.simulate,
     };
-    return { ports: {}, services: { model } };
+    return { ports: { publishedModels: { find: published.find } }, services: { model } };
   },
-  ports: {},
+  ports: {
+    publishedModels: {
+      tag: 'published_model',
+      title: 'Rug models',
+      says: 'Which rug models were published, and what stands behind them',
+      pages: false,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+  },
+  routes: [serveRoute(rugModelCard, (given: CardPorts) => rugModelCardHandler(given))],
+  pages: [
+    servePage(rugModelPage, null, (given: CardPorts, facts) => rugModelPageHandler(given, facts)),
+  ],
   commands: [modelCard, modelPublish, modelEvaluate],
   local: {
     commands: [modelTrain],

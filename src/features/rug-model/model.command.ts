@@ -263,8 +263,8 @@ export const modelPublish = defineCommand({
   notes: [
     'An artefact is kept for ever; publish an earlier one again to go back to it. A model that',
     'leans on what the scorer does not read of a chain is published with a warning.',
-    'Exit status 1: it learnt from simulated launches, and this deployment is real. 3: the file',
-    'is no artefact, or nothing could be kept.',
+    'Exit status 1: it learnt from simulated launches, and this deployment is real, or its flags',
+    'were withdrawn. 3: the file is no artefact, or nothing could be kept.',
   ],
   run: async ({ file }, io, { model }: PublishServices) => {
     const read = await model.readFile(file);
@@ -278,6 +278,9 @@ export const modelPublish = defineCommand({
     const kept = await model.published.publish(artefact);
     if (!kept.checked) return fail(io, kept.why.reason, EXIT.couldNotCheck);
     const outcome = kept.value;
+    if (outcome === 'withdrawn') {
+      return fail(io, `The flags of ${version} were withdrawn: it is not put in force again.`);
+    }
     const words = outcome === 'published' ? 'is in force' : 'was in force already';
     return printRecord({ version, outcome }, io, `${version} ${words}.`);
   },

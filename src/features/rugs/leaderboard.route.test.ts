@@ -35,9 +35,10 @@ import {
 
 const ALICE = evm('alice');
 const CAVEAT =
-  'A score is the calibrated output of the model that stands beside it, on what was known when ' +
-  'the launch was scored. Scored are new launches of wallets whose launches are collected here; ' +
-  'whoever is missing from this list was not cleared by it.';
+  'A score is the chance, from 0 to 1, that a launch dies within the horizon that the card of its ' +
+  'model states, counted from the launch. Scored are new launches of wallets whose launches are ' +
+  'collected here, on what was known when they were scored; whoever is missing from this list was ' +
+  'not cleared by it.';
 const QUIET = 'quiet_window: none of 12 launches scored in 24 hours (ethereum 12) is flagged.';
 const NEVER =
   'never_scored: no scorer has ever written to the table of flags of this deployment; nothing ' +
@@ -53,6 +54,7 @@ const ENTRY = {
   address: ALICE,
   chain: 'ethereum',
   score: 0.93,
+  deployer_history: 'settled' as 'settled' | 'none' | null,
   first_flagged_at: '2026-09-24T10:00:00.000Z',
   last_scored_at: '2026-09-24T11:00:00.000Z',
   top_evidence: {
@@ -62,6 +64,7 @@ const ENTRY = {
     statement: 'Of 14 earlier launches of its deployer 13 died.',
   },
   model_version: 'rug-1',
+  model_card: '/api/models/rug/rug-1',
   token: evm(`a launch of ${ALICE}`),
   launches: 1,
 };
@@ -373,6 +376,7 @@ describe('leaderboard page', () => {
     address: '0xaaaa',
     chain: 'ethereum',
     score: 0.934,
+    deployer_history: 'none' as const,
     first_flagged_at: '2026-09-24T10:00:00.000Z',
     last_scored_at: '2026-09-24T11:00:00.000Z',
     top_evidence: {
@@ -382,6 +386,7 @@ describe('leaderboard page', () => {
       statement: 'Of 14 earlier launches <of> its deployer 13 died.',
     },
     model_version: 'rug-1',
+    model_card: '/api/models/rug/rug-1',
     token: '0xbbbb',
     launches: 2,
   };
@@ -415,8 +420,10 @@ describe('leaderboard page', () => {
       'href="/deployer/ethereum/0xaaaa"',
       '<strong>0.93</strong>',
       '2 launches flagged',
-      '0.9286',
-      '−1.75',
+      'died_share: 0.9286',
+      '−1.75 in log-odds, −5.4 points of the score',
+      'without such launches: the score rests on the launch itself',
+      '<a href="/models/rug/rug-1">rug-1</a>',
       '0xbbbb',
       'rug-1',
       '1 of 3 wallets',

@@ -25,11 +25,19 @@ import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Moment, Table } from '../../pages/words.tsx';
 import {
+  DEPLOYER_HISTORIES,
+  HISTORY_WORDS,
   type RugFlagsPort,
   type ScoredChain,
   scoredChain,
   topEvidence,
 } from '../../ports/rug-flags.ts';
+import {
+  featureTitle,
+  modelCardPath,
+  modelPagePath,
+  SCORE_SENTENCE,
+} from '../../ports/rug-model.ts';
 import { ChartSection, type ChartsView } from './launch-chart.route.tsx';
 import { type Board, boardOf, type FlaggedWallet, sumOf } from './scoring.ts';
 import { readWindow, WINDOW_HOURS, type WindowPorts } from './watch.ts';
@@ -47,11 +55,16 @@ export const limit = z.coerce.number().int().min(1).max(BOARD_ENTRIES_MAX).optio
 export const entry = z.strictObject({
   address: words(),
   chain: words(),
-  score: rowFact(z.number().min(0).max(1)),
+  score: rowFact(z.number().min(0).max(1)).describe(SCORE_SENTENCE),
+  deployer_history: rowFact(z.enum(DEPLOYER_HISTORIES).nullable()).describe(
+    'Whether the fate of an earlier launch of the deployer was known: of `none` the score rests ' +
+      'on the launch itself. Null of what an earlier version flagged.',
+  ),
   first_flagged_at: isoTime,
   last_scored_at: isoTime,
   top_evidence: rowFacts(topEvidence).extend({ statement: prose().min(1) }),
   model_version: words(),
+  model_card: words().describe('Where the card of that version is answered.'),
   token: words(),
   launches: z.int().positive(),
 });
@@ -190,9 +203,8 @@ const SUBJECT = 'leaderboard';
 
 /** The caveat of a leaderboard. */
 const LEADERBOARD_CAVEAT =
-  'A score is the calibrated output of the model that stands beside it, on what was known when ' +
-  'the launch was scored. Scored are new launches of wallets whose launches are collected here; ' +
-  'whoever is missing from this list was not cleared by it.';
+  `${SCORE_SENTENCE} Scored are new launches of wallets whose launches are collected here, on ` +
+  'what was known when they were scored; whoever is missing from this list was not cleared by it.';
 
 /** The window of a leaderboard. A part is shown where it holds a wallet, else it says nothing. */
 async function windowOf(ports: WindowPorts, now: UnixSeconds) {
@@ -358,10 +370,12 @@ function entryOf(wallet: FlaggedWallet): ListedWallet {
     address: wallet.address,
     chain: wallet.chain,
     score: wallet.score,
+    deployer_history: wallet.deployer_history,
     first_flagged_at: formatIsoTime(wallet.first_flagged_at),
     last_scored_at: formatIsoTime(wallet.last_scored_at),
     top_evidence: wallet.top_evidence,
     model_version: wallet.model_version,
+    model_card: modelCardPath(wallet.model_version),
     token: wallet.token,
     launches: wallet.launches,
   };
@@ -469,7 +483,8 @@ function Empty({ isQuiet, says }: NonNullable<WindowView['empty']>) {
 }
 
 function Flag({ entry }: { entry: ListedWallet }) {
-  const { address, chain, score, top_evidence, token, launches } = entry;
+  const { address, chain, score, top_evidence, token, launches, deployer_history: known } = entry;
+  const { feature, value } = top_evidence;
   return (
     <li>
       <h2>
@@ -483,16 +498,28 @@ function Flag({ entry }: { entry: ListedWallet }) {
       </p>
       <p>{top_evidence.statement}</p>
       <p class="quiet">
-        <code>{top_evidence.feature}</code>
-        {top_evidence.value === null ? ' has no value' : ` ${numberText(top_evidence.value)}`},
-        moves the score by {signedText(top_evidence.contribution)} · token <code>{token}</code>
+        {featureTitle(feature)}
+        {value === null ? ' has no value' : `: ${numberText(value)}`} · {moveText(entry)}
       </p>
+      <p class="quiet">
+        Token <code>{token}</code>
+      </p>
+      {known !== null && <p class="quiet">By a deployer {HISTORY_WORDS[known]}.</p>}
       <p class="quiet">
         Flagged <Moment at={entry.first_flagged_at} />, scored <Moment at={entry.last_scored_at} />
       </p>
-      <p class="quiet">Model {entry.model_version}</p>
+      <p class="quiet">
+        Model <a href={modelPagePath(entry.model_version)}>{entry.model_version}</a>
+      </p>
     </li>
   );
+}
+
+/** By how much the evidence moves the log-odds, and by how many hundredths so the score. */
+function moveText({ score, top_evidence: { contribution } }: ListedWallet): string {
+  const odds = score / (1 - score) / Math.exp(contribution);
+  const points = Number((100 * (score - odds / (1 + odds))).toFixed(1));
+  return `${signedText(contribution)} in log-odds, ${signedText(points)} points of the score`;
 }
 
 /** Shown by the script alone: without one nothing on the page waits for anything. */

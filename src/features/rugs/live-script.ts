@@ -41,6 +41,14 @@ export const LIVE_SCRIPT = `'use strict';
     return title;
   };
   let unwatched = null;
+  const model = (words, { model_version: version }) => {
+    const link = document.createElement('a');
+    link.href = '/models/rug/' + encodeURIComponent(version);
+    link.textContent = version;
+    const line = text('p', words, 'quiet');
+    line.append(link);
+    return line;
+  };
   const heard = () => {
     const quiet = told === 0 ? ' Nothing was told since you began.' : '';
     const unseen = unwatched === null ? '' : ' Launches may go unseen: ' + unwatched;
@@ -64,14 +72,19 @@ export const LIVE_SCRIPT = `'use strict';
         text('p', one.score.toFixed(2) + where, 'score'),
         text('p', one.evidence),
         text('p', 'Token ' + one.token, 'quiet'),
-        text('p', 'Flagged ' + one.flagged_at + ' by ' + one.model_version, 'quiet'));
+        model('Flagged ' + one.flagged_at + ' by ', one));
+      heard();
+    },
+    withdrawal: (one) => {
+      told += 1;
+      add(text('p', one.reason, 'notice'), model(one.withdrawn_at + ' ', one));
       heard();
     },
     retraction: (one) => {
       told += 1;
       add(wallet(one), text('p', 'Flag taken back: ' + one.reason),
         text('p', 'Token ' + one.token, 'quiet'),
-        text('p', one.retracted_at, 'quiet'));
+        model(one.retracted_at + ' ', one));
       heard();
     },
     gap: (one) => gap(one),

@@ -24,6 +24,7 @@ const MODEL: PublishedModel = {
   version: 'rug-1-abc',
   text: '',
   published_at: STILL_NOW,
+  withdrawn: null,
   model: { ...SMALL_MODEL, card: { ...SMALL_MODEL.card, level: levelOf(0.7) } },
 };
 const DAY_S = 86_400;
@@ -77,6 +78,8 @@ function world(change: Partial<LaunchScoring> = {}) {
       runs.push(run);
       return say('launch_scoring', true as const);
     },
+    fates: async () => say('launch_scoring', { settled: 0, died: 0, unknown: 0 }),
+    withdraw: async () => say('launch_scoring', 0),
     ...change,
   };
   const parts = {
@@ -172,4 +175,34 @@ test('a reason that lasts is told once, and what throws ends no later round', as
   expect(told).toEqual(['model_not_published', 'model_not_published']);
   expect(faults).toHaveLength(1);
   expect(say('launch_scoring', 1)).toBeInstanceOf(Read);
+});
+
+test('a model whose settled flags died otherwise than its card expects flags nothing', async () => {
+  const asked: string[] = [];
+  const standing = [2, 1, 0];
+  const { parts, committed } = world({
+    fates: async () => say('launch_scoring', { settled: 200, died: 150, unknown: 4 }),
+    withdraw: async ({ reason }) => {
+      asked.push(reason);
+      return say('launch_scoring', Number(standing.shift()));
+    },
+  });
+  expect(await scoreOnce(parts, running())).toEqual([]);
+  const reason =
+    'The flags of rug-1-abc were withdrawn: of its last 200 settled flags 150 died (75.0%, with ' +
+    '4 more of which nobody saw it), and its card expects 87.0% to 96.0%.';
+  expect(asked).toEqual([reason, reason, reason]);
+  expect(committed.flatMap(({ launches }) => launches.map(({ outcome }) => outcome))).toEqual([
+    'passed',
+    'passed',
+    'unscored',
+  ]);
+});
+
+test('a model that was withdrawn flags nothing, whatever became of its flags since', async () => {
+  const { parts, committed } = world();
+  const withdrawn = { withdrawn_at: STILL_NOW, reason: 'They were withdrawn.' };
+  const inForce = async () => say('published_model', { ...MODEL, withdrawn });
+  expect(await scoreOnce({ ...parts, inForce }, running())).toEqual([]);
+  expect(committed[0]?.launches).toMatchObject([{ outcome: 'passed' }]);
 });

@@ -3,9 +3,11 @@
 // model there is no run.
 
 import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
+import { map, type Reading } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
 import {
+  type LaunchScoringPort,
   type PublishedModel,
   type PublishedModels,
   SCORED_CHAINS,
@@ -15,7 +17,7 @@ import {
   type ScoringParts,
   type WalletToScore,
 } from '../../ports/rug-model.ts';
-import { scoreWallet } from './scoring.ts';
+import { driftReason, scoreWallet } from './scoring.ts';
 
 /** Wallets that are read at once, and how often that is done in one run. */
 const WALLETS_AT_ONCE = 50;
@@ -35,11 +37,37 @@ export async function scoreOnce(parts: ScorerParts, signal: AbortSignal): Promis
   if (!model.checked) return [{ chain: null, why: model.why }];
   const failed: NotScored[] = [];
   const { chains } = model.value.model.card.data;
+  const flagsFrom = await flagsFromOf(parts, model.value, signal);
+  if (!flagsFrom.checked) return [{ chain: null, why: flagsFrom.why }];
   for (const chain of SCORED_CHAINS.filter((one) => chains.includes(one))) {
-    const why = await scoreChain(parts, model.value, chain, signal);
+    const why = await scoreChain(parts, { ...model.value, level: flagsFrom.value }, chain, signal);
     if (why !== null) failed.push({ chain, why });
   }
   return failed;
+}
+
+type InForce = PublishedModel & { readonly level: number | null };
+
+/** From which score on a model flags; the flags of one that drifted are withdrawn first. */
+async function flagsFromOf(
+  { scoring, now }: ScorerParts,
+  { version, model: { card }, withdrawn }: PublishedModel,
+  signal: AbortSignal,
+): Promise<Reading<number | null, LaunchScoringPort>> {
+  const fates = await scoring.fates(version);
+  if (!fates.checked) return fates;
+  const drift =
+    withdrawn !== null ? withdrawn.reason : driftReason(version, card.level, fates.value);
+  const { level } = card;
+  if (drift === null) return map(fates, () => (level === null ? null : level.score_from));
+  const withdrawn_at = now();
+  for (let batch = 0; batch < BATCHES_MAX && !signal.aborted; batch += 1) {
+    const told = { version, reason: drift, withdrawn_at, fates: fates.value };
+    const taken = await scoring.withdraw(told);
+    if (!taken.checked) return taken;
+    if (taken.value === 0) break;
+  }
+  return map(fates, () => null);
 }
 
 type Counts = { -readonly [K in Exclude<keyof ScorerRun, 'chain' | 'model_version'>]: number };
@@ -47,7 +75,7 @@ type Counts = { -readonly [K in Exclude<keyof ScorerRun, 'chain' | 'model_versio
 /** Scores what is due of a chain. A run that is stopped is not noted, what it wrote stays. */
 async function scoreChain(
   parts: ScorerParts,
-  model: PublishedModel,
+  model: InForce,
   chain: ScoredChainName,
   signal: AbortSignal,
 ): Promise<Why | null> {
@@ -81,7 +109,7 @@ async function scoreChain(
 
 async function scoreOne(
   { scoring, established, now }: ScorerParts,
-  { version, model }: PublishedModel,
+  { version, model, level }: InForce,
   wallet: WalletToScore,
   counts: Counts,
 ): Promise<Why | null> {
@@ -92,7 +120,7 @@ async function scoreOne(
   const tokens = new Set([...listed.value].map(({ token }) => token));
   const by = {
     model,
-    level: model.card.level === null ? null : model.card.level.score_from,
+    level,
     isListedToken: ({ token }: { readonly token: string }) => tokens.has(token),
   };
   const scored_at = now();
@@ -107,6 +135,8 @@ async function scoreOne(
     record: wallet.record,
     on_record: wallet.launches.map(({ token }) => token),
     unlisted: wallet.launches.flatMap(({ token, listed }) => (listed === false ? [token] : [])),
+    horizon_h: model.card.target.horizon_h,
+    seen: wallet.launches.flatMap(({ token, seen }) => (seen === null ? [] : [{ token, ...seen }])),
   });
   if (!committed.checked) return committed.why;
   if (committed.value === false) return null;

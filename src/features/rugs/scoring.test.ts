@@ -7,10 +7,17 @@ import type { LaunchFlag } from '../../ports/rug-flags.ts';
 import type { LaunchOnRecord, WalletToScore } from '../../ports/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { SMALL_MODEL } from '../../testing/rug-models.ts';
+import { levelOf, SMALL_MODEL } from '../../testing/rug-models.ts';
 import { rugFlagOf } from '../../testing/rug-worlds.ts';
 import { SCORED } from '../../testing/twins/rug-flags.ts';
-import { boardOf, ESTABLISHED, isEstablished, type Judging, scoreWallet } from './scoring.ts';
+import {
+  boardOf,
+  driftReason,
+  ESTABLISHED,
+  isEstablished,
+  type Judging,
+  scoreWallet,
+} from './scoring.ts';
 
 const OBSERVED = STILL_NOW - 60;
 const HOUR_S = 3_600;
@@ -166,6 +173,33 @@ test('a model without a level flags nothing, and an established token is suppres
   expect(scored([NEW, ...DEAD], {}, { ...by, level: null })[0]?.outcome).toBe('passed');
   const listed = { ...by, isListedToken: () => true };
   expect(scored([NEW, ...DEAD], {}, listed)[0]?.outcome).toBe('suppressed');
+});
+
+describe('the flags of a model', () => {
+  // Of 200 between 174 and 192 should die.
+  const level = levelOf(0.7);
+  const isWithdrawn = (settled: number, died: number, unknown = 0) =>
+    driftReason('rug-2-a', level, { settled, died, unknown }) !== null;
+
+  test('stand while as many of them die as the card expects, at both ends', () => {
+    expect([173, 174, 192, 193].map((died) => isWithdrawn(200, died))).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  test('stand while too few have settled, and where nothing is flagged', () => {
+    expect(isWithdrawn(199, 0)).toBe(false);
+    expect(driftReason('rug-2-a', null, { settled: 200, died: 0, unknown: 0 })).toBeNull();
+  });
+
+  test('stand where those of which nobody saw it could make up for it', () => {
+    expect(isWithdrawn(200, 170, 31)).toBe(false);
+    expect(isWithdrawn(200, 140, 30)).toBe(true);
+    expect(isWithdrawn(200, 199, 30)).toBe(false);
+  });
 });
 
 // A leaderboard has each wallet once, by its strongest flag, and no established token.

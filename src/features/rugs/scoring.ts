@@ -4,6 +4,8 @@ import { DAY_S, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { collect } from '../../evidence/measure.ts';
 import type { FlagWindow, LaunchFlag, ScoredChain } from '../../ports/rug-flags.ts';
 import type {
+  FlagFates,
+  FlagLevel,
   LaunchOnRecord,
   RugModel,
   ScoredLaunch,
@@ -124,6 +126,31 @@ function unreadOf(
   const asksLiquidity = splits.some(({ feature }) => model.features[feature] === 'liquidity_usd');
   if (launched_with_unread === null || !asksLiquidity) return null;
   return `what it was launched with was not read: ${launched_with_unread}`;
+}
+
+// Does a model still say what became true? Its flags are withdrawn where the share of the newest
+// settled ones that died lies outside of what its card expects.
+
+/**
+ * Why the flags of a model are withdrawn; `null` where they stand. A flag of which nobody saw what
+ * became of its launch may have gone either way: they are withdrawn where neither way fits.
+ */
+export function driftReason(
+  version: string,
+  level: FlagLevel | null,
+  { settled, died, unknown }: FlagFates,
+): string | null {
+  if (level === null || settled < level.expected.flags) return null;
+  const { low, high } = level.expected;
+  const all = settled + unknown;
+  if ((died + unknown) / all >= low && died / all <= high) return null;
+  const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
+  const unseen = unknown === 0 ? '' : `, with ${unknown} more of which nobody saw it`;
+  return (
+    `The flags of ${version} were withdrawn: of its last ${settled} settled flags ${died} died ` +
+    `(${percent(died / settled)}${unseen}), and its card expects ${percent(low)} to ` +
+    `${percent(high)}.`
+  );
 }
 
 // Ranks the wallets of the leaderboard by the flags of a window. Established tokens are removed

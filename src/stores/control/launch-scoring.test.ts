@@ -5,10 +5,11 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
 import type { ScoredLaunch, ScoredWallet } from '../../ports/rug-model.ts';
+import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
 import { LAUNCHED_WITH, launchOf, walkOf } from '../../testing/deployer-worlds.ts';
-import { eventsAfter } from '../../testing/flag-events.ts';
+import { allEventsAfter, eventsAfter } from '../../testing/flag-events.ts';
 import { putCorpus } from '../../testing/launch-scores.ts';
 import { deployerWalkTable } from './deployers.ts';
 import type { Database } from './engine/database.ts';
@@ -22,6 +23,7 @@ const [WALLET, OTHER] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`] as const;
 const [ONE, TWO] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const;
 const EVIDENCE = { feature: 'died_share', value: 0.9, contribution: 1.5, statement: 'So it is.' };
 const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
 const WHOLE = { is_whole: true, disowned: [] };
 
 const launch = (token: string) => ({ token, launched_at: STILL_NOW - HOUR_S, liquidity_usd: 5 });
@@ -52,6 +54,8 @@ function wallet(launches: readonly ScoredLaunch[], change: Partial<ScoredWallet>
     record: WHOLE,
     on_record: launches.map(({ token }) => token),
     unlisted: [],
+    horizon_h: 168,
+    seen: [],
     ...change,
   } as const satisfies ScoredWallet;
 }
@@ -107,6 +111,7 @@ onEachEngine((name, fresh) => {
         simulated: false,
         score: 0.95,
         evidence: 'So it is.',
+        deployer_history: 'none',
         flagged_at: STILL_NOW,
       },
       expect.objectContaining({ kind: 'flag', seq: 2 }),
@@ -126,6 +131,72 @@ onEachEngine((name, fresh) => {
       { flag_seq: 1n, since: STILL_NOW, scored_at: STILL_NOW + 60 },
     ]);
     expect(await eventsAfter(database, 0)).toHaveLength(1);
+  });
+
+  test(`${name}: what becomes of a flagged launch is settled by who looked in time`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const launched_at = STILL_NOW - 20 * DAY_S;
+    const tokens = ['died', 'lived', 'late', 'unseen', 'young'].map((n) => evm(n));
+    const [died, lived, late, , young] = tokens as [string, string, string, string, string];
+    const launches = tokens.map((token) => {
+      const at = token === young ? STILL_NOW - DAY_S : launched_at;
+      return { ...flagged(token), launched_at: at };
+    });
+    await scoring.commit(wallet(launches));
+    const fates = async () => {
+      const read = await scoring.fates('rug-1');
+      return read.checked ? read.value : read.why.code;
+    };
+    expect(await fates()).toEqual({ settled: 0, died: 0, unknown: 4 });
+    const end = launched_at + 7 * DAY_S;
+    let observed_at = STILL_NOW;
+    const look = async (...seen: ScoredWallet['seen']) => {
+      observed_at += 1;
+      await scoring.commit(wallet([], { observed_at, on_record: tokens, seen }));
+    };
+    // Seen alive before its end, a launch may still die; seen dead after it, it may have lived.
+    await look({ token: lived, as: 'live', at: end - 1 }, { token: late, as: 'died', at: end + 1 });
+    expect(await fates()).toMatchObject({ settled: 0 });
+    await look({ token: died, as: 'died', at: end }, { token: lived, as: 'live', at: end });
+    await look({ token: died, as: 'live', at: end + 1 }, { token: young, as: 'died', at: end });
+    expect(await fates()).toEqual({ settled: 2, died: 1, unknown: 2 });
+    database.silence('it is down');
+    expect(await fates()).toBe('store_unreadable');
+  });
+
+  test(`${name}: the flags of a model are withdrawn once, and each that stands is taken back`, async () => {
+    const database = fresh();
+    const { scoring, calls } = stores(database);
+    await database.query(`insert into rug_models (version, artefact) values ('rug-1', '')`);
+    await scoring.commit(wallet([flagged(ONE), passed(TWO)]));
+    const mine = { address: OTHER, model_version: 'rug-other' };
+    await scoring.commit(wallet([flagged(`0x${'c'.repeat(40)}`)], mine));
+    const before = calls();
+    const told = {
+      version: 'rug-1',
+      reason: 'They were withdrawn.',
+      withdrawn_at: STILL_NOW,
+      fates: { settled: 200, died: 100, unknown: 0 },
+    };
+    const taken = [await scoring.withdraw(told), await scoring.withdraw(told)];
+    expect(taken).toMatchObject([{ value: 1 }, { value: 0 }]);
+    expect(calls()).toBeGreaterThan(before);
+    expect((await allEventsAfter(database, 2)).map(({ seq: _, ...event }) => event)).toEqual([
+      {
+        kind: 'withdrawal',
+        model_version: 'rug-1',
+        simulated: false,
+        reason: told.reason,
+        withdrawn_at: STILL_NOW,
+      },
+      expect.objectContaining({ kind: 'retraction', token: ONE, retracts: 1, reason: told.reason }),
+    ]);
+    expect(await rowsIn(database)).toMatchObject([
+      { outcome: 'passed', flag_seq: null },
+      { outcome: 'passed' },
+      { outcome: 'flagged' },
+    ]);
   });
 
   test.each([

@@ -2,27 +2,29 @@
 // killed leaves all of it or nothing. Whoever scores a wallet second finds that it was scored.
 
 import { z } from 'zod';
-import { DAY_S, MS_PER_S } from '../../chain/time.ts';
+import { DAY_S, HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { present } from '../../evidence/measure.ts';
 import { unread } from '../../evidence/reading.ts';
 import { type DeployerWalk, omissionsIn } from '../../ports/deployers.ts';
 import { staleness } from '../../ports/launches.ts';
 import type { NewFlagEvent } from '../../ports/rug-flags.ts';
-import type {
-  Committed,
-  Due,
-  LaunchRecord,
-  LaunchScoring,
-  LaunchScoringPort,
-  ScoredChainName,
-  ScoredLaunch,
-  ScoredWallet,
-  ScoringModel,
-  WalletToScore,
+import {
+  type Committed,
+  type Due,
+  type LaunchRecord,
+  type LaunchScoring,
+  type LaunchScoringPort,
+  SCORED_CHAINS,
+  type ScoredChainName,
+  type ScoredLaunch,
+  type ScoredWallet,
+  type ScoringModel,
+  type WalletToScore,
 } from '../../ports/rug-model.ts';
 import { walkIn } from './deployers.ts';
 import {
   type ControlContext,
+  columnsOf,
   controlReadings,
   type Database,
   epoch,
@@ -32,6 +34,7 @@ import {
   storeTime,
 } from './engine/database.ts';
 import { appendFlagEvents } from './rug-flags.ts';
+import { readFates } from './rug-models.ts';
 
 /** Runs are kept for so long, and the newest of each chain for good. */
 const RUNS_KEPT_DAYS = 7;
@@ -63,8 +66,9 @@ const NOTE_UNSCORED = `
   where chain = $1 and token = $2`;
 const KEEP = `
   insert into launch_scores as s (chain, token, address, launched_at, observed_at, liquidity_usd,
-    scored_at, model_version, outcome, score, first_flagged_at, top_evidence, flag_seq, reason)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+    scored_at, model_version, outcome, score, first_flagged_at, top_evidence, flag_seq, reason,
+    deployer_history)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
   on conflict (chain, token) do update set address = excluded.address,
     launched_at = excluded.launched_at, observed_at = excluded.observed_at,
     liquidity_usd = excluded.liquidity_usd, scored_at = excluded.scored_at,
@@ -74,7 +78,8 @@ const KEEP = `
         then coalesce(s.first_flagged_at, excluded.first_flagged_at)
       else excluded.first_flagged_at end,
     top_evidence = excluded.top_evidence, reason = excluded.reason,
-    flag_seq = excluded.flag_seq, unscored_at = null, unscored_reason = null`;
+    flag_seq = excluded.flag_seq, deployer_history = excluded.deployer_history,
+    unscored_at = null, unscored_reason = null`;
 const END = `
   insert into scorer_runs (chain, began_at, ended_at, model_version, wallets, scored, flagged,
     suppressed, unscored, retracted, waiting)
@@ -84,6 +89,36 @@ const TRIM = `
   where r.chain = $1 and r.ended_at < control_now() - make_interval(days => $2::int)
     and r.id < (select max(id) from scorer_runs where chain = $1)`;
 
+const FLAGGED_NOW = `
+  insert into flag_fates (flag_seq, model_version, chain, token, address, settles_at)
+  values ($1, $2, $3, $4, $5, $6)`;
+// Seen dead only after the horizon, a launch may have died before its end or after it.
+const SETTLE = `
+  update flag_fates f set fate = s.fate
+  from unnest($3::text[], $4::text[], $5::float8[]) as s (token, fate, at)
+  where f.chain = $1 and f.address = $2 and f.fate is null and f.token = s.token
+    and case s.fate when 'died' then to_timestamp(s.at) <= f.settles_at
+      else to_timestamp(s.at) >= f.settles_at end`;
+const WITHDRAW = `
+  insert into rug_model_withdrawals (version, withdrawn_at, reason, settled, died, unknown)
+  values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning version`;
+const STANDING = `
+  select chain, address, token, flag_seq::float8 as flag_seq from launch_scores
+  where model_version = $1 and outcome = 'flagged'
+  order by flag_seq limit $2::int for update`;
+const UNFLAG = `
+  update launch_scores set outcome = 'passed', first_flagged_at = null, top_evidence = null,
+    flag_seq = null, deployer_history = null, unscored_at = null, unscored_reason = null
+  where chain = $1 and token = $2`;
+/** Flags that one transaction takes back: fewer than may be appended to the log at once. */
+const WITHDRAWN_AT_ONCE = 500;
+
+const standingRow = z.object({
+  chain: z.enum(SCORED_CHAINS),
+  address: z.string(),
+  token: z.string(),
+  flag_seq: z.int().positive(),
+});
 const flaggedRow = z.object({
   token: z.string(),
   flag_seq: z.int().positive(),
@@ -139,6 +174,14 @@ export function launchScoringTable(
           await session.query(TRIM, [run.chain, RUNS_KEPT_DAYS]);
         }),
       ),
+    fates: (version) => ask(() => readFates(database, version)),
+    withdraw: async (told) => {
+      const done = await ask(() =>
+        database.transaction((session) => withdraw(session, told, context.simulated)),
+      );
+      if (done.checked) onTold();
+      return done;
+    },
   };
 }
 
@@ -176,7 +219,47 @@ async function keep(session: Session, told: ScoredWallet, simulated: boolean): P
     const number = stands === undefined ? numbers.get(launch.token) : stands.flag_seq;
     await session.query(KEEP, launchRow(scored, launch, number));
   }
+  await settleFates(session, scored, numbers);
   return { flagged: flags.length, retracted: retractions.length + moved.length };
+}
+
+/** Keeps which launches were flagged now, and what was seen to become of those of before. */
+async function settleFates(
+  session: Session,
+  { chain, address, model_version, horizon_h, launches, seen }: ScoredWallet,
+  numbers: ReadonlyMap<string, number>,
+): Promise<void> {
+  for (const { token, launched_at } of launches) {
+    const seq = numbers.get(token);
+    if (seq === undefined) continue;
+    const settles = storeTime(launched_at + horizon_h * HOUR_S);
+    await session.query(FLAGGED_NOW, [seq, model_version, chain, token, address, settles]);
+  }
+  const columns = columnsOf(seen, ['token', 'as', 'at']);
+  await session.query(SETTLE, [chain, address, ...columns]);
+}
+
+/** Withdraws the flags of a model once, and takes back some of those that stand. */
+async function withdraw(
+  session: Session,
+  { version, reason, withdrawn_at, fates }: Parameters<LaunchScoring['withdraw']>[0],
+  simulated: boolean,
+): Promise<number> {
+  const { settled, died, unknown } = fates;
+  const values = [version, storeTime(withdrawn_at), reason, settled, died, unknown];
+  const isNew = (await session.query(WITHDRAW, values)).length > 0;
+  const standing = z
+    .array(standingRow)
+    .parse(await session.query(STANDING, [version, WITHDRAWN_AT_ONCE]));
+  const of = { model_version: version, simulated, reason } as const;
+  const retractions = standing.map(({ flag_seq, ...flag }): NewFlagEvent => {
+    return { kind: 'retraction', ...of, ...flag, retracts: flag_seq, retracted_at: withdrawn_at };
+  });
+  const withdrawal = { kind: 'withdrawal', ...of, withdrawn_at } as const;
+  const [first, ...rest] = isNew ? [withdrawal, ...retractions] : retractions;
+  for (const { chain, token } of standing) await session.query(UNFLAG, [chain, token]);
+  if (first !== undefined) await appendFlagEvents(session, [first, ...rest]);
+  return standing.length;
 }
 
 /** The end of another wallet's flag, of a token that this wallet is on record with now. */
@@ -212,9 +295,10 @@ function eventsOf(
   const { chain, address, scored_at: at, model_version } = scored;
   const flags = scored.launches.flatMap((launch) => {
     if (launch.outcome !== 'flagged' || standing.has(launch.token)) return [];
-    const { token, score, top_evidence } = launch;
+    const { token, score, top_evidence, deployer_history } = launch;
     const of = { kind: 'flag', chain, address, token, model_version, simulated, score } as const;
-    const event = { ...of, evidence: top_evidence.statement, flagged_at: at };
+    const evidence = top_evidence.statement;
+    const event = { ...of, evidence, deployer_history, flagged_at: at };
     return [{ token, event }];
   });
   const retractions = [...standing.values()].map(({ token, flag_seq, ...flag }) => {
@@ -263,6 +347,7 @@ function launchRow(
     isFlag ? JSON.stringify(launch.top_evidence) : null,
     isFlag && seq !== undefined ? seq : null,
     launch.outcome === 'unscored' ? launch.reason : null,
+    launch.outcome === 'flagged' ? launch.deployer_history : null,
   ];
 }
 

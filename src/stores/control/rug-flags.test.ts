@@ -64,6 +64,25 @@ function gapOf(reading: Partly<FlagWindow, RugFlagsPort>): string {
 }
 
 onEachEngine((name, fresh) => {
+  test.each<[string, Parameters<typeof modelInForce>[2], string]>([
+    [
+      'has no level',
+      { level: null },
+      'The rug model rug-1 flags nothing: no level of its card qualifies.',
+    ],
+    [
+      'was withdrawn',
+      { withdrawn: { withdrawn_at: STILL_NOW, reason: 'They were withdrawn.' } },
+      'They were withdrawn. Nothing is flagged until another model is published.',
+    ],
+  ])(`${name}: a window of a model that %s is not quiet`, async (_, of, reason) => {
+    const database = fresh();
+    await putScore(database, PASSED);
+    await putRun(database);
+    const reading = await flagsIn(database, { inForce: modelInForce(['ethereum'], 'rug-1', of) });
+    expect(reading.checked ? null : reading.why.reason).toBe(reason);
+  });
+
   test(`${name}: a table that no scorer has ever written is read, and names no chain`, async () => {
     const reading = await flagsIn(fresh());
     expect(reading).toBeInstanceOf(Read);
@@ -109,6 +128,7 @@ onEachEngine((name, fresh) => {
         contribution: 1.75,
         statement: 'Of 14 earlier launches of its deployer 13 died.',
       },
+      deployer_history: null,
       model_version: 'rug-1',
       is_listed_token: false,
     });

@@ -6,10 +6,11 @@ import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, HOUR_S } from '../../chain/time.ts';
 import { listOrNone, placeOrBeginning } from '../../evidence/measure.ts';
 import { read, unread, weaken } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type { FlagPlace } from '../../ports/integrations.ts';
 import {
+  DEPLOYER_HISTORIES,
   FLAG_EVENTS_AT_ONCE_MAX,
   FLAG_EVENTS_KEPT,
   type FlagEvent,
@@ -63,7 +64,7 @@ const CHAINS = `
 const FLAGS = `
   select chain, address, token, ${epochSecond('launched_at')}, liquidity_usd, score,
     ${epochSecond('first_flagged_at')}, ${epochSecond('scored_at', 'last_scored_at')}, top_evidence,
-    model_version
+    model_version, deployer_history
   from launch_scores
   where outcome = 'flagged' and scored_at > control_now() - make_interval(secs => $1::int)
   order by score desc, scored_at desc, chain, token limit $2::int`;
@@ -133,6 +134,8 @@ export function rugFlagTable(
         ...gapsOf(kept.value),
         ...(kept.value.isScored ? unscoredChains(wanted, kept.value, version) : []),
       ];
+      const flagless = model.checked && kept.value.isScored ? whyFlagless(model.value) : null;
+      if (flagless !== null) return weaken(window, flagless);
       if (gaps.length > 0) {
         const filling = { hours: String(windowS / HOUR_S), gaps: gaps.join('; ') };
         return weaken(window, why('scoring_partial', filling));
@@ -141,6 +144,12 @@ export function rugFlagTable(
       return context.simulated && chains.length > 0 ? weaken(window, why('simulated')) : window;
     },
   };
+}
+
+/** Why a model flags nothing, so that no flag of it can be missed; `null` where it flags. */
+function whyFlagless({ version, model, withdrawn }: PublishedModel): Why | null {
+  if (withdrawn !== null) return why('model_withdrawn', { withdrawn: withdrawn.reason });
+  return model.card.level === null ? why('model_without_level', { version }) : null;
 }
 
 /** The chains of a model whose launches are scored here. */
@@ -193,13 +202,14 @@ const COUNT = `
 
 const APPEND = `
   insert into flag_events (seq, kind, chain, address, token, at, model_version, simulated, score,
-    evidence, retracts, reason, appended_at)
+    evidence, deployer_history, retracts, reason, appended_at)
   select $1::bigint + e.n, e.kind, e.chain, e.address, e.token, to_timestamp(e.at),
-    e.model_version, e.simulated, e.score, e.evidence, e.retracts, e.reason, control_now()
+    e.model_version, e.simulated, e.score, e.evidence, e.deployer_history, e.retracts, e.reason,
+    control_now()
   from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::text[],
-      $8::boolean[], $9::float8[], $10::text[], $11::bigint[], $12::text[])
+      $8::boolean[], $9::float8[], $10::text[], $11::text[], $12::bigint[], $13::text[])
     with ordinality as e (kind, chain, address, token, at, model_version, simulated, score,
-      evidence, retracts, reason, n)`;
+      evidence, deployer_history, retracts, reason, n)`;
 
 // A prefix goes, so that what is left has no gap, whatever the clock did.
 const PRUNE = `
@@ -220,19 +230,31 @@ export async function appendFlagEvents(
   if (events.length > FLAG_EVENTS_AT_ONCE_MAX) throw new Error(`${events.length} at once`);
   const counted = await session.query<{ newest: bigint }>(COUNT, [events.length]);
   const before = Number(onlyRow(counted).newest) - events.length;
-  const rows = events.map((event) =>
-    event.kind === 'flag'
-      ? { ...event, at: event.flagged_at, retracts: null, reason: null }
-      : { ...event, at: event.retracted_at, score: null, evidence: null },
-  );
+  const rows = events.map((event) => {
+    if (event.kind === 'flag') return { ...NO_EVENT, ...event, at: event.flagged_at };
+    if (event.kind === 'retraction') return { ...NO_EVENT, ...event, at: event.retracted_at };
+    return { ...NO_EVENT, ...event, at: event.withdrawn_at };
+  });
   await session.query(APPEND, [
     before,
     ...columnsOf(rows, ['kind', 'chain', 'address', 'token', 'at', 'model_version', 'simulated']),
-    ...columnsOf(rows, ['score', 'evidence', 'retracts', 'reason']),
+    ...columnsOf(rows, ['score', 'evidence', 'deployer_history', 'retracts', 'reason']),
   ]);
   await prune(session);
   return before + 1;
 }
+
+/** What an event has none of where its kind does not say it. */
+const NO_EVENT = {
+  chain: null,
+  address: null,
+  token: null,
+  score: null,
+  evidence: null,
+  deployer_history: null,
+  retracts: null,
+  reason: null,
+};
 
 async function prune(session: Pick<Session, 'query'>): Promise<void> {
   await session.query(PRUNE, [FLAG_EVENTS_KEPT.eventsMax, FLAG_EVENTS_KEPT.ageMaxS]);
@@ -244,7 +266,7 @@ const BOUNDS = `
 const AFTER = `
   with ends as (${BOUNDS})
   select newest, oldest, e.seq, kind, chain, address, token, ${epochSecond('at')}, model_version,
-    simulated, score, evidence, retracts, reason
+    simulated, score, evidence, deployer_history, retracts, reason
   from ends left join (
     select * from flag_events where seq > $1::bigint order by seq limit $2::int
   ) e on true
@@ -252,18 +274,25 @@ const AFTER = `
 
 const number = z.coerce.number().int();
 const boundsRow = z.object({ newest: z.nullable(number), oldest: z.nullable(number) });
-const common = {
-  seq: number,
-  chain: z.enum(CHAIN_NAMES),
-  address: z.string(),
-  token: z.string(),
-  model_version: z.string(),
-  simulated: z.boolean(),
-  at: z.int(),
-};
+const common = { seq: number, model_version: z.string(), simulated: z.boolean(), at: z.int() };
+const launch = { chain: z.enum(CHAIN_NAMES), address: z.string(), token: z.string() };
 const eventRow = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('flag'), ...common, score: z.number(), evidence: z.string() }),
-  z.object({ kind: z.literal('retraction'), ...common, retracts: number, reason: z.string() }),
+  z.object({
+    kind: z.literal('flag'),
+    ...common,
+    ...launch,
+    score: z.number(),
+    evidence: z.string(),
+    deployer_history: z.enum(DEPLOYER_HISTORIES).nullable(),
+  }),
+  z.object({
+    kind: z.literal('retraction'),
+    ...common,
+    ...launch,
+    retracts: number,
+    reason: z.string(),
+  }),
+  z.object({ kind: z.literal('withdrawal'), ...common, reason: z.string() }),
 ]);
 
 /** The log over the control database. */
@@ -281,9 +310,9 @@ export function flagEventLog(database: Database, context: ControlContext): FlagE
           .filter((row) => row.seq !== null)
           .map((row): FlagEvent => {
             const { at, ...event } = eventRow.parse(row);
-            return event.kind === 'flag'
-              ? { ...event, flagged_at: at }
-              : { ...event, retracted_at: at };
+            if (event.kind === 'flag') return { ...event, flagged_at: at };
+            if (event.kind === 'retraction') return { ...event, retracted_at: at };
+            return { ...event, withdrawn_at: at };
           });
         return { ...boundsOf(onlyRow(rows.slice(0, 1))), events };
       }),

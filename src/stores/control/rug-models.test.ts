@@ -56,6 +56,38 @@ onEachEngine((name, fresh) => {
     expect(await database.query('select version from rug_models')).toHaveLength(2);
   });
 
+  test(`${name}: each version can be found, with whether it is in force or withdrawn`, async () => {
+    const database = fresh();
+    const models = rugModelTable(database, CONTEXT);
+    const found = async (version: string) => {
+      const reading = await models.find(version);
+      return reading.checked ? reading.value : reading.why.code;
+    };
+    expect(await found(ONE.version)).toBeNull();
+    await models.publish(ONE);
+    await models.publish(OTHER);
+    expect(await found(ONE.version)).toMatchObject({
+      version: ONE.version,
+      text: ONE.text,
+      in_force: false,
+      withdrawn: null,
+      fates: { settled: 0, died: 0, unknown: 0 },
+    });
+    expect(await found(OTHER.version)).toMatchObject({ in_force: true });
+    await database.query(
+      `insert into rug_model_withdrawals values ($1, to_timestamp($2::float8), 'So.', 200, 9, 0)`,
+      [ONE.version, STILL_NOW],
+    );
+    expect(await found(ONE.version)).toMatchObject({
+      withdrawn: { withdrawn_at: STILL_NOW, reason: 'So.' },
+    });
+    // What was withdrawn is not put in force again.
+    expect(await models.publish(ONE)).toMatchObject({ value: 'withdrawn' });
+    expect(await codeOf(models)).toBe(OTHER.version);
+    database.silence('it is down');
+    expect(await found(ONE.version)).toBe('store_unreadable');
+  });
+
   test(`${name}: a model that learnt from made-up launches is a simulated source`, async () => {
     const models = rugModelTable(fresh(), CONTEXT);
     const { card } = SMALL_MODEL;

@@ -1,13 +1,17 @@
 // The artefact in force is parsed once a publication; what cannot be used is unread, by name.
 
-import { read, unread } from '../../evidence/reading.ts';
+import { z } from 'zod';
+import { DAY_S } from '../../chain/time.ts';
+import { map, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type {
-  ModelArtefact,
-  PublishedModel,
-  PublishedModelPort,
-  PublishedModels,
+import {
+  DRIFT_FLAGS,
+  type FlagFates,
+  type ModelArtefact,
+  type PublishedModel,
+  type PublishedModelPort,
+  type PublishedModels,
 } from '../../ports/rug-model.ts';
 import { artefactIn } from '../../sources/files/model-artefact.ts';
 import { FileFault } from '../../sources/files/text-lines.ts';
@@ -16,18 +20,28 @@ import {
   controlReadings,
   type Database,
   epochSecond,
+  onlyRow,
 } from './engine/database.ts';
 
 const PORT: PublishedModelPort = 'published_model';
 
-type Publication = { readonly id: string; readonly version: string; readonly published_at: number };
-type Held =
-  | { readonly id: string; readonly published: PublishedModel }
-  | { readonly id: string; readonly version: string; readonly fault: string };
+const publicationRow = z.object({
+  id: z.string(),
+  version: z.string(),
+  published_at: z.int(),
+  withdrawn_at: z.int().nullable(),
+  reason: z.string().nullable(),
+});
+type Publication = z.output<typeof publicationRow>;
+type Parsed = { readonly version: string; readonly artefact: ModelArtefact | string };
 
-const NEWEST = `
-  select id::text as id, version, ${epochSecond('published_at')}
-  from rug_model_publications order by rug_model_publications.id desc limit 1`;
+const PUBLICATIONS = `
+  select p.id::text as id, p.version, ${epochSecond('p.published_at', 'published_at')},
+    ${epochSecond('w.withdrawn_at', 'withdrawn_at')}, w.reason
+  from rug_model_publications p
+  left join rug_model_withdrawals w on w.version = p.version`;
+const NEWEST = `${PUBLICATIONS} order by p.id desc limit 1`;
+const NEWEST_OF = `${PUBLICATIONS} where p.version = $1 order by p.id desc limit 1`;
 
 // One lock for all who publish: the newest publication is looked at and added to as one.
 const PUBLISH_LOCK = 7_166_923_121;
@@ -35,44 +49,59 @@ const PUBLISH_LOCK = 7_166_923_121;
 /** The published models over the control database. */
 export function rugModelTable(database: Database, context: ControlContext): PublishedModels {
   const { ask } = controlReadings(PORT, 'The published rug model', context);
-  let held: Held | null = null;
+  // An artefact never changes, so that the one that was parsed last is kept.
+  let held: Parsed | null = null;
+  const publication = async (sql: string, ...params: string[]) => {
+    const row = (await database.query(sql, params)).at(0);
+    return row === undefined ? null : publicationRow.parse(row);
+  };
+  const artefactOf = async (version: string): Promise<ModelArtefact | string> => {
+    if (held?.version === version) return held.artefact;
+    const [row] = await database.query<{ artefact: string }>(
+      'select artefact from rug_models where version = $1',
+      [version],
+    );
+    if (row === undefined) throw new Error('a publication names an artefact not kept');
+    const artefact = usable(row.artefact, version);
+    held = { version, artefact };
+    return artefact;
+  };
+  // A model is as old as its publication; trained on made-up launches, it says so.
+  const sourceOf = ({ published_at: as_of, model }: PublishedModel): Source => ({
+    name: 'Rug model',
+    url: 'control-store:',
+    as_of,
+    kind: 'table',
+    simulated: context.simulated || model.card.data.simulated,
+  });
+  const unusable = (version: string, fault: string) =>
+    unread(PORT, why('model_unusable', { version, fault }));
   return {
     inForce: async () => {
-      const newest = await ask(async () => (await database.query<Publication>(NEWEST)).at(0));
-      if (!newest.checked) return newest;
-      const publication = newest.value;
-      if (publication === undefined) return unread(PORT, why('model_not_published'));
-      if (held?.id !== publication.id) {
-        const loaded = await ask(async () => {
-          const { id, version, published_at } = publication;
-          const [row] = await database.query<{ artefact: string }>(
-            'select artefact from rug_models where version = $1',
-            [version],
-          );
-          if (row === undefined) throw new Error('a publication names an artefact not kept');
-          const artefact = usable(row.artefact);
-          if (typeof artefact === 'string') return { id, version, fault: artefact };
-          if (artefact.version !== version) {
-            return { id, version, fault: 'it is kept under another name' };
-          }
-          return { id, published: { ...artefact, published_at } };
-        });
-        if (!loaded.checked) return loaded;
-        held = loaded.value;
-      }
-      if ('fault' in held) {
-        const { version, fault } = held;
-        return unread(PORT, why('model_unusable', { version, fault }));
-      }
-      // A model is as old as its publication; trained on made-up launches, it says so.
-      const source: Source = {
-        name: 'Rug model',
-        url: 'control-store:',
-        as_of: held.published.published_at,
-        kind: 'table',
-        simulated: context.simulated || held.published.model.card.data.simulated,
-      };
-      return read(held.published, { port: PORT, source });
+      const asked = await ask(async () => {
+        const newest = await publication(NEWEST);
+        return newest === null ? null : { newest, artefact: await artefactOf(newest.version) };
+      });
+      if (!asked.checked) return asked;
+      if (asked.value === null) return unread(PORT, why('model_not_published'));
+      const { newest, artefact } = asked.value;
+      if (typeof artefact === 'string') return unusable(newest.version, artefact);
+      const published = assembleModel(artefact, newest);
+      return read(published, { port: PORT, source: sourceOf(published) });
+    },
+    find: async (version) => {
+      const asked = await ask(async () => {
+        const [newest, own] = [await publication(NEWEST), await publication(NEWEST_OF, version)];
+        if (own === null) return null;
+        const [artefact, fates] = [await artefactOf(version), await readFates(database, version)];
+        return { own, artefact, fates, in_force: newest?.id === own.id };
+      });
+      if (!asked.checked) return asked;
+      if (asked.value === null) return map(asked, () => null);
+      const { own, artefact, ...rest } = asked.value;
+      if (typeof artefact === 'string') return unusable(version, artefact);
+      const published = assembleModel(artefact, own);
+      return read({ ...published, ...rest }, { port: PORT, source: sourceOf(published) });
     },
     publish: ({ version, text }: ModelArtefact) =>
       ask(() =>
@@ -82,7 +111,12 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
             'insert into rug_models (version, artefact) values ($1, $2) on conflict do nothing',
             [version, text],
           );
-          const [newest] = await session.query<Publication>(NEWEST);
+          const withdrawn = await session.query(
+            'select version from rug_model_withdrawals where version = $1',
+            [version],
+          );
+          if (withdrawn.length > 0) return 'withdrawn';
+          const [newest] = await session.query<{ version: string }>(NEWEST);
           if (newest?.version === version) return 'in_force_already';
           await session.query('insert into rug_model_publications (version) values ($1)', [
             version,
@@ -93,11 +127,46 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
   };
 }
 
-function usable(text: string): ModelArtefact | string {
+function assembleModel(
+  artefact: ModelArtefact,
+  { published_at, withdrawn_at, reason }: Publication,
+): PublishedModel {
+  const withdrawn = withdrawn_at === null || reason === null ? null : { withdrawn_at, reason };
+  return { ...artefact, published_at, withdrawn };
+}
+
+/** The artefact that a text is, or its fault. */
+function usable(text: string, version: string): ModelArtefact | string {
   try {
-    return artefactIn(text);
+    const artefact = artefactIn(text);
+    return artefact.version === version ? artefact : 'it is kept under another name';
   } catch (fault) {
     if (fault instanceof FileFault) return fault.message;
     throw fault;
   }
+}
+
+/** A flag counts once its horizon has passed for so long that somebody looked at its launch. */
+const SETTLED_FOR_S = DAY_S;
+/** Flags of a model that are looked through, the newest first. */
+const FATES_MAX = 4 * DRIFT_FLAGS;
+
+// From the newest on, until so many are settled; what nobody saw among them is counted apart.
+const FATES = `
+  with passed as (
+    select fate, settles_at, flag_seq from flag_fates
+    where model_version = $1 and settles_at < control_now() - make_interval(secs => $2::int)
+    order by settles_at desc, flag_seq desc limit $3::int
+  ), counted as (
+    select fate, count(fate) over (order by settles_at desc, flag_seq desc) as place from passed
+  )
+  select count(fate)::int4 as settled, (count(*) filter (where fate = 'died'))::int4 as died,
+    (count(*) filter (where fate is null))::int4 as unknown
+  from counted where place < $4::int or (place = $4::int and fate is not null)`;
+const fatesRow = z.object({ settled: z.int(), died: z.int(), unknown: z.int() });
+
+/** What became of the newest flags of a model. */
+export async function readFates(database: Database, version: string): Promise<FlagFates> {
+  const bounds = [version, SETTLED_FOR_S, FATES_MAX, DRIFT_FLAGS];
+  return fatesRow.parse(onlyRow(await database.query(FATES, bounds)));
 }

@@ -13,8 +13,10 @@ import type {
   ScoredChain,
   WatchedSource,
 } from '../../ports/rug-flags.ts';
+import type { KeptModel, PublishedModels } from '../../ports/rug-model.ts';
 import { evm } from '../addresses.ts';
 import { STILL_NOW } from '../clock.ts';
+import { SMALL_MODEL } from '../rug-models.ts';
 import { type Dated, memorySource, PLANTED, UNDATED } from './dated.ts';
 import { memoryTable } from './tables.ts';
 
@@ -41,6 +43,26 @@ export function memoryLaunchWatch({ gaps, ...dated }: MemoryWatch): LaunchWatch 
 /** Every source was watched until now. */
 export const WATCHED: MemoryWatch = { as_of: STILL_NOW, simulated: false, gaps: {} };
 
+/** The version of the one model that the memory holds. */
+export const KEPT_VERSION = 'rug-2-0123456789ab';
+
+/** A model that was published a minute ago, under its version alone. */
+export function memoryPublishedModels(): Pick<PublishedModels, 'find'> {
+  const at = STILL_NOW - 60;
+  const source = memorySource('Rug model', 'table', { as_of: at, simulated: false });
+  const kept: KeptModel = {
+    version: KEPT_VERSION,
+    model: SMALL_MODEL,
+    text: '',
+    published_at: at,
+    in_force: true,
+    withdrawn: null,
+    fates: { settled: 0, died: 0, unknown: 0 },
+  };
+  const origin = { port: 'published_model', source } as const;
+  return { find: async (version) => read(version === KEPT_VERSION ? kept : null, origin) };
+}
+
 /** What a memory holds. `null`: no import of the table has completed. */
 export type MemoryFlagged = Dated & { readonly rows: readonly FlaggedRow[] | null };
 
@@ -59,6 +81,7 @@ export type FlagsHeld = {
 export type FlagsPorts = {
   readonly rugFlags: RugFlags;
   readonly launchWatch: LaunchWatch;
+  readonly publishedModels: Pick<PublishedModels, 'find'>;
   readonly flaggedAddresses: FlaggedAddresses;
 };
 
@@ -66,6 +89,7 @@ export function memoryFlags(held: FlagsHeld): FlagsPorts {
   return {
     rugFlags: memoryRugFlags(held.rugFlags ?? { ...UNDATED, chains: [], flags: [] }),
     launchWatch: memoryLaunchWatch(held.launchWatch ?? WATCHED),
+    publishedModels: memoryPublishedModels(),
     flaggedAddresses: memoryFlaggedAddresses(held.flagged ?? { ...UNDATED, rows: null }),
   };
 }
@@ -74,6 +98,7 @@ export function silentFlags(cause: Why): FlagsPorts {
   return {
     rugFlags: { inWindow: async () => unread('rug_flags', cause) },
     launchWatch: { gapsOf: async () => unread('launch_watch', cause) },
+    publishedModels: { find: async () => unread('published_model', cause) },
     flaggedAddresses: { lookUp: async () => unread('flagged_addresses', cause) },
   };
 }

@@ -25,7 +25,7 @@ function escapeMarkdown(text: string): string {
   return text.replace(/[\\*_~`|>#\-[\]()<:@.!+=/]/g, '\\$&');
 }
 
-/** What is posted. */
+/** Builds the message. */
 export function discordMessage(post: ChatPost) {
   const { title, facts, caveat, foot } = layOut(post, {
     unitsMax: UNITS_MAX,
@@ -80,7 +80,7 @@ export async function postToDiscord(
   return isTaken ? { outcome: 'taken' } : endOf(answer);
 }
 
-/** What a webhook is of. */
+/** The facts of a webhook. */
 export async function factsOfDiscord(
   { webhook_id, webhook_token }: Discord,
   { discord: root }: ChatRoots,

@@ -82,7 +82,7 @@ export function later(fault: string, waitS: number | null): Extract<PostEnd, { o
   return { outcome: 'later', fault, wait_s };
 }
 
-/** What an answer means that is none of the platform's own. */
+/** The end of a post whose answer is none of the platform's own. */
 export function unexpectedEnd({ status, retry_after_s }: ChatAnswer): PostEnd {
   if (status === 429) return later('answered 429: its rate limit is reached', retry_after_s);
   if (status >= 300 && status < 400) return later(`redirected (${status})`, null);
@@ -115,7 +115,7 @@ const LINE_CHARS_MAX = 300;
 /** Those of a title: what the platforms take in theirs, escapes included. */
 const TITLE_CHARS_MAX = 100;
 
-/** How a platform counts and writes. */
+/** The limits and markup of a platform. */
 export type MessageLayout = {
   /** UTF-16 units that facts and caveat may have together as they are sent. */
   readonly unitsMax: number;

@@ -1,4 +1,4 @@
-// What does each platform take, and what is made of each way in which it fails?
+// Each platform accepts its own messages, and each of its failures has its own end.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
@@ -185,7 +185,7 @@ const LONG: ChatPost = {
 
 /** Stands where a platform would else make a link. */
 const JOINER = '\u2060';
-/** What a reader sees, as far as a test looks for it: without backslashes. */
+/** The visible text, as far as a test needs it: without backslashes. */
 const unescaped = (said: unknown) => JSON.stringify(said).replaceAll('\\', '');
 
 describe('what is posted', () => {

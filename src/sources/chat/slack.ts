@@ -33,7 +33,7 @@ function escapeMrkdwn(text: string): string {
 
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false }) as const;
 
-/** What is posted. `text` is what notifications show. */
+/** Builds the message. Notifications show `text`. */
 export function slackMessage(post: ChatPost) {
   const { title, facts, caveat, foot } = layOut(post, {
     unitsMax: UNITS_MAX,
@@ -138,7 +138,7 @@ function botEnd(answer: ChatAnswer): PostEnd {
   return error === undefined ? unexpectedEnd(answer) : endOf(error, answer);
 }
 
-/** What a bot's token is of. Of a webhook nothing is known before it is posted to. */
+/** The facts of a bot's token. A webhook reveals nothing before a post. */
 export async function factsOfSlack(
   target: Slack,
   { slack_api }: ChatRoots,

@@ -31,7 +31,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (one) => String(ESCAPES[one]));
 }
 
-/** What is posted. */
+/** Builds the message. */
 export function telegramMessage(chatId: string, post: ChatPost) {
   const { title, facts, caveat, foot } = layOut(post, { unitsMax: UNITS_MAX, escaped: escapeHtml });
   const link = `<a href="${escapeHtml(post.link)}">Open the page</a>`;
@@ -107,7 +107,7 @@ export async function postToTelegram(
   return isTaken ? { outcome: 'taken' } : endOf(answer);
 }
 
-/** What a bot and its chat are called. */
+/** The names of a bot and its chat. */
 export async function factsOfTelegram(
   target: Telegram,
   roots: ChatRoots,

@@ -1,6 +1,6 @@
-// Which pools does a DexScreener-compatible venue list of a token, and what do they hold?
-// An empty list is its positive word that it lists no pair. Whatever else is no list of
-// pairs of this token was not read. A pool whose liquidity is left out is not one without any.
+// Lists the pools of a token, with their liquidity, from a DexScreener-compatible venue. An empty
+// list is its positive statement that it lists no pair. Any other answer than a list of pairs of
+// this token is unread. A pool without a stated liquidity is not an empty one.
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
@@ -24,7 +24,7 @@ const PORT = 'venue';
 const NAME = 'DexScreener-compatible API';
 const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 8 * 2 ** 20 };
 
-/** How a venue is asked. `url` is the root of the API; its chains are named as ours are. */
+/** The options of a venue. `url` is the root of the API; its chains are named as ours are. */
 export type VenueOptions<C extends string> = ProviderTerms & {
   readonly url: URL;
   readonly guard: ProviderGuard;

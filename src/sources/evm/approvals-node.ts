@@ -1,6 +1,6 @@
-// Whom did an address allow to take its tokens, as a node tells it, and what is left of that?
-// The events of the whole chain are asked for at once: a node that takes only short ranges is
-// silent here, since thousands of them would have to be asked.
+// Reads approvals of an address, and their remaining amounts, from a node. One call covers the
+// events of the whole chain: a node that takes only short ranges is silent here, since thousands of
+// calls would be needed.
 
 import { declaredEvent, encodedCall } from '../../chain/abi.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
@@ -93,10 +93,10 @@ async function logsUnder(
   return logs.filter(({ removed }) => removed !== true);
 }
 
-// Which events allow somebody to take an owner's tokens, and which call says what is left of that?
-// ERC-20 and ERC-721 have an event of one signature; with the item as a further topic it allows
-// one item alone and is none of these. What Permit2 allows is open only while the token lets
-// Permit2 itself take it.
+// Decodes events that allow somebody to take an owner's tokens, and builds the calls for the
+// remaining amounts. ERC-20 and ERC-721 have an event of one signature; with the item as a further
+// topic it allows one item alone and does not count. An allowance of Permit2 is open only while the
+// token lets Permit2 itself take it.
 
 const APPROVAL = declaredEvent(
   'event Approval(address indexed owner, address indexed spender, uint256 value)',
@@ -197,7 +197,7 @@ type LeftAt = {
   readonly now: number;
 };
 
-/** What may still be taken; `null`: every item. Throws where the contract does not say. */
+/** The remaining amount; `null`: every item. Throws if the contract does not answer. */
 export async function amountLeft(
   { way, token, spender, owner }: AllowanceQuery,
   at: LeftAt,
@@ -239,9 +239,9 @@ async function words(
   return [first, ...more];
 }
 
-// What do the contracts of issuers say of an address, as a node passes their answers on?
-// All of a chain are asked at one block, in one batch. An answer that is no yes or no (a contract
-// that refuses, or is not there) is silence of that token, and never “not frozen”.
+// Reads freezes from issuers' contracts through a node, all of a chain at one block, in one batch.
+// An answer that is no yes or no (a contract that refuses, or does not exist) is silence of that
+// token, and never “not frozen”.
 
 const FREEZES_PORT = 'issuer_freezes';
 type FreezeReading = Partly<FreezeState, IssuerFreezesPort>;
@@ -296,7 +296,7 @@ function callOf({ address: to, asks }: FreezingToken, address: string, block: nu
   return { method: 'eth_call', params: [{ to, data }, quantity(block)] };
 }
 
-/** What the token answered; unread where that is no yes and no no. */
+/** The answer of the token; unread if it is neither yes nor no. */
 function isFrozenIn(
   token: FreezingToken,
   answer: RpcAnswer | undefined,

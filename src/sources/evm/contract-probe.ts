@@ -1,5 +1,5 @@
-// What does a node say of a contract: is there code, and is it a token or a pool?
-// A call that the EVM reverts is an answer (it is no token); any other error of a node is none.
+// Probes a contract through a node: its code, and whether it is a token or a pool. A call that the
+// EVM reverts is an answer (it is no token); any other error of a node is none.
 
 import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';

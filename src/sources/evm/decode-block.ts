@@ -13,7 +13,7 @@ import {
   type Traced,
 } from './wire.ts';
 
-/** How the execution of a block was told. */
+/** The form in which a node reports the execution of a block. */
 export type Execution =
   | { readonly by: 'traces'; readonly frames: readonly TraceFrame[] }
   | { readonly by: 'receipts'; readonly receipts: readonly NodeReceipt[] };
@@ -142,7 +142,7 @@ function rootCoin(
   };
 }
 
-/** What the chain itself gives: withdrawals, and what the OP stack makes for deposits. */
+/** Coins from the chain itself: withdrawals, and mints of the OP stack for deposits. */
 function byTheChain(block: NodeBlock): Coin[] {
   const given = { kind: 'internal', from: NULL_ADDRESS, success: true } as const;
   const coins: Coin[] = [];
@@ -315,7 +315,7 @@ export type TraceFrame = {
 /** Where a reward comes from, as in token logs. */
 export const NULL_ADDRESS = '0x0000000000000000000000000000000000000000';
 
-/** How deep the machine calls, and so a trace: EIP-150 keeps it at 1,024. */
+/** The maximum depth of calls, and so of a trace: EIP-150 keeps it at 1,024. */
 const DEPTH_MAX = 1_024;
 
 /** The frames of `trace_block`. */

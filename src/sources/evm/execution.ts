@@ -27,7 +27,7 @@ type TracePath = (typeof TRACES)[number];
 /** The ways to receipts, best first. */
 const RECEIPT_PATHS = ['block_receipts', 'tx_receipts'] as const;
 type ReceiptPath = (typeof RECEIPT_PATHS)[number];
-/** How a node is asked for what its blocks did; it may have no traces. */
+/** The way of reading execution from a node, which may have no traces. */
 export type NodeWay = { readonly traces: TracePath | null; readonly receipts: ReceiptPath };
 
 /** Asks for something of several blocks, and answers it in their order. */
@@ -112,7 +112,7 @@ export function resultOf(answer: RpcAnswer, method: string): unknown {
   }
 }
 
-/** What blocks did and the receipts that prove it, which are all of theirs, in their order. */
+/** The execution of blocks with all of the receipts that prove it, in order. */
 export async function executions(
   rpc: JsonRpc,
   chain: EvmChainName,
@@ -284,12 +284,14 @@ function checkBloom(chain: EvmChainName, block: NodeBlock, receipts: readonly No
 }
 
 /**
- * Whose headers may leave out the logs of what the chain sends itself: Polygon's state sync, and
- * the transfers from HyperCore that some nodes of HyperEVM show.
+ * Chains whose headers may leave out system logs: Polygon's state sync, and the transfers from
+ * HyperCore that some nodes of HyperEVM show.
  */
 const BLOOM_WITHOUT_SYSTEM: ReadonlySet<EvmChainName> = new Set(['polygon', 'hyperevm']);
 
-/** Whose headers commit to receipts in Ethereum's own encoding, or in that of the OP stack. */
+/**
+ * Chains whose headers commit to receipts in Ethereum's own encoding, or in that of the OP stack.
+ */
 const ROOTED: ReadonlySet<EvmChainName> = new Set(['ethereum', 'base', 'bsc']);
 
 function checkRoot(

@@ -136,7 +136,7 @@ const RANGE = anyOf(
 const HINT = /\[\s*(0x[0-9a-f]{1,13})\s*,\s*(0x[0-9a-f]{1,13})\s*\]/i;
 const HINTED = /results?|block range/i;
 
-/** What an error means. */
+/** The meaning of an error. */
 export function nodeRefusalOf(error: RpcError): NodeRefusal {
   // Nethermind says "invalid params" and why in `data`, as text.
   const said = typeof error.data === 'string' ? `${error.message} ${error.data}` : error.message;

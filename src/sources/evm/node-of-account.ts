@@ -1,6 +1,5 @@
-// What does an EVM node say of an account's state?
-// A node of another chain is no source, and an error of a node is silence; that a contract refuses
-// a call is what the contract answers.
+// Reads the state of an account from an EVM node. A node of another chain is no source, and an
+// error of a node is silence; a contract's refusal of a call is an answer.
 
 import { z } from 'zod';
 import { declaredEvent } from '../../chain/abi.ts';
@@ -92,7 +91,7 @@ function noNodeOf(chain: EvmChainName): Why {
   return why('not_configured', { what: `A node of ${chain}` });
 }
 
-/** What a node tells, once it is known to be of its chain. */
+/** Reads a fact from a node, once the node is known to be of its chain. */
 async function readFact<T>(
   options: NodeFactsOptions,
   known: Set<EvmChainName>,
@@ -134,9 +133,9 @@ async function identify({ chain, rpc }: FactsNode, signal: AbortSignal): Promise
   throw new RpcFault(`is of chain ${Number(id)}, not of ${chain} (${chain_id})`, 'terminal');
 }
 
-// Which transaction made a fact of an account's state name an address, as a node tells it?
-// A contract's own events say it. A delegation (EIP-7702) leaves no event: the block in which the
-// code appeared is found by halves, and the authorisation is in one of its transactions.
+// Finds the transaction that made a fact of an account's state name an address, through a node. A
+// contract's own events show it. A delegation (EIP-7702) leaves no event: halving finds the block
+// in which the code appeared, and one of its transactions holds the authorisation.
 
 /** The most events that one answer may hold. */
 const LOGS_MAX = 2_000;
@@ -211,7 +210,7 @@ async function askNode(
   throw new RpcFault(`answered an error to ${method} (${answer.error.code})`, 'failed');
 }
 
-// Which event says that a contract's owner, admin, beacon or code became another one?
+// The events by which a contract's owner, admin, beacon or code changes.
 
 /** Every form in which each event is declared: some index what others do not. */
 const EVENTS: { readonly [F in SetFact]: readonly string[] } = {
@@ -264,8 +263,8 @@ export function newestSetting(
   return newest === null ? null : { tx: newest.transactionHash, block: newest.blockNumber };
 }
 
-// How is a node asked a few questions of one chain at once, and what is a fault of it?
-// A node of another chain is no source; that it says nothing usable is thrown, and never hidden.
+// Sends a few requests about one chain to a node at once, and recognises its faults. A node of
+// another chain is no source; an unusable answer is thrown, and never hidden.
 
 /**
  * A node behind others may not have the newest block yet: what is asked at a named block is asked

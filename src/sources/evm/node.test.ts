@@ -1,4 +1,4 @@
-// What providers do before a real node, and what becomes of it: all blocks, or a fault by name.
+// The faults of providers before a real node end in all blocks, or in a named fault.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

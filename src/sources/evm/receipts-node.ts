@@ -1,5 +1,5 @@
-// What do nodes say of single transactions and their receipts?
-// A null is a node's ignorance, not a transaction without events; a chain without a node is unread.
+// Reads single transactions and their receipts from nodes. A null is a node's ignorance, not a
+// transaction without events; a chain without a node is unread.
 
 import { z } from 'zod';
 import { CHAINS, chainById, type EvmChainName, isEvmChain } from '../../chain/chain.ts';
@@ -106,13 +106,13 @@ function receiptIn(
   return { chain, ...factsOf(transaction.data, receipt.data) };
 }
 
-// What do a transaction and its receipt hold, in the JSON-RPC shapes?
-// A form that is not its own is no receipt: nothing is filled in.
+// The JSON-RPC shapes of a transaction and its receipt. Another form is no receipt: nothing is
+// filled in.
 
 const LOGS_MAX = 5_000;
 const TOPICS_MAX = 4;
 
-/** What is cut out of a log's data is compared as text, so it has one case. */
+/** Parts of a log's data are compared as text, so the text has one case. */
 const DATA = BYTES.transform((text) => text.toLowerCase());
 
 /** A transaction of `eth_getTransactionByHash`, as far as it is needed. */
@@ -205,8 +205,8 @@ function objectsIn(value: unknown, depth: number): object[] {
   return [...own, ...inside.flatMap((one) => objectsIn(one, depth + 1))];
 }
 
-// What do nodes say that contracts logged between two moments?
-// The blocks of those moments are searched for, so that a stretch is read whole or told as cut.
+// Reads the logs of contracts between two moments from nodes. The blocks of those moments are
+// searched for, so that a stretch is read whole or reported as cut.
 
 const ARRIVALS_PORT = 'bridge_arrivals';
 
@@ -261,7 +261,7 @@ export function nodeArrivals(
       const { head_time, cut } = searched.value;
       const behind = head_time < Math.min(asked.until, now() - HEAD_MAX_AGE_S);
       const old = behind ? why('arrivals_head_old', { chain: asked.chain }) : null;
-      // What is made up shows an arrival, and never that there was none.
+      // Simulated logs show an arrival, and never deny one.
       const cause = simulated ? why('simulated') : (cut ?? old);
       return cause === null ? whole : weaken(whole, cause);
     },
@@ -273,7 +273,7 @@ export function nodeArrivals(
   };
 }
 
-/** What was found; `cut` where the stretch is longer than may be read. */
+/** The logs found; `cut` if the stretch is longer than the limit. */
 async function search(
   rpc: JsonRpc,
   asked: ArrivalsQuery,

@@ -1,5 +1,5 @@
-// What do the code, the slots and the answers of an account say of it, whoever passes them on?
-// An answer in another form is a fault of the source. That a contract refuses a call is an answer.
+// Reads the facts of an account from its code, slots and calls, whoever passes them on. An answer
+// in another form is a fault of the source. A contract's refusal of a call is an answer.
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
@@ -9,7 +9,7 @@ import type { ContractKind } from '../../ports/deployers.ts';
 import { ProviderFault } from '../http/provider.ts';
 import { quantity } from './wire.ts';
 
-/** What a contract answered, or that it refused the call. */
+/** The answer of a contract, or its refusal of the call. */
 export type Called =
   | { readonly refused: false; readonly result: unknown }
   | { readonly refused: true };
@@ -83,7 +83,7 @@ export async function looksLikeToken(ask: StateAsk, address: string): Promise<bo
   return supply != null && decimals != null && BigInt(decimals) <= DECIMALS_MAX;
 }
 
-/** Who may change what a contract does: its slots, and its own word for an owner. */
+/** Reads the powers over a contract: its slots, and its own answer for an owner. */
 export async function askAuthority(ask: StateAsk, address: string): Promise<AuthorityFact> {
   const slot = async (of: keyof typeof SLOTS) => {
     const call = { method: 'eth_getStorageAt', address, slot: SLOTS[of] } as const;
@@ -98,7 +98,7 @@ export async function askAuthority(ask: StateAsk, address: string): Promise<Auth
   return { implementation, admin, beacon, owner: owner === null ? null : addressInWord(owner) };
 }
 
-/** What an account without code has: nobody acts through it by its code. */
+/** The authority of an account without code: nobody acts through it by its code. */
 export const UNDELEGATED: AuthorityFact = {
   implementation: null,
   admin: null,
@@ -149,7 +149,7 @@ async function askState(ask: StateAsk, call: StateCall, shape: z.ZodType<string>
   return read.data;
 }
 
-// Which questions about the state of one account are asked, and how does each wire write them?
+// The requests about the state of one account, in the form of each wire.
 
 /** A question of one account's state at the newest block, or at a named one. Hex, `0x`. */
 export type StateCall =
@@ -214,7 +214,7 @@ const CALLS = {
 } as const;
 const YES = 1n;
 
-/** What a contract is. Throws the fault of whoever is asked. */
+/** The kind of a contract. Throws the fault of the source. */
 export async function contractKindOf(ask: StateAsk, address: string): Promise<ContractKind> {
   const { size } = await codeOf(ask, address);
   if (size === 0) return 'no_code';

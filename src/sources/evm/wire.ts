@@ -9,7 +9,7 @@ const TRANSACTION = outsideRow({
   from: ADDRESS,
   to: ADDRESS.nullish(),
   value: AMOUNT,
-  // What a chain of the OP stack makes for a deposit, before the transaction runs.
+  // The coins that an OP stack chain mints for a deposit, before the transaction runs.
   mint: AMOUNT.nullish(),
   // Absent where the signature names no chain, 0 where a chain makes transactions without one.
   chainId: AMOUNT.nullish(),
@@ -49,7 +49,7 @@ export const RECEIPT = outsideRow({
   cumulativeGasUsed: AMOUNT.nullish(),
   contractAddress: ADDRESS.nullish(),
   logsBloom: BYTES.nullish(),
-  // What an OP stack tells of a deposit beside.
+  // A further deposit field of an OP stack.
   depositNonce: AMOUNT.nullish(),
   depositReceiptVersion: AMOUNT.nullish(),
   logs: z.array(LOG),
@@ -126,7 +126,7 @@ export class NodeFault extends ProviderFault {
   }
 }
 
-/** What was asked is not on the node's chain (any more). */
+/** The requested block is not on the node's chain (any more). */
 export class ChainMoved extends ProviderFault {
   constructor() {
     super('changed its chain while it was read', 'passing');

@@ -36,7 +36,7 @@ const CREATION = {
 };
 const WORD_OF_ONE = `0x${'0'.repeat(63)}1`;
 
-/** What a contract's explorer answers to each action. */
+/** The answers of a contract's explorer, by action. */
 const HONEST: { readonly [action: string]: unknown } = {
   eth_getCode: passed('0x6001'),
   eth_getTransactionCount: passed('0x1'),

@@ -1,6 +1,6 @@
-// What does an explorer say of an address: its state, its verified source, who made it?
-// Its errors come with HTTP 200; nothing is taken for an answer but the forms that recordings and
-// documentation show (`./empties.ts` has the empty ones).
+// Reads an address from an explorer: its state, its verified source, its creator. The explorer's
+// errors come with HTTP 200; only the forms in recordings and documentation count as answers
+// (`./empties.ts` has the empty ones).
 
 import { z } from 'zod';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
@@ -301,11 +301,11 @@ function whyOf(at: ExplorerChain): (error: unknown) => Why {
   };
 }
 
-// Whom did an address allow to take its tokens, as an explorer lists the events, and what is left?
-// A list that is full may have left out newer ones: it is a part.
+// Reads approvals of an address, and their remaining amounts, from an explorer's event list. A full
+// list may have left out newer ones: it is a part.
 
 const APPROVALS_PORT = 'token_approvals';
-/** What is asked, and what one request may spend on it. */
+/** The explorer, and the limits of one request. */
 type ExplorerApprovalsOptions = ExplorersOfChains & { readonly permit2: Permit2 };
 
 type Addresses = readonly string[];
@@ -362,8 +362,8 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
   };
 }
 
-// Which events of one kind does an explorer list, of one contract or about one account?
-// A list that is full may have left out newer ones: whoever asks compares it with `PAGE_ROWS`.
+// Lists events of one kind from an explorer, of one contract or about one account. A full list may
+// have left out newer ones: callers compare it with `PAGE_ROWS`.
 
 /** A number of a row. Etherscan writes zero as `0x`. */
 export const LOG_NUMBER = z

@@ -1,5 +1,5 @@
-// Which contracts did an address make, and whom does the chain credit, as an explorer lists them?
-// Its lists are read to their settled end. A contract that it does not name is credited to nobody.
+// Lists the contracts that an address made, and their creators by the chain, from an explorer. Its
+// lists are read to their settled end. A contract that it does not name is credited to nobody.
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
@@ -51,7 +51,7 @@ import {
 
 const PORT = 'deployer_creations';
 
-/** How an explorer is asked for a walk, and what one question of it may spend. */
+/** The explorer of a walk, and the limits of one request. */
 export type WalkExplorer = ProviderTerms & { readonly at: ExplorerChain };
 
 /** A source this far behind its chain, in seconds, does not show what was launched since. */
@@ -63,7 +63,7 @@ const CREATIONS_MAX = 5_000;
 /** How many contracts one question of `getcontractcreation` takes. */
 const CONTRACTS_PER_CALL = 5;
 
-/** What a question of the explorer came to: it is unread where that is nothing usable. */
+/** The result of a request to the explorer: unread if the answer is unusable. */
 export function readExplorer<T, P extends string>(
   port: P,
   { at, now, simulated, timeMs, callsMax }: WalkExplorer,
@@ -123,10 +123,10 @@ function checkNotBehind(newestAt: number, now: number): void {
   throw new ProviderFault(`follows its chain up to ${until} only`, 'passing');
 }
 
-// What creates a contract need not say what it paid.
+// A creating transaction need not state its payment.
 const signedRow = nativeRow.omit({ value: true });
 const innerRow = internalRow.omit({ value: true, callType: true });
-/** How explorers name an inner call that makes a contract. */
+/** The explorers' names of an inner call that creates a contract. */
 const CREATES = /^create/;
 
 const READERS = {
@@ -183,9 +183,9 @@ async function creationsOf(
 
 const NONE: readonly never[] = Object.freeze([]);
 
-// What is a contract, by a node where there is one, else by what its explorer passes on or holds?
-// Code and calls decide. Where nobody passes calls on, the published source's interface does; an
-// unpublished one leaves it undecided.
+// Determines the kind of a contract, by a node if there is one, otherwise by its explorer. Code and
+// calls decide. If neither passes calls on, the published source's interface decides; an
+// unpublished one leaves the kind open.
 
 const KINDS_PORT = 'contract_kinds';
 type KindReading = Reading<ContractKind, typeof KINDS_PORT>;
@@ -293,8 +293,8 @@ function kindByInterface({
   return ERC20.every((one) => has.has(one)) ? 'erc20' : 'other';
 }
 
-// How many transfers of a token does one query of an explorer show?
-// The query is one page: a page that is full says that there are more.
+// Counts the transfers of a token in one query of an explorer. The query is one page: a full page
+// means that there are more.
 
 const TRANSFERS_PORT = 'token_transfers';
 

@@ -34,7 +34,7 @@ export class WindowEnded extends ProviderFault {
   }
 }
 
-/** What every plan gives in one answer; the free one gives no more, whatever is asked for. */
+/** The rows of one answer on every plan; the free plan gives no more, whatever the request. */
 export const PAGE_ROWS = 1_000;
 
 /** One page of a list. `pending`: the provider says that rows of it are still to come. */
@@ -126,7 +126,7 @@ function failure(message: string, result: unknown): Error {
 const SAID_CHARS_MAX = 160;
 const CREDENTIAL_LIKE = /[A-Za-z0-9_-]{24,}/g;
 
-/** What a provider said, short, and without what could be a key. */
+/** The message of a provider, shortened, without anything that could be a key. */
 function quote(text: string): string {
   const plain = text.replace(/https?:\/\/\S+/g, '[address]').replace(CREDENTIAL_LIKE, '[…]');
   return `“${plain.replace(/\s+/g, ' ').slice(0, SAID_CHARS_MAX)}”`;
@@ -260,7 +260,7 @@ function withParams(url: URL, params: Readonly<Record<string, string>>): URL {
   return asked;
 }
 
-/** How an address and its guard are shared by the chains of one provider. */
+/** The address and guard that the chains of one provider share. */
 type At = { readonly url: URL; readonly guard: ProviderGuard };
 
 /**

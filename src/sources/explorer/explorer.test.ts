@@ -500,7 +500,7 @@ const ACTIONS: readonly string[] = Object.keys(EMPTIES);
 
 type Recorded = { readonly action: ListAction; readonly address: string; readonly said: string };
 
-/** What was asked and answered; a recording whose text is broken over lines is left out. */
+/** A recorded request with its answer; a recording whose text spans lines is left out. */
 function recordedIn(name: string): Recorded[] {
   const text = readFileSync(`${FOLDER}/${name}`, 'utf8');
   return text.split('\n- request:').flatMap((one) => {

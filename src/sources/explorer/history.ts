@@ -120,7 +120,7 @@ function sourceOf({ name, shown }: ExplorerChain, reader: Reader, as_of: number)
   return { name, url: shown, as_of, kind: 'observation', simulated: reader.simulated };
 }
 
-/** What one list of one chain gave: its transfers, and the range that they fill, if they do. */
+/** The result of one list of one chain: its transfers, and the range that they fill, if any. */
 type ListPart = {
   readonly transfers: readonly HistoryTransfer[];
   readonly coverage: readonly CoverageRange[];
@@ -287,9 +287,8 @@ function byOtherSide(
   return lists;
 }
 
-// What does one list of an address hold from a block on, as its explorer tells it, some pages at a
-// time? It refuses to call a slice whole that the explorer left unfinished, and to reach past what
-// is settled.
+// Reads one list of an address from a block on through its explorer, some pages at a time. A slice
+// that the explorer left unfinished is not complete, and no slice reaches past the settled head.
 
 /** A slice that is cut off is read again, so it is short; a block of many rows is read with it. */
 const SLICES_MAX = 4;
@@ -346,7 +345,7 @@ async function sliceOf(
   if (list.pending) throw fault('has not processed all of its internal transactions yet');
   if (list.whole_to < from_block) throw fault(`shows no more rows of block ${from_block}`);
   const transfers = list.transfers.filter(({ block }) => block <= list.whole_to);
-  // What is left open here would be held as a transfer that succeeded, or lost.
+  // A transfer with an unknown outcome would be stored as one that succeeded, or be lost.
   if (transfers.some(({ success }) => success === null)) throw fault('tells no success');
   const ended = list.whole_to === head.block;
   const times = transfers.map((one) => one.at);

@@ -1,6 +1,6 @@
-// What did a token's first pool on an exchange of the Uniswap V2 layout begin with, by its logs?
-// The exchange's own factory names the pools, so that nobody can pass off a contract as one. Of
-// pools with other coins than the known ones it is told that they are there: anybody makes such.
+// Reads the first liquidity of a token's first pool on an exchange of the Uniswap V2 layout, from
+// its logs. The exchange's own factory names the pools, so that nobody can pass off a contract as
+// one. Pools with unknown coins are only reported to exist: anybody makes such.
 
 import { z } from 'zod';
 import { declaredEvent } from '../../chain/abi.ts';

@@ -186,7 +186,7 @@ async function askPage<T>(
 // Only what succeeded is a transfer; a call that moves nothing by its kind is none. It refuses rows
 // of other blocks or of other addresses than were asked for: then the answer is not ours.
 
-/** What was asked for: rows must lie within. */
+/** The requested range: rows must lie within. */
 export type RowsQuery = {
   readonly chain: EvmChainName;
   readonly address: string;
@@ -326,7 +326,7 @@ function common(
   action: ListAction,
 ): Common {
   const { to, contractAddress } = data;
-  // What a creation pays goes to the contract that it makes.
+  // The payment of a creation goes to the new contract.
   const receiver = to === '' || to === null || to === undefined ? contractAddress : to;
   return {
     chain: asked.chain,
@@ -392,7 +392,7 @@ function checkParty(
 /** The newest settled block. `time` is Unix seconds. */
 export type SettledHead = { readonly block: number; readonly time: number };
 
-/** What is known of the chains of a source. */
+/** The heads of a source's chains. */
 export type HeadReader = {
   /** Gives the settled head of a chain. Throws `ChainRefused` for one that the source refuses. */
   readonly settled: (at: ExplorerChain, budget: CallBudget) => Promise<SettledHead>;

@@ -1,6 +1,6 @@
-// What rows does a CSV file hold, by the names of its columns?
-// A record with too many or too few values is named and the rest is read on. Where quotes do not
-// close, rows could be swallowed unseen: that is a fault of the whole file.
+// Reads the rows of a CSV file, by the names of its columns. A record with too many or too few
+// values is named, and reading continues. Unclosed quotes could swallow rows unseen: they are a
+// fault of the whole file.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -123,7 +123,7 @@ function wordsOf(fault: CsvError): string {
   return typeof line === 'number' ? `${what}, up to line ${line}` : what;
 }
 
-/** What the parser gives for each record when asked for its place. */
+/** The parser's output for each record with its position. */
 function lineOf(parsed: unknown): TableLine {
   if (typeof parsed === 'object' && parsed !== null && 'record' in parsed && 'info' in parsed) {
     const { record, info } = parsed;

@@ -32,7 +32,7 @@ type Held = {
   readonly fault: string | null;
 };
 
-/** What a file holds: its rows as `[line, values]`, its broken rows as `[line, problem]`. */
+/** The contents of a file: its rows as `[line, values]`, its broken rows as `[line, problem]`. */
 async function held(path: string): Promise<Held> {
   const opened = await files.open(path);
   if (!(opened instanceof Read)) return { layout: null, rows: [], fault: opened.why.reason };

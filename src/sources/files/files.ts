@@ -1,6 +1,6 @@
-// What rows does a file on disk hold?
-// It reads once, in order and in bounded memory, and hashes what it read. It judges no row; a file
-// that cannot be read to its end is unread, whatever was read of it before.
+// Reads the rows of a file on disk once, in order and in bounded memory, and hashes the bytes. It
+// validates no row; a file that cannot be read completely is unread, whatever was read of it
+// before.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -30,7 +30,7 @@ export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 /** How many rows are handed on at once. */
 const BATCH_ROWS = 1_000;
 
-/** What a format's reader gives: the layout, and the rows as they come. */
+/** The output of a format's reader: the layout, and the rows as they come. */
 type FormatRows = AsyncIterable<RawRow | BrokenRow>;
 
 type Format = {

@@ -30,7 +30,7 @@ const sanction = {
   },
 };
 
-/** What the rows of a file are, given as chunks that break lines and characters anywhere. */
+/** The rows of a file, passed as chunks that break lines and characters anywhere. */
 async function rowsOf(text: string): Promise<unknown[]> {
   const bytes = Buffer.from(text);
   const rows: unknown[] = [];

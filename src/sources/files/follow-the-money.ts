@@ -1,8 +1,8 @@
-// Which addresses does a file of FollowTheMoney entities list, whose are they, and under what?
-// One entity a line, as OpenSanctions publishes them (followthemoney.tech): flat, where a wallet
-// names its holder and a sanction its entity by id, before or after it; or nested, where entities
-// stand inside each other, at any place. So the file is read twice: for its wallets, and for whom
-// they name. What could be a wallet and cannot be read is a row that is told.
+// Reads listed wallets with their holders and sanctions from FollowTheMoney entities, one entity a
+// line, as OpenSanctions publishes them (followthemoney.tech): flat, where a wallet names its
+// holder and a sanction its entity by id, before or after it; or nested, where entities lie inside
+// each other, at any place. So the file is read twice: for its wallets, and for the parties that
+// they name. A possible wallet that cannot be read is a reported row.
 
 import { z } from 'zod';
 import { collect, present, rowsUnder } from '../../evidence/measure.ts';
@@ -21,7 +21,7 @@ export function isFollowTheMoney(beginning: string): boolean {
   return /^\ufeff?\s*\{/.test(beginning) && /"schema"\s*:\s*"[A-Z]/.test(beginning);
 }
 
-/** What a file says of one wallet, at however many places it stands. */
+/** The facts of a file about one wallet, at however many places it occurs. */
 type Wallet = {
   /** Where it stands first. */
   readonly line: number;
@@ -40,7 +40,7 @@ type Wallet = {
   readonly inside: Set<string>;
 };
 
-/** What is known of somebody whom a wallet names. */
+/** The facts about a party that a wallet names. */
 type Party = { readonly name: string | null; readonly schema: string };
 
 type Sanction = {
@@ -272,10 +272,10 @@ function joinTexts(texts: readonly (string | null)[]): string | null {
   return said.size === 0 ? null : [...said].join(BETWEEN);
 }
 
-// Which entities of FollowTheMoney stand in a value of JSON, at any depth, and what do they say?
-// What is cosmetic may be of any kind; what is no entity where one should stand is told.
+// Finds the FollowTheMoney entities in a JSON value, at any depth. Cosmetic fields may be of any
+// kind; another value in the place of an entity is reported.
 
-/** How deep entities may stand inside each other; a file that goes deeper is not read. */
+/** The maximum depth of nested entities; a deeper file is not read. */
 const DEPTH_MAX = 16;
 
 const entity = outsideRow({
@@ -313,7 +313,7 @@ function* entitiesBelow(value: unknown, around: readonly Around[]): Generator<Pl
   const one = parsed.data;
   yield { entity: one, around };
   for (const property of Object.keys(one.properties)) {
-    // What stands in the place of an address is no entity, and is told as such.
+    // A value in the place of an address that is no entity is reported as such.
     if (one.schema === 'CryptoWallet' && property === 'publicKey') continue;
     for (const inner of valuesOf(one, property)) {
       if (typeof inner !== 'object') continue;

@@ -1,5 +1,5 @@
-// Which files does an import name, and what is each: its format, its columns, its fingerprint?
-// Told by what a file holds, not by its name. Refuses addresses of the web and what is no file.
+// Finds the files that an import names, with format, columns and fingerprint. The contents decide,
+// not the name. Refuses URLs and anything that is no file.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -45,7 +45,7 @@ export async function inputPaths(paths: readonly string[]): Promise<readonly str
   return [...found].sort();
 }
 
-/** What a path with `*` or `?` in its last part stands for; any other path stands for itself. */
+/** The files that match a path with `*` or `?` in its last part; any other path matches itself. */
 async function matching(path: string): Promise<readonly string[]> {
   const pattern = basename(path);
   if (!/[*?]/.test(pattern)) return [path];

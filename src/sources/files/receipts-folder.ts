@@ -57,7 +57,7 @@ export function receiptsFolder({ folder, simulated, now }: Options): ReceiptFold
 
   async function asReading(at: number): Promise<Reading<ReceiptFiles, ReceiptsPort>> {
     try {
-      // What a folder holds is seen by looking, like what a node says: it has no date of its own.
+      // A folder is observed by reading it, like a node: it has no date of its own.
       const named = { name: 'Receipts of this deployment', url: 'urn:exhibit:receipts', simulated };
       return read(await everyFile(), { port: PORT, source: observation(named, () => at) });
     } catch (error) {
@@ -109,7 +109,7 @@ function withoutTwins(files: ReceiptFiles): ReceiptFiles {
   });
 }
 
-/** What went wrong, in a word; `null` where there is no such folder. */
+/** The fault, in a word; `null` if there is no such folder. */
 function faultOf(error: unknown): string | null {
   if (error instanceof RangeError) return error.message;
   if (!(error instanceof Error) || !('code' in error)) throw error;
@@ -118,7 +118,7 @@ function faultOf(error: unknown): string | null {
     : String(error.code);
 }
 
-// Whatever is missing, unknown or malformed is named by its field; nothing is guessed.
+// Each missing, unknown or malformed field is named; nothing is guessed.
 
 const TITLE_CHARS_MAX = 200;
 const DESCRIPTION_CHARS_MAX = 500;
@@ -170,7 +170,7 @@ const head = z.strictObject({
   status: z.enum(['published', 'draft'], 'expected published or draft'),
 });
 
-/** What a file is. A draft need not be complete: it shows nothing. */
+/** Parses a file. A draft need not be complete: it shows nothing. */
 export function parseReceipt(file: string, text: string): ReceiptFile {
   const slug = file.slice(0, -ENDING.length);
   const refuse = (...reasons: string[]) => ({ file, state: 'refused', reasons }) as const;
@@ -205,7 +205,7 @@ export function parseReceipt(file: string, text: string): ReceiptFile {
   return { file, state: 'published', receipt };
 }
 
-/** What the head says; the fault where a part of it stands for another. */
+/** The fields of the head; a fault if a part of it is an alias. */
 function plainOf(document: Document.Parsed): unknown {
   try {
     return document.toJS({ maxAliasCount: 0 });

@@ -1,5 +1,5 @@
-// Which source stands behind a table that several imports filled?
-// One table is one source: its newest import, its rows, its date and a hash of all that it holds.
+// The source of a table that several imports filled. One table is one source: its newest import,
+// its rows, its date and a hash of all its contents.
 
 import { createHash } from 'node:crypto';
 import type { Source } from '../../evidence/source.ts';

@@ -1,5 +1,5 @@
-// Which lines does a text hold, numbered from 1, and does the last of them end?
-// Blank lines are counted and passed over; a line without end is a fault of the file.
+// Splits a text into lines, numbered from 1. Blank lines are counted and skipped; a last line
+// without an end is a fault of the file.
 
 import { StringDecoder } from 'node:string_decoder';
 import { textOrEmpty } from '../../evidence/measure.ts';
@@ -38,7 +38,7 @@ export async function* textLines(
   if (last.text.trim() !== '') yield last;
 }
 
-// Which fault of a file is its operator's to mend, and in which words is it told?
+// The faults of a file that its operator can mend, in words.
 
 /** A path or a file that cannot be imported as it is. The message names it and what to do. */
 export class ImportFault extends Error {}
@@ -55,9 +55,8 @@ export function describeFault(fault: unknown): string {
   throw fault;
 }
 
-// What rows does a file of JSON lines hold?
-// One object a line, its values texts, numbers, flags or null. A line that is none of that is
-// named and the rest is read on; a line without end is a fault of the file.
+// Reads rows from JSON lines. One object a line, its values texts, numbers, flags or null. Any
+// other line is named, and reading continues; a line without end is a fault of the file.
 
 /** The longest line, in characters. */
 const LINE_CHARS_MAX = 64 * 1024;

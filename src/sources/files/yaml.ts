@@ -1,6 +1,6 @@
-// What rows does a YAML or JSON document hold: a GraphSense TagPack, or a list of rows?
-// A tag inherits from the head of its pack what it does not say itself. The document is read as
-// plain data: no types of its own, few aliases. One that does not parse gives no table at all.
+// Reads rows from a YAML or JSON document: a GraphSense TagPack, or a list of rows. A tag inherits
+// missing fields from the head of its pack. The document is read as plain data: no types of its
+// own, few aliases. A document that does not parse gives no table at all.
 
 import { type Document, isMap, isNode, isSeq, LineCounter, parseDocument } from 'yaml';
 import { textOrEmpty } from '../../evidence/measure.ts';
@@ -13,7 +13,7 @@ const ALIASES_MAX = 100;
 const AT_ONCE_CHARS_MAX = 512 * 1024;
 /** How many tags of a longer one are parsed at once. */
 const TAGS_AT_ONCE = 200;
-/** What a tag inherits from the head of its pack. */
+/** The fields that a tag inherits from the head of its pack. */
 const INHERITED = [
   'abuse',
   'actor',

@@ -384,7 +384,9 @@ describe('network', () => {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** What a download came to: its text, or the fault. `web` are addresses that count as outside. */
+  /**
+   * The result of a download: its text, or the fault. `web` are addresses that count as outside.
+   */
   async function got(origin: string, web: readonly string[] = []): Promise<string> {
     const chunks: Uint8Array[] = [];
     const asked = {

@@ -35,7 +35,7 @@ export type FetchLimits = {
   readonly dripBytesMin: number;
 };
 
-/** What to ask for, and where the body goes. */
+/** The request, and the destination of the body. */
 export type FetchAsk = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -89,7 +89,7 @@ async function followRedirects(ask: FetchAsk, ended: CallEnd): Promise<Fetched> 
     const { statusCode: status, headers } = response;
     const header = (name: string): string | null => single(headers[name]);
     if (status === 200) return { status, header, bytes: await receiveBody(response, ask, ended) };
-    // What comes with any other status is of no use, and its connection goes with it.
+    // A body with any other status is useless, and its connection is closed.
     response.destroy();
     if (status === 304) return { status, header, bytes: 0 };
     if (!REDIRECTS.has(Number(status))) {
@@ -197,7 +197,9 @@ export type Answered = {
   readonly retryAfterMs: number | null;
 };
 
-/** What to send: a body goes by POST as JSON text. User info of the address becomes a header. */
+/**
+ * The request to send: a body goes by POST as JSON text. User info of the address becomes a header.
+ */
 type Exchange = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -206,7 +208,7 @@ type Exchange = {
   readonly signal: AbortSignal;
   /** The connections to use, where they are not those that the process keeps. */
   readonly agent?: Agent;
-  /** What a fault calls it where it was stopped. */
+  /** The name of the call in a fault. */
   readonly call: string;
 };
 
@@ -238,14 +240,14 @@ export async function exchange(asked: Exchange): Promise<Answered> {
   });
 }
 
-/** What to ask, and where. User info of the address becomes a header. */
+/** The request, and its address. User info of the address becomes a header. */
 export type JsonAsk = {
   readonly url: URL;
   /** Is sent as JSON by POST; `null` asks by GET. A bigint in it is a bug. */
   readonly body: unknown;
   readonly limits: JsonLimits;
   readonly signal: AbortSignal;
-  /** What is sent beside the usual: a key. */
+  /** Additional headers: a key. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether an answer of another status is no failure: a provider may say “not known” by 404. */
   readonly isAnswer?: (status: number, said: unknown) => boolean;
@@ -257,7 +259,7 @@ export type JsonAsk = {
 export class StatusFault extends FetchFault {
   readonly status: number;
   readonly retryAfterMs: number | null;
-  /** What it said, where that was JSON; else `null`. */
+  /** The JSON of the answer; otherwise `null`. */
   readonly said: unknown;
   constructor(status: number, retryAfterMs: number | null, said: unknown) {
     super(`answered ${status}`);
@@ -373,7 +375,7 @@ export const AMOUNT = z
 /** Whole bytes, as they came: blooms and data are long, and few who read them need one case. */
 export const BYTES = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
 
-/** What JSON it is; `undefined`, which no JSON is, where it is none. */
+/** Parses JSON; `undefined`, which no JSON is, if it is none. */
 export function jsonIn(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -50,7 +50,7 @@ export type RpcLimits = {
   readonly attemptsMax: number;
 };
 
-/** What suits public nodes and one's own. A traced block may be very large. */
+/** Limits for public nodes and one's own. A traced block may be very large. */
 export const RPC_LIMITS: RpcLimits = {
   deadlineMs: 60_000,
   bytesMax: 192 * 1024 * 1024,

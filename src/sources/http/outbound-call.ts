@@ -53,13 +53,13 @@ export function seconds(ms: number): string {
 type CallBounds = {
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
-  /** What the call is called where it was stopped, and what it did not do in time. */
+  /** The name of the stopped call, and the step that took too long. */
   readonly words: { readonly call: string; readonly late: string };
   /** Whether an error is the caller's own, to be thrown as it is. */
   readonly isOwn?: (error: unknown) => boolean;
 };
 
-/** What ends a call early, with a fault: the call gets its signal. */
+/** Ends a call early, with a fault: the call gets its signal. */
 export type CallEnd = { readonly signal: AbortSignal; readonly end: (fault: FetchFault) => void };
 
 /** Makes a call within its bounds. What ended it is told, and not what that broke. */
@@ -171,7 +171,7 @@ export function retryAfterMs(value: string | undefined): number | null {
 }
 
 const CUT = 'closed the connection early';
-/** What codes of the system mean in words. */
+/** System codes in words. */
 const FAULTS: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'refused the connection'],
   ['ENOTFOUND', 'its name was not found'],
@@ -272,7 +272,7 @@ export function lookupWithin({ allowed, otherwise }: Reach): LookupFunction {
 // One way out for a process, named once at its start. https goes through a tunnel that the proxy
 // opens and cannot read; plain http is handed to it whole. What lies inside is asked directly.
 
-/** What TLS is begun with: a socket beside what a request says. */
+/** The options of TLS: a socket beside those of a request. */
 type TunnelOptions = RequestOptions & { readonly socket: Duplex };
 const CONNECT_MS_MAX = 30_000;
 const HTTPS_PORT = 443;

@@ -25,7 +25,9 @@ export class ProviderFault extends Error {
   }
 }
 
-/** What a request may spend ran out: its time, or its calls. Nothing is said of the provider. */
+/**
+ * The budget of a request ran out: its time, or its calls. It is no statement about the provider.
+ */
 export class BudgetSpent extends Error {
   readonly of: 'time' | 'calls';
   readonly callsMax: number;
@@ -57,8 +59,8 @@ export function observationOfPast(
 }
 
 /**
- * What work gives, or the failure of the named kind that ended it, which the caller's types then
- * make it look at. Any other failure is thrown on.
+ * Runs work, and returns its value, or the failure of the named kind that ended it, so that the
+ * caller's types require a look at it. Any other failure is thrown on.
  */
 export async function attempt<T, F extends Error>(
   kind: abstract new (...made: never[]) => F,
@@ -72,7 +74,7 @@ export async function attempt<T, F extends Error>(
   }
 }
 
-/** What one request may spend on outside calls. */
+/** The budget of one request for outbound calls. */
 export type CallBudget = {
   /** Aborted once the time is over, or once nobody waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -111,7 +113,7 @@ export function callBudget(limits: {
   };
 }
 
-/** What one request may spend on a provider, and how its answers are told. */
+/** The budget of one request for a provider, and the source of its answers. */
 export type ProviderTerms = {
   /** Unix seconds. */
   readonly now: () => number;
@@ -120,7 +122,7 @@ export type ProviderTerms = {
   readonly simulated: boolean;
 };
 
-/** What one request may spend, and the signal of whoever waits for it. */
+/** The budget of one request, and the signal of its caller. */
 export type CallLimits = Parameters<typeof callBudget>[0];
 
 /** Does work under a budget of its own, which ends with it. */
@@ -136,7 +138,7 @@ export async function withBudget<T>(
   }
 }
 
-/** How a provider stands behind a port: its name as a source, and its faults as reasons. */
+/** A provider behind a port: its name as a source, and its faults as reasons. */
 export type Provider = Pick<Source, 'name' | 'url' | 'simulated'> & {
   /** Unix seconds. */
   readonly now: () => number;
@@ -144,7 +146,9 @@ export type Provider = Pick<Source, 'name' | 'url' | 'simulated'> & {
   readonly toReason?: (fault: string) => Why;
 };
 
-/** What work gives, or why its port is unread; `toWhy` throws a bug on. */
+/**
+ * Runs work, and returns its value, or the reason why its port is unread; `toWhy` throws a bug on.
+ */
 export async function tryReading<R, P extends string>(
   port: P,
   toWhy: (error: unknown) => Why,
@@ -157,7 +161,10 @@ export async function tryReading<R, P extends string>(
   }
 }
 
-/** What work gives is read of the provider; what the provider did not give is unread. */
+/**
+ * Runs work, and returns its value as read from the provider; a missing answer of the provider is
+ * unread.
+ */
 export function readAnswer<T, P extends string>(
   port: P,
   { now, toReason, ...named }: Provider,
@@ -188,7 +195,7 @@ type RetryBounds = {
   readonly backoffMs: number;
   readonly waitMaxMs: number;
   readonly pause: (ms: number) => Promise<void>;
-  /** What a wait that is too long comes to. */
+  /** The failure of a wait that is too long. */
   readonly tooLong: (fault: ProviderFault, waitMs: number) => ProviderFault;
 };
 
@@ -208,7 +215,7 @@ export async function retry<T>(
   }
 }
 
-/** How a provider is to be asked. */
+/** The limits of calls to a provider. */
 export type GuardLimits = {
   /** Its plan's rate. */
   readonly callsPerS: number;
@@ -221,7 +228,7 @@ export type GuardLimits = {
   readonly restMs: number;
 };
 
-/** What guards a provider: `ask` runs a question within its rate and the request's budget. */
+/** The guard of a provider: `ask` runs a request within its rate and the caller's budget. */
 export type ProviderGuard = {
   /**
    * Throws `ProviderFault` where the provider gave no answer or is being left alone, `BudgetSpent`

@@ -134,7 +134,7 @@ function rowsOf(
 export const SDN_LIST = 'SDN List';
 const PROGRAMME_MEASURE = 'Program';
 
-/** What the SDN list says of a party that carries an address. */
+/** The SDN entry of a party with an address. */
 export type SdnEntry = {
   /** `null` where the entry names none, or one that cannot be read. */
   readonly programs: readonly string[] | null;
@@ -260,7 +260,7 @@ export type AddressedParty = {
   readonly entity: string | null;
   readonly type: PartyType | null;
   readonly note: string | null;
-  /** What could not be read of the party. */
+  /** The unreadable facts of the party. */
   readonly open: readonly string[];
   readonly features: readonly AddressFeature[];
 };
@@ -280,7 +280,7 @@ type Feature = {
   readonly versions: Version[];
 };
 
-/** What is gathered of one party before it can be judged. */
+/** The collected facts of one party before it is validated. */
 type Draft = {
   readonly fixedRef: string;
   note: string;
@@ -556,7 +556,7 @@ function rows<T>(
   return { within: places({ [element]: row }) };
 }
 
-/** What a table holds under an id; refused where it holds nothing. `where` names who refers. */
+/** The row of a table under an id; refused if there is none. `where` names the referrer. */
 export function resolve<T>(table: ReadonlyMap<string, T>, id: string, where: string): T {
   const found = table.get(id);
   if (found === undefined) {
@@ -569,7 +569,7 @@ export function resolve<T>(table: ReadonlyMap<string, T>, id: string, where: str
 }
 
 /**
- * What a party is, `null` where the tables do not tell. Ships and aircraft are sub-types of
+ * The type of a party, `null` if the tables do not give it. Ships and aircraft are sub-types of
  * transport; the others are types.
  */
 export function typeOfParty(tables: Tables, subTypeId: string): PartyType | null {

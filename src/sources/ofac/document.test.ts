@@ -1,4 +1,5 @@
-// What a document must say to be read, and what refuses it: both formats, from recordings.
+// The requirements of a readable document, and the faults that refuse it: both formats, from
+// recordings.
 
 import { describe, expect, test } from 'vitest';
 import {
@@ -312,7 +313,8 @@ describe('refuses an advanced file that is not whole in itself', () => {
   });
 });
 
-// What a changed schema would lose refuses the file; what else is amiss is kept, with a note.
+// A changed schema that would lose an address refuses the file; any other fault is kept, with a
+// note.
 
 const NEW_SCHEMA = { refused: true, code: 'changed_schema' };
 const SECOND_NUMBER = '<idNumber>made-up-second</idNumber></id>';

@@ -11,7 +11,7 @@ import type { ListEntry } from '../../ports/sanctions.ts';
  */
 export const READER_VERSION = 3;
 
-/** What a listed party is, in the publisher's words. */
+/** The types of a listed party, in the publisher's words. */
 export const PARTY_TYPES = ['Individual', 'Entity', 'Vessel', 'Aircraft'] as const;
 export type PartyType = (typeof PARTY_TYPES)[number];
 
@@ -31,7 +31,7 @@ export const ADDRESS_LABEL = 'Digital Currency Address - ';
 /** One row of the list, whose party is of a type that the publisher's formats know. */
 export type ListedAddress = ListEntry & { readonly type: PartyType | null };
 
-/** What a document says, before anybody judges the forms of its addresses. */
+/** The contents of a document, before the forms of its addresses are validated. */
 export type Document = {
   readonly format: SdnFormat;
   /** Publication date, `YYYY-MM-DD`. */
@@ -175,7 +175,7 @@ function rowKey({ address, currency, uid }: ListedAddress): string {
   return JSON.stringify([address, currency, uid]);
 }
 
-/** What follows from the rows of a document. */
+/** Figures derived from the rows of a document. */
 export function countAddresses(
   addresses: readonly ListedAddress[],
 ): Pick<ReadDocument, 'distinct_addresses' | 'currencies'> {

@@ -24,7 +24,10 @@ export const DOWNLOAD_LIMITS: FetchLimits = {
   dripBytesMin: 64 * 1024,
 };
 
-/** How the list is asked for: the publisher's firewall refuses what does not begin as a browser. */
+/**
+ * The User-Agent of list requests: the publisher's firewall refuses one that does not begin like a
+ * browser's.
+ */
 export function listUserAgent(version: string): string {
   return `Mozilla/5.0 (compatible; exhibit/${version}; sanctions list refresh)`;
 }
@@ -32,7 +35,7 @@ export function listUserAgent(version: string): string {
 /** The longest validator that is kept; a longer one is as good as none. */
 const VALIDATOR_CHARS_MAX = 256;
 
-/** What a mirror on the web needs. */
+/** The options of a mirror on the web. */
 export type HttpMirrorOptions = {
   readonly url: URL;
   readonly spool: Spool;
@@ -97,7 +100,7 @@ function originAt(shown: string, as_of: number): Origin<PublisherPort> {
   return { port: 'publisher', source };
 }
 
-/** What went wrong, of the network or of the disk; `null` for a bug. */
+/** The fault of the network or of the disk; `null` for a bug. */
 function faultOf(error: unknown): string | null {
   if (error instanceof FetchFault) return error.fault;
   const code = systemFault(error);
@@ -182,7 +185,7 @@ async function digestFile(path: string, spool: Spool): Promise<SpooledFile> {
   };
 }
 
-/** What a fault of the file system means, without the path; `null` for a bug. */
+/** The meaning of a file system fault, without the path; `null` for a bug. */
 function fileFault(error: unknown): string | null {
   if (error instanceof NotAFile) return 'the path is no file';
   const code = systemFault(error);
@@ -287,7 +290,7 @@ export function spoolIn(directory: string): Spool {
   };
 }
 
-/** What was written to the spool, or why it could not be. */
+/** The result of writing to the spool, or the reason of its failure. */
 async function writeToDisk<T>(write: () => Promise<T>): Promise<Reading<T, PublisherPort>> {
   try {
     return read(await write(), { port: 'publisher', source: SPOOL });

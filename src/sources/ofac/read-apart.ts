@@ -129,7 +129,7 @@ function take(
   return { ...document, ...countAddresses(rows) };
 }
 
-/** What the child wrote to its error stream: the first line that names an error, for the reason. */
+/** The child's error stream: the first line that names an error, for the reason. */
 function lastWords(child: ChildProcess): () => string {
   let text = '';
   child.stderr?.setEncoding('utf8');
@@ -156,7 +156,7 @@ const day = z.iso.date();
 
 const row = listEntry.extend({ type: z.enum(PARTY_TYPES).nullable() });
 
-/** What the separate reader says: its progress, the rows, then one of the two endings. */
+/** The messages of the separate reader: its progress, the rows, then one of the two endings. */
 export const readingMessage = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('progress'), bytes: count }),
   z.strictObject({ kind: z.literal('rows'), rows: z.array(row).max(ROWS_PER_MESSAGE) }),
@@ -185,7 +185,7 @@ export const readingMessage = z.discriminatedUnion('kind', [
 ]);
 export type ReadingMessage = z.infer<typeof readingMessage>;
 
-/** What the separate reader is asked. */
+/** The task of the separate reader. */
 export const readingTask = z.strictObject({
   path: z.string().min(1),
   limits: z.strictObject({ deliveredBytesMax: count, documentBytesMax: count }),

@@ -259,7 +259,7 @@ async function* bytesOf(stream: Readable): AsyncGenerator<Uint8Array> {
 const CUT_SHORT =
   /unexpected end of file|end of central directory|unexpected EOF|not enough bytes/i;
 
-/** What an archive's own fault means. A fault of the file system stays what it is. */
+/** The meaning of an archive's own fault. A fault of the file system stays as it is. */
 function archiveFault(error: unknown): unknown {
   if (error instanceof ListRefused || !(error instanceof Error) || isSystemFault(error))
     return error;

@@ -36,7 +36,7 @@ import { keepPrices } from './priced-history.ts';
 
 const PORT = 'prices';
 
-/** How prices are read. `url` is the root of the API, and may carry a key in its path. */
+/** The options of reading prices. `url` is the root of the API, and may carry a key in its path. */
 type DefillamaOptions = ProviderTerms & { readonly url: URL; readonly guard: ProviderGuard };
 
 /** A price found further from the time asked for is none. */
@@ -95,13 +95,13 @@ function priceKey(ask: PriceAsk): string {
 
 type Inquiry<Q, A> = {
   readonly questions: readonly Q[];
-  /** What is kept of a question, and since when. */
+  /** The cached answer to a request, and its time. */
   readonly known: (question: Q) => { readonly answer: A; readonly at: number } | undefined;
   readonly batches: (questions: readonly Q[]) => Q[][];
   readonly read: (batch: readonly Q[], budget: CallBudget) => Promise<readonly A[]>;
 };
 
-/** What is kept is taken from there; the rest is asked, batch after batch, within the budget. */
+/** Answers from the cache first; reads the rest, batch after batch, within the budget. */
 async function answerInquiry<Q, A>(
   options: DefillamaOptions,
   signal: AbortSignal,
@@ -116,7 +116,7 @@ async function answerInquiry<Q, A>(
   };
   const had: A[] = [];
   const missing: Q[] = [];
-  // What is kept is as old as the oldest of it.
+  // The cached answers are as old as the oldest of them.
   let keptSince = now();
   for (const question of questions) {
     const held = known(question);

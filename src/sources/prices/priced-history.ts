@@ -54,7 +54,7 @@ export function valuedHistory(history: RawHistory, prices: Prices): RawHistory {
   };
 }
 
-/** What transfers were worth, by what these prices tell. */
+/** The values of transfers, by these prices. */
 export function worthsBy(prices: Prices): Worths {
   return async (transfers, signal) => {
     const priceable = transfers.filter((one) => decimalsOf(one) !== null);
@@ -124,7 +124,7 @@ function withMarket(one: HistoryTransfer, markets: Markets): HistoryTransfer {
   return known === undefined ? one : { ...one, has_market: known };
 }
 
-/** What a price source told; a silent one told nothing. */
+/** The rows of a price source; a silent one gave none. */
 function rowsOf<T>(reading: Partly<readonly T[], 'prices'> | null): readonly T[] {
   return listOrNone(reading === null ? null : rowsSeen(reading));
 }
@@ -162,7 +162,7 @@ function worthAt(transfer: HistoryTransfer, price: Price): Worth {
 
 /** A bounded memory, each entry of which is known for a time. */
 export type KeptPrices<V> = {
-  /** What is kept under a key, and when it was (Unix seconds). */
+  /** The cached value under a key, and its time (Unix seconds). */
   readonly get: (key: string) => { readonly value: V; readonly at: number } | undefined;
   readonly set: (key: string, value: V) => void;
 };

@@ -50,7 +50,7 @@ import { attempt } from '../http/provider.ts';
 type Path = string | URL;
 type File = { readonly sha256: string; readonly lines: readonly TableLine[] };
 
-/** What a file holds: its value, how it is named as a source, and the day of each of its rows. */
+/** The contents of a file: its value, its name as a source, and the day of each of its rows. */
 type Table<T> = {
   readonly value: T;
   readonly name: string;
@@ -111,12 +111,12 @@ function unreadable(what: string): (fault: string | null) => Why {
   return (fault) => why('store_unreadable', { what, fault: fault ?? 'it holds no row' });
 }
 
-/** How the rows of a file are read. */
+/** The reading of a file's rows. */
 type Rows<R> = {
   readonly heading: string;
   /** The row that cells hold, or what is wrong with them. */
   readonly row: (cells: readonly string[]) => R | string;
-  /** What only one row may have. */
+  /** The key that only one row may have. */
   readonly key?: (row: R) => string;
 };
 
@@ -467,7 +467,7 @@ export function fileBridgeRegistry(
 
 const LABELS_TITLE = 'Exchange wallet table that comes with the product';
 
-/** How rows are judged and held. `validate` throws `RangeError` for what is no such table. */
+/** The validation and storage of rows. `validate` throws `RangeError` for an invalid table. */
 type LabelRules = {
   readonly validate: (lines: readonly TableLine[]) => ShippedLabels;
   readonly index: (imports: readonly []) => TableIndex<ExchangeLabel, LabelLookUp>;

@@ -31,7 +31,7 @@ import {
 
 const PORT = 'raw_history';
 
-/** What is read live, and what one request may spend on it. */
+/** The node of live reads, and the budget of one request. */
 type SolanaHistoryOptions = SolanaNode & {
   /** Unix seconds. */
   readonly now: () => number;
@@ -98,7 +98,7 @@ function whyOf(error: unknown, { url }: SolanaNode): Why {
   return whyUnanswered(error, (fault) => why('provider_failed', { provider, fault }));
 }
 
-/** What was read so far, by signature: a part keeps it when the rest fails. */
+/** The results so far, by signature: a part keeps them when the rest fails. */
 type Gathered = {
   readonly transfers: Map<string, readonly HistoryTransfer[]>;
   cut: Why | null;
@@ -245,7 +245,7 @@ export type SolanaNode = { readonly url: URL; readonly guard: ProviderGuard };
 
 const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 16 * 2 ** 20 };
 
-/** What the codes of a node mean (Agave's JSON-RPC server). */
+/** The meaning of a node's codes (Agave's JSON-RPC server). */
 const CODES: Readonly<Record<number, string>> = {
   [-32001]: 'the block was cleaned up',
   [-32004]: 'the block is not available',
@@ -373,7 +373,7 @@ const TOKEN_PROGRAMS: ReadonlySet<string> = new Set(['spl-token', 'spl-token-202
 
 type Holder = { readonly owner: string; readonly mint: string; readonly decimals: number };
 
-/** What a transaction that succeeded moved from or to an address; of a failed one, nothing. */
+/** The transfers of a successful transaction from or to an address; a failed one has none. */
 export function transfersIn(tx: ParsedTransaction, address: string): HistoryTransfer[] {
   const { meta, transaction } = tx;
   if (meta.err !== null && meta.err !== undefined) return [];

@@ -1,6 +1,6 @@
-// Which launches does a transaction of Solana hold, and who signed them?
-// It reads what `getTransaction` gives under the encoding `json`: accounts by place, data in
-// base58. A transaction that does not hold together is rejected with the reason, never skipped.
+// Finds the launches in a Solana transaction, and their signers. It reads the result of
+// `getTransaction` under the encoding `json`: accounts by index, data in base58. An inconsistent
+// transaction is rejected with the reason, never skipped.
 
 import { z } from 'zod';
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
@@ -63,7 +63,7 @@ type Instruction = z.output<typeof instruction>;
 /** A pool as its transaction shows it. `maker`: who signed for it. */
 export type FoundPool = Omit<SeenLaunch, 'deployer' | 'credited_by'> & { readonly maker: string };
 
-/** What a transaction shows of launches. */
+/** The launches of a transaction. */
 export type FoundLaunches = {
   /** Mints that a launchpad made. */
   readonly launches: readonly SeenLaunch[];
@@ -78,7 +78,7 @@ export function launchesIn(value: unknown): FoundLaunches | { readonly rejected:
   const read = transaction.safeParse(value);
   if (!read.success) return { rejected: 'it is no transaction of the encoding json' };
   const told = read.data;
-  // What failed has changed nothing.
+  // A failed transaction changed nothing.
   if (told.meta.err !== null && told.meta.err !== undefined) return NOTHING;
   const { blockTime } = told;
   if (blockTime === null || blockTime === undefined) return { rejected: 'it has no block time' };
@@ -124,7 +124,7 @@ export function launchesIn(value: unknown): FoundLaunches | { readonly rejected:
 const NOTHING: FoundLaunches = { launches: [], pools: [], made: new Map() };
 
 const TOKEN_PROGRAMS: ReadonlySet<string> = new Set(TOKEN_PROGRAM_IDS);
-/** How `InitializeMint` and `InitializeMint2` begin in both token programs. */
+/** The first byte of `InitializeMint` and `InitializeMint2` in both token programs. */
 const MAKES_MINT: ReadonlySet<number | undefined> = new Set([0, 20]);
 
 type Called = { readonly one: Instruction; readonly callers: readonly number[] };
@@ -161,7 +161,7 @@ type Within = {
   readonly blockTime: number;
 };
 
-/** What an instruction pools; `null` where it has no account in the place of its mint. */
+/** The pooled mint of an instruction; `null` if it has no account at the index of its mint. */
 function poolOf(
   { mints, signer, made_by }: LaunchLayout,
   { accounts }: Instruction,
@@ -192,15 +192,15 @@ function isOfTheChain(key: string): boolean {
   return parsed === null || isSystemAddress(parsed.address);
 }
 
-// What does a Solana node tell of launches: which transactions watched accounts have, and what each
-// of them launched? A list proves that it lacks nothing by meeting the transaction that it was
-// asked from. A pool credits who signed for the mint itself, where the node still shows that.
+// Reads launches from a Solana node: the transactions of watched accounts, and the launches in
+// each. A list is complete if it meets the transaction that it was requested from. A pool credits
+// the signer for the mint itself, if the node still has that transaction.
 
 const PORT = 'launch_feed';
 const PAGE_SIGNATURES = 1_000;
 const FINALIZED = { commitment: 'finalized' } as const;
 
-/** How a node is asked for launches, and what one question may spend. */
+/** The node of launches, and the budget of one request. */
 export type FeedOptions = SolanaNode & {
   /** Unix seconds. */
   readonly now: () => number;
@@ -253,8 +253,8 @@ export function solanaLaunchFeed(options: FeedOptions): LaunchFeed {
 }
 
 /**
- * How a mint began: by a launchpad, which launched it then; by a transaction that these signed; so
- * long ago that a pool of it launches nothing; or why that was not read.
+ * The beginning of a mint: by a launchpad, which launched it then; by a transaction with these
+ * signers; so long ago that a pool of it launches nothing; or unread with the reason.
  */
 type Beginning =
   | { readonly launch: SeenLaunch }
@@ -390,8 +390,8 @@ async function transactionOf(
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
 }
 
-// Which instructions launch a token on Solana, and where in them stand its mint and its signer?
-// pump.fun: `idl/pump.json` of pump-fun/pump-public-docs. Raydium and Meteora: the decoders of
+// The instructions that launch a token on Solana, with the indexes of mint and signer. pump.fun:
+// `idl/pump.json` of pump-fun/pump-public-docs. Raydium and Meteora: the decoders of
 // sevenlabs-hq/carbon, made from the programs' own IDLs. A discriminator of eight bytes is the
 // beginning of SHA-256 of `global:NAME` (Anchor); Raydium's AMM v4 has a tag of one byte.
 
@@ -400,7 +400,7 @@ export type LaunchLayout = {
   readonly program: string;
   /** The instruction as records name it. */
   readonly made_by: string;
-  /** How its data begins, in hex. */
+  /** The first bytes of its data, in hex. */
   readonly begins: string;
   /** Its data is no shorter than this, in bytes. */
   readonly bytesMin: number;
@@ -525,7 +525,7 @@ export const WATCHED_ACCOUNTS = [
   RAYDIUM_CLMM,
 ] as const;
 
-/** What pools are priced in: wrapped SOL, USDC, USDT and USD1. */
+/** The quote mints of pools: wrapped SOL, USDC, USDT and USD1. */
 export const QUOTE_MINTS: ReadonlySet<string> = new Set([
   'So11111111111111111111111111111111111111112',
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',

@@ -1,6 +1,6 @@
-// How processes call and count each other over the PostgreSQL server of their control store.
-// A call is a notification without content; counts are rows that end by themselves. A server that
-// is away is silence: calls are made good by those who look, and counts are told again.
+// Notifies and counts processes over the PostgreSQL server of their control store. A call is a
+// notification without content; counts are rows that expire. A server that is away is silence:
+// polling replaces missed calls, and counts are written again.
 
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
@@ -26,7 +26,7 @@ const CONNECT_MS = 2_000;
 /** A connection that answers no ping is opened anew. */
 const PING_MS = 4_000;
 const RECONNECT_MS = 1_000;
-/** What a process holds is forgotten after so long, and told again this often. */
+/** The counts of a process expire after this time, and are written again at this interval. */
 const HELD_MS = 30_000;
 const TELL_MS = 10_000;
 
@@ -149,7 +149,7 @@ function listenOn(url: string, { onReady, onCall, onFault }: Ears) {
       ended = true;
       clearInterval(ping);
       if (listening === one) listening = null;
-      // What is not there any more does not say goodbye.
+      // A closed connection does not say goodbye.
       one.end().catch(() => undefined);
       if (closed) return;
       onFault(nameOf(fault));
@@ -184,7 +184,7 @@ function silent(fault: string) {
   return unread<BusPort>('bus', why('store_unreadable', { what: 'The bus', fault }));
 }
 
-/** What of a fault may be logged: a code, and nothing that names the server. */
+/** The part of a fault that may be logged: a code, and nothing that names the server. */
 function nameOf(fault: unknown): string {
   if (!(fault instanceof Error)) return 'it failed';
   return 'code' in fault && typeof fault.code === 'string' ? fault.code : fault.name;

@@ -1,6 +1,5 @@
-// How are the ties between addresses kept in the control database?
-// A cluster that was cut is a part. In the simulated world every reading of ties is one: made-up
-// history denies nothing.
+// Stores the ties between addresses in the control database. A cluster that was cut is a part. In
+// the simulated world every reading of ties is one: simulated history denies nothing.
 
 import { z } from 'zod';
 import { type ChainName, parseChain } from '../../chain/chain.ts';
@@ -193,8 +192,8 @@ async function keepBlocks(
   );
 }
 
-// Which ranges of blocks are held once some more are? Those that adjoin and are alike become one.
-// A block that is held already is refused: what it paid was counted, and would be counted twice.
+// Merges new ranges of blocks into the held ones. Adjoining ranges that are alike become one. A
+// held block is refused: its payments were counted, and would be counted twice.
 
 /** Blocks came that are held already: another import was faster. */
 export class BlocksTaken extends Error {
@@ -258,8 +257,8 @@ export async function insertJoined(
   }
 }
 
-// Which ties lead on from some addresses, round by round, and where does that end?
-// Every round has a bound; one that is reached is told, and is never taken for the end.
+// Follows the ties of some addresses, round by round. Every round has a bound; a reached bound is
+// reported, and is never taken for the end.
 
 const keyRow = tie.pick({ heuristic: true, key: true }).extend({ addresses: z.number() });
 type Key = Omit<z.output<typeof keyRow>, 'addresses'>;
@@ -403,8 +402,8 @@ async function examinationsOf(database: Database, chain: ChainName, addresses: r
   return new Map(parsed.map((one) => [one.address, one]));
 }
 
-// How does what an examination saw take the place of what was held of the same before?
-// A tie is an inference: what is judged anew is deleted first, so that no tie outlives its reason.
+// Replaces the stored judgements of a subject by those of an examination. A tie is an inference:
+// the old judgement is deleted first, so that no tie outlives its reason.
 
 /** Rows of one insert. */
 export const INSERT_ROWS_MAX = 2_000;
@@ -502,7 +501,7 @@ export async function insertObjections(
 // Is what is held of the ties of an address all there is, so that it may be said to be linked to
 // nobody? The store knows what was seen alone: it answers as far as whoever looked came.
 
-/** What is held, whole only where what could have tied it was read to its end. */
+/** The held ties, complete only if everything that could have tied was read completely. */
 export function coveredTies<T>(
   held: Partly<T, HeldTiesPort>,
   looked: Partly<unknown, never>,

@@ -1,6 +1,6 @@
-// How does the control store keep the rows of an imported table, and take in an import whole?
-// Rows are staged in short statements, so that nobody waits for a long one; one short transaction
-// puts the import in force. What it replaced is forgotten afterwards, in pieces.
+// Stores the rows of an imported table, and accepts an import whole. Rows are staged in short
+// statements, so that nothing waits for a long one; one short transaction puts the import in force.
+// The replaced rows are deleted afterwards, in pieces.
 
 import { matchKey } from '../../chain/address.ts';
 import { slices } from '../../evidence/measure.ts';
@@ -44,7 +44,10 @@ const UNDER_ROWS_MAX = 100_000;
 
 type Asking = Pick<Session, 'query'>;
 
-/** What is noted of an import beside its rows: in pieces before it is put in force, and then. */
+/**
+ * The records of an import beside its rows: in pieces before it comes into force, and at that
+ * moment.
+ */
 export type ImportNotes = {
   readonly before: (session: Asking, id: number) => Promise<void>;
   readonly completing: (session: Asking, id: number) => Promise<void>;
@@ -252,7 +255,7 @@ async function forgetRows(
   }
 }
 
-// Which statements keep the rows of a declared table, and give them out again?
+// The statements that write and read the rows of a declared table.
 
 /** A declared table as it is kept, whatever its port and answers. */
 export type KeptShape<Row> = Omit<TableShape<Row, string, unknown>, 'index'>;
@@ -347,15 +350,14 @@ export function rowsOfTable<Row extends StoredRow>(columns: readonly string[]) {
       if (typeof value === 'string' && known === undefined) texts.set(value, value);
       row[column] = known ?? value ?? null;
     }
-    // What the declaration names as columns are the fields of the row.
+    // The declared columns are the fields of the row.
     return { n: kept.n, row: row as Row };
   };
 }
 
-// What does an import of a table change of the one before it of its source, and how is it noted?
-// It is noted in pieces before the import is put in force, so that nobody waits for a long
-// statement, and again in the transaction that does so where another import came in between.
-// Nobody sees it before the import completes.
+// Records the changes of an import against the earlier one of its source: in pieces before it comes
+// into force, so that nothing waits for a long statement, and again in the final transaction if
+// another import came in between. Nobody sees them before the import completes.
 
 const STATEMENTS_MAX = 40_000;
 
@@ -376,7 +378,7 @@ type LogStatements = {
 /** Which rows of a piece are meant. */
 export const PIECE = 'l.import_id = $1 and l.n > $3 and l.n <= $4';
 
-/** What an import of such a table notes of itself. */
+/** The records of such an import. */
 export function changeNotes(sql: LogStatements): ImportNotes {
   const before = async (session: Asking, id: number) => {
     const old = await inForceBefore(session, id);

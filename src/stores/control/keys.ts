@@ -191,7 +191,7 @@ async function add(
   });
 }
 
-// What takes a key's place is no key more: until the old one ends both open, and one counts.
+// A replacement adds no key to the count: both open until the old one ends, and one counts.
 async function replace(
   database: Database,
   id: string,
@@ -341,7 +341,7 @@ export const SEEN_FRESH_MS = 2_000;
 /** Uses kept; past it all are forgotten, and read again. */
 const KEPT_MAX = 50_000;
 
-/** What this process has seen of uses. */
+/** The uses that this process has seen. */
 export type KnownUse = ReturnType<typeof knownUses>;
 
 /** Starts with nothing known. */
@@ -421,7 +421,7 @@ export function tokenTable(database: Database, context: ControlContext): TokenSt
 
 // It refuses a prefix that several rows share: none of them is revoked.
 
-/** What to revoke, in a table with `id`, `prefix` and `revoked_at` under the alias `k`. */
+/** The revocation, in a table with `id`, `prefix` and `revoked_at` under the alias `k`. */
 type Revocation<Shown> = {
   readonly table: 'api_keys k' | 'intelligence_tokens k';
   readonly columns: string;

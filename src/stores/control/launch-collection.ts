@@ -159,7 +159,7 @@ const KEEP = `
       or (excluded.credited_by <> 'creation', excluded.slot, excluded.signature collate "C")
        < (held.credited_by <> 'creation', held.slot, held.signature collate "C")`;
 
-// What an earlier version settled here under a wallet that nobody has read is nobody's.
+// A settlement of an earlier version under an unread wallet is removed.
 const FORGET_SETTLED = `
   delete from launches l using table_imports i, collected_launches c
    where l.mint = $1 and i.id = l.import_id and i.source = $2

@@ -1,5 +1,5 @@
-// What a model says of a wallet and the events that tell of it are one: a flag is told once, taken
-// back when its ground is gone, and never taken back because something could not be read.
+// A model's scores of a wallet and the events about them are one transaction: a flag is reported
+// once, retracted when its ground is gone, and never retracted because something could not be read.
 
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
@@ -296,7 +296,7 @@ onEachEngine((name, fresh) => {
         reason: `The launch is credited to ${OTHER} now.`,
       },
     ]);
-    // What the first wallet's earlier record says of it holds no more, whatever model reads it.
+    // The scores of the first wallet's earlier record no longer hold, under any model.
     const again = wallet([flagged(ONE)], { model_version: 'rug-2' });
     expect(await scoring.commit(again)).toMatchObject({ value: { flagged: 0, retracted: 0 } });
     const rows = await database.query('select address, flag_seq::int4 as seq from launch_scores');
@@ -373,7 +373,7 @@ onEachEngine((name, fresh) => {
     const written = said.filter((one) => one.checked && one.value !== false);
     expect(written).toHaveLength(1);
     expect(await eventsAfter(database, 0)).toHaveLength(1);
-    // What was observed before does not replace what was observed later.
+    // An earlier observation does not replace a later one.
     const older = wallet([passed(ONE)], { observed_at: STILL_NOW - HOUR_S });
     expect(await scoring.commit(older)).toMatchObject({ value: false });
   });

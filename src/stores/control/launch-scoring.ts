@@ -211,7 +211,7 @@ async function keep(session: Session, told: ScoredWallet, simulated: boolean): P
   for (const launch of scored.launches) {
     const stands = standing.get(launch.token);
     if (launch.outcome === 'unscored' && stands !== undefined) {
-      // What could not be scored now says nothing of a flag that stands.
+      // A launch that could not be scored now says nothing about a flag that stands.
       const { token, reason } = launch;
       await session.query(NOTE_UNSCORED, [chain, token, storeTime(scored.scored_at), reason]);
       continue;
@@ -283,7 +283,7 @@ function retractionOf(
   };
 }
 
-/** What is told: flags that did not stand, and the end of those whose ground is gone. */
+/** The events: new flags, and the end of flags whose ground is gone. */
 function eventsOf(
   scored: ScoredWallet,
   standing: Standing,
@@ -522,7 +522,8 @@ function fateUnread(launches: number): string {
 }
 
 function walletOfCollected({ address, observed_at, launches }: Collected): WalletToScore {
-  // What its window has passed and nobody knows of was not read; what is young is not known yet.
+  // A launch with a passed window and an unknown outcome was not read; a young one is not known
+  // yet.
   const unknown = launches.filter(
     ({ settled, launched_at }) => !settled && launched_at + 2 * WINDOW_S < observed_at,
   ).length;

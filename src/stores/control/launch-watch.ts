@@ -46,7 +46,7 @@ const COLLECTED = `
     (select count(*)::int4 from launch_gaps
       where to_at > control_now() - make_interval(secs => $1::int)) as gaps
   from launch_cursors`;
-// What was due so long ago, and settled by then or not in time.
+// Launches that were due so long ago, and were not settled by then or in time.
 const UNSETTLED = `
   select count(*)::int4 as waiting from collected_launches
   where not settled and launched_at between control_now() - make_interval(secs => $2::int)
@@ -76,7 +76,7 @@ type Parts = {
   readonly settles: { readonly afterS: number; readonly lateS: number };
 };
 
-/** What is known of one source: what was not watched, and since when that is so. */
+/** The gaps of one source, and the time of its reading. */
 type Look = { readonly gaps: readonly string[]; readonly as_of: number | null };
 
 /** The watch over the control database. */

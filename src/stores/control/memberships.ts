@@ -109,7 +109,7 @@ const PAYMENT_COLUMNS = `p.delivery_id, p.type, ${epoch('p.received_at')}, ${epo
 
 const heldRow = membershipChange.extend({ delivery_id: z.string() });
 
-/** What the payment platform said, over the control database. */
+/** Stores the payment platform's events in the control database. */
 export function paymentTable(database: Database, context: ControlContext): PaymentStore {
   const { ask, askList } = controlReadings('payments', 'The payment events', context);
   return {
@@ -187,8 +187,9 @@ async function settleDelivery(
   return outcome;
 }
 
-// What opens a membership needs a plan. What ends one ends it whatever its product is called, and
-// is recorded of one that is not known too: the event that opens it may come later and be older.
+// An event that opens a membership needs a plan. An event that ends one applies whatever its
+// product is called, and is recorded for an unknown membership too: the opening event may come
+// later and be older.
 async function applyChange(
   session: Session,
   change: MembershipChange,

@@ -1,5 +1,5 @@
-// Which changes of the lists of other authorities does the control store hold?
-// An address may have several entries on a list: they are compared together, as one.
+// Reads the changes of the lists of other authorities. An address may have several entries on a
+// list: they are compared together, as one.
 
 import { z } from 'zod';
 import {
@@ -44,7 +44,7 @@ const FIRST_OF_ADDRESS = `l.n = ${firstIn('l.import_id')}`;
 
 const COLUMNS = 'import_id, change, match_key, address, entries, before';
 
-/** What an import of a list notes of itself. */
+/** The change records of a list's import. */
 export const OTHER_LIST_NOTES = changeNotes({
   table: 'other_lists',
   log: 'other_list_changes',
@@ -112,7 +112,7 @@ async function imports(database: Database, asked: ImportsRequest) {
   return z.array(otherListImport).parse(rows);
 }
 
-// Which changes of the exchange-wallet table does the control store hold?
+// Reads the changes of the exchange-wallet table.
 
 const LABEL_LOG = {
   port: 'label_changes',
@@ -150,7 +150,7 @@ const NOTE_GONE = `insert into label_changes (${LABEL_COLUMNS})
     select 1 from exchange_labels o where o.import_id = $2 and ${SAME_LABEL})
   order by l.n`;
 
-/** What an import of labels notes of itself. */
+/** The change records of a label import. */
 export const LABEL_NOTES = changeNotes({
   table: 'exchange_labels',
   log: 'label_changes',

@@ -20,7 +20,7 @@ import {
   type Session,
 } from './engine/database.ts';
 
-/** Of what waits for one integration the rest is given up: it would be told too late. */
+/** Dispatches of one integration beyond this number are given up: they would come too late. */
 const QUEUE_MAX = 1_000;
 
 /** A dispatch to one membership, or to all that ask for its kind. */
@@ -58,7 +58,7 @@ const LOCK = `
   where i.membership_id = any($1::text[]) or array_position($1::text[], null) is not null
   order by i.id for update`;
 
-// What is for every membership is kept where some integration asks for its kind.
+// A dispatch for every membership is stored if some integration requests its kind.
 const APPEND = `
   insert into dispatches (membership_id, kind, key, chain, address, message, appended_at)
   select d.membership_id, d.kind, d.key, d.chain, d.address, d.message::jsonb, control_now()
@@ -70,7 +70,7 @@ const APPEND = `
   on conflict do nothing
   returning id`;
 
-// What is about no chain, or about no address, is told: a rule that names some cannot leave it out.
+// A dispatch about no chain or no address is delivered: a rule that names some cannot exclude it.
 const QUEUE = `
   with waiting as (
     select integration_id, count(*) as n from deliveries where dead_at is null
@@ -168,7 +168,8 @@ export function deliveryTable(
   };
 }
 
-// Whoever lost the queue meanwhile still knows what was delivered, and nothing else of it.
+// A worker that lost the queue meanwhile still knows which dispatches were delivered, and nothing
+// else about it.
 async function settleTry(
   session: Session,
   holder: string,

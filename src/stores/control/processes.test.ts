@@ -1,4 +1,4 @@
-// What the control store keeps when processes are killed, and when several share it.
+// The guarantees of the control store when processes are killed, and when several share it.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';

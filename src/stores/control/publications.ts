@@ -215,7 +215,7 @@ async function accept(session: Session, next: Acceptable): Promise<Written> {
     id,
     storeTime(next.accepted_at),
   ]);
-  // What is in force is refused no more, whoever let it pass.
+  // A file in force is no longer refused, whoever accepted it.
   await session.query('delete from sanctions_refusals where sha256 = $1', [next.list.sha256]);
   return 'written';
 }

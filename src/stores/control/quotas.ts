@@ -109,7 +109,7 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
   };
 }
 
-/** What is left of a limit after a use; a use past a lowered limit leaves nothing. */
+/** The remainder of a limit after a use; a use past a lowered limit leaves nothing. */
 export function remainingOf(used: number, limit: number): Remaining {
   return { used, remaining: Math.max(limit - used, 0), limit };
 }

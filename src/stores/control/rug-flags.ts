@@ -1,5 +1,5 @@
-// What was scored is read before the flags, so that a flag may be newer than its run and none is
-// missing that its run wrote. A run that is late, or that left something, makes a part.
+// Runs are read before the flags, so that a flag may be newer than its run and none is missing that
+// its run wrote. A late or incomplete run makes a part.
 
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
@@ -112,7 +112,7 @@ export function rugFlagTable(
         const scored = z.array(chainRow).parse(chains);
         return {
           isScored: scored.length > 0,
-          // What an earlier model scored, and this one does not, holds nothing up.
+          // A chain that an earlier model scored, and this one does not, blocks nothing.
           chains: scored.filter(({ chain }) => wanted?.some((one) => one === chain) !== false),
           flags: z.array(flagRow).parse(flags),
         };
@@ -140,7 +140,7 @@ export function rugFlagTable(
         const filling = { hours: String(windowS / HOUR_S), gaps: gaps.join('; ') };
         return weaken(window, why('scoring_partial', filling));
       }
-      // What nobody ever scored is no window, simulated or not.
+      // A window that was never scored is none, simulated or not.
       return context.simulated && chains.length > 0 ? weaken(window, why('simulated')) : window;
     },
   };
@@ -192,8 +192,8 @@ function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-// Whoever appends holds the counter until its transaction ends, so that numbers become visible in
-// order and one that is undone was never given.
+// An appending transaction holds the counter until its end, so that numbers become visible in order
+// and an undone one was never given.
 
 const COUNT = `
   insert into flag_log as l (newest) values ($1)

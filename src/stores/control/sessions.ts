@@ -70,7 +70,7 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
   };
 }
 
-// What signing in rests on: tries that are counted, links that open once, and codes.
+// Sign-in data: counted attempts, links that open once, and codes.
 
 // One statement counts and tells, so that those who try together are counted apart.
 const COUNT = `
@@ -86,7 +86,7 @@ const USE_LINK = `
   select $1, to_timestamp($3) where exists (select from memberships where membership_id = $2)
   on conflict (id) do nothing returning id`;
 
-/** What signing in rests on, over the control database. */
+/** Stores the data of signing in, in the control database. */
 export function signInTable(database: Database, context: ControlContext): SignInStore {
   const { ask, run } = controlReadings('sign_in', 'Signing in', context);
   return {

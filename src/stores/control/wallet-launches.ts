@@ -31,7 +31,7 @@ import {
 
 const PORT = 'wallet_launches';
 const TITLE = 'Solana launch corpus';
-/** What stands behind every answer is used for so long. */
+/** The time for which the state behind every answer is cached. */
 const STATE_KEPT_MS = 5_000;
 /** A hold-out is measured anew after a new import, but no more often than this. */
 const HOLD_OUT_KEPT_MS = 600_000;
@@ -123,7 +123,7 @@ function keepReading(
   return async () => {
     if (held !== null && nowMs() - held.at < forMs) return held.reading;
     const reading = await ask();
-    // What is silent or empty is asked again at once: an import may have completed meanwhile.
+    // A silent or empty state is read again at once: an import may have completed meanwhile.
     held = reading instanceof Read && reading.value !== null ? { at: nowMs(), reading } : null;
     return reading;
   };
@@ -206,8 +206,8 @@ async function measure(
 /** A group to which no held-out launch belongs. */
 const NOBODY = Object.freeze({ launches: 0, listed: 0 });
 
-// Which statements read the launches of wallets? Of each mint the best row of a completed import
-// counts: settled before unsettled, then the later check, then the later import.
+// The statements that read the launches of wallets. For each mint the best row of a completed
+// import counts: settled before unsettled, then the later check, then the later import.
 
 const COMPLETED = 'join table_imports i on i.id = r.import_id and i.completed_at is not null';
 const BEST = `not exists (
@@ -236,7 +236,7 @@ export const WAITING = `
        select 1 from launches r ${COMPLETED} where r.mint = c.mint and r.settled)
     limit $2`;
 
-/** Who launched a mint: the chain's own word before that of an import. */
+/** The launcher of a mint: the chain's own record before that of an import. */
 export const OF_MINT = `
   select deployer, launched_at, signature from (
     select c.deployer, ${epochSecond('c.launched_at')}, c.signature, 0 as place

@@ -1,6 +1,6 @@
-// Who answers for the history of an address: the warehouse, else a live read, else nobody?
-// What the warehouse holds in full is its answer; else a provider is asked and both are joined.
-// It refuses to let one silent source pass for a complete answer of the other.
+// Reads the history of an address from the warehouse, otherwise live. A full history in the
+// warehouse is the answer; otherwise a provider is queried and both are joined. One silent source
+// never makes the other a complete answer.
 
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
@@ -33,7 +33,7 @@ import { liveFacts } from './live-facts.ts';
 
 const PORT = 'raw_history';
 
-/** What is cascaded. `now` gives Unix seconds. */
+/** The options of the cascade. `now` gives Unix seconds. */
 type CascadeOptions = {
   readonly held: RawHistory;
   readonly live: RawHistory;
@@ -61,7 +61,7 @@ export function cascadedHistory(options: CascadeOptions): RawHistory {
         isWanting(one, known.get(one), chains, limits, options),
       );
       if (wanting.length === 0 || limits.signal.aborted) return known;
-      // What is joined with what a provider tells must be all that is held.
+      // The warehouse's part of a joined history must be complete.
       const whole = { ...limits, standingOnly: false };
       const had = limits.standingOnly === true ? await held.neighbourhoods(wanting, whole) : known;
       const read = await live.neighbourhoods(wanting, whole);
@@ -101,7 +101,7 @@ function isWanting(
 ): boolean {
   if (reading === undefined || reading instanceof Unread) return true;
   const cut = reading instanceof Read ? null : reading.why.code;
-  // What was cut because there is too much of it is no less where it is read live.
+  // A history over the row cap is not smaller when it is read live.
   if (cut === 'row_cap') return false;
   if (cut !== null && cut !== 'simulated') return true;
   const known = rowsSeen(map(reading, (one) => [one]));
@@ -151,8 +151,8 @@ function joinAnswers(held: Answer | undefined, live: Answer): Answer {
 }
 
 /**
- * What several lists tell. A transfer that two of them tell is one: they share no position, so the
- * rest must do. Equal ones are as many as the list says that knows most of them.
+ * Merges several lists. A transfer in two of them is one: they share no position, so the other
+ * fields identify it. Equal transfers count as often as in the list that has most of them.
  */
 export function eachOnce(lists: readonly (readonly HistoryTransfer[])[]): HistoryTransfer[] {
   const byName = new Map<string, HistoryTransfer[]>();

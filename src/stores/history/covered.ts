@@ -175,7 +175,10 @@ export function coveredRing(raw: RawRing, tip: FreshTip): CounterpartyRing {
 type Gaps = Pick<MetRing, 'gaps' | 'nft_gapped'>;
 type GapsOf = (coverage: RingCoverage, asked: RingRequest) => Gaps;
 
-/** What is missing of the listed addresses, chain by chain: of what a negative needs, or these. */
+/**
+ * The gaps of the listed addresses, chain by chain: in all kinds that a negative needs, or in
+ * these.
+ */
 export function ringGaps(
   { ofChains, ofListed }: RingCoverage,
   { listed, chains }: Pick<RingRequest, 'listed' | 'chains'>,
@@ -221,21 +224,21 @@ export function ringGapsText(gaps: readonly RingGap[]): string {
   return `${named.join('; ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-// What is missing of an address's history, of what a negative needs?
-// It refuses to count a chain as read unless its native, token and internal transfers were all
-// read, from the first block (or the address's proven first activity) to a fresh tip.
+// Finds the gaps of an address's history in the kinds that a negative needs. A chain counts as read
+// only if its native, token and internal transfers were all read, from the first block (or the
+// address's proven first activity) to a fresh tip.
 
 /** The kinds of transfer without which a chain was not read. NFTs have a coverage of their own. */
 const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
 
-/** What the coverage is held against. `now` is Unix seconds. */
+/** The requirements on coverage. `now` is Unix seconds. */
 type CoverageNeeds = {
   readonly chains: readonly ChainName[];
   readonly now: number;
   readonly tipMaxAgeS: number;
 };
 
-/** How young a tip must be, in seconds. `now` gives Unix seconds. */
+/** The maximum age of a tip, in seconds. `now` gives Unix seconds. */
 export type FreshTip = { readonly tipMaxAgeS: number; readonly now: () => number };
 
 /** Everything that is missing of one address's history. */
@@ -320,14 +323,14 @@ export function spanText(seconds: number): string {
   return `${seconds} seconds`;
 }
 
-// Which lists of listed addresses are to be read, so that the ring becomes whole and stays so?
-// What was never read comes first, then what is held to the oldest block. It
-// asks for nothing that the chain's own coverage, of blocks imported or followed, holds already.
+// Selects the lists of listed addresses to read, so that the ring becomes and stays complete.
+// Unread lists come first, then those held to the oldest block. Nothing is selected that the
+// chain's own coverage, of imported or followed blocks, holds already.
 
 /** Which part of the age that a tip may have goes by before a list is read on. */
 const READ_ON_AT = 2 / 3;
 
-/** What is asked: the listed addresses of EVM chains, and the chains that are read. */
+/** The request: the listed addresses of EVM chains, and the chains that are read. */
 type LackRequest = {
   readonly listed: readonly string[];
   readonly chains: readonly ChainName[];

@@ -1,5 +1,5 @@
-// How is a listed history kept bit by bit, so that nothing of it that is kept is read again?
-// A slice counts as held once all of its rows are written: whatever is cut off before is read anew.
+// Stores a listed history in slices, so that no stored slice is read again. A slice counts as held
+// once all of its rows are written: an interrupted one is read anew.
 
 import { all, basis, map, type Reading, Unread } from '../../evidence/reading.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';

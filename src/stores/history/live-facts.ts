@@ -1,6 +1,6 @@
-// Which facts may be kept of what was read live of one address?
-// Only what is final: a provider tells the newest blocks too, and those may still be undone. So
-// what it told is kept up to some blocks below its head, and said to be held up to there.
+// Selects the facts of a live read that may be stored: only final ones, since a provider lists the
+// newest blocks too, which may still be undone. So its result is stored up to some blocks below its
+// head, and the held range ends there.
 
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
@@ -113,7 +113,7 @@ export function factOf(one: HistoryTransfer): TransferFact {
   };
 }
 
-/** What transfers tell of their tokens. */
+/** The tokens in transfers. */
 export function tokensIn(transfers: readonly HistoryTransfer[], read_at: number): TokenFact[] {
   const tokens = new Map<string, TokenFact>();
   for (const { chain, token, symbol, decimals, has_market } of transfers) {
@@ -123,9 +123,9 @@ export function tokensIn(transfers: readonly HistoryTransfer[], read_at: number)
   return [...tokens.values()];
 }
 
-// Who tells each fact of an address: the node, the warehouse or the explorer?
-// Each is asked only for what those before it did not tell; a fact that none tells is unread, with
-// the fault of one that should have told it.
+// Reads each fact of an address from the node, the warehouse or the explorer, in turn. Each is
+// queried only for facts that those before it lack; a fact that none has is unread, with the fault
+// of one that should have had it.
 
 /** Reasons that say what a source is for, and not that it failed. */
 const NO_FAULT: readonly ReasonCode[] = [
@@ -182,7 +182,7 @@ function together(before: FactReadings, told: FactReadings): FactReadings {
   };
 }
 
-/** What was told first; where neither tells, a fault outweighs a source that is not for it. */
+/** The first answer; without one, a fault outweighs a source that does not apply. */
 function better<T>(
   held: Partly<T, ChainFactsPort>,
   fresh: Partly<T, ChainFactsPort>,
@@ -197,8 +197,8 @@ function better<T>(
 /** Reasons of a source that was not asked, or that this fact is none of its own. */
 const NO_OPINION: readonly ReasonCode[] = ['not_wanted', 'not_configured', 'fact_not_told'];
 
-// Who tells whom an address allowed to take its tokens: a node, or an explorer?
-// The first that tells is believed; where none does, the fault of one that should have is said.
+// Reads approvals from a node, or from an explorer. The first answer counts; without one, the fault
+// of a source that should have answered is reported.
 
 /** Sources of approvals, the one that is cheapest to ask first. */
 export function cascadedApprovals(first: TokenApprovals, second: TokenApprovals): TokenApprovals {
@@ -228,7 +228,7 @@ async function firstOf<R extends object>(
   return isNobody ? told : other;
 }
 
-// What is said of an address where nobody outside is to be asked? Nothing, and why nobody was.
+// The reading of a source that must not be queried: unread, with the reason.
 
 /** The ports whose readings may cost a provider's call, each of them silent for one reason. */
 export type UnaskedPorts = {

@@ -1,6 +1,6 @@
-// What was this coin worth then: by the table of prices, else by the source that fills it?
-// The table speaks first, so that a price which was corrected there corrects every answer. A price
-// that was read long ago is asked for again behind the answer, which is how a source corrects it.
+// Reads the price of a coin from the table of prices, otherwise from the source that fills it. The
+// table comes first, so that a corrected price corrects every answer. An old price is read again
+// after the answer, by which a source corrects it.
 
 import { parseDecimal } from '../../chain/amount.ts';
 import { textOrEmpty } from '../../evidence/measure.ts';

@@ -1,8 +1,7 @@
-// What does an imported table hold, kept ready from its store?
-// It polls for a change of the imports in force and loads the table anew. It refuses to use rows
-// that are not as many as their imports recorded. While the store is silent what was loaded goes
-// on answering; before the first load nothing does. Where the store says that no import was ever
-// completed, a table that comes with the product may answer.
+// Caches an imported table from its store. It polls for a change of the imports in force and loads
+// the table anew. Rows count only if there are as many as their imports recorded. While the store
+// is silent the loaded table keeps answering; before the first load nothing does. If the store
+// reports that no import was ever completed, a table that ships with the product may answer.
 
 import { Read, type Reading, read, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -21,7 +20,7 @@ import { tableSource } from '../../sources/files/table-source.ts';
 /** How often the store is asked; a new import is in use after at most this and one loading. */
 export const TABLE_POLL_MS = 15_000;
 
-/** What a held table needs. */
+/** The options of a held table. */
 export type HeldOptions<Row extends StoredRow, P extends string, Answer> = {
   readonly table: TableShape<Row, P, Answer>;
   readonly store: TableStore<Row>;
@@ -54,7 +53,7 @@ type Holding<Row, P extends string, Answer> =
   | { readonly unimported: TableLookUp<P, Answer> }
   | { readonly why: Why };
 
-/** What is held, and of which imports in force. */
+/** The loaded table, and its imports in force. */
 type State<Row, P extends string, Answer> = {
   readonly of: Imports | null;
   readonly held: Holding<Row, P, Answer>;
@@ -79,7 +78,7 @@ export function heldTable<Row extends StoredRow, P extends string, Answer>(
   };
 }
 
-/** What polls: whoever polls while it does waits for the same answer. */
+/** The poll: concurrent callers wait for the same result. */
 export type Polling = {
   readonly poll: () => Promise<void>;
   /** Polls, then again and again until stopped. */

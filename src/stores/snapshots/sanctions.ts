@@ -56,7 +56,7 @@ export const POLL_MS = 15_000;
 /** Names of addresses that a reason holds when a day is not covered. */
 const NAMED_IN_BOTH_MAX = 5;
 
-/** What a snapshot needs. Both clocks give seconds; `ticks` never goes back. */
+/** The options of a snapshot. Both clocks give seconds; `ticks` never goes back. */
 type SnapshotOptions = ListRules & {
   readonly store: PublicationStore;
   readonly now: () => number;
@@ -71,9 +71,9 @@ type SnapshotOptions = ListRules & {
 /** A list served from memory. */
 export type Snapshot = Polling & {
   readonly list: SanctionsList;
-  /** What is loaded; `null` before the first load. */
+  /** The loaded publication; `null` before the first load. */
   readonly loaded: () => HeldPublication | null;
-  /** What stands at this second by the store's clock, for metrics; `null` before the first load. */
+  /** The state at this second by the store's clock, for metrics; `null` before the first load. */
   readonly watched: () => WatchedList | null;
 };
 
@@ -228,7 +228,7 @@ function inBoth({ before, after }: AroundDay, rows: readonly KeyedEntry[]): read
 /** The only list that sets `sanctioned`. */
 const LIST_NAME = 'OFAC SDN List';
 
-/** What this deployment decided about the list. */
+/** The deployment's settings for the list. */
 export type ListRules = {
   /** Seconds since the last check past which a miss is no answer; `null` lifts the limit. */
   readonly maxAgeS: number | null;
@@ -242,20 +242,20 @@ export type LoadedList = {
   readonly table: ListTable;
 };
 
-/** What a look-up at this second carries besides the rows found. */
+/** The state that a look-up at this second carries besides its rows. */
 export type Standing = {
   readonly facts: ListFacts;
   readonly origin: Origin<SanctionsListPort>;
   readonly tooOld: Why | null;
 };
 
-/** What is said of a publication, whether or not the store holds it. */
+/** The facts of a publication, whether or not the store holds it. */
 type Dated = Pick<
   HeldPublication,
   'published' | 'sha256' | 'distinct_addresses' | 'source_url' | 'checked_at' | 'checked_by'
 >;
 
-/** How the list stands now (Unix seconds), with the newer file that stands against it, if any. */
+/** The state of the list now (Unix seconds), with the newer file that stands against it, if any. */
 export function standingOf(
   publication: Dated,
   superseded: NewerRefusal | null,
@@ -395,7 +395,10 @@ type ListTimes = {
   readonly maxAgeS: number | null;
 };
 
-/** What the age asks for: sentences for every answer, and why a miss is none, if it is none. */
+/**
+ * The consequences of age: sentences for every answer, and the reason why a miss is no answer, if
+ * it is none.
+ */
 type ListAge = { readonly notes: readonly string[]; readonly tooOld: Why | null };
 
 /** Applies the age rule. */
@@ -511,8 +514,8 @@ export function distinctAddresses(entries: readonly ListEntry[]): number {
   return new Set(entries.map(({ address }) => address)).size;
 }
 
-// What may be said of addresses from a file of the publisher's that is not in force?
-// Only its own date vouches for its age: an old file shows a listing, not an absence.
+// Answers from a file of the publisher's that is not in force. Only its own date gives its age: an
+// old file shows a listing, not an absence.
 
 /** Asks the list of a file. `now` gives Unix seconds. */
 export function listOfFile(

@@ -1,6 +1,6 @@
-// Which contracts did an address sign for, by what the warehouse holds?
-// Coverage is read before the rows that it vouches for. It is whole only where the inner calls of
-// the chain are held from its first block to a fresh tip, since factories create inside them.
+// Reads the contracts that an address signed for from the warehouse. Coverage is read before the
+// rows that it vouches for. The result is complete only if the inner calls of the chain are held
+// from its first block to a fresh tip, since factories create inside them.
 
 import { z } from 'zod';
 import type { EvmChainName } from '../../chain/chain.ts';
@@ -115,8 +115,8 @@ async function rowsAround(
   return { held, rows: [...own, ...signed], cut };
 }
 
-// Who made a contract? It tells nothing else of an address. A contract of which no creation is held
-// is unread: what was not imported may still have been made.
+// Reads the creator of a contract, and no other fact. A contract without a held creation is unread:
+// it may still have been made outside the imported data.
 
 const CREATOR_TIMEOUT_MS = 5_000;
 const NAME = 'Transfer warehouse';
@@ -150,7 +150,7 @@ export function warehouseFacts(warehouse: Warehouse, now: () => number): ChainFa
           const [creatorHex, initiator, txHex, block, observed] = found;
           const [creator, tx] = [addressOf(creatorHex), hashOf(txHex)];
           const signer = initiator === '' ? creator : addressOf(initiator);
-          // Who signed made it; who ran the creation is named beside it where that was another.
+          // The signer made it; a different account that ran the creation is named beside it.
           const factory = signer === creator ? null : creator;
           const fact: CreationFact = { creator: signer, relay: null, factory, tx, block };
           const told = factRead(fact, warehouseSource(now(), observed === 0));

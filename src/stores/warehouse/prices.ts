@@ -1,5 +1,5 @@
-// What were coins worth, by the prices that were read and are held?
-// A row is the price of one coin by ten minutes; of two of them the one that was read last stands.
+// Stores the prices of coins. A row is the price of one coin by ten minutes; of two rows the last
+// one read stands.
 
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';

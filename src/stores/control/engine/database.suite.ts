@@ -1,4 +1,4 @@
-// What every engine of the control store promises. Run against each in database.test.ts.
+// The guarantees of every engine of the control store. database.test.ts runs them.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

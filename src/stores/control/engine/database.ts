@@ -116,7 +116,7 @@ const TRANSACTION_TIMEOUT_MS = 30_000;
 export class StoreUnavailable extends Error {
   readonly fault: string;
   readonly code: string;
-  /** What the embedded engine said, for the operator's log; nothing of a server's, ever. */
+  /** The message of the embedded engine, for the operator's log; never a server's. */
   readonly detail: string | null;
   constructor(fault: string, code: string, detail: string | null = null) {
     super(`the control store is unavailable: ${fault} (${code})`);
@@ -290,7 +290,7 @@ export function batchQueue<I, O>(
 
 // A store that could not be asked is unread; a bug is thrown on.
 
-/** What the stores over the control database share. */
+/** The context that stores over the control database share. */
 export type ControlContext = {
   readonly simulated: boolean;
   /** Milliseconds since 1970, as `Date.now`. */

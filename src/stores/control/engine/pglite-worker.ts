@@ -7,7 +7,7 @@ import type { Param } from './database.ts';
 import { ENGINE_PARAMETERS, preparedStatements, READY_ID, TYPE_ID } from './pglite-prepared.ts';
 
 /**
- * What the worker is asked. An `often` statement is planned once and kept; `close` writes a
+ * The requests to the worker. An `often` statement is planned once and kept; `close` writes a
  * checkpoint and ends the worker.
  */
 type EngineRequest =
@@ -20,7 +20,7 @@ type EngineRequest =
   | { readonly id: number; readonly kind: 'script'; readonly sql: string }
   | { readonly id: number; readonly kind: 'close' };
 
-/** What the worker answers. After `fatal` it answers nothing more. */
+/** The answers of the worker. After `fatal` it answers nothing more. */
 export type EngineReply =
   | { readonly id: number; readonly kind: 'rows'; readonly rows: object[] }
   | {

@@ -145,7 +145,7 @@ async function create(directory: string): Promise<void> {
 
 // A worker that ends, breaks or stalls is silence for its callers, and is not used again.
 
-/** What the engine is asked to run. */
+/** A statement for the engine. */
 type EngineStatement =
   | { readonly kind: 'query' | 'often'; readonly sql: string; readonly params: Param[] }
   | { readonly kind: 'script'; readonly sql: string };

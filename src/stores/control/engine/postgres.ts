@@ -126,7 +126,7 @@ async function run<T extends object>(
     return result.rows;
   } catch (error) {
     const known = knownFault(error);
-    // Whatever the server did not refuse by itself leaves the connection in an unknown state.
+    // Any error except the server's own refusal leaves the connection in an unknown state.
     if (
       known instanceof StoreUnavailable &&
       !(error instanceof Error && 'severity' in error && error.severity !== 'FATAL')

@@ -1,6 +1,5 @@
-// What do the tests of the import import into, and from where?
-// A warehouse on an engine that all test files of a process share, emptied for each store that is
-// made. What is held is read back in the form of facts. The end of the run removes all folders.
+// Test support of imports: a warehouse on an engine that all test files of a process share, emptied
+// for each new store. Contents are read back as facts. The end of the run removes all folders.
 
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -68,7 +67,7 @@ export async function emptied(warehouse: Warehouse): Promise<void> {
   }
 }
 
-/** What one import, or several, left in the warehouse of this file's tests. */
+/** The facts that imports left in the warehouse of this file's tests. */
 export class KeptFacts {
   transfers: readonly HeldTransfer[] = [];
   creations: readonly Readonly<Record<string, string | number | null>>[] = [];
@@ -125,7 +124,7 @@ export class KeptFacts {
     );
   }
 
-  /** What would be served: transfers that did not fail, in an order of their own. */
+  /** The transfers that would be served: successful ones, in an order of their own. */
   served(): readonly HeldTransfer[] {
     return this.transfers.filter(({ success }) => success !== false);
   }
@@ -162,7 +161,7 @@ async function heldTransfers(warehouse: Warehouse): Promise<readonly HeldTransfe
   });
 }
 
-/** What an import of paths came to, with what it told on the way. */
+/** The result of an import of paths, with its progress. */
 type Imported = {
   readonly outcome: BulkImportOutcome;
   readonly notes: readonly string[];

@@ -1,6 +1,6 @@
-// How do files of chain exports become transfers of the warehouse, each of them once?
-// The warehouse's own engine reads them, file by file in the order of their blocks; whole blocks
-// are written as soon as no other file can add to them. Several imports may go side by side.
+// Imports files of chain exports into the warehouse, each transfer once. The warehouse's own engine
+// reads them, file by file in the order of their blocks; whole blocks are written as soon as no
+// other file can add to them. Several imports may run side by side.
 
 import { mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -410,7 +410,7 @@ async function read(
   const { number, bytes } = known.file;
   if (String(number) in state.read) return null;
   stopIfAsked(work);
-  // What an earlier try has left of it would be there twice.
+  // Rows of an earlier attempt would be there twice.
   await work.tables.drop('import_rows', number);
   await readFile(known, work, (rows, now) => progress({ underWay: { rows, bytes: now } }));
   const rows = await work.tables.rowsOf(number);
@@ -457,9 +457,8 @@ function stopIfAsked({ watch }: Work): void {
   if (watch.signal.aborted) throw new WarehouseUnavailable('aborted');
 }
 
-// How do the files of an import come into its table, one after the other?
-// Files are read in the order of their blocks, so that blocks which no later file can add to are
-// written, and their rows dropped, before the next file is read.
+// Reads the files of an import into its table, in the order of their blocks, so that blocks which
+// no later file can add to are written, and their rows dropped, before the next file is read.
 
 /** How long one file may take to be read. */
 const READ: Call = { timeoutMs: 12 * 60 * 60 * 1000 };
@@ -478,7 +477,7 @@ export type KnownFile = {
 /** The blocks that a file holds rows of; `null` where it holds none. */
 export type FileReach = { readonly first: number; readonly last: number } | null;
 
-/** What files are read with: the engine that looks into them, and the warehouse they go into. */
+/** The parts of reading files: the engine that scans them, and the warehouse that receives them. */
 export type FileReading = {
   readonly plan: ImportPlan;
   readonly order: BulkImportOrder;

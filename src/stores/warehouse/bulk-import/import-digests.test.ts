@@ -1,6 +1,6 @@
-// What imports came to by the rule that took each row through JavaScript, as digests: over files of
-// each layout whose rows are drawn to collide, and over the shared samples. The digests were made
-// by that rule, which proved the one in the engine for as long as both were kept.
+// Digests of imports by the rule that took each row through JavaScript: over files of each layout
+// whose rows are drawn to collide, and over the shared samples. That rule proved the one in the
+// engine for as long as both were kept.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';

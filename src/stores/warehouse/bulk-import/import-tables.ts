@@ -1,5 +1,5 @@
-// What is asked of the tables that hold an import under way?
-// They lie in the warehouse itself, apart by import, so that any number of imports go side by side.
+// The statements on the tables of a running import. They lie in the warehouse itself, apart by
+// import, so that any number of imports run side by side.
 
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -32,7 +32,7 @@ export type WholeBlocks = {
   readonly rows: number;
 };
 
-/** What the facts of some blocks came to. */
+/** The counts of some blocks' facts. */
 export type WindowCounts = Pick<
   Checkpoint,
   'transfers' | 'success_unknown' | 'creations' | 'of_another_fork' | 'contradicted' | 'left_out'
@@ -163,8 +163,8 @@ async function drop(
 /** The tables of one import, to whoever writes it. */
 export type ImportTables = ReturnType<typeof importTables>;
 
-// Which ranges of blocks may be recorded as held in full, and on whose word?
-// What the files prove, block by block, and what the operator declares; a refused row breaks both.
+// Derives the ranges of blocks that may be recorded as held in full. The files prove some, block by
+// block, and the operator declares others; a refused row breaks both.
 
 const wholeNumber = z.number().int().nonnegative();
 
@@ -207,8 +207,8 @@ export function without(
   return parts;
 }
 
-// How far did an import come before it ended, or was ended?
-// A checkpoint is whole or is not there; what it does not count is done again and changes nothing.
+// Stores the progress of an import. A checkpoint is complete or missing; steps that it does not
+// count are repeated and change nothing.
 
 const counts = z.record(z.string(), wholeNumber);
 const checkpoint = z.strictObject({
@@ -277,17 +277,17 @@ export async function writeWhole(path: string, text: string): Promise<void> {
   await folder.sync().finally(() => folder.close());
 }
 
-// Which blocks does an import record as held in full?
-// Those that its files prove, and those that the operator declared, without the blocks of which a
-// row was refused. What no file can tell is not taken on anybody's word.
+// Records the blocks that an import holds in full: those that its files prove, and those that the
+// operator declared, without the blocks of a refused row. Kinds that no file can hold are never
+// accepted by declaration.
 
 /** Blocks with refused rows that a declared range is cut at; with more it is not believed. */
 const HOLES_MAX = 1_000;
 
-/** What is asked of the rows of an import that were refused, and of their times. */
+/** Reads the refused rows of an import, and their times. */
 export type RefusedRowReads = Pick<ImportTables, 'refusedBlocks' | 'lastTime'>;
 
-/** What of an import's counts its coverage hangs on. */
+/** The counts of an import that its coverage depends on. */
 type Counted = Pick<
   Checkpoint,
   'proved' | 'of_another_fork' | 'contradicted' | 'success_unknown' | 'left_out'
@@ -377,8 +377,8 @@ async function holesOf(
   return [...holes].sort((a, b) => a - b);
 }
 
-// How do the rows of whole blocks become facts of the warehouse?
-// All of it may be written again: a part that was cut off is, and changes nothing.
+// Writes the rows of whole blocks as facts of the warehouse. All of it may be written again: an
+// interrupted part is, and changes nothing.
 
 /** Writes whole blocks, `rows` of them, and answers the checkpoint behind them. */
 export async function writeBlocks(
@@ -388,9 +388,9 @@ export async function writeBlocks(
   rows: number,
   state: Checkpoint,
 ): Promise<Checkpoint> {
-  // What an earlier try left of these blocks would count twice.
+  // Facts of these blocks from an earlier attempt would count twice.
   await tables.drop('import_facts');
-  // Whoever wrote last of two imports of one block sees the signers of both.
+  // The last writer of two imports of one block sees the signers of both.
   await inTurn(window.chain, async () => {
     const statements = [blocksStatement(window), factsStatement(window)];
     if (window.datasets.has('blocks')) statements.push(withdrawalsStatement(window));

@@ -1,5 +1,5 @@
-// Which files do the tests of an interrupted import read, and what must be held afterwards?
-// Blocks of three transactions, of which each has a call within and two transfers of tokens.
+// The files of the interrupted imports in tests, and the expected contents. Each block has three
+// transactions, each with an inner call and two token transfers.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ export async function exportedInHalves(folder: string): Promise<string> {
   return files;
 }
 
-/** What an import leaves in the tables that are read, each row once. */
+/** The rows of an import in the tables that are read, each once. */
 export async function heldIn(warehouse: Warehouse): Promise<readonly string[]> {
   const queries = [
     'SELECT hex(addr), hex(peer), hex(id), hex(detail) FROM sides FINAL ORDER BY ALL',

@@ -1,5 +1,5 @@
-// Which export is this file: of which tool, and of which kind? Told by its columns alone.
-// Refuses to guess: columns that fit no layout are named beside those that were expected.
+// Recognises an export by its columns alone: its tool and its kind. Columns that fit no layout are
+// named beside the expected ones.
 
 import { createHash } from 'node:crypto';
 import type { BulkDataset, BulkImportOrder } from '../../../ports/indexing.ts';
@@ -11,7 +11,7 @@ import {
 } from '../../../sources/files/input-file.ts';
 import { ImportFault } from '../../../sources/files/text-lines.ts';
 
-/** What is taken from a row, whatever its column is called. */
+/** The fields of a row, whatever its column is called. */
 export const FIELDS = [
   ...(['block', 'tx', 'path', 'from', 'to', 'created', 'token', 'amount', 'trace'] as const),
   ...(['call', 'status', 'error', 'subtraces', 'trace_id', 'time', 'hash', 'parent'] as const),
@@ -219,8 +219,8 @@ export function columnOf(
   return found === undefined ? null : found;
 }
 
-// What is there to do: which files in which order, and what is this import called?
-// The same files under the same order have the same name, so that a killed import is found again.
+// Plans an import: its files in order, and its name. The same files under the same order have the
+// same name, so that a killed import is found again.
 
 /** A file to import. `columns` are `null` where only the engine can tell them. */
 export type PlannedFile = Omit<InputFile, 'head'> & {
@@ -249,7 +249,7 @@ export async function planOf(order: BulkImportOrder): Promise<ImportPlan> {
 /** Of a file's name in that of a source. */
 const NAME_CHARS_MAX = 80;
 
-/** How the source of an import is shown: file names, no paths. */
+/** The printed source of an import: file names, no paths. */
 export function sourceOf({ files }: ImportPlan): string {
   const [first, ...rest] = files;
   if (first === undefined) throw new ImportFault('There is no file to import.');

@@ -1,6 +1,6 @@
-// How does a row of any layout become one row of `import_rows`, and what is wrong with it?
-// All of it is SQL, so that no number of rows is walked here. Column names come from the layouts;
-// nothing that a file holds is ever part of a statement.
+// Converts a row of any layout into one row of `import_rows`, or names its fault. All of it is SQL,
+// so that no loop runs over rows here. Column names come from the layouts; no contents of a file
+// are ever part of a statement.
 
 import type { EvmChainName } from '../../../chain/chain.ts';
 import { wholeKinds } from '../../../chain/transfer.ts';
@@ -10,7 +10,7 @@ import { columnOf, type ExportLayout, FIELDS, type Field } from './layout.ts';
 /** A column of a file: its name, and its type where the format has types. */
 export type FileColumn = { readonly name: string; readonly type: string | null };
 
-/** What of a file its rows are made of. */
+/** The facts of a file that its rows are made from. */
 export type FileRows = {
   readonly import_id: string;
   readonly number: number;
@@ -27,7 +27,7 @@ const BLOCK = "'^[0-9]{1,15}$'";
 const ADDRESS = "'^0x[0-9a-f]{40}$'";
 const HASH = "'^0x[0-9a-f]{64}$'";
 const AMOUNT_MAX = (2n ** 256n - 1n).toString();
-/** What cryo writes for the address of a contract whose creation failed. */
+/** Cryo's address of a contract whose creation failed. */
 export const FAILED_CREATE = `0x${'0'.repeat(64)}`;
 
 /** The statement that reads the rows of a file out of a table that is the file. */
@@ -62,7 +62,9 @@ export function reachStatement(file: FileRows, table: string): string {
   FROM (SELECT ${block} AS r_block FROM ${table}) WHERE match(r_block, ${BLOCK}))`;
 }
 
-/** How files are read. One thread keeps the order of rows, so that each has its number. */
+/**
+ * The settings of reading files. One thread keeps the order of rows, so that each has its number.
+ */
 export const READ_SETTINGS = {
   max_threads: 1,
   max_insert_threads: 1,
@@ -226,9 +228,9 @@ function reasonOf({ layout, chainId }: FileRows): string {
   return `multiIf(${cases.map(([when, code]) => `${when}, '${code}'`).join(', ')}, '')`;
 }
 
-// What do the rows of some blocks come to: which are transfers, which are none, which are refused?
-// Set-based: a transaction's rows are looked at together by windows over them. Only what succeeded
-// moves anything; what a file cannot tell is said to be unknown, or refused.
+// Derives transfers from the rows of some blocks, and separates rows that are none or are refused.
+// Set-based: windows group the rows of a transaction. Only successful ones move anything; facts
+// that a file lacks are unknown, or refused.
 
 /** Whole blocks of one import, both ends included, and what the operator says of its files. */
 export type Window = {
@@ -293,7 +295,7 @@ ORDER BY block, tx, file, line
 LIMIT 1 BY block, dataset, tx, path, trace, from_address, to_address, token, amount,
   if(path != '' OR dataset IN ('blocks', 'traces', 'transactions', 'contracts'), (0, 0), ${AT})`;
 
-/** What is known of a transaction from its own row and from its outermost trace. */
+/** The facts of a transaction from its own row and from its outermost trace. */
 const KNOWN = `
   countIf(dataset = 'transactions') OVER tx_rows > 0 AS has_row,
   argMinIf((status, from_address), ${AT}, dataset = 'transactions') OVER tx_rows AS sent,
@@ -462,9 +464,9 @@ ${from} AND refused != ''`,
   ];
 }
 
-// Which kinds of transfer do the rows of some blocks prove to hold in full?
-// A header counts its transactions and a trace its calls, so what is missing shows. Token logs are
-// counted nowhere: nothing proves them whole, and nothing is said of them here.
+// Derives the kinds of transfer that the rows of some blocks prove complete. A header counts its
+// transactions and a trace its calls, so a missing row shows. Nothing counts token logs: nothing
+// proves them complete, and nothing is claimed of them here.
 
 /** From when Ethereum's blocks pay no reward, and from when they hold withdrawals: Unix seconds. */
 const MERGE_S = 1_663_224_179;

@@ -32,7 +32,7 @@ export async function openEmbedded(
   limits: EngineLimits = ENGINE_LIMITS,
 ): Promise<EmbeddedWarehouse> {
   const engine = await startWarehouseEngine(directory, limits);
-  // What a killed process left half-written; only the owner of the directory comes here.
+  // Leftovers of a killed process; only the owner of the directory comes here.
   const spool = join(directory, 'spool');
   await rm(spool, { recursive: true, force: true });
 

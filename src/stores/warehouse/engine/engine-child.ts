@@ -30,7 +30,7 @@ export type EngineChild = {
 const START_WAIT_MS = 120_000;
 /** How long a child may take to leave. */
 const STOP_WAIT_MS = 5_000;
-/** What is kept of the engine's own words on standard error, to tell why it did not open. */
+/** The stored length of the engine's standard error, which explains why it did not open. */
 const STDERR_CHARS_MAX = 4096;
 /** Pool threads of the child: its connections, the one that cancels, and room for files. */
 const CHILD_POOL_THREADS = 8;

@@ -6,7 +6,7 @@ export type EngineSettings = Readonly<Record<string, string | number>>;
 
 const settings = z.record(z.string().regex(/^[a-z]\w*$/i), z.union([z.string(), z.number()]));
 
-/** How the child opens its directory; given as its one argument. */
+/** The options of the child for its directory; given as its one argument. */
 export const childOptions = z.object({
   directory: z.string().min(1),
   /** Connections, which is statements at once. */
@@ -38,11 +38,11 @@ export const reply = z.discriminatedUnion('say', [
 
 /** A message to the child. */
 export type EngineOrder = z.infer<typeof engineOrder>;
-/** What a caller asks of the child: an order without its number. */
+/** A job for the child: an order without its number. */
 export type EngineJob =
   | Omit<Extract<EngineOrder, { do: 'run' }>, 'id'>
   | Omit<Extract<EngineOrder, { do: 'insert' }>, 'id'>;
-/** How the child opens its directory. */
+/** The options of the child for its directory. */
 export type ChildOptions = z.infer<typeof childOptions>;
 
 /** The file descriptor on which the child finds its end of the stream. */

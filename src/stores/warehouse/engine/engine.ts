@@ -9,7 +9,7 @@ import {
   WarehouseUnavailable,
 } from './executor.ts';
 
-/** What the embedded engine may use. */
+/** The resources that the embedded engine may use. */
 export type EngineLimits = {
   /** Statements running at once. */
   readonly inFlightMax: number;
@@ -180,7 +180,7 @@ function childOptionsOf(directory: string, limits: EngineLimits): ChildOptions {
   return { directory, connections: limits.inFlightMax, engineArgs };
 }
 
-/** What makes an answer exact and whole, on either executor. */
+/** The settings that make an answer exact and complete, on either executor. */
 export const ANSWER_SETTINGS = {
   // Integers beyond 53 bits, decimals, infinities and NaN would otherwise lose digits or be null.
   output_format_json_quote_64bit_integers: 1,

@@ -1,6 +1,6 @@
-// What may be asked of the warehouse, and in which ways can it fail?
-// One shape for both sizes of the same engine: chDB in a child process, or a ClickHouse server.
-// Refuses to turn a failure into an empty result: a query returns all of its rows, or it rejects.
+// The statements that a warehouse executor accepts, and its failures. One shape for both sizes of
+// the same engine: chDB in a child process, or a ClickHouse server. A failure never becomes an
+// empty result: a query returns all of its rows, or it rejects.
 
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ export type Params = Readonly<Record<string, ParamValue>>;
 /** How long the caller waits, the queue included, and the signal with which it stops waiting. */
 export type Call = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined };
 
-/** What a query needs beside its SQL; `tuples` gives rows as arrays, which are shorter. */
+/** The options of a query; `tuples` gives rows as arrays, which are shorter. */
 export type QueryOptions<T> = Call & {
   readonly row: RowShape<T>;
   readonly params?: Params | undefined;
@@ -25,7 +25,7 @@ export type QueryOptions<T> = Call & {
   readonly tuples?: boolean | undefined;
 };
 
-/** What a statement without result needs beside its SQL. */
+/** The options of a statement without result. */
 export type CommandOptions = Call & { readonly params?: Params | undefined };
 
 /** A value to insert; a bigint is written exactly, `null` only into a nullable column. */
@@ -59,10 +59,10 @@ export type FileSource = {
   readonly columns: readonly (readonly [name: string, type: string])[];
 };
 
-/** How a file is read, by the names that ClickHouse has for it. */
+/** The settings of reading a file, by ClickHouse's names. */
 export type FileSettings = Readonly<Record<string, number>>;
 
-/** What an engine of this machine can tell of a file without taking it in. */
+/** The facts of a file that an engine of this machine can read without importing it. */
 export type LocalFiles = {
   /** All rows of one statement, which is given the file as a table. */
   queryFile<T>(
@@ -72,7 +72,7 @@ export type LocalFiles = {
   ): Promise<readonly T[]>;
 };
 
-/** How busy the executor is; `restarts` counts how often its child process was replaced. */
+/** The load of the executor; `restarts` counts the replacements of its child process. */
 export type WarehouseLoad = {
   readonly inFlight: number;
   readonly waiting: number;
@@ -201,7 +201,7 @@ export class WarehouseQueryError extends Error {
   }
 }
 
-/** What stops a start: the message is for the operator and names the remedy. */
+/** A refusal to start: the message is for the operator and names the remedy. */
 export class WarehouseRefusal extends Error {
   override readonly name = 'WarehouseRefusal';
   readonly code:

@@ -135,9 +135,9 @@ export function withSettings(sql: string, settings: FileSettings | undefined): s
   return `${sql} SETTINGS ${words.join(', ')}`;
 }
 
-// What did the warehouse say that cannot have changed since?
-// An answer stands for as long as nothing was written, which the executor counts. Whoever asks
-// while another waits for its turn shares that turn, which begins after both asked.
+// Caches answers of the warehouse that cannot have changed. An answer stands until a write, which
+// the executor counts. A caller that comes while another one waits shares its statement, which
+// begins after both calls.
 
 /**
  * How long an answer stands at most. A statement that was given up may go on in the engine where

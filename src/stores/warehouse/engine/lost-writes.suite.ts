@@ -1,4 +1,4 @@
-// What if a process dies at one of its writes? For tests of whatever writes to a warehouse.
+// Kills a process at each of its writes. For tests of any code that writes to a warehouse.
 
 import {
   type Call,

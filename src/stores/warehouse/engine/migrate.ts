@@ -12,7 +12,7 @@ import {
   WarehouseRefusal,
 } from './executor.ts';
 
-/** How this process means to open the store; `single` where no layout is named. */
+/** The way in which this process opens the store; `single` by default. */
 type WarehouseUse = { readonly simulated: boolean; readonly layout?: ServerLayout | undefined };
 
 const NAME = /^[0-9]{4}_[a-z0-9_]+\.sql$/;

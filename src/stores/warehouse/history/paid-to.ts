@@ -1,6 +1,6 @@
-// What was an address paid on a chain between two moments, by what the warehouse holds?
-// It is whole only where every transfer of every kind between them is held, of the whole chain: a
-// range of one address vouches for what a provider told of it, not for the contracts that pay.
+// Reads the payments to an address on a chain between two moments, from the warehouse. The reading
+// is complete only if every transfer of every kind between them is held, for the whole chain: a
+// range of one address vouches for a provider's list, not for the contracts that pay.
 
 import { z } from 'zod';
 
@@ -17,7 +17,7 @@ const PAYMENTS_MAX = 200;
 /** The kinds of transfer in which something may be paid. */
 const KINDS = ['native', 'internal', 'token'] as const;
 
-/** What recipients were paid, by a warehouse; a tip is fresh up to `tipMaxAgeS`. */
+/** Payments to recipients, from a warehouse; a tip is fresh up to `tipMaxAgeS`. */
 export function warehousePaidTo(
   warehouse: Warehouse,
   {

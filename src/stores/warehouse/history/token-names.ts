@@ -1,6 +1,5 @@
-// What is known of the tokens in some transfers?
-// It keeps what it has read for a while, because the same few tokens are in every answer. That a
-// token has no market is said only while the reading that says so is fresh.
+// Reads the names of the tokens in some transfers, and caches them, because the same few tokens are
+// in every answer. The absence of a market is stated only while its reading is fresh.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';

@@ -1,6 +1,6 @@
-// Which transfers does the warehouse hold of these addresses?
-// One statement for all of them, over what is final and over the tip. Rows come packed (`sides` in
-// migrations/warehouse says how), perhaps more than once; here each is taken once, newest first.
+// Reads the transfers of some addresses from the warehouse. One statement for all of them, over
+// final rows and the tip. Rows come packed (`sides` in migrations/warehouse defines the packing),
+// perhaps more than once; here each is taken once, newest first.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../../chain/chain.ts';
@@ -87,7 +87,7 @@ export async function readRows(
   return rowsByAddress(addresses, packed, tokens);
 }
 
-/** Who is asked about: listed addresses, and those who may have dealt with them. */
+/** The addresses of a query: listed ones, and those that may have dealt with them. */
 export type Between = { readonly listed: readonly string[]; readonly peers: readonly string[] };
 
 /**
@@ -214,7 +214,7 @@ export async function readNewest(
   return cutRows(await rowsByAddress([address], packed, tokens), address);
 }
 
-/** What is asked of what an address was paid, and the most rows that are read of it. */
+/** The query of payments to an address, and the maximum number of rows. */
 export type PaidBetween = {
   readonly chain: ChainName;
   readonly address: string;
@@ -312,9 +312,9 @@ export async function readDegree(
   return { degree, transfers, observed: simulated === 0 };
 }
 
-// How do reads that run at the same time become one, so that each costs a part of a query?
-// A query costs milliseconds whatever it returns. Whoever gives up is let go at once; what nobody
-// waits for any more is not asked, or is stopped.
+// Combines reads that run at the same time into one, so that each costs a part of a query. A query
+// costs milliseconds whatever it returns. An aborted caller is released at once; a read without
+// callers is not sent, or is stopped.
 
 /** Loads some keys at once; it answers each, and stops when its signal says so. */
 export type Load<V> = (
@@ -349,7 +349,7 @@ export function coalesce<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
 class Coalescer<V> {
   readonly #load: Load<V>;
   readonly #limits: CoalesceLimits;
-  /** Who waits for which key that is not being loaded yet, first come first served. */
+  /** The callers of each key that is not being loaded yet, first come first served. */
   readonly #queue = new Map<string, Set<LoadRequest<V>>>();
   readonly #running = new Set<(asked: LoadRequest<V>) => void>();
   #loads = 0;
@@ -450,14 +450,13 @@ class Coalescer<V> {
         for (const asked of [...waiting]) asked.reject(fault);
       },
     );
-    // What is left was not new: it has waited.
+    // The remaining keys are not new: they have waited.
     this.#start();
   }
 }
 
-// Which transfer is this packed row of `sides`?
-// The table's migration says how it is packed; here is the only reader. Rows come by the ten
-// thousand, so it goes by positions and makes few strings.
+// Decodes a packed row of `sides` into a transfer. The table's migration defines the packing; this
+// is the only reader. Rows come by the ten thousand, so it reads by position and makes few strings.
 
 /** A row: address, chain's number, peer, identity and detail, bytes in lower-case hexadecimal. */
 export type PackedSide = readonly [string, number, string, string, string];
@@ -492,7 +491,7 @@ function isPacked(row: unknown): row is PackedSide {
   );
 }
 
-/** What is known of tokens by their chain and bytes. */
+/** The facts of tokens by their chain and bytes. */
 export type TokenNames = {
   readonly learn: (rows: readonly PackedSide[]) => Promise<void>;
   readonly of: (
@@ -501,7 +500,7 @@ export type TokenNames = {
   ) => Pick<HistoryTransfer, 'symbol' | 'decimals' | 'has_market'>;
 };
 
-/** What is told of a token of which nothing is known. */
+/** The facts of an unknown token. */
 export const UNKNOWN_TOKEN = { symbol: null, decimals: null, has_market: null } as const;
 
 /** A transfer as it is held under one of its addresses. */
@@ -509,7 +508,7 @@ export type HeldTransfer = {
   readonly peer: string;
   readonly observed: boolean;
   readonly transfer: HistoryTransfer;
-  /** What makes it the one it is, beside chain and addresses: bytes in hexadecimal. */
+  /** The identity beside chain and addresses: bytes in hexadecimal. */
   readonly id: string;
 };
 

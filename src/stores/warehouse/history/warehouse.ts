@@ -203,7 +203,7 @@ async function standingsOf(
   });
   const answers = new Map<string, Answer>();
   for (const [address, count] of await countsOf(unsure, signal)) {
-    // Who has no more rows than a hub has counterparties is none.
+    // An address with no more rows than a hub has counterparties is no hub.
     const isFew = count.sides <= degreeMax;
     const degree = isFew ? count.sides : await hubs.degreeOf(count, address, signal);
     const taken = { address, degree, counterparties: NO_ONE };
@@ -213,7 +213,10 @@ async function standingsOf(
   return answers;
 }
 
-/** What is held of each: of a hub its coverage, of one with very many transfers some of them. */
+/**
+ * The held rows of each address: of a hub its coverage, of one with very many transfers some of
+ * them.
+ */
 async function readFound(
   { reads, rowsOf, coverageOf }: Tools,
   addresses: readonly string[],
@@ -259,7 +262,7 @@ function takeRows(
   const observed = rows.every((row) => row.observed) && (hub === undefined || hub.observed);
   const all = byPeerOf(rows);
   const degree = hub === undefined ? all.size : Math.max(hub.degree, all.size);
-  // Who is told whole is told also where they are many: not each of them may be an edge.
+  // A complete address with many counterparties is still complete: not each of them may be an edge.
   if (degree > degreeMax && (hub !== undefined || rows.length > Math.min(rowsMax, room))) {
     return { known: { address, degree, counterparties: NO_ONE }, rows: 0, cut: null, observed };
   }
@@ -314,11 +317,11 @@ export function asOf(
   return Math.min(...reach);
 }
 
-// What is held of some addresses, and how much of their history is that?
-// First what is held in full, then the rows: never the reverse, which could take a range that was
-// recorded meanwhile for one that the rows read before it fill.
+// Reads the held rows of some addresses, with their coverage. Coverage is read first, then the
+// rows: the reverse could take a range that was recorded meanwhile for one that the earlier rows
+// fill.
 
-/** What is held of one address. */
+/** The held data of one address. */
 export type HeldAddress = HeldRows & {
   readonly held: HeldBlocksOf;
   readonly ranges: readonly HeldBlocks[];
@@ -356,7 +359,7 @@ const RANGES = `SELECT lower(hex(addr)), toString(chain), toString(kind), from_b
   to_time, from_first, observed
 FROM (${addressRuns(OF_ASKED)}) ORDER BY addr, chain, kind, from_block, to_block`;
 
-/** What is held in full, as it was read lately or is now. */
+/** Caches the coverage for a short time. */
 function heldReads(warehouse: Warehouse) {
   const ask = { timeoutMs: READ_TIMEOUT_MS };
   const marked = untilWritten(warehouse, () => readMark(warehouse, ask));
@@ -395,7 +398,7 @@ function heldReads(warehouse: Warehouse) {
   return { lately, fresh, marked, tells, rollbacks, under, forget };
 }
 
-/** What is recorded: read again only where the parts of its tables tell that it may be another. */
+/** The recorded coverage: read again only if the parts of its tables changed. */
 function keptRecorded(
   warehouse: Warehouse,
   marked: () => Promise<Mark>,
@@ -478,7 +481,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     tells,
     rollbacks,
     names: tokens.within,
-    /** What was last read of a token, where it was. */
+    /** The last token facts that were read, if any. */
     tokenIs: tokens.of,
     forget,
   };
@@ -517,9 +520,9 @@ export async function rangesOf(
   return ranges;
 }
 
-// Which addresses have so many counterparties that no walk goes past them?
-// What is known here is a least number, counted once; a hub does not become a small address again.
-// It refuses to say of any address that it is none: who is not here is read.
+// Stores addresses with so many counterparties that no walk passes them. The number is a lower
+// bound, counted once; a hub does not become a small address again. An address that is missing here
+// is read.
 
 /** An address with at least so many counterparties, and some `transfers` when it was counted. */
 export type KnownHub = {
@@ -608,9 +611,9 @@ export function knownHubs(warehouse: Warehouse) {
   };
 }
 
-// How many rows are held of these addresses?
-// The same busy neighbours are counted in every walk, so what is final is kept for as long as the
-// engine's parts are the same; the tip is counted each time.
+// Counts the rows of some addresses. The same busy neighbours are counted in every walk, so the
+// count of final rows is cached for as long as the engine's parts are the same; the tip is counted
+// each time.
 
 /** Addresses whose counts are kept. */
 const KEPT_MAX = 50_000;
@@ -647,7 +650,7 @@ export function keptCounts(
       const more = tip === null ? null : await countSides(warehouse, held, asked, call);
       if (!isTold) return sumOf(await countSides(warehouse, 'final', asked, call), more);
       const counts = await final(asked, epoch, call);
-      // What is kept may be older than the tip that was counted.
+      // The cached counts may be older than the counted tip.
       kept.renew((await marked()).parts.sides);
       if (kept.epoch() === epoch) return sumOf(counts, more);
     }

@@ -1,4 +1,4 @@
-// What is kept of two addresses, and of how many rows one has, is what a new reading would say.
+// The cached transfers and row counts equal those of a new reading.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { HistoryTransfer } from '../../../ports/history.ts';
@@ -20,7 +20,7 @@ import { betweenTwo } from './ring-rows.ts';
 const CALL = { timeoutMs: 30_000 };
 const HOUR_S = 3_600;
 const [PEER, LISTED, SPAM] = [evm('a peer'), evm('one that is listed'), evm('a worthless token')];
-/** Whom the peer may have dealt with: the ring gives the same array each time. */
+/** The possible partners of the peer: the ring gives the same array each time. */
 const MAY = new Map([[PEER, [LISTED]]]);
 const { signal } = new AbortController();
 

@@ -1,5 +1,5 @@
-// Who dealt with these listed addresses, by the rows of the warehouse?
-// Rows are read by the parts that hold them, so that what was written since is read alone.
+// Reads the counterparties of listed addresses from the warehouse. Rows are read by the parts that
+// hold them, so that only new parts are read again.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
@@ -41,7 +41,7 @@ const ringRow = z.tuple([z.enum(CHAIN_NAMES), z.string(), z.string()]);
 
 const LISTED = '(SELECT unhex(arrayJoin({listed:Array(String)})))';
 
-/** What is read of a table: of some listed addresses all, or only what some parts hold. */
+/** The rows to read from a table: all of some listed addresses, or only those in some parts. */
 export type RingQuestion = {
   readonly table: (typeof RING_TABLES)[number];
   readonly listed: readonly string[];
@@ -95,10 +95,10 @@ export function interruption(): WarehouseUnavailable {
   return new WarehouseUnavailable('interrupted');
 }
 
-// Which listed addresses may have dealt with an address? Sorted numbers in memory, 8 bytes for each
-// pair: 40 bits of the counterparty, then the listed one's number. A miss is a proof, since all of
-// an address's pairs lie under its own bits. Two addresses of the same bits are harmless: whoever
-// meets the ring is settled by a read of the transfers between the two, which then are none.
+// Stores the listed addresses that an address may have dealt with. Sorted numbers in memory, 8
+// bytes for each pair: 40 bits of the counterparty, then the listed one's number. A miss is a
+// proof, since all of an address's pairs lie under its own bits. Two addresses of the same bits are
+// harmless: a read of the transfers between the two settles a hit, and finds none.
 
 /** Bytes of a counterparty that its fingerprint holds: its last ones. */
 export const FINGERPRINT_BYTES = 5;
@@ -197,19 +197,21 @@ function firstFrom(sorted: Float64Array, least: number): number {
   return low;
 }
 
-// Which transfers are there between listed addresses and those who may have dealt with them?
-// The same few hubs deal with the list in every walk, so what is final between two addresses is
-// kept until the engine's parts change. The tip is read each time, by one statement for all.
+// Reads the transfers between listed addresses and possible counterparties. The same few hubs deal
+// with the list in every walk, so final transfers between two addresses are cached until the
+// engine's parts change. The tip is read each time, by one statement for all.
 
 /** The transfers between two, each once, newest first; `more` where some were left out. */
 export type BetweenTwo = { readonly rows: readonly HeldTransfer[]; readonly more: boolean };
 
 /** By the listed address, the transfers between one of the others and it. */
 export type BetweenListed = ReadonlyMap<string, BetweenTwo>;
-/** Who may have dealt with which listed addresses. */
+/** The possible counterparties among listed addresses. */
 export type MayHave = ReadonlyMap<string, readonly string[]>;
 
-/** What is kept in all: past it all is forgotten. A pair without transfers counts as one. */
+/**
+ * The maximum size of the cache, past which all is dropped. A pair without transfers counts as one.
+ */
 const KEPT_MAX = 50_000;
 /** How long it is kept: as long as what was read of its tokens. */
 const KEEP_MS = 60_000;
@@ -265,7 +267,7 @@ export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
       const between = await final(may, epoch, signal);
       const hasTip = tipRows(held.followed) !== null;
       const tip = hasTip ? await loadTip([...may].flatMap(keysOf), signal) : NOTHING;
-      // What is kept may be older than this, and what became final may have left the tip.
+      // The cached rows may be older than this, and rows that became final may have left the tip.
       kept.renew((await reads.marked()).parts.sides);
       if (kept.epoch() !== epoch) continue;
       for (const [peer, own] of between) between.set(peer, joinedMeetings(own, tip, peer));
@@ -331,7 +333,7 @@ function nameOf({ transfer, id }: HeldTransfer): string {
   return `${transfer.chain} ${id}`;
 }
 
-/** What is final between one and the listed addresses that it may have dealt with. */
+/** The final transfers between one address and its possible listed counterparties. */
 type KeptPeer = {
   readonly listed: readonly string[];
   readonly own: BetweenListed;
@@ -368,9 +370,9 @@ function isStanding(
   return worthless.every(({ chain, tokenHex }) => tokenIs(chain, tokenHex).has_market === false);
 }
 
-// Who of everyone dealt with whom of the listed ones, as far as rows were read?
-// It holds at least what the tables held when it was last brought up to date, and perhaps more (of
-// blocks undone since, of addresses that left the list): less would be a false miss.
+// The ring: all counterparties of the listed addresses, as far as rows were read. It holds at least
+// the contents of the tables at its last update, and perhaps more (from undone blocks, and
+// addresses that left the list): less would be a false miss.
 
 /** Pairs of a ring in all: 8 bytes each. */
 export const PAIRS_MAX = 30_000_000;
@@ -396,7 +398,7 @@ export class RingState {
   readonly #listed: string[] = [];
   readonly #byHex = new Map<string, number>();
   readonly #filed = new Set<string>();
-  /** Whom those met before may have dealt with, until rows are added. */
+  /** The possible counterparties of earlier addresses, until rows are added. */
   readonly #met = new Map<string, readonly string[]>();
   #parts: Pick<Mark['parts'], (typeof RING_TABLES)[number]> = {
     sides: new Map(),
@@ -477,7 +479,7 @@ export class RingState {
         return [...parts.keys()].every((part) => after.parts[table].has(part));
       });
       this.#parts = mark.parts;
-      // Who was filed just now was read whole, whatever its parts were called.
+      // An address that was filed just now was read completely, whatever its parts were called.
       if (isThere || before.length === 0) return { ...mark, rollbacks: after.rollbacks };
       mark = after;
     }

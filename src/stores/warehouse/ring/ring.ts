@@ -1,7 +1,7 @@
-// Who of these addresses dealt with a listed one, by what the warehouse holds?
-// Coverage is read first, then the ring is brought up to date, then met, then those met are settled
-// by the transfers themselves; what spans a roll-back is made again. So nothing that the warehouse
-// held when it was asked is missing. It refuses to answer from a ring that it could not bring up.
+// Finds the addresses that dealt with a listed one, from the warehouse. Coverage is read first,
+// then the ring is updated and searched, and the transfers themselves settle each hit; a search
+// that spans a roll-back is repeated. So nothing is missing that the warehouse held at the time of
+// the call. A ring that cannot be updated gives no answer.
 
 import { CHAINS, type ChainName } from '../../../chain/chain.ts';
 import { rowsUnder } from '../../../evidence/measure.ts';
@@ -65,7 +65,7 @@ const BUILD: Call = { timeoutMs: 300_000 };
 /** How long the ranges of listed addresses are taken as they were read; they only grow. */
 const RANGES_KEEP_MS = 1_000;
 
-/** What a ring is, for whoever looks after it. Times are milliseconds. */
+/** The parts of a ring, for its upkeep. Times are milliseconds. */
 export type RingParts = {
   readonly listed: number;
   readonly pairs: number;
@@ -83,7 +83,7 @@ export type WarehouseRing = RawRing & {
   /** Brings the ring of these addresses up to date; from nothing where `anew`. */
   readonly bringUp: (listed: readonly string[], how?: BringUp) => Promise<void>;
   readonly facts: () => RingParts;
-  /** What is held of these addresses now. */
+  /** The current coverage of these addresses. */
   readonly coverage: (listed: readonly string[]) => Promise<RingCoverage>;
 };
 
@@ -123,7 +123,7 @@ export function warehouseRing(
         if (mark.rollbacks === rollbacksIn(held))
           return { ring: { meetings: NONE, coverage }, held };
       } else {
-        // What was followed since is settled too, so that nobody met is lost again.
+        // Blocks followed since are settled too, so that no hit is lost again.
         const since = await settle(may, mark.parts.sides, asked.signal);
         const rollbacks = [rollbacksIn(since.held), await reads.rollbacks()];
         if (rollbacks.every((count) => count === rollbacksIn(held))) {
@@ -196,7 +196,7 @@ function keptRing(warehouse: Warehouse, { marked, tells }: WarehouseReads) {
   }
 
   return {
-    /** Whoever asks while another waits for its turn shares that turn: it begins after both. */
+    /** Callers that come while another waits share its update, which begins after both. */
     upToDate: (listed: readonly string[]): Promise<UpToDate> => {
       if (waiting?.listed === listed) return waiting.turn;
       const turn = inTurn(() => {
@@ -252,8 +252,8 @@ function rangeOf({
 const NONE: Meetings = new Map();
 
 /**
- * Whom the ring may name, settled by the transfers between the two: a chance likeness has none. The
- * same hubs deal with the list in every walk, so what they come to is made once.
+ * The hits of the ring, settled by the transfers between the two: a chance likeness has none. The
+ * same hubs deal with the list in every walk, so their results are cached.
  */
 function meetingsBy() {
   type Made = { readonly asked: RingRequest; readonly all: readonly Counterparty[] };
@@ -298,7 +298,7 @@ function counterpartiesOf(
   return all;
 }
 
-// How many calls of explorers were spent on a day on reading listed addresses ahead?
+// Counts the explorer calls of a day for reading listed addresses ahead.
 
 /** The count in a warehouse. `now` is Unix seconds. */
 export function ringCalls(warehouse: Warehouse, now: () => number): RingCalls {
@@ -329,7 +329,7 @@ type Kept = {
     coverage: RingCoverage,
     asked: Pick<RingRequest, 'listed' | 'chains'>,
   ) => readonly RingGap[];
-  /** What is to be read of listed addresses of EVM chains, where these chains are read. */
+  /** The lists to read for listed addresses of EVM chains, on chains that are read. */
   readonly lackOf: (
     coverage: RingCoverage,
     asked: Pick<RingRequest, 'listed' | 'chains'>,
@@ -350,7 +350,7 @@ export function ringKeeping({
 }: Kept): RingKeeping & {
   readonly lack: () => Promise<Reading<RingLack, RawRingPort>>;
 } {
-  /** What is told of the list in force, on the chains that are read. */
+  /** The ring's answer for the list in force, on the chains that are read. */
   async function askRing<T>(
     work: (addresses: ListedAddresses['addresses'], chains: readonly ChainName[]) => Promise<T>,
   ): Promise<Reading<T, RawRingPort>> {

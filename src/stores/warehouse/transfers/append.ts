@@ -1,5 +1,5 @@
-// How are final facts written, each of them once, whichever source comes first?
-// Refuses what belongs to another fork than the one held. All of it may be written again.
+// Writes final facts, each once, whichever source comes first. Refuses facts of another fork than
+// the held one. All of it may be written again.
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
@@ -205,8 +205,8 @@ async function completeSigners(
   }
 }
 
-// Which rows of the warehouse are these facts?
-// Refuses a transfer without a place, and an address or amount that no row could hold.
+// Converts facts into rows of the warehouse. Refuses a transfer without a position, and an address
+// or amount that no row could hold.
 
 /** A value of a row: big integers as text, and `null` for columns that take one. */
 export type FactCell = string | number | boolean | null | readonly string[];
@@ -217,16 +217,16 @@ export type TableRows = {
   readonly rows: readonly (readonly FactCell[])[];
 };
 
-/** Who says that a fact is final: its importer, or the chain that is followed. */
+/** The origin of finality: the importer, or the followed chain. */
 export const FINALITY = { imported: 1, followed: 2 } as const;
 
-/** What is said of all facts of one batch. */
+/** The standing of all facts of one batch. */
 export type BlockStanding = {
   readonly origin: ImportOrigin;
   readonly finality: (typeof FINALITY)[keyof typeof FINALITY];
 };
 
-// How success is stored: the better known of two is the greater.
+// The stored form of success: the better known of two is the greater.
 const SUCCESS_UNKNOWN = 0;
 const SUCCESS_FAILED = 1;
 const SUCCESS_YES = 2;
@@ -325,7 +325,7 @@ export function successOf(code: number): boolean | null {
   return code === SUCCESS_YES;
 }
 
-/** How an origin is stored: the better one of two is the greater. */
+/** The stored form of an origin: the better one of two is the greater. */
 export function observedFlag(origin: ImportOrigin): number {
   return origin === 'observed' ? 1 : 0;
 }
@@ -392,9 +392,8 @@ export function transactionRows(transactions: readonly TransactionFact[]): Table
   return { columns: ['chain', 'block', 'tx_hash_hex', 'initiator_hex', 'success'], rows };
 }
 
-// How is an address or a hash written in the warehouse, and how is it read back?
-// As bytes where its chain writes bytes in hexadecimal (EVM), else as its text: nothing is decoded
-// that could be told apart only by its letters' case.
+// Writes and reads addresses and hashes in the warehouse. As bytes for chains that write bytes in
+// hexadecimal (EVM), otherwise as text: nothing is decoded that could differ only in letter case.
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
@@ -441,7 +440,7 @@ const MARKED = ['sides', 'tip_sides', 'coverage', 'address_coverage', 'tokens'] 
 /** Parts of a table by their name and the hash of their files, each with its rows. */
 export type KeptParts = ReadonlyMap<string, number>;
 
-/** What is written, at one moment. */
+/** The mark of all writes of one moment. */
 export type Mark = {
   readonly parts: { readonly [T in (typeof MARKED)[number]]: KeptParts };
   /** How often all followed chains together were rolled back. */
@@ -502,8 +501,8 @@ export function partsTold(warehouse: Warehouse): (call: Call) => Promise<boolean
 }
 
 /**
- * What is kept of what was read, for as long as the parts that it was read of are the same: nothing
- * yet. Past a size of `sizeMax` in all, everything is forgotten.
+ * A cache of readings, valid for as long as the parts behind them are the same. Past a total size
+ * of `sizeMax`, everything is dropped.
  */
 export function partsCache<V>(sizeMax: number) {
   const kept = new Map<string, V>();

@@ -1,6 +1,5 @@
-// How many transfers are held of each chain, without counting all of them each time?
-// Blocks are counted in groups, anew where something was written since; each transfer counts once,
-// however often it was written.
+// Counts the held transfers of each chain without counting all of them each time. Blocks are
+// counted in groups, anew after a write; each transfer counts once, however often it was written.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName, isEvmChain } from '../../../chain/chain.ts';
@@ -10,11 +9,10 @@ import { type Call, queryNumber, type Warehouse } from '../engine/executor.ts';
 import { storedOrigin, WRITE } from './append.ts';
 import { type FollowedChain, type HeldBlocks, readHeld, tipRows } from './held.ts';
 
-// Which sides are edges of a walk, as the engine counts them?
-// The rule of `features/history/edge-rule.ts` for one address alone, in the columns of `sides`:
-// what moved nothing, and what is worthless, counts only where the address may have signed it. So
-// nobody makes an address a hub by logs in its name. An NFT counts where the address is known to
-// have signed it.
+// The engine's rule for sides that are edges of a walk. The rule of `features/history/edge-rule.ts`
+// for one address alone, in the columns of `sides`: transfers of nothing and worthless ones count
+// only if the address may have signed them. So logs in its name make no address a hub. An NFT
+// counts if the address is known to have signed it.
 
 const byteOf = (column: string, at: string) => {
   return `reinterpretAsUInt8(substring(${column}, ${at}, 1))`;
@@ -87,7 +85,7 @@ const STALE = `SELECT chain, block_group, now_written FROM (${WRITTEN('')}) AS w
 const TOTALS = `SELECT chain, min(from_block), max(to_block), sum(transfers), min(observed)
   FROM transfers_counted FINAL WHERE transfers > 0 GROUP BY chain`;
 
-/** What is held of each chain, by counts that are brought up to date first. */
+/** The counts of each chain, brought up to date first. */
 export async function countChains(warehouse: Warehouse): Promise<readonly CountedChain[]> {
   await keepCounts(warehouse);
   const rows = await warehouse.query(TOTALS, { ...WRITE, row: countedRow, tuples: true });
@@ -164,9 +162,9 @@ FROM (
   ${WRITTEN(`WHERE chain = '${chain}' AND block_group BETWEEN ${from} AND ${to}`)}
 ) AS w USING (block_group)`;
 
-// Which addresses have so many transfers that their rows are not read to be counted?
-// It counts in the order of the table, so that a hub costs no memory to speak of. The newest count
-// holds: it is a least number, and never says that an address has few.
+// Finds the addresses with so many transfers that their rows are not read for counting. It counts
+// in the order of the table, so that a hub needs little memory. The newest count holds: it is a
+// lower bound, and never shows that an address has few.
 
 /** From how many transfers on an address is counted: fewer are read at once where asked for. */
 const COUNTED_FROM = 4_000;
@@ -234,11 +232,11 @@ export function degreeCount(warehouse: Warehouse) {
   };
 }
 
-// What does the warehouse hold of each chain?
-// Each transfer counts once, however often it was written, and no block that is not there yet. What
-// is final is counted as it is written and not when it is asked for; of the tip, all.
+// Reads the contents of the warehouse by chain. Each transfer counts once, however often it was
+// written, and only blocks that are there. Final rows are counted when they are written, and the
+// tip on each call.
 
-/** What is held, chain by chain. */
+/** Reads the contents, chain by chain. */
 export async function readHeldChains(warehouse: Warehouse): Promise<readonly HeldChain[]> {
   const held = await readHeld(warehouse, WRITE);
   const tip = tipRows(held.followed);

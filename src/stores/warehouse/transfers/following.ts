@@ -1,7 +1,7 @@
-// How does following a chain go on without gap or double, whoever follows it and whatever is cut?
-// A block of the tip is there once its header is; what is final is moved, then forgotten there. A
-// step ends with a row of `following`, which makes it count; what it left before is ignored. How a
-// transfer becomes a row stands in `append.ts`.
+// Follows a chain without gap or duplicate, under any number of followers and crashes. A block of
+// the tip is there once its header is; final blocks are moved, then dropped there. A step ends with
+// a row of `following`, which makes it count; remains of earlier steps are ignored. `append.ts`
+// defines the rows of transfers.
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
@@ -143,8 +143,8 @@ async function resume(
 }
 
 /**
- * What was followed under other terms stays held under those. Nothing is recorded for a follower of
- * the past: what it knew of them may have been taken back meanwhile.
+ * Blocks followed under other terms stay held under those. Nothing is recorded for an earlier
+ * follower: its knowledge of them may have been taken back meanwhile.
  */
 async function recordPast(
   warehouse: Warehouse,
@@ -330,9 +330,9 @@ async function isOtherFork(
   return held.some(([number, hash]) => own.get(number) !== hashOf(hash));
 }
 
-// How does a follower take over the tip that another one left, or is still at work on?
-// It copies what counts under its own epoch, and looks whether that was changed meanwhile: then the
-// copy is made again, under another stamp.
+// Takes over the tip of another follower, even one that still works. It copies the valid rows under
+// its own epoch, and checks whether they changed meanwhile: then the copy is made again, under
+// another stamp.
 
 /** How often a tip is copied anew because its follower changed it meanwhile. */
 const ADOPTIONS_MAX = 5;
@@ -598,8 +598,8 @@ export function stampAbove(position: Position, block: number): void {
   position.stamps = [...kept, { from_block: block + 1, stamp }];
 }
 
-// Which partitions of the tip are no longer read by anybody, and so dropped?
-// Nothing is deleted by rows: a partition holds the blocks of one chain, one epoch and one range.
+// Drops the partitions of the tip that nobody reads any more. No rows are deleted one by one: a
+// partition holds the blocks of one chain, one epoch and one range.
 
 /** Blocks of one partition, as the migrations have it. */
 export const PARTITION_BLOCKS = 1_024;

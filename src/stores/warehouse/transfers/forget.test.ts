@@ -360,8 +360,8 @@ describe('forget', () => {
   } as const;
 });
 
-// What is said to a cluster whose sharded tables lie in parts on each node: statements that parse,
-// that name the parts and all nodes, and that delete by nothing but what a row itself says.
+// The statements to a cluster whose sharded tables lie in parts on each node: they parse, name the
+// parts and all nodes, and delete only by conditions on the row itself.
 
 const CALL = { timeoutMs: 30_000 };
 const SHARDED = [

@@ -1,6 +1,6 @@
-// How is what was wrongly imported taken out again, so that nothing rests on it any more?
-// Coverage first, which is what a negative rests on; then, once no read that began before can still
-// rest on it, the rows. What somebody else vouches for stays.
+// Removes a wrong import, so that nothing rests on it any more. Coverage goes first, since
+// negatives rest on it; then, once no earlier read can still rest on it, the rows. Rows that
+// another source vouches for stay.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
@@ -73,7 +73,7 @@ export function warehouseForgetting(
     }
     await withdraw(warehouse, target);
     await unread(signal);
-    // Whoever was just about to record coverage has done so by now.
+    // A writer that was about to record coverage has done so by now.
     await withdraw(warehouse, target);
     // Marked before and after, so that no count of what was there is taken for fresh.
     await markChanged(warehouse, chain, from_block, to_block);
@@ -146,7 +146,7 @@ async function planForgetting(warehouse: Warehouse, target: Target): Promise<For
   return { ...target, transfers, withdrawn, addresses, staying };
 }
 
-/** What is held in full beside these blocks is recorded anew before the ranges are taken away. */
+/** Coverage beside these blocks is recorded anew before the ranges are removed. */
 async function withdraw(warehouse: Warehouse, target: Target): Promise<void> {
   const { chain, import_id, from_block, to_block } = target;
   const rows = await goingCoverage(warehouse, target);
@@ -185,9 +185,8 @@ async function lastTime(
   return time === 0 ? null : time;
 }
 
-// Which blocks are forgotten, in which kinds, and for which does somebody else vouch?
-// A follower vouches for what it follows, other coverage for what it says is held in full, another
-// import for the blocks into which it wrote.
+// Selects the blocks and kinds to forget, and those that another source vouches for: a follower for
+// its blocks, other coverage for its ranges, another import for the blocks that it wrote.
 
 /** Blocks of one chain, both ends included, of an import or of whoever brought them. */
 export type Target = {
@@ -231,7 +230,7 @@ export type Vouched = {
   readonly to_block: number;
 };
 
-/** What an order is about; `null` where no such import is listed, or it wrote nothing. */
+/** The blocks of an order; `null` if no such import is listed, or it wrote nothing. */
 export async function forgetTarget(
   warehouse: Warehouse,
   order: ForgetOrder,
@@ -279,7 +278,7 @@ export function touching({ chain, from_block, to_block }: Target): string {
   return `chain = '${chain}' AND from_block <= ${to_block} AND to_block >= ${from_block}`;
 }
 
-/** What the follower of the chain vouches for, and other coverage than what goes. */
+/** The blocks that the chain's follower and other coverage vouch for. */
 export async function readVouched(
   warehouse: Warehouse,
   target: Target,
@@ -335,7 +334,7 @@ export async function runsOf(
 
 const RAN_OUT: readonly Run[] = Object.freeze([]);
 
-/** What of some runs goes, and how many blocks of each kind stay for which reason. */
+/** The runs to remove, and the number of blocks of each kind that stay, by reason. */
 export function goingOf(
   runs: readonly Run[],
   vouched: readonly Vouched[],
@@ -373,8 +372,8 @@ function piecesOf({ from, to }: Run, vouched: readonly Vouched[]) {
   });
 }
 
-// Which rows of which tables are those of some blocks, and how are they deleted?
-// Each statement waits until its rows are gone, and may be given again.
+// Deletes the rows of some blocks from each table. Each statement waits until its rows are gone,
+// and may be repeated.
 
 /** Blocks, both ends included, of which the rows of some kinds go. */
 export type Going = {

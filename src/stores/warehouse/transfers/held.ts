@@ -1,6 +1,6 @@
-// Which blocks of which chains does the warehouse hold in full?
-// Ranges come from imports, which say so, and from following, which knows. It is read before the
-// rows that it is to vouch for; who reads the tip compares `rollbacks` afterwards.
+// Reads the blocks that the warehouse holds in full. Ranges come from imports and from following.
+// They are read before the rows that they vouch for; readers of the tip compare `rollbacks`
+// afterwards.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
@@ -36,7 +36,7 @@ export type FollowedChain = {
   readonly stamps: readonly Stamp[];
 };
 
-/** What is held, at one moment. */
+/** The coverage at one moment. */
 export type HeldBlocksOf = {
   readonly ranges: readonly HeldBlocks[];
   readonly followed: readonly FollowedChain[];
@@ -102,7 +102,7 @@ LEFT JOIN (
 ) AS t ON t.chain = f.chain AND t.epoch = f.epoch
 GROUP BY f.chain`;
 
-/** What imports and explorers have recorded, which changes seldom. */
+/** The recorded coverage of imports and explorers, which seldom changes. */
 export type Recorded = Omit<HeldBlocksOf, 'followed'>;
 
 /** Reads what is recorded. Rejects with the executor's errors. */
@@ -115,7 +115,7 @@ export async function readRecorded(warehouse: Warehouse, call: Call): Promise<Re
   };
 }
 
-/** What is recorded, and what following has come to since: it is read second. */
+/** The recorded coverage, extended by that of following, which is read second. */
 export async function withFollowed(
   warehouse: Warehouse,
   recorded: Recorded,
@@ -201,7 +201,7 @@ export function stampedBlocks(
   return `chain = '${chain}' AND epoch = ${epoch} AND (${spans.join(' OR ')})`;
 }
 
-/** What counts of the tips of several chains; `null` where there is nothing. */
+/** The valid rows of several chains' tips; `null` if there are none. */
 export function tipRows(followed: readonly FollowedChain[]): string | null {
   const chains = present(
     followed.map((one) => {

@@ -1,5 +1,5 @@
-// Which imports has the warehouse had, and how does each stand?
-// An import is listed before it writes anything: whatever it leaves can be taken out by its id.
+// Lists the imports of the warehouse with their states. An import is listed before it writes
+// anything: its id suffices to remove whatever it leaves.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
@@ -123,8 +123,8 @@ export function importList(warehouse: Warehouse, now: () => number): ImportList 
   };
 }
 
-// What does a failure of the warehouse mean to its callers?
-// A failure is silence with its cause; anything else is a bug and is thrown on.
+// Translates failures of the warehouse for callers. A failure is silence with its cause; anything
+// else is a bug and is thrown on.
 
 const FAULTS: Readonly<Record<UnavailableCode, string>> = {
   down: 'it is not reachable',
@@ -162,7 +162,9 @@ export function warehouseReadings<P extends string>(
   };
 }
 
-/** What was read of the warehouse: a part where it is cut, or made up. `as_of` is Unix seconds. */
+/**
+ * The reading of a warehouse result: a part if it is cut, or simulated. `as_of` is Unix seconds.
+ */
 export function warehouseAnswer<T, P extends string>(
   port: P,
   value: T,

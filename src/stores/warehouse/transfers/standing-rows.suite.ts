@@ -1,5 +1,5 @@
-// Which rows does a warehouse hold that anybody could count, table by table? For tests that compare
-// two warehouses: each row is its exact bytes, in hexadecimal, under the name of its table.
+// Lists the rows of a warehouse that could count, table by table. For tests that compare two
+// warehouses: each row is its exact bytes, in hexadecimal, under the name of its table.
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';

@@ -82,7 +82,7 @@ const FOLLOWING: Following = {
   source: 'test',
   origin: 'observed',
 };
-/** What is left in the end: the second half is another fork's than the one that came first. */
+/** The final state: the second half is another fork's than the one that came first. */
 const GOAL = [...chainOf(1, 4, 'A'), ...chainOf(5, 4, 'B', 'A')];
 /** More writes than any of the courses below takes, and each how many of them one is lost. */
 const WRITES_MAX = 60;

@@ -1,5 +1,5 @@
-// How do facts of chains get into the warehouse, each of them once?
-// The port over its steps: a failure is silence, and a silent step is simply asked again.
+// Writes facts of chains into the warehouse, each once. The port over its steps: a failure is
+// silence, and a silent step is simply repeated.
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
@@ -111,10 +111,10 @@ async function recordTokens(warehouse: Warehouse, tokens: readonly TokenFact[]):
   return true;
 }
 
-// What makes a warehouse that was just filled as fast to read as it can be?
-// Each part of a table is looked into by each read. The engine joins parts in its own time, and
-// leaves a large table in many; after an import they are joined at once, where that is minutes at
-// most and the disk has room. Nothing depends on it.
+// Joins the parts of a warehouse after an import, so that reads are fast. Each read looks into each
+// part of a table. The engine joins parts in its own time, and leaves a large table in many; after
+// an import they are joined at once, if that takes minutes at most and the disk has room. Nothing
+// depends on it.
 
 const GIB = 1024 * 1024 * 1024;
 /** A larger chain is left to the engine: a rewrite of it would take hours. */
@@ -160,7 +160,7 @@ export async function compactSides(warehouse: Warehouse): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof WarehouseUnavailable)) throw error;
-    // What could not be joined now is read as it is.
+    // Unjoined parts are read as they are.
     return;
   }
 }
@@ -191,9 +191,9 @@ export async function blockTimes(
   return times;
 }
 
-// Which ranges are held of single addresses, as the fewest that say the same?
-// Who reads an address on and on leaves a range each time: readers get them joined by the
-// statement, and now and then those of the past are replaced by the one that they come to.
+// Merges the held ranges of single addresses into the fewest. Repeated reading leaves a range each
+// time: a statement joins them for readers, and from time to time one range replaces those of the
+// past.
 
 /** Adjoining and overlapping ranges of one address, chain, kind and origin as one row. */
 export const addressRuns = (where: string): string => `

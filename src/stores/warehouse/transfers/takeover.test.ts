@@ -29,7 +29,7 @@ const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', imp
 const CALL = { timeoutMs: 30_000 };
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
-/** What is left in others belongs to epochs that are over. */
+/** Rows in other tables belong to past epochs. */
 const TABLES = [...FINAL_TABLES, 'following'] as const;
 const FOLLOWING: Following = {
   chain: 'ethereum',
@@ -146,7 +146,7 @@ async function standing() {
   return { final: await finalRows(remote), tip: await tipRowsOf(remote, 'ethereum') };
 }
 
-/** What is seen where only the goal was ever followed. */
+/** The view if only the goal was ever followed. */
 async function expected(): Promise<unknown> {
   await emptied();
   await newCourse(transferStore(remote, now));

@@ -9,6 +9,7 @@ import {
   TRIES_WINDOW_S,
 } from './access/session.ts';
 
+import { UNSHOWN_S } from './access/unshown-key.ts';
 import { embeddedControl } from './testing/control-store.ts';
 import {
   buyMembership,
@@ -199,6 +200,33 @@ describe('the settings', () => {
     for (const words of ['Key created', 'Key revoked', 'Signed in']) expect(after).toContain(words);
   });
 
+  test('loading the page of a new key again makes no second key, and shows none', async () => {
+    const { browser, send, later, store } = await serveMembers(fresh, fetch);
+    const { cookie, act, page } = await browser();
+    const made = await act('/settings/keys', { name: 'Nightly' });
+    const path = String(made.headers.get('location'));
+    expect([made.status, made.text]).toEqual([303, '']);
+    const [row] = await store.query<{ sealed: Uint8Array }>('select sealed from unshown_keys');
+    expect(Buffer.from(Object(row).sealed).toString('latin1')).not.toMatch(/sc_|Nightly/);
+    const other = await browser();
+    const elsewhere = await send('GET', path, { cookie: other.cookie });
+    expect([elsewhere.status, elsewhere.text.includes('sc_')]).toEqual([404, false]);
+    const shown = await send('GET', path, { cookie });
+    const [text] = /sc_[0-9A-Za-z]{49}/.exec(shown.text) ?? [];
+    expect([shown.status, shown.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(shown.text.split(String(text))).toHaveLength(2);
+    expect(shown.text).toContain('&quot;$EXHIBIT_API_KEY&quot;');
+    for (let i = 0; i < 2; i += 1) {
+      const again = await send('GET', path, { cookie });
+      expect([again.status, again.text.includes(String(text))]).toEqual([404, false]);
+    }
+    expect(idsIn(await page())).toHaveLength(1);
+    const late = await act('/settings/keys', { name: 'Late' });
+    later(UNSHOWN_S + 1);
+    const gone = await send('GET', String(late.headers.get('location')), { cookie });
+    expect(gone.status).toBe(404);
+  });
+
   test('a plan holds five active keys, and a replaced one does not count', async () => {
     const { browser, later } = await serveMembers(fresh, fetch);
     const { key, page, act } = await browser();
@@ -208,18 +236,19 @@ describe('the settings', () => {
     }
     expect((await key('one more')).created.status).toBe(409);
     const [newest] = idsIn(await page());
-    expect((await act(`/settings/keys/${newest}/replace`, { overlap: '1' })).status).toBe(200);
+    expect((await act(`/settings/keys/${newest}/replace`, { overlap: '1' })).status).toBe(303);
     expect(idsIn(await page())).toHaveLength(6);
     expect((await key('one more')).created.status).toBe(409);
     expect(await page()).toContain('5 of 5 active keys');
   });
 
   test('a replaced key opens beside the new one until its time, and is not replaced twice', async () => {
-    const { browser, use, later } = await serveMembers(fresh, fetch);
-    const { key, page, act } = await browser();
+    const { browser, send, use, later } = await serveMembers(fresh, fetch);
+    const { cookie, key, page, act } = await browser();
     const { text: old } = await key('Nightly');
     const [id] = idsIn(await page());
-    const replaced = await act(`/settings/keys/${id}/replace`, { overlap: '24' });
+    const posted = await act(`/settings/keys/${id}/replace`, { overlap: '24' });
+    const replaced = await send('GET', String(posted.headers.get('location')), { cookie });
     const text = /sc_[0-9A-Za-z]{49}/.exec(replaced.text)?.[0] ?? '';
     expect(text).not.toBe(old);
     expect(replaced.text).toContain('Nightly');

@@ -1,7 +1,10 @@
-// What needs a hand is in the log of the service as it is composed: its jobs and its webhook write
-// by the log that they were given, and nothing of that is a fault.
+// The service as it is composed tells what needs a hand: its jobs and its webhook write by the log
+// that they were given. Its ports answer as they are configured.
 
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -26,6 +29,23 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return Number(Object(address).port);
+}
+
+/** What a port answers to whoever asks for it by a name. */
+async function ask(port: number, path: string, host: string) {
+  const request = get({ host: '127.0.0.1', port, path, headers: { host } });
+  const [response] = await once(request, 'response');
+  response.resume();
+  return { status: Number(response.statusCode), headers: Object(response.headers) };
+}
+
 const line = z.looseObject({ level: z.number(), msg: z.string() });
 
 function linesOf(err: string) {
@@ -37,10 +57,13 @@ function linesOf(err: string) {
 
 test('a held and an unreadable payment event are taken and told, and every silent job is told', async () => {
   await createControlIn(directory);
+  const [port, opsPort] = [await freePort(), await freePort()];
   const service = startProgram(['up'], {
     cwd: directory,
     env: {
-      EXHIBIT_PORT: '0',
+      EXHIBIT_PORT: String(port),
+      EXHIBIT_OPS_PORT: String(opsPort),
+      EXHIBIT_PUBLIC_URL: 'https://exhibit.example',
       EXHIBIT_DATA_DIR: directory,
       EXHIBIT_ALLOW_ANONYMOUS: 'true',
       EXHIBIT_PAYMENT_WEBHOOK_SECRET: SECRET,
@@ -55,7 +78,7 @@ test('a held and an unreadable payment event are taken and told, and every silen
   });
   program = service;
   await untilSaid(service, 'Pages to open');
-  const base = /Serving (http:\/\/\S+)/.exec(service.out())?.[1];
+  const base = `http://127.0.0.1:${port}`;
   const now = Math.floor(Date.now() / 1_000);
   let sent = 0;
   const post = async (told: SentMembership) => {
@@ -85,6 +108,17 @@ test('a held and an unreadable payment event are taken and told, and every silen
   }
   for (const words of ['sanctions list: unreachable', 'launches: not read', 'rugs: not scored']) {
     await untilSaid(service, words);
+  }
+  const secure = 'strict-transport-security';
+  for (const path of ['/', '/health', '/nothing', '/api/v1/nothing']) {
+    const said = await ask(port, path, 'exhibit.example');
+    expect([path, said.headers[secure]]).toEqual([path, 'max-age=31536000']);
+  }
+  for (const host of ['localhost', `127.0.0.1:${opsPort}`, `[::1]:${opsPort}`, 'LOCALHOST:1']) {
+    expect([host, (await ask(opsPort, '/metrics', host)).status]).toEqual([host, 200]);
+  }
+  for (const host of ['rebound.example', `rebound.example:${opsPort}`, 'localhost.evil']) {
+    expect([host, (await ask(opsPort, '/metrics', host)).status]).toEqual([host, 403]);
   }
   expect(linesOf(service.err()).filter(({ level }) => level >= ERROR_LEVEL)).toEqual([]);
 });

@@ -139,6 +139,9 @@ function toolDoor(parts: ServingParts, tools: Tools, answers: Answers): HttpDoor
   });
 }
 
+/** The names of the loopback port. A page whose name was made to point here sends its own. */
+const OPS_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
 function opsOptions(parts: ServingParts, base: () => string) {
   const { config, ports } = parts;
   const service = serviceOf(parts, servedRoutes(config), base, NO_STREAM);
@@ -147,6 +150,7 @@ function opsOptions(parts: ServingParts, base: () => string) {
     mounted: [...mountRoutes(ALWAYS, { ...ports, service }), ...operatorDocuments(parts)],
     // Callers on the loopback port are the operator.
     isOperator: () => true,
+    hosts: OPS_HOSTS,
     gate: null,
     trustProxy: false,
   };

@@ -17,7 +17,7 @@ import { leaseTable } from '../stores/control/leases.ts';
 import { accessLog, membershipTable, paymentTable } from '../stores/control/memberships.ts';
 import { listChangeStore, publicationStore } from '../stores/control/publications.ts';
 import { quotaTable } from '../stores/control/quotas.ts';
-import { sessionTable, signInTable } from '../stores/control/sessions.ts';
+import { sessionTable, signInTable, unshownKeyTable } from '../stores/control/sessions.ts';
 import { STILL_NOW } from './clock.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
 
@@ -99,6 +99,7 @@ export function accessIn(database: Database, nowMs: () => number) {
     quota: quotaTable(database, context),
     payments: paymentTable(database, context),
     signIns: signInTable(database, context),
+    unshownKeys: unshownKeyTable(database, context),
     accessLog: accessLog(database, context),
   };
 }

@@ -112,7 +112,9 @@ export async function serveMembers(fresh: FreshStore, ask: typeof fetch, chatRoo
     const act = (path: string, fields: object = {}) =>
       post(path, { ...fields, form_token: token }, { cookie });
     const key = async (name: string) => {
-      const created = await act('/settings/keys', { name });
+      const posted = await act('/settings/keys', { name });
+      const shown = posted.headers.get('location');
+      const created = shown === null ? posted : await send('GET', shown, { cookie });
       return { created, text: /sc_[0-9A-Za-z]{49}/.exec(created.text)?.[0] ?? '' };
     };
     return { cookie, token, page, act, key };

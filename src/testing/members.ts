@@ -5,6 +5,7 @@ import { webhookKey } from '../access/payment.ts';
 import { PLANS } from '../access/plan.ts';
 import { deriveSecrets, hashesOf, mintKey } from '../access/secret.ts';
 import { createSessions, createSignIn } from '../access/session.ts';
+import { createUnshownKeys } from '../access/unshown-key.ts';
 import type { Members } from '../compose/feature.ts';
 import type { Database } from '../stores/control/engine/database.ts';
 import { accessIn } from './control-store.ts';
@@ -35,6 +36,7 @@ export function membersIn(database: Database, now: () => number) {
     settings: {
       ...stores,
       sessions,
+      unshown: createUnshownKeys(stores.unshownKeys, secrets, now),
       mintKey: (holder) => mintKey(holder, secrets, now()),
     },
     reading: pageReading(stores, false, now),

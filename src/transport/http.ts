@@ -48,6 +48,8 @@ const BODY_BYTES_MAX = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than any load balancer keeps an idle connection, so that it is never the one to close. */
 const KEEP_ALIVE_MS = 72_000;
+/** Browsers come back by https alone for a year. Other hosts of the domain are left alone. */
+const HSTS = 'max-age=31536000';
 const NOT_MODIFIED = 304;
 /** How the paths of the hosted surface begin, those included that no route has. */
 const HOSTED_PATHS = '/api/v1/';
@@ -80,6 +82,8 @@ export type HttpOptions = Answering & {
   /** Whether `X-Forwarded-*` are believed. */
   readonly trustProxy: boolean;
   readonly streams?: StreamServing;
+  /** The only names under which it is asked; left out, any. */
+  readonly hosts?: readonly string[];
 };
 
 declare module 'fastify' {
@@ -121,6 +125,7 @@ export function createHttp(
   const together = answerTogether();
   app.decorateRequest('startedMs', 0);
   app.decorateRequest('by', null);
+  const isSecure = options.ownOrigin?.startsWith('https:') === true;
   let closing = false;
   app.addHook('preClose', (done) => {
     closing = true;
@@ -128,7 +133,8 @@ export function createHttp(
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.startedMs = performance.now();
-    const refusal = closing ? overloadRefusal(STOPPING) : withoutHost(request);
+    if (isSecure) reply.raw.setHeader('strict-transport-security', HSTS);
+    const refusal = closing ? overloadRefusal(STOPPING) : refusalOfHost(request, options);
     if (refusal === null) together(done);
     else refuseAt(request, reply, refusal, options);
   });
@@ -151,6 +157,15 @@ export function createHttp(
 
 function doorsOf({ doors }: HttpOptions): readonly HttpDoor[] {
   return doors === undefined ? [] : doors;
+}
+
+// A page of another site reaches a port of this machine by making its own name point here. The
+// browser then sends that name.
+function refusalOfHost(request: FastifyRequest, { hosts }: HttpOptions): Refusal | null {
+  const { host } = request.headers;
+  if (hosts === undefined || host === undefined) return withoutHost(request);
+  if (hosts.includes(host.toLowerCase().replace(/:[0-9]{1,5}$/, ''))) return null;
+  return new Refusal('wrong_origin', { error: `Host: expected one of ${hosts.join(', ')}.` });
 }
 
 function withoutHost({ headers, raw }: FastifyRequest): Refusal | null {

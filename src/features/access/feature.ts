@@ -12,6 +12,7 @@ import {
   tokenAuthentication,
 } from '../../access/secret.ts';
 import { createSessions, createSignIn } from '../../access/session.ts';
+import { createUnshownKeys } from '../../access/unshown-key.ts';
 import { baseOf } from '../../compose/base-url.ts';
 import { nowS } from '../../compose/clock.ts';
 import {
@@ -30,7 +31,7 @@ import type { PlanName, PlanOf, TokenStore } from '../../ports/access.ts';
 import { keyTable, tokenTable } from '../../stores/control/keys.ts';
 import { accessLog, membershipTable, paymentTable } from '../../stores/control/memberships.ts';
 import { quotaTable } from '../../stores/control/quotas.ts';
-import { sessionTable, signInTable } from '../../stores/control/sessions.ts';
+import { sessionTable, signInTable, unshownKeyTable } from '../../stores/control/sessions.ts';
 import type { Tokens } from '../../transport/guard.ts';
 import {
   keyCommands,
@@ -45,7 +46,9 @@ import {
   createKey,
   createKeyHandler,
   membershipUnread,
+  newKeyHandler,
   newKeyPage,
+  newKeyShown,
   notDone,
   pricingPage,
   replaceKey,
@@ -145,6 +148,7 @@ export const members = feature({
         quota,
         accessLog: accessLog(database, context),
         sessions,
+        unshown: createUnshownKeys(unshownKeyTable(database, context), secrets, nowS),
         mintKey: services.mintKey,
       },
       reading: pageReading({ memberships: services.memberships, quota }, config.simulate, nowS),
@@ -180,6 +184,9 @@ export const members = feature({
     ),
     servePage(createKey, null, (given: MembersPorts, facts) =>
       createKeyHandler(settingsDesk(given), drawSettings(facts)),
+    ),
+    servePage(newKeyShown, null, (given: MembersPorts, facts) =>
+      newKeyHandler(settingsDesk(given), drawSettings(facts)),
     ),
     servePage(replaceKey, null, (given: MembersPorts, facts) =>
       replaceKeyHandler(settingsDesk(given), drawSettings(facts)),

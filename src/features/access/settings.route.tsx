@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { dailyAllowance } from '../../access/gate.ts';
 import { PLANS, type Plan } from '../../access/plan.ts';
 import type { Sessions } from '../../access/session.ts';
+import type { UnshownKeys } from '../../access/unshown-key.ts';
 import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
@@ -23,6 +24,7 @@ import type {
   NewKey,
   QuotaStore,
 } from '../../ports/access.ts';
+import type { UnshownKey } from '../../ports/unshown-keys.ts';
 import { UsageChart, type UsageDay } from './usage-chart.page.tsx';
 
 /** How long a key may open beside the one that takes its place, in hours. */
@@ -49,14 +51,25 @@ export const createKey = plainRoute({
   name: 'create_key',
   method: 'POST',
   path: '/settings/keys',
-  summary: 'Creates a key, which is shown once.',
+  summary: 'Creates a key, and leads to the page that shows it once.',
   bodyBytesMax: FORM_BYTES_MAX,
   body: form(
     z.strictObject({
       name: z.string().trim().min(1).max(60).regex(NAME, 'expected no control characters'),
     }),
   ),
-  responses: { 200: html(), 409: html(), 503: html() },
+  responses: { 303: noBody(), 409: html(), 503: html() },
+  headers: { 303: { location: 'The page that shows the key once.' } },
+});
+
+export const newKeyShown = plainRoute({
+  ...SESSION,
+  name: 'new_key_shown',
+  method: 'GET',
+  path: '/settings/keys/{id}/new',
+  summary: 'Shows a key that this browser created, once.',
+  params: key,
+  responses: { 200: html(), 404: html(), 503: html() },
 });
 
 export const replaceKey = plainRoute({
@@ -68,7 +81,8 @@ export const replaceKey = plainRoute({
   bodyBytesMax: FORM_BYTES_MAX,
   params: key,
   body: form(z.strictObject({ overlap: z.enum(OVERLAP_HOURS) })),
-  responses: { 200: html(), 404: html(), 409: html(), 503: html() },
+  responses: { 303: noBody(), 404: html(), 409: html(), 503: html() },
+  headers: { 303: { location: 'The page that shows the key once.' } },
 });
 
 export const revokeKey = plainRoute({
@@ -126,14 +140,7 @@ type Member = Pick<Membership, 'membership_id' | 'status'> & {
 };
 
 /** A key that was created, with how it is sent. */
-export type NewKeyView = {
-  readonly text: string;
-  readonly name: string | null;
-  readonly expires_at: UnixSeconds;
-  readonly base: string;
-  /** Until when the key opens whose place it takes; `null`: it takes none. */
-  readonly instead_until: UnixSeconds | null;
-};
+export type NewKeyView = UnshownKey & { readonly base: string };
 
 /** A plan as the table of plans has it. */
 export type PlanView = Plan & {
@@ -158,6 +165,7 @@ export type SettingsPorts = {
   readonly quota: Pick<QuotaStore, 'usage' | 'days'>;
   readonly accessLog: AccessLog;
   readonly sessions: Pick<Sessions, 'renew'>;
+  readonly unshown: UnshownKeys;
   readonly mintKey: (holder: KeyHolder) => { readonly text: string; readonly stored: NewKey };
   /** The start of links and examples. */
   readonly base: () => string;
@@ -251,6 +259,9 @@ function daysShown(since: UnixSeconds, now: UnixSeconds): string[] {
 const INACTIVE = 'This membership is not active: it gets no new key.';
 const NO_STORE =
   'Keys cannot be changed just now. This is a fault of the service; try again later.';
+const SHOWN =
+  'A new key is shown once, within five minutes, to the browser that made it. Where it was not ' +
+  'copied, replace it by another.';
 const NO_KEY = 'This membership has no such key.';
 const REPLACED =
   'This key cannot be replaced: it has ended, another took its place, or it took the place of ' +
@@ -282,9 +293,14 @@ export function createKeyHandler(
   const refuse = (status: 409 | 503, why: string) =>
     createKey.reply(status, draw.notDone('The key was not created', why));
   return async ({ body: { name } }, _asked, caller) => {
-    const key = await mintForMember(desk, sessionOf(caller).membership_id);
+    const { membership_id, session_id } = sessionOf(caller);
+    const key = await mintForMember(desk, membership_id);
     if ('why' in key) return refuse(key.status, key.why);
     const { active_keys, title } = key.plan;
+    const { id, expires_at } = key.stored;
+    const kept = { text: key.text, name, expires_at, instead_until: null };
+    const unshown = await desk.unshown.keep(session_id, id, kept);
+    if (unshown instanceof Unread) return refuse(503, NO_STORE);
     const added = await desk.keys.add({ ...key.stored, name }, active_keys, 'member');
     if (added instanceof Unread) return refuse(503, NO_STORE);
     if (added.value.outcome === 'no_membership') return refuse(409, INACTIVE);
@@ -292,18 +308,22 @@ export function createKeyHandler(
       const why = `All ${active_keys} keys of the plan ${title} are active. Revoke one first.`;
       return refuse(409, why);
     }
-    const { expires_at } = added.value.key;
-    return createKey.reply(200, draw.newKey(newKeyView(desk, key.text, name, expires_at)));
+    return createKey.reply(303, undefined, { location: `${PATH}/keys/${id}/new` });
   };
 }
 
-function newKeyView(
-  { base }: SettingsPorts,
-  text: string,
-  name: string | null,
-  expires_at: UnixSeconds,
-): NewKeyView {
-  return { text, name, expires_at, base: base(), instead_until: null };
+/** @internal */
+export function newKeyHandler(
+  { unshown, base }: SettingsPorts,
+  draw: SettingsPages,
+): PlainHandler<typeof newKeyShown> {
+  return async ({ params: { id } }, _asked, caller) => {
+    const taken = await unshown.take(sessionOf(caller).session_id, id);
+    const title = 'The key is not shown';
+    if (taken instanceof Unread) return newKeyShown.reply(503, draw.notDone(title, NO_STORE));
+    if (taken.value === null) return newKeyShown.reply(404, draw.notDone(title, SHOWN));
+    return newKeyShown.reply(200, draw.newKey({ ...taken.value, base: base() }));
+  };
 }
 
 /** @internal */
@@ -314,16 +334,23 @@ export function replaceKeyHandler(
   const refuse = (status: 404 | 409 | 503, why: string) =>
     replaceKey.reply(status, draw.notDone('The key was not replaced', why));
   return async ({ params: { id }, body: { overlap } }, { now }, caller) => {
-    const key = await mintForMember(desk, sessionOf(caller).membership_id);
+    const { membership_id, session_id } = sessionOf(caller);
+    const key = await mintForMember(desk, membership_id);
     if ('why' in key) return refuse(key.status, key.why);
     const until = now() + Number(overlap) * HOUR_S;
+    const before = rowsSeen(await desk.keys.list({ membership_id }))?.find((one) => one.id === id);
+    const kept = await desk.unshown.keep(session_id, key.stored.id, {
+      text: key.text,
+      name: before === undefined ? null : before.name,
+      expires_at: key.stored.expires_at,
+      instead_until: until,
+    });
+    if (kept instanceof Unread) return refuse(503, NO_STORE);
     const replaced = await desk.keys.replace(id, key.stored, until);
     if (replaced instanceof Unread) return refuse(503, NO_STORE);
     if (replaced.value.outcome === 'unknown') return refuse(404, NO_KEY);
     if (replaced.value.outcome !== 'added') return refuse(409, REPLACED);
-    const { name, expires_at } = replaced.value.key;
-    const shown = { ...newKeyView(desk, key.text, name, expires_at), instead_until: until };
-    return replaceKey.reply(200, draw.newKey(shown));
+    return replaceKey.reply(303, undefined, { location: `${PATH}/keys/${key.stored.id}/new` });
   };
 }
 

@@ -6,6 +6,8 @@ import {
   type SessionStore,
   type SignInStore,
 } from '../../ports/access.ts';
+import { sealed } from '../../ports/integrations.ts';
+import type { UnshownKeyStore } from '../../ports/unshown-keys.ts';
 import {
   type ControlContext,
   controlReadings,
@@ -66,6 +68,34 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
          insert into access_changes (at, membership_id, by_whom, change)
          select to_timestamp($2), membership_id, 'member', 'signed_out' from ended`,
         [id, at],
+      ),
+  };
+}
+
+/** The keys that no page has shown yet, over the control database. */
+export function unshownKeyTable(database: Database, context: ControlContext): UnshownKeyStore {
+  const { ask, run } = controlReadings('sessions', 'The sessions', context);
+  return {
+    keep: ({ id, session_id, sealed: { bytes, by }, at, expires_at }) =>
+      run(() =>
+        database.query(
+          `with gone as (delete from unshown_keys where expires_at <= to_timestamp($5))
+           insert into unshown_keys (id, session_id, sealed, sealed_by, expires_at)
+           values ($1, $2, $3, $4, to_timestamp($6))`,
+          [id, session_id, bytes, by, at, expires_at],
+        ),
+      ),
+    take: (id, sessionId, at) =>
+      ask(async () =>
+        sealed.nullable().parse(
+          rowOrNull(
+            await database.query(
+              `delete from unshown_keys where id = $1 and session_id = $2
+                 and expires_at > to_timestamp($3) returning sealed as bytes, sealed_by as by`,
+              [id, sessionId, at],
+            ),
+          ),
+        ),
       ),
   };
 }

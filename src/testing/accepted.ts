@@ -1,4 +1,4 @@
-// How does a test put a list in force, whatever else an acceptance has to say?
+// Puts a list in force in a test, with the fields of an acceptance.
 
 import { Read } from '../evidence/reading.ts';
 import type { PublicationStore, PublishedList, Written } from '../ports/sanctions.ts';

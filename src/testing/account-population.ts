@@ -39,7 +39,7 @@ const ACTS = 6;
 const VISITORS = 40;
 const EXCHANGES = ['Alpha', 'Beta', 'Gamma'] as const;
 
-/** What happened, whose each account is, and who is labelled. */
+/** The transfers, the owner of each account, and the labels. */
 export type AccountPopulation = {
   readonly transfers: readonly HistoryTransfer[];
   readonly creations: readonly Creation[];
@@ -118,7 +118,7 @@ function begin(world: World, { accounts, born }: Owner): void {
   pay(world, born + DAY_S, friend, evm('corner shop'));
 }
 
-/** What an owner does with accounts that were begun: deposits, acts, deploys. */
+/** The acts of an owner with new accounts: deposits, calls, deployments. */
 function live(world: World, owner: Owner): void {
   const { draw } = world;
   const { accounts, born, name } = owner;
@@ -181,7 +181,7 @@ function create(world: World, at: number, created: string, creator: string, sign
   world.creations.push({ chain: 'ethereum', created, creator, signer, tx: name, block, at: time });
 }
 
-/** What joins people who have nothing to do with each other. */
+/** Links between people who have nothing to do with each other. */
 function strangers(world: World): void {
   const { draw } = world;
   const someone = (name: string): string => {

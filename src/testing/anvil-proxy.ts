@@ -7,7 +7,7 @@ import { z } from 'zod';
 const CALL = z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) });
 type ProxiedCall = z.infer<typeof CALL>;
 
-/** What stands in for the node's answer: an error or a result of one call, or a whole answer. */
+/** The replacement of the node's answer: an error or a result of one call, or a whole answer. */
 export type InItsPlace =
   | { readonly error: { code: number; message: string; data?: unknown } }
   | { readonly result: unknown }

@@ -92,7 +92,7 @@ export async function readItself({ ask }: Anvil): Promise<AnvilReading> {
   return told;
 }
 
-/** What a frame called, at any depth, but not what failed nor what that called. */
+/** The inner calls of a frame, at any depth, without failed ones and theirs. */
 function inner({ calls }: Frame): Frame[] {
   if (calls === undefined) return [];
   return calls

@@ -37,7 +37,7 @@ export type BitcoinChain = {
   readonly txid: (name: string) => string;
   /** Lines of `blocks.json` and of `transactions.json`. */
   readonly etl: () => { readonly blocks: string[]; readonly transactions: string[] };
-  /** What the node answers to a method. */
+  /** The answer of the node to a method. */
   readonly answer: (method: string, params: readonly unknown[], node: NodeForm) => unknown;
 };
 

@@ -29,7 +29,7 @@ const CASE = z.strictObject({
   messaging: z.literal(true).optional(),
   /** The declaration, without the word `event`. */
   declared: z.string(),
-  /** What a token logs before it: from, to, amount, in Solidity. */
+  /** The event that a token logs before it: from, to, amount, in Solidity. */
   moved: z.string().optional(),
   /** Wei sent with the call. */
   value: z
@@ -38,7 +38,7 @@ const CASE = z.strictObject({
     .optional(),
   /** The arguments, in Solidity. */
   logged: z.string(),
-  /** What is read; EMITTER, LEDGER and SIGNER stand for addresses known once they are there. */
+  /** The decoded event; EMITTER, LEDGER and SIGNER stand for addresses known later. */
   said: SAID,
 });
 

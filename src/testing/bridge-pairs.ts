@@ -26,7 +26,7 @@ export const ECHO = `
     }
   }`;
 
-/** Who sends, and who is paid. */
+/** The sender and the recipient. */
 export const ALICE = '0x1111111111111111111111111111111111111111';
 export const BOB = '0x2222222222222222222222222222222222222222';
 /** The token, and the contract of Wormhole's token bridge. */
@@ -47,7 +47,7 @@ export type Terms = {
 };
 /** A declared event and the values of its fields. */
 export type Declared = readonly [declaration: string, values: readonly unknown[]];
-/** What is logged on the sending and on the receiving chain. */
+/** The logs on the sending and on the receiving chain. */
 export type Pair = {
   readonly what: string;
   readonly protocol: BridgeProtocol;
@@ -57,11 +57,11 @@ export type Pair = {
   readonly arrived: (terms: Terms, tx: string, contract: string) => Declared;
   /** The contract of Base that logs what arrived, where that is not the protocol's own. */
   readonly logged_by?: string;
-  /** What else both sides name, so that an arrival which differs in it is another's. */
+  /** The further terms of both sides: an arrival that differs in one is another's. */
   readonly terms: readonly ('recipient' | 'amount' | 'deadline' | 'origin')[];
 };
 
-/** What Wormhole's integration of Circle's transfers publishes beside a burn from Ethereum. */
+/** The message of Wormhole's integration of Circle's transfers beside a burn from Ethereum. */
 function circleDeposit(recipient: string, amount: bigint, id: number): string {
   const words = [wide(TOKEN), wide(`0x${amount.toString(16)}`)].map((one) => one.slice(2));
   const domains = `0000000000000006${id.toString(16).padStart(16, '0')}`;
@@ -82,7 +82,7 @@ const RECEIVED =
   'event MessageReceived(address indexed caller, uint32 sourceDomain, uint64 indexed nonce, ' +
   'bytes32 sender, bytes messageBody)';
 
-/** What Circle logs of a burn that a contract had it carry. */
+/** The log of Circle for a burn of a contract. */
 export function circleArrival({ recipient, amount, origin, id }: Terms, sender: string): Declared {
   const words = [wide(TOKEN), wide(recipient), wide(`0x${amount.toString(16)}`), wide(sender)];
   const body = `0x00000000${words.map((one) => one.slice(2)).join('')}`;

@@ -9,7 +9,7 @@ import { BRIDGE, FAR_BRIDGE, FAR_PAYER, MESSENGER, PAYER, PROVIDERS } from './tw
 
 type Change = Partial<HistoryTransfer>;
 
-/** Who they are about, and how their transfers are made. */
+/** The subjects of the worlds, and the makers of their transfers. */
 type BridgeCast = {
   readonly subject: string;
   readonly near: string;
@@ -24,13 +24,13 @@ type BridgeWorld = {
   readonly said: readonly string[];
   readonly transfers: readonly HistoryTransfer[];
   readonly receipts?: readonly ReceiptFacts[];
-  /** What was logged on the other chain. */
+  /** The logs on the other chain. */
   readonly arrivals?: readonly ArrivalLog[];
-  /** What was paid on the other chain, of which no node is set then. */
+  /** The payments on the other chain, which then has no node. */
   readonly paid?: readonly (Payment & { readonly to: string })[];
-  /** What a status page says, by the transaction that sent it. */
+  /** The answer of a status page, by the sending transaction. */
   readonly pages?: ReadonlyMap<string, DepositStatus>;
-  /** What the list item that contradicts a claim holds. */
+  /** The list item that contradicts a claim. */
   readonly item?: string;
 };
 

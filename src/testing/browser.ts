@@ -1,4 +1,4 @@
-// How is a page looked at in a real browser: its policy, its hosts, its width, its contrast?
+// Checks a page in a real browser: its policy, its hosts, its width, its contrast.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

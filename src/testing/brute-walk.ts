@@ -1,5 +1,5 @@
-// Which way leads to a listed address, by a search that shares nothing with the walk?
-// Every path is written out, then the best is taken. It knows the decided rules from their words.
+// Finds the best path to a listed address by a search that shares nothing with the walk. Every path
+// is written out, then the best is taken. It implements the decided rules from their words.
 
 import fc from 'fast-check';
 import type { HistoryTransfer } from '../ports/history.ts';
@@ -20,7 +20,7 @@ export type Graph = {
   readonly people: readonly string[];
   readonly transfers: readonly HistoryTransfer[];
   readonly listed: readonly string[];
-  /** Whose own transactions on Ethereum are not known to be all told. */
+  /** The addresses whose own transactions on Ethereum may be incomplete. */
   readonly unheld: readonly string[];
 };
 
@@ -108,7 +108,7 @@ export function joins(
     if (t.kind === 'nft' && !wanted) continue;
     const spam = t.kind === 'token' && t.has_market === false && signerIn(t) !== t.to;
     if (!wanted && !maybe && (t.raw_amount === 0n || spam)) continue;
-    // What moved nothing is never the larger one, whatever somebody priced it at.
+    // A transfer of nothing is never the larger one, whatever its price.
     const usd = t.usd === null ? -1 : Number(t.usd);
     const rank = t.raw_amount > 0n ? 1_000 + usd : usd;
     worth = worth === null ? rank : Math.max(worth, rank);

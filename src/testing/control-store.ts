@@ -114,7 +114,7 @@ export function leasesIn(database: Database, holder: string): Leases {
   return leaseTable(database, holder, { simulated: false, nowMs: Date.now });
 }
 
-/** What followers told, over one control store. */
+/** The reports of followers, over one control store. */
 export function followReportsIn(database: Database): FollowReports {
   return followReportTable(database, { simulated: false, nowMs: Date.now });
 }

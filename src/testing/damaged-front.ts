@@ -22,7 +22,7 @@ const change =
     return { text: JSON.stringify(edit(told)) };
   };
 
-/** What becomes of a whole answer on its way, or in front of whoever answers. */
+/** The damages of a whole answer on its way, or in front of the server. */
 export const WIRE: Readonly<Record<string, Damage>> = {
   'an empty body': () => ({ text: '' }),
   'a cut body': (whole) => ({ text: whole.slice(0, whole.length / 2) }),
@@ -34,7 +34,7 @@ export const WIRE: Readonly<Record<string, Damage>> = {
   'no object': says(null),
   'an object without members': says({}),
 };
-/** What is done to the answer of one kind of call alone. */
+/** The damages of the answer to one kind of call. */
 export const CALL: Readonly<Record<string, Damage>> = {
   'its own error': change(({ ...one }) => ({
     ...one,
@@ -57,7 +57,7 @@ function callsIn(body: string): z.output<typeof CALLED>[] {
   return calls.success ? calls.data : [];
 }
 
-/** What is asked: methods of a node, an action of an explorer, or the one question there is. */
+/** The kinds of a request: methods of a node, an action of an explorer, or the only request. */
 function kindsOf(path: string, body: string): readonly string[] {
   const methods = callsIn(body).map(({ method }) => method);
   const action = new URL(path, 'http://x').searchParams.get('action');

@@ -1,4 +1,4 @@
-// What is planted in the worlds in which an address has launched tokens?
+// Worlds in which an address has launched tokens.
 
 import { listOrNone } from '../evidence/measure.ts';
 import type { DeployerWalk, ObservedLaunch } from '../ports/deployers.ts';
@@ -28,7 +28,7 @@ export function launchOf(
   };
 }
 
-/** What a launch was launched with, where that is known. */
+/** The liquidity of a launch, if it is known. */
 export const LAUNCHED_WITH = {
   state: 'known',
   usd: '10000.5',
@@ -48,7 +48,7 @@ export function walkOf(address: string, change: Partial<DeployerWalk>): Deployer
 const DEPLOYER = evm('deployer');
 const FACTORY = evm('factory');
 
-/** What a record says, as the forensic record of the deployer has it. */
+/** The record's fields in the forensic record of the deployer. */
 const SCORED = [
   ['died', 'created.died'],
   ['survived', 'created.survived'],

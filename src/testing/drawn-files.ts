@@ -1,6 +1,6 @@
-// Which files does an import read whose outcome is kept as digests?
-// Rows are drawn from so few values that they collide: equal rows, rows told twice, traces within
-// failed ones, transactions in several files, headers that miss, and each reason to refuse one.
+// Draws the files of an import whose outcome is kept as digests. Rows are drawn from so few values
+// that they collide: equal rows, repeated rows, traces within failed ones, transactions in several
+// files, missing headers, and each reason to refuse one.
 
 import type { BulkImportOrder } from '../ports/indexing.ts';
 

@@ -16,7 +16,7 @@ import { memoryChainFacts, memoryCreations } from './twins/accounts.ts';
 import { walkedPorts } from './walked-world.ts';
 import { walletPopulation } from './wallet-population.ts';
 
-/** What was counted of one form: links right of links drawn. */
+/** The counts of one form: right links of drawn links. */
 export type FormMeasure = { right: number; n: number };
 
 /** Pairs or transactions of one owner that could be joined, and those that were. */
@@ -152,7 +152,7 @@ function recallOf(
 /** The share of a network's movements by which deposit addresses are inferred to be held later. */
 const EARLIER = 0.8;
 
-/** What a recorded network tells of deposit addresses without knowing who owns a wallet. */
+/** The figures of a recorded network for deposit addresses, without known owners. */
 export type NetworkMeasures = {
   readonly inferred: number;
   readonly shared: number;

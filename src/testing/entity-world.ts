@@ -50,7 +50,7 @@ export const DEPOSITS = [
   t(20, OTHER, DEPOSIT),
   t(21, DEPOSIT, HOT),
 ];
-/** What both of them signed, apart from each other. */
+/** The separate acts of both addresses. */
 export const ACTED = [t(5, SUBJECT, evm('one shop')), t(6, OTHER, evm('another shop'))];
 /** Their first coins, from one funder. */
 export const FUNDED = [t(1, FUNDER, SUBJECT), t(2, FUNDER, OTHER), ...ACTED];
@@ -126,7 +126,7 @@ export function world(setting: Setting = {}) {
 /** The ports of an entity as a world makes them. */
 export type Ports = ReturnType<typeof world>['ports'];
 
-/** What the route says, a refusal too. */
+/** Requests the route, and returns its answer or refusal. */
 export async function askWalletEntity(
   address: string,
   ports: Ports,

@@ -1,6 +1,6 @@
-// How do the recorded Uniswap launches read in the training layout of the rug model?
-// At a stated price of ether and a stated level. Of a launch only what it was launched with is
-// told; its block gives a time at or before the true one, so that no death is seen too early.
+// Converts the recorded Uniswap launches into the training layout of the rug model, at a stated
+// price of ether and a stated level. Only the liquidity at launch is known of a launch; its block
+// gives a time at or before the true one, so that no death is seen too early.
 
 import { readFile } from 'node:fs/promises';
 import { DAY_S, startOfDay } from '../chain/time.ts';

@@ -1,5 +1,5 @@
-// What do the recorded Uniswap launches come to, under a stated price of ether and a stated level?
-// The reserve at the snapshot decides alone, both sides of the pool together; the file's own
+// Derives the outcomes of the recorded Uniswap launches, under a stated price of ether and a stated
+// level. The reserve at the snapshot decides alone, both sides of the pool together; the file's own
 // verdict (`is_rugpull`) is passed on beside it and decides nothing.
 
 import { join } from 'node:path';

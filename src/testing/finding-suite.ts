@@ -1,4 +1,4 @@
-// What does the forensic record say of an address of a planted world? For tests of the kinds.
+// Runs the forensic record over a planted world. For tests of the kinds.
 
 import { parseAddress } from '../chain/address.ts';
 import { rowsSeen } from '../evidence/reading.ts';
@@ -22,7 +22,7 @@ export async function scoreAddress(
   });
 }
 
-/** What one kind found, whole or in part; `null` where it found nothing. */
+/** The findings of one kind, complete or partial; `null` if it found nothing. */
 export function findingOf({ kinds }: ForensicEvidence, name: string) {
   const one = kinds.find(({ kind }) => kind.kind === name);
   if (one === undefined) throw new Error(`no kind ${name}`);

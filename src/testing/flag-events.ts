@@ -77,9 +77,9 @@ export async function allEventsAfter(database: Database, seq: number): Promise<F
 export const DIST = new URL('../../dist/', import.meta.url).href;
 
 /**
- * What a process that appends runs: from one to five events at a time, of which every fourth time
- * is undone. It says the number of the last one that was stored. Its words are the build, the
- * store (a directory, or the URL of a server, over which it calls the others).
+ * The program of an appending process: from one to five events at a time, of which every fourth
+ * time is undone. It prints the number of the last stored event. Its arguments are the build and
+ * the store (a directory, or the URL of a server, over which it notifies the others).
  */
 export const APPENDER = `
 const [dist, store] = process.argv.slice(1);

@@ -11,7 +11,7 @@ import type { MemoryApproval, MemoryFact, MemoryFreezes } from './twins/accounts
 import { fullCoverage } from './twins/history.ts';
 import { type MemoryPorts, type MemoryWorld, memoryPorts } from './twins/ports.ts';
 
-/** What is planted; what is left out is a table or chain that was read and holds nothing of it. */
+/** The planted facts; an absent one is a table or chain that was read without it. */
 export type PlantedFacts = {
   readonly transfers?: readonly HistoryTransfer[];
   readonly listed?: readonly ListEntry[];

@@ -27,7 +27,7 @@ type ForensicPieces = {
   ) => HistoryTransfer;
 };
 
-/** What a transfer with a listed address contradicts beside. */
+/** The further negatives that a transfer with a listed address contradicts. */
 const LISTED_NEAR: Plan['contradicts'] = { wallet_ofac: ['proximity.found'] };
 
 function also(more: Plan['contradicts'], plan: Plan): Plan {

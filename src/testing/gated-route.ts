@@ -1,4 +1,4 @@
-// Which route stands for all that a key opens, where a test is about keys and not about answers?
+// A route behind a key, for tests about keys and not about answers.
 
 import { z } from 'zod';
 import { plainRoute } from '../contract/route.ts';

@@ -1,5 +1,5 @@
-// Which transfers that succeeded does a warehouse hold of the followed chain `ethereum`?
-// They are written as src/testing/anvil-reading.ts writes what the node says of itself.
+// Reads the successful transfers of the followed chain `ethereum` from a warehouse, in the form in
+// which src/testing/anvil-reading.ts writes those of the node.
 
 import { z } from 'zod';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';

@@ -42,7 +42,7 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
 /** Where routes are declared: beside their handler, or in the shapes. */
 const DECLARATIONS = ['src/features/*.route.ts*', 'src/features/*/shapes.ts'];
 const OF_OTHERS = { may: [CONTRACT, ...BELOW, ...DECLARATIONS], outside: ['zod'] };
-/** Who may import whom. The first row that a file is of holds for it; its own folder is open. */
+/** The allowed imports. The first row that matches a file applies; its own folder is open. */
 export const ARROWS: readonly Arrows[] = [
   { of: EVIDENCE, may: [], outside: [], sealed: true },
   { of: CHAIN, may: [], outside: CHAIN_ON, sealed: true },
@@ -75,7 +75,7 @@ export const ARROWS: readonly Arrows[] = [
     outside: ['preact', 'zod'],
   },
   {
-    // What a plan allows is part of the answer of routes that a plan bounds.
+    // The bounds of a plan are part of the answer of routes that a plan limits.
     of: 'src/features/*.route.ts*',
     may: [CONTRACT, PORTS, 'src/pages/', 'src/access/plan.ts', ...BELOW],
     outside: ['preact', 'zod'],
@@ -153,7 +153,7 @@ export const ARROWS: readonly Arrows[] = [
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
   { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },
   {
-    // What ships to a browser: of the declarations it takes the types.
+    // The code that ships to a browser: it takes only types from the declarations.
     of: CLIENT,
     may: [`types:${CONTRACT}`, ...DECLARATIONS.map((of) => `types:${of}`)],
     outside: ['types:zod'],
@@ -184,7 +184,7 @@ export const ARROWS: readonly Arrows[] = [
   { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', 'ws', '@duckdb/node-api'] },
 ];
 
-/** What any test may import beside what its own file may. */
+/** The further imports of any test, beside those of the tested file. */
 export const TESTS: House['tests'] = {
   may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
   outside: ['vitest', 'fast-check', 'ajv', 'playwright-core', 'ws', 'zod', 'csv-parse'],
@@ -250,7 +250,7 @@ export const EXCEPTIONS: Exceptions = {
   adapters: [SOURCES],
   // Members of an outside's answer that it does not name are not read: `forms.ts` says why.
   dropping: ['src/sources/http/fetch.ts'],
-  // What is no JSON is `undefined`, which no JSON is; every caller parses it by a schema.
+  // Text that is no JSON is `undefined`, which no JSON is; every caller parses it by a schema.
   failureAsValue: ['src/sources/http/fetch.ts'],
   failureMessages: ['src/operator/owner.ts', 'src/stores/control/engine/pglite-worker.ts'],
 };
@@ -270,5 +270,5 @@ export const BEGINNINGS = [
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];
-/** What only tests use: any test keeps it alive. */
+/** Files that only tests use: any test keeps them alive. */
 export const FOR_TESTS = /^src\/testing\/|\.suite\.ts$/;

@@ -1,4 +1,4 @@
-// How does a test keep imported tables in a real store, serve them and import into them?
+// Imported tables of a test in a real store, with their importers.
 
 import { beforeAll, describe } from 'vitest';
 import { SPLIT_SHARE } from '../features/launches/hold-out.ts';
@@ -124,7 +124,7 @@ export function serveTable<Row extends StoredRow, P extends string, Answer>(
   return heldTable({ table: small, store, pollMs: POLL_MS, onFault: () => undefined, ...more });
 }
 
-/** What an import did, and what it told on its way. */
+/** The result of an import, with its progress. */
 type TestImport = {
   readonly outcome: ImportOutcome;
   readonly refused: readonly RefusedRow[];

@@ -62,7 +62,7 @@ export async function addIntegration(
   );
 }
 
-/** What waits for an integration, in the order in which it is delivered, by the keys. */
+/** The waiting dispatches of an integration, in order, by their keys. */
 export async function waitingFor(database: Database, id: string): Promise<string[]> {
   const rows = await database.query<{ key: string }>(
     `select d.key from deliveries q join dispatches d on d.id = q.dispatch_id
@@ -72,7 +72,7 @@ export async function waitingFor(database: Database, id: string): Promise<string
   return rows.map(({ key }) => key);
 }
 
-/** What it says, in the same order. */
+/** The messages, in the same order. */
 export async function messagesFor(database: Database, id: string): Promise<unknown[]> {
   const rows = await database.query<{ message: unknown }>(
     `select d.message from deliveries q join dispatches d on d.id = q.dispatch_id
@@ -110,7 +110,7 @@ export function chatsAt({ slack, discord, telegram }: StartedChats['roots']) {
   return chatPlatforms({ roots, simulated: false, now: () => STILL_NOW });
 }
 
-/** What an integration of the tests posts with: its number stands in the id of the webhook. */
+/** The target of a test's integration: its number is in the id of the webhook. */
 export function targetNamed(id: string): ChatTarget {
   const webhook_id = id.replaceAll(/\D/g, '').padStart(18, '900000000000000000');
   return { platform: 'discord', webhook_id, webhook_token: 'd'.repeat(68) };

@@ -1,4 +1,4 @@
-// Which contracts do the tests of deployer records launch on a real chain?
+// The contracts that the tests of deployer records launch on a real chain.
 
 export const LAUNCH_CONTRACTS = `
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// How do scored launches and ended runs come into a control store of the tests?
+// Writes scored launches and completed runs into a control store of the tests.
 
 import { establishedTokens } from '../sources/registry/registry-files.ts';
 import { type Database, onlyRow } from '../stores/control/engine/database.ts';
@@ -47,7 +47,7 @@ const RUN = {
   waiting: 0,
 };
 
-/** What a launch that is not flagged has none of. */
+/** The absent fields of a launch that is not flagged. */
 export const NO_FLAG = { first_flagged_at: null, top_evidence: null, flag_seq: null } as const;
 
 /** Puts a scored launch there: a flagged one, but for what is given. */

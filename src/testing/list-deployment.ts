@@ -40,7 +40,7 @@ export function issueOf(published: string, ...addresses: string[]): WorldPublica
   return { published, parties: [...parties, ...own] };
 }
 
-/** What reads a file, and the version of what it makes of one. */
+/** The reader of a file, with its version. */
 export type ListReader = { readonly read: PublicationReader; readonly version: number };
 
 /** Its store, the folder of its files, the servers that it asks, and its own clock. */

@@ -13,7 +13,7 @@ import type {
 const SOURCE = { name: 'test', url: 'test:', as_of: 0, kind: 'table', simulated: false } as const;
 const ORIGIN = { port: 'publisher', source: SOURCE } as const;
 
-/** What a place serves: a list, a file that its reader refuses, or no file. */
+/** The contents of a mirror: a list, a file that its reader refuses, or no file. */
 type Served = PublishedList | FileRefusal | 'silent' | 'unchanged' | 'later';
 
 /** A refusal by its code; `size`: whether only the size speaks against the file. */

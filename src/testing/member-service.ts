@@ -1,5 +1,5 @@
-// What do a browser and the payment platform meet, over a socket: the pages of memberships as they
-// are composed, with the server's own guards, on a real store under a clock to move.
+// The membership service of a test over a socket: the composed pages with the server's own guards,
+// on a real store under a movable clock.
 
 import { expect, onTestFinished } from 'vitest';
 import { createGate } from '../access/gate.ts';
@@ -147,7 +147,7 @@ type OfKey = {
 };
 type Sent = { readonly status: number; readonly text: string };
 
-/** Whoever sends a key of a membership: what it is answered, and what that says as JSON. */
+/** The client of a membership's key: the response, and its JSON. */
 async function memberOf({ send, key }: OfKey, id: string) {
   const authorization = `Bearer ${await key(id)}`;
   return async (method: string, path: string, body?: object) => {

@@ -1,4 +1,4 @@
-// What do the pages of memberships rest on in a test: real stores, and a still clock to move.
+// The dependencies of the membership pages in a test: real stores, and a movable clock.
 
 import { pageReading } from '../access/page-reading.ts';
 import { webhookKey } from '../access/payment.ts';

@@ -66,7 +66,7 @@ type Call = (
   asked: { now: () => number; signal: AbortSignal },
 ) => ReturnType<ReturnType<typeof walletOfacHandler>>;
 
-/** What the route answers about an address, now or of a day. */
+/** The answer of the route about an address, now or on a day. */
 export async function screen(
   world: ScreenWorld,
   address: string,

@@ -1,5 +1,5 @@
-// What takes long to make and is the same for every test of a run: the first process that needs it
-// makes it, and all others read it from the folder of the run.
+// Makes an expensive value once for all tests of a run: the first process that needs it makes it,
+// and all others read it from the folder of the run.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rmdir, writeFile } from 'node:fs/promises';
@@ -48,7 +48,7 @@ async function isFirst(path: string): Promise<boolean> {
     if (fault instanceof Error && 'code' in fault && fault.code === 'EEXIST') return false;
     throw fault;
   }
-  // Whoever was first may have ended between the look and the lock.
+  // The first process may have ended between the look and the lock.
   if (!existsSync(path)) return true;
   await rmdir(lockOf(path));
   return false;

@@ -1,10 +1,10 @@
-// How does the payment platform tell of a purchase, on the wire?
-// The events of its API v1 with all their fields, signed by the scheme of Standard Webhooks. The
-// signing is written here a second time, so that it does not follow our own reading of it.
+// The payment platform's wire format: the events of its API v1 with all their fields, signed by the
+// scheme of Standard Webhooks. The signing is written here a second time, so that it does not
+// follow our own reading of it.
 
 import { createHmac } from 'node:crypto';
 
-/** What a test says of an event; the rest of it is as the platform sends it. */
+/** The fields of an event that a test sets; the others are as the platform sends them. */
 export type SentMembership = {
   readonly type?: string;
   readonly id?: string;

@@ -171,7 +171,7 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
   },
 ];
 
-/** Whatever a port said, as a reading that came to its end: the lie of an adapter. */
+/** Passes any result of a port as a complete reading: the lie of an adapter. */
 function passAsWhole<T, P extends string>(reading: Partly<T, P>, port: P, empty: T): Read<T, P> {
   if (reading instanceof Read) return reading;
   if (!(reading instanceof Part)) return read(empty, { port, source: LIAR });

@@ -1,6 +1,5 @@
-// What is the specimen on which the check of silence is tried?
-// A small screen of its own, made of parts of which a leak may replace each. Nothing of it is
-// served.
+// The specimen of the silence check: a small screen, made of parts of which a leak may replace
+// each. Nothing of it is served.
 
 import { z } from 'zod';
 import { parseAddress } from '../chain/address.ts';
@@ -87,7 +86,7 @@ export type ScreenPorts = {
   readonly tables: (labels: Labels) => string[];
   readonly sizes: (labels: Labels) => { [table: string]: { rows: number } };
   readonly newest: (labels: Labels) => { label: string; is_new: boolean } | { reason: string };
-  /** How the addresses stand in the table of flags, in a word. */
+  /** The state of the addresses in the table of flags, in a word. */
   readonly standing: (flagged: Flagged) => string;
 };
 

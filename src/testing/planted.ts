@@ -1,4 +1,4 @@
-// What is planted in a world, and what may therefore not be said there?
+// The facts planted in a world, and the negatives that they rule out.
 
 import type { ChainName } from '../chain/chain.ts';
 import { addressNamed, evm } from './addresses.ts';
@@ -20,7 +20,7 @@ export type Fact = {
   readonly on: string | null;
   /** The chain that it is on: named, or the one that a route takes by itself. */
   readonly chain: string;
-  /** What the list item that it stands in holds under one of its keys, where it stands in one. */
+  /** The value of its list item under one of its keys, if it is in one. */
   readonly item: string;
   /** The claims that it contradicts, by route and pattern. */
   readonly contradicts: { readonly [route: string]: readonly string[] };

@@ -1,5 +1,5 @@
-// What does the program do as somebody starts it? `dist/main.js` in a process and a directory of
-// its own, with no setting but those that a test gives.
+// Runs the program as a user starts it: `dist/main.js` in a process and a directory of its own,
+// with only the settings of the test.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ export async function untilSaid(program: Program, words: string): Promise<void> 
   );
 }
 
-/** What a command that has to end well printed, one JSON object. */
+/** The output of a command that must succeed, one JSON object. */
 export async function runPrinting<S extends z.ZodType>(
   shape: S,
   words: readonly string[],

@@ -21,7 +21,7 @@ export function recordingIo(how: Partial<Io> = {}): RecordingIo {
   };
 }
 
-/** What a command came to. */
+/** The result of a command. */
 type Ran = {
   readonly status: number;
   readonly lines: readonly string[];

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `sha256sum *.csv` says in a folder. */
+/** The output of `sha256sum *.csv` in a folder. */
 export function digestsOf(folder: string): string {
   const names = readdirSync(folder).filter((name) => name.endsWith('.csv'));
   const lines = names.sort().map((name) => {

@@ -1,5 +1,5 @@
-// What does a deployment say that holds its history in a warehouse, with the ring around a list?
-// Over the embedded engine; whatever is to happen during a walk is done between its reads.
+// A deployment with its history in a warehouse and the ring around a list. Over the embedded
+// engine; events during a walk happen between its reads.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

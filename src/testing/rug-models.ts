@@ -37,7 +37,7 @@ const TEST: Evaluation = {
   comparisons: 4,
 };
 
-/** What a card says of a model that flags from a score on. */
+/** The card of a model that flags from a score on. */
 export function levelOf(score_from: number, change: Partial<FlagLevel> = {}): FlagLevel {
   return {
     score_from,

@@ -1,4 +1,4 @@
-// What is planted in the worlds in which the rug model flagged a launch?
+// Worlds in which the rug model flagged a launch.
 
 import type { LaunchFlag } from '../ports/rug-flags.ts';
 import { evm } from './addresses.ts';

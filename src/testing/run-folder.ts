@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const SHARED_MEMORY = '/dev/shm';
 const PREFIX = 'exhibit-suite-';
 const GIB = 1024 ** 3;
-/** What a run keeps at once is a fraction of it. */
+/** The files of a run at one time are a fraction of it. */
 const ROOM_BYTES_MIN = 4 * GIB;
 /** The files lie in memory, beside the engines, servers and browsers that three workers start. */
 const FREE_BYTES_MIN = 8 * GIB;

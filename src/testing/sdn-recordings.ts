@@ -18,7 +18,7 @@ export const advanced = readFileSync(
   'utf8',
 );
 
-/** What is read of a text that comes in chunks of so many bytes. */
+/** Reads a text that comes in chunks of so many bytes. */
 export async function readText(
   text: string,
   chunkBytes = 1000,

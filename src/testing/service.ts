@@ -1,4 +1,4 @@
-// What is the service to the handlers of a test?
+// The service that handlers of a test receive.
 
 import type { Service } from '../compose/feature.ts';
 import { unread } from '../evidence/reading.ts';

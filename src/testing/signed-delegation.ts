@@ -1,4 +1,5 @@
-// What does an account sign to let a contract’s code run in its name (EIP-7702), as nodes take it?
+// Signs an authorisation that lets a contract’s code run for an account (EIP-7702), in the form
+// that nodes accept.
 
 import * as Authorization from 'ox/Authorization';
 import * as Secp256k1 from 'ox/Secp256k1';
@@ -7,7 +8,7 @@ import type { SignedAuthorisation } from '../chain/authorisation.ts';
 /** The key of the second account of every test chain of this kind. */
 const KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
 
-/** What the second account signs on a chain, at a nonce. */
+/** The authorisation of the second account on a chain, at a nonce. */
 export function signedDelegation(to: string, chainId: number, nonce: bigint): SignedAuthorisation {
   const address = to as `0x${string}`;
   const said = Authorization.from({ address, chainId, nonce });

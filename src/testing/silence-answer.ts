@@ -1,6 +1,6 @@
-// Which leaves of an answer deny something, by the declaration of its route?
-// It walks schema and value together, unions by the option that matches and records by their
-// values; a kind of schema that it does not know is an error.
+// Finds the fields of an answer that deny something, by the declaration of its route. It walks
+// schema and value together, unions by the option that matches and records by their values; an
+// unknown kind of schema is an error.
 
 import type { z } from 'zod';
 import { type SectionRoutes, sectionRoutes } from '../contract/answer.ts';
@@ -22,7 +22,7 @@ export type Leaf = {
   /** Whether it is made of sentences. */
   readonly prose: boolean;
   readonly value: unknown;
-  /** What the list items that it stands in hold under their own keys, as texts. */
+  /** The values of its list items under their own keys, as texts. */
   readonly of: readonly string[];
 };
 
@@ -37,7 +37,7 @@ export function isDenial({ meta, free, declared, value }: Leaf): boolean {
 }
 
 type Place = Pick<Leaf, 'path' | 'pattern' | 'of'>;
-/** What a leaf takes over from what it stands in. */
+/** The properties that a leaf inherits from its container. */
 type Around = Pick<Leaf, 'meta' | 'free' | 'prose'>;
 const ROOT: Place = { path: '', pattern: '', of: [] };
 const PLAIN: Around = { meta: null, free: false, prose: false };
@@ -47,7 +47,7 @@ const within = ({ meta }: Around): Around => ({ ...PLAIN, meta });
 type Marks = { readonly mark: HarmlessMark | null; readonly meta: ClaimMeta | null };
 const known = new Map<z.ZodType, Marks>();
 
-/** How a schema is marked. Kept: a registry looks through all of its ancestors at each question. */
+/** The marks of a schema, cached: a registry searches all of its ancestors at each call. */
 function marksOf(schema: z.ZodType): Marks {
   const held = known.get(schema);
   if (held !== undefined) return held;

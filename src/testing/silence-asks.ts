@@ -1,5 +1,5 @@
-// What can a declared route be asked in a world?
-// By the names of its fields: a field that it cannot fill is an error, so that no route slips by.
+// Makes the requests of a declared route in a world, by the names of its fields. A field that it
+// cannot fill is an error, so that no route is left out.
 
 import { z } from 'zod';
 import { parseAddress } from '../chain/address.ts';
@@ -27,7 +27,7 @@ export type Ask = {
 
 type Fill = Pick<Ask, 'addresses' | 'on' | 'chain'>;
 
-/** What stands in a field of that name; `undefined` leaves it out. */
+/** The values of a field by its name; `undefined` leaves it out. */
 const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   address: ({ addresses }) => addresses[0],
   addresses: ({ addresses }) => addresses,
@@ -60,7 +60,7 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   sections: () => undefined,
 };
 
-/** What a path that names a chain names, where a question is not about another one. */
+/** The chain of a path, if the request is not about another one. */
 const PATH_CHAIN = 'ethereum';
 
 /** Every question that a world holds for a route. */

@@ -20,7 +20,7 @@ import {
 import type { Leak, LeakRule } from './silence-rules.ts';
 import { wordingOf } from './silence-words.ts';
 
-/** What was said, taken apart. `unavailable`: a plain route's answer of another status than 200. */
+/** A parsed answer. `unavailable`: a plain route's answer of another status than 200. */
 export type Utterance = {
   readonly kind: 'ok' | Absence | 'unavailable' | 'refused';
   readonly reason: string | null;
@@ -53,22 +53,22 @@ export type Run = {
   readonly route: SilenceRoute;
   readonly make: MakeHandler;
   readonly tags: PortTags;
-  /** What the route declares, by pattern. */
+  /** The declarations of the route, by pattern. */
   readonly places: ReadonlyMap<string, Declared>;
   readonly sample: Sample;
   readonly leaks: Leak[];
   cells: number;
   readonly sets: { readonly [P in Patterns]: Set<string> };
-  /** What the question under way was answered so far, by the text of the answer. */
+  /** The answers of the current request so far, by their text. */
   readonly heard: Map<string, Utterance>;
-  /** How that question was asked so far. */
+  /** The trials of that request so far. */
   readonly trials: Trial[];
 };
 
 /** One way in which a handler was asked: what its ports told it, and what it said. */
 export type Trial = { readonly log: readonly Spoiled[]; readonly said: Utterance };
 
-/** What is made of an answer once, however many cells were answered so. */
+/** Derives a value from an answer once, however many cells had that answer. */
 function oncePerAnswer<T>(make: (said: Utterance) => T): (said: Utterance) => T {
   const made = new WeakMap<Utterance, { readonly value: T }>();
   return (said) => {
@@ -231,7 +231,7 @@ function mayMiss(run: Run, cell: Cell): boolean {
   return rests !== null && !rests.some((port) => weakTags(run, cell).has(port));
 }
 
-/** What is planted in the world is never denied, whatever else fell silent. */
+/** A planted fact is never denied, whatever else fell silent. */
 export function checkPlanted(run: Run, cell: Cell, said: Utterance): void {
   for (const fact of cell.world.facts) {
     if (!isAskedAbout(fact, cell.ask)) continue;
@@ -271,7 +271,7 @@ export function checkWords(run: Run, cell: Cell, said: Utterance, spoken: Uttera
   }
 }
 
-/** What the whole answer shows is still there, or the answer has a word that it had not. */
+/** Each fact of the complete answer is still there, or the answer has a new word. */
 export function checkShown(run: Run, cell: Cell, said: Utterance, spoken: Utterance): void {
   if (said.kind === 'refused' || spoken.kind === 'refused' || cell.named === true) return;
   const shown = shownIn(said);
@@ -293,7 +293,7 @@ function viewOf(leaf: Leaf): string[] {
   return inList && !declared && typeof value === 'string' ? [`${pattern}=${value}`] : [pattern];
 }
 
-/** What tells of silence: sentences, flags that are not set, states that claim nothing. */
+/** The words of silence: sentences, flags that are not set, states that claim nothing. */
 function wordsOf(said: Utterance): string[] {
   const told = said.leaves.flatMap(({ path, prose, meta, declared, value }) => {
     if (prose) return [`${path}: ${String(value)}`];

@@ -1,4 +1,4 @@
-// How does the silence test hold a handler, whatever its route?
+// The silence test's form of a handler, for any route.
 
 import type { Caller, RequestContext } from '../contract/route.ts';
 

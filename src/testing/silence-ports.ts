@@ -1,6 +1,5 @@
-// What was a handler told, and what if one of those answers had not come?
-// It stands between a handler and its ports, whichever they are, writes each answer down, and can
-// spoil any of them. A new port is one row of a table here, and no code.
+// Records the results of a handler's ports, and replays the handler with one of them spoiled. It
+// wraps any ports. A new port is one row of a table here, and no code.
 
 import type { Ports } from '../compose/list.ts';
 import { tally } from '../evidence/measure.ts';
@@ -33,8 +32,8 @@ type PartsOf<M> = M extends (...args: never) => Promise<infer R>
 type Paging<T> = { [M in keyof T as [PartsOf<T[M]>] extends [never] ? never : M]: Cut };
 
 /**
- * What is gone where a page is cut: these fields of the value, or (none named) a value that is a
- * list. `null`: one fact, which cannot be cut in two and only grows old.
+ * The fields that a cut page loses, or (none named) a value that is a list. `null`: one fact, which
+ * cannot be cut in two and only ages.
  */
 type Cut = readonly string[] | null;
 
@@ -71,7 +70,7 @@ const KEEPS: { readonly [P in PortName]?: readonly (keyof SilencePorts[P])[] } =
 /** The name that readings and contracts use for each port, by the name that wires it. */
 export type PortTags = { readonly [port: string]: string };
 
-/** What contracts call that which is made of a port under a name of its own. */
+/** The contracts' names of ports that are made from another one. */
 const MADE_OF: { readonly [P in PortName]?: string } = { entityTies: 'entity_clusters' };
 
 /** The names under which contracts rest on a port. */
@@ -102,7 +101,7 @@ function keeps(port: PortName, method: string): boolean {
   return kept[port]?.includes(method) === true;
 }
 
-/** How an answer is spoiled. Only what pages can be truncated or stale: the types say which. */
+/** The kinds of fault. Only paging results can be truncated or stale: the types say which. */
 export type Fault = 'silent' | 'truncated' | 'stale';
 
 /** One answer: its call by port, method, arguments and turn, and what can be done to it. */
@@ -118,7 +117,7 @@ export type PortAnswer = {
   readonly isConviction: () => boolean;
 };
 
-/** What is to be done to an answer: by the answer alone, and the same each time. */
+/** The fault of a result: it depends on the result alone, and is the same each time. */
 export type Spoiler = (told: PortAnswer) => Fault | null;
 
 /** An answer, and what was done to it. */
@@ -161,7 +160,7 @@ function throughPort(port: PortName, real: object, take: Take, tight: Tightness)
     const askPort = (...args: readonly unknown[]) => {
       const tightened = args.map((one) => (isLimits(one) ? { ...one, ...tight } : one));
       const answer = call.apply(real, tightened);
-      // What answers at once asked nobody: it is a rule, and no reading of a source.
+      // A synchronous result used no source: it is a rule, and no reading.
       if (!(answer instanceof Promise)) return answer;
       return answer.then((told: unknown) =>
         through(told, args, (call, field, reading) =>

@@ -1,5 +1,5 @@
-// Which sentences of an answer deny something, and on which ports does each rest?
-// Reasons, caveats and notes are coded constants: one with a word that denies stands in this table.
+// The sentences of answers that deny something, with their ports. Reasons, caveats and notes are
+// coded constants: each with a word that denies stands in this table.
 
 import { REASONS, type ReasonCode } from '../evidence/reasons.ts';
 
@@ -63,7 +63,7 @@ const SAYINGS: readonly Saying[] = [
   ['This membership watches nothing under this id.', []],
   ['that the look before did not, or found no more; each with its version.', []],
   ['What could not be read is named in not_read and changes nothing:', []],
-  // What a field does not mean, and what an answer is not.
+  // The meanings that a field or an answer does not have.
   ['a record that is not flagged is no clearance.', []],
   ['likelier to be gone 24 hours later, and nothing else.', []],
   ['could not be checked: in no rate, and no death.', []],
@@ -108,7 +108,7 @@ const COMPILED = SAYINGS.map(([sentence, restsOn]) => {
   return { longest, pattern: new RegExp(pattern, 'gs'), restsOn };
 });
 
-/** What a text denies: the ports of its denials, and what nobody declared of it. */
+/** The denials of a text: their ports, and undeclared ones. */
 type Wording = {
   readonly denials: readonly (readonly string[])[];
   readonly undeclared: string | null;

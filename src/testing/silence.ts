@@ -38,7 +38,7 @@ import {
 import type { Leak } from './silence-rules.ts';
 import { RECORD_OF } from './twins/screening.ts';
 
-/** What a check found. */
+/** The findings of a check. */
 export type Findings = {
   readonly leaks: readonly Leak[];
   /** How many times the handler was asked under a named condition. */
@@ -115,7 +115,7 @@ async function checkAsk(run: Run, world: World, ask: Ask): Promise<void> {
   checkPlanted(run, whole, spoken);
   checkWords(run, whole, spoken, null);
   if (whole.weak.size > 0) checkWeak(run, whole, spoken);
-  // Whoever refuses an input before it asks anybody says nothing of an address.
+  // A refusal before any port is called says nothing about an address.
   if (spoken.kind === 'refused' && log.length === 0) return;
   if (!run.sample.faults.includes(world)) return;
   const asked = await checkPorts(run, whole, spoken, log);
@@ -194,7 +194,7 @@ async function checkPaged(run: Run, whole: Cell, spoken: Utterance, port: PortNa
   }
 }
 
-/** What holds of every answer of which less was read than of the whole one. */
+/** The rules for an answer with less data than the complete one. */
 function checkAgainst(run: Run, cell: Cell, said: Utterance, spoken: Utterance): void {
   checkTurned(run, cell, said, spoken);
   checkPlanted(run, cell, said);
@@ -209,7 +209,8 @@ async function checkCalls(
   spoken: Utterance,
   log: readonly PortAnswer[],
 ): Promise<void> {
-  // What stopped early of itself is told already, in words that may do for the rest of it.
+  // A result that was incomplete from the start is already reported, in words that may cover the
+  // rest.
   const isTold = ({ port }: PortAnswer) =>
     whole.weak.size > 0 || log.some((one) => one.port === port && one.isPart);
   const check = async (answer: PortAnswer, fault: Fault, call: string, spoiler: Spoiler) => {
@@ -320,12 +321,12 @@ const MEMBER: Caller = {
   key_id: 'key_asks',
 };
 
-/** Who may ask a route. */
+/** The caller that a route admits. */
 function callerOf({ access }: SilenceRoute): Caller {
   return access === 'analyst' || access === 'desk' ? MEMBER : NOBODY;
 }
 
-/** What an answer says. Of one question most answers are the same text, and taken apart once. */
+/** Parses an answer. Most answers to one request are the same text, and parsed once. */
 function readAnswer({ route, heard }: Run, answer: unknown, now: number): Utterance {
   if (answer instanceof Refusal) {
     return { kind: 'refused', reason: null, leaves: [], text: JSON.stringify(answer.body) };
@@ -353,8 +354,8 @@ function readEnvelope(route: SilenceRoute, answer: Answer<string>, now: number):
 }
 
 /**
- * What an answer says, and each answer of another route in it, without sources and their date: a
- * source line that is missing tells nobody what was not read.
+ * The statements of an answer, and of each answer of another route in it, without sources and their
+ * date: a missing source line does not report an unread source.
  */
 function statementOf(body: unknown): string {
   const { sources: _sources, as_of: _as_of, ...rest } = Object(body);

@@ -1,5 +1,5 @@
-// Which transactions stand around a token of Solana, as a node lists them: who made its mint, who
-// pooled it, and who merely named it?
+// The transactions around a Solana token, as a node lists them: the creation of its mint, its pool,
+// and mere mentions.
 
 import { encodeBase58 } from '../chain/coin-address.ts';
 import { entryOf, launchTransaction, type WorldEntry } from '../world/solana-transactions.ts';
@@ -19,7 +19,7 @@ function signatureOf(name: string): string {
   return `${key(`${name} a`)}${key(`${name} b`)}`.padEnd(87, '1');
 }
 
-/** Who did what to a mint, and when. `as` tells two that are alike apart. */
+/** An act on a mint, with its actor and time. `as` separates two that are alike. */
 type Doing = { readonly mint: string; readonly by: string; readonly at: number; as?: string };
 
 /** Somebody makes a mint by the token program; others sign with them. */

@@ -5,7 +5,7 @@ import { DefaultReporter, type TestCase, type TestModule } from 'vitest/node';
 import { collect, tally } from '../evidence/measure.ts';
 import { NO_SHARED_DATA, SHARED_DATA } from './shared-data.ts';
 
-/** What of a finished run the closing lines need. */
+/** The facts of a finished run for the closing lines. */
 type Outcome = {
   readonly passed: number;
   readonly failed: number;
@@ -30,7 +30,7 @@ export function refuseInCi(
   return skipped.filter(({ reason }) => reason === null || grounds[reason]?.() !== true);
 }
 
-/** What is said of them: each by its name. */
+/** The lines about them: each by its name. */
 export function refusalLines(refused: readonly Skipped[]): string[] {
   if (refused.length === 0) return [];
   return [

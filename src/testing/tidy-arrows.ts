@@ -24,7 +24,7 @@ export type House = {
   readonly arrows: readonly Arrows[];
   /** The features whose engines each feature rests on. */
   readonly features: { readonly [feature: string]: readonly string[] };
-  /** What a test may import beside what its own file may. */
+  /** The further imports of a test, beside those of the tested file. */
   readonly tests: { readonly may: readonly string[]; readonly outside: readonly string[] };
   /** Where built-ins that do IO may be imported; the others are open to all that is not sealed. */
   readonly io: readonly string[];
@@ -109,7 +109,7 @@ export function featureOf(path: string): string | null {
   return /^src\/features\/([^/]+)\//.exec(path)?.[1] ?? null;
 }
 
-/** What a file of a feature is, by the end of its name; one without a role is an engine. */
+/** The role of a feature's file, by the end of its name; one without a role is an engine. */
 type Role =
   | 'shapes'
   | 'contract'

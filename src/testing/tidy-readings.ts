@@ -75,7 +75,7 @@ function isBlank(template: Node): boolean {
   });
 }
 
-/** What a function answers at once: its expression, or the only thing that it returns. */
+/** The immediate result of a function: its expression, or its only return. */
 function answersEmpty(node: Node | null, names: Nothings): boolean {
   if (node === null || !isFunction(node)) return false;
   const body = nodeAt(node, 'body');
@@ -113,7 +113,7 @@ const FAILED: Silent = { held: false, failed: true };
 
 type Leaf = (test: Node) => Silent;
 
-/** What a test says of silence, by what one comparison in it says. */
+/** The meaning of a test for silence, by the meaning of one comparison in it. */
 function silence(test: Node | null, leaf: Leaf): Silent {
   if (test === null) return NEITHER;
   if (test.type === 'UnaryExpression' && test['operator'] === '!') {
@@ -186,7 +186,7 @@ function endsInNothing(statement: Node | null, names: Nothings): boolean {
   return isEmptyLiteral(lastValue(statement), names);
 }
 
-/** What a branch returns at its end; `null` where it returns nothing there. */
+/** The value that a branch returns at its end; `null` if it returns nothing there. */
 function lastValue(statement: Node | null): Node | null {
   if (statement?.type === 'ReturnStatement') return nodeAt(statement, 'argument');
   if (statement?.type !== 'BlockStatement') return null;

@@ -77,7 +77,7 @@ type Rule = (
 const within = (path: string, folders: readonly string[]) =>
   folders.some((folder) => isWithin(path, folder));
 
-/** What a file writes that the house forbids. */
+/** The forbidden constructs of a file. */
 export function ruleViolations(source: SourceFile, but: Exceptions): Violation[] {
   const found: Violation[] = [];
   walk(source.program, (node, above) => {
@@ -124,7 +124,7 @@ function evidenceNames(source: SourceFile): ReadonlySet<string> {
   return names;
 }
 
-/** What is found out about a file once, however many of its nodes ask. */
+/** Computes a value for a file once, however many of its nodes need it. */
 function oncePerFile<T>(find: (source: SourceFile) => T): (source: SourceFile) => T {
   const known = new WeakMap<SourceFile, { readonly found: T }>();
   return (source) => {

@@ -47,7 +47,7 @@ const TEST_CALLS: ReadonlySet<string> = new Set([
   'afterAll',
 ]);
 
-/** What is wrong with a file's name, size and comments. */
+/** The faults of a file's name, size and comments. */
 export function shapeViolations(source: SourceFile): Violation[] {
   return [
     ...checkNames(source),

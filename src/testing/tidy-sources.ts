@@ -1,5 +1,5 @@
-// What adapters may not write, since no type and no matrix sees it: between an outside and a
-// reading, whatever was left out, cut off or failed must not look as if it had been read.
+// Forbidden constructs of adapters, which no type and no test matrix sees: between the outside and
+// a reading, a missing, truncated or failed part must not look as if it had been read.
 
 import { emptyWhere, type Nothings, type Silent } from './tidy-readings.ts';
 import {
@@ -135,7 +135,7 @@ export function clocksIn(program: Node): Clocks {
   return names;
 }
 
-/** How a path through statements ends: it told of the failure, or it did not; it may go on. */
+/** The end of a path through statements: it reported the failure, or it did not; it may go on. */
 type Paths = { readonly silent: boolean; readonly goesOn: boolean };
 const TOLD: Paths = { silent: false, goesOn: false };
 const GOES_ON: Paths = { silent: false, goesOn: true };
@@ -243,7 +243,7 @@ function isNamed(call: Node, says: Says): boolean {
   return says.has(calledName(call));
 }
 
-/** What is done with a promise that failed, by `catch` or the second function of `then`. */
+/** The handler of a failed promise, by `catch` or the second function of `then`. */
 export function failureHandler(node: Node): Node | null {
   if (node.type !== 'CallExpression' || nodeAt(node, 'callee')?.type !== 'MemberExpression') {
     return null;

@@ -30,7 +30,9 @@ const PARTICIPLE = /[a-z]{2}ed$/;
 const NOT_PARTICIPLES: ReadonlySet<string> = new Set(
   'embed exceed feed hundred need proceed seed speed'.split(' '),
 );
-/** What turns a participle into a phrase without a noun: `heldIn`, `sentBy`, `walkedOnce`. */
+/**
+ * Particles that turn a participle into a phrase without a noun: `heldIn`, `sentBy`, `walkedOnce`.
+ */
 const PARTICLES: ReadonlySet<string> = new Set(
   (
     'a about after again all and apart around as at before between by elsewhere for from here in ' +

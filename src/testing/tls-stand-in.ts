@@ -1,5 +1,5 @@
-// Which servers of a test speak TLS? Those started here, for as long as a test trusts them.
-// Their key is made for tests and opens nothing.
+// TLS servers of tests: those started here are trusted for as long as a test needs them. Their key
+// is made for tests and opens nothing.
 
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';

@@ -1,6 +1,6 @@
-// What may not be said of an address whose transfers are held only in part?
-// In each world the facts lie in blocks that nobody holds: a hole, the time before a late start,
-// what came after an old tip, a kind of transfer that was never read.
+// Worlds of an address whose transfers are held only in part. In each world the facts lie in blocks
+// that nobody holds: a hole, the time before a late start, the time after an old tip, an unread
+// kind of transfer.
 
 import type { TransferKind } from '../chain/transfer.ts';
 import { evm } from './addresses.ts';
@@ -47,7 +47,9 @@ const TRACE = [
 ];
 const ACTIVITY = ['checked', 'exchanges', 'inferred_deposit_addresses', 'candidates_read'];
 
-/** What every one of the facts contradicts, flags that say "read to its end" included. */
+/**
+ * The negatives that every one of the facts contradicts, flags that say "read to its end" included.
+ */
 const CONTRADICTED: Plan['contradicts'] = {
   wallet_ofac: ['proximity_checked', 'proximity.checked', 'proximity.found'],
   wallet_bridges: TRACE,

@@ -1,6 +1,5 @@
-// What do the ports of a walk say of a few transfers and a few listed addresses?
-// A world of the memory adapters at one second, in which one chain is held in full unless said
-// otherwise; nothing of it is read by a deployment.
+// The ports of a walk over a few transfers and a few listed addresses. A world of the memory
+// adapters at one second, in which one chain is held in full by default; no deployment reads it.
 
 import type { CounterpartyRing, HistoryTransfer, TransferHistory } from '../ports/history.ts';
 import type { ListEntry, SanctionsList } from '../ports/sanctions.ts';

@@ -15,7 +15,7 @@ import {
 } from '../stores/warehouse/engine/executor.ts';
 import { fileInsert, insertTarget } from '../stores/warehouse/engine/insert-source.ts';
 
-/** What goes wrong, for the next `times` requests (for all of them where it is absent). */
+/** The fault of the next `times` requests (of all of them if it is absent). */
 export type FrontFault = { readonly times?: number } & (
   | { readonly kind: 'down' }
   | { readonly kind: 'slow'; readonly ms: number }

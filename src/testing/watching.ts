@@ -1,4 +1,4 @@
-// What does whoever screens watched addresses meet in a test: a world to change, over a real store.
+// The screening of watched addresses in a test: a changeable world, over a real store.
 
 import { randomUUID } from 'node:crypto';
 import { Read, read } from '../evidence/reading.ts';
@@ -70,7 +70,7 @@ function versionsOf({ version }: WatchWorld): Versions {
   return { list: { read: true, facts, cut: null, simulated: false }, tables: [] };
 }
 
-/** Whoever screens over a store, in a world that `be` changes. */
+/** A screening over a store, in a world that `be` changes. */
 export function watchingIn(database: Database, context = { simulated: false, nowMs: Date.now }) {
   let world: WatchWorld = { version: '1' };
   let called = 0;

@@ -29,7 +29,7 @@ import { MIXERS_TITLE, mixersAmong } from '../../sources/registry/registry-files
 import { evm } from '../addresses.ts';
 import { type Dated, memorySource, PLANTED, UNDATED } from './dated.ts';
 
-/** What is so of one address on one chain; what is left out is as of an account never used. */
+/** The facts of one address on one chain; absent ones are those of an unused account. */
 export type MemoryFact = Partial<FactValues> & {
   readonly chain: EvmChainName;
   readonly address: string;
@@ -37,7 +37,7 @@ export type MemoryFact = Partial<FactValues> & {
   readonly setBy?: Partial<Record<SetFact, SetBy>>;
 };
 
-/** What the memory holds. */
+/** The contents of the memory. */
 export type MemoryFacts = Dated & {
   readonly chains: readonly EvmChainName[];
   readonly facts: readonly MemoryFact[];
@@ -93,7 +93,7 @@ export function memoryChainFacts(held: MemoryFacts): ChainFacts {
   };
 }
 
-/** What the memory holds: who is frozen on which chain, by every token there. */
+/** The contents of the memory: the frozen addresses by chain, under every token there. */
 export type MemoryFreezes = Dated & {
   readonly chains: readonly EvmChainName[];
   readonly frozen: readonly { readonly chain: EvmChainName; readonly address: string }[];
@@ -148,7 +148,7 @@ export type MemoryApproval = ApprovalEvent & {
   readonly left: bigint | null;
 };
 
-/** What the memory holds. */
+/** The contents of the memory. */
 export type MemoryApprovals = Dated & {
   readonly chains: readonly EvmChainName[];
   readonly approvals: readonly MemoryApproval[];
@@ -193,7 +193,7 @@ export function memoryApprovals(held: MemoryApprovals): TokenApprovals {
 
 const MIXERS = 'mixer_registry';
 
-/** What the memory holds. `null`: no registry was loaded. */
+/** The contents of the memory. `null`: no registry was loaded. */
 export type MemoryMixers = Dated & {
   readonly rows: readonly MixerContract[] | null;
 };
@@ -210,7 +210,7 @@ export function memoryMixerRegistry({ rows, ...dated }: MemoryMixers): MixerRegi
   };
 }
 
-/** What the memory holds. `whole`: every creation of every chain. */
+/** The contents of the memory. `whole`: every creation of every chain. */
 type MemoryCreations = Dated & {
   readonly creations: readonly Creation[];
   readonly whole: boolean;
@@ -239,7 +239,9 @@ export function memoryCreations(held: MemoryCreations): ContractCreations {
   };
 }
 
-/** What a world holds of accounts. Left out: no chain can be asked, no registry was loaded. */
+/**
+ * The contents of a world about accounts. Left out: no chain can be read, no registry was loaded.
+ */
 export type AccountsHeld = {
   readonly facts?: MemoryFacts;
   readonly freezes?: MemoryFreezes;
@@ -280,7 +282,7 @@ export function silentAccounts(cause: Why): AccountsPorts {
   };
 }
 
-/** What may be planted of accounts. */
+/** The facts of accounts that a world may plant. */
 export type PlantedAccounts = {
   readonly facts?: readonly MemoryFact[];
   readonly frozen?: MemoryFreezes['frozen'];

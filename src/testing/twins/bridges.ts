@@ -21,14 +21,14 @@ import { type Dated, memorySource, PLANTED, UNDATED } from './dated.ts';
 
 const ARRIVALS = 'bridge_arrivals';
 
-/** What the memory holds. A chain that is not among these has no node. */
+/** The contents of the memory. A chain that is not among these has no node. */
 export type MemoryArrivals = Dated & {
   readonly logs: ReadonlyMap<BridgeChain, readonly ArrivalLog[]>;
-  /** What was paid to whom, oldest first. A chain that is not among these is not held. */
+  /** The payments by recipient, oldest first. A chain that is not among these is not held. */
   readonly paid?: ReadonlyMap<BridgeChain, readonly (Payment & { readonly to: string })[]>;
   /** Whether transfers are held only in part. */
   readonly gap?: boolean;
-  /** What pages say, by the transaction that sent it; left out, no page is set. */
+  /** The answers of status pages, by the sending transaction; left out, no page is set. */
   readonly pages?: ReadonlyMap<string, DepositStatus>;
 };
 
@@ -77,7 +77,7 @@ const NOBODY_PAID: NonNullable<MemoryArrivals['paid']> = new Map();
 
 const REGISTRY = 'bridge_registry';
 
-/** What the memory holds. `null`: no table was ever loaded. */
+/** The contents of the memory. `null`: no table was ever loaded. */
 export type MemoryBridges = Dated & {
   readonly rows: readonly RegistryRow[] | null;
 };
@@ -96,7 +96,7 @@ export function memoryBridgeRegistry({ rows, ...dated }: MemoryBridges): BridgeR
 
 const RECEIPTS = 'transaction_receipts';
 
-/** What the memory holds. */
+/** The contents of the memory. */
 export type MemoryReceipts = Dated & {
   readonly receipts: readonly ReceiptFacts[];
 };
@@ -120,7 +120,10 @@ export function memoryTransactionReceipts(held: MemoryReceipts): TransactionRece
   };
 }
 
-/** What a world holds of bridges. Left out: nothing was loaded, no receipt is held, no node set. */
+/**
+ * The contents of a world about bridges. Left out: nothing was loaded, no receipt is held, no node
+ * set.
+ */
 export type BridgesHeld = {
   readonly bridges?: MemoryBridges;
   readonly receipts?: MemoryReceipts;
@@ -158,14 +161,14 @@ export function silentBridges(cause: Why): BridgesPorts {
   };
 }
 
-/** What may be planted of bridges. */
+/** The facts of bridges that a world may plant. */
 export type PlantedBridges = {
   readonly receipts?: readonly ReceiptFacts[];
-  /** What contracts of bridges logged on Base. */
+  /** The logs of bridge contracts on Base. */
   readonly arrivals?: readonly ArrivalLog[];
-  /** What is held of payments on Base, of which no node is set then. */
+  /** The held payments on Base, which then has no node. */
   readonly paid?: readonly (Payment & { readonly to: string })[];
-  /** What a status page says, by the transaction that sent it. */
+  /** The answer of a status page, by the sending transaction. */
   readonly pages?: ReadonlyMap<string, DepositStatus>;
 };
 

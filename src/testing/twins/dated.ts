@@ -7,7 +7,7 @@ import { STILL_NOW } from '../clock.ts';
 export type Dated = { readonly as_of: number; readonly simulated: boolean };
 
 export const UNDATED: Dated = { as_of: 0, simulated: false };
-/** What is planted in a world of the silence test is an hour old. */
+/** Planted facts of the silence test are an hour old. */
 export const PLANTED: Dated = { as_of: STILL_NOW - 3_600, simulated: false };
 
 export function memorySource(

@@ -18,7 +18,7 @@ import type { Launch } from '../../ports/launches.ts';
 import { type Dated, memorySource, PLANTED, UNDATED } from './dated.ts';
 import { type MemoryCorpus, type PlantedLaunches, plantedCorpus } from './launches.ts';
 
-/** What the memory holds. `as_of` is Unix seconds. */
+/** The contents of the memory. `as_of` is Unix seconds. */
 export type MemoryDeployers = Dated & {
   readonly records: readonly CommittedRecord[];
 };
@@ -60,7 +60,7 @@ export function memoryDeployerRecords(held: MemoryDeployers): DeployerRecords {
 
 const WALLET_LAUNCHES = 'wallet_launches';
 
-/** What the memory holds beside the corpus. */
+/** The contents of the memory beside the corpus. */
 export type MemoryLaunches = MemoryCorpus & {
   /** Left out: nothing was collected, so that every launch came by import. */
   readonly collection?: Collection;
@@ -143,7 +143,7 @@ export function silentDeployers(cause: Why): DeployersPorts {
   };
 }
 
-/** What may be planted of deployers, beside launches. */
+/** The facts of deployers that a world may plant, beside launches. */
 export type PlantedDeployers = { readonly deployers?: readonly CommittedRecord[] };
 
 export function plantedDeployers({

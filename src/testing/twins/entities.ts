@@ -19,7 +19,10 @@ import { type Dated, memorySource, PLANTED, UNDATED } from './dated.ts';
 
 const CLUSTERS = 'entity_clusters';
 
-/** What the memory holds. `examined`: `everyone`, or those whose own history came to its end. */
+/**
+ * The contents of the memory. `examined`: `everyone`, or the addresses whose own history is
+ * complete.
+ */
 export type MemoryClusters = Dated & {
   readonly clusters: readonly (EntityCluster & { readonly chain: ChainName })[];
   readonly examined: 'everyone' | readonly string[];
@@ -98,11 +101,11 @@ export function silentEntities(cause: Why): EntitiesPorts {
   return { entityClusters: { clusterOf: async () => silent, coinJoinsOf: async () => silent } };
 }
 
-/** What may be planted of clusters and ties. */
+/** The clusters and ties that a world may plant. */
 export type PlantedEntities = {
   /** The members of each cluster of Ethereum. */
   readonly clusters?: readonly (readonly string[])[];
-  /** Who took part in which joint transaction of Bitcoin. */
+  /** The participants of each joint transaction of Bitcoin. */
   readonly joined?: NonNullable<MemoryClusters['joined']>;
   /** The ids of entities that gave way to any that is asked about. */
   readonly formerIds?: readonly string[];

@@ -30,7 +30,7 @@ const HISTORY = 'raw_history';
 /** A range of coverage: of one address, or (`address` null) of every address of its chain. */
 export type MemoryCoverage = CoverageRange & { readonly address: string | null };
 
-/** What the memory holds. `as_of`: when the tip of it was observed. */
+/** The contents of the memory. `as_of`: the time at which its tip was observed. */
 export type MemoryHistory = Dated & {
   readonly chains: readonly ChainName[];
   readonly transfers: readonly HistoryTransfer[];
@@ -277,12 +277,12 @@ export function silentWalked(cause: Why): HistoryPorts {
   };
 }
 
-/** What may be planted of transfers. */
+/** The transfers that a world may plant. */
 export type PlantedHistory = {
   readonly transfers?: readonly HistoryTransfer[];
   /** Whether the ring around the list is still to be built. */
   readonly ringUnbuilt?: boolean;
-  /** What is held of Ethereum, where that is not all of it. */
+  /** The held part of Ethereum, if it is not all of it. */
   readonly coverage?: readonly MemoryCoverage[];
 };
 

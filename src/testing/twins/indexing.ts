@@ -141,7 +141,7 @@ function bare(
   return { ...header, transfers: [{ ...place, ...coin, ...moves, initiator: account }] };
 }
 
-/** What is held, apart from the store's own methods. */
+/** The contents of the store, apart from its own methods. */
 export type MemoryTransferStore = {
   readonly store: TransferStore;
   /** The transfers of a chain, the tip's included, by block. */

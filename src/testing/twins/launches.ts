@@ -8,7 +8,7 @@ import { addressNamed } from '../addresses.ts';
 import { type Dated, memorySource, PLANTED } from './dated.ts';
 import { memoryTable } from './tables.ts';
 
-/** What a memory holds. `null`: no import of the table has completed. */
+/** The contents of a memory. `null`: no import of the table has completed. */
 export type MemoryCorpus = Dated & { readonly launches: readonly Launch[] | null };
 
 /** The Solana launch corpus in memory. */
@@ -28,7 +28,7 @@ export function silentLaunches(cause: Why): { readonly launchCorpus: LaunchCorpu
   return { launchCorpus: { lookUp: async () => corpus } };
 }
 
-/** What may be planted of launches. */
+/** The launches that a world may plant. */
 export type PlantedLaunches = {
   readonly launchers?: readonly string[];
   /** Wallets that made a launch which waits to be settled. */

@@ -82,7 +82,7 @@ import {
   type TablesPorts,
 } from './tables.ts';
 
-/** What a world in memory holds, subject by subject. */
+/** The contents of a world in memory, subject by subject. */
 export type MemoryWorld = AccountsHeld &
   BridgesHeld &
   DeployersHeld &
@@ -137,7 +137,7 @@ export function silentPorts(cause: Why): MemoryPorts {
   };
 }
 
-/** What is planted in a world. */
+/** The facts planted in a world. */
 export type Planted = PlantedAccounts &
   PlantedBridges &
   PlantedDeployers &

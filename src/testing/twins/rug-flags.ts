@@ -20,7 +20,7 @@ import { SMALL_MODEL } from '../rug-models.ts';
 import { type Dated, memorySource, PLANTED, UNDATED } from './dated.ts';
 import { memoryTable } from './tables.ts';
 
-/** What the memory holds of every window. */
+/** The contents of the memory for every window. */
 export type MemoryRugFlags = Dated & FlagWindow;
 
 export function memoryRugFlags({ chains, flags, ...dated }: MemoryRugFlags): RugFlags {
@@ -28,7 +28,7 @@ export function memoryRugFlags({ chains, flags, ...dated }: MemoryRugFlags): Rug
   return { inWindow: async () => read({ chains, flags }, { port: 'rug_flags', source }) };
 }
 
-/** What was not watched through each source, in words; of one that is left out, nothing. */
+/** The unwatched parts of each source, in words; none for a source that is left out. */
 export type MemoryWatch = Dated & {
   readonly gaps: { readonly [source in WatchedSource]?: readonly string[] };
 };
@@ -63,7 +63,7 @@ export function memoryPublishedModels(): Pick<PublishedModels, 'find'> {
   return { find: async (version) => read(version === KEPT_VERSION ? kept : null, origin) };
 }
 
-/** What a memory holds. `null`: no import of the table has completed. */
+/** The contents of a memory. `null`: no import of the table has completed. */
 export type MemoryFlagged = Dated & { readonly rows: readonly FlaggedRow[] | null };
 
 export function memoryFlaggedAddresses({ rows, ...dated }: MemoryFlagged): FlaggedAddresses {
@@ -103,7 +103,7 @@ export function silentFlags(cause: Why): FlagsPorts {
   };
 }
 
-/** What may be planted of flags. */
+/** The flags that a world may plant. */
 export type PlantedFlags = {
   readonly flagged?: readonly FlaggedRow[];
   /** Launches that the rug model flags. */

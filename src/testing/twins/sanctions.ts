@@ -38,7 +38,7 @@ export type MemoryPublication = {
   readonly entries: readonly ListEntry[];
 };
 
-/** What the memory needs. The last publication is in force; none makes a list never loaded. */
+/** The options of the memory. The last publication is in force; none makes a list never loaded. */
 export type MemoryListOptions = ListRules & {
   readonly publications: readonly MemoryPublication[];
   /** Unix seconds. */
@@ -168,7 +168,7 @@ export function silentSanctions(cause: Why): SanctionsPorts {
   };
 }
 
-/** What may be planted of the list. */
+/** The facts of the list that a world may plant. */
 export type PlantedSanctions = {
   readonly entries?: readonly ListEntry[];
   /** Entries of the older publication alone. */

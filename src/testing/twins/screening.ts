@@ -14,7 +14,7 @@ import type {
 } from '../../ports/screening.ts';
 import { memoryPage, memorySource, PLANTED } from './dated.ts';
 
-/** Whose record is kept, and its id. */
+/** The owner of the record, and its id. */
 export const RECORD_OF = 'mem_asks';
 export const RECORD_ID = 'scr_kept';
 

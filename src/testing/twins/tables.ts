@@ -25,7 +25,7 @@ import { nothingCounts } from '../../stores/snapshots/held-table.ts';
 import { evm } from '../addresses.ts';
 import { type Dated, memoryPage, memorySource, PLANTED, UNDATED } from './dated.ts';
 
-/** What a memory holds. `null`: no import of the table has completed. */
+/** The contents of a memory. `null`: no import of the table has completed. */
 export type MemoryLabels = Dated & { readonly labels: readonly ExchangeLabel[] | null };
 
 /** The exchange-wallet table in memory. */
@@ -169,7 +169,7 @@ export function silentTables(cause: Why): TablesPorts {
   };
 }
 
-/** What may be planted of tables. */
+/** The facts of tables that a world may plant. */
 export type PlantedTables = {
   readonly labels?: readonly ExchangeLabel[];
   /** Entries of a list of another authority. */

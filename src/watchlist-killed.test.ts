@@ -24,7 +24,9 @@ const MEMBERSHIP = 'mem_1';
 const CHAT = 'int_1';
 const CONTEXT = { simulated: false, nowMs: Date.now };
 
-/** What the killed process runs: the job over a store on disk, under a list of all or of none. */
+/**
+ * The program of the killed process: the job over a store on disk, under a list of all or of none.
+ */
 const SCREENER = `
 const [dist, directory, version, listed] = process.argv.slice(1);
 const load = (path) => import(dist + path);

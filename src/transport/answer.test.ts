@@ -1,4 +1,4 @@
-// What leaves of a parsed request of a known caller, whichever way it came?
+// The answer to a parsed request of a known caller, whichever way it came.
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -37,7 +37,7 @@ export type RouteQuestion = {
   readonly isGone?: () => boolean;
 };
 
-/** What leaves. */
+/** The finished answer. */
 export type WrittenAnswer = {
   readonly status: number;
   readonly headers: Headers;
@@ -47,7 +47,7 @@ export type WrittenAnswer = {
 /** A whole page that says what was refused, and what to do next. */
 export type RefusalPage = (refusal: Refusal) => string;
 
-/** What answering needs of the server. Without a page of refusals it answers no pages. */
+/** The dependencies of answering. Without a page of refusals it answers no pages. */
 export type Answering = Guarding & {
   readonly meters: Meters;
   readonly log: Log;
@@ -94,7 +94,7 @@ const OK = 200;
 const FAILED = 400;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_STORE = 'no-store';
-/** By what the answers to callers differ, wherever one has to hold something. */
+/** The headers by which answers differ between callers, wherever a cache is involved. */
 const VARY = 'Authorization, x-service-membership';
 
 function answerer(
@@ -122,7 +122,7 @@ function answerer(
       if (said instanceof Refusal) return refuse(said, figuresOf(by));
       // Written before it is charged, so that a fault in the answer is never paid for.
       const { status, state, bytes, declared } = writeAnswer(said, asked.now());
-      // What is charged is an answer that is ready while its client is still there.
+      // An answer is charged if it is ready while its client is still there.
       if (isGone?.() === true) return answerNobody();
       const isFree = by.kind === 'uncharged' || status >= FAILED;
       const charged = isFree ? null : await charge(gate, by);
@@ -156,7 +156,7 @@ function ownHeaders({ access }: Mounted['route']): HeadersOf {
   return (declared) => (declared === null ? json : { ...own, ...declared });
 }
 
-// What anybody may keep is named by its bytes.
+// The bytes of a cacheable answer name it.
 function openHeaders(route: Mounted['route']): HeadersOf {
   const keptS = route.kind === 'plain' ? route.keptS : undefined;
   return (declared, status, bytes) => {
@@ -197,7 +197,7 @@ function refuserOf(route: Mounted['route'], { gate, meters, refusalPage }: Answe
   };
 }
 
-/** What leaves of a refusal, with the caller's allowance where it is known. */
+/** The response of a refusal, with the caller's allowance if it is known. */
 export function refusalSaid(
   refusal: Refusal,
   figures: QuotaFigures | null,
@@ -243,14 +243,14 @@ type Declared = {
   readonly body: z.ZodType | null;
   readonly requestHeaders?: z.ZodObject | null;
 };
-/** What a request says, before anything is known of it. */
+/** The raw request. */
 export type Sent = {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
   readonly headers?: unknown;
 };
-/** What a request says, as its route declares it. */
+/** The input of a request, as its route declares it. */
 export type Input = Sent;
 
 /** The declared input, or the refusal that names every field that was wrong. */
@@ -418,7 +418,7 @@ export type Mounted = {
   readonly handle: AnyHandler;
 };
 
-/** What the log is told. Messages carry no address, key or query. */
+/** The log. Messages carry no address, key or query. */
 export type Log = {
   readonly info: (facts: object, message: string) => void;
   readonly warn: (facts: object, message: string) => void;
@@ -521,7 +521,7 @@ function refuseOneMore(
 
 const BUSY = 'Too many requests at once; try again in a second.';
 
-/** What a handler is told, and how to let go of what watches for the end. */
+/** The context of a handler, and the release of its abort listener. */
 export type ContextHandle = { readonly asked: RequestContext; readonly done: () => void };
 
 /** Begins to answer through a response. `now` is Unix seconds. */

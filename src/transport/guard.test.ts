@@ -1,4 +1,4 @@
-// Who may ask a route, by the rule of access that it declares?
+// Each access rule admits its own callers only.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// Who may ask a route, by the rule of access that it declares. A rule that nothing on this server
-// can hold stops the mounting: no route is served without it.
+// Guards a route by its declared access rule. A rule without a guard on this server stops the
+// mounting: no route is served without one.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessGate, Admission, Presented, TurnedAway } from '../access/gate.ts';
@@ -16,13 +16,13 @@ import {
 import type { AnyStreamRoute } from '../contract/stream.ts';
 import type { Soon } from '../evidence/waiting.ts';
 
-/** Who opens routes that take a bearer token; `anonymous` where all may come in. */
+/** The authentication of bearer tokens; `anonymous` if everybody may come in. */
 export type Tokens = AuthenticateToken | 'anonymous';
 
 /** Lets a caller in or turns it away, before anything else is read. Nothing is charged yet. */
 export type Guard = (headers: IncomingHttpHeaders, search: string) => Soon<Admission | TurnedAway>;
 
-/** What the guards rest on; what is missing guards no route. */
+/** The dependencies of the guards; a missing one guards no route. */
 export type Guarding = {
   readonly gate: AccessGate | null;
   readonly tokens?: Tokens;
@@ -99,7 +99,7 @@ export function credentialsIn(headers: IncomingHttpHeaders, search: string): Pre
   return { authorization, serviceMembership, search };
 }
 
-// Who may not come in learns nothing else.
+// A rejected caller learns nothing else.
 function tokenGuard(authenticate: AuthenticateToken, tokenIn: TokenIn): Guard {
   return async ({ authorization }, search) => {
     const queryToken = tokenIn === 'header' ? null : new URLSearchParams(search).get('token');

@@ -619,7 +619,7 @@ describe('unparsed', () => {
     return { app, port, meters, used, key: `Authorization: Bearer ${text}\r\n`, ...held };
   }
 
-  /** What a connection says until it ends, of bytes as they are sent. */
+  /** The bytes of a connection until it ends, after these bytes are sent. */
   async function said(port: number, bytes: string | Buffer): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     let text = '';

@@ -1,5 +1,5 @@
-// How a declared route becomes an HTTP answer. This file knows the web framework and no route: what
-// a route says is in its declaration and its handler.
+// Serves declared routes over HTTP. This file knows the web framework and no route: declarations
+// and handlers hold everything specific to a route.
 
 import {
   type IncomingHttpHeaders,
@@ -51,10 +51,10 @@ const KEEP_ALIVE_MS = 72_000;
 /** Browsers come back by https alone for a year. Other hosts of the domain are left alone. */
 const HSTS = 'max-age=31536000';
 const NOT_MODIFIED = 304;
-/** How the paths of the hosted surface begin, those included that no route has. */
+/** The prefix of the hosted surface's paths, unknown ones included. */
 const HOSTED_PATHS = '/api/v1/';
 
-/** What answers the posts to one path in a protocol of its own, past the routes. */
+/** Answers the posts to one path in a protocol of its own, past the routes. */
 export type HttpDoor = {
   readonly path: string;
   /** The largest body that is read, in bytes. */
@@ -90,7 +90,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When it came (`performance.now`). */
     startedMs: number;
-    /** Who asks, once the guard of its route has let them in. */
+    /** The caller, once the guard of its route has admitted it. */
     by: Admission | null;
   }
 }
@@ -359,7 +359,7 @@ function refuseAt(
   else say(figures);
 }
 
-/** Whose allowance stands beside a response that no route gave; `null` off the hosted surface. */
+/** The allowance beside a response that no route gave; `null` off the hosted surface. */
 function figuresAt(gate: AccessGate, { url, headers }: IncomingMessage): Soon<QuotaFigures | null> {
   if (url?.startsWith(HOSTED_PATHS) !== true) return null;
   return gate.figures(credentialsIn(headers, searchOf(url)));
@@ -406,7 +406,7 @@ function matches(template: string, path: string): boolean {
 /** The header in which a script of our own pages sends the token of its session. */
 const TOKEN_HEADER = 'x-form-token';
 
-/** What a browser sent, without the token of its session; a refusal where that is not right. */
+/** The input of a browser, without the token of its session; a refusal if the token is wrong. */
 export function withoutToken(
   { params, query, body, headers }: Sent & { readonly headers: IncomingHttpHeaders },
   { caller }: Admission,

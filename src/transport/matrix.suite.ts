@@ -1,4 +1,4 @@
-// Which rules of access and kinds of route does the matrix put together, and what answers each?
+// The routes of the matrix: each access rule with each kind of route.
 
 import { z } from 'zod';
 import { html, text } from '../contract/reply.ts';
@@ -6,7 +6,7 @@ import { type AccessRule, evidenceRoute, plainRoute, type Surface } from '../con
 import { why } from '../evidence/reasons.ts';
 import type { Mounted } from './answer.ts';
 
-/** What each rule answers to whom; `charged`: with the figures of an allowance. */
+/** The answer of each rule to each caller; `charged`: with the figures of an allowance. */
 export const RULES: {
   readonly [rule in AccessRule]: {
     readonly refused: 401 | 402 | null;

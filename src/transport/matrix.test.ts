@@ -156,7 +156,7 @@ async function asked(cell: (typeof CELLS)[number], headers: Headers) {
 }
 
 const WRONG = { authorization: 'Bearer sc_wrong', cookie: '__Host-exhibit=wrong' };
-/** What a browser says beside what it sends from a page of ours. */
+/** The headers of a browser's request from a page of ours. */
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
 const bare = (headers: { readonly [name: string]: unknown }) =>

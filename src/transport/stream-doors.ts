@@ -21,10 +21,10 @@ const CLOSE_CODES: { readonly [end in StreamEnd]: number } = {
   fault: 1011,
   lagged: 1013,
 };
-/** How soon a browser comes back after its events ended. */
+/** The delay before a browser reconnects after its events ended. */
 const RETRY_MS = 2_000;
 
-/** What a door hears. */
+/** The callbacks of a connection. */
 export type Ears = {
   /** Text of a client; `null` for a binary frame. */
   readonly frame: (text: string | null) => void;

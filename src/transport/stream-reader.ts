@@ -30,7 +30,7 @@ export type Door = Outlet & {
   readonly destroy: () => void;
 };
 
-/** What a stream is told of the world. */
+/** The dependencies of a reader. */
 export type ReaderParts = {
   readonly route: AnyStreamRoute;
   readonly limits: StreamLimits;
@@ -85,7 +85,7 @@ export class StreamReader {
     this.#take(source);
   }
 
-  // Whatever calls while it waits for room, or lets others have their turn, is told nothing new.
+  // A call during a wait for room, or for another event-loop tick, changes nothing.
   #take(source: StreamSource<Sendable>): void {
     if (this.#waits) return;
     this.doing(() => {
@@ -180,7 +180,7 @@ export class StreamReader {
     return true;
   }
 
-  // Whoever takes bytes is there, although a pong may wait behind them.
+  // A client that takes bytes is alive, although a pong may wait behind them.
   #isThere(): boolean {
     const taken = this.#output.hasTaken();
     if (this.#door.ping === null) return true;
@@ -201,7 +201,7 @@ export class StreamReader {
     this.end('fault');
   }
 
-  // What waits is taken back, so that the reader learns soon from where it can resume.
+  // Unsent messages are dropped, so that the reader learns soon from where it can resume.
   #lag(): void {
     const { sent } = this.#output;
     this.#output.clear();

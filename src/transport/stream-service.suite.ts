@@ -29,7 +29,7 @@ export const TOKENS: Exclude<Tokens, 'anonymous'> = async ({ authorization, quer
 /** Of a process that reaches no other. */
 export const ALONE: CountedTogether = { hold: async () => ({ checked: false }) };
 
-/** How a stream of the tests is served. */
+/** The options of a test's stream. */
 export type Serving = {
   readonly limits?: Partial<StreamLimits>;
   readonly together?: CountedTogether;

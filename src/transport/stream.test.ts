@@ -340,7 +340,7 @@ describe('leaves other requests alone', () => {
   });
 });
 
-// What can a reader that reads slowly, says too much or is no longer there cost the others?
+// A slow, noisy or dead reader costs the others nothing.
 
 /** More than the sockets of both sides hold of unread bytes. */
 const TICK_BYTES = 64 * 1024;

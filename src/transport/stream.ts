@@ -239,7 +239,7 @@ function earsOf(
 // Before anything is upgraded query, place, handler and charge may each refuse, and then the place
 // is returned at once.
 
-/** What a handler gives, as the transport takes it: the declaration's types were checked before. */
+/** The handler's result, as the transport takes it: the declaration's types were checked before. */
 export type AnyStreaming = {
   readonly welcome: Sendable;
   readonly messages: StreamSource<Sendable>;
@@ -258,7 +258,7 @@ export type MountedStream = {
   }) => Promise<AnyStreaming | Reply<never> | Refusal>;
 };
 
-/** What opening needs. */
+/** The dependencies of opening. */
 export type OpeningParts = Answering & {
   readonly stream: MountedStream;
   readonly hub: StreamHub;
@@ -408,7 +408,7 @@ export type StreamHub = {
   readonly stop: () => Promise<void>;
 };
 
-/** What the hub is made of. */
+/** The dependencies of the hub. */
 export type HubParts = {
   readonly routes: readonly AnyStreamRoute[];
   readonly slots: StreamSlots;
@@ -549,7 +549,7 @@ const RETRY_AFTER_S = 5;
 /** A place of one stream. */
 export type Slot = { readonly release: () => void };
 
-/** How processes count together; what is not `checked` was not said. */
+/** The shared count of processes; one that is not `checked` is unknown. */
 export type CountedTogether = {
   readonly hold: (
     held: { readonly holder: string; readonly tier: string; readonly own: number },

@@ -1,4 +1,4 @@
-// How much work do many requests at once begin, what are the others told, and what do they pay?
+// Of many requests at once a bounded number begins, and the others are refused without a charge.
 
 import { once } from 'node:events';
 import { request } from 'node:http';

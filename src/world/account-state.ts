@@ -1,5 +1,5 @@
-// What does a node of a simulated chain say of one account's state?
-// Coins and nonces follow from what happened on the chain; two made-up contracts have code.
+// The state of one account on a simulated chain's node. Coins and nonces follow from the chain's
+// transactions; two simulated contracts have code.
 
 import type { WorldChains } from './chain-types.ts';
 import { deployedAnswer, deployedCode, deployedCreations } from './deployers.ts';
@@ -63,7 +63,7 @@ export function nonceAt({ chains, chainId, address }: Account): number {
   return rows.filter(({ kind, from }) => kind === 'native' && from === own).length;
 }
 
-/** What an account received less what it sent, in wei; one that sent more has nothing left. */
+/** The coins that an account received less those that it sent, in wei; never below zero. */
 export function balanceAt({ chains, chainId, address }: Account): bigint {
   const own = address.toLowerCase();
   let balance = 0n;
@@ -80,7 +80,7 @@ export function storageAt(account: Account, slot: string): string {
   return word(held === undefined ? '0x0' : held);
 }
 
-/** What an account answers to a call; `null` where it refuses it. */
+/** The answer of an account to a call; `null` for a refused call. */
 export function answerCall(account: Account, data: string): string | null {
   const asked = data.toLowerCase();
   if (ISSUERS.has(account.address.toLowerCase())) {
@@ -95,7 +95,7 @@ function word(value: string): string {
   return `0x${value.slice(2).padStart(64, '0')}`;
 }
 
-/** What an explorer tells of contracts; `null` for an action that asks of something else. */
+/** The answer of an explorer about contracts; `null` for an action about something else. */
 export function contractAnswer(action: string, params: URLSearchParams): object | null {
   if (action === 'getsourcecode') {
     const unverified = { SourceCode: '', ABI: 'Contract source code not verified' };

@@ -189,7 +189,7 @@ function txOf(seed: string, chain: string, event: number | string): string {
   return `0x${digest(seed, chain, 'tx', event).toString('hex')}`;
 }
 
-/** What one event of a chain brought; its kind and its parties are drawn from a digest. */
+/** The rows of one event of a chain; a digest decides its kind and its parties. */
 function eventRows(seed: string, chain: EvmChainName, event: number, at: number): Draft[] {
   const drawn = digest(seed, chain, 'event', event);
   const [kind, size, token, fee] = drawn;
@@ -244,7 +244,7 @@ function tokenOf(seed: string, n: number): NonNullable<ExplorerRow['token']> {
   return { address, symbol: `MADE${n}`, decimals: n % 2 === 0 ? 6 : 18 };
 }
 
-/** What the sandbox wallets did in the first days of the chain. */
+/** The transfers of the sandbox wallets in the first days of the chain. */
 function sandboxRows(seed: string): Draft[] {
   const listed = SANDBOX_PARTY.addresses.find(({ currency }) => currency === 'ETH');
   if (listed === undefined) throw new Error('the sandbox party holds no ether');
@@ -280,7 +280,7 @@ function sandboxRows(seed: string): Draft[] {
 
 type Pay = (from: string, to: string, value: bigint) => Draft;
 
-/** What one customer paid into one deposit address from two wallets. */
+/** The payments of one customer into one deposit address from two wallets. */
 function customerRows(pay: Pay): Draft[] {
   const { customer, customersOther, customersDeposit } = SANDBOX_WALLETS;
   return [customer, customersOther].flatMap((from) => [
@@ -289,7 +289,7 @@ function customerRows(pay: Pay): Draft[] {
   ]);
 }
 
-/** What the scored wallet was funded with, and whom it paid. */
+/** The funding and the payments of the scored wallet. */
 function scoredRows(pay: Pay, suspect: string): Draft[] {
   const { scored, flagged, proxy } = SANDBOX_SCORED;
   return [
@@ -300,7 +300,7 @@ function scoredRows(pay: Pay, suspect: string): Draft[] {
   ];
 }
 
-/** What the bridged wallet sent to bridges, what came back, and what a message cost it. */
+/** The transfers of the bridged wallet to and from bridges, and the price of a message. */
 function bridgeRows(pay: Pay, token: NonNullable<ExplorerRow['token']>): Draft[] {
   const { bridged } = SANDBOX_WALLETS;
   const { celer, wormhole, wormholeCore } = BRIDGES;

@@ -32,7 +32,7 @@ export type ChatCallMade = {
   readonly body: unknown;
 };
 
-/** What is asked, as far as an answer rests on it. */
+/** The parts of a request that an answer depends on. */
 type ChatRequest = {
   readonly path: string;
   readonly body: unknown;
@@ -150,7 +150,7 @@ function placeOf(path: string, body: unknown): string {
 export type StartedChats = {
   /** The root of each, as a setting has it. */
   readonly roots: { readonly [P in Platform]: string };
-  /** What was taken, in the order in which it was. */
+  /** The accepted posts, in order. */
   readonly posted: readonly ChatCallMade[];
   /** Every path that was asked, taken or not. */
   readonly asked: readonly string[];

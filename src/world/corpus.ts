@@ -1,6 +1,6 @@
-// Which launches has the simulated world seen on Solana, as JSON lines in the importer's format?
+// The launches that the simulated world has seen on Solana, as JSON lines in the importer's format.
 // The same for the same seed and hour; they move with the clock, so that some are never settled.
-// Of the wallets about a third have lost every token, the rest have a mixed record.
+// About a third of the wallets have lost every token, the rest have a mixed record.
 
 import { createHash } from 'node:crypto';
 import { DAY_S, formatIsoTime, HOUR_S } from '../chain/time.ts';

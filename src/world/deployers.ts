@@ -1,6 +1,5 @@
-// Who launched tokens on the simulated Ethereum, and what became of them?
-// One deployer for each state of a record. What they made is told by the explorer, the node and the
-// venue alike.
+// Deployers of tokens on the simulated Ethereum, one for each state of a record. The explorer, the
+// node and the venue agree about their contracts.
 
 import { createHash } from 'node:crypto';
 import type { ExplorerRow } from './chain-types.ts';
@@ -95,7 +94,7 @@ const TOKEN_ANSWERS: readonly (readonly [selector: string, value: bigint])[] = [
   ['0x70a08231', 0n],
 ];
 
-/** What such a contract answers to a call; `null` where it refuses it. */
+/** The answer of such a contract to a call; `null` for a refused call. */
 export function deployedAnswer(address: string, data: string): string | null {
   const found = BY_ADDRESS.get(address.toLowerCase());
   const isToken = found?.kind === 'erc20' || evmLaunchAt(address.toLowerCase()) !== undefined;
@@ -110,7 +109,7 @@ function txOf(name: string): string {
   return `0x${createHash('sha256').update(`${WORLD_SEED}\ndeployers\n${name}`).digest('hex')}`;
 }
 
-/** What making these contracts, and moving their tokens, left on the chain. */
+/** The chain's rows of making these contracts, and moving their tokens. */
 export function deployerRows(beginAt: number): Draft[] {
   return WORLD_CONTRACTS.flatMap((one, n) => {
     const { address, maker, factory, kind } = one;
@@ -139,7 +138,7 @@ const STEP_S = 3_600;
 /** The router of Uniswap V2 on Ethereum, through which liquidity is put in. */
 const WORLD_ROUTER = '0x7a250d5630b4cf539739df2c5dacb4c659f2488d';
 
-/** What a launch of the schedule, and the first transfer of its token, left on the chain. */
+/** The chain's rows of a scheduled launch, and of the first transfer of its token. */
 export function launchRows({ n, at, address, maker, tx, ...launch }: EvmLaunch): Draft[] {
   const token = { address, symbol: `NEW${n % 1_000}`, decimals: 18 };
   const to = makeUp(`holder of launch ${n}`);
@@ -164,7 +163,7 @@ export function signedCreation(tx: string): { from: string; to: string | null } 
   return one === undefined ? null : { from: one.maker, to: one.factory };
 }
 
-/** What an explorer tells of who made these contracts, as `getcontractcreation` has it. */
+/** The explorer's creators of these contracts, in the form of `getcontractcreation`. */
 export function deployedCreations(contracts: readonly string[]) {
   const launched = contracts.flatMap((contractAddress) => {
     const launch = evmLaunchAt(contractAddress);

@@ -1,6 +1,6 @@
-// Who launches what on the simulated Ethereum while one watches, and what becomes of it?
-// A launch every twenty minutes, the same for the same seed. A wallet launches six times and is
-// followed by another; every third loses all that it launches, of the others' some live.
+// The schedule of launches on the simulated Ethereum, with their outcomes. A launch every twenty
+// minutes, the same for the same seed. A wallet launches six times and is followed by another;
+// every third loses all of its launches, and some of the others' live.
 
 import { createHash } from 'node:crypto';
 import { HOUR_S } from '../chain/time.ts';

@@ -244,7 +244,7 @@ function transactionFields(tx: WorldTransaction): Readonly<Record<string, unknow
   };
 }
 
-/** What a transaction's logs say, wherever they stand. */
+/** The contents of a transaction's logs, wherever they lie. */
 function logContents(tx: WorldTransaction): CommittedLog[] {
   return tokenRows(tx).map((row) => ({
     address: String(row.token?.address),

@@ -1,5 +1,5 @@
-// Which wallets of made-up exchanges stand in the simulated label table?
-// The same for the same seed, as a CSV file in the importer's own format. Every name is made up.
+// The wallets of invented exchanges in the simulated label table. The same for the same seed, as a
+// CSV file in the importer's own format. Every name is invented.
 
 import { WORLD_SEED } from './listed-parties.ts';
 import { inventAddress } from './made-up-address.ts';
@@ -27,7 +27,7 @@ const EXCHANGES = [
   'Nowhere Exchange',
 ] as const;
 
-/** What each exchange holds: the form and chain of the wallets, their role, how many. */
+/** The wallets of each exchange: their form and chain, their role, their number. */
 const WALLETS = [
   { form: 'evm', chain: 'ethereum', role: 'hot', count: 4 },
   { form: 'evm', chain: 'bsc', role: 'hot', count: 2 },

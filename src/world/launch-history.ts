@@ -1,7 +1,7 @@
-// Which launches has the simulated world seen on Ethereum, in the training layout of the rug model?
-// They lie between fixed days and are drawn by the seed alone, so that the model that is trained on
-// them is the same on every start. As among those who launch while one watches, every third
-// deployer loses all that it launches, and of the others' launches half live.
+// The launches that the simulated world has seen on Ethereum, in the training layout of the rug
+// model. They lie between fixed days and are drawn by the seed alone, so that the model trained on
+// them is the same on every start. Like those of the live schedule, every third deployer loses all
+// of its launches, and half of the others' live.
 
 import { createHash } from 'node:crypto';
 import { DAY_S, formatIsoDate, HOUR_S } from '../chain/time.ts';
@@ -21,7 +21,7 @@ const POOLED_USD = {
 /** Between two launches of a deployer lie so many seconds, drawn by their logarithm. */
 const GAP_S = { least: 1_200, most: 4 * DAY_S };
 
-/** What dies here dies within so many hours of its launch. */
+/** The horizon in hours within which a dying launch dies here. */
 export const WORLD_HORIZON_H = 4;
 
 const COLUMNS = 'chain,token,deployer,launched_at,outcome,died_at,observed_until,liquidity_usd';

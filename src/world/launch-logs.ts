@@ -1,6 +1,6 @@
-// What does an explorer of the simulated Ethereum tell of how the pools of launches began?
-// The logs of an exchange of the Uniswap V2 layout, where it really is, and who signed what filled
-// a pool. Nobody of the made-up chains ever allowed anybody to take a token: there are no others.
+// The explorer logs of the simulated Ethereum about the first liquidity of pools, on an exchange of
+// the Uniswap V2 layout at its real address, with the signers. Nobody on the simulated chains ever
+// approved anybody: there are no other logs.
 
 import { declaredEvent } from '../chain/abi.ts';
 import type { ExplorerChains } from './chain-types.ts';

@@ -15,7 +15,7 @@ const ADDED_PER_ISSUE = 3;
 const FIRST_UID = 90_000;
 const PARTIES_WITHOUT_ADDRESS = 400;
 
-/** What is listed throughout: the form, the currency code it is filed under, how many. */
+/** The addresses that are always listed: the form, the currency code, the number. */
 const STANDING = [
   { form: 'bitcoin', currency: 'XBT', count: 500 },
   { form: 'bitcoin_bech32', currency: 'XBT', count: 80 },

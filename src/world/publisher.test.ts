@@ -69,7 +69,7 @@ describe('the simulated list', () => {
   });
 });
 
-/** What the publisher's firewall takes for a browser: forty characters. */
+/** The shortest User-Agent that the publisher's firewall accepts: forty characters. */
 const BROWSER = `Mozilla/5.0 ${'x'.repeat(28)}`;
 
 describe('the stand-in on the wire', () => {

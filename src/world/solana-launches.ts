@@ -1,6 +1,6 @@
-// Who launches what on the simulated Solana, when, and what becomes of it?
-// One launch every two minutes, the same for the same seed: most are gone within hours, some of
-// each wallet's live on, and a third of the wallets lose everything that they launch.
+// The schedule of launches on the simulated Solana, with their outcomes. One launch every two
+// minutes, the same for the same seed: most are gone within hours, some of each wallet's live on,
+// and a third of the wallets lose all of their launches.
 
 import { createHash } from 'node:crypto';
 import { DAY_S, HOUR_S } from '../chain/time.ts';

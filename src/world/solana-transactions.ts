@@ -1,6 +1,6 @@
-// How does a launch of the simulated Solana look as a transaction?
-// In the encoding `json` of `getTransaction`: accounts by place, data in base58, the launch at the
-// top or inside another program's instruction. Places are those of the programs' own IDLs.
+// A launch of the simulated Solana as a transaction. In the encoding `json` of `getTransaction`:
+// accounts by index, data in base58, the launch at the top or inside another program's instruction.
+// Indexes are those of the programs' own IDLs.
 
 import { createHash } from 'node:crypto';
 import { encodeBase58 } from '../chain/coin-address.ts';

@@ -7,6 +7,7 @@ import { recordFields } from './features/deployers/record.ts';
 import { walkDeployer } from './features/deployers/walk.ts';
 import type { WalkSources } from './ports/deployers.ts';
 import { dexscreenerVenue } from './sources/dexscreener/venue.ts';
+import { ETHEREUM_EXCHANGES, nodePairCreations } from './sources/evm/pair-creations.ts';
 import {
   contractKinds,
   explorerCreations,
@@ -64,7 +65,10 @@ function sources({ dialect, node }: Over = {}): WalkSources {
     kinds: contractKinds({ at, ...asked }, node === null ? null : rpc),
     transfers: explorerTokenTransfers({ at, ...asked }),
     venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...listing }),
-    pairs: null,
+    pairs:
+      node === null
+        ? null
+        : nodePairCreations({ rpc, exchanges: ETHEREUM_EXCHANGES, now, simulated: false }),
     launchpads: launchpadRegistry(LAUNCHPADS),
     launchPools: explorerLaunchPools({ at, ...asked }, UNISWAP_V2),
     prices: { historical: () => Promise.reject(new Error('test: nobody asks for a price')) },
@@ -127,6 +131,14 @@ describe('a deployer is walked to', () => {
     const record = await recordOf(unlisted);
     expect(record).toMatchObject({ state: 'no_listed_launch', never_listed: 2, death_rate: null });
     expect(record.launches.map(({ transfers_observed }) => transfers_observed)).toEqual([0, 3]);
+    expect(record.finding).not.toContain('exchange');
+  });
+
+  test('unchecked, where the node does not tell what exchanges logged', async () => {
+    nodes.fault('range-too-large');
+    const record = await recordOf(unlisted);
+    expect(record).toMatchObject({ state: 'unchecked', never_listed: 0 });
+    expect(record.finding).toContain('what no venue lists was not read. http://127.0.0.1');
   });
 
   test('a record that holds nothing, where it made nothing', async () => {

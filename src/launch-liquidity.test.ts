@@ -52,7 +52,9 @@ let prices: StartedPriceApi;
 let nodes: Awaited<ReturnType<typeof startNodes>>;
 let rpc: JsonRpc;
 let others: readonly WorldPool[] = [];
-const chains = worldChains(() => NOW, WORLD_SEED);
+/** Up to when the explorer follows its chain. */
+let followed = NOW;
+const chains = worldChains(() => followed, WORLD_SEED);
 
 beforeAll(async () => {
   explorer = await startExplorer(chains);
@@ -88,6 +90,7 @@ const told = () => defillamaPrices({ url: prices.url, guard: guard(), now: () =>
 
 async function walked(over: Over = {}): Promise<readonly ObservedLaunch[]> {
   const now = () => over.now ?? NOW;
+  followed = now();
   const asked = { now, ...ASKED };
   const at =
     over.dialect === undefined

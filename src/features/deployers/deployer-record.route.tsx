@@ -251,6 +251,7 @@ const STATES: { readonly [K in DeployerRecordView['state']]: string } = {
 /** @internal What became of the launches of a record. */
 export function Record({ record }: { record: DeployerRecordView }) {
   const { coverage, launches, died, listed_launches: listed, never_listed } = record;
+  const more = coverage.truncated ? ', and there are more: every count is a floor' : '';
   return (
     <>
       <h2 class="section">{STATES[record.state]}</h2>
@@ -262,7 +263,7 @@ export function Record({ record }: { record: DeployerRecordView }) {
           ['Never listed', String(never_listed)],
           ['Could not be checked', String(coverage.unchecked)],
           ['Captured', <Moment key="at" at={coverage.captured_at} />],
-          ['Contracts examined', `${coverage.contracts_examined}${cut(coverage.truncated)}`],
+          ['Contracts examined', `${coverage.contracts_examined}${more}`],
           ['Asked', coverage.providers.join(', ')],
         ]}
       />
@@ -271,10 +272,6 @@ export function Record({ record }: { record: DeployerRecordView }) {
       <p>{record.caveat}</p>
     </>
   );
-}
-
-function cut(truncated: boolean): string {
-  return truncated ? ', and there are more: every count is a floor' : '';
 }
 
 type FactRow = readonly [name: string, value: ComponentChildren];
@@ -306,16 +303,16 @@ function Launches({ launches }: Pick<DeployerRecordView, 'launches'>) {
           look: (one) => `state ${one.outcome}`,
         },
         { head: 'Launched', cell: (one) => <Moment at={one.created_at} />, look: 'whole' },
-        { head: 'Liquidity, USD', cell: (one) => dollarText(one.liquidity_usd) },
+        {
+          head: 'Liquidity, USD',
+          cell: ({ liquidity_usd: usd }) =>
+            usd === null ? 'not measured' : usd.toLocaleString('en'),
+        },
         { head: 'Transfers seen', cell: transfers },
         { head: 'Made by', cell: (one) => (one.via === null ? 'the address' : one.via) },
       ]}
     />
   );
-}
-
-function dollarText(amount: number | null): string {
-  return amount === null ? 'not measured' : amount.toLocaleString('en');
 }
 
 function transfers(one: DeployerRecordView['launches'][number]): string {

@@ -15,8 +15,8 @@ import {
 import { addressText, checkedFlag, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present } from '../../evidence/measure.ts';
-import { map, type Partly, Read, rowsSeen, type Silent } from '../../evidence/reading.ts';
-import { type Why, why } from '../../evidence/reasons.ts';
+import { map, Read, rowsSeen, type Silent } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Address, ageText, countWords, FactList, Moment, Tx } from '../../pages/words.tsx';
 import type { ChainFacts } from '../../ports/accounts.ts';
@@ -236,6 +236,12 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked, caller
     return tokenCreator.absent.not_deployed({ subject: address, silent });
   }
   const held = record?.checked === true && whyNoRecord(record.value) === null ? record : null;
+  const isOpen = !(creation instanceof Read) && creation.why.code === 'creation_relay_unread';
+  const reasons = present([
+    whyUnheld(chain, record),
+    code instanceof Read ? null : code.why.reason,
+    isOpen ? creation.why.reason : null,
+  ]);
   const data: Data = {
     address,
     chain,
@@ -248,26 +254,10 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked, caller
     launches: null,
     record_checked: record === null ? false : claim(wholeRecord(record), isWhole, isNot),
     corpus_checked: false,
-    reason: sentences(whyUnheld(chain, record), whyUntold(code), whyPerhapsRelayed(creation)),
+    reason: reasons.length === 0 ? null : reasons.join(' '),
     caveat: CAVEAT,
   };
   return tokenCreator.ok({ subject: address, data, rests: [first, ...more] });
-}
-
-/** Why the size of its code is not told, where it is not. */
-function whyUntold(code: { readonly checked: boolean; readonly why?: Why }): string | null {
-  return code.why === undefined ? null : code.why.reason;
-}
-
-/** Why whoever signed may have signed for somebody else, where that was not read. */
-function whyPerhapsRelayed(creation: Partly<unknown, 'chain_facts'>): string | null {
-  if (creation instanceof Read || creation.why.code !== 'creation_relay_unread') return null;
-  return creation.why.reason;
-}
-
-function sentences(...told: readonly (string | null)[]): string | null {
-  const said = present(told);
-  return said.length === 0 ? null : said.join(' ');
 }
 
 type RecordReading = Awaited<ReturnType<DeployerRecords['recordOf']>>;

@@ -92,7 +92,8 @@ export async function walkDeployer(
   const made = await sources.creations.madeDirectly(address, signal);
   const direct = listIn(walking, made);
   if (!(made instanceof Read) && direct.length === 0) return { walked: false, why: made.why };
-  const chosen = newestOf(direct.map(directly), limits.contractsMax, walking.listedAs);
+  const candidates = direct.map((made) => ({ ...made, factory: null }));
+  const chosen = newestOf(candidates, limits.contractsMax, walking.listedAs);
   const own = await selectCredited(walking, chosen);
   const disowned = walking.skipped.filter(isDetermined).length;
   const launchpads = await sources.launchpads.among(own.map((one) => one.address));
@@ -163,10 +164,6 @@ function outcomesOfListed(before: DeployerWalk | null): ReadonlyMap<string, Laun
 /** How many contracts a list has: one that was made again is one. */
 function distinct(list: readonly MadeContract[]): number {
   return new Set(list.map(({ address }) => address)).size;
-}
-
-function directly(made: MadeContract): Candidate {
-  return { ...made, factory: null };
 }
 
 function isDetermined({ reason }: Skipped): boolean {
@@ -387,15 +384,11 @@ export async function readFirstLiquidity(
   const first = reading.value;
   if (first === null) return { state: 'unknown', cause: 'no_pool' };
   if (first.signer !== deployer) return { state: 'unknown', cause: 'not_by_deployer' };
-  if (first.others_before || pools.some((pool) => isOlder(pool, first))) {
-    return { state: 'unknown', cause: 'older_pool' };
-  }
+  // A pool whose age the venue does not tell could be the older one.
+  const isOlder = ({ address, created_at: at }: ListedPool) =>
+    address !== first.pool && (at === null || at <= first.at);
+  if (first.others_before || pools.some(isOlder)) return { state: 'unknown', cause: 'older_pool' };
   return priceLiquidity(first, prices, note, signal);
-}
-
-/** A pool whose age the venue does not tell could be the older one. */
-function isOlder({ address, created_at }: ListedPool, { pool, at }: FirstLiquidity): boolean {
-  return address !== pool && (created_at === null || created_at <= at);
 }
 
 async function priceLiquidity(

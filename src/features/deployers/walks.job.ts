@@ -59,14 +59,12 @@ type QueueParts = {
 
 /** Starts walking whoever is due. `stop` ends the walk under way and waits for it. */
 export function walkQueue(parts: QueueParts): BoundedTask {
-  return untilStopped((signal) => rounds(parts, signal));
-}
-
-async function rounds(parts: QueueParts, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const round = await oneRound(parts, signal);
-    if (round === 'idle') await parts.sleep(parts.pollMs, signal);
-  }
+  return untilStopped(async (signal) => {
+    while (!signal.aborted) {
+      const round = await oneRound(parts, signal);
+      if (round === 'idle') await parts.sleep(parts.pollMs, signal);
+    }
+  });
 }
 
 /** Walks the next address that is due, if one is. A bug in a walk is told and ends no other. */

@@ -117,7 +117,8 @@ async function workThrough(
         }
       }
     }
-    at.cursor = passTransaction(at.cursor, one);
+    const reached_at = Math.max(at.cursor.reached_at, one.at === null ? -Infinity : one.at);
+    at.cursor = { ...at.cursor, signature: one.signature, reached_at, attempts: 0 };
     at.transactions += 1;
     if (at.transactions < limits.stepMax) continue;
     const unkept = await keep();
@@ -150,14 +151,6 @@ function pendingFrom(
 }
 
 const UNLISTED = 'the list of the node, or its bound, ended before it was met';
-
-function passTransaction(
-  cursor: AccountCursor,
-  { signature, at }: ListedTransaction,
-): AccountCursor {
-  const reached_at = at === null ? cursor.reached_at : Math.max(cursor.reached_at, at);
-  return { ...cursor, signature, reached_at, attempts: 0 };
-}
 
 function gapAt(
   { reached_at }: AccountCursor,

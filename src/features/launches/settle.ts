@@ -98,11 +98,15 @@ async function askAll(
   const one = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       if (signal.aborted) return;
-      const { mint } = next;
+      const { mint, deployer, launched_at } = next;
       const state = await listings.stateOf(mint, signal);
       if (!state.checked) told.push({ mint, row: null, reason: state.why.reason });
       else if (state.value === 'untold') told.push({ mint, row: null, reason: UNTOLD });
-      else told.push({ mint, row: rowOf(next, state.value === 'listed', now()), reason: null });
+      else {
+        const listed_after_window = state.value === 'listed';
+        const checked = { listed_after_window, last_checked_at: now(), settled: true };
+        told.push({ mint, row: { mint, deployer, launched_at, ...checked }, reason: null });
+      }
     }
   };
   await Promise.all(Array.from({ length: limits.atOnce }, one));
@@ -110,14 +114,6 @@ async function askAll(
 }
 
 const UNTOLD = 'The venue lists a pool and does not tell its liquidity.';
-
-function rowOf(
-  { mint, deployer, launched_at }: DueLaunch,
-  listed_after_window: boolean,
-  last_checked_at: number,
-): Launch {
-  return { mint, deployer, launched_at, listed_after_window, last_checked_at, settled: true };
-}
 
 /** Takes the rows into the corpus; why that failed, or `null`. */
 async function keepRows(

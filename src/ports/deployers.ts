@@ -113,8 +113,11 @@ export const deployerWalk = z.strictObject({
    * `null` where it was. Left out of what version 0.2.0 kept.
    */
   pairs_unread: z.string().nullable().optional(),
-  /** When the newest contract was made that could not be determined; `null`: each was. */
-  undetermined_at: seconds.nullable().optional(),
+  /**
+   * Every contract made from then on was listed and determined; `null`: a list of them was cut.
+   * Left out of what version 0.2.0 kept.
+   */
+  read_from: seconds.nullable().optional(),
 });
 export type DeployerWalk = z.output<typeof deployerWalk>;
 
@@ -132,10 +135,9 @@ export function omissionsIn({ launches, skipped, truncated }: DeployerWalk) {
 
 /** Whether a walk read every contract that its wallet made in the last `forS` seconds before it. */
 export function readsAllOf(walk: DeployerWalk, forS: number): boolean {
-  const { truncated, undetermined } = omissionsIn(walk);
-  if (truncated) return false;
-  const { undetermined_at: newest, captured_at } = walk;
-  return undetermined === 0 || (typeof newest === 'number' && newest < captured_at - forS);
+  const { read_from, captured_at } = walk;
+  if (read_from === undefined) return omissionsIn(walk).isWhole;
+  return read_from !== null && read_from <= captured_at - forS;
 }
 
 /** A walk that came to nothing, later than the record that stands. */

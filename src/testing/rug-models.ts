@@ -181,6 +181,7 @@ export function modelInForce(
   const of = { text: '', published_at: STILL_NOW, withdrawn };
   const model = { ...of, version, model: { ...SMALL_MODEL, card } };
   const source = { name: 'model', url: 'test:', as_of: STILL_NOW, kind: 'table' } as const;
-  const reading = read(model, { port: 'published_model', source: { ...source, simulated: false } });
+  const origin = { port: 'published_model', source: { ...source, simulated: false } } as const;
+  const reading = read(model, origin);
   return async () => reading;
 }

@@ -111,7 +111,8 @@ export async function walkDeployer(
   const read = walking.launches.length + walking.skipped.filter(isDetermined).length;
   if (read === 0 && walking.lastWhy !== null) return { walked: false, why: walking.lastWhy };
   const cut = distinct(direct) > chosen.length || distinct(factories.children) > children.length;
-  const truncated = !(made instanceof Read) || factories.truncated.length > 0 || cut;
+  const isListed = made instanceof Read && factories.truncated.length === 0;
+  const truncated = !isListed || cut;
   return {
     walked: true,
     walk: {
@@ -129,19 +130,23 @@ export async function walkDeployer(
         ...new Set([...walking.listedAs.keys(), ...tokensOnVenue(launches), ...paired.tokens]),
       ].sort(),
       pairs_unread: paired.unread,
-      undetermined_at: newestUndetermined(walking.skipped, [...chosen, ...children]),
+      read_from: isListed
+        ? readFrom([...direct, ...factories.children], [...chosen, ...children], walking.skipped)
+        : null,
     },
   };
 }
 
-/** When the newest of the contracts was made that could not be determined. */
-function newestUndetermined(
+/** From when on every contract of the lists was examined and determined. */
+function readFrom(
+  listed: readonly MadeContract[],
+  examined: readonly Candidate[],
   skipped: readonly Skipped[],
-  contracts: readonly Candidate[],
-): UnixSeconds | null {
-  const open = new Set(skipped.filter((one) => !isDetermined(one)).map(({ address }) => address));
-  const times = contracts.flatMap(({ address, at }) => (open.has(address) ? [at] : []));
-  return times.length === 0 ? null : Math.max(...times);
+): UnixSeconds {
+  const read = new Set(examined.map(({ address }) => address));
+  for (const one of skipped) if (!isDetermined(one)) read.delete(one.address);
+  const unread = listed.filter(({ address, reverted }) => !reverted && !read.has(address));
+  return Math.max(0, ...unread.map(({ at }) => at + 1));
 }
 
 function tokensOnVenue(launches: readonly ObservedLaunch[]): string[] {

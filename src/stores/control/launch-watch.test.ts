@@ -118,7 +118,7 @@ onEachEngine((name, fresh) => {
       'a walk was cut',
       async (database) => {
         await putWalked(database);
-        await putWalked(database, 1, { truncated: true }, 2);
+        await putWalked(database, 1, { truncated: true, read_from: null }, 2);
       },
       ['explorer: ethereum: wallets whose contracts were read in part: 1'],
     ],
@@ -126,8 +126,8 @@ onEachEngine((name, fresh) => {
       'a young contract could not be told',
       async (database) => {
         await putWalked(database);
-        const undetermined_at = STILL_NOW - DAY_S;
-        await putWalked(database, 1, { skipped: UNDETERMINED, undetermined_at }, 2);
+        const read_from = STILL_NOW - DAY_S;
+        await putWalked(database, 1, { skipped: UNDETERMINED, read_from }, 2);
       },
       ['explorer: ethereum: wallets whose contracts were read in part: 1'],
     ],
@@ -156,8 +156,8 @@ onEachEngine((name, fresh) => {
   test(`${name}: an old contract that could not be told, and a wallet that is walked again, hide nothing`, async () => {
     const database = fresh();
     await putWalked(database);
-    const undetermined_at = STILL_NOW - 40 * DAY_S;
-    await putWalked(database, 1, { skipped: UNDETERMINED, undetermined_at }, 2);
+    const read_from = STILL_NOW - 40 * DAY_S;
+    await putWalked(database, 1, { skipped: UNDETERMINED, truncated: true, read_from }, 2);
     await putWaiting(database, 'control_now()', 2);
     expect(await gapsIn(database, { inForce: modelInForce(['ethereum']) })).toEqual([]);
   });

@@ -17,7 +17,14 @@ import { rugFlagOf } from './testing/rug-worlds.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from './testing/twins/deployers.ts';
 import { memoryLaunchMonths } from './testing/twins/launches.ts';
-import { memoryRugFlags, SCORED } from './testing/twins/rug-flags.ts';
+import {
+  KEPT_VERSION,
+  memoryLaunchWatch,
+  memoryPublishedModels,
+  memoryRugFlags,
+  SCORED,
+  WATCHED,
+} from './testing/twins/rug-flags.ts';
 import { entryOf, memoryListChanges } from './testing/twins/sanctions.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
@@ -90,6 +97,8 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
         deployerRecords: memoryDeployerRecords({ ...HELD, records: [RECORD] }),
         walletLaunches: memoryWalletLaunches({ ...HELD, launches: [SETTLED] }),
         launchMonths: memoryLaunchMonths(MONTHS, 1_790_000_000),
+        launchWatch: memoryLaunchWatch(WATCHED),
+        publishedModels: memoryPublishedModels(),
         sanctionsChanges: memoryListChanges([entryOf(evm('listed'))], 1_790_000_000),
       },
       sources: [STALE],
@@ -121,6 +130,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     '/docs/api/wallet_score',
     `/token/solana/${addressNamed('solana', 'mint')}`,
     `/deployer/ethereum/${MAKER}`,
+    `/models/rug/${KEPT_VERSION}`,
     `/deployer/solana/${addressNamed('solana', 'nobody')}`,
   ];
   test.each(paths)('%s, in light and dark, on a desk and on a phone', async (path) => {

@@ -9,13 +9,13 @@ import { z } from 'zod';
 import { DAY_S } from './chain/time.ts';
 import { Refusal } from './contract/refusals.ts';
 import { healthHandler } from './features/health/health.route.tsx';
-import { rugModelPageHandler } from './features/rug-model/card.route.tsx';
+import { rugModelCardHandler, rugModelPageHandler } from './features/rug-model/card.route.tsx';
 import type { TrainingRow } from './features/rug-model/examples.ts';
 import { rugModelFeature } from './features/rug-model/feature.ts';
 import { modelTrain } from './features/rug-model/model.command.ts';
 import { viewWindow } from './features/rugs/leaderboard.route.tsx';
 import { scoreOnce } from './features/rugs/score.job.ts';
-import { RUG_FEATURES } from './ports/rug-model.ts';
+import { RUG_FEATURES, SCORE_SENTENCE } from './ports/rug-model.ts';
 import { localTableFiles } from './sources/files/files.ts';
 import { artefactIn, readModelFile } from './sources/files/model-artefact.ts';
 import type { Database } from './stores/control/engine/database.ts';
@@ -29,7 +29,14 @@ import { REVIEWED_TOKENS } from './testing/launch-scores.ts';
 import { ran } from './testing/recording-io.ts';
 import { artefactText, inventLaunches, SMALL_MODEL } from './testing/rug-models.ts';
 import { TEST_SERVICE } from './testing/service.ts';
-import { memoryLaunchWatch, WATCHED } from './testing/twins/rug-flags.ts';
+import {
+  KEPT_VERSION,
+  memoryLaunchWatch,
+  memoryPublishedModels,
+  memoryRugFlags,
+  SCORED,
+  WATCHED,
+} from './testing/twins/rug-flags.ts';
 import { worldLaunchHistoryCsv } from './world/launch-history.ts';
 import { WORLD_SEED } from './world/listed-parties.ts';
 
@@ -339,6 +346,33 @@ describe('a file that cannot be used', () => {
     });
     expect(await health()).toMatchObject({ published: false });
   });
+});
+
+test('guides, contract, caveat and pages define a score by one sentence', async () => {
+  const files = ['guides/rug-model.md', 'guides/leaderboard.md', 'guides/stream.md'];
+  const texts = await Promise.all(
+    [...files, 'reference/openapi.json'].map((name) =>
+      readFile(new URL(`../docs/${name}`, import.meta.url), 'utf8'),
+    ),
+  );
+  const sentence = SCORE_SENTENCE.replace(/\.$/, '');
+  for (const text of texts) expect(text.replace(/\s+/g, ' ')).toContain(sentence);
+  const kept = memoryPublishedModels();
+  const asked = { now: () => STILL_NOW, signal: new AbortController().signal };
+  const input = { params: { version: KEPT_VERSION }, query: {}, body: undefined };
+  const nobody = { kind: 'nobody' } as const;
+  for (const handler of [
+    rugModelCardHandler({ publishedModels: kept }),
+    rugModelPageHandler({ publishedModels: kept }, FACTS),
+  ]) {
+    const reply = await handler(input, asked, nobody);
+    if (reply instanceof Refusal) throw new Error('test: the card was refused');
+    expect(Buffer.from(reply.bytes()).toString()).toContain(SCORE_SENTENCE);
+  }
+  const rugFlags = memoryRugFlags({ ...WATCHED, chains: [SCORED], flags: [] });
+  const window = { rugFlags, launchWatch: memoryLaunchWatch(WATCHED) };
+  const said = await viewWindow(window, STILL_NOW);
+  expect('caveat' in said ? said.caveat : null).toContain(SCORE_SENTENCE);
 });
 
 test('a model of made-up launches is published where all is made up, and nowhere else', async () => {

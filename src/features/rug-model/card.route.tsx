@@ -154,7 +154,7 @@ export function cardHtml(facts: PageFacts, kept: KeptModel): string {
           <code>{version}</code>
         </p>
         <p>
-          {SCORE_SENTENCE} Of this version: {card.target.statement}
+          {SCORE_SENTENCE} The target of this version: {card.target.statement}
         </p>
         {withdrawn !== null && (
           <p class="notice" role="note">

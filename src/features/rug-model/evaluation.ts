@@ -2,7 +2,7 @@
 // enough to hold for all comparisons together (Bonferroni).
 
 import { setImmediate } from 'node:timers/promises';
-import { collect, present, tally, wilsonInterval } from '../../evidence/measure.ts';
+import { collect, present, slices, tally, wilsonInterval } from '../../evidence/measure.ts';
 import { DEPLOYER_HISTORIES, type DeployerHistory } from '../../ports/rug-flags.ts';
 import {
   type Baseline,
@@ -420,8 +420,8 @@ function levelFrom(
   const { deployer, died } = own.scored;
   const died_share = shareOf(alike(rows), own.scored);
   const worth = worthOf(alike(rows), deployer);
-  // So many later flags vary by themselves too, and are alike as these are.
-  const later = DRIFT_FLAGS * (worth / rows.length);
+  // So many later flags vary by themselves too, and as many of them are by one deployer as here.
+  const later = worthOfLater(rows, deployer);
   const both = (worth * later) / (worth + later);
   const expected = wilsonInterval(died_share.value * both, both);
   if (expected === null) return null;
@@ -434,6 +434,14 @@ function levelFrom(
     gap,
     expected: { flags: DRIFT_FLAGS, ...expected },
   };
+}
+
+/** What `DRIFT_FLAGS` flags in a row are worth: the mean over those of the test part. */
+function worthOfLater(rows: readonly number[], deployer: Uint32Array): number {
+  const inTime = [...rows].sort((a, b) => a - b);
+  const blocks = [...slices(inTime, DRIFT_FLAGS)].filter(({ length }) => length === DRIFT_FLAGS);
+  if (blocks.length > 0) return meanOf(blocks.map((block) => worthOf(alike(block), deployer)));
+  return (DRIFT_FLAGS * worthOf(alike(rows), deployer)) / rows.length;
 }
 
 function historyRow(

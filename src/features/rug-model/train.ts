@@ -46,7 +46,8 @@ export const DEFAULTS = {
   target: { horizon_h: 168, scored_within_h: 24 },
 } as const;
 
-const LIMITS: Omit<BoostingLimits, 'seed'> = {
+/** How the trees of a model grow; the seed is the order's. */
+export const LIMITS: Omit<BoostingLimits, 'seed'> = {
   treesMax: 400,
   depthMax: 3,
   lambda: 1,

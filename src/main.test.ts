@@ -43,6 +43,13 @@ describe('settings and words', () => {
     },
   );
 
+  test('a command ends quietly where nobody reads its output any more', () => {
+    const line = '{ "$0" "$1" --help; echo "status $?" >&2; } | true';
+    const shell = ['-c', line, process.execPath, MAIN];
+    const said = spawnSync('sh', shell, { cwd, env: onlySettings(), encoding: 'utf8' });
+    expect(said.stderr).toBe('status 0\n');
+  });
+
   test('.env is read, and the environment wins', async () => {
     writeFileSync(
       join(cwd, '.env'),

@@ -41,7 +41,8 @@ const err = (line: string) => void process.stderr.write(`${line}\n`);
 
 function ioOf(json: boolean): Io {
   const colour = wantsColour(process.stdout, readTerminal());
-  return { out, err, json, colour, cwd: process.cwd(), signal: stopSignal() };
+  const width = process.stdout.isTTY === true ? process.stdout.columns : undefined;
+  return { out, err, json, colour, width, cwd: process.cwd(), signal: stopSignal() };
 }
 
 async function main(words: readonly string[]): Promise<number> {

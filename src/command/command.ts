@@ -20,6 +20,8 @@ export type Io = {
   readonly json: boolean;
   /** True where the caller's terminal shows colour. */
   readonly colour: boolean;
+  /** The columns of the caller's terminal; absent where a line may have any length. */
+  readonly width?: number | undefined;
   /** The directory the caller stands in. */
   readonly cwd: string;
   /** Aborted when the caller has gone or has asked to stop. */

@@ -16,32 +16,35 @@ import {
 } from '../ports/rug-model.ts';
 import { factLines, tableLines } from './output.ts';
 
-type How = { readonly colour: boolean };
+type How = { readonly colour: boolean; readonly width?: number | undefined };
 
 /** The lines of a card. */
 export function cardLines({ version, model }: ModelArtefact, how: How): string[] {
   const { card } = model;
   const { data, split } = card;
   return [
-    ...factLines([
-      ['version', version],
-      ['code version', card.code_version],
-      ['target', card.target.statement],
-      ['data', `${data.rows} launches by ${data.deployers} deployers, ${data.chains.join(', ')}`],
-      ['sha256', data.sha256],
-      ['window', `${formatIsoDate(data.from)} to ${formatIsoDate(data.to)}`],
-      ['simulated', data.simulated ? 'yes: made-up launches' : 'no'],
-      ['split', formatIsoDate(split.at)],
-      ['left out', omissionText(card)],
-      ...(['train', 'stop', 'calibrate', 'test'] as const).map((name) => {
-        const { rows, died, from, to } = split[name];
-        const span = `${formatIsoDate(from)} to ${formatIsoDate(to)}`;
-        return [name, `${rows} launches, ${died} died; ${span}`] as const;
-      }),
-      ['trees', trainingText(card)],
-      ['evidence', `a flag names some that raises the log-odds by ${card.evidence_min} or more`],
-      ...levelFacts(card.level),
-    ]),
+    ...factLines(
+      [
+        ['version', version],
+        ['code version', card.code_version],
+        ['target', card.target.statement],
+        ['data', `${data.rows} launches by ${data.deployers} deployers, ${data.chains.join(', ')}`],
+        ['sha256', data.sha256],
+        ['window', `${formatIsoDate(data.from)} to ${formatIsoDate(data.to)}`],
+        ['simulated', data.simulated ? 'yes: made-up launches' : 'no'],
+        ['split', formatIsoDate(split.at)],
+        ['left out', omissionText(card)],
+        ...(['train', 'stop', 'calibrate', 'test'] as const).map((name) => {
+          const { rows, died, from, to } = split[name];
+          const span = `${formatIsoDate(from)} to ${formatIsoDate(to)}`;
+          return [name, `${rows} launches, ${died} died; ${span}`] as const;
+        }),
+        ['trees', trainingText(card)],
+        ['evidence', `a flag names some that raises the log-odds by ${card.evidence_min} or more`],
+        ...levelFacts(card.level),
+      ],
+      how,
+    ),
     '',
     ...featureLines(card, how),
     ...suspectLines(card),

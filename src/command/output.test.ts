@@ -13,7 +13,7 @@ import {
   wantsColour,
 } from './output.ts';
 
-const PLAIN = { colour: false };
+const PLAIN = { colour: false, width: undefined };
 
 describe('tables', () => {
   test('columns are aligned, numbers to the right, and nothing is left blank', () => {
@@ -41,11 +41,50 @@ describe('tables', () => {
 
   test('facts are aligned', () => {
     expect(
-      factLines([
-        ['a', 1],
-        ['long', null],
-      ]),
+      factLines(
+        [
+          ['a', 1],
+          ['long', null],
+        ],
+        PLAIN,
+      ),
     ).toEqual(['a     1', 'long  –']);
+  });
+});
+
+describe('a terminal of a width', () => {
+  const NARROW = { colour: false, width: 40 };
+  const LONG = Array.from({ length: 30 }, (_, i) => `word${i}`).join(' ');
+  const wordsIn = (lines: readonly string[]) => lines.join(' ').match(/word\d+/g);
+
+  test('a long fact goes on below, under its value, and loses nothing', () => {
+    const lines = factLines([['name', LONG]], NARROW);
+    expect(lines.every((line) => line.length <= 40)).toBe(true);
+    expect(lines[1]).toMatch(/^ {6}word/);
+    expect(wordsIn(lines)).toEqual(LONG.split(' '));
+  });
+
+  test('a long cell goes on below in its column, and loses nothing', () => {
+    const columns = [{ title: 'a' }, { title: 'b' }];
+    const lines = tableLines(columns, [['first', LONG]], NARROW);
+    expect(lines.every((line) => line.length <= 40)).toBe(true);
+    expect(lines[2]).toMatch(/^ {7}word/);
+    expect(wordsIn(lines)).toEqual(LONG.split(' '));
+  });
+
+  test('without a terminal a cell of any length stands whole on its line', () => {
+    const cell = 'x'.repeat(500);
+    expect(tableLines([{ title: 'a' }], [[cell]], PLAIN)).toEqual(['a', cell]);
+  });
+
+  test('rows that fit into no table are printed as facts, no word broken', () => {
+    const io = recordingIo({ width: 50 });
+    const address = `0x${'a'.repeat(40)}`;
+    const columns = ['address', 'other lists'] as const;
+    rowsPrinter(io, { columns })([{ address, 'other lists': LONG }]);
+    expect(io.lines[0]).toBe(`address      ${address}`);
+    expect(wordsIn(io.lines)).toEqual(LONG.split(' '));
+    expect(io.lines.slice(1).every((line) => line.length <= 50)).toBe(true);
   });
 });
 

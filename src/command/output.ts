@@ -14,33 +14,86 @@ type Column = { readonly title: string; readonly right?: boolean };
 export const NO_VALUE = '–';
 
 const GAP = '  ';
-const CELL_CHARS_MAX = 120;
+/** Narrower columns of sentences are hard to read. */
+const READABLE_CHARS = 20;
 
-/** The lines of an aligned table, its headings first. Cells never break the line. */
+/** How lines are drawn: what a caller's terminal shows, as an `Io` has it. */
+type Terminal = Pick<Io, 'colour' | 'width'>;
+
+/** The lines of an aligned table, its headings first. A cell that is too long goes on below. */
 export function tableLines(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
-  io: Pick<Io, 'colour'>,
+  io: Terminal,
 ): string[] {
-  const cells = rows.map((row) => columns.map((_, i) => cellText(row[i])));
-  const widths = columns.map((column, i) =>
-    cells.reduce(
-      (widest, row) => Math.max(widest, width(textOrEmpty(row[i]))),
-      width(column.title),
-    ),
-  );
-  const line = (row: readonly string[]) =>
-    columns
-      .map((column, i) => pad(textOrEmpty(row[i]), Number(widths[i]), column.right === true))
-      .join(GAP)
-      .trimEnd();
-  const head = line(columns.map((column) => column.title));
-  return [paint(head, 'bold', io), ...cells.map(line)];
+  const cells = rows.map((row) => columns.map((_, i) => valueText(row[i])));
+  const widths = fitColumns(naturalWidths(columns, cells), io.width);
+  const linesOf = (row: readonly string[]) => {
+    const wrapped = row.map((cell, i) => wrapText(cell, Number(widths[i])));
+    const height = Math.max(1, ...wrapped.map((lines) => lines.length));
+    return Array.from({ length: height }, (_, at) =>
+      columns
+        .map((column, i) => {
+          return pad(textOrEmpty(wrapped[i]?.[at]), Number(widths[i]), column.right === true);
+        })
+        .join(GAP)
+        .trimEnd(),
+    );
+  };
+  const head = linesOf(columns.map((column) => column.title)).join('\n');
+  return [paint(head, 'bold', io), ...cells.flatMap(linesOf)];
 }
 
-function cellText(value: Cell | undefined): string {
-  const text = valueText(value);
-  return text.length > CELL_CHARS_MAX ? `${text.slice(0, CELL_CHARS_MAX - 1)}…` : text;
+/** As wide as the longest cell, and at least as wide as the longest word and as can be read. */
+type ColumnWidth = { readonly whole: number; readonly least: number };
+
+function naturalWidths(
+  columns: readonly Column[],
+  cells: readonly (readonly string[])[],
+): readonly ColumnWidth[] {
+  return columns.map(({ title }, i) => {
+    let [whole, least] = [width(title), longestWord(title)];
+    for (const row of cells) {
+      const cell = textOrEmpty(row[i]);
+      whole = Math.max(whole, width(cell));
+      least = Math.max(least, longestWord(cell));
+    }
+    return { whole, least: Math.max(least, Math.min(whole, READABLE_CHARS)) };
+  });
+}
+
+function longestWord(text: string): number {
+  return text.split(' ').reduce((most, word) => Math.max(most, width(word)), 0);
+}
+
+/** The widths of the columns in a terminal. No word is broken, even where it is too wide then. */
+function fitColumns(columns: readonly ColumnWidth[], room: number | undefined): readonly number[] {
+  const widths = columns.map(({ whole }) => whole);
+  if (room === undefined) return widths;
+  let over = widths.reduce((sum, one) => sum + one, GAP.length * (widths.length - 1)) - room;
+  while (over > 0) {
+    let widest = -1;
+    for (const [i, { least }] of columns.entries()) {
+      const own = Number(widths[i]);
+      if (own > least && (widest < 0 || own > Number(widths[widest]))) widest = i;
+    }
+    if (widest < 0) return widths;
+    widths[widest] = Number(widths[widest]) - 1;
+    over -= 1;
+  }
+  return widths;
+}
+
+/** The text in lines of a width, broken between words alone; nothing of it is left out. */
+function wrapText(text: string, room: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    const fits = line !== undefined && width(line) + 1 + width(word) <= room;
+    if (fits) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 function valueText(value: Cell | undefined): string {
@@ -66,10 +119,21 @@ function pad(cell: string, to: number, right: boolean): string {
 /** A name with its value. */
 export type Fact = readonly [name: string, value: Cell];
 
-/** Name and value lines, the values aligned and whole. */
-export function factLines(facts: readonly Fact[]): string[] {
+/** Name and value lines, the values aligned and whole: a long one goes on below. */
+export function factLines(facts: readonly Fact[], io: Pick<Io, 'width'>): string[] {
   const widest = facts.reduce((most, [name]) => Math.max(most, width(name)), 0);
-  return facts.map(([name, value]) => `${pad(name, widest, false)}${GAP}${valueText(value)}`);
+  const indent = widest + GAP.length;
+  const room = io.width === undefined ? Number.POSITIVE_INFINITY : io.width - indent;
+  return facts.flatMap(([name, value]) =>
+    wrapText(valueText(value), room).map((line, i) => {
+      return `${pad(i === 0 ? name : '', widest, false)}${GAP}${line}`;
+    }),
+  );
+}
+
+/** A sentence in lines of the terminal's width. */
+export function wrapSentence(text: string, io: Pick<Io, 'width'>): string[] {
+  return io.width === undefined ? [text] : wrapText(text, io.width);
 }
 
 /** Writes lines one by one. */
@@ -123,7 +187,22 @@ type RowsPrinted<T> = {
   readonly json?: (row: T) => object;
 };
 
-/** Prints rows as they come: one table under one heading for people, an object a line for pipes. */
+/** Whether a table does not fit into the terminal unless words are broken. */
+function isTooWide(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  io: Pick<Io, 'width'>,
+): boolean {
+  const cells = rows.map((row) => columns.map((_, i) => valueText(row[i])));
+  const widths = naturalWidths(columns, cells).map(({ least }) => least);
+  const least = widths.reduce((sum, one) => sum + one, GAP.length * (widths.length - 1));
+  return io.width !== undefined && least > io.width;
+}
+
+/**
+ * Prints rows as they come: one table under one heading for people, or the facts of each row where
+ * the terminal is too narrow for a table; an object a line for pipes.
+ */
 export function rowsPrinter<T extends object>(
   io: Io,
   { columns, json }: RowsPrinted<T>,
@@ -138,6 +217,13 @@ export function rowsPrinter<T extends object>(
       return;
     }
     const cells = rows.map((row) => columns.map((column) => cellOf(row, column)));
+    if (isTooWide(titles, cells, io)) {
+      for (const row of cells) {
+        const facts = titles.map(({ title }, i) => [title, row[i] ?? null] as const);
+        print(io, [...factLines(facts, io), '']);
+      }
+      return;
+    }
     const lines = tableLines(titles, cells, io);
     print(io, isHeaded ? lines.slice(1) : lines);
     isHeaded = true;
@@ -185,7 +271,8 @@ export function printParts(
       return part.facts.map(([name, value]) => [name, `${valueText(value)} (simulated)`]);
     });
     const caveats = parts.flatMap((part) => ('caveat' in part ? [part.caveat] : []));
-    print(io, [heading, ...factLines(facts), ...new Set(caveats)]);
+    const told = [...new Set(caveats)].flatMap((caveat) => wrapSentence(caveat, io));
+    print(io, [heading, ...factLines(facts, io), ...told]);
   }
   const statuses = parts.map(({ status }) => status);
   const worst = [EXIT.badUsage, EXIT.couldNotCheck].find((status) => statuses.includes(status));
@@ -205,7 +292,10 @@ export function printRecord<T extends object>(
 ): typeof EXIT.done {
   if (io.json) printJson(io, withIsoTimes(record));
   else if (typeof show === 'string') io.out(show);
-  else print(io, factLines(show.map((one) => [titleOf(one), cellOf(record, one)])));
+  else {
+    const facts = show.map((one) => [titleOf(one), cellOf(record, one)] as const);
+    print(io, factLines(facts, io));
+  }
   return EXIT.done;
 }
 

@@ -101,15 +101,18 @@ function tellCompleted(
   const imported = `Imported ${rows_accepted.toLocaleString('en')} ${noun}.`;
   print(io, [
     paint(imported, 'green', io),
-    ...factLines([
-      ['import', id],
-      ['source', source],
-      ['origin', origin],
-      ['refused', rows_refused],
-      ...[...refused].map(([code, rows]) => [`  ${code}`, rows] as const),
-      ['dated', `${timeText(as_of)} (${DATED[dated_by]})`],
-      ['sha256', sha256],
-    ]),
+    ...factLines(
+      [
+        ['import', id],
+        ['source', source],
+        ['origin', origin],
+        ['refused', rows_refused],
+        ...[...refused].map(([code, rows]) => [`  ${code}`, rows] as const),
+        ['dated', `${timeText(as_of)} (${DATED[dated_by]})`],
+        ['sha256', sha256],
+      ],
+      io,
+    ),
   ]);
 }
 

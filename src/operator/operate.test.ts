@@ -243,7 +243,7 @@ const echo: Command<Echo> = {
   run: async (argv, io, { word }) => {
     const { positionals } = readArgs(argv, { options: {}, positionals: [], many: true });
     io.out(`${word} ${positionals.join(' ')}`);
-    io.out(`${io.json} ${io.colour} ${fileArgument('file', io)}`);
+    io.out(`${io.json} ${io.colour} ${io.width} ${fileArgument('file', io)}`);
     io.err('to the side');
     return EXIT.couldNotCheck;
   },
@@ -314,11 +314,11 @@ describe('through the owner', () => {
   }
   const asked = wordsAsked('echo say a b --json', COMMANDS);
 
-  test('lines, streams, status, JSON, colour and the caller’s directory arrive as typed', async () => {
-    const io = recordingIo({ colour: true, cwd: '/home/op' });
+  test('lines, streams, status, JSON, colour, width and the caller’s directory arrive as typed', async () => {
+    const io = recordingIo({ colour: true, width: 72, cwd: '/home/op' });
     const owner = commandHandler(COMMANDS, SERVICES);
     expect(await callOwner(seatOf(owner.handler), asked, io)).toEqual({ status: 3 });
-    expect(io.lines).toEqual(['said: a b', 'true true /home/op/file']);
+    expect(io.lines).toEqual(['said: a b', 'true true 72 /home/op/file']);
     expect(io.errors).toEqual(['to the side']);
   });
 

@@ -189,11 +189,13 @@ const TO_ERR = '!';
 const BEGAN = '.';
 const JSON_WANTED = 'json';
 const COLOUR_WANTED = 'colour';
+const WIDTH = 'width=';
 
 /** Puts a command into words for the owner. */
 export function ownerRequest(asked: CommandRequest<never>, io: Io): OwnerRequest {
-  const how = [asked.json ? JSON_WANTED : '', io.colour ? COLOUR_WANTED : ''].join(',');
-  return { command: asked.command.name, args: [io.cwd, how, ...asked.argv] };
+  const wants = [asked.json ? JSON_WANTED : '', io.colour ? COLOUR_WANTED : ''];
+  if (io.width !== undefined) wants.push(`${WIDTH}${io.width}`);
+  return { command: asked.command.name, args: [io.cwd, wants.join(','), ...asked.argv] };
 }
 
 /** Asks the owner to run a command. Throws where the owner was lost. */
@@ -269,12 +271,14 @@ async function run<S>(
   }
   const wants = how.split(',');
   const json = wants.includes(JSON_WANTED);
+  const width = wants.find((one) => one.startsWith(WIDTH))?.slice(WIDTH.length);
   const io: Io = {
     out: (line) => lines.add(TO_OUT + line),
     err,
     room: () => lines.room(),
     json,
     colour: wants.includes(COLOUR_WANTED),
+    width: width === undefined ? undefined : Number(width),
     cwd,
     signal,
   };

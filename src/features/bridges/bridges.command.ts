@@ -95,21 +95,24 @@ function printText(
     const via = one.via.map((on) => (on.name === null ? on.contract : `${on.contract} ${on.name}`));
     print(
       io,
-      factLines([
-        ['protocol', protocol],
-        ['direction', direction],
-        ['user', user],
-        ['asset', asset],
-        ['amount', amount],
-        ['via', via.length === 0 ? null : via.join(', ')],
-        ['logged', loggedText(one)],
-        ['contract', contract],
-        ['message_id', message_id],
-        ['origin', one.origin],
-        ['destination', destination],
-        ['event', `${one.event}, ${one.version}`],
-        ['arrival', arrivalText(one)],
-      ]),
+      factLines(
+        [
+          ['protocol', protocol],
+          ['direction', direction],
+          ['user', user],
+          ['asset', asset],
+          ['amount', amount],
+          ['via', via.length === 0 ? null : via.join(', ')],
+          ['logged', loggedText(one)],
+          ['contract', contract],
+          ['message_id', message_id],
+          ['origin', one.origin],
+          ['destination', destination],
+          ['event', `${one.event}, ${one.version}`],
+          ['arrival', arrivalText(one)],
+        ],
+        io,
+      ),
     );
     if (one.messaging_only) io.out('A message only: what it moves is not told by its contract.');
   }

@@ -164,13 +164,16 @@ function show(entity: EntityView, io: Io): ExitStatus {
     ];
     const rows = evidence.map(({ heuristic, weight, statement }) => [heuristic, weight, statement]);
     print(io, [
-      ...factLines([
-        ['address', address],
-        ['chain', chain],
-        ['cluster', cluster_id],
-        ['confidence', known],
-        ['wallets', entity.related_wallets_total],
-      ]),
+      ...factLines(
+        [
+          ['address', address],
+          ['chain', chain],
+          ['cluster', cluster_id],
+          ['confidence', known],
+          ['wallets', entity.related_wallets_total],
+        ],
+        io,
+      ),
       ...related_wallets.map((one) => `  ${one}`),
       ...(rows.length === 0 ? [] : tableLines(columns, rows, io)),
       entity.caveat,
@@ -216,7 +219,7 @@ function tellEnd(outcome: BlocksOutcome, io: Io): ExitStatus {
       return [name.replaceAll('_', ' '), count] as const;
     });
     const reasons = [...refused].map(([reason, count]) => [`refused: ${reason}`, count] as const);
-    print(io, factLines([...facts, ...reasons]));
+    print(io, factLines([...facts, ...reasons], io));
   }
   switch (outcome.outcome) {
     case 'completed':

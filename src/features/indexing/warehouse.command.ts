@@ -162,23 +162,28 @@ function printImport(record: BulkImportRecord, { chain, origin }: BulkImportOrde
     : `Imported ${facts.transfers.toLocaleString('en')} transfers.`;
   print(io, [
     paint(sentence, isNone ? 'red' : 'green', io),
-    ...factLines([
-      ['import', facts.import_id],
-      ['chain', `${chain}, ${origin}`],
-      ['files', facts.files.length],
-      ['rows', facts.rows],
-      ['creations', facts.creations],
-      ['refused', facts.rows_refused],
-      ...[...refused].map(([code, n]) => [`  ${code}`, n] as const),
-      ...[...left_out].map(([code, n]) => [`no transfer: ${code}`, n] as const),
-      ...(facts.of_another_fork === 0 ? [] : [['of another fork', facts.of_another_fork] as const]),
-      ...coverage
-        .slice(0, RANGES_SHOWN)
-        .map(
-          (one) => [`held in full: ${one.kind}`, `${one.from_block} to ${one.to_block}`] as const,
-        ),
-      ...moreRanges(coverage.length),
-    ]),
+    ...factLines(
+      [
+        ['import', facts.import_id],
+        ['chain', `${chain}, ${origin}`],
+        ['files', facts.files.length],
+        ['rows', facts.rows],
+        ['creations', facts.creations],
+        ['refused', facts.rows_refused],
+        ...[...refused].map(([code, n]) => [`  ${code}`, n] as const),
+        ...[...left_out].map(([code, n]) => [`no transfer: ${code}`, n] as const),
+        ...(facts.of_another_fork === 0
+          ? []
+          : [['of another fork', facts.of_another_fork] as const]),
+        ...coverage
+          .slice(0, RANGES_SHOWN)
+          .map(
+            (one) => [`held in full: ${one.kind}`, `${one.from_block} to ${one.to_block}`] as const,
+          ),
+        ...moreRanges(coverage.length),
+      ],
+      io,
+    ),
     ...(coverage.length === 0 ? [NONE_HELD] : []),
     ...(facts.refused_file === null ? [] : [`Refused rows: ${facts.refused_file}`]),
   ]);
@@ -234,7 +239,7 @@ export const warehouseForget = defineCommand({
       ? paint('Forgotten.', 'green', io)
       : 'Nothing was changed. With --yes this goes:';
     if (io.json) printJson(io, { done: yes, ...reading.value });
-    else print(io, [heading, ...forgottenLines(reading.value)]);
+    else print(io, [heading, ...forgottenLines(reading.value, io)]);
     return EXIT.done;
   },
 });
@@ -266,24 +271,27 @@ const BECAUSE = {
   another_import: 'stays, because another import wrote it too',
 } as const;
 
-function forgottenLines(forgotten: Forgotten): string[] {
+function forgottenLines(forgotten: Forgotten, io: Io): string[] {
   const { chain, import_id, from_block, to_block, withdrawn } = forgotten;
   const ranges = withdrawn.slice(0, RANGES_SHOWN).map((one) => {
     const blocks = `${one.from_block} to ${one.to_block}, by ${one.source}`;
     return [`no longer held in full: ${one.kind}`, blocks] as const;
   });
-  return factLines([
-    ...(import_id === null ? [] : [['import', import_id] as const]),
-    ['chain', chain],
-    ['blocks', `${from_block} to ${to_block}`],
-    ['transfers', forgotten.transfers],
-    ...ranges,
-    ...moreRanges(withdrawn.length),
-    ['ranges of single addresses', forgotten.addresses],
-    ...forgotten.staying.map(({ because, kind, blocks }) => {
-      return [BECAUSE[because], `${kind}: ${blocks} blocks`] as const;
-    }),
-  ]);
+  return factLines(
+    [
+      ...(import_id === null ? [] : [['import', import_id] as const]),
+      ['chain', chain],
+      ['blocks', `${from_block} to ${to_block}`],
+      ['transfers', forgotten.transfers],
+      ...ranges,
+      ...moreRanges(withdrawn.length),
+      ['ranges of single addresses', forgotten.addresses],
+      ...forgotten.staying.map(({ because, kind, blocks }) => {
+        return [BECAUSE[because], `${kind}: ${blocks} blocks`] as const;
+      }),
+    ],
+    io,
+  );
 }
 
 /** `exhibit warehouse status`. */

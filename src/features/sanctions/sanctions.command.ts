@@ -156,13 +156,13 @@ function tell(outcome: RefreshOutcome, command: string, io: Io): void {
     case 'updated': {
       const before = outcome.replaced === null ? '' : `, instead of ${outcome.replaced.published}`;
       io.out(`The list of ${outcome.list.published} is in force${before}.`);
-      print(io, listLines(outcome.list));
+      print(io, listLines(outcome.list, io));
       if (outcome.accepted_why !== null) io.out(`Size rule set aside: ${outcome.accepted_why}`);
       break;
     }
     case 'unchanged':
       io.out(`No newer list: the one of ${outcome.list.published} was checked again.`);
-      print(io, listLines(outcome.list));
+      print(io, listLines(outcome.list, io));
       break;
     case 'refused':
       io.err(`Refused (${outcome.code}), from ${outcome.source}: ${outcome.reason}.`);
@@ -178,14 +178,17 @@ function tell(outcome: RefreshOutcome, command: string, io: Io): void {
   for (const { source, result } of outcome.tried) io.err(`Tried ${source}: ${result}`);
 }
 
-function listLines(list: RefreshedList): string[] {
-  return factLines([
-    ['published', list.published],
-    ['addresses', list.addresses],
-    ['sha256', list.sha256],
-    ['source', list.source],
-    ['checked', timeText(list.checked_at)],
-  ]);
+function listLines(list: RefreshedList, io: Io): string[] {
+  return factLines(
+    [
+      ['published', list.published],
+      ['addresses', list.addresses],
+      ['sha256', list.sha256],
+      ['source', list.source],
+      ['checked', timeText(list.checked_at)],
+    ],
+    io,
+  );
 }
 
 function jsonOf(outcome: RefreshOutcome): object {
@@ -307,7 +310,7 @@ function show(facts: Facts, maxAgeS: number | null, io: Io): void {
     const seen = `a list of ${published} from ${source_url}, first seen ${timeText(since)}`;
     io.err(`Not the newest: ${seen}, was refused.`);
   }
-  if (publication !== null) print(io, factLines(linesOf(publication, asked, maxAgeS)));
+  if (publication !== null) print(io, factLines(linesOf(publication, asked, maxAgeS), io));
   if (literals !== null) {
     const titles = ['of no known form', 'currency', 'entity', 'uid', 'note'];
     const columns = titles.map((title) => ({ title }));

@@ -8,6 +8,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { answerPointer, type OpenapiDocument, type Operation } from './contract/openapi.ts';
+import { programsAreMadeOf } from './openapi-programs.suite.ts';
 import { type GeneratedRequest, generateRequest } from './testing/generated-requests.ts';
 import { lotteryOf } from './testing/lottery.ts';
 import { createControlIn } from './testing/postgres.ts';
@@ -38,6 +39,8 @@ afterAll(() => {
   service.program.child.kill('SIGKILL');
   rmSync(home, { recursive: true, force: true });
 });
+
+programsAreMadeOf(() => ({ ...service, partner }));
 
 type Placed = { readonly path: string; readonly method: string; readonly operation: Operation };
 type Sent = Placed & { readonly request: GeneratedRequest };

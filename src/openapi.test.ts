@@ -8,6 +8,7 @@ import { deriveSecrets, mintKey } from './access/secret.ts';
 import { CONTRACTS, EVIDENCE_ROUTES, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
 import { answerPointer, type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
+import { publishedDocument } from './contract/openapi-components.ts';
 import type { AccessRule, Method } from './contract/route.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
 import type { World } from './testing/planted.ts';
@@ -18,12 +19,14 @@ import type { Mounted } from './transport/answer.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 
-const DOCUMENT: OpenapiDocument = openapiDocument(CONTRACTS, {
-  title: 'Exhibit',
-  version: '0.0.0',
-  description: 'Checked against live answers.',
-  serverUrl: 'http://127.0.0.1',
-});
+const DOCUMENT: OpenapiDocument = publishedDocument(
+  openapiDocument(CONTRACTS, {
+    title: 'Exhibit',
+    version: '0.0.0',
+    description: 'Checked against live answers.',
+    serverUrl: 'http://127.0.0.1',
+  }),
+);
 const SECRETS = deriveSecrets('a root secret of the tests', null);
 const AJV = new Ajv2020({ strict: false, validateFormats: false }).addSchema(DOCUMENT, 'doc:');
 const validators = new Map<string, ValidateFunction>();

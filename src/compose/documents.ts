@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { openapiDocument } from '../contract/openapi.ts';
+import { publishedDocument } from '../contract/openapi-components.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { HTML_TYPE, html, text } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
@@ -125,7 +126,7 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
       serverUrl: base(),
     });
   const reference = once(() => referencePage(facts, openapi()));
-  const description = once(() => JSON.stringify(openapi()));
+  const description = once(() => JSON.stringify(publishedDocument(openapi())));
   return [
     documentAt('openapi_document', '/openapi.json', 'application/json; charset=utf-8', description),
     documentAt('reference_page', '/docs', HTML_TYPE, reference),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { listOrNone } from '../evidence/measure.ts';
 import { type SectionRoutes, sectionRoutes } from './answer.ts';
+import { INPUTS } from './inputs.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
 import { html, isPage, isRevalidated, isSentByPages, mediaOf } from './reply.ts';
 import { type AccessRule, deprecationSentence, envelopeSchema } from './route.ts';
@@ -12,12 +13,16 @@ import { CLAIM_META } from './wire.ts';
 type JsonObject = { [key: string]: unknown };
 
 /** The body of a request or of a response, by its content type. */
-export type Content = { readonly [type: string]: { readonly schema: JsonSchema } };
+export type Content = {
+  readonly [type: string]: { readonly schema: JsonSchema; readonly example?: unknown };
+};
 
 /** One operation of the document. */
 export type Operation = {
   readonly operationId: string;
   readonly summary: string;
+  /** What opens it. */
+  readonly description: string;
   readonly deprecated?: true;
   readonly tags: readonly string[];
   readonly security: readonly { readonly [scheme: string]: readonly string[] }[];
@@ -25,6 +30,8 @@ export type Operation = {
     readonly name: string;
     readonly in: string;
     readonly required: boolean;
+    readonly description: string;
+    readonly example?: unknown;
     readonly schema: JsonSchema;
   }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
@@ -44,11 +51,19 @@ type Schemas = { readonly [type: string]: JsonSchema };
 /** The whole document. */
 export type OpenapiDocument = {
   readonly openapi: '3.1.0';
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly contact: { readonly name: string; readonly url: string };
+    readonly license: { readonly name: string; readonly identifier: string };
+  };
   readonly servers: readonly { readonly url: string }[];
-  readonly tags: readonly { readonly name: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
   readonly components: JsonObject;
+  /** The operations that a WebSocket opens, by their paths. */
+  readonly 'x-websockets'?: { readonly [path: string]: Operation };
 };
 
 /** The facts of the document about the service itself. */
@@ -86,13 +101,29 @@ export function openapiDocument(
   }
   return {
     openapi: '3.1.0',
-    info: { title: facts.title, version: facts.version, description: facts.description },
+    info: {
+      title: facts.title,
+      version: facts.version,
+      description: facts.description,
+      contact: { name: 'Whoever runs this service', url: facts.serverUrl },
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: facts.serverUrl }],
-    tags: [...new Set(routes.map((route) => route.surface))].map((name) => ({ name })),
+    tags: [...new Set(routes.map((route) => route.surface))].map((name) => ({
+      name,
+      description: SURFACES[name],
+    })),
     paths,
     components: components(routes),
   };
 }
+
+const SURFACES: { readonly [surface in AnyRoute['surface']]: string } = {
+  hosted: 'Evidence about addresses, by a key of a membership or of a partner.',
+  integrations: 'Chats of a membership that are told of what happens.',
+  intelligence: 'Entities, flags and streams, by an access token.',
+  web: 'What is open to all: the state of the service, and pages.',
+};
 
 const words = (description: string) => ({ description, schema: { type: 'string' } });
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
@@ -153,6 +184,7 @@ function streamOperation(route: AnyStreamRoute, door: 'websocket' | 'events'): O
   return {
     operationId: isSocket ? route.name : `${route.name}_events`,
     summary: `${route.summary} ${isSocket ? 'As a WebSocket.' : 'As server-sent events.'}`,
+    description: accessSentence(securityOf(route)),
     tags: [route.surface],
     security: securityOf(route),
     parameters: [
@@ -182,6 +214,7 @@ function operation(route: Exclude<AnyRoute, AnyStreamRoute>): Operation {
   return {
     operationId: route.name,
     ...summaryOf(route),
+    description: accessSentence(securityOf(route)),
     tags: [route.surface],
     security: securityOf(route),
     ...(parameters.length > 0 ? { parameters } : {}),
@@ -216,20 +249,52 @@ function securityOf({ kind, access, query }: AnyRoute): Operation['security'] {
   return inQuery && access === 'bearer' ? [...opens, { query_token: [] }] : opens;
 }
 
+/** What opens an operation. */
+export function accessSentence(security: Operation['security']): string {
+  const ways = security.flatMap((way) => Object.keys(way));
+  if (ways.length === 0) return 'Open: no credential.';
+  if (ways.includes('partner')) return 'Needs a partner key: Authorization: Bearer.';
+  if (ways.includes('query_token')) return 'Needs an access token, as a bearer or as ?token=.';
+  if (ways.includes('token')) return 'Needs a bearer access token.';
+  return 'Needs a key: Authorization: Bearer, or x-service-membership.';
+}
+
 function bodyOf(route: Exclude<AnyRoute, AnyStreamRoute>): Pick<Operation, 'requestBody'> {
   if (route.body === null) return {};
-  const schema = jsonSchema(route.body, 'input');
+  const schema = withMeanings(jsonSchema(route.body, 'input'));
   const required = !route.body.safeParse(undefined).success;
-  return { requestBody: { required, content: { 'application/json': { schema } } } };
+  const content = { schema, example: exampleOf(onlyRequired(schema), 'body') };
+  return { requestBody: { required, content: { 'application/json': content } } };
 }
 
 function fields(object: z.ZodObject, where: 'path' | 'query' | 'header') {
-  return Object.entries<z.ZodType>(object.shape).map(([name, schema]) => ({
-    name,
-    in: where,
-    required: where === 'path' || !schema.safeParse(undefined).success,
-    schema: jsonSchema(schema, 'input'),
-  }));
+  return Object.entries<z.ZodType>(object.shape).map(([name, declared]) => {
+    const { description = meaningOf(name), ...schema } = jsonSchema(declared, 'input');
+    const required = where === 'path' || !declared.safeParse(undefined).success;
+    const shown = required || INPUTS.get(name)?.examples !== undefined;
+    const example = shown ? { example: exampleOf(schema, name) } : {};
+    return { name, in: where, required, description, ...example, schema };
+  });
+}
+
+function meaningOf(name: string): string {
+  const input = INPUTS.get(name);
+  return input === undefined ? name : input.means;
+}
+
+/** The input of a route with what each of its fields means. */
+export function withMeanings(schema: JsonSchema): JsonSchema {
+  if (schema.properties === undefined) return schema;
+  const fields = Object.entries(schema.properties).map(([name, field]) => {
+    return [name, withMeanings({ description: meaningOf(name), ...field })] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+function onlyRequired(schema: JsonSchema): JsonSchema {
+  const { properties, required } = schema;
+  const kept = Object.entries({ ...properties }).filter(([name]) => required?.includes(name));
+  return { ...schema, properties: Object.fromEntries(kept) };
 }
 
 function answers(route: AnyRoute, charged: boolean): Operation['responses'] {
@@ -352,6 +417,8 @@ export type JsonSchema = {
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
   readonly $ref?: string;
+  readonly description?: string;
+  readonly additionalProperties?: boolean | JsonSchema;
   readonly pattern?: string;
   readonly format?: string;
   readonly minItems?: number;
@@ -410,19 +477,12 @@ export function answerPointer(
 
 // An example is made from the schema alone, so that a route's example cannot be another route's.
 
-/** A well-known contract that nobody lists. */
-const ADDRESS = '0x00000000219ab540356cbb839cbe05303d7705fa';
-/** Formats of text fields that do not accept every text, by field. */
-const TEXTS: ReadonlyMap<string, string> = new Map([
-  ['address', ADDRESS],
-  ['addresses', ADDRESS],
-  ['on', '2026-01-15'],
-]);
-
 /** A value that the schema takes. `name` is the field in which it stands. */
 export function exampleOf(schema: JsonSchema, name: string): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
+  const known = INPUTS.get(name)?.examples?.find((one) => isTakenBy(schema, one));
+  if (known !== undefined) return known;
   const choices = schema.anyOf ?? schema.oneOf;
   const chosen = choices?.find(({ type }) => type !== 'null');
   if (chosen !== undefined) return exampleOf(chosen, name);
@@ -453,11 +513,17 @@ export function exampleOf(schema: JsonSchema, name: string): unknown {
       return null;
     default: {
       const { minLength } = schema;
-      const text = TEXTS.get(name);
-      if (text !== undefined) return text;
       return minLength === undefined ? name : name.padEnd(minLength, 'x');
     }
   }
+}
+
+function isTakenBy({ type, pattern, maximum }: JsonSchema, value: unknown): boolean {
+  if (type === 'integer') {
+    return Number.isInteger(value) && (maximum === undefined || Number(value) <= maximum);
+  }
+  if (type !== 'string' || typeof value !== 'string') return false;
+  return pattern === undefined || new RegExp(pattern).test(value);
 }
 
 const NO_TYPES: readonly string[] = [];

@@ -216,7 +216,12 @@ function clone<S extends z.ZodType>(schema: S): S {
 export const unixSeconds = z.int().nonnegative();
 const NO_DAY = 'expected a day of the calendar, written YYYY-MM-DD';
 /** A day, `YYYY-MM-DD`, in UTC. */
-export const isoDay = words(z.string().regex(/^\d{4}-\d{2}-\d{2}$/));
+export const isoDay = words(
+  z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/)
+    .meta({ format: 'date' }),
+);
 /** A day that is asked about: one of the calendar. */
 export const askedDay = z
   .string()
@@ -224,7 +229,12 @@ export const askedDay = z
   .refine((text) => parseIsoDate(text) !== null, NO_DAY)
   .meta({ format: 'date' });
 /** ISO 8601 date-time in UTC. */
-export const isoTime = words(z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/));
+export const isoTime = words(
+  z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/)
+    .meta({ format: 'date-time' }),
+);
 
 /** One source of an answer, as the interface shows it. */
 export const sourceShown = z.strictObject({

@@ -92,7 +92,7 @@ test('the reference says lengths and ranges in words, and shows each route’s o
     'string of exactly 6 characters',
     '<td>integer</td>',
     'integer above 0',
-    "curl -X POST 'http://h/sent/0x00000000219ab540356cbb839cbe05303d7705fa?limit=1'",
+    "curl -X POST 'http://h/sent/0x64144967c175997fc8526ba694021ae36965331c?limit=10'",
     "-d '{&quot;sections&quot;:[&quot;ofac&quot;],&quot;share&quot;:0,&quot;code&quot;:&quot;codexx&quot;",
   ]) {
     expect(page).toContain(words);

@@ -83,7 +83,7 @@ function RouteEntry({ entry, server }: { entry: Entry; server: string }) {
         <span class="verb">{method.toUpperCase()}</span> <code>{path}</code>
       </h1>
       <p>{one.summary}</p>
-      <p class="quiet">{accessSentence(one)}</p>
+      <p class="quiet">{one.description}</p>
       <pre tabindex={0}>
         <code>{example(path, method, one, server)}</code>
       </pre>
@@ -231,15 +231,6 @@ function rangeWords(field: JsonSchema): string {
     below === undefined ? null : `below ${below}`,
   ].filter((words) => words !== null);
   return said.length === 0 ? '' : ` ${said.join(' and ')}`;
-}
-
-function accessSentence(one: Operation): string {
-  const ways = one.security.flatMap((way) => Object.keys(way));
-  if (ways.length === 0) return 'Open: no credential.';
-  if (ways.includes('partner')) return 'Needs a partner key: Authorization: Bearer.';
-  if (ways.includes('query_token')) return 'Needs an access token, as a bearer or as ?token=.';
-  if (ways.includes('token')) return 'Needs a bearer access token.';
-  return 'Needs a key: Authorization: Bearer, or x-service-membership.';
 }
 
 function example(path: string, method: string, of: Operation, server: string): string {

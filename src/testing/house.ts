@@ -187,7 +187,10 @@ export const ARROWS: readonly Arrows[] = [
 /** The further imports of any test, beside those of the tested file. */
 export const TESTS: House['tests'] = {
   may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
-  outside: ['vitest', 'fast-check', 'ajv', 'playwright-core', 'ws', 'zod', 'csv-parse'],
+  outside: [
+    ...['vitest', 'fast-check', 'ajv', 'playwright-core', 'ws', 'zod', 'csv-parse'],
+    '@redocly/openapi-core',
+  ],
 };
 
 /** One driver for each technology, and the only places that hold it. */

@@ -48,7 +48,9 @@ scoreRounds({
     end: async (run) => { console.log('ended'); return scoring.end(run); },
   },
   established: { among: async () => say('established_tokens', new Set()) },
-  inForce: async () => say('published_model', { version: 'rug-1', model: JSON.parse(model) }),
+  inForce: async () => say('published_model', {
+    version: 'rug-1', model: JSON.parse(model), withdrawn: null,
+  }),
   now: () => Math.floor(Date.now() / 1000),
   everyS: 0.01, sleep: (ms) => wait(ms),
   onNotScored: ({ why }) => console.log('failed ' + why.reason),

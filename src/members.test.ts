@@ -1,8 +1,10 @@
 // A browser manages its membership: over a socket, on a real store.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
+  createSignIn,
   LINK_LIFETIME_S,
+  NETWORK_TRIES_MAX,
   SESSION_GRACE_S,
   SESSION_RENEWED_EACH_S,
   TRIES_MAX,
@@ -23,6 +25,12 @@ import {
 
 const DAY_S = 86_400;
 const fresh = embeddedControl();
+
+/** What a browser that signed in by a code sends of itself. */
+function browserCookie({ headers }: { headers: Headers }): string {
+  const [, cookie = ''] = headers.getSetCookie();
+  return String(cookie.split(';')[0]);
+}
 
 describe('signing in', () => {
   test('a link signs in once, after a button: to look at it uses nothing', async () => {
@@ -60,13 +68,11 @@ describe('signing in', () => {
     expect((await post('/activate', { link })).status).toBe(401);
   });
 
-  test('the code of a purchase signs in, again and again, to its own membership alone', async () => {
+  test('the code of a purchase signs in the browser that used it first, again, and no other', async () => {
     const served = await serveMembers(fresh, fetch);
-    const { post } = served;
+    const { post, store } = served;
     await buyMembership(served);
     const right = { membership_id: MINE, code: CODE };
-    expect((await post('/activate', right)).status).toBe(303);
-    expect((await post('/activate', { ...right, code: ` ${CODE} ` })).status).toBe(303);
     for (const wrong of [
       { membership_id: THEIRS, code: CODE },
       { membership_id: MINE, code: CODE.slice(1) },
@@ -76,6 +82,27 @@ describe('signing in', () => {
     ]) {
       expect((await post('/activate', wrong)).status).toBe(401);
     }
+    const first = await post('/activate', right);
+    expect(first.status).toBe(303);
+    const cookie = browserCookie(first);
+    const again = await post('/activate', { ...right, code: ` ${CODE} ` }, { cookie });
+    expect(again.status).toBe(303);
+    // The code is shown beside the purchase for good: whoever else reads it has nothing.
+    const thief = await post('/activate', right);
+    const guess = await post('/activate', { ...right, code: 'wrong' });
+    expect([thief.status, thief.text]).toEqual([401, guess.text]);
+    const marked = { cookie: `exhibit-browser=${'A'.repeat(43)}` };
+    expect((await post('/activate', right, marked)).status).toBe(401);
+    const [row] = await store.query('select browser_hash::text as held from sign_in_codes');
+    expect(Object(row).held).not.toContain(Buffer.from(cookie.split('=')[1] ?? '').toString('hex'));
+  });
+
+  test('of two browsers that use a new code together one has it', async () => {
+    const served = await serveMembers(fresh, fetch);
+    await buyMembership(served);
+    const right = { membership_id: MINE, code: CODE };
+    const said = await Promise.all([1, 2, 3].map(() => served.post('/activate', right)));
+    expect(said.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
   });
 
   test('whether a membership exists shows in no text, no header and no work', async () => {
@@ -97,20 +124,56 @@ describe('signing in', () => {
     }
   });
 
-  test('codes are tried so often and no more, for one that exists as for one that does not', async () => {
+  test('wrong codes shut the rightful member out by no number of tries, for any membership', async () => {
     const served = await serveMembers(fresh, fetch);
-    const { post, linkOf, later } = served;
+    const { post, waited, store, now } = served;
     await buyMembership(served);
+    const right = { membership_id: MINE, code: CODE };
     for (const membership_id of [MINE, 'mem_not_there']) {
-      for (let i = 0; i < TRIES_MAX; i += 1) {
+      for (let i = 0; i < TRIES_MAX + 1; i += 1) {
         expect((await post('/activate', { membership_id, code: `${i}` })).status).toBe(401);
       }
-      expect((await post('/activate', { membership_id, code: CODE })).status).toBe(429);
     }
-    // A locked-out member still signs in by a link, and by the code after the lock.
-    expect((await post('/activate', { link: linkOf(MINE) })).status).toBe(303);
+    // The eleventh of each waited, and is still looked at.
+    expect(waited).toHaveLength(2);
+    const first = await post('/activate', right);
+    expect([first.status, waited.length]).toEqual([303, 3]);
+    // As many as anybody likes, for every membership and from every network.
+    await store.query(
+      `insert into sign_in_tries (bucket, began_at, tries)
+       select one, to_timestamp($1), 1000000 from generate_series(0, 69631) one
+       on conflict (bucket) do update set tries = excluded.tries`,
+      [now()],
+    );
+    const own = await post('/activate', right, { cookie: browserCookie(first) });
+    expect([own.status, waited.length]).toEqual([303, 3]);
+  });
+
+  test('tries are counted by network too, whatever the memberships are', async () => {
+    const served = await serveMembers(fresh, fetch);
+    const { post, waited, later } = served;
+    const tryOf = (i: number) => post('/activate', { membership_id: `mem_${i}`, code: 'wrong' });
+    for (let i = 0; i < NETWORK_TRIES_MAX; i += 1) await tryOf(i);
+    expect(waited).toHaveLength(0);
+    expect((await tryOf(NETWORK_TRIES_MAX)).status).toBe(401);
+    expect(waited).toHaveLength(1);
     later(TRIES_WINDOW_S + 1);
-    expect((await post('/activate', { membership_id: MINE, code: CODE })).status).toBe(303);
+    await tryOf(0);
+    expect(waited).toHaveLength(1);
+  });
+
+  test('of one network one slow try waits at a time; one more is told to come again', async () => {
+    const { signIns, browsers, secrets, now } = await serveMembers(fresh, fetch);
+    const waiting: (() => void)[] = [];
+    const wait = () => new Promise<void>((go) => waiting.push(go));
+    const signIn = createSignIn(signIns, browsers, secrets, now, wait);
+    const from = (network: string) => signIn.byCode(MINE, 'wrong', { network, cookies: undefined });
+    for (let i = 0; i < TRIES_MAX; i += 1) await from('192.0.2');
+    const slow = [from('192.0.2'), from('198.51.100')];
+    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    expect(await from('192.0.2')).toEqual({ outcome: 'too_often' });
+    for (const go of waiting) go();
+    expect(await Promise.all(slow)).toEqual([{ outcome: 'refused' }, { outcome: 'refused' }]);
   });
 
   test('another site cannot sign a browser in, by a code or a link', async () => {

@@ -20,6 +20,8 @@ const SEEN_EACH_S = 60;
 export const SESSION_RENEWED_EACH_S = HOUR_S;
 /** The token before opens for so long, because it may be under way already: a minute. */
 export const SESSION_GRACE_S = 60;
+/** A browser is known again for so long after it signed in by a code: a year. */
+const BROWSER_S = 365 * DAY_S;
 const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[\w-]{43}$/;
 
@@ -38,6 +40,11 @@ export type Sessions = {
   readonly begin: (membershipId: string) => Promise<Reading<string, SessionsPort>>;
   /** Gives a browser another token where its own is old: the Set-Cookie to answer, else `null`. */
   readonly renew: (sessionId: string) => Promise<Reading<string | null, SessionsPort>>;
+  /** What marks a browser for a year, that it holds or is given; it opens nothing by itself. */
+  readonly browserOf: (cookies: string | undefined) => {
+    readonly token: string;
+    readonly cookie: string;
+  };
   /** Signs a browser out: the Set-Cookie to answer. */
   readonly end: (sessionId: string) => Promise<Reading<string, SessionsPort>>;
 };
@@ -55,8 +62,8 @@ export function createSessions(
   now: () => UnixSeconds,
 ): Sessions {
   const name = secure ? '__Host-exhibit' : 'exhibit';
-  const cookie = (token: string, forS: number) =>
-    `${name}=${token}; Path=/; Max-Age=${forS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  const cookie = (token: string, forS: number, of = name) =>
+    `${of}=${token}; Path=/; Max-Age=${forS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   return {
     authenticate: async (cookies) => {
       const token = cookieOf(cookies, name);
@@ -95,6 +102,11 @@ export function createSessions(
         return cookie(token, Math.max(1, Math.floor(createdAt + SESSION_LIFETIME_S - at)));
       });
     },
+    browserOf: (cookies) => {
+      const held = cookieOf(cookies, `${name}-browser`);
+      const token = held === null ? randomBytes(TOKEN_BYTES).toString('base64url') : held;
+      return { token, cookie: cookie(token, BROWSER_S, `${name}-browser`) };
+    },
     end: async (sessionId) => map(await store.end(sessionId, now()), () => cookie('', 0)),
   };
 }
@@ -129,19 +141,24 @@ export function isFormOf({ form_token }: { readonly form_token: string }, sent: 
 
 /** A link opens for so long: 24 hours. */
 export const LINK_LIFETIME_S = 24 * HOUR_S;
-/** So many codes may be tried for one membership within the window. */
+/** After so many tries for one membership within the window the next ones are slow. */
 export const TRIES_MAX = 10;
+/** And after so many from one network, for whichever memberships. */
+export const NETWORK_TRIES_MAX = 30;
+/** How long a slow try waits before it is looked at. */
+const SLOW_MS = 2_000;
 /** The window of tries, in seconds: 15 minutes. */
 export const TRIES_WINDOW_S = 900;
 /** Tries are counted in so many buckets, so that what is counted cannot grow. */
 const BUCKETS = 4_096;
+const NETWORK_BUCKETS = 65_536;
 const NONCE_BYTES = 16;
 const MAC_BYTES = 32;
 const LINK = /^([A-Za-z0-9_-]{3,100})\.([0-9]{10,11})\.([\w-]{22})\.([\w-]{43})$/;
 
-/** The result of an attempt to sign in. `cookie` is the Set-Cookie to send. */
+/** The result of an attempt to sign in. `cookies` are the Set-Cookie to send. */
 export type SignInOutcome =
-  | { readonly outcome: 'signed_in'; readonly cookie: string }
+  | { readonly outcome: 'signed_in'; readonly cookies: readonly string[] }
   | { readonly outcome: 'refused' | 'too_often' | 'unreachable' };
 
 /** Signs browsers in. */
@@ -151,20 +168,63 @@ export type SignIn = {
   /** The membership of a link that we signed and that is not too old; it uses nothing up. */
   readonly membershipOf: (link: string) => string | null;
   readonly byLink: (link: string) => Promise<SignInOutcome>;
-  readonly byCode: (membershipId: string, code: string) => Promise<SignInOutcome>;
+  /**
+   * A code opens in the browser that used it first, and in no other: it is shown for as long as the
+   * membership lasts, and may be seen by others.
+   */
+  readonly byCode: (
+    membershipId: string,
+    code: string,
+    from: { readonly network: string; readonly cookies: string | undefined },
+  ) => Promise<SignInOutcome>;
 };
 
-/** Makes the sign-in. `now` gives Unix seconds. */
+/** Tries that wait together, of all networks. */
+const WAITING_MAX = 4_096;
+
+/**
+ * The slow lane: a try that comes too often is not refused, so that nobody can shut the rightful
+ * member out; it waits. Of one network one waits at a time.
+ */
+function laneOf(wait: (ms: number) => Promise<void>) {
+  const waiting = new Set<string>();
+  return {
+    pass: async (network: string): Promise<boolean> => {
+      if (waiting.has(network) || waiting.size >= WAITING_MAX) return false;
+      waiting.add(network);
+      try {
+        await wait(SLOW_MS);
+      } finally {
+        waiting.delete(network);
+      }
+      return true;
+    },
+  };
+}
+
+/** Makes the sign-in. `now` gives Unix seconds; `wait` ends after so many milliseconds. */
 export function createSignIn(
   store: SignInStore,
-  sessions: Pick<Sessions, 'begin'>,
+  sessions: Pick<Sessions, 'begin' | 'browserOf'>,
   secrets: Secrets,
   now: () => UnixSeconds,
+  wait: (ms: number) => Promise<void>,
 ): SignIn {
-  const begin = async (membershipId: string): Promise<SignInOutcome> => {
+  const begin = async (membershipId: string, others: readonly string[]): Promise<SignInOutcome> => {
     const cookie = await sessions.begin(membershipId);
     if (cookie instanceof Unread) return { outcome: 'unreachable' };
-    return { outcome: 'signed_in', cookie: cookie.value };
+    return { outcome: 'signed_in', cookies: [cookie.value, ...others] };
+  };
+  const slowLane = laneOf(wait);
+  // Which of them share a bucket follows from the secret: nobody can choose whom to slow down.
+  const bucketsOf = (membershipId: string, network: string) => {
+    const [ofId, ofNetwork] = [`tries ${membershipId}`, `tries from ${network}`].map((text) => {
+      return macOf(text, secrets[0]).readUInt32BE(0);
+    });
+    return {
+      id: Number(ofId) % BUCKETS,
+      network: BUCKETS + (Number(ofNetwork) % NETWORK_BUCKETS),
+    };
   };
   const parse = (link: string) => {
     const [, membership_id, expires, id, mac] = listOrNone(LINK.exec(link));
@@ -191,32 +251,40 @@ export function createSignIn(
       if (parsed === null) return { outcome: 'refused' };
       const used = await store.useLink({ at: now(), ...parsed });
       if (used instanceof Unread) return { outcome: 'unreachable' };
-      return used.value ? begin(parsed.membership_id) : { outcome: 'refused' };
+      return used.value ? begin(parsed.membership_id, []) : { outcome: 'refused' };
     },
-    byCode: async (membershipId, code) => {
-      // Which ids share a bucket follows from the secret: nobody can choose whom to lock out.
-      const mac = macOf(`tries ${membershipId}`, secrets[0]);
-      const bucket = mac.readUInt32BE(0) % BUCKETS;
-      const tries = await store.countTry(bucket, now(), TRIES_WINDOW_S);
-      if (tries instanceof Unread) return { outcome: 'unreachable' };
-      if (tries.value > TRIES_MAX) return { outcome: 'too_often' };
+    byCode: async (membershipId, code, { network, cookies }) => {
+      const { token, cookie } = sessions.browserOf(cookies);
+      const buckets = bucketsOf(membershipId, network);
+      const tries = await store.countTries(buckets, now(), TRIES_WINDOW_S);
       const known = await store.codeOf(membershipId);
       const sent = hashesOf(code, secrets);
-      if (known instanceof Unread) return { outcome: 'unreachable' };
-      const { hash, pepper } = known.value === null ? NO_CODE : known.value;
+      const browsers = hashesOf(token, secrets);
+      if (tries instanceof Unread || known instanceof Unread) return { outcome: 'unreachable' };
+      const { hash, pepper, browser_hash: bound } = known.value === null ? NO_CODE : known.value;
       // All are compared, and a membership without a code is compared with what no code gives.
+      const isOwn = browsers
+        .map((one) => timingSafeEqual(one.hash, bound === null ? NO_CODE.hash : bound))
+        .includes(true);
+      const isSlow = tries.value.ofId > TRIES_MAX || tries.value.ofNetwork > NETWORK_TRIES_MAX;
+      if (isSlow && !isOwn && !(await slowLane.pass(network))) return { outcome: 'too_often' };
       const matches = sent.map((one) => {
         return timingSafeEqual(one.hash, hash) && one.pepper === pepper;
       });
-      if (!matches.includes(true)) return { outcome: 'refused' };
-      await store.forgetTries(bucket);
-      return begin(membershipId);
+      if (!matches.includes(true) || !(bound === null || isOwn)) return { outcome: 'refused' };
+      const [browser] = browsers;
+      const isBound = isOwn ? null : await store.bindCode(membershipId, hash, browser.hash);
+      if (isBound instanceof Unread) return { outcome: 'unreachable' };
+      // Of two browsers that come together the first has the code.
+      if (isBound?.value === false) return { outcome: 'refused' };
+      await store.forgetTries(buckets.id);
+      return begin(membershipId, [cookie]);
     },
   };
 }
 
 /** The hash of no code: random, and under no pepper. */
-const NO_CODE = { hash: randomBytes(MAC_BYTES), pepper: '' } as const;
+const NO_CODE = { hash: randomBytes(MAC_BYTES), pepper: '', browser_hash: null } as const;
 
 function macOf(body: string, { links }: Secrets[number]): Buffer {
   return createHmac('sha256', links).update(body).digest();

@@ -226,7 +226,12 @@ function caveatLabel(sources: ReadonlySet<Source>): string {
 }
 
 /** The context of a request. `now` is Unix seconds. */
-export type RequestContext = { readonly now: () => number; readonly signal: AbortSignal };
+export type RequestContext = {
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /** The network that a form came from, where a socket told it. It is for counting alone. */
+  readonly network?: string;
+};
 
 type BodyOf<B> = [B] extends [never] ? undefined : B;
 

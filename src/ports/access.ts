@@ -408,18 +408,27 @@ export type SessionStore = {
 /** The name of this port in readings. */
 export type SignInPort = 'sign_in';
 
+/** A code, with the browser that it opens in; `null`: it opened in none yet. */
+export type SignInCode = SecretHash & { readonly browser_hash: Uint8Array | null };
+
 /** The store of signing in. */
 export type SignInStore = {
-  /** Counts a try in a bucket, and says how many there were since its time began. */
-  readonly countTry: (
-    bucket: number,
+  /** Counts a try in two buckets, and says how many there were since the time of each began. */
+  readonly countTries: (
+    buckets: { readonly id: number; readonly network: number },
     at: UnixSeconds,
     windowS: number,
-  ) => Promise<Reading<number, SignInPort>>;
+  ) => Promise<Reading<{ readonly ofId: number; readonly ofNetwork: number }, SignInPort>>;
   /** Forgets the tries of a bucket. */
   readonly forgetTries: (bucket: number) => Promise<Reading<true, SignInPort>>;
   /** The code of a membership; `null` where there is none, or no such membership. */
-  readonly codeOf: (membershipId: string) => Promise<Reading<SecretHash | null, SignInPort>>;
+  readonly codeOf: (membershipId: string) => Promise<Reading<SignInCode | null, SignInPort>>;
+  /** Binds a code to a browser; `false` where it is bound already, or is another code by now. */
+  readonly bindCode: (
+    membershipId: string,
+    code: Uint8Array,
+    browser: Uint8Array,
+  ) => Promise<Reading<boolean, SignInPort>>;
   /** Uses a link; `false` where it was used already, or its membership is not there. */
   readonly useLink: (link: {
     readonly id: string;

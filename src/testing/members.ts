@@ -21,8 +21,11 @@ const SOLD: ReadonlyMap<string | null, 'analyst' | 'desk'> = new Map([
 export function membersIn(database: Database, now: () => number) {
   const stores = accessIn(database, () => now() * 1_000);
   const secrets = deriveSecrets('a root secret of the tests', null);
+  const waited: number[] = [];
   const sessions = createSessions(stores.sessions, secrets, false, now);
-  const signIn = createSignIn(stores.signIns, sessions, secrets, now);
+  const signIn = createSignIn(stores.signIns, sessions, secrets, now, async () => {
+    waited.push(now());
+  });
   const warned: object[] = [];
   const members: Members = {
     payments: {
@@ -42,5 +45,5 @@ export function membersIn(database: Database, now: () => number) {
     reading: pageReading(stores, false, now),
     plans: Object.values(PLANS).map((plan) => ({ ...plan, checkout: null })),
   };
-  return { ...stores, browsers: sessions, signIn, secrets, members, warned };
+  return { ...stores, browsers: sessions, signIn, secrets, members, warned, waited };
 }

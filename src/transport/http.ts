@@ -39,6 +39,7 @@ import {
   type Sent,
   type WrittenAnswer,
 } from './answer.ts';
+import { clientNetwork } from './client-network.ts';
 import { credentialsIn, foreignForm, searchOf } from './guard.ts';
 import { STOPPING, type StreamServing, serveStreams } from './stream.ts';
 
@@ -253,7 +254,10 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     if (by === null) throw new Error(`${route.name}: nobody was let in`);
     const sent = byPages ? withoutToken(request, by) : request;
     if (sent instanceof Refusal) return send(reply, refuse(sent, null));
-    const { asked, done } = contextOf(reply.raw, now, budgetMs);
+    const { asked: context, done } = contextOf(reply.raw, now, budgetMs);
+    const asked = byPages
+      ? { ...context, network: clientNetwork(request.raw, options.trustProxy) }
+      : context;
     const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
     const said = await ask(sent, by, { id, startedMs, asked, isGone });
     done();

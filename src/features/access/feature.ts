@@ -14,7 +14,7 @@ import {
 import { createSessions, createSignIn } from '../../access/session.ts';
 import { createUnshownKeys } from '../../access/unshown-key.ts';
 import { baseOf } from '../../compose/base-url.ts';
-import { nowS } from '../../compose/clock.ts';
+import { nowS, pause } from '../../compose/clock.ts';
 import {
   type Base,
   feature,
@@ -132,7 +132,9 @@ export const members = feature({
     const { services, sessions, quota } = opened.access;
     const payments = paymentTable(database, context);
     const planOf = planOfIn(config);
-    const signIn = createSignIn(signInTable(database, context), sessions, secrets, nowS);
+    const signIn = createSignIn(signInTable(database, context), sessions, secrets, nowS, (ms) =>
+      pause(ms, new AbortController().signal),
+    );
     const given: Members = {
       payments: {
         keys: config.payments.secrets.map((secret) => webhookKey(secret.reveal())),

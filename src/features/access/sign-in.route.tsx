@@ -31,6 +31,7 @@ export const activate = plainRoute({
   summary: 'Signs a browser in for a membership.',
   access: 'open',
   bodyBytesMax: 4_096,
+  requestHeaders: z.strictObject({ cookie: z.string().optional() }),
   body: form(
     z.strictObject({
       membership_id: z.string().max(FIELD_CHARS_MAX).optional(),
@@ -93,13 +94,14 @@ export function activateHandler(
   desk: SignInPorts,
   draw: SignInDrawing,
 ): PlainHandler<typeof activate> {
-  return async ({ body: { membership_id, code, link } }) => {
+  return async ({ body: { membership_id, code, link }, headers: { cookie } }, { network }) => {
+    const from = { network: network === undefined ? 'unknown' : network, cookies: cookie };
     const byLink = link !== undefined;
     const tried = byLink
       ? await desk.signIn.byLink(link)
-      : await desk.signIn.byCode(asSent(membership_id), asSent(code));
+      : await desk.signIn.byCode(asSent(membership_id), asSent(code), from);
     if (tried.outcome === 'signed_in') {
-      const headers = { location: '/settings', 'set-cookie': tried.cookie };
+      const headers = { location: '/settings', 'set-cookie': tried.cookies };
       return activate.reply(303, undefined, headers);
     }
     const page = draw(viewOf(tried, byLink));
@@ -141,8 +143,10 @@ const TITLE = 'Sign in';
 
 const SAID: { readonly [K in Exclude<SignInView['kind'], 'asked' | 'link'>]: string } = {
   bad_link: 'This link does not open: it was used, is older than a day, or is not whole.',
-  bad_code: 'The membership id and the code do not belong together.',
-  too_often: 'Too many tries for this membership. Wait a quarter of an hour, or use a link.',
+  bad_code:
+    'The membership id and the code do not belong together, or the code was first used in ' +
+    'another browser. From any other browser a link signs you in.',
+  too_often: 'Another try from your network is under way. Try again in a few seconds.',
   unreachable: 'Nobody can be signed in just now. This is a fault of the service; try again later.',
   still_in: 'This browser could not be signed out just now. Try again later.',
 };
@@ -212,7 +216,8 @@ function ByCode({ told: { kind } }: { told: SignInView }) {
             required
           />
           <span class="quiet" id="code-help">
-            The licence key that stands beside your purchase.
+            The licence key that stands beside your purchase. It opens in the browser that uses it
+            first.
           </span>
         </p>
         <button type="submit">Sign in</button>

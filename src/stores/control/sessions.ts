@@ -4,6 +4,7 @@ import {
   browserSession,
   type SecretHash,
   type SessionStore,
+  type SignInCode,
   type SignInStore,
 } from '../../ports/access.ts';
 import { sealed } from '../../ports/integrations.ts';
@@ -104,11 +105,12 @@ export function unshownKeyTable(database: Database, context: ControlContext): Un
 
 // One statement counts and tells, so that those who try together are counted apart.
 const COUNT = `
-  insert into sign_in_tries as t (bucket, began_at, tries) values ($1, to_timestamp($2), 1)
+  insert into sign_in_tries as t (bucket, began_at, tries)
+  values ($1, to_timestamp($3), 1), ($2, to_timestamp($3), 1)
   on conflict (bucket) do update set
-    tries = case when t.began_at <= to_timestamp($3) then 1 else t.tries + 1 end,
-    began_at = case when t.began_at <= to_timestamp($3) then excluded.began_at else t.began_at end
-  returning t.tries`;
+    tries = case when t.began_at <= to_timestamp($4) then 1 else t.tries + 1 end,
+    began_at = case when t.began_at <= to_timestamp($4) then excluded.began_at else t.began_at end
+  returning t.bucket, t.tries`;
 
 const USE_LINK = `
   with gone as (delete from sign_in_links where expires_at < to_timestamp($4))
@@ -120,23 +122,40 @@ const USE_LINK = `
 export function signInTable(database: Database, context: ControlContext): SignInStore {
   const { ask, run } = controlReadings('sign_in', 'Signing in', context);
   return {
-    countTry: (bucket, at, windowS) =>
+    countTries: ({ id, network }, at, windowS) =>
       ask(async () => {
-        const rows = await database.query<{ tries: number }>(COUNT, [bucket, at, at - windowS]);
-        return onlyRow(rows).tries;
+        const rows = await database.query<{ bucket: number; tries: number }>(COUNT, [
+          id,
+          network,
+          at,
+          at - windowS,
+        ]);
+        const triesIn = (bucket: number) =>
+          onlyRow(rows.filter((row) => row.bucket === bucket)).tries;
+        return { ofId: triesIn(id), ofNetwork: triesIn(network) };
       }),
     forgetTries: (bucket) =>
       run(() => database.query('delete from sign_in_tries where bucket = $1', [bucket])),
     codeOf: (membershipId) =>
       ask(async () =>
         rowOrNull(
-          await database.query<SecretHash>(
-            `select c.hash, c.pepper from sign_in_codes c join memberships m using (membership_id)
+          await database.query<SignInCode>(
+            `select c.hash, c.pepper, c.browser_hash
+             from sign_in_codes c join memberships m using (membership_id)
              where c.membership_id = $1`,
             [membershipId],
           ),
         ),
       ),
+    bindCode: (membershipId, code, browser) =>
+      ask(async () => {
+        const bound = await database.query(
+          `update sign_in_codes set browser_hash = $3
+           where membership_id = $1 and hash = $2 and browser_hash is null returning 1`,
+          [membershipId, code, browser],
+        );
+        return bound.length > 0;
+      }),
     useLink: ({ id, membership_id, expires_at, at }) =>
       ask(async () => {
         const used = await database.query(USE_LINK, [id, membership_id, expires_at, at]);
@@ -156,7 +175,8 @@ export async function setSignInCode(
     `insert into sign_in_codes as c (membership_id, hash, pepper, set_at)
      values ($1, $2, $3, to_timestamp($4))
      on conflict (membership_id) do update
-       set hash = excluded.hash, pepper = excluded.pepper, set_at = excluded.set_at
+       set hash = excluded.hash, pepper = excluded.pepper, set_at = excluded.set_at,
+         browser_hash = case when c.hash = excluded.hash then c.browser_hash end
      where c.set_at <= excluded.set_at`,
     [membershipId, hash, pepper, at],
   );

@@ -153,7 +153,7 @@ export function fileArgument(path: string, io: Pick<Io, 'cwd'>): string {
 }
 
 /** Reads the text of one argument or option, or throws `UsageError` that names it. */
-type Parse<T> = (text: string, name: string, io: Pick<Io, 'cwd'>) => T;
+export type Parse<T> = (text: string, name: string, io: Pick<Io, 'cwd'>) => T;
 
 /** An argument or an option of a command: usage, help and parsing follow from it. */
 type Parameter<T> = {

@@ -1,6 +1,6 @@
 // Many addresses against the tables held, and the commands that ask a running service.
 
-import { readRecords } from '../../compose/address-records.ts';
+import { pipedRecords } from '../../compose/address-records.ts';
 import { feature, serveRoute } from '../../compose/feature.ts';
 import { bulkWalletScreen, bulkWalletScreenHandler } from './bulk-wallet-screen.route.ts';
 
@@ -15,6 +15,9 @@ export const screening = feature({
   routes: [serveRoute(bulkWalletScreen, bulkWalletScreenHandler)],
   local: {
     commands: [lookCommand, screenCommand],
-    services: ({ started }): ScreenServices => ({ started, readRecords }),
+    services: ({ started }): ScreenServices => ({
+      started,
+      readRecords: pipedRecords(() => process.stdin),
+    }),
   },
 });

@@ -22,6 +22,7 @@ import {
   type Io,
   mandatory,
   optional,
+  type Parse,
   several,
   UsageError,
   wordIn,
@@ -47,6 +48,10 @@ import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import type { BrokenRow } from '../../ports/tables.ts';
 import { SCREEN_STATES, SCREENED_TABLES } from './shapes.ts';
 
+/** A path from where the caller stands; `-`, which is standard input, stays as it is. */
+const fileOrInput: Parse<string> = (text, name, io) =>
+  text === '-' ? text : filePath(text, name, io);
+
 /** A connection, and the reader of files. */
 export type ScreenServices = ConnectionServices & { readonly readRecords: ReadRecords };
 
@@ -59,8 +64,8 @@ export const screenCommand = defineCommand({
   arguments: {
     file: mandatory(
       'FILE.csv',
-      'every column that holds addresses is read, and named on the last line',
-      filePath,
+      'every column that holds addresses is read, and named on the last line; - is standard input',
+      fileOrInput,
     ),
   },
   options: {

@@ -48,7 +48,8 @@ export type AccessRule =
 export type Tool = {
   readonly name: string;
   readonly description: string;
-  readonly when?: { readonly argument: string; readonly is: string };
+  /** `means`: what the argument means to a caller of the tool, of all its routes. */
+  readonly when?: { readonly argument: string; readonly is: string; readonly means: string };
 } | null;
 
 type Fields = z.ZodObject;

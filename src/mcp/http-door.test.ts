@@ -163,9 +163,9 @@ describe('http door', () => {
             additionalProperties: false,
           },
           outputSchema: {
-            oneOf: [
+            anyOf: [
               { properties: { state: { const: 'ok' } } },
-              { properties: { state: { const: 'not_deployed' } } },
+              { properties: { state: { enum: ['not_deployed'] } } },
             ],
           },
         });

@@ -61,7 +61,11 @@ describe('a route that stands in for a tool where an argument has a value', () =
     ...spec,
     name: 'moon_probe',
     path: '/api/v1/moon/{address}',
-    tool: { name: 'probe', description: 'Of the moon.', when: { argument: 'chain', is: 'moon' } },
+    tool: {
+      name: 'probe',
+      description: 'Of the moon.',
+      when: { argument: 'chain', is: 'moon', means: 'Earth or `moon`.' },
+    },
   });
 
   test('is asked then, without that argument, whichever is declared first', () => {
@@ -79,7 +83,9 @@ describe('a route that stands in for a tool where an argument has a value', () =
         sent: { params: { chain: 'earth', address: 'a' } },
       });
       expect(tool?.listed.description).toBe('Probes an address. Of the moon.');
-      expect(tool?.listed.outputSchema).toMatchObject({ oneOf: { length: 4 } });
+      expect(tool?.listed.outputSchema).toMatchObject({ anyOf: { length: 3 } });
+      const { properties } = Object(tool?.listed.inputSchema);
+      expect(properties.chain.description).toBe('Earth or `moon`.');
     }
   });
 

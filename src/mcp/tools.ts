@@ -11,8 +11,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ABSENCES } from '../contract/answer.ts';
-import { type JsonSchema, jsonSchema } from '../contract/openapi.ts';
-import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
+import { type JsonSchema, jsonSchema, withMeanings } from '../contract/openapi.ts';
+import type { AnyEvidenceRoute } from '../contract/route.ts';
 import type { AnyRoute } from '../contract/stream.ts';
 import { listOrNone } from '../evidence/measure.ts';
 import type { Sent } from '../transport/answer.ts';
@@ -62,7 +62,7 @@ function toolOf(
 ): RouteTool {
   const inputs = PARTS.flatMap((part) => {
     const schema = route[part];
-    return schema === null ? [] : [{ part, schema: jsonSchema(schema, 'input') }];
+    return schema === null ? [] : [{ part, schema: withMeanings(jsonSchema(schema, 'input')) }];
   });
   const places = new Map<string, Part>();
   for (const { part, schema } of inputs) {
@@ -82,7 +82,7 @@ function toolOf(
         required: inputs.flatMap(({ schema }) => listOrNone(schema.required)),
         additionalProperties: false,
       },
-      outputSchema: outputSchemaOf(route),
+      outputSchema: outputSchemaOf([route]),
       annotations: {
         readOnlyHint: true,
         destructiveHint: false,
@@ -97,18 +97,19 @@ function toolOf(
 /** The tool with another route in its place where the argument of that route has its value. */
 function withStandIn(tool: RouteTool, route: AnyEvidenceRoute): RouteTool {
   if (route.tool?.when === undefined) throw new Error(`${route.name}: it says when it is asked`);
-  const { argument, is } = route.tool.when;
+  const { argument, is, means } = route.tool.when;
   const standIn = toolOf(route, route.tool);
   const { listed } = tool;
+  const routes = [...tool.routes, route];
+  const { properties } = listed.inputSchema;
+  const told = { ...Object(properties?.[argument]), description: means };
   return {
-    routes: [...tool.routes, route],
+    routes,
     listed: {
       ...listed,
       description: `${listed.description} ${route.tool.description}`,
-      outputSchema: {
-        type: 'object',
-        oneOf: [listed, standIn.listed].flatMap(({ outputSchema }) => alternatives(outputSchema)),
-      },
+      inputSchema: { ...listed.inputSchema, properties: { ...properties, [argument]: told } },
+      outputSchema: outputSchemaOf(routes),
     },
     askedBy: (sent) => {
       const given = new Map(sent === undefined ? [] : Object.entries(sent));
@@ -119,21 +120,64 @@ function withStandIn(tool: RouteTool, route: AnyEvidenceRoute): RouteTool {
   };
 }
 
-function alternatives(schema: Tool['outputSchema']): JsonSchema[] {
-  const oneOf = schema?.['oneOf'];
-  if (!Array.isArray(oneOf)) throw new Error('the answers of a tool are a union of its states');
-  return oneOf;
-}
-
 function propertiesOf({ properties }: JsonSchema): { readonly [name: string]: JsonSchema } {
   if (properties === undefined) throw new Error('the input of a tool has named fields');
   return properties;
 }
 
-// The older revision wants an object at the root; the union of the states stands inside it.
-function outputSchemaOf(route: AnyEvidenceRoute): NonNullable<Tool['outputSchema']> {
-  const { anyOf, ...rest } = jsonSchema(envelopeSchema(route), 'output');
-  return { type: 'object', oneOf: anyOf, ...rest };
+/** How many steps of an answer's data a tool shows: a model reads the list before each task. */
+const STEPS_SHOWN = 2;
+
+// The older revision wants an object at the root. Answers of two routes may look alike, so that an
+// answer fits at least one of the alternatives and not exactly one.
+function outputSchemaOf(routes: readonly AnyEvidenceRoute[]): NonNullable<Tool['outputSchema']> {
+  const absences = [...new Set(routes.flatMap((route) => route.absences))];
+  const oks = routes.map((route) => ({
+    properties: {
+      state: { const: 'ok' },
+      data: outlineOf(jsonSchema(route.data, 'output'), STEPS_SHOWN),
+    },
+  }));
+  const absent = {
+    properties: {
+      state: { enum: absences },
+      data: { type: 'null' },
+      reason: { type: 'string' },
+    },
+    required: ['reason'],
+  };
+  return {
+    type: 'object',
+    properties: {
+      state: { enum: ['ok', ...absences] },
+      subject: { type: 'string' },
+      sources: { type: 'array' },
+      as_of: { type: 'integer' },
+    },
+    required: ['state', 'subject', 'sources', 'as_of', 'data'],
+    anyOf: absences.length === 0 ? oks : [...oks, absent],
+  };
+}
+
+/** The fields of a shape with their types and words; what lies deeper stands in /openapi.json. */
+function outlineOf(schema: JsonSchema, steps: number): JsonSchema {
+  const { type, enum: values, const: value, properties, items, anyOf } = schema;
+  if (value !== undefined) return { const: value };
+  if (values !== undefined) return { enum: values };
+  const options = [anyOf, schema.oneOf].find((one) => one !== undefined);
+  if (options !== undefined) return { anyOf: options.map((one) => outlineOf(one, steps)) };
+  const fields = Object.entries({ ...properties });
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(steps === 0 || fields.length === 0
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            fields.map(([name, one]) => [name, outlineOf(one, steps - 1)] as const),
+          ),
+        }),
+    ...(steps === 0 || items === undefined ? {} : { items: outlineOf(items, steps - 1) }),
+  };
 }
 
 // An argument that no part knows goes to the query, which refuses it by name.

@@ -3,6 +3,7 @@
 import {
   Client as ClientOfToday,
   StreamableHTTPClientTransport as HttpOfToday,
+  InMemoryTransport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioOfToday } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -93,6 +94,22 @@ async function connectOlder(to: ServerPlace): Promise<McpClient> {
       return resultShown.parse(await client.callTool(asked, undefined, how));
     },
     instructions: () => client.getInstructions(),
+    close: () => client.close(),
+  };
+}
+
+/** Connects a client of today's line to a server of this process, which `open` connects. */
+export async function connectLinked(
+  open: (transport: InMemoryTransport) => Promise<void>,
+): Promise<Pick<McpClient, 'call' | 'close'>> {
+  const client = new ClientOfToday(ME);
+  const [server, own] = InMemoryTransport.createLinkedPair();
+  await Promise.all([open(server), client.connect(own)]);
+  // A client checks answers against the schemas that it was listed.
+  await client.listTools();
+  return {
+    call: async (name, given) =>
+      resultShown.parse(await client.callTool({ name, arguments: { ...given } })),
     close: () => client.close(),
   };
 }

@@ -73,7 +73,11 @@ export const solanaDeployer = evidenceRoute({
   absences: ['insufficient_evidence', 'not_deployed'],
   tool: {
     name: 'deployer_record',
-    when: { argument: 'chain', is: 'solana' },
+    when: {
+      argument: 'chain',
+      is: 'solana',
+      means: '`ethereum` or `solana`; any other is not_supported.',
+    },
     description:
       'Of a Solana wallet (chain `solana`): its settled launches, and whether all of them were ' +
       'gone a day later. A wallet without a record has not been cleared.',

@@ -27,10 +27,13 @@ const EMPTY = WORLDS.find(({ empty }) => empty);
 
 /** The words of a command for an absence, and the ports behind them. */
 const PHRASES: readonly (readonly [RegExp, readonly PortName[]])[] = [
-  [/no entry on this list|not on the list|\b0 on the sanctions list/g, ['sanctionsList']],
+  [/^sanctions +no record|not on the list|\b0 on the sanctions list/gm, ['sanctionsList']],
+  [/^other forms +no record/gm, ['sanctionsList']],
+  [/^other list +no record/gm, ['otherLists']],
   [/^0x\w+\s+no\b/gm, ['sanctionsList']],
   [/no path found/g, ['sanctionsList', 'transferHistory']],
-  [/no record/g, ['exchangeLabels', 'launchCorpus']],
+  [/^exchange +no record/gm, ['exchangeLabels']],
+  [/^launches +no record/gm, ['launchCorpus']],
 ];
 
 let ports: SilencePorts;

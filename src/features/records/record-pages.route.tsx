@@ -9,6 +9,7 @@ import { Table } from '../../pages/words.tsx';
 import type { RecordedInput, ScreeningRecord, ScreeningRecords } from '../../ports/screening.ts';
 import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../screening/bulk-wallet-screen.route.ts';
+import { LOOK_WORDS, type Looks, lookOfListing, looksOf } from '../screening/shapes.ts';
 import { RECORDED, type screenRecord, viewRecord } from './records.route.ts';
 
 const SESSION = { surface: 'web', access: 'session', method: 'GET' } as const;
@@ -446,38 +447,52 @@ export function BulkAnswer({ data: { results } }: { data: Bulk }) {
       columns={[
         { head: 'Address', cell: ({ address }) => address },
         { head: 'State', cell: ({ state }) => state },
-        {
-          head: 'Sanctions list',
-          cell: ({ sanctions }) => (sanctions === null ? 'not told' : sanctionsText(sanctions)),
-        },
-        {
-          head: 'Other lists',
-          cell: ({ other_lists: lists }) =>
-            lists === null
-              ? 'not told'
-              : lists.map(({ list, listed }) => `${list}: ${listedText(listed)}`).join('; '),
-        },
+        { head: 'Sanctions list', cell: (result) => <Listing result={result} /> },
+        { head: 'Other forms', cell: (result) => <OtherForms result={result} /> },
+        { head: 'Other lists', cell: (result) => <Elsewhere result={result} /> },
         {
           head: 'Exchange table',
-          cell: ({ exchange }) => (exchange === null ? 'not told' : exchange.label),
+          cell: (result) =>
+            result.exchange === null ? wordOf(result, 'exchange_table') : result.exchange.label,
+        },
+        {
+          head: 'Launches',
+          cell: (result) =>
+            result.launches === null
+              ? wordOf(result, 'launch_corpus')
+              : `${result.launches.died} of ${result.launches.launches_settled} settled died`,
         },
       ]}
     />
   );
 }
 
-function sanctionsText({
-  listed,
-  programs,
-  list_published,
-}: NonNullable<Bulk['results'][number]['sanctions']>): string {
-  if (!listed) return `not on the list of ${list_published}`;
-  return `LISTED (${programs === null ? 'programmes left open' : programs.join(', ')})`;
+type BulkResult = Bulk['results'][number];
+
+function wordOf(result: BulkResult, of: keyof Looks): string {
+  return LOOK_WORDS[looksOf(result)[of]];
 }
 
-function listedText(listed: boolean | null): string {
-  if (listed === null) return 'not determined';
-  return listed ? 'LISTED' : 'not among its entries';
+function Listing({ result }: { result: BulkResult }) {
+  const { sanctions } = result;
+  const word = wordOf(result, 'sanctions_list');
+  if (sanctions === null) return word;
+  const { listed, programs, list_published } = sanctions;
+  if (!listed) return `${word} of ${list_published}`;
+  return `${word} (${programs === null ? 'programmes left open' : programs.join(', ')})`;
+}
+
+function OtherForms({ result }: { result: BulkResult }) {
+  const { equivalent_forms: forms } = result;
+  const word = wordOf(result, 'equivalent_forms');
+  if (forms === null || forms.length === 0) return word;
+  return `${word}: ${forms.map(({ address }) => address).join(', ')}`;
+}
+
+function Elsewhere({ result }: { result: BulkResult }) {
+  const { other_lists: lists } = result;
+  if (lists === null) return wordOf(result, 'other_lists');
+  return lists.map((one) => `${one.list}: ${LOOK_WORDS[lookOfListing(one)]}`).join('; ');
 }
 
 function textOf(text: string | null | undefined): string {

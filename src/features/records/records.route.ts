@@ -567,6 +567,11 @@ export function sentencesIn(answer: string): Spoken {
   return { caveats: [...sentences.caveats], not_read: [...sentences.reasons] };
 }
 
+/** Whether this is one result of many whose tables were read and do not hold the address. */
+function isMiss(value: object): boolean {
+  return 'kind' in value && 'state' in value && value.state === 'insufficient_evidence';
+}
+
 function gather(value: unknown, key: string, sentences: Sentences): void {
   if (typeof value === 'string') {
     if (key === 'caveat') sentences.caveats.add(value);
@@ -575,6 +580,8 @@ function gather(value: unknown, key: string, sentences: Sentences): void {
   }
   if (typeof value !== 'object' || value === null) return;
   for (const [name, held] of Object.entries(value)) {
+    // Of a miss the reason tells what was read.
+    if (name === 'reason' && isMiss(value)) continue;
     // Of many addresses each has its flags, by the name of the table.
     if (key === 'checked' && held === false) {
       sentences.reasons.add(`Not checked for each address: ${name}.`);

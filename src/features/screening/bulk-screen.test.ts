@@ -151,7 +151,7 @@ describe('the three tables, each read or silent', () => {
         exchange_table: !silent.includes('exchangeLabels'),
         launch_corpus: !silent.includes('launchCorpus'),
         // Of a deployment that never took one in nothing is asked of other lists.
-        other_lists: null,
+        other_lists: false,
         sanctions_list: listRead,
       });
       expect(plain(stranger?.checked)).toMatchObject({ launch_corpus: null });
@@ -610,7 +610,7 @@ describe('other lists', () => {
 
   test('a deployment without other lists answers as if there were none to ask', async () => {
     expect(await resultsOf([STRANGER], ports(null))).toMatchObject([
-      { state: 'insufficient_evidence', other_lists: null, checked: { other_lists: null } },
+      { state: 'insufficient_evidence', other_lists: null, checked: { other_lists: false } },
     ]);
     const nothingRead = {
       ...ports(null),

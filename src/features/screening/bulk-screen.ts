@@ -49,6 +49,7 @@ import type {
   ScreenResult,
   StateCounts,
   TableName,
+  UnreadTable,
 } from './shapes.ts';
 
 /** The tables that a screen reads. */
@@ -69,6 +70,8 @@ export type Screen =
       readonly outcome: 'screened';
       readonly results: ScreenResult[];
       readonly counts: StateCounts;
+      /** The tables that were not read to their end; `null` where each was. */
+      readonly unread: UnreadTable[] | null;
       /** The sentence about the list's age; `null` where no list was read. */
       readonly ageNotes: readonly string[] | null;
       /** The lists of other authorities; `null` where none was read. */
@@ -82,7 +85,9 @@ type Readings = {
   readonly labels: Reading<LabelLookUp, ExchangeLabelsPort> | null;
   readonly corpus: Partly<CorpusLookUp, LaunchCorpusPort> | null;
   readonly others: OtherListsRead;
-  /** The same as far as it may show an absence. */
+  /** Other lists that were never imported, and that the caller did not name. */
+  readonly unheld: OtherListsRead;
+  /** `others` as far as it may show an absence. */
   readonly othersWhole: Partly<OtherListsLookUp, OtherListsPort> | null;
 };
 
@@ -115,7 +120,8 @@ export async function bulkScreen(
     wallets.length > 0 && isAsked('launch_corpus') ? ports.launchCorpus.lookUp(wallets) : null,
     isAsked('other_lists') ? ports.otherLists.lookUp(spellings) : null,
   ]);
-  const others = othersApplying(asked, tables !== undefined);
+  const isUnheld = tables === undefined && isNeverImported(asked);
+  const others = isUnheld ? null : asked;
   const othersWhole = others === null ? null : readingOfLists(others);
   const known: Subject[] = [];
   const misformed: Misformed[] = [];
@@ -125,7 +131,8 @@ export async function bulkScreen(
     else if (subject !== null) known.push(subject);
   }
   if (misformed.length > 0) return { outcome: 'misformed', misformed };
-  const readings = { list, labels, corpus, others, othersWhole };
+  const unheld = isUnheld ? asked : null;
+  const readings = { list, labels, corpus, others, unheld, othersWhole };
   return screenOf(known, readings, formatIsoDate(now));
 }
 
@@ -160,7 +167,9 @@ function screenOf(subjects: readonly Subject[], readings: Readings, today: strin
   if (first === undefined) return silence(readings);
   const ageNotes = list === null ? null : list.value.list.age_notes;
   const otherNames = others instanceof Read ? others.value.lists.map(({ name }) => name) : null;
-  return { outcome: 'screened', results, counts, ageNotes, otherNames, rests: [first, ...more] };
+  const unread = unreadTables(readings);
+  const rests = [first, ...more] as const;
+  return { outcome: 'screened', results, counts, unread, ageNotes, otherNames, rests };
 }
 
 function onListAs(
@@ -195,7 +204,7 @@ function silence(readings: Readings): Screen {
  * The tables that apply to one kind of address, and what all of that kind share. Whom a table
  * lacks is told of all of them at once: a claim for each of hundreds costs more than to look.
  */
-type Applying = Omit<Readings, 'list' | 'othersWhole'> & {
+type Applying = Omit<Readings, 'list' | 'othersWhole' | 'unheld'> & {
   /** An ISO 8601 day. */
   readonly today: string;
   /** Whether each of them was read to its end. */
@@ -221,7 +230,8 @@ type Tables = {
 };
 
 function applying(subjects: readonly Subject[], applied: Readings, today: string): Applying {
-  const { list, labels, corpus, others, othersWhole } = applied;
+  const { list, labels, corpus, others, unheld, othersWhole } = applied;
+  const othersAsked = unheld === null ? othersWhole : unheld;
   const isWhole = silentTables(applied) === '';
   return {
     labels,
@@ -232,7 +242,7 @@ function applying(subjects: readonly Subject[], applied: Readings, today: string
     checked: {
       exchange_table: labels === null ? null : claimWhole(labels),
       launch_corpus: corpus === null ? null : claimWhole(corpus),
-      other_lists: othersWhole === null ? null : claimWhole(othersWhole),
+      other_lists: othersAsked === null ? null : claimWhole(othersAsked),
       sanctions_list: list === null ? null : claimWhole(list),
     },
     absent: isWhole ? absence(applied, subjects) : 'not_deployed',
@@ -249,6 +259,25 @@ function reasonOf(readings: Readings, isWhole: boolean): string {
   if (tables === '') return why('no_table_applies').reason;
   if (isWhole) return why('no_record_held', { tables }).reason;
   return why('tables_unread', { tables: silentTables(readings) }).reason;
+}
+
+function unreadTables({
+  list,
+  labels,
+  corpus,
+  unheld,
+  othersWhole,
+}: Readings): UnreadTable[] | null {
+  const asked = [
+    ['sanctions_list', list],
+    ['exchange_table', labels],
+    ['launch_corpus', corpus],
+    ['other_lists', unheld === null ? othersWhole : unheld],
+  ] as const;
+  const unread = asked.flatMap(([table, reading]): UnreadTable[] => {
+    return reading === null || reading instanceof Read ? [] : [{ table, ...reading.why }];
+  });
+  return unread.length === 0 ? null : unread;
 }
 
 const LIST_NAME = 'the sanctions list';
@@ -400,16 +429,14 @@ export function listingFrom(
   };
 }
 
-// None of them is the SDN list, and a deployment that never took one in answers as if there were
-// none to ask.
+// None of them is the SDN list. Lists that were never imported are not checked, and keep a miss of
+// the tables that were read from being an answer only for callers who named them.
 
-/** The reading of the other lists; `null` if they do not apply. */
-export type OtherListsRead = Reading<OtherListsLookUp, OtherListsPort> | null;
+/** The reading of the other lists; `null` if nobody asked for them. */
+type OtherListsRead = Reading<OtherListsLookUp, OtherListsPort> | null;
 
-/** The other lists as they apply: where none was ever imported, only to who asked by name. */
-export function othersApplying(reading: OtherListsRead, isNamed: boolean): OtherListsRead {
-  if (reading === null || reading instanceof Read || isNamed) return reading;
-  return reading.why.code === 'table_never_imported' ? null : reading;
+function isNeverImported(reading: OtherListsRead): boolean {
+  return reading !== null && !reading.checked && reading.why.code === 'table_never_imported';
 }
 
 /** Whether a list has an entry of a subject or of another form of it, one that ended included. */

@@ -4,7 +4,7 @@ import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import { addressText, prose } from '../../contract/wire.ts';
 import { why } from '../../evidence/reasons.ts';
 import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
-import { SCREENED_TABLES, screenResult, stateCounts } from './shapes.ts';
+import { SCREENED_TABLES, screenResult, stateCounts, unreadTable } from './shapes.ts';
 
 const BULK_ADDRESSES_MAX = 500;
 /** The largest body that is read. */
@@ -34,6 +34,11 @@ export const bulkWalletScreen = evidenceRoute({
     results: z.array(screenResult).min(1),
     requested: z.int().positive(),
     counts: stateCounts,
+    unread: z
+      .array(unreadTable)
+      .min(1)
+      .nullable()
+      .describe('The tables that were asked and not read to their end, each with the reason.'),
     caveat: prose().min(1),
   }),
   absences: ['not_deployed'],
@@ -68,11 +73,11 @@ export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulk
       case 'silent':
         return bulkWalletScreen.absent.not_deployed({ subject: SUBJECT, ...screen });
       case 'screened': {
-        const { results, counts, rests, ageNotes, otherNames } = screen;
+        const { results, counts, unread, rests, ageNotes, otherNames } = screen;
         const ofList = ageNotes === null ? [] : [FORMS_CAVEAT, ...ageNotes];
         const ofOthers = otherNames === null ? [] : [othersCaveat(otherNames)];
         const caveat = [SCREEN_CAVEAT, ...ofOthers, ...ofList].join(' ');
-        const data = { results, requested: results.length, counts, caveat };
+        const data = { results, requested: results.length, counts, unread, caveat };
         return bulkWalletScreen.ok({ subject: SUBJECT, data, rests });
       }
     }

@@ -113,8 +113,14 @@ async function asked(addresses: string[], ports: Ports = memoryPorts(world())) {
 const CHECKED_ALL = {
   exchange_table: true,
   launch_corpus: null,
-  other_lists: null,
+  other_lists: false,
   sanctions_list: true,
+};
+const NEVER_IMPORTED = {
+  table: 'other_lists',
+  code: 'table_never_imported',
+  reason:
+    'No import of the table of other lists has completed on this deployment; nothing was checked.',
 };
 const NOT_LISTED = { listed: false, programs: [], list_published: '2026-11-20' };
 
@@ -183,6 +189,7 @@ describe('says', () => {
         ],
         requested: 4,
         counts: { ok: 3, insufficient_evidence: 1, not_deployed: 0 },
+        unread: [NEVER_IMPORTED],
         caveat: `${CAVEAT} ${FORMS_CAVEAT}`,
       },
     });
@@ -251,7 +258,7 @@ describe('is silent', () => {
             checked: {
               exchange_table: false,
               launch_corpus: null,
-              other_lists: null,
+              other_lists: false,
               sanctions_list: true,
             },
             reason:
@@ -261,6 +268,14 @@ describe('is silent', () => {
         ],
         requested: 1,
         counts: { ok: 0, insufficient_evidence: 0, not_deployed: 1 },
+        unread: [
+          {
+            table: 'exchange_table',
+            code: 'store_unreadable',
+            reason: 'The store could not be read: it is down.',
+          },
+          NEVER_IMPORTED,
+        ],
         caveat: `${CAVEAT} ${FORMS_CAVEAT}`,
       },
     });

@@ -119,7 +119,7 @@ function ofacPart(said: ServiceAnswer): AnswerPart {
         const whom = entity === null ? '' : `${entity}${programmes}, `;
         return ['sanctions', `LISTED: ${whom}entry ${uid}`];
       })
-    : [['sanctions', `no entry on this list (${of.addresses} addresses)`] as const];
+    : [['sanctions', `no record on this list (${of.addresses} addresses)`] as const];
   return {
     facts: [
       ...listed,
@@ -136,7 +136,7 @@ function otherListFacts({
   other_lists: lists,
   other_lists_reason: reason,
 }: z.output<typeof ofacData>): Fact[] {
-  if (lists === null) return [['other lists', `not asked: ${textOrEmpty(reason)}`]];
+  if (lists === null) return [['other lists', `not checked: ${textOrEmpty(reason)}`]];
   return lists.map((one): Fact => {
     const own = listOrNone(one.matches).map(elsewhereText);
     const forms = listOrNone(one.equivalent_matches).map(elsewhereText);
@@ -145,7 +145,7 @@ function otherListFacts({
       texts.push(`${one.listed === true ? 'LISTED' : 'ended'}: ${own.join('; ')}`);
     if (forms.length > 0) texts.push(`another form: ${forms.join('; ')}`);
     if (one.listed === null) texts.push(`not checked: ${textOrEmpty(one.reason)}`);
-    else if (texts.length === 0) texts.push(`no entry on this list (${one.rows} rows)`);
+    else if (texts.length === 0) texts.push(`no record on this list (${one.rows} rows)`);
     const dated = `${one.list} of ${formatIsoDate(one.as_of)}, ${DATED[one.dated_by]}`;
     return ['other list', `${texts.join('; ')}; ${dated}`];
   });
@@ -190,12 +190,14 @@ function screenPart(said: ServiceAnswer): AnswerPart {
   const parsed = screenedBody.safeParse(said.body);
   if (!parsed.success) return failPart('tables', 'the answer is not one of this interface');
   if (parsed.data.state === 'not_deployed') return failPart('tables', parsed.data.reason);
-  const { results, caveat } = parsed.data.data;
+  const { results, unread, caveat } = parsed.data.data;
   const [result] = results;
   if (result === undefined) return failPart('tables', 'the answer holds no result');
-  const facts: Fact[] = [['exchange', screenText.exchange(result)]];
-  if (result.checked.launch_corpus !== null) {
-    facts.push(['launches', screenText.launches(result)]);
-  }
-  return { facts, caveat, status: leftUnread(result) ? EXIT.couldNotCheck : EXIT.done };
+  const facts: Fact[] = [
+    ['other forms', screenText.forms(result)],
+    ['exchange', screenText.exchange(result)],
+    ['launches', screenText.launches(result)],
+  ];
+  const isWhole = !leftUnread(result, unread);
+  return { facts, caveat, status: isWhole ? EXIT.done : EXIT.couldNotCheck };
 }

@@ -36,17 +36,11 @@ import {
   findConnection,
   refusalText,
 } from '../../command/connection.ts';
-import {
-  FORM_LISTED,
-  LISTED,
-  type ListAnswer,
-  NOT_CHECKED,
-  otherListsText,
-} from '../../command/other-lists-text.ts';
+import { type ListAnswer, otherListsText } from '../../command/other-lists-text.ts';
 import { type FieldText, isSimulated, rowsPrinter } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import type { BrokenRow } from '../../ports/tables.ts';
-import { SCREEN_STATES, SCREENED_TABLES } from './shapes.ts';
+import { LOOK_WORDS, looksOf, SCREEN_STATES, SCREENED_TABLES } from './shapes.ts';
 
 /** A path from where the caller stands; `-`, which is standard input, stays as it is. */
 const fileOrInput: Parse<string> = (text, name, io) =>
@@ -216,7 +210,12 @@ const PATH = '/api/v1/bulk/wallet-screen';
 /** The result for one address of the file. */
 type ScreenRow = FileAddress &
   (
-    | { readonly kind: 'result'; readonly result: AnsweredScreen; readonly caveat: string }
+    | {
+        readonly kind: 'result';
+        readonly result: AnsweredScreen;
+        readonly caveat: string;
+        readonly unread: UnreadTables;
+      }
     | { readonly kind: 'misformed' | 'unchecked'; readonly reason: string }
   );
 
@@ -256,7 +255,7 @@ function answeredRows(
   const parsed = screenedBody.safeParse(body);
   if (!parsed.success) return inOrder(batch, misformed, 'the answer is not one of this interface');
   if (parsed.data.state === 'not_deployed') return inOrder(batch, misformed, parsed.data.reason);
-  const { results, caveat } = parsed.data.data;
+  const { results, caveat, unread } = parsed.data.data;
   if (results.length !== asked.length) {
     return inOrder(batch, misformed, 'the answer has another number of results than was asked');
   }
@@ -265,10 +264,14 @@ function answeredRows(
     const result = results[i];
     if (result !== undefined) found.set(row, result);
   }
-  return inOrder(batch, misformed, { found, caveat });
+  return inOrder(batch, misformed, { found, caveat, unread });
 }
 
-type Rest = { readonly found: ReadonlyMap<FileAddress, AnsweredScreen>; readonly caveat: string };
+type Rest = {
+  readonly found: ReadonlyMap<FileAddress, AnsweredScreen>;
+  readonly caveat: string;
+  readonly unread: UnreadTables;
+};
 
 function inOrder(
   batch: readonly FileAddress[],
@@ -281,7 +284,7 @@ function inOrder(
     if (typeof rest === 'string') return { ...row, kind: 'unchecked', reason: rest };
     const result = rest.found.get(row);
     if (result === undefined) return { ...row, kind: 'unchecked', reason: 'no result came' };
-    return { ...row, kind: 'result', result, caveat: rest.caveat };
+    return { ...row, kind: 'result', result, caveat: rest.caveat, unread: rest.unread };
   });
 }
 
@@ -322,16 +325,35 @@ function outcomeOfRow(row: ScreenRow): RowOutcome {
     const nowhere = { listed: false, formListed: false, elsewhere: false };
     return { ...nowhere, listRead: false, othersRead: false, kind };
   }
-  const { result } = row;
+  const { result, unread } = row;
+  const looks = looksOf(result);
+  return outcomeOfLooks({
+    sanctions: LOOK_WORDS[looks.sanctions_list],
+    forms: LOOK_WORDS[looks.equivalent_forms],
+    others: LOOK_WORDS[looks.other_lists],
+    kind: leftUnread(result, unread) ? 'in part' : 'screened',
+  });
+}
+
+type LookWords = {
+  readonly sanctions: string;
+  readonly forms: string;
+  readonly others: string;
+  readonly kind: RowOutcome['kind'];
+};
+
+/** The outcome by the words of a row, which a file of an earlier run holds too. */
+function outcomeOfLooks({ sanctions, forms, others, kind }: LookWords): RowOutcome {
+  const { listed, form_listed, ended, no_record } = LOOK_WORDS;
+  const elsewhere = others === listed || others === form_listed;
   return {
-    listed: result.sanctions?.listed === true,
-    formListed: formsOnList(result).length > 0,
-    listRead: result.sanctions !== null,
-    elsewhere: listOrNone(otherListsIn(result)).some(
-      ({ listed, forms }) => listed === true || forms.length > 0,
-    ),
-    othersRead: result.checked.other_lists === true,
-    kind: leftUnread(result) ? 'in part' : 'screened',
+    listed: sanctions === listed,
+    formListed: forms === listed,
+    listRead: sanctions === listed || sanctions === no_record,
+    elsewhere,
+    // One list that names an address says nothing of another that was not read.
+    othersRead: kind === 'screened' && (elsewhere || others === ended || others === no_record),
+    kind,
   };
 }
 
@@ -351,12 +373,17 @@ const SHOWN: readonly ScreenColumn[] = [
   ['address', ({ address }) => address],
   ['checked', (row) => outcomeOfRow(row).kind],
   resultColumn('state', ({ state }) => state),
-  resultColumn('sanctions', (result) => screenText.sanctions(result)),
-  resultColumn('other forms listed', (result) => {
-    const forms = formsOnList(result);
-    return forms.length === 0 ? null : forms.join(' ');
+  resultColumn('sanctions', (result) => LOOK_WORDS[looksOf(result).sanctions_list]),
+  resultColumn('programmes', ({ sanctions }) =>
+    sanctions?.listed === true ? listOrNone(sanctions.programs).join(', ') : null,
+  ),
+  resultColumn('other forms', (result) => LOOK_WORDS[looksOf(result).equivalent_forms]),
+  resultColumn('other lists', (result) => LOOK_WORDS[looksOf(result).other_lists]),
+  resultColumn('forms listed', (result) => formsOnList(result).join(' ')),
+  resultColumn('lists', (result) => {
+    const said = otherListsIn(result);
+    return said === null ? null : otherListsText(said);
   }),
-  resultColumn('other lists', (result) => screenText.otherLists(result)),
   resultColumn('exchange', (result) => screenText.exchange(result)),
   resultColumn('launches', (result) => screenText.launches(result)),
   ['simulated', (row) => (row.kind === 'result' && isSimulated(row.caveat) ? 'simulated' : null)],
@@ -430,20 +457,12 @@ const KINDS = ['screened', 'in part', 'misformed'] as const;
 
 function outcomeAsWritten(kind: string | undefined, said: readonly string[]): RowOutcome {
   const known = KINDS.find((one) => one === kind);
-  const [sanctions, forms, others] = said;
-  if (known === undefined || sanctions === undefined || others === undefined) {
+  const [sanctions, , forms, others] = said;
+  const isWhole = sanctions !== undefined && forms !== undefined && others !== undefined;
+  if (known === undefined || !isWhole) {
     throw new OutRefused('a row of the file is not of this command');
   }
-  const listed = sanctions.startsWith(LISTED);
-  const elsewhere = others.startsWith(LISTED) || others.startsWith(FORM_LISTED);
-  return {
-    listed,
-    formListed: forms !== '',
-    listRead: listed || sanctions === 'not on the list',
-    elsewhere,
-    othersRead: others.includes(' on ') && !others.includes(NOT_CHECKED),
-    kind: known,
-  };
+  return outcomeOfLooks({ sanctions, forms, others, kind: known });
 }
 
 const TAIL_BYTES = 1024 * 1024;
@@ -499,44 +518,35 @@ const screenResult = z.looseObject({
 });
 export type AnsweredScreen = z.output<typeof screenResult>;
 
+const unreadTables = z.array(z.looseObject({ table: z.string(), code: z.string() })).nullish();
+/** The tables that a screen left unread; an earlier service does not tell them. */
+type UnreadTables = z.output<typeof unreadTables>;
+
 /** The envelope of a bulk screen. */
 export const screenedBody = z.union([
   z.object({
     state: z.literal('ok'),
-    data: z.object({ results: z.array(screenResult), caveat: z.string() }),
+    data: z.object({ results: z.array(screenResult), unread: unreadTables, caveat: z.string() }),
   }),
   z.object({ state: z.literal('not_deployed'), reason: z.string() }),
 ]);
 
-const NOT_READ = 'not checked';
-const NOT_HELD = 'no record';
-const DOES_NOT_APPLY = 'does not apply';
-
-function missing(read: boolean | null | undefined): string {
-  if (read === null || read === undefined) return DOES_NOT_APPLY;
-  return read ? NOT_HELD : NOT_READ;
-}
-
 /** Each part of a result in words. */
 export const screenText = {
-  exchange: ({ exchange, checked }: AnsweredScreen): string =>
-    exchange === null
-      ? missing(checked.exchange_table)
-      : `${exchange.entity} (${exchange.role}): ${exchange.label}`,
-  launches: ({ launches, checked }: AnsweredScreen): string => {
-    if (launches === null) return missing(checked.launch_corpus);
-    const { answer, died, launches_settled: settled } = launches;
+  exchange: (result: AnsweredScreen): string => {
+    const { exchange } = result;
+    if (exchange === null) return LOOK_WORDS[looksOf(result).exchange_table];
+    return `${exchange.entity} (${exchange.role}): ${exchange.label}`;
+  },
+  launches: (result: AnsweredScreen): string => {
+    if (result.launches === null) return LOOK_WORDS[looksOf(result).launch_corpus];
+    const { answer, died, launches_settled: settled } = result.launches;
     return `${answer}: ${died} of ${settled} settled launches died`;
   },
-  sanctions: ({ sanctions, checked }: AnsweredScreen): string => {
-    if (sanctions === null) return missing(checked.sanctions_list);
-    const { listed, programs } = sanctions;
-    if (!listed) return 'not on the list';
-    return programs === null ? 'LISTED' : `LISTED ${programs.join(', ')}`;
-  },
-  otherLists: (result: AnsweredScreen): string => {
-    const said = otherListsIn(result);
-    return said === null ? missing(result.checked.other_lists) : otherListsText(said);
+  forms: (result: AnsweredScreen): string => {
+    const word = LOOK_WORDS[looksOf(result).equivalent_forms];
+    const forms = formsOnList(result);
+    return forms.length === 0 ? word : `${word}: ${forms.join(', ')}`;
   },
 };
 
@@ -556,8 +566,16 @@ function formsOnList({ equivalent_forms: forms }: AnsweredScreen): readonly stri
 const NO_FORMS: readonly string[] = Object.freeze([]);
 
 /** Whether any table that applies to the address was left unread. */
-export function leftUnread({ checked }: AnsweredScreen): boolean {
-  return Object.values(checked).includes(false);
+export function leftUnread({ checked }: AnsweredScreen, unread: UnreadTables): boolean {
+  return Object.entries(checked).some(([table, read]) => {
+    return read === false && !isNeverImported(table, unread);
+  });
+}
+
+// Lists that nobody imported are told as not checked, and are no fault of a check.
+function isNeverImported(name: string, unread: UnreadTables): boolean {
+  const of = unread?.find(({ table }) => table === name);
+  return name === 'other_lists' && of?.code === 'table_never_imported';
 }
 
 // That nothing is listed is said where the list was read for every address.

@@ -108,6 +108,100 @@ export const screenResult = z.strictObject({
 
 export type ScreenResult = z.input<typeof screenResult>;
 
+/** A table that was asked and not read to its end: what it lacks is not checked. */
+export const unreadTable = z.strictObject({
+  table: oneOf(SCREENED_TABLES),
+  code: words(),
+  reason: prose(),
+});
+export type UnreadTable = z.output<typeof unreadTable>;
+
+/** The words for what one table says of one address, wherever a screen is shown. */
+export const LOOK_WORDS = {
+  listed: 'LISTED',
+  form_listed: 'FORM LISTED',
+  ended: 'ended',
+  record: 'record',
+  no_record: 'no record',
+  not_checked: 'not checked',
+  not_asked: 'not asked',
+  does_not_apply: 'does not apply',
+} as const;
+export type Look = keyof typeof LOOK_WORDS;
+
+type Listing = {
+  readonly listed: boolean | null;
+  readonly entity: string | null;
+  readonly equivalent_forms: readonly unknown[] | null;
+};
+
+/** The fields of a result by which a look-up is told. */
+type Looked = {
+  readonly kind: string;
+  readonly exchange: object | null;
+  readonly launches: object | null;
+  readonly sanctions: { readonly listed: boolean } | null;
+  readonly equivalent_forms?: readonly unknown[] | null | undefined;
+  readonly other_lists?: readonly Listing[] | null | undefined;
+  readonly checked: {
+    readonly exchange_table: boolean | null;
+    readonly launch_corpus: boolean | null;
+    readonly other_lists?: boolean | null | undefined;
+    readonly sanctions_list: boolean | null;
+  };
+};
+
+/** What each table says of an address, one word for each. Only `no_record` is an absence. */
+export type Looks = {
+  readonly sanctions_list: Look;
+  readonly equivalent_forms: Look;
+  readonly other_lists: Look;
+  readonly exchange_table: Look;
+  readonly launch_corpus: Look;
+};
+
+/** Reads the words off the fields of a result. */
+export function looksOf(result: Looked): Looks {
+  const { sanctions, equivalent_forms: forms, checked, kind } = result;
+  const list = checked.sanctions_list;
+  const hasForm = forms !== null && forms !== undefined && forms.length > 0;
+  return {
+    sanctions_list: sanctions?.listed === true ? 'listed' : missOf(list, sanctions !== null),
+    equivalent_forms: hasForm ? 'listed' : missOf(list, forms !== null && forms !== undefined),
+    other_lists: othersLook(result),
+    exchange_table: result.exchange === null ? missOf(checked.exchange_table) : 'record',
+    // Only wallets of Solana can stand in the corpus of its launches.
+    launch_corpus: kind === 'solana' ? launchesLook(result) : 'does_not_apply',
+  };
+}
+
+function launchesLook({ launches, checked }: Looked): Look {
+  return launches === null ? missOf(checked.launch_corpus) : 'record';
+}
+
+/** The word of a table that holds nothing: `null` is a table that nobody asked. */
+function missOf(checked: boolean | null | undefined, isTold = true): Look {
+  if (checked === null || checked === undefined) return 'not_asked';
+  return checked && isTold ? 'no_record' : 'not_checked';
+}
+
+/** The word of one list of another authority. */
+export function lookOfListing({ listed, entity, equivalent_forms: forms }: Listing): Look {
+  if (listed === true) return 'listed';
+  if (forms !== null && forms.length > 0) return 'form_listed';
+  if (listed === null || forms === null) return 'not_checked';
+  return entity === null ? 'no_record' : 'ended';
+}
+
+/** The order in which the word of one list stands for all of them. */
+const STRONGEST = ['listed', 'form_listed', 'not_checked', 'ended', 'no_record'] as const;
+
+function othersLook({ other_lists: lists, checked }: Looked): Look {
+  const looks = lists?.map(lookOfListing);
+  const word = STRONGEST.find((one) => looks?.includes(one) === true);
+  return word === undefined ? missOf(checked.other_lists, false) : word;
+}
+
 const count = harmless(z.int().nonnegative(), 'it counts the states of the results beside it');
 
 /** How many results have each state. */

@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { answerPointer, type OpenapiDocument, type Operation } from './contract/openapi.ts';
+import {
+  answerPointer,
+  type JsonSchema,
+  type OpenapiDocument,
+  type Operation,
+} from './contract/openapi.ts';
 import { programsAreMadeOf } from './openapi-programs.suite.ts';
 import { type GeneratedRequest, generateRequest } from './testing/generated-requests.ts';
 import { lotteryOf } from './testing/lottery.ts';
@@ -34,11 +39,19 @@ beforeAll(async () => {
   const words = ['keys', 'create', '--partner', 'acme', '--budget', '100000'];
   const place = { cwd: home, env: { EXHIBIT_SIMULATE: 'true' } };
   partner = (await runPrinting(z.object({ key: z.string() }), words, place)).key;
+  // The leaderboard of a service that has just started holds nothing until its first round.
+  const [url, headers] = [`${service.base_url}/api/leaderboard/rugs`, bearer(service.stream_token)];
+  await vi.waitFor(async () => expect((await fetch(url, { headers })).status).toBe(200), {
+    timeout: 120_000,
+    interval: 500,
+  });
 });
 afterAll(() => {
   service.program.child.kill('SIGKILL');
   rmSync(home, { recursive: true, force: true });
 });
+
+const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` });
 
 programsAreMadeOf(() => ({ ...service, partner }));
 
@@ -82,7 +95,7 @@ function judgeBy(document: OpenapiDocument) {
     if (status >= 500 && !(status === 503 && SILENT.has(operationId))) return `a fault, ${text}`;
     const declared = responses[status];
     if (declared === undefined) return `${status} is not declared`;
-    if (FOREIGN.test(text)) return `words of a validator: ${text}`;
+    if (status >= 400 && FOREIGN.test(text)) return `words of a validator: ${text}`;
     if (declared.content === undefined) return text === '' ? null : 'a body is not declared';
     const key = `${operationId} ${status}`;
     const pointer = `doc:#${answerPointer({ path, method }, status)}`;
@@ -100,7 +113,12 @@ test('of 5,000 generated requests none is answered by a fault or outside its sch
   const places = placesOf(document);
   const judge = judgeBy(document);
   const lottery = lotteryOf(SEED);
-  const pools = { addresses: addresses() };
+  const schemas = new Map(
+    Object.entries(
+      z.record(z.string(), z.custom<JsonSchema>()).parse(document.components['schemas']),
+    ).map(([name, schema]) => [`#/components/schemas/${name}`, schema] as const),
+  );
+  const pools = { addresses: addresses(), schemas };
   const sent = Array.from({ length: REQUESTS }, (_, turn): Sent => {
     const place = places[turn % places.length];
     if (place === undefined) throw new Error('the document has no route');

@@ -12,8 +12,11 @@ export type GeneratedRequest = {
   readonly contentType: string | null;
 };
 
-/** What stands in the place of an address, valid values first. */
-export type Pools = { readonly addresses: readonly string[] };
+/** What stands in the place of an address, valid values first, and the shapes that have a name. */
+export type Pools = {
+  readonly addresses: readonly string[];
+  readonly schemas: ReadonlyMap<string, JsonSchema>;
+};
 
 type Mood = 'valid' | 'near' | 'hostile';
 const MOODS: readonly Mood[] = ['valid', 'valid', 'near', 'near', 'hostile'];
@@ -113,6 +116,11 @@ function draw(
   lottery: Lottery,
 ): unknown {
   if (mood === 'hostile' && lottery.happens(0.5)) return lottery.oneOf(HOSTILE);
+  if (schema.$ref !== undefined) {
+    const named = pools.schemas.get(schema.$ref);
+    if (named === undefined) throw new Error(`the document has no shape ${schema.$ref}`);
+    return draw(named, name, mood, pools, lottery);
+  }
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) {
     const one = lottery.oneOf(schema.enum);

@@ -91,8 +91,10 @@ function ageOf(reading: Partly<string | null, never>, max_age_s: number | null):
   const as_of = source === undefined ? null : source.as_of;
   const said = rowsSeen(map(reading, (day) => (day === null ? [] : [day])));
   const [day = null] = listOrNone(said);
+  // What is made up denies nothing, and is as old as it is: simulating makes nothing stale.
+  const isStale = reading instanceof Part && reading.why.code !== 'simulated';
   return {
-    state: reading instanceof Part ? 'stale' : 'fresh',
+    state: isStale ? 'stale' : 'fresh',
     as_of,
     published: day === null && as_of !== null ? formatIsoDate(as_of) : day,
     age_s: as_of === null ? null : Math.max(nowS() - as_of, 0),

@@ -231,7 +231,7 @@ function logOutcome(outcome: RefreshOutcome, log: Logger): void {
   const { reason } = outcome;
   if (outcome.kind === 'refused') {
     const { code, sha256, published, source } = outcome;
-    const next = refusalAdvice(outcome, 'refresh');
+    const next = refusalAdvice(outcome, ['refresh']);
     log.warn({ code, reason, sha256, published, source, next }, 'sanctions list: refused');
     return;
   }

@@ -104,7 +104,7 @@ export const sanctionsRefresh = defineCommand({
   ],
   run: async ({ accept, why }, io, { sanctions }: SanctionsServices) => {
     const outcome = await sanctions.refresh(acceptanceOf(accept, why), io.signal);
-    return printOutcome(outcome, 'refresh', io);
+    return printOutcome(outcome, ['refresh'], io);
   },
 });
 
@@ -130,11 +130,11 @@ export const sanctionsImport = defineCommand({
     const at = obtained === null ? null : pastTime(obtained, '--obtained', inForce.value.now);
     const path = filePath(file, 'FILE', io);
     const outcome = await sanctions.importFile(path, at, acceptanceOf(accept, why), io.signal);
-    return printOutcome(outcome, `import ${file}`, io);
+    return printOutcome(outcome, ['import', file], io);
   },
 });
 
-function printOutcome(outcome: RefreshOutcome, command: string, io: Io): ExitStatus {
+function printOutcome(outcome: RefreshOutcome, command: readonly string[], io: Io): ExitStatus {
   if (io.json) printJson(io, jsonOf(outcome));
   else tell(outcome, command, io);
   if (outcome.kind === 'refused') return EXIT.failed;
@@ -151,7 +151,7 @@ function acceptanceOf(accept: string | null, why: string | null): Acceptance | n
   return { sha256, why: why.trim() };
 }
 
-function tell(outcome: RefreshOutcome, command: string, io: Io): void {
+function tell(outcome: RefreshOutcome, command: readonly string[], io: Io): void {
   switch (outcome.kind) {
     case 'updated': {
       const before = outcome.replaced === null ? '' : `, instead of ${outcome.replaced.published}`;
@@ -511,10 +511,10 @@ function csvCell(cell: string | null): string {
 
 // It names the file kept, the command that shows what it changes, and the one that accepts it.
 
-/** Lines for an operator. `command` is what was typed, or would be: `refresh`. */
+/** Lines for an operator. `command` is what was typed, or would be, word by word: `refresh`. */
 export function refusalAdvice(
   refused: Extract<RefreshOutcome, { kind: 'refused' }>,
-  command: string,
+  command: readonly string[],
 ): string[] {
   const { kept_as, in_force, acceptable, sha256 } = refused;
   const lines: string[] = [];
@@ -527,7 +527,7 @@ export function refusalAdvice(
     const accept = shellCommand([
       'exhibit',
       'sanctions',
-      command,
+      ...command,
       '--accept',
       sha256,
       '--why',

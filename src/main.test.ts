@@ -194,6 +194,23 @@ describe('a service and its operator', () => {
     expect(second.err).toContain('owns');
   });
 
+  test('a port that is taken is told with what to do, and the service that has it goes on', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'exhibit-main-'));
+    try {
+      const second = await exhibit(elsewhere, 'start', {
+        EXHIBIT_PORT: new URL(demo().base_url).port,
+      });
+      expect(second.status).toBe(1);
+      expect(second.err).toContain('EADDRINUSE');
+      expect(second.err).toContain(
+        'Stop what listens there, or set EXHIBIT_PORT or EXHIBIT_OPS_PORT to another port.',
+      );
+    } finally {
+      rmSync(elsewhere, { recursive: true, force: true });
+    }
+    expect(await ofac(demo().api_key)).toBe(LISTED_STATUS);
+  });
+
   test('a signal stops it with status 0, and its stores open again for a command', async () => {
     const stopped = new Promise((settle) => service.once('close', settle));
     service.kill('SIGTERM');

@@ -149,6 +149,12 @@ function reportFailure(fault: unknown): ExitStatus {
     err(`exhibit: ${fault.message}`);
     return EXIT.badUsage;
   }
+  if (fault instanceof Error && 'code' in fault && fault.code === 'EADDRINUSE') {
+    const next =
+      'Stop what listens there, or set EXHIBIT_PORT or EXHIBIT_OPS_PORT to another port.';
+    err(`exhibit: ${fault.message}\n${next}`);
+    return EXIT.failed;
+  }
   const isBug = fault instanceof TypeError || fault instanceof RangeError;
   if (!(fault instanceof Error)) err('exhibit: it failed');
   else err(isBug && fault.stack !== undefined ? fault.stack : `exhibit: ${fault.message}`);

@@ -9,7 +9,7 @@ import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { noRelays } from '../../testing/twins/accounts.ts';
 import { providerGuard } from '../http/provider.ts';
 import { explorerFacts } from './account-facts.ts';
-import { blockscoutChain, etherscanChain, saysNoCreation } from './envelope.ts';
+import { blockscoutChain, etherscanChain, saysNoCreation, saysNoLogs } from './envelope.ts';
 
 const ADDRESS = '0x5a464c28d19848f44199d003bef5ecc87d090f87';
 const CREATOR = '0xda0fab0700a4389f6e6679abab1692b4601ce9bf';
@@ -235,4 +235,17 @@ describe.skipIf(RECORDED.length === 0)('recorded answers (or skipped: no shared 
       .filter(saysNoCreation);
     expect(none).toHaveLength(1);
   });
+});
+
+test('no log fits only where the status, the words and an empty list together say so', () => {
+  for (const message of ['No records found', 'No logs found']) {
+    expect(saysNoLogs({ status: '0', message, result: [] })).toBe(true);
+    for (const result of [null, '', 'rate limited', {}, [{}]]) {
+      expect(saysNoLogs({ status: '0', message, result })).toBe(false);
+    }
+    expect(saysNoLogs({ status: '1', message, result: [] })).toBe(false);
+  }
+  for (const message of ['NOTOK', 'OK', '']) {
+    expect(saysNoLogs({ status: '0', message, result: [] })).toBe(false);
+  }
 });

@@ -7,7 +7,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
 import { deliveryHeaders, membershipEvent } from './testing/payment-platform.ts';
-import type { Simulated } from './testing/program.ts';
+import { type Simulated, startProgram } from './testing/program.ts';
 import { trialsOf } from './testing/trials.ts';
 import { SANDBOX_SCORED } from './world/account-state.ts';
 import { SANDBOX_WALLETS } from './world/chain-data.ts';
@@ -128,6 +128,27 @@ export function memberGetsAlong(started: () => Simulated): void {
       await other.close();
     });
 
+    test('sees where it is signed in, and ends a browser that it does not know', async () => {
+      const mint = startProgram(['members', 'link', ID], { cwd: started().cwd, env: {} });
+      await mint.ended;
+      const [path = ''] = /\/activate\?link=[\w.-]+/.exec(mint.out()) ?? [];
+      const other = await browser.newContext({ javaScriptEnabled: false });
+      const unknown = await other.newPage();
+      await unknown.goto(base + path);
+      await unknown.getByRole('button', { name: 'Sign in' }).click();
+      expect(await unknown.locator('h1').textContent()).toBe('Settings');
+      await page.goto(`${base}/settings`);
+      await page.getByRole('link', { name: 'Where you are signed in' }).click();
+      expect(await page.locator('tbody tr').count()).toBe(2);
+      await page.getByRole('button', { name: 'End all others' }).click();
+      expect(await page.locator('tbody tr').allTextContents()).toEqual([
+        expect.stringMatching(/^Chrome on Linux \(this one\)127\.0\.0\.\*/),
+      ]);
+      await unknown.reload();
+      expect(await unknown.locator('h1').textContent()).toBe('Not signed in');
+      await other.close();
+    });
+
     // In the simulated world, signed-out visitors see every part read.
     test.each(ADDRESSES)(
       'the dossier of %s, in light and dark, wide and narrow',
@@ -164,7 +185,7 @@ export function memberGetsAlong(started: () => Simulated): void {
       expect(listed).toEqual([expect.stringContaining('on solana')]);
     });
 
-    const settings = ['/settings', '/settings/integrations'];
+    const settings = ['/settings', '/settings/integrations', '/settings/sessions'];
     const paths = [...settings, '/watchlist', '/screens', '/activate', '/pricing'];
     test.each(paths)('%s, in light and dark, on a desk and on a phone', async (path) => {
       await page.goto(`${base}/settings`);

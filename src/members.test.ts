@@ -162,18 +162,21 @@ describe('signing in', () => {
     expect(waited).toHaveLength(1);
   });
 
-  test('of one network one slow try waits at a time; one more is told to come again', async () => {
+  test('of one network one slow try for a membership waits at a time, and keeps no other waiting', async () => {
     const { signIns, browsers, secrets, now } = await serveMembers(fresh, fetch);
     const waiting: (() => void)[] = [];
     const wait = () => new Promise<void>((go) => waiting.push(go));
     const signIn = createSignIn(signIns, browsers, secrets, now, wait);
-    const from = (network: string) => signIn.byCode(MINE, 'wrong', { network, cookies: undefined });
-    for (let i = 0; i < TRIES_MAX; i += 1) await from('192.0.2');
-    const slow = [from('192.0.2'), from('198.51.100')];
-    await vi.waitFor(() => expect(waiting).toHaveLength(2));
-    expect(await from('192.0.2')).toEqual({ outcome: 'too_often' });
+    const tryOf = (id: string, network: string) =>
+      signIn.byCode(id, 'wrong', { agent: undefined, network, cookies: undefined });
+    for (let i = 0; i < NETWORK_TRIES_MAX; i += 1) await tryOf(`mem_${i}`, '192.0.2');
+    for (let i = 0; i < TRIES_MAX; i += 1) await tryOf(MINE, '203.0.113');
+    const slow = [tryOf(MINE, '192.0.2'), tryOf(THEIRS, '192.0.2'), tryOf(MINE, '198.51.100')];
+    await vi.waitFor(() => expect(waiting).toHaveLength(3));
+    expect(await tryOf(MINE, '192.0.2')).toEqual({ outcome: 'too_often' });
     for (const go of waiting) go();
-    expect(await Promise.all(slow)).toEqual([{ outcome: 'refused' }, { outcome: 'refused' }]);
+    const refused = { outcome: 'refused' };
+    expect(await Promise.all(slow)).toEqual([refused, refused, refused]);
   });
 
   test('another site cannot sign a browser in, by a code or a link', async () => {
@@ -208,21 +211,127 @@ describe('signing in', () => {
     expect((await send('GET', '/settings', { cookie: made })).status).toBe(401);
   });
 
-  test('the token of a session changes with age, and the one before ends', async () => {
-    const { browser, send, later } = await serveMembers(fresh, fetch);
+  test('a session in use gets another token, on whatever page, and the one before ends it', async () => {
+    const { browser, send, later, store } = await serveMembers(fresh, fetch);
     const { cookie } = await browser();
     expect((await send('GET', '/settings', { cookie })).cookie).toBeNull();
     later(SESSION_RENEWED_EACH_S);
-    const [first, second] = await Promise.all([
-      send('GET', '/settings', { cookie }),
-      send('GET', '/settings', { cookie }),
-    ]);
-    const renewed = [first, second].flatMap((one) => one?.cookie ?? []);
-    // Of two requests that come together one gets the new token, and both are answered.
-    expect([first?.status, second?.status, renewed.length]).toEqual([200, 200, 1]);
-    later(SESSION_GRACE_S + 1);
+    const together = await Promise.all(
+      ['/settings', '/settings/integrations', '/settings/sessions'].map((path) =>
+        send('GET', path, { cookie }),
+      ),
+    );
+    const renewed = together.flatMap((one) => (one.cookie === null ? [] : [one.cookie]));
+    // Of requests that come together one gets the new token, and all are answered.
+    expect(together.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(renewed).toHaveLength(1);
+    const next = String(renewed[0]);
+    expect((await send('GET', '/settings', { cookie: next })).status).toBe(200);
+    const rows = await store.query('select hash::text as held from replaced_session_tokens');
+    const [, text = ''] = cookie.split('=');
+    expect(rows).not.toHaveLength(0);
+    expect(JSON.stringify(rows)).not.toContain(Buffer.from(text).toString('hex'));
+    later(SESSION_GRACE_S);
+    const late = await send('GET', '/settings', { cookie });
+    expect([late.status, late.cookie]).toEqual([200, null]);
+    later(1);
+    // Whoever sends the one before now copied it: nobody has this session any more.
     expect((await send('GET', '/settings', { cookie })).status).toBe(401);
-    expect((await send('GET', '/settings', { cookie: String(renewed[0]) })).status).toBe(200);
+    expect((await send('GET', '/settings', { cookie: next })).status).toBe(401);
+    const again = await browser();
+    const [row] = await store.query(
+      `select by_whom, change, subject from access_changes where change = 'session_replayed'`,
+    );
+    expect(row).toEqual({
+      by_whom: 'service',
+      change: 'session_replayed',
+      subject: 'Another browser',
+    });
+    const told = await again.page();
+    expect(told).toContain('Session ended: an old cookie of it was sent again');
+    expect(told).toContain('the service');
+  });
+
+  test('a token that was replaced twice ends its session too', async () => {
+    const { browser, send, later } = await serveMembers(fresh, fetch);
+    const { cookie: first } = await browser();
+    let cookie = first;
+    for (let i = 0; i < 3; i += 1) {
+      later(SESSION_RENEWED_EACH_S);
+      cookie = String((await send('GET', '/settings', { cookie })).cookie);
+      expect((await send('GET', '/settings', { cookie })).status).toBe(200);
+    }
+    later(SESSION_GRACE_S + 1);
+    expect((await send('GET', '/settings', { cookie: first })).status).toBe(401);
+    expect((await send('GET', '/settings', { cookie })).status).toBe(401);
+  });
+
+  test('a browser that never got its new token is given another, and is not signed out', async () => {
+    const { browser, send, later } = await serveMembers(fresh, fetch);
+    const { cookie } = await browser();
+    later(SESSION_RENEWED_EACH_S);
+    const lost = await send('GET', '/settings', { cookie });
+    expect(lost.cookie).not.toBeNull();
+    later(SESSION_GRACE_S + 1);
+    const again = await send('GET', '/settings', { cookie });
+    expect([again.status, again.cookie === lost.cookie]).toEqual([200, false]);
+    expect((await send('GET', '/settings', { cookie: String(again.cookie) })).status).toBe(200);
+    later(SESSION_GRACE_S + 1);
+    expect((await send('GET', '/settings', { cookie: String(lost.cookie) })).status).toBe(401);
+  });
+
+  test('a session is listed with its browser and network, and ended from another one', async () => {
+    const { browser, send, post, linkOf } = await serveMembers(fresh, fetch);
+    const agent = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0) <b>Version/18.0 Safari/604.1';
+    const phone = await post('/activate', { link: linkOf(MINE) }, { 'user-agent': agent });
+    const theirs = await browser(THEIRS);
+    const mine = await browser();
+    const page = async () =>
+      (await send('GET', '/settings/sessions', { cookie: mine.cookie })).text;
+    const listed = await page();
+    expect(listed).toContain('Safari on iOS');
+    expect(listed).toContain('<code>127.0.0.*</code>');
+    expect(listed).toContain('(this one)');
+    const idsOf = (text: string) =>
+      [...text.matchAll(/sessions\/(ses_\w+)\/end/g)].map(([, id]) => id);
+    const [id, ...others] = idsOf(listed);
+    expect(others).toEqual([]);
+    const path = `/settings/sessions/${id}/end`;
+    // Nobody else ends it: not another membership, not another site, not without the token.
+    expect((await theirs.act(path)).status).toBe(404);
+    expect((await post(path, {}, { cookie: mine.cookie })).status).toBe(403);
+    const foreign = { cookie: mine.cookie, origin: 'https://evil.example' };
+    expect((await post(path, { form_token: mine.token }, foreign)).status).toBe(403);
+    const cookie = String(phone.cookie);
+    const opened = await send('GET', '/settings', { cookie, 'user-agent': agent });
+    expect(opened.status).toBe(200);
+    const ended = await mine.act(path);
+    expect([ended.status, ended.headers.get('location')]).toEqual([303, '/settings/sessions']);
+    expect((await send('GET', '/settings', { cookie })).status).toBe(401);
+    expect((await mine.act(path)).status).toBe(404);
+    expect(idsOf(await page())).toEqual([]);
+    const changes = await mine.page();
+    expect(changes).toContain('Session ended');
+    expect(changes).toContain('<code>Safari on iOS</code>');
+    expect((await send('GET', '/settings', { cookie: theirs.cookie })).status).toBe(200);
+  });
+
+  test('all others are ended together, of this membership alone', async () => {
+    const { browser, send } = await serveMembers(fresh, fetch);
+    const [one, two, mine] = [await browser(), await browser(), await browser()];
+    const theirs = await browser(THEIRS);
+    expect((await mine.act('/settings/other-sessions/end')).status).toBe(303);
+    const statusOf = async ({ cookie }: { cookie: string }) =>
+      (await send('GET', '/settings', { cookie })).status;
+    const statuses = await Promise.all([one, two, mine, theirs].map(statusOf));
+    expect(statuses).toEqual([401, 401, 200, 200]);
+  });
+
+  test('sessions that cannot be read are not shown as none', async () => {
+    const { browser, send, store } = await serveMembers(fresh, fetch);
+    const { cookie } = await browser();
+    store.silence('it was silenced');
+    expect((await send('GET', '/settings/sessions', { cookie })).status).toBe(503);
   });
 
   test('signing out ends the session on the server too', async () => {

@@ -36,7 +36,14 @@ export type Admitted = {
 };
 
 /** An admitted caller, with or without charge. */
-export type Admission = Admitted | { readonly kind: 'uncharged'; readonly caller: Caller };
+export type Admission =
+  | Admitted
+  | {
+      readonly kind: 'uncharged';
+      readonly caller: Caller;
+      /** The Set-Cookie of another token of its session, whatever is answered. */
+      readonly cookie?: string | null;
+    };
 
 /** Turned away. The refusal carries the quota headers. */
 export type TurnedAway = { readonly kind: 'refused'; readonly refusal: Refusal };

@@ -7,7 +7,16 @@ import { DAY_S, HOUR_S, type UnixSeconds } from '../chain/time.ts';
 import type { Caller } from '../contract/route.ts';
 import { listOrNone } from '../evidence/measure.ts';
 import { map, type Reading, Unread } from '../evidence/reading.ts';
-import type { BrowserSession, SessionStore, SessionsPort, SignInStore } from '../ports/access.ts';
+import type {
+  Actor,
+  BrowserSession,
+  FoundSession,
+  SessionStore,
+  SessionsPort,
+  SessionsToEnd,
+  SignInStore,
+  UsedFrom,
+} from '../ports/access.ts';
 import { hashesOf, mintId, type Secrets } from './secret.ts';
 
 /** A browser that was not used for so long is signed out: 12 hours. */
@@ -18,7 +27,10 @@ export const SESSION_LIFETIME_S = 7 * DAY_S;
 const SEEN_EACH_S = 60;
 /** A browser that is used gets another token after so long: an hour. */
 export const SESSION_RENEWED_EACH_S = HOUR_S;
-/** The token before opens for so long, because it may be under way already: a minute. */
+/**
+ * A token before opens for so long after the one in force was first used, because requests with it
+ * may be under way: a minute. Whoever sends it later copied it, and the session ends.
+ */
 export const SESSION_GRACE_S = 60;
 /** A browser is known again for so long after it signed in by a code: a year. */
 const BROWSER_S = 365 * DAY_S;
@@ -27,29 +39,57 @@ const TOKEN_FORM = /^[\w-]{43}$/;
 
 /**
  * The result of looking up a cookie. `unreachable`: the store did not answer, so it may be valid.
+ * `cookie`: the Set-Cookie of another token, where the browser gets one.
  */
 export type SessionOutcome =
-  | { readonly outcome: 'opens'; readonly caller: Extract<Caller, { kind: 'session' }> }
+  | {
+      readonly outcome: 'opens';
+      readonly caller: Extract<Caller, { kind: 'session' }>;
+      readonly cookie: string | null;
+    }
   | { readonly outcome: 'none' | 'unreachable'; readonly reason: string };
+
+/**
+ * What sends a cookie: a request, or the opening of a stream, whose answer gives no other token.
+ * An open stream is looked at again with the cookie of its opening: that is no use, and no replay.
+ */
+export type SessionUse = {
+  readonly by: 'request' | 'opening' | 'open_stream';
+  readonly network: () => string;
+};
+
+/** The User-Agent and the network of a use. */
+export type SentFrom = { readonly agent: string | undefined; readonly network: string };
 
 /** The signed-in browsers, as doors and sign-in pages use them. */
 export type Sessions = {
   /** Tells from a Cookie header whose browser it is. */
-  readonly authenticate: (cookies: string | undefined) => Promise<SessionOutcome>;
+  readonly authenticate: (
+    cookies: string | undefined,
+    agent: string | undefined,
+    use: SessionUse,
+  ) => Promise<SessionOutcome>;
   /** Signs a browser in, under a new token whatever it held before: the Set-Cookie to answer. */
-  readonly begin: (membershipId: string) => Promise<Reading<string, SessionsPort>>;
-  /** Gives a browser another token where its own is old: the Set-Cookie to answer, else `null`. */
-  readonly renew: (sessionId: string) => Promise<Reading<string | null, SessionsPort>>;
+  readonly begin: (membershipId: string, from: SentFrom) => Promise<Reading<string, SessionsPort>>;
   /** What marks a browser for a year, that it holds or is given; it opens nothing by itself. */
   readonly browserOf: (cookies: string | undefined) => {
     readonly token: string;
     readonly cookie: string;
   };
+  /** The sessions of a membership that open, the one that was used last first. */
+  readonly list: (membershipId: string) => ReturnType<SessionStore['list']>;
+  /** Ends sessions, and says how many. */
+  readonly end: (
+    which: SessionsToEnd,
+    by: Exclude<Actor, 'service'>,
+  ) => Promise<Reading<number, SessionsPort>>;
   /** Signs a browser out: the Set-Cookie to answer. */
-  readonly end: (sessionId: string) => Promise<Reading<string, SessionsPort>>;
+  readonly signOut: (sessionId: string) => Promise<Reading<string, SessionsPort>>;
 };
 
 const SIGN_IN = 'No browser is signed in here with this cookie, or it was idle for too long.';
+const REPLAYED =
+  'This cookie was replaced before, and somebody sent it again: its session has ended. Sign in.';
 
 /**
  * Makes the sessions. `secure`: browsers reach the service by https, so that the cookie is sent to
@@ -64,56 +104,113 @@ export function createSessions(
   const name = secure ? '__Host-exhibit' : 'exhibit';
   const cookie = (token: string, forS: number, of = name) =>
     `${of}=${token}; Path=/; Max-Age=${forS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  // A token that could not be replaced stays as good as it was.
+  const renew = async (id: string, at: UnixSeconds, after: number): Promise<string | null> => {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const [secret] = hashesOf(token, secrets);
+    const renewed = await store.renew(id, secret, at, at - after);
+    if (renewed instanceof Unread || renewed.value === null) return null;
+    return cookie(token, Math.max(1, Math.floor(renewed.value + SESSION_LIFETIME_S - at)));
+  };
+  // A browser that never used its new token did not get it, and is given another.
+  const renewWhereDue = async (session: FoundSession, at: UnixSeconds): Promise<string | null> => {
+    const { id, by_replaced, taken_up_at, renewed_at } = session;
+    if (by_replaced && taken_up_at !== null) return null;
+    const after = by_replaced ? SESSION_GRACE_S : SESSION_RENEWED_EACH_S;
+    return at - renewed_at < after ? null : await renew(id, at, after);
+  };
   return {
-    authenticate: async (cookies) => {
+    authenticate: async (cookies, agent, { by, network }) => {
       const token = cookieOf(cookies, name);
       if (token === null) return { outcome: 'none', reason: SIGN_IN };
-      const found = await store.find(hashesOf(token, secrets), now() - SESSION_GRACE_S);
-      if (found instanceof Unread) {
-        return { outcome: 'unreachable', reason: 'Sessions cannot be checked at the moment.' };
-      }
+      const found = await store.find(hashesOf(token, secrets));
+      if (found instanceof Unread) return UNREACHABLE;
       const session = found.value;
       const at = now();
       if (session === null || !isOpen(session, at)) return { outcome: 'none', reason: SIGN_IN };
-      // A use that could not be noted signs out early, and opens nothing that it should not.
-      if (at - session.seen_at >= SEEN_EACH_S) await store.seen(session.id, at);
-      const { id: session_id, membership_id } = session;
+      const { id: session_id, membership_id, by_replaced, taken_up_at } = session;
       const form_token = formTokenOf(session_id, secrets);
-      return {
-        outcome: 'opens',
-        caller: { kind: 'session', session_id, membership_id, form_token },
-      };
+      const caller = { kind: 'session', session_id, membership_id, form_token } as const;
+      if (by === 'open_stream') return { outcome: 'opens', caller, cookie: null };
+      if (by_replaced && taken_up_at !== null && at - taken_up_at > SESSION_GRACE_S) {
+        const only = { id: session_id, membership_id };
+        const ended = await store.end(only, at, 'service', 'session_replayed');
+        if (ended instanceof Unread) return UNREACHABLE;
+        return { outcome: 'none', reason: REPLAYED };
+      }
+      // A use that could not be noted signs out early, and opens nothing that it should not.
+      const takesUp = !by_replaced && taken_up_at === null;
+      if (takesUp || at - session.seen_at >= SEEN_EACH_S) {
+        await store.seen(session_id, { at, takesUp, ...clientText({ agent, network: network() }) });
+      }
+      const renewed = by === 'request' ? await renewWhereDue(session, at) : null;
+      return { outcome: 'opens', caller, cookie: renewed };
     },
-    begin: async (membership_id) => {
+    begin: async (membership_id, sent) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const [secret] = hashesOf(token, secrets);
       const created_at = now();
-      const session = { id: mintId('ses'), membership_id, secret, created_at };
+      const session = {
+        id: mintId('ses'),
+        membership_id,
+        secret,
+        created_at,
+        from: clientText(sent),
+      };
       const added = await store.add(session, created_at - SESSION_LIFETIME_S);
       return map(added, () => cookie(token, SESSION_LIFETIME_S));
-    },
-    renew: async (sessionId) => {
-      const token = randomBytes(TOKEN_BYTES).toString('base64url');
-      const [secret] = hashesOf(token, secrets);
-      const at = now();
-      const renewed = await store.renew(sessionId, secret, at, at - SESSION_RENEWED_EACH_S);
-      return map(renewed, (createdAt) => {
-        if (createdAt === null) return null;
-        return cookie(token, Math.max(1, Math.floor(createdAt + SESSION_LIFETIME_S - at)));
-      });
     },
     browserOf: (cookies) => {
       const held = cookieOf(cookies, `${name}-browser`);
       const token = held === null ? randomBytes(TOKEN_BYTES).toString('base64url') : held;
       return { token, cookie: cookie(token, BROWSER_S, `${name}-browser`) };
     },
-    end: async (sessionId) => map(await store.end(sessionId, now()), () => cookie('', 0)),
+    list: (membershipId) => {
+      const [created, seen] = [now() - SESSION_LIFETIME_S, now() - SESSION_IDLE_S];
+      return store.list(membershipId, { created, seen });
+    },
+    end: (which, by) => store.end(which, now(), by, 'session_ended'),
+    signOut: async (id) => {
+      const ended = await store.end({ id, membership_id: null }, now(), 'member', 'signed_out');
+      return map(ended, () => cookie('', 0));
+    },
   };
 }
+
+const UNREACHABLE = {
+  outcome: 'unreachable',
+  reason: 'Sessions cannot be checked at the moment.',
+} as const;
 
 function isOpen({ created_at, seen_at, ended_at }: BrowserSession, at: UnixSeconds): boolean {
   if (ended_at !== null) return false;
   return at - seen_at < SESSION_IDLE_S && at - created_at < SESSION_LIFETIME_S;
+}
+
+// Browsers name those that they imitate too: the first that matches is meant.
+const BROWSERS = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\b(?:OPR|Opera)\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Headless)?(?:Chrome|CriOS)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+] as const;
+const SYSTEMS = [
+  [/\b(?:iPhone|iPad)\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+] as const;
+
+/** What a use came from, in our own words: nothing of a User-Agent is kept as it was sent. */
+function clientText({ agent, network }: SentFrom): UsedFrom {
+  const nameIn = (names: typeof BROWSERS | typeof SYSTEMS) =>
+    agent === undefined ? undefined : names.find(([form]) => form.test(agent))?.[1];
+  const [browser = 'Another browser', system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
+  return { browser: system === undefined ? browser : `${browser} on ${system}`, network };
 }
 
 function cookieOf(cookies: string | undefined, name: string): string | null {
@@ -167,7 +264,7 @@ export type SignIn = {
   readonly mintLink: (membershipId: string) => string;
   /** The membership of a link that we signed and that is not too old; it uses nothing up. */
   readonly membershipOf: (link: string) => string | null;
-  readonly byLink: (link: string) => Promise<SignInOutcome>;
+  readonly byLink: (link: string, from: SentFrom) => Promise<SignInOutcome>;
   /**
    * A code opens in the browser that used it first, and in no other: it is shown for as long as the
    * membership lasts, and may be seen by others.
@@ -175,7 +272,7 @@ export type SignIn = {
   readonly byCode: (
     membershipId: string,
     code: string,
-    from: { readonly network: string; readonly cookies: string | undefined },
+    from: SentFrom & { readonly cookies: string | undefined },
   ) => Promise<SignInOutcome>;
 };
 
@@ -184,18 +281,20 @@ const WAITING_MAX = 4_096;
 
 /**
  * The slow lane: a try that comes too often is not refused, so that nobody can shut the rightful
- * member out; it waits. Of one network one waits at a time.
+ * member out; it waits. Of one network one waits at a time for each membership: a network may be
+ * that of many, and all are of one behind a proxy that is not believed.
  */
 function laneOf(wait: (ms: number) => Promise<void>) {
   const waiting = new Set<string>();
   return {
-    pass: async (network: string): Promise<boolean> => {
-      if (waiting.has(network) || waiting.size >= WAITING_MAX) return false;
-      waiting.add(network);
+    pass: async (network: string, idBucket: number): Promise<boolean> => {
+      const place = `${network} ${idBucket}`;
+      if (waiting.has(place) || waiting.size >= WAITING_MAX) return false;
+      waiting.add(place);
       try {
         await wait(SLOW_MS);
       } finally {
-        waiting.delete(network);
+        waiting.delete(place);
       }
       return true;
     },
@@ -210,8 +309,12 @@ export function createSignIn(
   now: () => UnixSeconds,
   wait: (ms: number) => Promise<void>,
 ): SignIn {
-  const begin = async (membershipId: string, others: readonly string[]): Promise<SignInOutcome> => {
-    const cookie = await sessions.begin(membershipId);
+  const begin = async (
+    membershipId: string,
+    from: SentFrom,
+    others: readonly string[],
+  ): Promise<SignInOutcome> => {
+    const cookie = await sessions.begin(membershipId, from);
     if (cookie instanceof Unread) return { outcome: 'unreachable' };
     return { outcome: 'signed_in', cookies: [cookie.value, ...others] };
   };
@@ -246,14 +349,15 @@ export function createSignIn(
       const parsed = parse(link);
       return parsed === null ? null : parsed.membership_id;
     },
-    byLink: async (link) => {
+    byLink: async (link, from) => {
       const parsed = parse(link);
       if (parsed === null) return { outcome: 'refused' };
       const used = await store.useLink({ at: now(), ...parsed });
       if (used instanceof Unread) return { outcome: 'unreachable' };
-      return used.value ? begin(parsed.membership_id, []) : { outcome: 'refused' };
+      return used.value ? begin(parsed.membership_id, from, []) : { outcome: 'refused' };
     },
-    byCode: async (membershipId, code, { network, cookies }) => {
+    byCode: async (membershipId, code, from) => {
+      const { network, cookies } = from;
       const { token, cookie } = sessions.browserOf(cookies);
       const buckets = bucketsOf(membershipId, network);
       const tries = await store.countTries(buckets, now(), TRIES_WINDOW_S);
@@ -267,7 +371,9 @@ export function createSignIn(
         .map((one) => timingSafeEqual(one.hash, bound === null ? NO_CODE.hash : bound))
         .includes(true);
       const isSlow = tries.value.ofId > TRIES_MAX || tries.value.ofNetwork > NETWORK_TRIES_MAX;
-      if (isSlow && !isOwn && !(await slowLane.pass(network))) return { outcome: 'too_often' };
+      if (isSlow && !isOwn && !(await slowLane.pass(network, buckets.id))) {
+        return { outcome: 'too_often' };
+      }
       const matches = sent.map((one) => {
         return timingSafeEqual(one.hash, hash) && one.pepper === pepper;
       });
@@ -278,7 +384,7 @@ export function createSignIn(
       // Of two browsers that come together the first has the code.
       if (isBound?.value === false) return { outcome: 'refused' };
       await store.forgetTries(buckets.id);
-      return begin(membershipId, [cookie]);
+      return begin(membershipId, from, [cookie]);
     },
   };
 }

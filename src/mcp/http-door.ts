@@ -146,7 +146,7 @@ function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskT
     try {
       const asking = parts.answers.get(name);
       if (asking === undefined) throw new Error(`${name}: nothing answers it`);
-      const by = await asking.guard(credentialOf(headers), '');
+      const by = await asking.guard(credentialOf(headers), '', NO_BROWSER);
       if (by.kind === 'refused') return answerHeard(asking.refuse(by.refusal, null));
       const isGone = () => underWay.signal.aborted;
       return answerHeard(await asking.ask(sent, by, { id, startedMs, asked, isGone }));
@@ -158,6 +158,9 @@ function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskT
     }
   };
 }
+
+/** A tool is asked by a key, and never by a browser's session. */
+const NO_BROWSER = { by: 'request', network: () => 'unknown' } as const;
 
 function credentialOf(headers: Headers) {
   const own: { [name: string]: string } = {};

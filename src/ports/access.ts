@@ -9,8 +9,8 @@ export type AccessLogPort = 'access_log';
 /** A Unix time in seconds; a fraction is kept. */
 const seconds = z.number();
 
-/** The actor of a change: an operator by a command, or a member in the settings. */
-const ACTORS = ['operator', 'member'] as const;
+/** The actor of a change: an operator by a command, a member in the settings, or the service. */
+const ACTORS = ['operator', 'member', 'service'] as const;
 export type Actor = (typeof ACTORS)[number];
 
 const CHANGE_WORDS = [
@@ -19,11 +19,16 @@ const CHANGE_WORDS = [
   'key_revoked',
   'signed_in',
   'signed_out',
+  'session_ended',
+  'session_replayed',
   'integration_connected',
   'integration_removed',
 ] as const;
 
-/** One change. `subject` is a key's prefix, or a platform and the id of an integration. */
+/**
+ * One change. `subject` is a key's prefix, a session's browser, or a platform and the id of an
+ * integration.
+ */
 export const accessChange = z.strictObject({
   id: z.number(),
   at: seconds,
@@ -359,32 +364,50 @@ export type QuotaStore = {
 /** The name of this port in readings. */
 export type SessionsPort = 'sessions';
 
+/** What a session was last used from, in short: its browser, and its network. */
+export type UsedFrom = { readonly browser: string; readonly network: string };
+
 /** A signed-in browser. */
 export const browserSession = z.strictObject({
   id: z.string(),
   membership_id: z.string(),
   created_at: seconds,
-  /** Late by up to a minute. */
+  /** Late by up to a minute, as what it was used from is. */
   seen_at: seconds,
   ended_at: seconds.nullable(),
+  /** When it got the token in force, and when that was first used; `null`: not yet. */
+  renewed_at: seconds,
+  taken_up_at: seconds.nullable(),
+  /** `null`: an earlier version did not keep it. */
+  browser: z.string().nullable(),
+  network: z.string().nullable(),
 });
 export type BrowserSession = z.output<typeof browserSession>;
 
+/** A session as its token found it: by the one in force, or by one before it. */
+export const foundSession = browserSession.extend({ by_replaced: z.boolean() });
+export type FoundSession = z.output<typeof foundSession>;
+
 /** A session to store. */
-export type NewSession = Omit<BrowserSession, 'seen_at' | 'ended_at'> & {
+export type NewSession = Pick<BrowserSession, 'id' | 'membership_id' | 'created_at'> & {
   readonly secret: SecretHash;
+  readonly from: UsedFrom;
 };
+
+/** A use of a session. `takesUp`: by the token in force, whose first use it may be. */
+export type SessionUsed = UsedFrom & { readonly at: UnixSeconds; readonly takesUp: boolean };
+
+/** Which sessions end: one, of a membership where one is named; or a membership's, but for one. */
+export type SessionsToEnd =
+  | { readonly id: string; readonly membership_id: string | null }
+  | { readonly membership_id: string; readonly except: string | null };
 
 /** The signed-in browsers. */
 export type SessionStore = {
-  /**
-   * Finds a session by its token's hash: under the secret in force first. The token before opens it
-   * too, where it was renewed after `renewedSince`.
-   */
+  /** Finds a session by the hash of its token, or of one that it had before. */
   readonly find: (
     secrets: readonly [SecretHash, ...SecretHash[]],
-    renewedSince: UnixSeconds,
-  ) => Promise<Reading<BrowserSession | null, SessionsPort>>;
+  ) => Promise<Reading<FoundSession | null, SessionsPort>>;
   /** Stores a session; those that ended or are older than `dropBefore` go. */
   readonly add: (
     session: NewSession,
@@ -400,9 +423,19 @@ export type SessionStore = {
     at: UnixSeconds,
     renewedBefore: UnixSeconds,
   ) => Promise<Reading<UnixSeconds | null, SessionsPort>>;
-  readonly seen: (id: string, at: UnixSeconds) => Promise<Reading<true, SessionsPort>>;
-  /** Ends a session for good: the cookie that opened it opens nothing any more. */
-  readonly end: (id: string, at: UnixSeconds) => Promise<Reading<true, SessionsPort>>;
+  readonly seen: (id: string, used: SessionUsed) => Promise<Reading<true, SessionsPort>>;
+  /** The sessions of a membership that began and were used after these times, newest use first. */
+  readonly list: (
+    membershipId: string,
+    since: { readonly created: UnixSeconds; readonly seen: UnixSeconds },
+  ) => Promise<Partly<readonly BrowserSession[], SessionsPort>>;
+  /** Ends sessions for good, and says how many: their cookies open nothing any more. */
+  readonly end: (
+    which: SessionsToEnd,
+    at: UnixSeconds,
+    by: Actor,
+    as: 'signed_out' | 'session_ended' | 'session_replayed',
+  ) => Promise<Reading<number, SessionsPort>>;
 };
 
 /** The name of this port in readings. */

@@ -38,7 +38,6 @@ export function membersIn(database: Database, now: () => number) {
     signIn: { signIn, sessions },
     settings: {
       ...stores,
-      sessions,
       unshown: createUnshownKeys(stores.unshownKeys, secrets, now),
       mintKey: (holder) => mintKey(holder, secrets, now()),
     },

@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessGate, Admission, Presented, TurnedAway } from '../access/gate.ts';
 import type { AuthenticateToken } from '../access/secret.ts';
-import type { Sessions } from '../access/session.ts';
+import type { Sessions, SessionUse } from '../access/session.ts';
 import { overloadRefusal, Refusal } from '../contract/refusals.ts';
 import { isSentByPages } from '../contract/reply.ts';
 import {
@@ -20,7 +20,11 @@ import type { Soon } from '../evidence/waiting.ts';
 export type Tokens = AuthenticateToken | 'anonymous';
 
 /** Lets a caller in or turns it away, before anything else is read. Nothing is charged yet. */
-export type Guard = (headers: IncomingHttpHeaders, search: string) => Soon<Admission | TurnedAway>;
+export type Guard = (
+  headers: IncomingHttpHeaders,
+  search: string,
+  use: SessionUse,
+) => Soon<Admission | TurnedAway>;
 
 /** The dependencies of the guards; a missing one guards no route. */
 export type Guarding = {
@@ -55,7 +59,8 @@ export function guardOfStream(route: AnyStreamRoute, guarding: Guarding): Guard 
 
 function fromOwnPages(guard: Guard, { ownOrigin }: Guarding): Guard {
   const foreign: TurnedAway = { kind: 'refused', refusal: foreignForm() };
-  return (headers, search) => (isOwnSite(headers, ownOrigin) ? guard(headers, search) : foreign);
+  return (headers, search, use) =>
+    isOwnSite(headers, ownOrigin) ? guard(headers, search, use) : foreign;
 }
 
 function guardOfRule({ name, access }: RouteFacts, guarding: Guarding, tokenIn: TokenIn): Guard {
@@ -113,18 +118,18 @@ function tokenGuard(authenticate: AuthenticateToken, tokenIn: TokenIn): Guard {
 }
 
 function sessionGuard({ authenticate }: Pick<Sessions, 'authenticate'>): Guard {
-  return async ({ cookie }) => {
-    const said = await authenticate(cookie);
-    if (said.outcome === 'opens') return { kind: 'uncharged', caller: said.caller };
+  return async ({ cookie, 'user-agent': agent }, _search, use) => {
+    const said = await authenticate(cookie, agent, use);
+    if (said.outcome === 'opens') return { ...said, kind: 'uncharged' };
     return closedResult(said, {});
   };
 }
 
 // A browser whose session cannot be looked up is not taken for one that is not signed in.
 function visitorGuard({ authenticate }: Pick<Sessions, 'authenticate'>): Guard {
-  return async ({ cookie }) => {
-    const said = await authenticate(cookie);
-    if (said.outcome === 'opens') return { kind: 'uncharged', caller: said.caller };
+  return async ({ cookie, 'user-agent': agent }, _search, use) => {
+    const said = await authenticate(cookie, agent, use);
+    if (said.outcome === 'opens') return { ...said, kind: 'uncharged' };
     return said.outcome === 'unreachable' ? closedResult(said, {}) : ANYBODY;
   };
 }

@@ -226,6 +226,9 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
           send(reply, refuse(said.refusal, null));
           return;
         }
+        const cookie = said.kind === 'uncharged' ? said.cookie : undefined;
+        // An answer that sends a cookie of its own, as signing out does, writes over it.
+        if (typeof cookie === 'string') reply.raw.setHeader('set-cookie', cookie);
         const encoded = route.body === null ? null : encodingRefusal(request.headers);
         if (encoded !== null) {
           send(reply, refuse(encoded, figuresOf(said)));
@@ -234,7 +237,8 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
         request.by = said;
         done();
       };
-      const said = guard(request.headers, searchOf(request.url));
+      const network = () => clientNetwork(request.raw, options.trustProxy);
+      const said = guard(request.headers, searchOf(request.url), { by: 'request', network });
       if (said instanceof Promise) said.then(enter, done);
       else enter(said);
     },

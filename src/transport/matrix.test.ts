@@ -109,16 +109,19 @@ beforeAll(async () => {
   await tokens.add(token.stored);
   const sessions = createSessions(store, secrets, true, () => NOW);
   const signedIn = async () => {
-    const begun = await sessions.begin('mem_analyst');
+    const begun = await sessions.begin('mem_analyst', { agent: undefined, network: '192.0.2' });
     if (!(begun instanceof Read)) throw new Error('unread');
     const cookie = String(begun.value.split(';')[0]);
-    const said = await sessions.authenticate(cookie);
+    const said = await sessions.authenticate(cookie, undefined, {
+      by: 'request',
+      network: () => '192.0.2',
+    });
     if (said.outcome !== 'opens') throw new Error('is not open');
     const { session_id, form_token } = said.caller;
     return { session_id, sent: { cookie, 'x-form-token': form_token } };
   };
   const { session_id, sent: ended } = await signedIn();
-  await sessions.end(session_id);
+  await sessions.signOut(session_id);
   credentials = {
     analyst,
     desk: await member('desk'),

@@ -92,7 +92,7 @@ async function serve(ownOrigin?: string) {
     {
       route: signIn,
       handle: async () => {
-        const begun = await sessions.begin('mem_1');
+        const begun = await sessions.begin('mem_1', { agent: undefined, network: '192.0.2' });
         if (!(begun instanceof Read)) throw new Error('unread');
         const headers = { location: '/settings/keys', 'set-cookie': begun.value };
         return signIn.reply(303, undefined, headers);

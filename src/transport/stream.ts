@@ -29,6 +29,7 @@ import {
   refusalSaid,
   type WrittenAnswer,
 } from './answer.ts';
+import { clientNetwork } from './client-network.ts';
 import { type Guard, guardOfStream, searchOf } from './guard.ts';
 import type { StreamMeters } from './metrics.ts';
 import {
@@ -64,6 +65,7 @@ export type StreamServing = {
 type Serving = Answering & {
   readonly streams: StreamServing;
   readonly now: () => number;
+  readonly trustProxy: boolean;
   /** Sends a whole answer. */
   readonly send: (reply: FastifyReply, said: WrittenAnswer) => void;
 };
@@ -163,7 +165,7 @@ function answering({ stream, log, send }: Mount, answer: Answer) {
 }
 
 function admit(
-  { guard, stream, meters, send }: Mount,
+  { guard, stream, meters, send, trustProxy }: Mount,
   request: FastifyRequest,
   reply: FastifyReply,
   done: (fault?: Error) => void,
@@ -177,19 +179,21 @@ function admit(
     request.by = said;
     done();
   };
-  const said = guard(request.headers, searchOf(request.url));
+  const network = () => clientNetwork(request.raw, trustProxy);
+  const said = guard(request.headers, searchOf(request.url), { by: 'opening', network });
   if (said instanceof Promise) said.then(enter, done);
   else enter(said);
 }
 
 function openingOf(
-  { guard }: Mount,
-  { id, startedMs, by, query, headers, url }: FastifyRequest,
+  { guard, trustProxy }: Mount,
+  { id, startedMs, by, query, headers, url, raw }: FastifyRequest,
   lastEventId: string | null,
   ends: OpeningRequest['ends'],
 ): OpeningRequest {
   if (by === null) throw new Error('nobody was let in');
-  const recheck = () => guard(headers, searchOf(url));
+  const network = () => clientNetwork(raw, trustProxy);
+  const recheck = () => guard(headers, searchOf(url), { by: 'open_stream', network });
   return { id, startedMs, by, query, lastEventId, ends, recheck };
 }
 

@@ -35,13 +35,21 @@ import { sessionTable, signInTable, unshownKeyTable } from '../../stores/control
 import type { Tokens } from '../../transport/guard.ts';
 import {
   keyCommands,
-  linkCommands,
   memberCommands,
   paymentCommands,
+  signInCommands,
   tokenCommands,
 } from './members.command.ts';
 import { paymentWebhook, paymentWebhookHandler } from './payment-webhook.route.ts';
 import { plansPage } from './pricing.page.tsx';
+import {
+  endOtherSessions,
+  endOthersHandler,
+  endSession,
+  endSessionHandler,
+  sessionsHandler,
+  sessionsPage,
+} from './sessions.route.tsx';
 import {
   createKey,
   createKeyHandler,
@@ -60,7 +68,6 @@ import {
   settingsHandler,
   settingsPage,
 } from './settings.route.tsx';
-
 import {
   activate,
   activateHandler,
@@ -149,7 +156,6 @@ export const members = feature({
         keys: services.keys,
         quota,
         accessLog: accessLog(database, context),
-        sessions,
         unshown: createUnshownKeys(unshownKeyTable(database, context), secrets, nowS),
         mintKey: services.mintKey,
       },
@@ -165,6 +171,7 @@ export const members = feature({
         payments,
         memberships: services.memberships,
         mintLink: signIn.mintLink,
+        sessions,
         base: baseOf(config),
       },
       given,
@@ -196,6 +203,15 @@ export const members = feature({
     servePage(revokeKey, null, (given: MembersPorts, facts) =>
       revokeKeyHandler(settingsDesk(given), drawSettings(facts)),
     ),
+    servePage(sessionsPage, null, ({ members }: MembersPorts, facts) =>
+      sessionsHandler(members.signIn.sessions, facts),
+    ),
+    servePage(endSession, null, ({ members }: MembersPorts, facts) =>
+      endSessionHandler(members.signIn.sessions, facts),
+    ),
+    servePage(endOtherSessions, null, ({ members }: MembersPorts, facts) =>
+      endOthersHandler(members.signIn.sessions, facts),
+    ),
     servePage(activatePage, null, ({ members: { signIn } }: MembersPorts, facts) =>
       activatePageHandler(signIn, (told) => signInPage(facts, told)),
     ),
@@ -210,7 +226,7 @@ export const members = feature({
       paymentWebhookHandler(payments),
     ),
   ],
-  commands: [...paymentCommands, ...linkCommands],
+  commands: [...paymentCommands, ...signInCommands],
 });
 
 function settingsDesk({ members: { settings }, service: { base } }: MembersPorts) {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deriveSecrets, mintKey, mintToken } from '../../access/secret.ts';
+import { createSessions, type Sessions } from '../../access/session.ts';
 import { accessIn, embeddedControl, type TestStore } from '../../testing/control-store.ts';
 import { ran } from '../../testing/recording-io.ts';
 import {
@@ -7,21 +8,29 @@ import {
   keyCommands,
   type MemberServices,
   memberCommands,
+  type SignInServices,
+  signInCommands,
   type TokenServices,
   tokenCommands,
 } from './members.command.ts';
 
 const NOW = 1_763_700_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);
-const COMMANDS = [...memberCommands, ...keyCommands, ...tokenCommands];
+const COMMANDS = [...memberCommands, ...keyCommands, ...tokenCommands, ...signInCommands];
 
 const fresh = embeddedControl();
 let store: TestStore;
-let services: MemberServices & KeyServices & TokenServices;
+let services: MemberServices & KeyServices & TokenServices & SignInServices;
+let sessions: Sessions;
 beforeEach(() => {
   store = fresh();
+  const stores = accessIn(store, () => NOW * 1000);
+  sessions = createSessions(stores.sessions, SECRETS, false, () => NOW);
   services = {
-    ...accessIn(store, () => NOW * 1000),
+    ...stores,
+    sessions,
+    mintLink: (id) => id,
+    base: 'https://exhibit.example',
     mintKey: (holder) => mintKey(holder, SECRETS, NOW),
     mintToken: (tier) => mintToken(tier, SECRETS, NOW),
     now: () => NOW,
@@ -85,6 +94,55 @@ describe('members', () => {
     expect(listed).toMatchObject({ status: 3, lines: [] });
     expect(listed.errors[0]).toContain('could not be read');
     expect((await run('members add --plan desk')).status).toBe(1);
+  });
+});
+
+describe('sessions', () => {
+  const from = { agent: 'Mozilla/5.0 (Windows NT 10.0) Firefox/132.0', network: '192.0.2' };
+
+  test('are listed without what opens them, and ended one by one or together', async () => {
+    const id = await member('desk');
+    const begun = [await sessions.begin(id, from), await sessions.begin(id, from)];
+    const other = await member('desk');
+    await sessions.begin(other, from);
+    const { lines } = await run(`members sessions ${id} --json`);
+    const listed = lines.map((line) => only([line]));
+    expect(listed).toHaveLength(2);
+    expect(listed[0]).toEqual({
+      session_id: expect.stringMatching(/^ses_/),
+      membership_id: id,
+      browser: 'Firefox on Windows',
+      network: '192.0.2',
+      created_at: '2025-11-21T04:40:00Z',
+      seen_at: '2025-11-21T04:40:00Z',
+    });
+    for (const one of begun) {
+      const token = one.checked ? /=([\w-]{43});/.exec(one.value)?.[1] : undefined;
+      expect(lines.join('\n')).not.toContain(String(token));
+    }
+    const first = String(listed[0]?.['session_id']);
+    expect((await run(`members sign-out ${other} --session ${first}`)).status).toBe(1);
+    const one = await run(`members sign-out ${id} --session ${first}`);
+    expect(one.lines).toEqual(['1 session has ended.']);
+    expect((await run(`members sign-out ${id} --session ${first}`)).status).toBe(1);
+    expect(only((await run(`members sign-out ${id} --json`)).lines)).toEqual({
+      membership_id: id,
+      ended: 1,
+    });
+    const none = await run(`members sessions ${id}`);
+    expect(none.lines).toEqual(['No browser is signed in for this membership.']);
+    expect((await run(`members sessions ${other} --json`)).lines).toHaveLength(1);
+    const noted = await store.query('select by_whom from access_changes where subject is not null');
+    expect(noted).toEqual([{ by_whom: 'operator' }, { by_whom: 'operator' }]);
+  });
+
+  test('of no membership, or that cannot be read, are never none', async () => {
+    expect((await run('members sessions mem_none')).status).toBe(1);
+    expect((await run('members sign-out mem_none')).status).toBe(1);
+    const id = await member('desk');
+    store.silence('it was silenced');
+    expect((await run(`members sessions ${id}`)).lines).toEqual([]);
+    expect((await run(`members sign-out ${id}`)).status).toBe(1);
   });
 });
 

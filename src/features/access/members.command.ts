@@ -2,6 +2,7 @@
 // event by its own time wins.
 
 import { isMembershipId, mintMembershipId, PLANS } from '../../access/plan.ts';
+import type { Sessions } from '../../access/session.ts';
 import {
   anyText,
   defineCommand,
@@ -245,10 +246,11 @@ export function printRevocation(
 /** The key commands. */
 export const keyCommands = [create, listKeys, revokeKey];
 
-/** The services of the link command. `base` is where browsers find the service. */
-export type LinkServices = {
+/** The services of the commands of signing in. `base` is where browsers find the service. */
+export type SignInServices = {
   readonly memberships: Pick<MembershipStore, 'find'>;
   readonly mintLink: (membershipId: string) => string;
+  readonly sessions: Pick<Sessions, 'list' | 'end'>;
   readonly base: string;
 };
 
@@ -258,7 +260,7 @@ const link = defineCommand({
   example: 'exhibit members link mem_5b1c0e7d9a42f60b8c3d1e2f',
   arguments: { id: mandatory('ID', null, anyText) },
   notes: ['Whoever has the link is signed in. It opens once, within 24 hours.'],
-  run: async ({ id }, io, { memberships, mintLink, base }: LinkServices) => {
+  run: async ({ id }, io, { memberships, mintLink, base }: SignInServices) => {
     const held = await memberships.find(id);
     if (!held.checked) return fail(io, held.why.reason);
     if (held.value === null) return fail(io, 'There is no such membership.');
@@ -267,8 +269,55 @@ const link = defineCommand({
   },
 });
 
-/** The link command. */
-export const linkCommands = [link];
+const listSessions = defineCommand({
+  name: 'members sessions',
+  summary: 'List the browsers in which a membership is signed in.',
+  example: 'exhibit members sessions mem_5b1c0e7d9a42f60b8c3d1e2f',
+  arguments: { id: mandatory('ID', null, anyText) },
+  json: 'one session a line',
+  run: async ({ id }, io, { memberships, sessions }: SignInServices) => {
+    const held = await memberships.find(id);
+    if (!held.checked) return fail(io, held.why.reason);
+    if (held.value === null) return fail(io, 'There is no such membership.');
+    return printRows(await sessions.list(id), io, {
+      none: 'No browser is signed in for this membership.',
+      columns: ['id', 'browser', 'network', 'created_at', 'seen_at'],
+      json: ({ id: session_id, membership_id, browser, network, created_at, seen_at }) => {
+        return { session_id, membership_id, browser, network, created_at, seen_at };
+      },
+    });
+  },
+});
+
+const endSessions = defineCommand({
+  name: 'members sign-out',
+  summary: 'End the sessions of a membership, or one of them.',
+  example: 'exhibit members sign-out mem_5b1c0e7d9a42f60b8c3d1e2f',
+  arguments: { id: mandatory('ID', null, anyText) },
+  options: {
+    session: optional(
+      'SESSION',
+      'only the session of this id, as members sessions lists it',
+      anyText,
+    ),
+  },
+  run: async ({ id, session }, io, { memberships, sessions }: SignInServices) => {
+    const held = await memberships.find(id);
+    if (!held.checked) return fail(io, held.why.reason);
+    if (held.value === null) return fail(io, 'There is no such membership.');
+    const of = { membership_id: id };
+    const which = session === null ? { ...of, except: null } : { ...of, id: session };
+    const ended = await sessions.end(which, 'operator');
+    if (!ended.checked) return fail(io, ended.why.reason);
+    const { value: count } = ended;
+    if (session !== null && count === 0) return fail(io, 'The membership has no such session.');
+    const words = count === 1 ? 'session has ended' : 'sessions have ended';
+    return printRecord({ ...of, ended: count }, io, `${count} ${words}.`);
+  },
+});
+
+/** The commands of signing in and out. */
+export const signInCommands = [link, listSessions, endSessions];
 
 /** The services of the payment commands. */
 export type PaymentServices = { readonly payments: Pick<PaymentStore, 'list'> };

@@ -4,7 +4,6 @@
 import { z } from 'zod';
 import { dailyAllowance } from '../../access/gate.ts';
 import { PLANS, type Plan } from '../../access/plan.ts';
-import type { Sessions } from '../../access/session.ts';
 import type { UnshownKeys } from '../../access/unshown-key.ts';
 import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
@@ -43,7 +42,6 @@ export const settingsPage = plainRoute({
   summary: 'Keys, use and changes of the membership of this browser.',
   query: z.strictObject({ done: z.enum(['revoked']).optional() }),
   responses: { 200: html(), 503: html() },
-  headers: { 200: { 'set-cookie': 'Another token of the session, where its own is old.' } },
 });
 
 export const createKey = plainRoute({
@@ -164,7 +162,6 @@ export type SettingsPorts = {
   readonly keys: Pick<KeyStore, 'list' | 'add' | 'replace' | 'revoke'>;
   readonly quota: Pick<QuotaStore, 'usage' | 'days'>;
   readonly accessLog: AccessLog;
-  readonly sessions: Pick<Sessions, 'renew'>;
   readonly unshown: UnshownKeys;
   readonly mintKey: (holder: KeyHolder) => { readonly text: string; readonly stored: NewKey };
   /** The start of links and examples. */
@@ -176,7 +173,8 @@ type InSession = Extract<Caller, { kind: 'session' }>;
 /** So many days of use are shown, today with them. */
 const DAYS_SHOWN = 30;
 
-function sessionOf(caller: Caller): InSession {
+/** The session of a caller on a page of one. */
+export function sessionOf(caller: Caller): InSession {
   if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
   return caller;
 }
@@ -187,18 +185,14 @@ export function settingsHandler(
   draw: SettingsPages,
 ): PlainHandler<typeof settingsPage> {
   return async ({ query: { done } }, { now }, caller) => {
-    const { session_id, membership_id, form_token } = sessionOf(caller);
+    const { membership_id, form_token } = sessionOf(caller);
     const membership = await findMembership(desk, membership_id);
     if (membership instanceof Unread) {
       return settingsPage.reply(503, draw.unread(membership.why.reason));
     }
-    const renewed = await desk.sessions.renew(session_id);
     const shown = await viewSettings(desk, membership.value, now());
     const told = { ...shown, form_token, revoked: done === 'revoked' };
-    return settingsPage.reply(200, draw.whole(told), {
-      // A token that could not be changed stays as good as it was.
-      'set-cookie': renewed instanceof Unread ? null : renewed.value,
-    });
+    return settingsPage.reply(200, draw.whole(told));
   };
 }
 
@@ -433,7 +427,8 @@ function Whole({ shown }: { shown: SettingsView }) {
   );
 }
 
-function Token({ token }: { token: string }) {
+/** The field of a form that holds the token of its session. */
+export function Token({ token }: { token: string }) {
   return <input type="hidden" name="form_token" value={token} />;
 }
 
@@ -467,6 +462,10 @@ function MembershipSection({ shown: { member, today } }: { shown: SettingsView }
         <dt>Chats</dt>
         <dd>
           <a href="/settings/integrations">Where you are told of what happens</a>
+        </dd>
+        <dt>Browsers</dt>
+        <dd>
+          <a href="/settings/sessions">Where you are signed in</a>
         </dd>
       </dl>
       <p>
@@ -630,8 +629,16 @@ const WORDS: { readonly [K in AccessChange['change']]: string } = {
   key_revoked: 'Key revoked',
   signed_in: 'Signed in',
   signed_out: 'Signed out',
+  session_ended: 'Session ended',
+  session_replayed: 'Session ended: an old cookie of it was sent again',
   integration_connected: 'Chat connected',
   integration_removed: 'Chat removed',
+};
+
+const ACTOR_WORDS: { readonly [K in AccessChange['by_whom']]: string } = {
+  member: 'you',
+  operator: 'the operator',
+  service: 'the service',
 };
 
 function Changes({ changes: { read, whole } }: { changes: SettingsView['changes'] }) {
@@ -661,7 +668,7 @@ function Changes({ changes: { read, whole } }: { changes: SettingsView['changes'
             },
             {
               head: 'By',
-              cell: ({ by_whom }) => (by_whom === 'member' ? 'you' : 'the operator'),
+              cell: ({ by_whom }) => ACTOR_WORDS[by_whom],
               look: 'whole',
             },
           ]}

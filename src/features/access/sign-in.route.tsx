@@ -31,7 +31,10 @@ export const activate = plainRoute({
   summary: 'Signs a browser in for a membership.',
   access: 'open',
   bodyBytesMax: 4_096,
-  requestHeaders: z.strictObject({ cookie: z.string().optional() }),
+  requestHeaders: z.strictObject({
+    cookie: z.string().optional(),
+    'user-agent': z.string().optional(),
+  }),
   body: form(
     z.strictObject({
       membership_id: z.string().max(FIELD_CHARS_MAX).optional(),
@@ -72,7 +75,7 @@ export type SignInDrawing = (told: SignInView) => string;
 /** The ports of signing in. */
 export type SignInPorts = {
   readonly signIn: Pick<SignIn, 'membershipOf' | 'byLink' | 'byCode'>;
-  readonly sessions: Pick<Sessions, 'end'>;
+  readonly sessions: Pick<Sessions, 'list' | 'end' | 'signOut'>;
 };
 
 /** @internal */
@@ -94,11 +97,12 @@ export function activateHandler(
   desk: SignInPorts,
   draw: SignInDrawing,
 ): PlainHandler<typeof activate> {
-  return async ({ body: { membership_id, code, link }, headers: { cookie } }, { network }) => {
-    const from = { network: network === undefined ? 'unknown' : network, cookies: cookie };
+  return async ({ body: { membership_id, code, link }, headers }, { network }) => {
+    const { cookie: cookies, 'user-agent': agent } = headers;
+    const from = { agent, network: network === undefined ? 'unknown' : network, cookies };
     const byLink = link !== undefined;
     const tried = byLink
-      ? await desk.signIn.byLink(link)
+      ? await desk.signIn.byLink(link, from)
       : await desk.signIn.byCode(asSent(membership_id), asSent(code), from);
     if (tried.outcome === 'signed_in') {
       const headers = { location: '/settings', 'set-cookie': tried.cookies };
@@ -130,7 +134,7 @@ export function signOutHandler(
 ): PlainHandler<typeof signOut> {
   return async (_input, _asked, caller) => {
     if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
-    const ended = await sessions.end(caller.session_id);
+    const ended = await sessions.signOut(caller.session_id);
     if (ended instanceof Unread) {
       return signOut.reply(503, draw({ kind: 'still_in' }));
     }

@@ -1,7 +1,9 @@
 // Each look-up asks the table, so that a session that was ended opens nothing at once, everywhere.
 
+import { z } from 'zod';
 import {
   browserSession,
+  foundSession,
   type SecretHash,
   type SessionStore,
   type SignInCode,
@@ -19,57 +21,99 @@ import {
   type Session,
 } from './engine/database.ts';
 
-const FIND = `select s.id, s.membership_id, ${epoch('s.created_at')}, ${epoch('s.seen_at')},
-    ${epoch('s.ended_at')} from sessions s where s.hash = any($1::bytea[])
-      or (s.previous_hash = any($1::bytea[]) and s.renewed_at > to_timestamp($2)) limit 1`;
+/** More sessions of one membership than this are not listed in one answer. */
+const SESSIONS_LISTED_MAX = 1_000;
+
+const COLUMNS = [
+  's.id, s.membership_id, s.browser, s.network',
+  epoch('s.created_at'),
+  epoch('s.seen_at'),
+  epoch('s.ended_at'),
+  epoch('s.renewed_at'),
+  epoch('s.taken_up_at'),
+].join(', ');
+const FIND = `select ${COLUMNS}, false as by_replaced
+    from sessions s where s.hash = any($1::bytea[])
+  union all
+  select ${COLUMNS}, true from replaced_session_tokens r join sessions s on s.id = r.session_id
+    where r.hash = any($1::bytea[]) limit 1`;
+const ADD = `with gone as (
+    delete from sessions where ended_at is not null or created_at < to_timestamp($6)
+  ), noted as (
+    insert into access_changes (at, membership_id, by_whom, change)
+    values (to_timestamp($5), $2, 'member', 'signed_in')
+  )
+  insert into sessions
+    (id, membership_id, hash, pepper, created_at, seen_at, renewed_at, browser, network)
+  values ($1, $2, $3, $4, to_timestamp($5), to_timestamp($5), to_timestamp($5), $7, $8)`;
+// Of those who renew one session together the first has the row.
+const RENEW = `with held as (
+    select id, hash from sessions
+    where id = $1 and ended_at is null and renewed_at <= to_timestamp($5) for update
+  ), kept as (
+    insert into replaced_session_tokens (hash, session_id) select hash, id from held
+  )
+  update sessions s
+    set hash = $2, pepper = $3, renewed_at = to_timestamp($4), taken_up_at = null
+  from held where s.id = held.id returning ${epoch('s.created_at')}`;
+const SEEN = `update sessions set seen_at = to_timestamp($2), browser = $3, network = $4,
+    taken_up_at = case when $5 then coalesce(taken_up_at, to_timestamp($2)) else taken_up_at end
+  where id = $1`;
+const END = `with ended as (
+    update sessions set ended_at = to_timestamp($1)
+    where ended_at is null and ($4::text is null or id = $4)
+      and ($5::text is null or membership_id = $5) and ($6::text is null or id <> $6)
+    returning membership_id, browser
+  ), noted as (
+    insert into access_changes (at, membership_id, by_whom, change, subject)
+    select to_timestamp($1), membership_id, $2, $3, case when $3 <> 'signed_out' then browser end
+    from ended
+  )
+  select count(*)::int as ended from ended`;
 
 /** The sessions over the control database. */
 export function sessionTable(database: Database, context: ControlContext): SessionStore {
-  const readings = controlReadings('sessions', 'The sessions', context);
-  const { ask } = readings;
-  const run = (...[sql, params]: Parameters<Database['query']>) =>
-    readings.run(() => database.query(sql, params));
+  const { ask, askList, run } = controlReadings('sessions', 'The sessions', context);
   return {
-    find: (secrets, renewedSince) =>
+    find: (secrets) =>
       ask(async () => {
-        const hashes = secrets.map(({ hash }) => hash);
-        const rows = await database.query(FIND, [hashes, renewedSince]);
-        return browserSession.nullable().parse(rowOrNull(rows));
+        const rows = await database.query(FIND, [secrets.map(({ hash }) => hash)]);
+        return foundSession.nullable().parse(rowOrNull(rows));
       }),
-    add: ({ id, membership_id, secret, created_at }, dropBefore) =>
-      run(
-        `with gone as (
-           delete from sessions where ended_at is not null or created_at < to_timestamp($6)
-         ), noted as (
-           insert into access_changes (at, membership_id, by_whom, change)
-           values (to_timestamp($5), $2, 'member', 'signed_in')
-         )
-         insert into sessions (id, membership_id, hash, pepper, created_at, seen_at, renewed_at)
-         values ($1, $2, $3, $4, to_timestamp($5), to_timestamp($5), to_timestamp($5))`,
-        [id, membership_id, secret.hash, secret.pepper, created_at, dropBefore],
-      ),
+    add: ({ id, membership_id, secret: { hash, pepper }, created_at, from }, dropBefore) => {
+      const { browser, network } = from;
+      const row = [id, membership_id, hash, pepper, created_at, dropBefore, browser, network];
+      return run(() => database.query(ADD, row));
+    },
     renew: (id, { hash, pepper }, at, renewedBefore) =>
       ask(async () => {
-        const [renewed] = await database.query<{ created_at: number }>(
-          `update sessions s set previous_hash = s.hash, hash = $2, pepper = $3,
-             renewed_at = to_timestamp($4)
-           where s.id = $1 and s.ended_at is null and s.renewed_at <= to_timestamp($5)
-           returning ${epoch('s.created_at')}`,
-          [id, hash, pepper, at, renewedBefore],
-        );
+        const [renewed] = await database.query<{ created_at: number }>(RENEW, [
+          id,
+          hash,
+          pepper,
+          at,
+          renewedBefore,
+        ]);
         return renewed === undefined ? null : renewed.created_at;
       }),
-    seen: (id, at) => run('update sessions set seen_at = to_timestamp($2) where id = $1', [id, at]),
-    end: (id, at) =>
-      run(
-        `with ended as (
-           update sessions set ended_at = to_timestamp($2) where id = $1 and ended_at is null
-           returning membership_id
-         )
-         insert into access_changes (at, membership_id, by_whom, change)
-         select to_timestamp($2), membership_id, 'member', 'signed_out' from ended`,
-        [id, at],
-      ),
+    seen: (id, { at, browser, network, takesUp }) =>
+      run(() => database.query(SEEN, [id, at, browser, network, takesUp])),
+    list: (membershipId, { created, seen }) =>
+      askList(SESSIONS_LISTED_MAX, 'sessions', async (limit) => {
+        const rows = await database.query(
+          `select ${COLUMNS} from sessions s where s.membership_id = $1 and s.ended_at is null
+             and s.created_at > to_timestamp($2) and s.seen_at > to_timestamp($3)
+           order by s.seen_at desc, s.id limit ${limit}`,
+          [membershipId, created, seen],
+        );
+        return z.array(browserSession).parse(rows);
+      }),
+    end: (which, at, by, as) =>
+      ask(async () => {
+        const only = 'id' in which ? { id: which.id, except: null } : { id: null, ...which };
+        const params = [at, by, as, only.id, which.membership_id, only.except];
+        return onlyRow(await database.query<{ ended: number }>(END, params)).ended;
+      }),
   };
 }
 

@@ -15,6 +15,7 @@ import { tables } from '../src/features/tables/feature.ts';
 import { importCommand } from '../src/features/tables/imports.command.ts';
 import { exchangeLabels } from '../src/features/tables/labels.ts';
 import { launchCorpus } from '../src/features/tables/launches.ts';
+import { rowsAs } from '../src/testing/rows-as.ts';
 import { worldCorpusLines } from '../src/world/corpus.ts';
 import { worldLabelsCsv } from '../src/world/labels.ts';
 import { WORLD_SEED, worldPublicationAt } from '../src/world/listed-parties.ts';
@@ -94,7 +95,8 @@ export async function storedUse(env: Furnished['env']): Promise<number> {
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   const stores = await openStores(parsed.config);
   try {
-    const rows = await stores.database.query<{ used: bigint | number | null }>(
+    const rows = await rowsAs<{ used: bigint | number | null }>(
+      stores.database,
       "select sum(used) as used from quota_usage where subject like 'membership:bench%'",
     );
     return Number(rows[0]?.used);

@@ -11,6 +11,7 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { startScript } from './testing/killed-script.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 
 const DIST = new URL('../dist/', import.meta.url).href;
@@ -96,7 +97,7 @@ test(
       expect(reading.value.skipped).toEqual([]);
     }
     // Every address without a record waits in the queue, and none with a record does.
-    const queue = await opened.query<{ address: string }>('select address from deployer_queue');
+    const queue = await rowsAs<{ address: string }>(opened, 'select address from deployer_queue');
     expect(whole + queue.length).toBe(DEPLOYERS);
     expect(queue.length).toBeLessThan(DEPLOYERS);
     await opened.query('update deployer_queue set due_at = now()');

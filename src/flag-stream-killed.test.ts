@@ -12,6 +12,7 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { APPENDER, DIST, eventsAfter } from './testing/flag-events.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 
 /** How often it is killed: the suite has a little time for it, a trial of its own has more. */
@@ -30,7 +31,7 @@ test(
     }
     const opened = await openPglite(directory);
     const events = await eventsAfter(opened, 0);
-    const [log] = await opened.query<{ newest: bigint }>('select newest from flag_log');
+    const [log] = await rowsAs<{ newest: bigint }>(opened, 'select newest from flag_log');
     await opened.close();
     await rm(dirname(directory), { recursive: true });
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));

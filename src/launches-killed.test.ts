@@ -13,6 +13,7 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { launchCollectionTable } from './stores/control/launch-collection.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 
 const DIST = new URL('../dist/', import.meta.url).href;
@@ -81,13 +82,15 @@ settleLaunches({
 /** The contents of the store, checked for consistency. */
 async function held(database: Database): Promise<{ kept: number; settled: number }> {
   const row = onlyRow(
-    await database.query<{
+    await rowsAs<{
       kept: number;
       settled: number;
       imported: number;
       unmatched: number;
       place: string | null;
-    }>(`
+    }>(
+      database,
+      `
       select (select count(*)::int4 from collected_launches) as kept,
              (select count(*)::int4 from collected_launches where settled) as settled,
              (select count(*)::int4 from launches l join table_imports i on i.id = l.import_id
@@ -95,7 +98,8 @@ async function held(database: Database): Promise<{ kept: number; settled: number
              (select count(*)::int4 from collected_launches c where c.settled and not exists (
                select 1 from launches l join table_imports i on i.id = l.import_id
                 where l.mint = c.mint and l.settled and i.completed_at is not null)) as unmatched,
-             (select signature from launch_cursors) as place`),
+             (select signature from launch_cursors) as place`,
+    ),
   );
   const { kept, settled, imported, unmatched, place } = row;
   // The place in the list is behind the last launch that was kept, and before the next.

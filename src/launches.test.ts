@@ -12,6 +12,7 @@ import { providerGuard } from './sources/http/provider.ts';
 import { solanaLaunchFeed, WATCHED_ACCOUNTS } from './sources/solana/launches.ts';
 import { launchCollectionTable } from './stores/control/launch-collection.ts';
 import { keptTables, walletLaunchesIn } from './testing/imported-tables.ts';
+import { rowsAs } from './testing/rows-as.ts';
 import { type SolanaFault, type StartedSolana, startSolana } from './world/solana-api.ts';
 import { launchPoolsAt, type WorldLaunch, worldLaunchesIn } from './world/solana-launches.ts';
 import { type StartedVenue, startVenue } from './world/venue-api.ts';
@@ -90,7 +91,8 @@ async function fresh(limits: { transactionsMax?: number; pagesMax?: number } = {
 type Row = { readonly mint: string; readonly deployer: string; readonly signature: string };
 
 function kept(): Promise<Row[]> {
-  return database().query<Row>(
+  return rowsAs<Row>(
+    database(),
     'select mint, deployer, signature from collected_launches order by launched_at desc, mint',
   );
 }
@@ -98,7 +100,7 @@ function kept(): Promise<Row[]> {
 type GapRow = { readonly reason: string; readonly pieces: number };
 
 function gaps(): Promise<GapRow[]> {
-  return database().query<GapRow>('select reason, pieces from launch_gaps order by id');
+  return rowsAs<GapRow>(database(), 'select reason, pieces from launch_gaps order by id');
 }
 
 const isPump = ({ kind }: WorldLaunch) => kind.startsWith('pump');
@@ -143,7 +145,8 @@ describe('collecting', () => {
     expect(await gaps()).toEqual([
       { reason: 'the list of the node, or its bound, ended before it was met', pieces: 1 },
     ]);
-    const [span] = await database().query<{ from_at: number; to_at: number; missed_s: number }>(
+    const [span] = await rowsAs<{ from_at: number; to_at: number; missed_s: number }>(
+      database(),
       `select extract(epoch from from_at)::float8 as from_at,
               extract(epoch from to_at)::float8 as to_at, missed_s from launch_gaps`,
     );

@@ -22,6 +22,7 @@ import {
   serveMembers,
   THEIRS,
 } from './testing/member-service.ts';
+import { rowsAs } from './testing/rows-as.ts';
 
 const DAY_S = 86_400;
 const fresh = embeddedControl();
@@ -378,7 +379,7 @@ describe('the settings', () => {
     const made = await act('/settings/keys', { name: 'Nightly' });
     const path = String(made.headers.get('location'));
     expect([made.status, made.text]).toEqual([303, '']);
-    const [row] = await store.query<{ sealed: Uint8Array }>('select sealed from unshown_keys');
+    const [row] = await rowsAs<{ sealed: Uint8Array }>(store, 'select sealed from unshown_keys');
     expect(Buffer.from(Object(row).sealed).toString('latin1')).not.toMatch(/sc_|Nightly/);
     const other = await browser();
     const elsewhere = await send('GET', path, { cookie: other.cookie });

@@ -12,6 +12,7 @@ import {
   membershipEvent,
   type SentMembership,
 } from './testing/payment-platform.ts';
+import { rowsAs } from './testing/rows-as.ts';
 import type { AnyHandler } from './transport/answer.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
@@ -167,7 +168,7 @@ describe('says', () => {
     expect(await events()).toMatchObject([
       { delivery_id: 'msg_1', type: 'payment.succeeded', outcome: 'unknown' },
     ]);
-    const [row] = await database.query<{ body: string }>('select body from payment_events');
+    const [row] = await rowsAs<{ body: string }>(database, 'select body from payment_events');
     expect(row?.body).toContain('prod_exhibit');
     for (const secret of ['ada@example.com', 'Ada Example', 'Acme Ltd', 'EX-5KQ2HT', 'billing/']) {
       expect(row?.body).not.toContain(secret);

@@ -14,6 +14,7 @@ import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { eventsAfter } from './testing/flag-events.ts';
 import { startScript } from './testing/killed-script.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { rowsAs } from './testing/rows-as.ts';
 import { levelOf, SMALL_MODEL } from './testing/rug-models.ts';
 import { trialsOf } from './testing/trials.ts';
 
@@ -97,7 +98,8 @@ async function commitWallets(database: Database): Promise<void> {
 
 /** Holds flags against events, and tells how many there are. */
 async function expectWhole(database: Database): Promise<number> {
-  const flags = await database.query<{ address: string; seq: number }>(
+  const flags = await rowsAs<{ address: string; seq: number }>(
+    database,
     `select address, flag_seq::float8 as seq from launch_scores where outcome = 'flagged'
      order by flag_seq`,
   );

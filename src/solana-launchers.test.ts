@@ -16,6 +16,7 @@ import { launchCollectionTable } from './stores/control/launch-collection.ts';
 import { launchScoringTable } from './stores/control/launch-scoring.ts';
 import { eventsAfter } from './testing/flag-events.ts';
 import { keptTables, walletLaunchesIn } from './testing/imported-tables.ts';
+import { rowsAs } from './testing/rows-as.ts';
 import { key, launchesAtPump, makesMint, namesMint, poolsMint } from './testing/solana-entries.ts';
 import { type StartedSolana, startSolana } from './world/solana-api.ts';
 import type { WorldEntry } from './world/solana-transactions.ts';
@@ -92,7 +93,8 @@ async function fresh() {
 type Kept = Pick<SeenLaunch, 'mint' | 'deployer' | 'credited_by' | 'made_by' | 'launched_at'>;
 
 function kept(): Promise<Kept[]> {
-  return database().query<Kept>(
+  return rowsAs<Kept>(
+    database(),
     `select mint, deployer, credited_by, made_by,
        extract(epoch from launched_at)::float8 as launched_at
      from collected_launches order by mint`,
@@ -100,7 +102,7 @@ function kept(): Promise<Kept[]> {
 }
 
 function gaps(): Promise<{ readonly reason: string }[]> {
-  return database().query('select reason from launch_gaps order by id');
+  return rowsAs(database(), 'select reason from launch_gaps order by id');
 }
 
 const pooledAt = (by: string, at = NOON) => poolsMint({ mint: MINT, by, at });

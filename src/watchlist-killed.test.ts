@@ -14,6 +14,7 @@ import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { addIntegration, waitingFor } from './testing/integrations.ts';
 import { startScript } from './testing/killed-script.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 
 const DIST = new URL('../dist/', import.meta.url).href;
@@ -117,7 +118,8 @@ test(
 
 /** Holds the log against the chats, and gives the last change of each address. */
 async function expectOnce(database: Database): Promise<ReadonlyMap<string, string>> {
-  const rows = await database.query<{ seq: number; watch_id: string; change: string }>(
+  const rows = await rowsAs<{ seq: number; watch_id: string; change: string }>(
+    database,
     'select seq::float8 as seq, watch_id, change from watch_changes order by seq',
   );
   expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, i) => i + 1));

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { Read, Unread } from '../evidence/reading.ts';
 import { accessIn, onEachEngine } from '../testing/control-store.ts';
+import { rowsAs } from '../testing/rows-as.ts';
 import { deriveSecrets } from './secret.ts';
 import {
   createSessions,
@@ -132,7 +133,10 @@ onEachEngine((engine, fresh) => {
       const { database, sessions, later } = await signedIn();
       later(SESSION_LIFETIME_S + 1);
       await sessions.begin('mem_1', FROM);
-      const [row] = await database.query<{ n: number }>('select count(*)::int as n from sessions');
+      const [row] = await rowsAs<{ n: number }>(
+        database,
+        'select count(*)::int as n from sessions',
+      );
       expect(row?.n).toBe(1);
     });
 

@@ -80,7 +80,9 @@ export type ApiKey = z.output<typeof shownKey> & { readonly holder: KeyHolder };
 /**
  * The stored form of a key: its hash under a pepper, and the fingerprint of the pepper's secret.
  */
-export type SecretHash = { readonly hash: Uint8Array; readonly pepper: string };
+const bytes = z.instanceof(Uint8Array);
+const secretHash = z.strictObject({ hash: bytes, pepper: z.string() });
+export type SecretHash = Readonly<z.output<typeof secretHash>>;
 
 /** A key to store. */
 export type NewKey = {
@@ -442,7 +444,7 @@ export type SessionStore = {
 export type SignInPort = 'sign_in';
 
 /** A code, with the browser that it opens in; `null`: it opened in none yet. */
-export type SignInCode = SecretHash & { readonly browser_hash: Uint8Array | null };
+export const signInCode = secretHash.extend({ browser_hash: bytes.nullable() });
 
 /** The store of signing in. */
 export type SignInStore = {
@@ -455,7 +457,9 @@ export type SignInStore = {
   /** Forgets the tries of a bucket. */
   readonly forgetTries: (bucket: number) => Promise<Reading<true, SignInPort>>;
   /** The code of a membership; `null` where there is none, or no such membership. */
-  readonly codeOf: (membershipId: string) => Promise<Reading<SignInCode | null, SignInPort>>;
+  readonly codeOf: (
+    membershipId: string,
+  ) => Promise<Reading<z.output<typeof signInCode> | null, SignInPort>>;
   /** Binds a code to a browser; `false` where it is bound already, or is another code by now. */
   readonly bindCode: (
     membershipId: string,

@@ -330,13 +330,14 @@ export type DeployerWalks = {
 export type WalletLaunchesPort = 'wallet_launches';
 
 /** A launch whose window had passed when the venue was asked. */
-export type SettledLaunch = {
-  readonly mint: string;
-  readonly launched_at: UnixSeconds;
+export const settledLaunch = z.strictObject({
+  mint: z.string(),
+  launched_at: z.int(),
   /** When it was checked. */
-  readonly settled_at: UnixSeconds;
-  readonly listed_after_window: boolean;
-};
+  settled_at: z.int(),
+  listed_after_window: z.boolean(),
+});
+export type SettledLaunch = Readonly<z.output<typeof settledLaunch>>;
 
 /** So many launches, and how many of them were still listed after their window. */
 export const measuredLaunches = z.strictObject({ launches: z.int(), listed: z.int() });
@@ -399,12 +400,13 @@ export const WALLET_ENTRIES_MAX = 500;
 export const WAITING_MAX = 100_000;
 
 /** The launch of a mint, with its launcher. */
-export type MintLaunch = {
-  readonly deployer: string;
-  readonly launched_at: UnixSeconds;
+export const mintLaunch = z.strictObject({
+  deployer: z.string(),
+  launched_at: z.int(),
   /** The transaction that launched it; `null` where an import told of it. */
-  readonly signature: string | null;
-};
+  signature: z.string().nullable(),
+});
+export type MintLaunch = Readonly<z.output<typeof mintLaunch>>;
 
 export type WalletLaunches = {
   /** The launches of a wallet, by its exact address. */

@@ -13,16 +13,17 @@ export const LAUNCH_ANSWERS = ['flagged', 'record'] as const;
 export type LaunchAnswer = (typeof LAUNCH_ANSWERS)[number];
 
 /** One launch as last checked. Times are Unix seconds. */
-export type Launch = {
-  readonly mint: string;
-  readonly deployer: string;
-  readonly launched_at: number;
+export const launch = z.strictObject({
+  mint: z.string(),
+  deployer: z.string(),
+  launched_at: z.number(),
   /** Whether it was listed when its window had passed; `null` where that is not known. */
-  readonly listed_after_window: boolean | null;
-  readonly last_checked_at: number;
+  listed_after_window: z.boolean().nullable(),
+  last_checked_at: z.number(),
   /** Whether the window had passed at that check and the answer is known. */
-  readonly settled: boolean;
-};
+  settled: z.boolean(),
+});
+export type Launch = Readonly<z.output<typeof launch>>;
 
 /** The settled launches of one wallet, counted. */
 export type LaunchCount = {
@@ -200,14 +201,11 @@ export type CollectionStep = {
 export const SETTLED_HERE = 'settled here';
 
 /** A launch that version 0.2.0 credited to whoever made the pool. */
-export type UncreditedLaunch = { readonly mint: string; readonly signature: string };
+export const uncreditedLaunch = z.strictObject({ mint: z.string(), signature: z.string() });
+export type UncreditedLaunch = z.output<typeof uncreditedLaunch>;
 
 /** A launch that is due to be asked for at the venue. */
-export const dueLaunch = z.strictObject({
-  mint: z.string(),
-  deployer: z.string(),
-  launched_at: z.number(),
-});
+export const dueLaunch = launch.pick({ mint: true, deployer: true, launched_at: true });
 export type DueLaunch = z.output<typeof dueLaunch>;
 
 export type LaunchCollection = {

@@ -1,6 +1,7 @@
 // It carries no event and keeps none: whoever is called looks at the log, and looks now and then
 // uncalled, so that a bus that is silent delays and loses nothing.
 
+import { z } from 'zod';
 import type { Reading } from '../evidence/reading.ts';
 
 /** The name of this port in readings. */
@@ -10,7 +11,8 @@ export type BusPort = 'bus';
 export type HeldStreams = { readonly holder: string; readonly tier: string; readonly own: number };
 
 /** Whether they were noted, and how many the other processes hold of the holder. */
-export type HeldTogether = { readonly granted: boolean; readonly others: number };
+export const heldTogether = z.strictObject({ granted: z.boolean(), others: z.int() });
+export type HeldTogether = z.output<typeof heldTogether>;
 
 /** The bus. */
 export type Bus = {

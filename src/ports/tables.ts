@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
-import { DATED_BY, type DatedBy, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/source.ts';
+import { DATED_BY, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/source.ts';
 
 /** The name of a table's store in readings. */
 export type TableStorePort = 'imported_table';
@@ -153,29 +153,38 @@ export type TableFiles = {
   readonly open: (path: string) => Promise<Reading<OpenedFile, TableFilePort>>;
 };
 
-/** The facts of an import before its rows. `as_of` and `started_at` are Unix seconds. */
-export type ImportFacts = {
-  readonly source: string;
-  readonly source_url: string | null;
-  readonly origin: ImportOrigin;
-  readonly started_at: number;
-};
-
-/** The end of an import. `as_of` is the source's date of its rows, or the time of the import. */
-export type ImportEnd = {
-  readonly rows_accepted: number;
-  readonly rows_refused: number;
+const importFacts = z.strictObject({
+  source: z.string(),
+  source_url: z.string().nullable(),
+  origin: z.enum(IMPORT_ORIGINS),
+  started_at: z.number(),
+});
+const importEnd = z.strictObject({
+  rows_accepted: z.int(),
+  rows_refused: z.int(),
   /** Of the refused, those whose entry may be missing: not those that repeat an earlier one. */
-  readonly rows_lost: number;
-  readonly sha256: string;
-  readonly as_of: number;
-  readonly dated_by: DatedBy;
-  readonly completed_at: number;
-};
+  rows_lost: z.int(),
+  sha256: z.string(),
+  as_of: z.number(),
+  dated_by: z.enum(DATED_BY),
+  completed_at: z.number(),
+});
 
 /** An import that completed. */
-export type TableImport = ImportFacts &
-  ImportEnd & { readonly id: number; readonly table_name: string };
+export const tableImport = importFacts.extend({
+  ...importEnd.shape,
+  id: z.int(),
+  table_name: z.string(),
+});
+
+/** The facts of an import before its rows. `as_of` and `started_at` are Unix seconds. */
+export type ImportFacts = Readonly<z.output<typeof importFacts>>;
+
+/** The end of an import. `as_of` is the source's date of its rows, or the time of the import. */
+export type ImportEnd = Readonly<z.output<typeof importEnd>>;
+
+/** A completed import. */
+export type TableImport = Readonly<z.output<typeof tableImport>>;
 
 /** A refused row: its line in the file, a stable code, and a sentence that quotes no value. */
 export type RefusedRow = { readonly line: number; readonly code: string; readonly reason: string };

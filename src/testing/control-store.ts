@@ -20,6 +20,7 @@ import { quotaTable } from '../stores/control/quotas.ts';
 import { sessionTable, signInTable, unshownKeyTable } from '../stores/control/sessions.ts';
 import { STILL_NOW } from './clock.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
+import { rowsAs } from './rows-as.ts';
 
 /** Where the migrations of the control store lie. */
 export const MIGRATIONS = join(import.meta.dirname, '../../migrations/control');
@@ -140,7 +141,7 @@ function openOnce(open: () => Promise<Database>): () => Promise<SharedStore> {
 async function prepare(database: Database): Promise<SharedStore> {
   await migrate(database, MIGRATIONS, LIVE);
   const sql = "select pg_get_functiondef('control_now()'::regprocedure) as clock";
-  const [row] = await database.query<{ clock: string }>(sql);
+  const [row] = await rowsAs<{ clock: string }>(database, sql);
   if (row === undefined) throw new Error('the store has no clock');
   let newest: object | null = null;
   return {

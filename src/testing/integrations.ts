@@ -8,6 +8,7 @@ import { appendDispatches, deliveryTable } from '../stores/control/outbox.ts';
 import { flagsToldTable } from '../stores/control/rug-flags.ts';
 import type { StartedChats } from '../world/chat-api.ts';
 import { STILL_NOW } from './clock.ts';
+import { rowsAs } from './rows-as.ts';
 
 /** A dispatch to `mem_1` that is about a wallet. */
 export function dispatchOf(key: string, given: Partial<NewDispatch> = {}): NewDispatch {
@@ -64,7 +65,8 @@ export async function addIntegration(
 
 /** The waiting dispatches of an integration, in order, by their keys. */
 export async function waitingFor(database: Database, id: string): Promise<string[]> {
-  const rows = await database.query<{ key: string }>(
+  const rows = await rowsAs<{ key: string }>(
+    database,
     `select d.key from deliveries q join dispatches d on d.id = q.dispatch_id
      where q.integration_id = $1 and q.dead_at is null order by q.id`,
     [id],
@@ -74,7 +76,8 @@ export async function waitingFor(database: Database, id: string): Promise<string
 
 /** The messages, in the same order. */
 export async function messagesFor(database: Database, id: string): Promise<unknown[]> {
-  const rows = await database.query<{ message: unknown }>(
+  const rows = await rowsAs<{ message: unknown }>(
+    database,
     `select d.message from deliveries q join dispatches d on d.id = q.dispatch_id
      where q.integration_id = $1 and q.dead_at is null order by q.id`,
     [id],

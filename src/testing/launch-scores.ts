@@ -3,6 +3,7 @@
 import { establishedTokens } from '../sources/registry/registry-files.ts';
 import { type Database, onlyRow } from '../stores/control/engine/database.ts';
 import { STILL_NOW } from './clock.ts';
+import { rowsAs } from './rows-as.ts';
 
 const REGISTRY = new URL('../../registry/established-tokens.csv', import.meta.url);
 /** The tokens that are established by review, as they come with the product. */
@@ -87,7 +88,8 @@ type CorpusRow = readonly [
 
 /** Puts launches there, as one import of the Solana corpus. */
 export async function putCorpus(database: Database, rows: readonly CorpusRow[]): Promise<void> {
-  const made = await database.query<{ id: number }>(
+  const made = await rowsAs<{ id: number }>(
+    database,
     `insert into table_imports (table_name, source, origin, started_at, completed_at, as_of,
        rows_accepted, rows_refused, sha256, in_force, dated_by, rows_lost)
      values ('launches', 'tests', 'observed', now(), now(), now(), 3, 0, repeat('a', 64), true,

@@ -31,6 +31,7 @@ import {
   yearWorld,
 } from './launch-year-world.ts';
 import { lotteryOf } from './lottery.ts';
+import { rowsAs } from './rows-as.ts';
 import { levelOf, modelInForce, SMALL_MODEL } from './rug-models.ts';
 import { memoryLaunchWatch, WATCHED } from './twins/rug-flags.ts';
 
@@ -229,11 +230,13 @@ async function checkWindow(window: WindowPorts, look: Look): Promise<void> {
   const shown = new Set(reading.value.flags.map(({ token }) => token));
   if (shown.size === 0) counts.quiet += 1;
   const as_of = Math.min(...basis(reading).sources.map((source) => source.as_of));
-  const walked = await store.query<{ address: string; at: number }>(
+  const walked = await rowsAs<{ address: string; at: number }>(
+    store,
     'select address, extract(epoch from captured_at)::float8 as at from deployer_records',
   );
   const observed = new Map(walked.map(({ address, at }) => [address, at]));
-  const mints = await store.query<{ mint: string }>(
+  const mints = await rowsAs<{ mint: string }>(
+    store,
     'select mint from collected_launches union select mint from launches',
   );
   const onRecord = new Set(mints.map(({ mint }) => mint));
@@ -312,7 +315,8 @@ async function checkRecords(
   clock: number,
   counts: YearCounts,
 ): Promise<void> {
-  const rows = await store.query<{ walk: string }>(
+  const rows = await rowsAs<{ walk: string }>(
+    store,
     'select walk from deployer_records where captured_at >= control_now()',
   );
   for (const row of rows) {
@@ -373,7 +377,8 @@ async function checkEvents(
 /** Every score that was kept: is the launch the wallet's? */
 async function checkScores(store: Database, world: YearWorld, counts: YearCounts): Promise<void> {
   const launchers = new Map(world.launches.map(({ token, launcher }) => [token, launcher]));
-  const scores = await store.query<{ address: string; token: string }>(
+  const scores = await rowsAs<{ address: string; token: string }>(
+    store,
     'select address, token from launch_scores',
   );
   for (const { address, token } of scores) {

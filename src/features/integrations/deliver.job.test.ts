@@ -16,6 +16,7 @@ import {
   targetNamed,
   waitingFor,
 } from '../../testing/integrations.ts';
+import { rowsAs } from '../../testing/rows-as.ts';
 import { type StartedChats, startChats } from '../../world/chat-api.ts';
 import { deliverUntilStopped } from './deliver.job.ts';
 
@@ -143,7 +144,8 @@ onEachEngine((engine, fresh) => {
         ] as const) {
           await soon(async () => expect((await tries()).attempts).toBe(attempts));
           const at = (await tries()).due_at.getTime() / 1_000;
-          const [{ now }] = (await database.query<{ now: Date }>(
+          const [{ now }] = (await rowsAs<{ now: Date }>(
+            database,
             'select control_now() as now',
           )) as [{ now: Date }];
           expect(at - now.getTime() / 1_000).toBe(after_s);

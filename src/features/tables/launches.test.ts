@@ -4,6 +4,7 @@ import { launchCorpusKeeps, launchOf, type SuiteLaunches } from '../../ports/lau
 import type { Launch } from '../../ports/launches.ts';
 import type { TableStore } from '../../ports/tables.ts';
 import { IMPORTED_AT, onEachEngine, serveTable } from '../../testing/imported-tables.ts';
+import { rowsAs } from '../../testing/rows-as.ts';
 import { memoryLaunchCorpus } from '../../testing/twins/launches.ts';
 import { LAUNCH_WINDOW_S, launchAnswer, launchCorpus } from './launches.ts';
 
@@ -187,7 +188,8 @@ onEachEngine(({ empty, database }) => {
     const store = await empty(launchCorpus);
     await imported(store, 'one', [ROWS.first, launchOf('mint-d', 'wallet-a', true)]);
     await imported(store, 'one', [ROWS.first, launchOf('mint-d', 'wallet-a', null), ROWS.second]);
-    const kept = await database().query<{ mint: string; import_id: number }>(
+    const kept = await rowsAs<{ mint: string; import_id: number }>(
+      database(),
       'select mint, i.id - (select min(id) from table_imports) as import from launches ' +
         'join table_imports i on i.id = import_id order by mint',
     );

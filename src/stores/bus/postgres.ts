@@ -8,7 +8,7 @@ import { MS_PER_S } from '../../chain/time.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
-import type { Bus, BusPort, HeldStreams, HeldTogether } from '../../ports/streams.ts';
+import { type Bus, type BusPort, type HeldStreams, heldTogether } from '../../ports/streams.ts';
 import { columnsOf, type Database, onlyRow, StoreUnavailable } from '../control/engine/database.ts';
 
 /** The control store, and the URL of its server, for the connection that listens. */
@@ -17,6 +17,8 @@ export type PostgresBusOptions = {
   readonly url: string;
   readonly onFault: (fault: string) => void;
 };
+
+const othersRow = heldTogether.pick({ others: true });
 
 /** A channel belongs to one database, and a database to one deployment. */
 const CHANNEL = 'exhibit_calls';
@@ -107,12 +109,12 @@ export function postgresBus({ database, url, onFault }: PostgresBusOptions): Bus
       else held.set(holder, one);
       turn += 1;
       const params = [process, holder, tier, own, max, turn, HELD_MS];
-      return ask(async () => onlyRow(await database.query<HeldTogether>(HOLD, params)));
+      return ask(async () => heldTogether.parse(onlyRow(await database.query(HOLD, params))));
     },
     others: (tier) =>
       ask(async () => {
-        const rows = await database.query<{ others: number }>(OTHERS, [tier, process]);
-        return onlyRow(rows).others;
+        const rows = await database.query(OTHERS, [tier, process]);
+        return othersRow.parse(onlyRow(rows)).others;
       }),
     close: async () => {
       clearInterval(timer);

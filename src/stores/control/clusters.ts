@@ -46,6 +46,14 @@ const GIVEN_WAY_MAX = 100;
 /** Everything of some blocks is kept in one transaction. */
 const KEEP_TIMEOUT_MS = 120_000;
 
+const memberRow = z.strictObject({ chain: z.string(), address: z.string() });
+const newerRow = formerCluster.pick({ cluster_id: true });
+const addressRows = z.array(examination.pick({ address: true }));
+
+function addressesIn(rows: readonly object[]): Set<string> {
+  return new Set(addressRows.parse(rows).map(({ address }) => address));
+}
+
 /** The ties over the control database. */
 export function clusterStore(database: Database, context: ControlContext): ClusterStore {
   const readings = controlReadings<HeldTiesPort>(PORT, WHAT, context);
@@ -86,11 +94,11 @@ export function clusterStore(database: Database, context: ControlContext): Clust
     blocksHeld: () => readings.ask(() => blocksHeld(database)),
     paidBefore: (addresses) =>
       readings.ask(async () => {
-        const rows = await database.query<{ address: string }>(
+        const rows = await database.query(
           'select address from entity_paid where address = any($1::text[])',
           [addresses],
         );
-        return new Set(rows.map(({ address }) => address));
+        return addressesIn(rows);
       }),
     coinJoinsOf: async (address) => {
       const reading = await readings.ask(() => coinJoinsOf(database, address));
@@ -142,18 +150,19 @@ async function memberOf(
 ): Promise<{ chain: ChainName; address: string } | null> {
   let id = clusterId;
   for (let step = 0; step < GIVEN_WAY_STEPS_MAX; step += 1) {
-    const [member] = await database.query<{ chain: string; address: string }>(
+    const [held] = await database.query(
       'select chain, address from entity_members where cluster_id = $1 order by address limit 1',
       [id],
     );
+    const member = memberRow.optional().parse(held);
     const chain = member === undefined ? null : parseChain(member.chain);
     if (member !== undefined && chain !== null) return { chain, address: member.address };
-    const [newer] = await database.query<{ cluster_id: string }>(
+    const [newer] = await database.query(
       'select cluster_id from entity_merges where former_id = $1 order by noted_at desc limit 1',
       [id],
     );
     if (newer === undefined) return null;
-    id = newer.cluster_id;
+    id = newerRow.parse(newer).cluster_id;
   }
   return null;
 }
@@ -373,11 +382,11 @@ export async function servicesIn(
   chain: ChainName,
   addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await database.query<{ address: string }>(
+  const rows = await database.query(
     'select address from entity_services where chain = $1 and address = any($2::text[])',
     [chain, [...new Set(addresses)]],
   );
-  return new Set(rows.map(({ address }) => address));
+  return addressesIn(rows);
 }
 
 async function readReused(
@@ -385,11 +394,11 @@ async function readReused(
   addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (addresses.length === 0) return new Set();
-  const rows = await database.query<{ address: string }>(
+  const rows = await database.query(
     'select address from entity_paid where times > 1 and address = any($1::text[])',
     [[...new Set(addresses)]],
   );
-  return new Set(rows.map(({ address }) => address));
+  return addressesIn(rows);
 }
 
 async function examinationsOf(database: Database, chain: ChainName, addresses: readonly string[]) {

@@ -3,6 +3,7 @@ import { Read, Unread } from '../../evidence/reading.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
 import { LAUNCHED_WITH, launchOf, walkOf } from '../../testing/deployer-worlds.ts';
+import { rowsAs } from '../../testing/rows-as.ts';
 import { deployerRecordTable, deployerWalkTable } from './deployers.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -169,7 +170,7 @@ onEachEngine((name, fresh) => {
     expect(await reasonOf(records, ONE)).toContain('It is queued to be walked.');
     await fill('others', 201, 4_999);
     expect(await reasonOf(records, OTHER)).toEqual(full);
-    const [row] = await database.query<{ n: bigint }>('select count(*) as n from deployer_queue');
+    const [row] = await rowsAs<{ n: bigint }>(database, 'select count(*) as n from deployer_queue');
     expect(Number(row?.n)).toBe(5_000);
   });
 

@@ -1,6 +1,7 @@
 // A record is one row, written in one statement: a process that is killed leaves the record before,
 // or none. The database tells the time of the queue, so that any process can take a lost walk over.
 
+import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -21,6 +22,7 @@ import {
   controlReadings,
   type Database,
   epochSecond,
+  rowOrNull,
   storeTime,
 } from './engine/database.ts';
 
@@ -38,6 +40,15 @@ const RETRY_S = 60;
  */
 const WALKED_AGAIN = { everyS: RECORD_FRESH_S, dormantS: 2 * RECORD_FRESH_S };
 
+const recordRow = z.strictObject({
+  walk: z.string(),
+  failed_at: z.int().nullable(),
+  failure: z.string().nullable(),
+});
+const walkRow = recordRow.pick({ walk: true });
+const queueRow = z.strictObject({ attempts: z.int(), failure: z.string().nullable() });
+const takenRow = deployerWalk.pick({ address: true });
+
 /** The records over the control database. `unwalked`: why nobody is walked here, or `null`. */
 export function deployerRecordTable(
   database: Database,
@@ -48,7 +59,7 @@ export function deployerRecordTable(
   /** The record; without one, unread with what `unheld` says of the address. */
   const recordOr = async (address: string, unheld: () => Promise<string>) => {
     const found = await ask(() =>
-      database.query<{ walk: string; failed_at: number | null; failure: string | null }>(
+      database.query(
         `select walk, ${epochSecond('failed_at')}, failure
            from deployer_records where address = $1`,
         [address],
@@ -56,8 +67,8 @@ export function deployerRecordTable(
       ),
     );
     if (!found.checked) return found;
-    const [row] = found.value;
-    if (row === undefined) {
+    const row = recordRow.nullable().parse(rowOrNull(found.value));
+    if (row === null) {
       const said = await ask(unheld);
       if (!said.checked) return said;
       return unread(PORT, why('deployer_not_walked', { queued: said.value }));
@@ -105,11 +116,12 @@ async function enqueue(database: Database, address: string, askedBy: string): Pr
      on conflict (address) do nothing`,
     [address, askedBy, WAITING_MAX, WAITING_BY_CALLER_MAX],
   );
-  const [row] = await database.query<{ attempts: number; failure: string | null }>(
+  const rows = await database.query(
     'select attempts, failure from deployer_queue where address = $1',
     [address],
   );
-  if (row === undefined) {
+  const row = queueRow.nullable().parse(rowOrNull(rows));
+  if (row === null) {
     return (
       `It was not queued: ${WAITING_BY_CALLER_MAX} addresses that this caller asked about, or ` +
       `${WAITING_MAX} in all, already wait to be walked.`
@@ -127,11 +139,10 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
   return {
     walkBefore: (address) =>
       ask(async () => {
-        const [row] = await database.query<{ walk: string }>(
-          'select walk from deployer_records where address = $1',
-          [address],
-        );
-        return row === undefined ? null : walkIn(row.walk);
+        const [row] = await database.query('select walk from deployer_records where address = $1', [
+          address,
+        ]);
+        return row === undefined ? null : walkIn(walkRow.parse(row).walk);
       }),
     take: (forS) =>
       ask(async () => {
@@ -143,8 +154,8 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
         ] as const;
         turns += 1;
         for (const [lane, bounds] of turns % 2 === 0 ? lanes.toReversed() : lanes) {
-          const [next] = await database.query<{ address: string }>(lane, [...bounds]);
-          if (next !== undefined) return next.address;
+          const [next] = await database.query(lane, [...bounds]);
+          if (next !== undefined) return takenRow.parse(next).address;
         }
         return null;
       }),

@@ -2,21 +2,23 @@
 // statements, so that nothing waits for a long one; one short transaction puts the import in force.
 // The replaced rows are deleted afterwards, in pieces.
 
+import { z } from 'zod';
 import { matchKey } from '../../chain/address.ts';
 import { slices } from '../../evidence/measure.ts';
 import { type Partly, part, Read, type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
-import type {
-  ColumnKind,
-  Counting,
-  ImportEnd,
-  Numbered,
-  StoredRow,
-  TableImport,
-  TableShape,
-  TableStore,
-  TableStorePort,
+import {
+  type ColumnKind,
+  type Counting,
+  type ImportEnd,
+  type Numbered,
+  type StoredRow,
+  type TableImport,
+  type TableShape,
+  type TableStore,
+  type TableStorePort,
+  tableImport,
 } from '../../ports/tables.ts';
 import {
   type Database,
@@ -44,6 +46,12 @@ const UNDER_ROWS_MAX = 100_000;
 
 type Asking = Pick<Session, 'query'>;
 
+const idRow = tableImport.pick({ id: true });
+const numberRow = z.strictObject({ n: z.int() });
+const lastNumberRow = z.strictObject({ n: z.int().nullable() });
+const countedRow = z.strictObject({ id: z.int(), rows: z.int() });
+const comparedRow = z.strictObject({ compared_with: z.int().nullable() });
+
 /**
  * The records of an import beside its rows: in pieces before it comes into force, and at that
  * moment.
@@ -66,13 +74,12 @@ export function tableStore<Row extends StoredRow>(
     begin: (facts) =>
       ask(async () => {
         await forgetLeftBehind(database, sql, now());
-        return onlyRow(
-          await database.query<{ id: number }>(
-            `insert into table_imports (table_name, source, source_url, origin, started_at)
-             values ($1, $2, $3, $4, $5) returning id`,
-            [sql.table, facts.source, facts.source_url, facts.origin, storeTime(facts.started_at)],
-          ),
+        const begun = await database.query(
+          `insert into table_imports (table_name, source, source_url, origin, started_at)
+           values ($1, $2, $3, $4, $5) returning id`,
+          [sql.table, facts.source, facts.source_url, facts.origin, storeTime(facts.started_at)],
         );
+        return idRow.parse(onlyRow(begun));
       }),
     stage: (id, rows) => ask(() => stage(database, sql, id, rows)),
     complete: async (id, end) => {
@@ -83,13 +90,15 @@ export function tableStore<Row extends StoredRow>(
       );
       // The import stands; what it replaced is forgotten now, or after the next one.
       await ask(async () => {
-        const imports = await database.query<{ id: number }>(
+        const imports = await database.query(
           `select i.id from table_imports i
            where i.table_name = $1 and i.completed_at is not null
              and exists (select 1 from ${sql.table} r where r.import_id = i.id) order by i.id`,
           [sql.table],
         );
-        for (const { id } of imports) await forgetRows(database, sql, id, sql.unread);
+        for (const { id } of z.array(idRow).parse(imports)) {
+          await forgetRows(database, sql, id, sql.unread);
+        }
         // The embedded engine neither gives room back nor counts rows for its plans by itself.
         if (database.kind === 'pglite') await database.query(`vacuum (analyze) ${sql.table}`);
       });
@@ -101,33 +110,37 @@ export function tableStore<Row extends StoredRow>(
         return null;
       }),
     inForce: () =>
-      ask(() =>
-        database.query<TableImport>(
+      ask(async () => {
+        const rows = await database.query(
           `select ${IMPORT_COLUMNS} from table_imports
             where table_name = $1 and in_force order by id limit ${IN_FORCE_MAX}`,
           [sql.table],
-        ),
-      ),
+        );
+        return z.array(tableImport).parse(rows);
+      }),
     counting: (imports) =>
       ask(async () => {
         if (sql.counted === null) {
           return new Map(imports.map(({ id, rows_accepted }) => [id, rows_accepted]));
         }
-        const rows = await database.query<{ id: number; rows: number }>(sql.counted);
+        const rows = z.array(countedRow).parse(await database.query(sql.counted));
         return new Map(rows.map(({ id, rows }) => [id, rows]));
       }),
     page: (id, afterN) =>
       ask(async () => {
-        const rows = await database.query<Kept>(sql.page, [id, afterN, PAGE_ROWS]);
-        return rows.map(rowsOfTable<Row>(sql.columns));
+        const rows = await database.query(sql.page, [id, afterN, PAGE_ROWS]);
+        return sql.kept.parse(rows).map(rowsOfTable<Row>(sql.columns));
       }),
     under: (addresses) =>
       ask(async () => {
         const keys = [...new Set(addresses.map(matchKey))];
-        const rows = await database.query<Kept>(sql.under, [keys, UNDER_ROWS_MAX + 1]);
+        const rows = await database.query(sql.under, [keys, UNDER_ROWS_MAX + 1]);
         if (rows.length > UNDER_ROWS_MAX)
           throw new StoreUnavailable('a look-up gave too many rows', 'EROWS');
-        return rows.map(rowsOfTable<Row>(sql.columns)).map(({ row }) => row);
+        return sql.kept
+          .parse(rows)
+          .map(rowsOfTable<Row>(sql.columns))
+          .map(({ row }) => row);
       }),
   };
 }
@@ -165,7 +178,7 @@ async function stage<Row extends StoredRow>(
   for (const piece of slices(rows, STATEMENT_ROWS)) {
     const numbers = piece.map(({ n }) => n);
     const params = [id, numbers, ...values(piece.map(({ row }) => row))];
-    const inserted = await session.query<{ n: number }>(insert, params);
+    const inserted = z.array(numberRow).parse(await session.query(insert, params));
     const kept = new Set(inserted.map(({ n }) => n));
     repeated.push(...numbers.filter((n) => !kept.has(n)));
   }
@@ -180,10 +193,11 @@ async function complete(
   end: ImportEnd,
 ): Promise<TableImport> {
   await session.query('lock table table_imports in share row exclusive mode');
-  const [staged] = await session.query<{ rows: number }>(
+  const counted = await session.query(
     `select count(*)::int4 as rows from ${table} where import_id = $1`,
     [id],
   );
+  const staged = countedRow.pick({ rows: true }).parse(onlyRow(counted));
   await notes?.completing(session, id);
   await session.query(
     `update table_imports set in_force = false
@@ -191,7 +205,7 @@ async function complete(
         and source = (select source from table_imports where id = $1)`,
     [id, table],
   );
-  const [row] = await session.query<TableImport>(
+  const [row] = await session.query(
     `update table_imports
         set in_force = true, completed_at = $2, as_of = $3, rows_accepted = $4,
             rows_refused = $5, sha256 = $6, rows_lost = $7, dated_by = $8
@@ -210,10 +224,10 @@ async function complete(
   );
   if (row === undefined)
     throw new StoreUnavailable('the import was begun over a day ago', 'EBEGUN');
-  if (staged?.rows !== end.rows_accepted) {
-    throw new Error(`import: ${staged?.rows} rows staged, ${end.rows_accepted} accepted`);
+  if (staged.rows !== end.rows_accepted) {
+    throw new Error(`import: ${staged.rows} rows staged, ${end.rows_accepted} accepted`);
   }
-  return row;
+  return tableImport.parse(row);
 }
 
 const IMPORT_COLUMNS =
@@ -225,12 +239,12 @@ type Forgetting = { readonly table: string; readonly unread: string };
 
 /** Forgets the imports of this table that were left behind. */
 async function forgetLeftBehind(database: Database, sql: Forgetting, now: number): Promise<void> {
-  const left = await database.query<{ id: number }>(
+  const left = await database.query(
     `select id from table_imports
       where table_name = $1 and completed_at is null and started_at < $2 limit ${IN_FORCE_MAX}`,
     [sql.table, storeTime(now - LEFT_BEHIND_S)],
   );
-  for (const { id } of left) await forgetImport(database, sql, id);
+  for (const { id } of z.array(idRow).parse(left)) await forgetImport(database, sql, id);
 }
 
 async function forgetImport(database: Database, sql: Forgetting, id: number): Promise<void> {
@@ -270,6 +284,8 @@ const SQL_TYPES: Readonly<Record<ColumnKind, string>> = {
   time: 'timestamptz[]',
 };
 
+const CELLS = { text: z.string(), flag: z.boolean(), day: z.string(), time: z.number() } as const;
+
 /** The statements on a declared table. Names in them are the declaration's, never a caller's. */
 export function tableStatements<Row extends StoredRow>({
   name: table,
@@ -285,11 +301,15 @@ export function tableStatements<Row extends StoredRow>({
   const shown = kinds.map(([column, kind]) =>
     kind === 'time' ? `extract(epoch from r.${column})::float8 as ${column}` : `r.${column}`,
   );
+  const cells = Object.fromEntries(
+    kinds.map(([column, kind]) => [column, CELLS[kind].nullable()] as const),
+  );
   const { joined, counts, unread } = conditions(table, counting);
   const isUnder = Object.keys(keys).map((column) => `r.${column} = any($1::text[])`);
   return {
     table,
     columns: kinds.map(([column]) => column),
+    kept: z.array(z.strictObject({ ...cells, n: z.int() })),
     insert: `insert into ${table} (import_id, n, ${inserted.join(', ')})
       select $1, * from unnest($2::int4[], ${placed.join(', ')})
       on conflict do nothing returning n`,
@@ -337,7 +357,7 @@ function conditions<Row>(table: string, counting: Counting<Row>) {
 }
 
 /** A row as the store gives it. */
-export type Kept = { readonly n: number; readonly [column: string]: StoredRow[string] };
+type Kept = { readonly n: number; readonly [column: string]: StoredRow[string] };
 
 /** Makes rows of kept ones; of a text that many rows of a page repeat there is one copy. */
 export function rowsOfTable<Row extends StoredRow>(columns: readonly string[]) {
@@ -391,29 +411,29 @@ export function changeNotes(sql: LogStatements): ImportNotes {
     before,
     completing: async (session, id) => {
       const compared = await inForceBefore(session, id);
-      const [noted] = await session.query<{ compared_with: number | null }>(
-        'select compared_with from table_imports where id = $1',
-        [id],
-      );
-      if (noted !== undefined && noted.compared_with !== compared) await before(session, id);
+      const [noted] = await session.query('select compared_with from table_imports where id = $1', [
+        id,
+      ]);
+      if (noted === undefined) return;
+      if (comparedRow.parse(noted).compared_with !== compared) await before(session, id);
     },
   };
 }
 
 async function inForceBefore(session: Asking, id: number): Promise<number | null> {
-  const [row] = await session.query<{ id: number }>(
+  const [row] = await session.query(
     `select o.id from table_imports i
        join table_imports o on o.table_name = i.table_name and o.source = i.source and o.in_force
       where i.id = $1 and o.id <> i.id`,
     [id],
   );
-  return row === undefined ? null : row.id;
+  return row === undefined ? null : idRow.parse(row).id;
 }
 
 /** The number of the last row of an import; `null` where it has none. */
 async function lastRow(session: Asking, table: string, id: number): Promise<number | null> {
   const sql = `select max(n) as n from ${table} where import_id = $1`;
-  return onlyRow(await session.query<{ n: number | null }>(sql, [id])).n;
+  return lastNumberRow.parse(onlyRow(await session.query(sql, [id]))).n;
 }
 
 async function inPieces(

@@ -10,21 +10,18 @@ import {
   type AddedKey,
   type ApiKey,
   type FoundKey,
-  type IntelligenceToken,
   intelligenceToken,
   KEY_KINDS,
   type KeyStore,
   type KeysOf,
   type KeysPort,
   type KeyUse,
-  type MembershipStatus,
+  membership,
   type NewKey,
-  type PlanName,
   type ReplacedKey,
   type Revoked,
   shownKey,
   type TokenStore,
-  type TokensPort,
 } from '../../ports/access.ts';
 import {
   type ControlContext,
@@ -50,15 +47,17 @@ const keyRow = shownKey.extend({
   monthly_budget: z.number().nullable(),
 });
 type KeyRow = z.output<typeof keyRow>;
-// Each request finds its key: what is found is not parsed.
-type FoundRow = KeyRow & {
-  readonly hash: string;
-  readonly pepper: string;
-  readonly plan: PlanName | null;
-  readonly status: MembershipStatus | null;
-  readonly member_since: UnixSeconds | null;
-  readonly member_as_of: UnixSeconds | null;
-};
+const foundRow = keyRow.extend({
+  hash: z.string(),
+  pepper: z.string(),
+  plan: membership.shape.plan.nullable(),
+  status: membership.shape.status.nullable(),
+  member_since: membership.shape.created_at.nullable(),
+  member_as_of: membership.shape.updated_at.nullable(),
+});
+type FoundRow = z.output<typeof foundRow>;
+const countRow = z.strictObject({ n: z.int() });
+const revocationRow = shownKey.pick({ id: true, revoked_at: true });
 
 const COLUMNS = [
   'k.id, k.kind, k.membership_id, k.partner, k.prefix, k.monthly_budget, k.name',
@@ -78,12 +77,7 @@ type KeyTable = KeyStore & { readonly close: () => Promise<void> };
 /** Opens the keys over the control database. */
 export function keyTable(database: Database, context: ControlContext): KeyTable {
   const readings = controlReadings('keys', 'The keys', context);
-  const lookUps = secretLookUps<FoundRow, FoundKey, KeysPort>(
-    database,
-    readings,
-    FIND,
-    keyAndMembership,
-  );
+  const lookUps = secretLookUps(database, readings, FIND, foundRow, keyAndMembership);
   const uses = keyUses(database, readings, lookUps.forget);
   return {
     find: lookUps.find,
@@ -118,12 +112,12 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
     noteUse: uses.note,
     underOtherSecrets: (pepper) =>
       readings.ask(async () => {
-        const rows = await database.query<{ n: number }>(
+        const rows = await database.query(
           `select count(*)::int as n from api_keys
            where pepper <> $1 and revoked_at is null and expires_at > now()`,
           [pepper],
         );
-        return onlyRow(rows).n;
+        return countRow.parse(onlyRow(rows)).n;
       }),
     close: uses.close,
   };
@@ -176,13 +170,13 @@ async function add(
         [holder.membership_id],
       );
       if (locked.length === 0) return { outcome: 'no_membership' };
-      const rows = await session.query<{ n: number }>(
+      const rows = await session.query(
         `select count(*)::int as n from api_keys
          where membership_id = $1 and revoked_at is null and replaced_at is null
            and expires_at > to_timestamp($2)`,
         [holder.membership_id, key.created_at],
       );
-      const active = onlyRow(rows).n;
+      const active = countRow.parse(onlyRow(rows)).n;
       if (active >= activeMax) return { outcome: 'limit', active };
     }
     const added = await insertKey(session, key);
@@ -379,12 +373,12 @@ const FIND_TOKEN = `select ${TOKEN_COLUMNS}, encode(k.hash, 'hex') as hash
 /** The tokens over the control database. */
 export function tokenTable(database: Database, context: ControlContext): TokenStore {
   const readings = controlReadings('tokens', 'The tokens', context);
-  const withoutHash = ({ hash, ...token }: IntelligenceToken & { readonly hash: string }) => token;
-  const lookUps = secretLookUps<Parameters<typeof withoutHash>[0], IntelligenceToken, TokensPort>(
+  const lookUps = secretLookUps(
     database,
     readings,
     FIND_TOKEN,
-    withoutHash,
+    intelligenceToken.extend({ hash: z.string() }),
+    ({ hash, ...token }) => token,
   );
   return {
     find: lookUps.find,
@@ -441,11 +435,12 @@ async function revokeOne<Shown>(
 ): Promise<Revoked<Shown>> {
   return await database.transaction(async (session) => {
     const among = only === null ? '' : `and ${only.column} = $2`;
-    const rows = await session.query<{ id: string; revoked_at: Date | null }>(
-      `select k.id, k.revoked_at from ${table}
+    const named = await session.query(
+      `select k.id, ${epoch('k.revoked_at')} from ${table}
        where (k.id = $1 or k.prefix = $1) ${among} for update`,
       only === null ? [idOrPrefix] : [idOrPrefix, only.value],
     );
+    const rows = z.array(revocationRow).parse(named);
     const [first, ...others] = rows;
     if (first === undefined) return { outcome: 'unknown' };
     if (others.length > 0) return { outcome: 'ambiguous', ids: rows.map((row) => row.id) };

@@ -9,16 +9,16 @@ import {
   type CollectionGap,
   type CollectionStep,
   dueLaunch,
-  type Launch,
   type LaunchCollection,
   type LaunchMonth,
   type LaunchMonths,
   type LaunchMonthsPort,
+  launch,
   launchMonth,
   type ReachedAt,
   SETTLED_HERE,
   type SeenLaunch,
-  type UncreditedLaunch,
+  uncreditedLaunch,
 } from '../../ports/launches.ts';
 import {
   type ControlContext,
@@ -62,13 +62,14 @@ export function launchCollectionTable(
         return z.array(dueLaunch).parse(await database.query(TAKE, [...at, max, forS]));
       }),
     uncredited: (max) =>
-      ask(() =>
-        database.query<UncreditedLaunch>(
+      ask(async () => {
+        const rows = await database.query(
           `select mint, signature from collected_launches
             where credited_by is null and made_by <> 'import' order by mint limit $1`,
           [max],
-        ),
-      ),
+        );
+        return z.array(uncreditedLaunch).parse(rows);
+      }),
     credit: (mint, launch) =>
       run(() =>
         database.transaction(async (session) => {
@@ -77,7 +78,8 @@ export function launchCollectionTable(
           await session.query(FORGET, [mint]);
         }),
       ),
-    miscredited: (max) => ask(() => database.query<Launch>(MISCREDITED, [max])),
+    miscredited: (max) =>
+      ask(async () => z.array(launch).parse(await database.query(MISCREDITED, [max]))),
     postpone: (mints, reason, forS) =>
       run(() =>
         database.query(
@@ -89,13 +91,15 @@ export function launchCollectionTable(
   };
 }
 
+const reachRow = z.strictObject({ at: z.int().nullable() });
+
 /** Up to when every watched account was read; `null` where nothing was ever collected. */
 export function collectionReach(database: Database, context: ControlContext): ReachedAt {
   const { ask } = controlReadings('launch_collection', 'The collection of launches', context);
   return () =>
     ask(async () => {
       const sql = `select ${epochSecond('min(reached_at)', 'at')} from launch_cursors`;
-      return onlyRow(await database.query<{ at: number | null }>(sql)).at;
+      return reachRow.parse(onlyRow(await database.query(sql))).at;
     });
 }
 

@@ -11,6 +11,7 @@ import { onEachEngine } from '../../testing/control-store.ts';
 import { LAUNCHED_WITH, launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { allEventsAfter, eventsAfter } from '../../testing/flag-events.ts';
 import { putCorpus } from '../../testing/launch-scores.ts';
+import { rowsAs } from '../../testing/rows-as.ts';
 import { deployerWalkTable } from './deployers.ts';
 import type { Database } from './engine/database.ts';
 import { launchScoringTable } from './launch-scoring.ts';
@@ -83,7 +84,8 @@ function stores(database: Database) {
 }
 
 async function rowsIn(database: Database) {
-  return await database.query<{ token: string; outcome: string; flag_seq: bigint | null }>(
+  return await rowsAs<{ token: string; outcome: string; flag_seq: bigint | null }>(
+    database,
     `select token, outcome, flag_seq, extract(epoch from first_flagged_at)::float8 as since,
        extract(epoch from scored_at)::float8 as scored_at from launch_scores order by token`,
   );
@@ -253,7 +255,8 @@ onEachEngine((name, fresh) => {
     const { scoring } = stores(database);
     await scoring.commit(wallet([flagged(ONE)]));
     const noted = async () =>
-      await database.query<{ unscored_reason: string | null }>(
+      await rowsAs<{ unscored_reason: string | null }>(
+        database,
         'select outcome, unscored_reason from launch_scores',
       );
     await scoring.commit(wallet([unscored(ONE)], { observed_at: STILL_NOW }));
@@ -346,7 +349,8 @@ onEachEngine((name, fresh) => {
             else if (isOwn && (said === 'other' || said === 'unlisted')) ground.delete(token);
             else if (isOwn && said === 'absent' && is_whole) ground.delete(token);
           }
-          const rows = await database.query<{ token: string; address: string }>(
+          const rows = await rowsAs<{ token: string; address: string }>(
+            database,
             "select token, address from launch_scores where outcome = 'flagged'",
           );
           expect(new Map(rows.map((row) => [row.token, row.address]))).toEqual(ground);
@@ -581,7 +585,7 @@ onEachEngine((name, fresh) => {
     await scoring.end(RUN);
     await database.query("update scorer_runs set ended_at = control_now() - interval '8 days'");
     await scoring.end({ ...RUN, waiting: 3 });
-    const runs = await database.query<{ waiting: number }>('select waiting from scorer_runs');
+    const runs = await rowsAs<{ waiting: number }>(database, 'select waiting from scorer_runs');
     expect(runs).toEqual([{ waiting: 3 }]);
   });
 

@@ -10,6 +10,7 @@ import {
   type TestPostgres,
   testPostgres,
 } from '../../testing/postgres.ts';
+import { rowsAs } from '../../testing/rows-as.ts';
 import type { Database } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
 import { openPglite } from './engine/pglite.ts';
@@ -93,11 +94,13 @@ async function killedWhileWriting(kind: string, where: string): Promise<string[]
 
 /** Every acknowledged row is there, no transaction is there by half, and no charge was lost. */
 async function expectAllKept(database: Database, acknowledged: readonly string[]): Promise<void> {
-  const rows = await database.query<{ caller: number; n: number }>(
+  const rows = await rowsAs<{ caller: number; n: number }>(
+    database,
     'select caller, n from acknowledged',
   );
   const kept = new Set(rows.map(({ caller, n }) => `${caller} ${n}`));
-  const used = await database.query<{ subject: string; used: number }>(
+  const used = await rowsAs<{ subject: string; used: number }>(
+    database,
     'select subject, used from quota_usage',
   );
   const usedBy = new Map(used.map((row) => [row.subject, row.used]));

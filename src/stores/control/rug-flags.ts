@@ -228,8 +228,8 @@ export async function appendFlagEvents(
   events: readonly [NewFlagEvent, ...NewFlagEvent[]],
 ): Promise<number> {
   if (events.length > FLAG_EVENTS_AT_ONCE_MAX) throw new Error(`${events.length} at once`);
-  const counted = await session.query<{ newest: bigint }>(COUNT, [events.length]);
-  const before = Number(onlyRow(counted).newest) - events.length;
+  const counted = await session.query(COUNT, [events.length]);
+  const before = countedRow.parse(onlyRow(counted)).newest - events.length;
   const rows = events.map((event) => {
     if (event.kind === 'flag') return { ...NO_EVENT, ...event, at: event.flagged_at };
     if (event.kind === 'retraction') return { ...NO_EVENT, ...event, at: event.retracted_at };
@@ -273,6 +273,9 @@ const AFTER = `
   order by e.seq`;
 
 const number = z.coerce.number().int();
+const countedRow = z.object({ newest: number });
+const placeRow = z.object({ seq: z.int() });
+const numberedRow = z.object({ seq: z.bigint().nullable() });
 const boundsRow = z.object({ newest: z.nullable(number), oldest: z.nullable(number) });
 const common = { seq: number, model_version: z.string(), simulated: z.boolean(), at: z.int() };
 const launch = { chain: z.enum(CHAIN_NAMES), address: z.string(), token: z.string() };
@@ -301,13 +304,9 @@ export function flagEventLog(database: Database, context: ControlContext): FlagE
   return {
     after: (seq) =>
       ask(async () => {
-        const rows = await database.query<{ seq: bigint | null }>(
-          AFTER,
-          [seq, FLAG_EVENTS_AT_ONCE_MAX],
-          'often',
-        );
+        const rows = await database.query(AFTER, [seq, FLAG_EVENTS_AT_ONCE_MAX], 'often');
         const events = rows
-          .filter((row) => row.seq !== null)
+          .filter((row) => numberedRow.parse(row).seq !== null)
           .map((row): FlagEvent => {
             const { at, ...event } = eventRow.parse(row);
             if (event.kind === 'flag') return { ...event, flagged_at: at };
@@ -338,7 +337,7 @@ export function flagsToldTable(database: Database, context: ControlContext): Fla
   const { ask } = controlReadings('flags_told', 'What chats were told of flags', context);
   return {
     place: (newest) =>
-      ask(async () => onlyRow(await database.query<{ seq: number }>(PLACE, [newest])).seq),
+      ask(async () => placeRow.parse(onlyRow(await database.query(PLACE, [newest]))).seq),
     tell: ({ after, up_to, dispatches }) =>
       ask(() =>
         database.transaction(async (session) => {

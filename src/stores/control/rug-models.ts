@@ -21,6 +21,8 @@ import {
   type Database,
   epochSecond,
   onlyRow,
+  rowOrNull,
+  type Session,
 } from './engine/database.ts';
 
 const PORT: PublishedModelPort = 'published_model';
@@ -32,6 +34,7 @@ const publicationRow = z.object({
   withdrawn_at: z.int().nullable(),
   reason: z.string().nullable(),
 });
+const artefactRow = z.object({ artefact: z.string() });
 type Publication = z.output<typeof publicationRow>;
 type Parsed = { readonly version: string; readonly artefact: ModelArtefact | string };
 
@@ -46,23 +49,26 @@ const NEWEST_OF = `${PUBLICATIONS} where p.version = $1 order by p.id desc limit
 // One lock for all who publish: the newest publication is looked at and added to as one.
 const PUBLISH_LOCK = 7_166_923_121;
 
+async function publication(
+  session: Pick<Session, 'query'>,
+  sql: string,
+  ...params: string[]
+): Promise<Publication | null> {
+  return publicationRow.nullable().parse(rowOrNull(await session.query(sql, params)));
+}
+
 /** The published models over the control database. */
 export function rugModelTable(database: Database, context: ControlContext): PublishedModels {
   const { ask } = controlReadings(PORT, 'The published rug model', context);
   // An artefact never changes, so that the one that was parsed last is kept.
   let held: Parsed | null = null;
-  const publication = async (sql: string, ...params: string[]) => {
-    const row = (await database.query(sql, params)).at(0);
-    return row === undefined ? null : publicationRow.parse(row);
-  };
   const artefactOf = async (version: string): Promise<ModelArtefact | string> => {
     if (held?.version === version) return held.artefact;
-    const [row] = await database.query<{ artefact: string }>(
-      'select artefact from rug_models where version = $1',
-      [version],
-    );
+    const [row] = await database.query('select artefact from rug_models where version = $1', [
+      version,
+    ]);
     if (row === undefined) throw new Error('a publication names an artefact not kept');
-    const artefact = usable(row.artefact, version);
+    const artefact = usable(artefactRow.parse(row).artefact, version);
     held = { version, artefact };
     return artefact;
   };
@@ -79,7 +85,7 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
   return {
     inForce: async () => {
       const asked = await ask(async () => {
-        const newest = await publication(NEWEST);
+        const newest = await publication(database, NEWEST);
         return newest === null ? null : { newest, artefact: await artefactOf(newest.version) };
       });
       if (!asked.checked) return asked;
@@ -91,7 +97,10 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
     },
     find: async (version) => {
       const asked = await ask(async () => {
-        const [newest, own] = [await publication(NEWEST), await publication(NEWEST_OF, version)];
+        const [newest, own] = [
+          await publication(database, NEWEST),
+          await publication(database, NEWEST_OF, version),
+        ];
         if (own === null) return null;
         const [artefact, fates] = [await artefactOf(version), await readFates(database, version)];
         return { own, artefact, fates, in_force: newest?.id === own.id };
@@ -116,7 +125,7 @@ export function rugModelTable(database: Database, context: ControlContext): Publ
             [version],
           );
           if (withdrawn.length > 0) return 'withdrawn';
-          const [newest] = await session.query<{ version: string }>(NEWEST);
+          const newest = await publication(session, NEWEST);
           if (newest?.version === version) return 'in_force_already';
           await session.query('insert into rug_model_publications (version) values ($1)', [
             version,

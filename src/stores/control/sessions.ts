@@ -6,8 +6,8 @@ import {
   foundSession,
   type SecretHash,
   type SessionStore,
-  type SignInCode,
   type SignInStore,
+  signInCode,
 } from '../../ports/access.ts';
 import { sealed } from '../../ports/integrations.ts';
 import type { UnshownKeyStore } from '../../ports/unshown-keys.ts';
@@ -71,6 +71,10 @@ const END = `with ended as (
   )
   select count(*)::int as ended from ended`;
 
+const renewedRow = browserSession.pick({ created_at: true });
+const endedRow = z.strictObject({ ended: z.int() });
+const triesRow = z.strictObject({ bucket: z.int(), tries: z.int() });
+
 /** The sessions over the control database. */
 export function sessionTable(database: Database, context: ControlContext): SessionStore {
   const { ask, askList, run } = controlReadings('sessions', 'The sessions', context);
@@ -87,14 +91,9 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
     },
     renew: (id, { hash, pepper }, at, renewedBefore) =>
       ask(async () => {
-        const [renewed] = await database.query<{ created_at: number }>(RENEW, [
-          id,
-          hash,
-          pepper,
-          at,
-          renewedBefore,
-        ]);
-        return renewed === undefined ? null : renewed.created_at;
+        const params = [id, hash, pepper, at, renewedBefore];
+        const [renewed] = await database.query(RENEW, params);
+        return renewed === undefined ? null : renewedRow.parse(renewed).created_at;
       }),
     seen: (id, { at, browser, network, takesUp }) =>
       run(() => database.query(SEEN, [id, at, browser, network, takesUp])),
@@ -112,7 +111,7 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
       ask(async () => {
         const only = 'id' in which ? { id: which.id, except: null } : { id: null, ...which };
         const params = [at, by, as, only.id, which.membership_id, only.except];
-        return onlyRow(await database.query<{ ended: number }>(END, params)).ended;
+        return endedRow.parse(onlyRow(await database.query(END, params))).ended;
       }),
   };
 }
@@ -168,12 +167,8 @@ export function signInTable(database: Database, context: ControlContext): SignIn
   return {
     countTries: ({ id, network }, at, windowS) =>
       ask(async () => {
-        const rows = await database.query<{ bucket: number; tries: number }>(COUNT, [
-          id,
-          network,
-          at,
-          at - windowS,
-        ]);
+        const counted = await database.query(COUNT, [id, network, at, at - windowS]);
+        const rows = z.array(triesRow).parse(counted);
         const triesIn = (bucket: number) =>
           onlyRow(rows.filter((row) => row.bucket === bucket)).tries;
         return { ofId: triesIn(id), ofNetwork: triesIn(network) };
@@ -182,12 +177,14 @@ export function signInTable(database: Database, context: ControlContext): SignIn
       run(() => database.query('delete from sign_in_tries where bucket = $1', [bucket])),
     codeOf: (membershipId) =>
       ask(async () =>
-        rowOrNull(
-          await database.query<SignInCode>(
-            `select c.hash, c.pepper, c.browser_hash
-             from sign_in_codes c join memberships m using (membership_id)
-             where c.membership_id = $1`,
-            [membershipId],
+        signInCode.nullable().parse(
+          rowOrNull(
+            await database.query(
+              `select c.hash, c.pepper, c.browser_hash
+               from sign_in_codes c join memberships m using (membership_id)
+               where c.membership_id = $1`,
+              [membershipId],
+            ),
           ),
         ),
       ),

@@ -12,9 +12,9 @@ import {
   type FlagEvaluation,
   type HoldOut,
   launchesBefore,
-  type MintLaunch,
   measuredLaunches,
-  type SettledLaunch,
+  mintLaunch,
+  settledLaunch,
   WAITING_MAX,
   WALLET_ENTRIES_MAX,
   type WalletLaunches,
@@ -27,6 +27,7 @@ import {
   type Database,
   epochSecond,
   onlyRow,
+  rowOrNull,
 } from './engine/database.ts';
 
 const PORT = 'wallet_launches';
@@ -77,16 +78,16 @@ export function walletLaunchTable(
     of: (wallet) =>
       askCorpus(
         async (corpus) => {
-          const waits = await database.query<{ mint: string }>(WAITING, [wallet, WAITING_MAX]);
-          const rows = await database.query<EntryRow>(
-            OF_WALLET,
-            [wallet, WALLET_ENTRIES_MAX],
-            'often',
-          );
+          const waits = await database.query(WAITING, [wallet, WAITING_MAX]);
+          const newest = [wallet, WALLET_ENTRIES_MAX];
+          const rows = z.array(entryRow).parse(await database.query(OF_WALLET, newest, 'often'));
           const [first] = rows;
           const counts = first === undefined ? { settled: 0, died: 0 } : first;
           const { settled, died } = counts;
-          const waiting = waits.map(({ mint }) => mint);
+          const waiting = z
+            .array(waitingRow)
+            .parse(waits)
+            .map(({ mint }) => mint);
           return {
             corpus,
             settled,
@@ -100,8 +101,8 @@ export function walletLaunchTable(
     launchOf: (mint) =>
       askCorpus(
         async (corpus) => {
-          const [row] = await database.query<MintLaunch>(OF_MINT, [mint], 'often');
-          return { corpus, launch: row === undefined ? null : row };
+          const row = rowOrNull(await database.query(OF_MINT, [mint], 'often'));
+          return { corpus, launch: mintLaunch.nullable().parse(row) };
         },
         ({ launch }) => launch !== null,
       ),
@@ -111,7 +112,8 @@ export function walletLaunchTable(
 
 const UNSETTLED = { what: `the ${TITLE} with a settled launch` };
 
-type EntryRow = SettledLaunch & { readonly settled: number; readonly died: number };
+const entryRow = settledLaunch.extend({ settled: z.int(), died: z.int() });
+const waitingRow = settledLaunch.pick({ mint: true });
 
 /** A reading that is used for a while once it was read. */
 function keepReading(
@@ -179,6 +181,7 @@ function standingOf(
     });
 }
 
+const splitRow = z.strictObject({ day: z.string().nullable() });
 const heldOutRow = measuredLaunches.extend({ flagged: z.boolean() });
 
 async function measure(
@@ -186,7 +189,7 @@ async function measure(
   named: string | null,
   { splitShare }: Options,
 ): Promise<HoldOut | null> {
-  const own = onlyRow(await database.query<{ day: string | null }>(SPLIT, [splitShare]));
+  const own = splitRow.parse(onlyRow(await database.query(SPLIT, [splitShare])));
   const split = named === null ? own.day : named;
   if (split === null) return null;
   return database.transaction(async (session) => {

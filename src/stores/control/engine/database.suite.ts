@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rowsAs } from '../../../testing/rows-as.ts';
 import { type Database, SqlError, StoreUnavailable } from './database.ts';
 import { type Deployment, MigrationRefused, migrate } from './migrate.ts';
 
@@ -140,7 +141,7 @@ export function databaseKeeps(name: string, fresh: () => Promise<Database>): voi
       await Promise.all(
         Array.from({ length: 20 }, () =>
           database.transaction(async (session) => {
-            const [row] = await session.query<{ n: number }>('select n from counter for update');
+            const [row] = await rowsAs<{ n: number }>(session, 'select n from counter for update');
             await session.query('update counter set n = $1', [Number(row?.n) + 1]);
           }),
         ),

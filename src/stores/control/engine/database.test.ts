@@ -10,6 +10,7 @@ import {
   type TestPostgres,
   testPostgres,
 } from '../../../testing/postgres.ts';
+import { rowsAs } from '../../../testing/rows-as.ts';
 import { databaseKeeps } from './database.suite.ts';
 import { batchQueue, StoreUnavailable } from './database.ts';
 import { type Engine, openPglite, startEngine } from './pglite.ts';
@@ -71,7 +72,7 @@ describe('the embedded engine', () => {
     expect(acknowledged.length).toBeGreaterThanOrEqual(400);
     expect(faults.every((fault) => fault instanceof StoreUnavailable)).toBe(true);
     const kept = await vi.waitFor(
-      () => database.query<{ n: number }>('select n from kept order by n'),
+      () => rowsAs<{ n: number }>(database, 'select n from kept order by n'),
       { timeout: 20_000, interval: 100 },
     );
     const rows = new Set(kept.map((row) => row.n));
@@ -91,7 +92,8 @@ describe('the embedded engine', () => {
       await Promise.all(Array.from({ length: 65 }, () => database.query('select 1')));
       await database.query('truncate filler');
     }
-    const [wal] = await database.query<{ bytes: number }>(
+    const [wal] = await rowsAs<{ bytes: number }>(
+      database,
       'select sum(size)::float8 as bytes from pg_ls_waldir()',
     );
     expect(Number(wal?.bytes)).toBeLessThan(112 * 1024 * 1024);

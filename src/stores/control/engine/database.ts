@@ -24,12 +24,12 @@ type HowOften = 'now and then' | 'often';
 
 /** One session of the store: its statements run in the order in which they are sent. */
 export type Session = {
-  /** Runs one statement. Throws StoreUnavailable or SqlError. */
-  readonly query: <T extends object>(
+  /** Runs one statement; a schema parses its rows. Throws StoreUnavailable or SqlError. */
+  readonly query: (
     sql: string,
     params?: readonly Param[],
     howOften?: HowOften,
-  ) => Promise<T[]>;
+  ) => Promise<object[]>;
   /** Runs a file of several statements without parameters, as migrations are. */
   readonly script: (sql: string) => Promise<void>;
 };

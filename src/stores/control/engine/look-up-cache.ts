@@ -1,6 +1,7 @@
 // A hit and a miss are kept for two seconds, so that a revocation elsewhere works within five.
 // It refuses to answer from memory past five seconds, also while the store is silent.
 
+import { z } from 'zod';
 import { type Reading, Unread } from '../../../evidence/reading.ts';
 import type { Soon } from '../../../evidence/waiting.ts';
 import type { SecretHash } from '../../../ports/access.ts';
@@ -92,17 +93,20 @@ type SecretLookUps<T, P extends string> = RememberedLookUps<T | null, P> & {
 };
 
 /**
- * Finds the first of a caller’s hashes that is stored. `sql` selects rows, with `hash` in hex,
- * under the hashes in $1.
+ * Finds the first of a caller’s hashes that is stored. `sql` selects rows of the schema `row`, with
+ * `hash` in hex, under the hashes in $1.
  */
 export function secretLookUps<Row extends { readonly hash: string }, T, P extends string>(
   database: Database,
   readings: ControlReadings<P>,
   sql: string,
+  row: z.ZodType<Row>,
   shown: (row: Row) => T,
 ): SecretLookUps<T, P> {
+  const table = z.array(row);
   const findBatched = batchQueue<readonly SecretHash[], T | null>(async (wanted) => {
-    const rows = await database.query<Row>(sql, [wanted.flat().map(({ hash }) => hash)]);
+    const hashes = wanted.flat().map(({ hash }) => hash);
+    const rows = table.parse(await database.query(sql, [hashes]));
     const byHash = new Map(rows.map((row) => [row.hash, row]));
     return wanted.map((secrets) => {
       for (const { hash } of secrets) {

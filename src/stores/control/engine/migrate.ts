@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { Database, Session } from './database.ts';
 
 /** To whom a store belongs. The fingerprint is of the root secret; the secret is never stored. */
@@ -72,12 +73,13 @@ async function readMigrations(directory: string): Promise<readonly Migration[]> 
   return files;
 }
 
+const existsRow = z.strictObject({ there: z.boolean() });
+const stampRow = z.strictObject({ simulated: z.boolean(), secret_fingerprint: z.string() });
+const appliedRow = z.strictObject({ name: z.string(), sha256: z.string() });
+
 async function exists(session: Session, table: string): Promise<boolean> {
-  const [row] = await session.query<{ there: boolean }>(
-    'select to_regclass($1::text) is not null as there',
-    [table],
-  );
-  return row?.there === true;
+  const [row] = await session.query('select to_regclass($1::text) is not null as there', [table]);
+  return existsRow.parse(row).there;
 }
 
 async function checkStamp(
@@ -85,10 +87,9 @@ async function checkStamp(
   deployment: Deployment,
 ): Promise<'none' | 'current' | 'previous'> {
   if (!(await exists(session, 'deployment'))) return 'none';
-  const [stamp] = await session.query<{ simulated: boolean; secret_fingerprint: string }>(
-    'select simulated, secret_fingerprint from deployment',
-  );
-  if (stamp === undefined) return 'none';
+  const [held] = await session.query('select simulated, secret_fingerprint from deployment');
+  if (held === undefined) return 'none';
+  const stamp = stampRow.parse(held);
   if (stamp.simulated !== deployment.simulated) {
     throw new MigrationRefused(
       stamp.simulated
@@ -114,9 +115,8 @@ async function applyMissing(
     'create table if not exists migrations (name text primary key, sha256 text not null, ' +
       'applied_at timestamptz not null default now())',
   );
-  const rows = await session.query<{ name: string; sha256: string }>(
-    'select name, sha256 from migrations order by name',
-  );
+  const held = await session.query('select name, sha256 from migrations order by name');
+  const rows = z.array(appliedRow).parse(held);
   const recorded = new Map(rows.map((row) => [row.name, row.sha256]));
   const known = new Set(files.map((file) => file.name));
   for (const { name } of rows) {

@@ -60,8 +60,7 @@ export async function openPglite(
   return {
     kind: 'pglite',
     durable: true,
-    query: <T extends object>(...call: Parameters<Session['query']>) =>
-      exclusively(() => session.query<T>(...call)),
+    query: (...call) => exclusively(() => session.query(...call)),
     transaction: (work, limits) =>
       exclusively(() => transact(session.own(), work, timeoutOf(limits))),
     close: () => exclusively(() => session.close()),
@@ -87,11 +86,10 @@ function heldSession(start: () => Promise<Engine>) {
   }
 
   const session: Session = {
-    query: async <T extends object>(...[sql, given, howOften]: Parameters<Session['query']>) => {
+    query: async (sql, given, howOften) => {
       const kind = howOften === 'often' ? howOften : 'query';
       const params = given === undefined ? [] : [...given];
-      const rows = await (await running()).run({ kind, sql, params });
-      return rows as T[];
+      return (await running()).run({ kind, sql, params });
     },
     script: async (sql) => void (await (await running()).run({ kind: 'script', sql })),
   };

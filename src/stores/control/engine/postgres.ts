@@ -59,8 +59,8 @@ export function openPostgres(url: string): Database {
   return {
     kind: 'postgres',
     durable: true,
-    query: <T extends object>(sql: string, params?: readonly Param[]) =>
-      withClient((client) => run<T>(client, sql, listOrNone(params), STATEMENT_TIMEOUT_MS)),
+    query: (sql, params) =>
+      withClient((client) => run(client, sql, listOrNone(params), STATEMENT_TIMEOUT_MS)),
     transaction: (work, limits) =>
       withClient((client) => transact(own(client, timeoutOf(limits)), work, timeoutOf(limits))),
     close: async () => {
@@ -110,19 +110,19 @@ function own(client: Client, timeoutMs: number): OwnSession {
   };
 }
 
-async function run<T extends object>(
+async function run(
   client: Client,
   sql: string,
   params: readonly Param[],
   timeoutMs: number,
-): Promise<T[]> {
+): Promise<object[]> {
   const request = {
     text: sql,
     query_timeout: timeoutMs + ANSWER_GRACE_MS,
     ...(params.length > 0 && { values: params.map(driverParam) }),
   };
   try {
-    const result = await client.query<T>(request);
+    const result = await client.query<object>(request);
     return result.rows;
   } catch (error) {
     const known = knownFault(error);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { parseAddress } from './chain/address.ts';
 import { createClient } from './client/client.ts';
 import { ROUTES } from './client/routes.ts';
 import { parseConfig } from './config.ts';
@@ -54,6 +55,7 @@ const SECTIONS = [
   ['exchange', 'wallet_cex'],
   ['bridges', 'wallet_bridges'],
   ['evidence', 'wallet_score'],
+  ['deployer', 'deployer_record'],
 ] as const;
 type Texts = { readonly [door: string]: string };
 
@@ -92,17 +94,27 @@ async function byRoute(address: string): Promise<Texts> {
     door === 'scan'
       ? await httpText(`/api/v1/scan/${address}`, keys.partner, { method: 'POST' })
       : '';
+  const isSolana = parseAddress(address)?.kind === 'solana';
+  const chain = isSolana ? 'solana' : 'ethereum';
+  const clientSays = (route: (typeof SECTIONS)[number][1]) => {
+    if (route !== 'deployer_record') return client[route]({ address });
+    return isSolana
+      ? client.solana_deployer({ address })
+      : client.deployer_record({ chain, address });
+  };
   const otherSays = async (section: string, route: (typeof SECTIONS)[number][1]) => {
     if (door === 'scan') return sectionOf(scan, section);
-    if (door === 'client') return saidBy(client[route]({ address }));
-    return String((await tools.call(route, { address })).content.at(-1)?.text);
+    if (door === 'client') return saidBy(clientSays(route));
+    const question = route === 'deployer_record' ? { chain, address } : { address };
+    return String((await tools.call(route, question)).content.at(-1)?.text);
+  };
+  const pathOf = (route: (typeof SECTIONS)[number][1]) => {
+    const { path } = ROUTES[isSolana && route === 'deployer_record' ? 'solana_deployer' : route];
+    return path.replace('{chain}', chain).replace('{address}', address);
   };
   const texts = SECTIONS.map(async ([section, route]) => [
     [`${door}, ${section}`, await otherSays(section, route)],
-    [
-      `http, ${section}`,
-      await httpText(ROUTES[route].path.replace('{address}', address), keys.member),
-    ],
+    [`http, ${section}`, await httpText(pathOf(route), keys.member)],
   ]);
   return Object.fromEntries((await Promise.all(texts)).flat());
 }

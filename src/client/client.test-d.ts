@@ -74,7 +74,7 @@ client.wallet_ofac({ address, chain: 'base' });
 // @ts-expect-error The body is missing.
 client.bulk_wallet_screen({});
 // @ts-expect-error A section that is not offered.
-client.partner_scan({ address, body: { sections: ['deployer'] } });
+client.partner_scan({ address, body: { sections: ['clearance'] } });
 // @ts-expect-error No such route.
 client.wallet_verdict;
 

@@ -125,12 +125,17 @@ export class Reply<in out Name extends string> {
 
 /** The routes whose answers such a field holds, by the name of their section. */
 export type SectionRoutes = {
-  readonly [section: string]: {
+  readonly [section: string]: readonly {
     readonly name: string;
     readonly method: 'GET' | 'POST' | 'DELETE';
     readonly path: string;
-  };
+  }[];
 };
+
+/** An answer of one of some routes. */
+export type AnswerAmong<R> = R extends { readonly name: infer N extends string }
+  ? Answer<N>
+  : never;
 
 type Whole = Pick<Answer<never>, 'bytes' | 'sources'>;
 
@@ -140,7 +145,7 @@ export class Sections<out R extends SectionRoutes> {
   readonly #answers: readonly (readonly [section: string, answer: Whole])[];
   readonly #now: number;
   /** `null`: left out. `now` (Unix seconds) dates an answer that rests on no observation. */
-  constructor(answers: { readonly [K in keyof R]: Answer<R[K]['name']> | null }, now: number) {
+  constructor(answers: { readonly [K in keyof R]: AnswerAmong<R[K][number]> | null }, now: number) {
     this.#answers = Object.entries<Whole | null>(answers).flatMap(([section, answer]) =>
       answer === null ? [] : [[section, answer]],
     );

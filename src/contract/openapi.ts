@@ -455,10 +455,14 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchem
   return made as JsonSchema;
 }
 
+type Reference = { $ref: string } | { anyOf: { $ref: string }[] };
+
 /** Answers of other routes are declared where those routes are. */
-function referencesTo(routes: SectionRoutes): { [section: string]: { $ref: string } } {
-  const references = Object.entries(routes).map(([section, route]) => {
-    return [section, { $ref: `#${answerPointer(route, 200)}` }] as const;
+function referencesTo(routes: SectionRoutes): { [section: string]: Reference } {
+  const references = Object.entries(routes).map(([section, among]) => {
+    const anyOf = among.map((route) => ({ $ref: `#${answerPointer(route, 200)}` }));
+    const [only] = anyOf;
+    return [section, anyOf.length === 1 && only !== undefined ? only : { anyOf }] as const;
   });
   return Object.fromEntries(references);
 }

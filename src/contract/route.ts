@@ -440,14 +440,20 @@ export function deprecationSentence({ since, sunset, instead }: Deprecation): st
 }
 
 /** The answers as their reader finds them: those that were asked for. */
-type SectionAnswers<R> = { readonly [K in keyof R]?: AnswerSeen<R[K]> };
+type RoutesBySection = { readonly [section: string]: readonly AnyEvidenceRoute[] };
+type SectionAnswers<R extends RoutesBySection> = {
+  readonly [K in keyof R]?: AnswerSeen<R[K][number]>;
+};
 
-/** A field that holds answers of other routes, each under its section and as its route gives it. */
-export function sectionsOf<const R extends { readonly [section: string]: AnyEvidenceRoute }>(
+/**
+ * A field that holds answers of other routes, each under its section and as its route gives it. A
+ * section of several routes holds the answer of one of them.
+ */
+export function sectionsOf<const R extends RoutesBySection>(
   routes: R,
 ): z.ZodType<SectionAnswers<R>, Sections<R>> {
-  const envelopes = Object.entries(routes).map(([section, route]) => {
-    return [section, envelopeSchema(route).optional()] as const;
+  const envelopes = Object.entries(routes).map(([section, among]) => {
+    return [section, z.union(among.map(envelopeSchema)).optional()] as const;
   });
   const schema: unknown = z.strictObject(Object.fromEntries(envelopes));
   const marked = schema as z.ZodType<SectionAnswers<R>, Sections<R>>;

@@ -167,8 +167,10 @@ function isConvicted(run: Run, { world, ask }: Cell, { leaves }: Utterance, flag
 function patternsOf({ route, places }: Run, { contradicts }: Fact): readonly string[] {
   const own = listOrNone(contradicts[route.name]);
   const inSections = [...places.values()].flatMap(({ pattern, sections }) =>
-    Object.entries(sections).flatMap(([section, { name }]) =>
-      listOrNone(contradicts[name]).map((one) => `${pattern}.${section}.data.${one}`),
+    Object.entries(sections).flatMap(([section, routes]) =>
+      routes.flatMap(({ name }) =>
+        listOrNone(contradicts[name]).map((one) => `${pattern}.${section}.data.${one}`),
+      ),
     ),
   );
   return [...own, ...inSections];

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createGate } from '../../access/gate.ts';
 import { deriveSecrets, mintKey } from '../../access/secret.ts';
 
+import { parseAddress } from '../../chain/address.ts';
 import { Answer } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { NOBODY } from '../../contract/route.ts';
@@ -11,7 +12,10 @@ import { why } from '../../evidence/reasons.ts';
 import {
   partnerScan,
   partnerScanHandler,
+  type ScanSection,
+  SECTION_NAMES,
   SECTION_ROUTES,
+  type SectionAsks,
 } from '../../features/partner/partner-scan.route.ts';
 
 import { walletOfac } from '../../features/sanctions/wallet-ofac.route.ts';
@@ -24,7 +28,7 @@ import { WORLDS } from '../../testing/worlds.ts';
 import type { AnyHandler } from '../../transport/answer.ts';
 import { createHttp } from '../../transport/http.ts';
 import { createMeters } from '../../transport/metrics.ts';
-import { handlerOf } from '../list.ts';
+import { EVIDENCE_ROUTES, handlerOf } from '../list.ts';
 
 const NOW = STILL_NOW;
 const SILENCE = why('store_unreadable', { what: 'The store', fault: 'no answer' });
@@ -60,12 +64,17 @@ function parsed(text: string) {
   return Object(value);
 }
 
-const ownText = (section: keyof typeof SECTION_ROUTES, ports: object, address: string) =>
-  textOf(SECTION_ROUTES[section].name, ports, {
-    params: { address },
+/** What the route of a section says: of deployers that of the chain of the address. */
+function ownText(section: ScanSection, ports: object, address: string): Promise<string> {
+  const isSolana = parseAddress(address)?.kind === 'solana';
+  const [first, second] = SECTION_ROUTES[section];
+  const { name } = Object(isSolana && second !== undefined ? second : first);
+  return textOf(name, ports, {
+    params: name === 'deployer_record' ? { chain: 'ethereum', address } : { address },
     query: section === 'bridges' ? { chain: 'ethereum' } : {},
     body: undefined,
   });
+}
 
 const withSilent = (ports: SilencePorts, port: keyof typeof NO_PORTS) => ({
   ...ports,
@@ -86,7 +95,7 @@ describe('says', () => {
         const { sections, refused } = data;
         const names = [...Object.keys(sections), ...refused.map(({ section }: never) => section)];
         expect(names.sort()).toEqual([...ALL].sort());
-        for (const section of Object.keys(sections) as (keyof typeof SECTION_ROUTES)[]) {
+        for (const section of Object.keys(sections) as ScanSection[]) {
           expect(text).toContain(`"${section}":${await ownText(section, given, address)}`);
           compared += 1;
         }
@@ -129,10 +138,52 @@ describe('says', () => {
     );
     expect(data.sections).toMatchObject({ ofac: { state: 'ok', data: { sanctioned: true } } });
     const error = 'address: form not recognised; nothing was checked';
-    const refused = ['exchange', 'bridges', 'evidence'].map((section) => ({ section, error }));
+    const refused = ['exchange', 'bridges', 'evidence', 'deployer'].map((section) => ({
+      section,
+      error,
+    }));
     expect(data.refused).toEqual(refused);
     expect(data.caveat).toContain('Sections that do not take this address were left out');
   });
+});
+
+describe('deployer', () => {
+  test('is a section of both chains: the form of the address decides whose record is shown', async () => {
+    const seen = new Set<string>();
+    for (const { ports, subjects } of WORLDS) {
+      for (const address of subjects) {
+        const { data } = await scanned(ports, address, { sections: ['deployer'] });
+        const section = data?.sections.deployer;
+        if (section?.state !== 'ok') continue;
+        const isSolana = parseAddress(address)?.kind === 'solana';
+        expect('window_hours' in section.data).toBe(isSolana);
+        seen.add(isSolana ? 'solana' : 'ethereum');
+      }
+    }
+    expect([...seen].sort()).toEqual(['ethereum', 'solana']);
+  });
+
+  test('is not_deployed where no record can be read, and denies nothing', async () => {
+    const ports = withSilent(worldOf('empty').ports, 'deployerRecords');
+    const { data } = await scanned(ports, evm('somebody'));
+    expect(data.sections.deployer).toMatchObject({ state: 'not_deployed', data: null });
+    expect(data.sections.deployer.reason).toBe(SILENCE.reason);
+  });
+});
+
+/** Routes about an address that the scan leaves out, and why. */
+const LEFT_OUT: { readonly [route: string]: string } = {
+  token_creator: 'it is about a token, whose chain the caller names',
+};
+
+test('every route of a plan about one address is a section, or is left out for a reason', () => {
+  const routes = Object.values<readonly { readonly name: string }[]>(SECTION_ROUTES);
+  const inScan = routes.flatMap((among) => among.map(({ name }) => name));
+  const about = EVIDENCE_ROUTES.filter(({ method, access, path }) => {
+    return method === 'GET' && access !== 'partner' && path.includes('{address}');
+  });
+  const named = [...inScan, ...Object.keys(LEFT_OUT)];
+  expect(about.map(({ name }) => name).sort()).toEqual(named.sort());
 });
 
 describe('is silent', () => {
@@ -168,14 +219,13 @@ test('the sections are asked within one budget, and for the partner that asks', 
     told.push(...more);
     return new Refusal('overloaded', { error: 'full' });
   };
-  const [ofac, exchange, bridges, evidence] = [1, 2, 3, 4].map(() => nobodyAsked);
-  if (!ofac || !exchange || !bridges || !evidence) throw new Error('four handlers');
   const partner = { kind: 'partner', partner: 'acme', key_id: 'key_1' } as const;
-  const handle = partnerScanHandler({ ofac, exchange, bridges, evidence });
+  const asks: unknown = Object.fromEntries(SECTION_NAMES.map((name) => [name, nobodyAsked]));
+  const handle = partnerScanHandler(asks as SectionAsks);
   const input = { params: { address: evm('somebody') }, query: {}, body: undefined };
   // A failure that is not the caller's refuses the whole scan, not one section.
   expect(await handle(input, asked, partner)).toMatchObject({ code: 'overloaded' });
-  expect(told).toEqual([1, 2, 3, 4].flatMap(() => [asked, partner]));
+  expect(told).toEqual(SECTION_NAMES.flatMap(() => [asked, partner]));
 });
 
 const apps: { close: () => Promise<unknown> }[] = [];
@@ -238,9 +288,9 @@ describe('refuses', () => {
 
   test('what it does not take, by name and without a charge', async () => {
     const { ask, partners } = await serve();
-    const offered = 'expected one of ofac, exchange, bridges, evidence';
+    const offered = 'expected one of ofac, exchange, bridges, evidence, deployer';
     for (const [path, body, error] of [
-      [SCAN, { sections: ['deployer'] }, `sections[0]: ${offered}`],
+      [SCAN, { sections: ['deployers'] }, `sections[0]: ${offered}`],
       [SCAN, { sections: ['ofac', 'clean'] }, `sections[1]: ${offered}`],
       [SCAN, { sections: [] }, 'sections: expected at least 1 entry'],
       [SCAN, { section: ['ofac'] }, 'unknown name "section"; expected only chain, sections'],
@@ -259,7 +309,7 @@ describe('refuses', () => {
     }
   });
 
-  test('past the month’s budget: a scan of four sections costs one, and 429 says how long', async () => {
+  test('past the month’s budget: a scan of all sections costs one, and 429 says how long', async () => {
     const { ask, partners } = await serve();
     const left = async () => {
       const { status, headers } = await ask(partners, SCAN);

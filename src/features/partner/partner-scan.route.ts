@@ -1,28 +1,119 @@
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
-import { Answer, Sections } from '../../contract/answer.ts';
+import { Answer, type AnswerAmong, Sections } from '../../contract/answer.ts';
 import { badInput, REFUSALS, Refusal } from '../../contract/refusals.ts';
-import { evidenceRoute, type Handler, type InputOf, sectionsOf } from '../../contract/route.ts';
+import {
+  type AnyEvidenceRoute,
+  type Caller,
+  evidenceRoute,
+  type Handler,
+  type InputOf,
+  type RequestContext,
+  sectionsOf,
+} from '../../contract/route.ts';
 import { addressText, harmless, oneOf, prose } from '../../contract/wire.ts';
 import { present } from '../../evidence/measure.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { walletBridges } from '../bridges/wallet-bridges.route.ts';
-import { walletCex } from '../exchanges/wallet-cex.route.ts';
-import { walletScore } from '../forensics/wallet-score.route.ts';
-import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
+import type { BridgeChain } from '../../ports/bridges.ts';
+import { DEPLOYER_CHAIN } from '../../ports/deployers.ts';
+import { walletBridges, walletBridgesHandler } from '../bridges/wallet-bridges.route.ts';
+import {
+  type DeployerPorts,
+  deployerRecord,
+  deployerRecordHandler,
+} from '../deployers/deployer-record.route.tsx';
+import { walletCex, walletCexHandler } from '../exchanges/wallet-cex.route.ts';
+import { walletScore, walletScoreHandler } from '../forensics/wallet-score.route.ts';
+import {
+  type SolanaDeployerPorts,
+  solanaDeployer,
+  solanaDeployerHandler,
+} from '../launches/solana-deployer.route.ts';
+import { walletOfac, walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
 
-/** The sections that may be asked for. One whose route is not served here is not among them. */
-export const SECTION_NAMES = ['ofac', 'exchange', 'bridges', 'evidence'] as const;
-export type ScanSection = (typeof SECTION_NAMES)[number];
+/** What is asked of a section. `chain` is that of the sections which read one chain alone. */
+type SectionInput = { readonly address: string; readonly chain: BridgeChain };
+type Ask<R> = (
+  input: SectionInput,
+  asked: RequestContext,
+  caller: Caller,
+) => Promise<AnswerAmong<R> | Refusal>;
 
-/** The route of each section. */
-export const SECTION_ROUTES = {
-  ofac: walletOfac,
-  exchange: walletCex,
-  bridges: walletBridges,
-  evidence: walletScore,
-} as const satisfies { readonly [S in ScanSection]: unknown };
+/** A section: the routes of which one answers it, and what asks them over ports. */
+type Section<R, G> = { readonly routes: readonly R[]; readonly make: (given: G) => Ask<R> };
+
+/** Declares a section; one that asks a route outside its own does not compile. */
+function section<const R extends AnyEvidenceRoute, G>(
+  routes: readonly R[],
+  make: (given: G) => Ask<R>,
+): Section<R, G> {
+  return { routes, make };
+}
+
+/** The input of a route that takes an address alone. */
+const addressInput = ({ address }: Pick<SectionInput, 'address'>) => ({
+  params: { address },
+  query: {},
+  body: undefined,
+});
+
+type AskByAddress<R> = (
+  input: ReturnType<typeof addressInput>,
+  asked: RequestContext,
+  caller: Caller,
+) => Promise<AnswerAmong<R> | Refusal>;
+
+/** A section that is answered by one route, which takes an address alone. */
+function sectionByAddress<const R extends AnyEvidenceRoute, G>(
+  route: R,
+  makeHandler: (given: G) => AskByAddress<R>,
+): Section<R, G> {
+  return section([route], (given: G) => {
+    const handle = makeHandler(given);
+    return (input, ...more) => handle(addressInput(input), ...more);
+  });
+}
+
+/** The sections of the scan. One member adds one: its name, schema and ports follow from it. */
+const SECTIONS = {
+  ofac: sectionByAddress(walletOfac, walletOfacHandler),
+  exchange: sectionByAddress(walletCex, walletCexHandler),
+  bridges: section([walletBridges], (given: Parameters<typeof walletBridgesHandler>[0]) => {
+    const handle = walletBridgesHandler(given);
+    return (input, ...more) => {
+      return handle({ ...addressInput(input), query: { chain: input.chain } }, ...more);
+    };
+  }),
+  evidence: sectionByAddress(walletScore, walletScoreHandler),
+  // The form of the address decides which of the two holds its launches.
+  deployer: section(
+    [deployerRecord, solanaDeployer],
+    (given: DeployerPorts & SolanaDeployerPorts) => {
+      const ethereum = deployerRecordHandler(given);
+      const solana = solanaDeployerHandler(given);
+      return ({ address }, ...more) => {
+        const plain = addressInput({ address });
+        if (parseAddress(address)?.kind === 'solana') return solana(plain, ...more);
+        return ethereum({ ...plain, params: { chain: DEPLOYER_CHAIN, address } }, ...more);
+      };
+    },
+  ),
+};
+
+type Declared = typeof SECTIONS;
+export type ScanSection = keyof Declared;
+type Routes = { readonly [S in ScanSection]: Declared[S]['routes'] };
+
+/** The sections that may be asked for, in their order. */
+export const SECTION_NAMES = Object.keys(SECTIONS) as [ScanSection, ...ScanSection[]];
+
+function sectionValues(of: (section: ScanSection) => unknown): unknown {
+  return Object.fromEntries(SECTION_NAMES.map((name) => [name, of(name)]));
+}
+
+/** The routes of each section. */
+export const SECTION_ROUTES = sectionValues((name) => SECTIONS[name].routes) as Routes;
 
 const refused = z.strictObject({ section: oneOf(SECTION_NAMES), error: prose().min(1) });
 
@@ -53,12 +144,21 @@ export const partnerScan = evidenceRoute({
 
 // It takes no answer apart: what a section says, and what it leaves unsaid, is its route's own.
 
-type Routes = typeof SECTION_ROUTES;
-/** The handlers of the sections' routes. */
-export type SectionHandlers = { readonly [S in ScanSection]: Handler<Routes[S]> };
-
-type Outcome<S extends ScanSection> = Answer<Routes[S]['name']> | Refusal;
+type Outcome<S extends ScanSection> = AnswerAmong<Routes[S][number]> | Refusal;
 type Outcomes = { readonly [S in ScanSection]: Outcome<S> | null };
+/** What asks each section, once its ports are given. */
+export type SectionAsks = { readonly [S in ScanSection]: Ask<Routes[S][number]> };
+
+type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (one: infer I) => void
+  ? I
+  : never;
+/** The ports of all sections. */
+export type ScanPorts = Intersection<Parameters<Declared[ScanSection]['make']>[0]>;
+
+/** @internal Asks the sections over ports. */
+export function sectionAsks(given: ScanPorts): SectionAsks {
+  return sectionValues((name) => SECTIONS[name].make(given)) as SectionAsks;
+}
 
 const CAVEAT =
   'Each section is the answer of its own route, with its own state, sources and caveat. A ' +
@@ -66,24 +166,17 @@ const CAVEAT =
   'negative.';
 const CAVEAT_REFUSED = ' Sections that do not take this address were left out: see `refused`.';
 
-/** @internal The handler of the partner scan over the handlers of its sections. */
-export function partnerScanHandler(handlers: SectionHandlers): Handler<typeof partnerScan> {
+/** @internal The handler of the partner scan over what asks its sections. */
+export function partnerScanHandler(asks: SectionAsks): Handler<typeof partnerScan> {
   return async (input, asked, caller) => {
     const wanted = wantSections(input.body);
     if (wanted instanceof Refusal) return wanted;
-    const { params, body } = input;
-    const chain = body?.chain === undefined ? DEFAULT_CHAIN : body.chain;
-    const plain = { params, query: {}, body: undefined };
-    const [ofac, exchange, bridges, evidence] = await Promise.all([
-      wanted.has('ofac') ? handlers.ofac(plain, asked, caller) : null,
-      wanted.has('exchange') ? handlers.exchange(plain, asked, caller) : null,
-      wanted.has('bridges')
-        ? handlers.bridges({ ...plain, query: { chain } }, asked, caller)
-        : null,
-      wanted.has('evidence') ? handlers.evidence(plain, asked, caller) : null,
-    ]);
-    const outcomes: Outcomes = { ofac, exchange, bridges, evidence };
     const { address } = input.params;
+    const { body } = input;
+    const chain = body?.chain === undefined ? DEFAULT_CHAIN : body.chain;
+    const outcomes = await askSections(wanted, (name) =>
+      asks[name]({ address, chain }, asked, caller),
+    );
     const parsed = parseAddress(address);
     const subject = parsed === null ? address : parsed.address;
     const now = asked.now();
@@ -94,15 +187,7 @@ export function partnerScanHandler(handlers: SectionHandlers): Handler<typeof pa
       ({ code }) => code !== 'bad_input' || refusals.length === all.length,
     );
     if (whole !== undefined) return whole;
-    const sections = new Sections<Routes>(
-      {
-        ofac: answerIn(outcomes.ofac),
-        exchange: answerIn(outcomes.exchange),
-        bridges: answerIn(outcomes.bridges),
-        evidence: answerIn(outcomes.evidence),
-      },
-      now,
-    );
+    const sections = new Sections<Routes>(answersOf(outcomes), now);
     if (sections.sources.length === 0) return sayUnanswered(subject, outcomes);
     const refused = SECTION_NAMES.flatMap((section) => {
       const outcome = outcomes[section];
@@ -123,8 +208,24 @@ function wantSections(body: Body): ReadonlySet<ScanSection> | Refusal {
 
 const DEFAULT_CHAIN = 'ethereum';
 
-function answerIn<A>(outcome: A | Refusal | null): A | null {
-  return outcome instanceof Refusal ? null : outcome;
+/** The outcomes of the sections that are wanted, all asked at once; `null` of the others. */
+async function askSections(
+  wanted: ReadonlySet<ScanSection>,
+  ask: (section: ScanSection) => Promise<Outcome<ScanSection>>,
+): Promise<Outcomes> {
+  const entries = SECTION_NAMES.map(async (section) => {
+    return [section, wanted.has(section) ? await ask(section) : null] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries)) as Outcomes;
+}
+
+type Answers = { readonly [S in ScanSection]: AnswerAmong<Routes[S][number]> | null };
+
+function answersOf(outcomes: Outcomes): Answers {
+  return sectionValues((section) => {
+    const outcome = outcomes[section];
+    return outcome instanceof Refusal ? null : outcome;
+  }) as Answers;
 }
 
 function errorOf({ body }: Refusal): string {
@@ -139,10 +240,10 @@ function sayUnanswered(subject: string, outcomes: Outcomes) {
     return reason === undefined ? null : `${section}: ${reason}`;
   });
   const reason = why('sections_unanswered', { sections: present(said).join('; ') });
-  const { ofac, exchange, bridges, evidence } = outcomes;
-  const isSilent = [ofac, exchange, bridges, evidence].some(
-    (one) => one instanceof Answer && one.state === 'not_deployed',
-  );
+  const isSilent = SECTION_NAMES.some((section) => {
+    const outcome = outcomes[section];
+    return outcome instanceof Answer && outcome.state === 'not_deployed';
+  });
   if (!isSilent) return partnerScan.absent.not_supported({ subject, why: reason });
   return partnerScan.absent.not_deployed({ subject, silent: unread('sections', reason) });
 }

@@ -13,30 +13,30 @@ export type Mutant = {
   readonly by: string;
 };
 
-const SWAPPED: { readonly [operator: string]: readonly [kind: string, by: string] } = {
-  '<': ['boundary', '<='],
-  '<=': ['boundary', '<'],
-  '>': ['boundary', '>='],
-  '>=': ['boundary', '>'],
-  '===': ['equality', '!=='],
-  '!==': ['equality', '==='],
-  '&&': ['logic', '||'],
-  '||': ['logic', '&&'],
-  '+': ['arithmetic', '-'],
-  '-': ['arithmetic', '+'],
-  '*': ['arithmetic', '/'],
-  '/': ['arithmetic', '*'],
-};
+const SWAPPED = new Map<string, readonly [kind: string, by: string]>([
+  ['<', ['boundary', '<=']],
+  ['<=', ['boundary', '<']],
+  ['>', ['boundary', '>=']],
+  ['>=', ['boundary', '>']],
+  ['===', ['equality', '!==']],
+  ['!==', ['equality', '===']],
+  ['&&', ['logic', '||']],
+  ['||', ['logic', '&&']],
+  ['+', ['arithmetic', '-']],
+  ['-', ['arithmetic', '+']],
+  ['*', ['arithmetic', '/']],
+  ['/', ['arithmetic', '*']],
+]);
 
 /** Methods of lists with their opposites. */
-const OPPOSITES: { readonly [method: string]: string } = {
-  some: 'every',
-  every: 'some',
-  min: 'max',
-  max: 'min',
-  startsWith: 'endsWith',
-  endsWith: 'startsWith',
-};
+const OPPOSITES = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+  ['min', 'max'],
+  ['max', 'min'],
+  ['startsWith', 'endsWith'],
+  ['endsWith', 'startsWith'],
+]);
 
 type Place = Omit<Mutant, 'path' | 'line'>;
 
@@ -58,7 +58,7 @@ function placesAt(node: Node, parent: Node | undefined, text: string): Place[] {
     case 'LogicalExpression': {
       const [left, right] = [nodeAt(node, 'left'), nodeAt(node, 'right')];
       const operator = String(node['operator']);
-      const swap = SWAPPED[operator];
+      const swap = SWAPPED.get(operator);
       if (left === null || right === null || swap === undefined) return [];
       if (operator === '+' && (isTextual(left) || isTextual(right))) return [];
       const at = text.indexOf(operator, left.end);
@@ -85,7 +85,7 @@ function placesAt(node: Node, parent: Node | undefined, text: string): Place[] {
     case 'CallExpression': {
       const callee = nodeAt(node, 'callee');
       const method = callee === null ? null : nodeAt(callee, 'property');
-      const opposite = OPPOSITES[nameOf(method)];
+      const opposite = OPPOSITES.get(nameOf(method));
       if (method === null || opposite === undefined) return [];
       return [{ kind: 'method', start: method.start, end: method.end, by: opposite }];
     }

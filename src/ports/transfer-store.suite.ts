@@ -542,6 +542,16 @@ export function promisesOfFollowing(name: string, fresh: Fresh): void {
       expect(held?.following).toEqual({ final_block: 2, tip_block: 5 });
     });
 
+    test('a chain whose following began is followed up to no block until one is there', async () => {
+      const { store } = await begun();
+      const note = { source: 'suite', origin: 'observed', import_id: 'earlier' } as const;
+      given(await store.appendImported({ ...NONE, transfers: [transferFact(1)] }, note));
+      const following = async () => given(await store.status())[0]?.following;
+      expect(await following()).toBeNull();
+      cursorOf(await store.applyFinal('ethereum', chainOf(1, 1, 'A')));
+      expect(await following()).toEqual({ final_block: 1, tip_block: 1 });
+    });
+
     test('where a node tells more kinds than before, the new ones begin behind what is final', async () => {
       const made = await fresh();
       given(await made.store.follow({ ...FOLLOWING, kinds: ['native'] }, tenure()));

@@ -214,6 +214,25 @@ describe('what is recorded as held in full', () => {
     recordOf(await imported(other, [files], { folder, declared }));
     expect(kinds(other)).not.toContainEqual(expect.stringContaining('token'));
   });
+
+  test('coins that the operator declares, unless one transaction does not tell its success', async () => {
+    const folder = await freshFolder();
+    const sent = (block: number, status: string) =>
+      `${word(block, 64)},1,${word(1, 40)},${word(2, 40)},7,${block},${1_670_000_000 + block},${status}`;
+    const heading = 'hash,nonce,from_address,to_address,value,block_number,block_timestamp';
+    const declared = { from_block: 100, to_block: 102 };
+    const heldOf = async (name: string, statuses: readonly string[]) => {
+      const path = join(folder, name);
+      const lines = statuses.map((status, at) => sent(100 + at, status));
+      await writeFile(path, `${[`${heading},receipt_status`, ...lines].join('\n')}\n`);
+      const store = new KeptFacts();
+      const { notes } = await imported(store, [path], { folder, declared });
+      return { held: kinds(store), isNoted: notes.some((line) => line.startsWith('native: ')) };
+    };
+    const told = { held: ['native 100-102'], isNoted: false };
+    expect(await heldOf('told.csv', ['1', '0', '1'])).toEqual(told);
+    expect(await heldOf('untold.csv', ['1', '', '1'])).toEqual({ held: [], isNoted: true });
+  });
 });
 
 describe('files that cannot be imported', () => {

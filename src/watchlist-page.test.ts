@@ -143,6 +143,25 @@ test('a path that a walk in part did not meet stays under its own version and ti
   expect((await open('watchlist_page')).html).toContain(`in: ${versionOf('1')}`);
 });
 
+test('a cluster is told as inferred, with its weight and whether it is measured', async () => {
+  const { open, ask, watch, be, round, database } = await deployment();
+  await watch('mem_mine', WATCHED);
+  const of = { chain: 'ethereum', cluster_id: 'c', members: [WATCHED, X], labels: [] } as const;
+  be({ version: '2', clusters: [{ ...of, confidence: 0.9, basis: 'assumed' }] });
+  await round();
+  const found = [{ inferred: { weight: 0.9, basis: 'assumed' } }];
+  const told = (await ask('watchlist_changes')).body as { changes: readonly object[] };
+  expect(told.changes).toMatchObject([{ part: 'entity_clusters', after: found }]);
+  const { html } = await open('watchlist_page');
+  expect(html).toContain('cluster on ethereum · inferred, weight 0.90, assumed · 2 addresses · c');
+  await database.query(
+    `update watched_addresses set parts = jsonb_path_query_array(parts, '$[*]
+       ? (@.part == "entity_clusters")') #- '{0,found,0,inferred}'`,
+  );
+  const older = (await open('watchlist_page')).html;
+  expect(older).toContain('cluster on ethereum · inferred, of a weight that was not kept · ');
+});
+
 test('shows what was kept before findings had a version, until it is looked at again', async () => {
   const { open, ask, watch, be, round, database } = await deployment();
   await watch('mem_mine', WATCHED);

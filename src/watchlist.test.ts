@@ -37,6 +37,7 @@ const CLUSTER = {
   chain: 'ethereum',
   cluster_id: 'ethereum:1',
   confidence: 0.9,
+  basis: 'assumed',
   members: [WATCHED, evm('another')],
   labels: ['Exemplar'],
 } as const;
@@ -87,6 +88,11 @@ onEachEngine((name, fresh) => {
       expect(await messagesFor(database, CHAT)).toMatchObject([
         { facts: expect.arrayContaining([`Watched address: ${WATCHED}`]), path: '/watchlist' },
       ]);
+      const [message] = await messagesFor(database, CHAT);
+      const inferred = JSON.stringify(message).includes(
+        '(inferred, weight 0.90, assumed; Exemplar',
+      );
+      expect(inferred).toBe(part === 'entity_clusters');
       expect(called()).toBe(1);
       expect(await changes('mem_theirs')).toEqual([]);
     },

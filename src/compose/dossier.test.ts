@@ -11,9 +11,12 @@ import type { DeployerWalk, FailedWalk } from '../ports/deployers.ts';
 import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW } from '../testing/clock.ts';
 import { walkOf } from '../testing/deployer-worlds.ts';
+import { DEPOSIT, DEPOSITS, HOT, SUBJECT, world } from '../testing/entity-world.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
+import { linesOf } from '../testing/silence-pages.ts';
 import type { SilencePorts } from '../testing/silence-ports.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
+import { memoryEntities } from '../testing/twins/entities.ts';
 import { silentPorts } from '../testing/twins/ports.ts';
 import { WORLDS } from '../testing/worlds.ts';
 import { createHttp } from '../transport/http.ts';
@@ -112,6 +115,46 @@ describe('says', () => {
     expect(html).toContain('&quot;sanctioned&quot;: false');
     expect(html).toContain(`https://exhibit.example/api/v1/wallet/${STRANGER}/ofac`);
     expect(html).not.toContain('id="bridges"');
+  });
+
+  test('an inference as one, with its weight, and an exchange’s address as the exchange’s', async () => {
+    const { ports } = world({ transfers: DEPOSITS });
+    const { whole, part } = pagesOver('empty', ports);
+    const { html } = await whole(SUBJECT);
+    expect(glanceOf(html)).toMatchObject({ Ties: 'inferred', Exchanges: 'inferred' });
+    const lines = linesOf(html);
+    expect(lines).toContain('What ties it to other addresses Inferred: 0.50, assumed');
+    expect(lines).toContain('Exchanges Inferred: 0.75, measured');
+    expect(lines).toContain('It pays into a deposit address of Exemplar.');
+    expect(lines.join('\n')).not.toMatch(/controller of|shares its controller/);
+    const told = linesOf((await part(SUBJECT, 'entity')).html);
+    expect(told).toContain(
+      'Tied to 2 other addresses, among them 1 deposit address of an exchange.',
+    );
+    const rows = told.filter((line) => line.endsWith('deposit reuse · weight 0.50, assumed'));
+    expect(rows.map((line) => line.split(' · ')[1]).sort()).toEqual([
+      'deposit address of an exchange',
+      'one controller, it may be',
+    ]);
+    const deposit = linesOf((await part(DEPOSIT, 'entity')).html);
+    expect(deposit.join('\n')).toContain('A deposit address of an exchange; who pays into it');
+  });
+
+  test('what a cluster alone ties to an exchange as inferred by the weight of the cluster', async () => {
+    const clusters = { as_of: STILL_NOW, simulated: false, examined: 'everyone' } as const;
+    const members = [STRANGER, HOT];
+    const of = { chain: 'ethereum', cluster_id: 'c', labels: [], members } as const;
+    const held = {
+      ...clusters,
+      clusters: [{ ...of, confidence: 0.8, basis: 'measured' } as const],
+    };
+    const { entityClusters } = memoryEntities({ entities: held });
+    const { exchangeLabels } = world().ports;
+    const { part } = pagesOver('empty', { entityClusters, exchangeLabels });
+    const lines = linesOf((await part(STRANGER, 'exchanges')).html);
+    expect(lines).toContain('Exchanges Inferred: 0.80, measured');
+    expect(lines).toContain('Tied to what is labelled Exemplar: Hot.');
+    expect(lines.join('\n')).not.toContain('Observed');
   });
 
   test('what is no address is told so, and is looked up nowhere', async () => {
@@ -265,7 +308,7 @@ describe('is silent', () => {
       'Sanctions list': 'none',
       'Two hops': 'open',
       Findings: 'open',
-      Controller: 'open',
+      Ties: 'open',
       Bridges: 'open',
     });
     expect(html).toContain('Nobody is signed in here');

@@ -184,6 +184,7 @@ pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }
   white-space: nowrap; vertical-align: .1em; }
 .badge.hit { background: var(--bad); border-color: var(--bad); color: var(--paper); }
 .badge.seen { background: var(--accent); border-color: var(--accent); color: var(--paper); }
+.badge.inferred { border-color: var(--accent); color: var(--accent); }
 .badge.open { border-style: dashed; color: var(--quiet); }
 .glance { margin: 1.5rem 0 2rem; }
 .glance ul { list-style: none; padding: 0; margin: .75rem 0; display: grid; gap: .75rem;
@@ -192,6 +193,7 @@ pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }
   border-top: .25rem solid var(--control); padding: .7rem .9rem .8rem; }
 .glance li.hit { border-top-color: var(--bad); }
 .glance li.seen { border-top-color: var(--accent); }
+.glance li.inferred { border-top: .25rem double var(--accent); }
 .glance li.open { background: none; border-style: dashed; border-top-width: 1px;
   border-color: var(--control); padding-top: .9rem; }
 .glance li a { display: block; font-weight: 600; margin-top: .35rem; }

@@ -1,6 +1,7 @@
 // Formats addresses, times, amounts and states for every page.
 
 import type { ComponentChildren } from 'preact';
+import { shareText, type Weight } from '../evidence/weight.ts';
 
 const MS_PER_S = 1_000;
 const MINUTE_CHARS = 16;
@@ -83,19 +84,32 @@ export function ageText(seconds: number): string {
   return `${countWords(Math.floor(seconds / span[0]), span[1])} ago`;
 }
 
-/** The state of a subject: found, searched without a hit, or not checked. */
-export type Tone = 'hit' | 'seen' | 'none' | 'open';
+/**
+ * The state of a subject: on a list, observed, inferred, searched without a hit, or not checked.
+ * An inference has no tone without its weight.
+ */
+export type Tone =
+  | { readonly tone: 'hit' | 'seen' | 'none' | 'open' }
+  | { readonly tone: 'inferred'; readonly by: Weight };
 
-const BADGES: { readonly [T in Tone]: string } = {
+const BADGES: { readonly [T in Tone['tone']]: string } = {
   hit: 'Found',
   seen: 'Observed',
+  inferred: 'Inferred',
   none: 'None found',
   open: 'Not checked',
 };
 
 /** The same in one word, told apart by its form and not by colour alone. */
-export function Badge({ tone, children }: { tone: Tone; children?: ComponentChildren }) {
-  return <span class={`badge ${tone}`}>{children === undefined ? BADGES[tone] : children}</span>;
+export function Badge(state: Tone) {
+  const { tone } = state;
+  const by = state.tone === 'inferred' ? `: ${shareText(state.by)}` : '';
+  return (
+    <span class={`badge ${tone}`}>
+      {BADGES[tone]}
+      {by}
+    </span>
+  );
 }
 
 type FactRow = readonly [name: string, value: ComponentChildren];

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../chain/chain.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
+import { WEIGHT_BASES } from '../evidence/weight.ts';
 
 /** The ways in which addresses are tied; `docs/concepts/entities.md` has the paper of each. */
 export const HEURISTICS = [
@@ -284,6 +285,8 @@ export const entityCluster = z.strictObject({
   cluster_id: z.string(),
   /** That the address asked about belongs to the rest: 1 − Π(1 − weight) over its own links. */
   confidence: z.number().positive(),
+  /** `measured` where every weight that the confidence is made of is. */
+  basis: z.enum(WEIGHT_BASES),
   /** Every address of it in the form that `parseAddress` gives, the one asked about included. */
   members: z.array(z.string()).min(1).readonly(),
   /** The labels that its members carry, each once; `null` where the label table was not read. */

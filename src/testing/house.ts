@@ -97,7 +97,7 @@ export const ARROWS: readonly Arrows[] = [
   },
   {
     of: 'src/features/*.page.tsx',
-    may: ['src/pages/', CHAIN, 'src/evidence/measure.ts'],
+    may: ['src/pages/', CHAIN, 'src/evidence/measure.ts', 'src/evidence/weight.ts'],
     outside: ['preact'],
   },
   { of: FEATURES, may: [PORTS, ...BELOW], outside: [] },
@@ -135,7 +135,7 @@ export const ARROWS: readonly Arrows[] = [
   },
   {
     of: 'src/pages/',
-    may: [CONTRACT, CHAIN, 'src/evidence/measure.ts', `types:${ACCESS}`],
+    may: [CONTRACT, CHAIN, 'src/evidence/measure.ts', 'src/evidence/weight.ts', `types:${ACCESS}`],
     outside: ['markdown-it', 'preact', 'preact-render-to-string'],
   },
   {

@@ -34,7 +34,7 @@ const DENIALS: readonly PageSaying[] = [
   [/^Sanctions lists, and paths to them None found$/, [...LIST, ...OTHERS, ...HISTORY]],
   [/^(None found Findings|What was observed None found)$/, HISTORY],
   [/^Each kind of finding was looked for, and none was seen\.$/, HISTORY],
-  [/^(None found Controller|Who shares its controller None found)$/, TIES],
+  [/^(None found Ties|What ties it to other addresses None found)$/, TIES],
   [/^No evidence ties it to another address\.$/, TIES],
   [/^(None found|Exchanges) (Exchanges|None found)$/, ['exchange_labels', 'transfer_history']],
   [/^No label is held, and no transfer with a labelled wallet\.$/, ['exchange_labels']],
@@ -59,7 +59,7 @@ const DENIALS: readonly PageSaying[] = [
 
 /** Lines with such a word that tell what a page is, or what was not looked at. */
 const DENY_NOTHING: readonly RegExp[] = [
-  /^“None found” is about what was read, and clears nobody\. “Not checked” says nothing at all\.$/,
+  /^“Inferred” is a likelihood, .* “None found” is about what was read, and clears nobody\. /,
   /^(This|That) (says nothing|is no (clearance|statement|quiet)|opens nothing)/,
   /^No part above dates anything\. That is no quiet address:/,
   /^A table of \d+ rows holds /,

@@ -4,6 +4,7 @@
 // exchange's own wallet.
 
 import { collect, rowsUnder } from '../../evidence/measure.ts';
+import type { Weight } from '../../evidence/weight.ts';
 import type { ReceiverRole } from '../tables/labels.ts';
 
 /** One movement of an asset. Amounts are exact integers in the asset's smallest unit. */
@@ -104,9 +105,11 @@ export const OWN_RULE: DepositRule = {
  * what was measured on a recorded network; for receivers of no told role assumed, as nothing that
  * was reached tells it. `docs/concepts/entities.md` has the numbers.
  */
-export const DEPOSIT_WEIGHTS: { readonly [R in Receiver['role']]: number } = {
-  hot: 0.75,
-  unstated: 0.5,
+export const DEPOSIT_WEIGHTS: {
+  readonly [R in Receiver['role']]: Weight;
+} = {
+  hot: { weight: 0.75, basis: 'measured' },
+  unstated: { weight: 0.5, basis: 'assumed' },
 };
 
 /** The published window in blocks, and the published tolerance: one hundredth of a whole token. */

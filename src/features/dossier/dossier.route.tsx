@@ -459,7 +459,7 @@ function glancesOf({
           ['lists', 'Two hops', pathVerdict(lists)] as const,
         ]),
     ...(evidence === null ? [] : [['evidence', 'Findings', evidenceVerdict(evidence)] as const]),
-    ...(entity === null ? [] : [['entity', 'Controller', entityVerdict(entity)] as const]),
+    ...(entity === null ? [] : [['entity', 'Ties', entityVerdict(entity)] as const]),
     ...(exchanges === null
       ? []
       : [['exchanges', 'Exchanges', exchangesVerdict(exchanges)] as const]),
@@ -481,16 +481,17 @@ function Glance({ parts }: { parts: DossierParts }) {
         </p>
       )}
       <ul>
-        {glanced.map(([name, title, { tone, says }]) => (
-          <li key={title} class={tone}>
-            <Badge tone={tone} />
+        {glanced.map(([name, title, verdict]) => (
+          <li key={title} class={verdict.tone}>
+            <Badge {...verdict} />
             <a href={`#${name}`}>{title}</a>
-            <p>{says}</p>
+            <p>{verdict.says}</p>
           </li>
         ))}
       </ul>
       <p class="quiet">
-        “None found” is about what was read, and clears nobody. “Not checked” says nothing at all.
+        “Inferred” is a likelihood, with its weight and whether that is measured or assumed. “None
+        found” is about what was read, and clears nobody. “Not checked” says nothing at all.
       </p>
     </section>
   );

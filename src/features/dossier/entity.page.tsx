@@ -1,3 +1,4 @@
+import { weightText } from '../../evidence/weight.ts';
 import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import { Address, Badge, countWords, Moment, Table } from '../../pages/words.tsx';
 import {
@@ -12,7 +13,6 @@ import type { EntityData, PartOf } from './shapes.ts';
 /** Members that are drawn. */
 const DRAWN_MAX = 8;
 const ROWS_MAX = 20;
-const PERCENT = 100;
 
 /** The part of the entity. */
 export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: PartFacts }) {
@@ -20,7 +20,7 @@ export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: P
   return (
     <DossierSection
       name="entity"
-      title="Who shares its controller"
+      title="What ties it to other addresses"
       part={part}
       verdict={verdict}
       facts={facts}
@@ -28,7 +28,7 @@ export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: P
       {(data) => (
         <>
           <p class={`says ${verdict.tone}`}>{verdict.says}</p>
-          {verdict.tone === 'seen' && !data.checked && (
+          {verdict.tone === 'inferred' && !data.checked && (
             <Unchecked what="Further members:" reason={data.reason} />
           )}
           {data.members.length > 0 && <Members data={data} />}
@@ -42,11 +42,16 @@ export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: P
   );
 }
 
+const TIED_AS = {
+  controlled: 'one controller, it may be',
+  deposit_address: 'deposit address of an exchange',
+} as const;
+
 function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-function Members({ data: { members, address, confidence, cluster_id } }: { data: EntityData }) {
+function Members({ data: { members, address, cluster_id } }: { data: EntityData }) {
   const drawn = members.slice(0, DRAWN_MAX);
   const inner = new Set(drawn.flatMap(({ path }) => path.slice(0, -1).map(({ to }) => to)));
   const nodes = nodesOf(drawn, address, inner);
@@ -61,8 +66,7 @@ function Members({ data: { members, address, confidence, cluster_id } }: { data:
   return (
     <>
       <p>
-        Cluster <code>{cluster_id}</code>, joined with a weight of{' '}
-        {Math.round(confidence * PERCENT)} of 100 at its weakest.
+        Cluster <code>{cluster_id}</code>.
       </p>
       <figure class="drawn">
         <Graph
@@ -81,9 +85,10 @@ function Members({ data: { members, address, confidence, cluster_id } }: { data:
           rows={members.slice(0, ROWS_MAX)}
           columns={[
             { head: 'Member', cell: (one) => <Address of={one.address} /> },
+            { head: 'Tied as', cell: (one) => TIED_AS[one.tied_as] },
             { head: 'Items that name it', cell: (one) => one.links.toLocaleString('en') },
             { head: 'Weakest tie', cell: (one) => words(one.weakest.heuristic) },
-            { head: 'Weight', cell: (one) => one.weakest.weight.toFixed(2) },
+            { head: 'Inferred with', cell: (one) => weightText(one.weakest) },
           ]}
         />
       </figure>
@@ -100,8 +105,8 @@ function nodesOf(
   const far = drawn.filter(({ path }) => path.length > 1);
   const middle = (Math.max(near.length, far.length) - 1) / 2;
   const column = (members: EntityData['members'], at: number): GraphNode[] =>
-    members.map(({ address: id, weakest }, row) => {
-      const tie = words(weakest.heuristic);
+    members.map(({ address: id, tied_as, weakest }, row) => {
+      const tie = tied_as === 'controlled' ? words(weakest.heuristic) : TIED_AS[tied_as];
       const says = inner.has(id) ? `${tie}, joins others` : tie;
       return { id, column: at, row, says, tone: 'plain' };
     });
@@ -117,8 +122,7 @@ function Items({ evidence }: Pick<EntityData, 'evidence'>) {
         {evidence.slice(0, ROWS_MAX).map((one) => (
           <li key={one.id}>
             <p>
-              <strong>{words(one.heuristic)}</strong>,{' '}
-              {`weight ${one.weight.toFixed(2)} (${one.basis})`}, <Moment at={one.at} />
+              <strong>{words(one.heuristic)}</strong>, {weightText(one)}, <Moment at={one.at} />
             </p>
             <p>{one.statement}</p>
           </li>

@@ -1,5 +1,6 @@
 // Does the address stand on a list, and what leads from it to one that does?
 
+import { weightText } from '../../evidence/weight.ts';
 import { Graph, type GraphNode } from '../../pages/graph.tsx';
 import {
   Address,
@@ -15,6 +16,7 @@ import {
   bridgesVerdict,
   Caveat,
   DossierSection,
+  depositVerdict,
   exchangesVerdict,
   launchesVerdict,
   listVerdict,
@@ -129,7 +131,7 @@ function OtherLists({ data: { other_lists: lists }, verdict }: Props) {
   return (
     <>
       <h3>
-        Lists of other authorities <Badge tone={verdict.tone} />
+        Lists of other authorities <Badge {...verdict} />
       </h3>
       <p class={`says ${verdict.tone}`}>{verdict.says}</p>
       {lists !== null && (
@@ -163,7 +165,7 @@ function Path({ data: { proximity, address }, verdict }: Props) {
   return (
     <>
       <h3>
-        Two hops of transfers <Badge tone={verdict.tone} />
+        Two hops of transfers <Badge {...verdict} />
       </h3>
       <p class={`says ${verdict.tone}`}>{verdict.says}</p>
       {verdict.tone === 'hit' && <Unchecked what="Other paths:" reason={proximity.reason} />}
@@ -364,12 +366,13 @@ function Labels({ data: { labels, linked, linked_reason, table_rows } }: { data:
       )}
       {linked !== null && linked.length > 0 && (
         <Table
-          caption="Labelled addresses of its cluster"
+          caption="Labelled addresses of its cluster: that it is tied to them is inferred"
           rows={linked}
           columns={[
             { head: 'Address', cell: (one) => <Address of={one.address} /> },
             { head: 'Label', cell: (one) => one.label },
             { head: 'Exchange', cell: (one) => one.entity },
+            { head: 'Inferred with', cell: weightText },
           ]}
         />
       )}
@@ -382,6 +385,7 @@ type ActivityProps = { activity: ExchangesData['activity']; isSaid: boolean };
 
 function Activity({ activity, isSaid }: ActivityProps) {
   const { exchanges, inferred_deposit_addresses: deposits, checked, reason } = activity;
+  const inferred = depositVerdict(deposits);
   return (
     <>
       {!checked && !isSaid && <Unchecked what="Dealings with exchanges:" reason={reason} />}
@@ -410,6 +414,11 @@ function Activity({ activity, isSaid }: ActivityProps) {
           />
         </div>
       ))}
+      {inferred !== null && (
+        <p>
+          <Badge {...inferred} /> {inferred.says}
+        </p>
+      )}
       {deposits !== null && deposits.length > 0 && (
         <Table
           caption="Deposit addresses, inferred from what they passed on"
@@ -424,7 +433,7 @@ function Activity({ activity, isSaid }: ActivityProps) {
             { head: 'Exchange', cell: (one) => one.entity },
             { head: 'Passed on', cell: (one) => `${(one.ratio * PERCENT).toFixed(1)} %` },
             { head: 'Within', cell: (one) => `${one.delay_s.toLocaleString('en')} s` },
-            { head: 'Weight', cell: (one) => one.weight.toFixed(2) },
+            { head: 'Inferred with', cell: weightText },
           ]}
         />
       )}

@@ -3,8 +3,10 @@
 
 import type { ComponentChildren } from 'preact';
 import { shellCommand } from '../../contract/shell-command.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import { isNoneFound } from '../../evidence/reasons.ts';
-import { ageText, Badge, Moment } from '../../pages/words.tsx';
+import type { Weight } from '../../evidence/weight.ts';
+import { ageText, Badge, countWords, Moment, shorten, type Tone } from '../../pages/words.tsx';
 import type {
   BridgesData,
   EntityData,
@@ -48,7 +50,7 @@ export function DossierSection<D>({
     <section class={`part ${part.state === 'ok' ? 'told' : 'untold'}`} aria-labelledby={name}>
       <header>
         <h2 id={name}>{title}</h2>
-        <Badge tone={verdict.tone} />
+        <Badge {...verdict} />
       </header>
       {part.state === 'ok' ? children(part.data) : <Untold part={part} verdict={verdict} />}
       <footer>
@@ -180,10 +182,7 @@ export function Unchecked({ what, reason }: { what: string; reason: string | nul
 // denies.
 
 /** The state of a part. `open`: not read, or not completely, without a hit so far. */
-export type Verdict = {
-  readonly tone: 'hit' | 'seen' | 'none' | 'open';
-  readonly says: string;
-};
+export type Verdict = Tone & { readonly says: string };
 
 const NAMED_MAX = 3;
 
@@ -207,6 +206,17 @@ function seenVerdict(says: string): Verdict {
   return { tone: 'seen', says };
 }
 
+/** An inference by these weights; the least of them stands for all. */
+function inferredVerdict(weights: readonly [Weight, ...Weight[]], says: string): Verdict {
+  const by = weights.reduce((least, one) => (isLess(one, least) ? one : least));
+  return { tone: 'inferred', by, says };
+}
+
+function isLess(one: Weight, other: Weight): boolean {
+  if (one.weight !== other.weight) return one.weight < other.weight;
+  return one.basis === 'assumed';
+}
+
 function hitVerdict(says: string): Verdict {
   return { tone: 'hit', says };
 }
@@ -227,7 +237,7 @@ function joinNames(names: readonly (string | null)[]): string {
 
 /** The combined state of several parts: found counts first, then unknown, then the rest. */
 export function strongest(verdicts: readonly [Verdict, ...Verdict[]]): Verdict {
-  const rank = ['hit', 'seen', 'open', 'none'];
+  const rank = ['hit', 'seen', 'inferred', 'open', 'none'];
   return verdicts.reduce((one, other) => {
     return rank.indexOf(other.tone) < rank.indexOf(one.tone) ? other : one;
   });
@@ -289,18 +299,29 @@ export function evidenceVerdict(part: PartOf<EvidenceData>): Verdict {
   });
 }
 
-/** The state of the shared controller. */
+/** The state of the ties to other addresses, which are inferences. */
 export function entityVerdict(part: PartOf<EntityData>): Verdict {
-  return verdict(part, ({ members, checked, reason, related_wallets_total: total, labels }) => {
-    if (members.length > 0) {
-      const names =
-        labels.length === 0 ? '' : `, of ${joinNames(labels.map(({ entity }) => entity))}`;
-      return seenVerdict(
-        `Tied to ${total - 1} other ${total === 2 ? 'address' : 'addresses'}${names}.`,
-      );
-    }
+  return verdict(part, (data) => {
+    const { confidence: weight, confidence_basis: basis, checked, reason } = data;
+    if (basis !== null) return inferredVerdict([{ weight, basis }], tiesText(data));
     return checked ? noneVerdict('No evidence ties it to another address.') : open(reason);
   });
+}
+
+function tiesText({ tied_as, members, related_wallets_total: total, labels }: EntityData): string {
+  const deposits = members.filter((one) => one.tied_as === 'deposit_address').length;
+  const others = countWords(total - 1, 'other address', 'other addresses');
+  const least = members.length < total - 1 ? 'at least ' : '';
+  const [one, many] = ['deposit address of an exchange', 'deposit addresses of exchanges'];
+  const theirs = `${least}${countWords(deposits, one, many)}`;
+  const more = deposits === 0 ? others : `${others}, among them ${theirs}`;
+  const tied = deposits === total - 1 ? theirs : more;
+  const named = joinNames(labels.map(({ address, label }) => `${label} (${shorten(address)})`));
+  const labelled = labels.length === 0 ? '' : ` Labelled among them: ${named}.`;
+  if (tied_as === 'deposit_address') {
+    return `A deposit address of an exchange; who pays into it is tied: ${tied}.${labelled}`;
+  }
+  return `Tied to ${tied}.${labelled}`;
 }
 
 /** Exchanges: labels and dealings. */
@@ -311,18 +332,30 @@ export function exchangesVerdict(part: PartOf<ExchangesData>): Verdict {
     if (exchanges !== null && exchanges.length > 0) {
       return seenVerdict(`Transfers with ${joinNames(exchanges.map(({ entity }) => entity))}.`);
     }
-    if (deposits !== null && deposits.length > 0) {
-      return seenVerdict(
-        `Deposit addresses of ${joinNames(deposits.map(({ entity }) => entity))}.`,
-      );
-    }
-    if (linked !== null && linked.length > 0) {
-      return seenVerdict(`Tied to a wallet of ${joinNames(linked.map(({ entity }) => entity))}.`);
+    const inferred = depositVerdict(deposits);
+    if (inferred !== null) return inferred;
+    const [tie, ...others] = listOrNone(linked);
+    if (tie !== undefined) {
+      const names = joinNames([tie, ...others].map(({ label }) => label));
+      return inferredVerdict([tie, ...others], `Tied to what is labelled ${names}.`);
     }
     if (!checked) return open(reason);
     if (linked === null) return open(linked_reason);
     return noneVerdict('No label is held, and no transfer with a labelled wallet.');
   });
+}
+
+type SeenDeposits = ExchangesData['activity']['inferred_deposit_addresses'];
+
+/** What it is itself goes before what it pays into; `null`: no deposit address was seen. */
+export function depositVerdict(deposits: SeenDeposits): Verdict | null {
+  const seen = listOrNone(deposits);
+  const own = seen.filter(({ is_subject }) => is_subject);
+  const [first, ...more] = own.length > 0 ? own : seen;
+  if (first === undefined) return null;
+  const names = joinNames([first, ...more].map(({ entity }) => entity));
+  const whose = first.is_subject ? 'It is a deposit address' : 'It pays into a deposit address';
+  return inferredVerdict([first, ...more], `${whose} of ${names}.`);
 }
 
 /** Bridges on one chain. */

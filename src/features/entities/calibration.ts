@@ -3,8 +3,8 @@
 // `docs/concepts/entities.md` explains each number.
 
 import { wilsonInterval } from '../../evidence/measure.ts';
+import type { WeightBasis } from '../../evidence/weight.ts';
 import type { Heuristic, TieForm } from '../../ports/entities.ts';
-import type { WeightBasis } from './shapes.ts';
 
 /** A data set on which weights are measured. */
 export type DataSet = 'wallet_population' | 'account_population' | 'token_network';

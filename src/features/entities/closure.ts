@@ -38,6 +38,7 @@ import { type LabelledNames, namesInLabels } from '../tables/labels.ts';
 import {
   type Bars,
   type Cluster,
+  type Confidence,
   clusterForest,
   confidenceOf,
   earlier,
@@ -427,12 +428,11 @@ export type Fresh = Pick<SeenTies, 'ties' | 'objections' | 'judged' | 'services'
 export const NOTHING_FRESH: Fresh = { ties: [], objections: [], judged: [], services: [] };
 
 /** The answer about one address. */
-export type HeldEntity = {
+export type HeldEntity = Confidence & {
   readonly chain: ChainName;
   readonly address: string;
   /** `null` where no evidence that stands names it. */
   readonly cluster: Cluster | null;
-  readonly confidence: number;
   readonly merges: readonly Merge[];
   /** Ids that were shown and gave way since, the newest first. */
   readonly givenWay: readonly FormerCluster[];
@@ -486,7 +486,7 @@ export async function readEntity(
     chain,
     address,
     cluster,
-    confidence: confidenceOf(address, cluster === null ? [] : cluster.items),
+    ...confidenceOf(address, cluster === null ? [] : cluster.items),
     merges: cluster === null ? [] : mergesOf(cluster),
     givenWay: [],
     labels: members.flatMap((one) => named.labelsOf(one)),

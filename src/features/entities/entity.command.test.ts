@@ -26,6 +26,8 @@ const ENTITY: EntityView = {
   chain: 'bitcoin',
   cluster_id: 'bitcoin:1',
   confidence: 0.9,
+  confidence_basis: 'assumed',
+  tied_as: 'controlled',
   evidence: [ITEM],
   evidence_total: 1,
   against: [],
@@ -110,7 +112,7 @@ describe('entity show', () => {
   test('shows the cluster, its wallets and its evidence', async () => {
     const { status, out, asked } = await typed('entity show a --chain bitcoin');
     expect(status).toBe(EXIT.done);
-    for (const text of ['bitcoin:1', '0.9', '  b', 'multi_input', 'Read the evidence.']) {
+    for (const text of ['bitcoin:1', '0.9, assumed', '  b', 'multi_input', 'Read the evidence.']) {
       expect(out).toContain(text);
     }
     expect(asked).toMatchObject([{ subject: 'a', chain: 'bitcoin', explain: null }]);
@@ -125,10 +127,11 @@ describe('entity show', () => {
   });
 
   test('calls no confidence what rests on nothing', async () => {
-    const nothing = { ...ENTITY, evidence: [], confidence: 1, related_wallets: ['a'] };
+    const none = { evidence: [], confidence: 1, confidence_basis: null, related_wallets: ['a'] };
+    const nothing = { ...ENTITY, ...none };
     const { out } = await typed('entity show a', { told: nothing });
     expect(out).toContain('none: the shape of no data');
-    const cut = { ...unchecked, evidence: [], confidence: 1, related_wallets: ['a'] };
+    const cut = { ...unchecked, ...none };
     expect((await typed('entity show a', { told: cut })).out).not.toContain('none');
   });
 
@@ -145,7 +148,9 @@ describe('entity explain', () => {
     const told = { ...unchecked, explain: explained(true) };
     const { status, out, asked } = await typed('entity explain a b', { told });
     expect(status).toBe(EXIT.done);
-    expect(out).toBe('a – b\n  multi_input (0.9): 2 addresses were spent together.\n  tx 1');
+    expect(out).toBe(
+      'a – b\n  multi_input (weight 0.90, measured): 2 addresses were spent together.\n  tx 1',
+    );
     expect(asked).toMatchObject([{ subject: 'a', explain: 'b' }]);
   });
 

@@ -18,6 +18,7 @@ import {
   UsageError,
 } from '../../command/command.ts';
 import { factLines, print, printJson, tableLines } from '../../command/output.ts';
+import { weightText } from '../../evidence/weight.ts';
 import type { BlocksImported, BlocksOutcome, BlocksWatch } from '../../ports/entities.ts';
 import type { walletEntityData } from './wallet-entity.route.ts';
 
@@ -154,15 +155,22 @@ function tell(
 function show(entity: EntityView, io: Io): ExitStatus {
   if (io.json) printJson(io, entity);
   else {
-    const { address, chain, cluster_id, confidence, related_wallets, evidence } = entity;
+    const { address, chain, cluster_id, confidence, confidence_basis: basis } = entity;
+    const { related_wallets, members, evidence } = entity;
     const unknown = entity.checked ? 'none: the shape of no data' : 'not checked to the end';
-    const known = evidence.length === 0 ? unknown : String(confidence);
+    const known = basis === null ? unknown : `${confidence}, ${basis}`;
+    const deposits = new Set(
+      members.filter((one) => one.tied_as === 'deposit_address').map((one) => one.address),
+    );
     const columns = [
       { title: 'HEURISTIC' },
       { title: 'WEIGHT', right: true },
+      { title: 'BASIS' },
       { title: 'STATEMENT' },
     ];
-    const rows = evidence.map(({ heuristic, weight, statement }) => [heuristic, weight, statement]);
+    const rows = evidence.map(({ heuristic, weight, basis, statement }) => {
+      return [heuristic, weight, basis, statement];
+    });
     print(io, [
       ...factLines(
         [
@@ -174,7 +182,9 @@ function show(entity: EntityView, io: Io): ExitStatus {
         ],
         io,
       ),
-      ...related_wallets.map((one) => `  ${one}`),
+      ...related_wallets.map((one) => {
+        return deposits.has(one) ? `  ${one}  deposit address of an exchange` : `  ${one}`;
+      }),
       ...(rows.length === 0 ? [] : tableLines(columns, rows, io)),
       entity.caveat,
     ]);
@@ -188,7 +198,7 @@ function tellChain(entity: EntityView, io: Io): ExitStatus {
   if (explain !== null && explain.linked === true) {
     for (const { from, to, evidence } of io.json ? [] : explain.chain) {
       io.out(`${from} – ${to}`);
-      io.out(`  ${evidence.heuristic} (${evidence.weight}): ${evidence.statement}`);
+      io.out(`  ${evidence.heuristic} (${weightText(evidence)}): ${evidence.statement}`);
       for (const transaction of evidence.transactions) io.out(`  ${transaction}`);
     }
     return EXIT.done;

@@ -295,18 +295,26 @@ describe('the confidence', () => {
       [tie('same_deployer', k, a), tie('same_deployer', k, b)],
       [tie('shared_funder', l, a), tie('shared_funder', l, c)],
     ];
-    expect(of(deployed)).toBe(0.9);
-    expect(of([...deployed, ...funded])).toBe(0.95);
+    expect(of(deployed)).toEqual({ confidence: 0.9, basis: 'assumed' });
+    expect(of([...deployed, ...funded])).toEqual({ confidence: 0.95, basis: 'assumed' });
   });
 
   test('counts what rests on one kind of observation once, by its strongest item', () => {
     const often = Array.from({ length: 100 }, (_, n) => input(`tx ${n}`, a, b)).flat();
-    expect(of(often)).toBe(0.9);
-    expect(of([...often, ...input('another', a, c)])).toBe(0.9);
+    expect(of(often)).toEqual({ confidence: 0.9, basis: 'measured' });
+    expect(of([...often, ...input('another', a, c)])).toEqual(of(often));
+  });
+
+  test('is assumed where one of the items that it is made of is', () => {
+    const items = [...input('tx', a, b), ...input('cut', a, c)];
+    const cut = items.map((one) => (one.key === 'cut' ? { ...one, form: 'tx0' as const } : one));
+    expect(of(cut)).toEqual({ confidence: 0.9, basis: 'measured' });
+    const made = [tie('same_deployer', k, a), tie('same_deployer', k, b)];
+    expect(of([...input('tx', a, b), ...made]).basis).toBe('assumed');
   });
 
   test('is 1 of an address that nothing names, which says nothing', () => {
-    expect(of(input('other', b, c))).toBe(1);
+    expect(of(input('other', b, c))).toEqual({ confidence: 1, basis: null });
   });
 });
 

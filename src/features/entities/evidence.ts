@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { isSystemAddress } from '../../chain/address.ts';
 import { collect, listFrom, present, rowsUnder } from '../../evidence/measure.ts';
+import type { WeightBasis } from '../../evidence/weight.ts';
 import type { FormerCluster, HeldTie, Objection, Tie, TiedLimits } from '../../ports/entities.ts';
 import { GROUP_OF, linkCalibration } from './calibration.ts';
 import type { EvidenceItem } from './shapes.ts';
@@ -150,21 +151,31 @@ function itemOf(group: readonly HeldTie[], bars: Bars): EvidenceItem | null {
   };
 }
 
+/** `basis`: `measured` where each weight that counts is; `null` where no item names the address. */
+export type Confidence = { readonly confidence: number; readonly basis: WeightBasis | null };
+
 /**
  * The probability that an address belongs to the rest of its cluster: 1 − Π(1 − weight) over groups
  * of evidence that names it. Evidence of one kind counts once, by its strongest item. 1 if no item
  * names it: that is not a confident answer.
  */
-export function confidenceOf(address: string, items: readonly EvidenceItem[]): number {
-  const strongest = new Map<string, number>();
-  for (const { heuristic, addresses, weight } of items) {
-    if (!addresses.includes(address)) continue;
-    const known = strongest.get(GROUP_OF[heuristic]);
-    if (known === undefined || known < weight) strongest.set(GROUP_OF[heuristic], weight);
+export function confidenceOf(address: string, items: readonly EvidenceItem[]): Confidence {
+  const strongest = new Map<string, EvidenceItem>();
+  for (const item of items) {
+    if (!item.addresses.includes(address)) continue;
+    const known = strongest.get(GROUP_OF[item.heuristic]);
+    if (known === undefined || known.weight < item.weight) {
+      strongest.set(GROUP_OF[item.heuristic], item);
+    }
   }
-  if (strongest.size === 0) return 1;
-  const doubt = [...strongest.values()].reduce((left, weight) => left * (1 - weight), 1);
-  return Number((1 - doubt).toFixed(CONFIDENCE_DIGITS));
+  const counted = [...strongest.values()];
+  if (counted.length === 0) return { confidence: 1, basis: null };
+  const doubt = counted.reduce((left, { weight }) => left * (1 - weight), 1);
+  const isMeasured = counted.every(({ form }) => linkCalibration(form).basis === 'measured');
+  return {
+    confidence: Number((1 - doubt).toFixed(CONFIDENCE_DIGITS)),
+    basis: isMeasured ? 'measured' : 'assumed',
+  };
 }
 
 const CONFIDENCE_DIGITS = 4;

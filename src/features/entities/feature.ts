@@ -105,7 +105,7 @@ export const entities = feature({
     entityClusters: {
       tag: 'entity_clusters',
       title: 'Entity clusters',
-      says: 'Which addresses share a controller',
+      says: 'Which addresses are tied to each other',
       pages: true,
       freshness: { kind: 'per_answer', absence: () => null },
     },

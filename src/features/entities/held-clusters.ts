@@ -36,11 +36,11 @@ export function heldClusters(ports: Held, asked: ClusterRequest): EntityClusters
         chain === 'bitcoin'
           ? await blocksReading(ports.entityTies, address, asked)
           : requireExamined(held, chain, address, asked);
-      const found = map(held, ({ cluster, confidence, labels }): EntityCluster | null => {
-        if (cluster === null) return null;
+      const found = map(held, ({ cluster, confidence, basis, labels }): EntityCluster | null => {
+        if (cluster === null || basis === null) return null;
         const { cluster_id, members } = cluster;
         const names = [...new Set(labels.map(({ label }) => label))];
-        return { cluster_id, confidence, members, labels: names };
+        return { cluster_id, confidence, basis, members, labels: names };
       });
       const told = ports.entityTies.covered(found, missing);
       if (missing instanceof Read || held instanceof Unread) return told;

@@ -4,14 +4,8 @@
 import { z } from 'zod';
 import type { ChainName } from '../../chain/chain.ts';
 import { isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
+import { WEIGHT_BASES } from '../../evidence/weight.ts';
 import { HEURISTICS, OBJECTION_KINDS, type TieForm } from '../../ports/entities.ts';
-
-/**
- * The basis of a weight. `assumed`: no measurement shows how often a link of its form is right on a
- * chain.
- */
-const WEIGHT_BASES = ['measured', 'assumed'] as const;
-export type WeightBasis = (typeof WEIGHT_BASES)[number];
 
 /** One item of evidence: these addresses have one controller, by these transactions. */
 export const evidence = z.strictObject({

@@ -20,6 +20,7 @@ import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { basis, decide, map, Read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import { WEIGHT_BASES } from '../../evidence/weight.ts';
 import { HEURISTICS, TIE_RULE } from '../../ports/entities.ts';
 import type { LeftOutRule } from '../history/edge-rule.ts';
 import { linkCalibration } from './calibration.ts';
@@ -44,20 +45,26 @@ export const ENTITY_CHAINS = [
 
 const heuristic = oneOf(HEURISTICS);
 
+/** What an address is in its cluster: one that may be the controller's own, or an exchange's. */
+const TIED_AS = ['controlled', 'deposit_address'] as const;
+
 const pathStep = z.strictObject({
   from: words(),
   to: words(),
   evidence: words(),
   heuristic,
   weight: z.number().positive(),
+  basis: oneOf(WEIGHT_BASES),
 });
 
 // `links`: how many items name the member. `weakest`: the item of its path with the least weight.
+// `tied_as`: a deposit address is an exchange's, whoever pays into it.
 const member = z.strictObject({
   address: words(),
   links: z.int().positive(),
+  tied_as: oneOf(TIED_AS),
   path: z.array(pathStep).min(1),
-  weakest: z.strictObject({ evidence: words(), heuristic, weight: z.number().positive() }),
+  weakest: pathStep.omit({ from: true, to: true }),
 });
 
 const label = z.strictObject({
@@ -94,6 +101,9 @@ export const walletEntityData = z.strictObject({
   cluster_id: words(),
   // 1 with no evidence is the shape of no data, and no confident answer: `checked` says more.
   confidence: emptyUnless('checked', z.number().min(0).max(1)),
+  // `measured` where each weight that counts is; null where no evidence names the address.
+  confidence_basis: emptyUnless('checked', oneOf(WEIGHT_BASES).nullable()),
+  tied_as: oneOf(TIED_AS).nullable(),
   evidence: emptyUnless('checked', z.array(evidence)),
   evidence_total: emptyUnless('checked', z.int().nonnegative()),
   against: emptyUnless('checked', z.array(against)),
@@ -124,7 +134,7 @@ export const walletEntity = plainRoute({
   surface: 'intelligence',
   method: 'GET',
   path: '/api/wallet/{address}/entity',
-  summary: 'Which addresses share a controller with this one, item by item of evidence.',
+  summary: 'Which addresses are tied to this one, item by item of evidence.',
   access: 'bearer',
   params: z.strictObject({ address: addressText }),
   query: z.strictObject({
@@ -239,6 +249,8 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     chain,
     cluster_id: cluster === null ? `${chain}:${address}` : cluster.cluster_id,
     confidence: found === null ? 1 : found.confidence,
+    confidence_basis: found === null ? null : found.basis,
+    tied_as: items.length === 0 ? null : roleOf(address, items),
     evidence: items.slice(0, EVIDENCE_SHOWN_MAX).map(viewItem),
     evidence_total: items.length,
     against:
@@ -331,13 +343,21 @@ function viewMember(
   return {
     address,
     links: items.filter((one) => one.addresses.includes(address)).length,
+    tied_as: roleOf(address, items),
     path: path.map(({ from, to, item }) => ({ from, to, ...nameItem(item) })),
     weakest: nameItem(weakest),
   };
 }
 
-function nameItem({ id, heuristic, weight }: EvidenceItem) {
-  return { evidence: id, heuristic, weight };
+function nameItem({ id, heuristic, form, weight }: EvidenceItem) {
+  return { evidence: id, heuristic, weight, basis: linkCalibration(form).basis };
+}
+
+function roleOf(address: string, items: readonly EvidenceItem[]): (typeof TIED_AS)[number] {
+  const isDeposit = items.some(({ heuristic, through }) => {
+    return heuristic === 'deposit_reuse' && through === address;
+  });
+  return isDeposit ? 'deposit_address' : 'controlled';
 }
 
 function viewItem({ chain: _, ...item }: EvidenceItem) {
@@ -353,7 +373,8 @@ function viewItem({ chain: _, ...item }: EvidenceItem) {
 function caveatOf(hasEvidence: boolean, simulated: boolean): string {
   const said = hasEvidence
     ? 'Each item is an inference with a weight, not a proof of ownership: read the evidence ' +
-      'before the confidence. Services, hubs and addresses barred by a label link nobody.'
+      'before the confidence. Services, hubs and addresses barred by a label link nobody. An ' +
+      'inferred deposit address is an exchange’s: it ties those who pay into it.'
     : 'Confidence 1.0 with no evidence is the shape of no data, not a confident answer: see ' +
       '`checked`, `reason` and `coverage`. No link found does not show one owner of one address.';
   return simulated ? SIMULATED_CAVEAT + said : said;

@@ -39,12 +39,14 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const { ports } = world({ transfers: DEPOSITS });
     const id = await dataOfEntity(SUBJECT, ports);
     const evidence = id.cluster_id.slice('ethereum:'.length);
-    const link = { evidence, heuristic: 'deposit_reuse', weight: WEIGHT };
+    const link = { evidence, heuristic: 'deposit_reuse', weight: WEIGHT, basis: 'assumed' };
     expect(id).toEqual({
       address: SUBJECT,
       chain: 'ethereum',
       cluster_id: expect.stringMatching(/^ethereum:[0-9a-f]{24}$/),
       confidence: WEIGHT,
+      confidence_basis: 'assumed',
+      tied_as: 'controlled',
       evidence: [
         {
           id: evidence,
@@ -67,6 +69,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
       members: [DEPOSIT, OTHER].sort().map((address) => ({
         address,
         links: 1,
+        tied_as: address === DEPOSIT ? 'deposit_address' : 'controlled',
         path: [{ from: SUBJECT, to: address, ...link }],
         weakest: link,
       })),
@@ -92,6 +95,8 @@ describe('GET /api/wallet/{address}/entity says', () => {
     expect(await dataOfEntity(SUBJECT, ports)).toMatchObject({
       cluster_id: `ethereum:${SUBJECT}`,
       confidence: 1,
+      confidence_basis: null,
+      tied_as: null,
       evidence: [],
       related_wallets: [SUBJECT],
       checked: true,

@@ -20,7 +20,7 @@ import {
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { ChainFacts } from '../../ports/accounts.ts';
-import type { EntityClusters, EntityClustersPort } from '../../ports/entities.ts';
+import type { EntityCluster, EntityClusters, EntityClustersPort } from '../../ports/entities.ts';
 import type { TransferHistory, TransferHistoryPort } from '../../ports/history.ts';
 import type {
   ExchangeLabel,
@@ -49,7 +49,10 @@ export type AttributionPorts = {
 type LinkedPort = EntityClustersPort | ExchangeLabelsPort;
 type ActivityPort = ExchangeLabelsPort | TransferHistoryPort;
 
-type LinkedLabel = { readonly label: ExchangeLabel; readonly cluster_id: string };
+type LinkedLabel = {
+  readonly label: ExchangeLabel;
+  readonly cluster: Pick<EntityCluster, 'cluster_id' | 'confidence' | 'basis'>;
+};
 
 /** The dealings with exchanges, and which deposit addresses it shows. */
 export type Activity = ExchangeActivity &
@@ -116,15 +119,15 @@ async function findLinked(
   if (answers === OUT_OF_TIME) return unread<LinkedPort>('entity_clusters', STOPPED_BY_TIME);
   const held = some(answers);
   const met = rowsSeen(map(held, (found) => found.filter((one) => one !== null)));
-  const clusterOf = new Map<string, string>();
-  for (const { cluster_id, members } of listOrNone(met)) {
-    for (const member of members) if (member !== address) clusterOf.set(member, cluster_id);
+  const clusterOf = new Map<string, EntityCluster>();
+  for (const cluster of listOrNone(met)) {
+    for (const member of cluster.members) if (member !== address) clusterOf.set(member, cluster);
   }
   const look = await exchangeLabels.lookUp([...clusterOf.keys()]);
   return map(both({ held, look }), ({ look: { found } }) =>
-    [...clusterOf].flatMap(([member, cluster_id]) => {
+    [...clusterOf].flatMap(([member, cluster]) => {
       const label = leadingLabel(rowsUnder(found, matchKey(member)));
-      return label === null ? [] : [{ label, cluster_id }];
+      return label === null ? [] : [{ label, cluster }];
     }),
   );
 }

@@ -18,6 +18,7 @@ import {
 import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { decide, map, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { WEIGHT_BASES } from '../../evidence/weight.ts';
 import { HISTORY_PROVENANCES } from '../../ports/history.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
 import type { ExchangeContact } from '../deposits/activity.ts';
@@ -118,6 +119,7 @@ const inferredDeposit = z.strictObject({
   receiver_role: oneOf(RECEIVER_ROLES),
   // How often an address inferred so is the exchange's; docs/concepts/entities.md has the measure.
   weight: z.number().positive().max(1),
+  basis: oneOf(WEIGHT_BASES),
   clusterable: z.literal(true),
   externally_owned: z.literal(true).nullable(),
   history_complete: rowFact(z.boolean()),
@@ -156,7 +158,19 @@ export const walletCex = evidenceRoute({
       direct: label.nullable(),
       labels: negative(z.array(label), LABELS),
       conflicts: negative(z.array(label), LABELS),
-      linked: negative(z.array(label.extend({ cluster_id: words() })).nullable(), LINKS),
+      // `weight`: that the address belongs to the cluster of the labelled one.
+      linked: negative(
+        z
+          .array(
+            label.extend({
+              cluster_id: words(),
+              weight: z.number().positive().max(1),
+              basis: oneOf(WEIGHT_BASES),
+            }),
+          )
+          .nullable(),
+        LINKS,
+      ),
       linked_reason: prose().nullable(),
       activity,
       table_rows: z.int().positive(),
@@ -208,7 +222,10 @@ export function walletCexHandler(ports: AttributionPorts): Handler<typeof wallet
     const { own, linked } = found;
     const [leading] = own;
     const links = map(linked, (all) =>
-      all.map(({ label, cluster_id }) => ({ ...labelShown(label), cluster_id })),
+      all.map(({ label, cluster }) => {
+        const { cluster_id, confidence: weight, basis } = cluster;
+        return { ...labelShown(label), cluster_id, weight, basis };
+      }),
     );
     const data: Data = {
       address,
@@ -335,7 +352,7 @@ function depositShown(subject: string, deposit: SeenDeposit) {
     transactions_count: transactions.length,
     is_subject: address === subject,
     receiver_role: inferred.receiverRole,
-    weight: DEPOSIT_WEIGHTS[inferred.receiverRole],
+    ...DEPOSIT_WEIGHTS[inferred.receiverRole],
     clusterable: true as const,
     externally_owned: externallyOwned,
     history_complete: whole,

@@ -46,7 +46,8 @@ const LABELS = [label(hot), label(rival, { entity: 'Rival', label: 'Rival 1' })]
 
 function portsOf({ transfers = [], labels = LABELS, history, members, code, silent }: Made) {
   const facts = { as_of: STILL_NOW - 60, simulated: false };
-  const cluster = { chain: 'ethereum', cluster_id: 'c1', confidence: 0.9, labels: [] } as const;
+  const weight = { confidence: 0.9, basis: 'measured' } as const;
+  const cluster = { chain: 'ethereum', cluster_id: 'c1', ...weight, labels: [] } as const;
   const ports = memoryPorts({
     ...(code === undefined ? {} : { facts: { ...facts, ...codeAt(deposit, code) } }),
     list: { maxAgeS: 1, simulated: false, now: stillClock(), publications: [] },
@@ -183,7 +184,9 @@ describe('says', () => {
 
   test('the labelled addresses of its cluster, itself left out', async () => {
     const { linked } = await dataOf({ members: [user, hot, friend] });
-    expect(linked).toMatchObject([{ address: hot, entity: 'Exemplar', cluster_id: 'c1' }]);
+    expect(linked).toMatchObject([
+      { address: hot, entity: 'Exemplar', cluster_id: 'c1', weight: 0.9, basis: 'measured' },
+    ]);
   });
 
   test('a deposit address that it pays, with the transactions that show it', async () => {
@@ -204,7 +207,7 @@ describe('says', () => {
         transactions_count: 2,
         is_subject: false,
         receiver_role: 'hot',
-        weight: DEPOSIT_WEIGHTS.hot,
+        ...DEPOSIT_WEIGHTS.hot,
         clusterable: true,
         externally_owned: true,
         history_complete: true,

@@ -24,6 +24,7 @@ import {
 import {
   type DueFor,
   type DueWatch,
+  inferredText,
   type NewWatchChange,
   WATCH_LEASE,
   type WatchFinding,
@@ -211,7 +212,7 @@ function dispatchOf(
   const textsOf = (all: readonly WatchFinding[] | null, version: string | null) =>
     listOrNone(all)
       .slice(0, FINDINGS_IN_MESSAGE_MAX)
-      .map((one) => findingText(one, version));
+      .map((one) => findingText(one, part, version));
   return {
     membership_id,
     key: `${id}:${revision}:${part}`,
@@ -237,11 +238,10 @@ function dispatchOf(
 }
 
 /** A finding in words, with its own version where that is not the one told beside it. */
-function findingText(
-  { source, address, entity, ref, detail, version }: WatchFinding,
-  beside: string | null,
-): string {
+function findingText(finding: WatchFinding, part: WatchPart, beside: string | null): string {
+  const { source, address, entity, ref, detail, version } = finding;
   const own = version === beside || version === null ? null : `last found in: ${version}`;
-  const details = [entity, detail, ref, own].filter((one) => one !== null);
+  const all = [inferredText(part, finding), entity, detail, ref, own];
+  const details = all.filter((one) => one !== null);
   return `${source}: ${address}${details.length === 0 ? '' : ` (${details.join('; ')})`}`;
 }

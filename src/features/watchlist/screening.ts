@@ -169,11 +169,12 @@ function clusterSource(chain: ChainName): string {
 function clusterFound(
   chain: ChainName,
   address: string,
-  { cluster_id: ref, members, labels }: EntityCluster,
+  { cluster_id: ref, confidence: weight, basis, members, labels }: EntityCluster,
 ): SeenFinding {
   const entity = labels === null || labels.length === 0 ? null : labels.join(', ');
   const detail = `${members.length} addresses`;
-  return { source: clusterSource(chain), address, entity, ref, detail };
+  const inferred = { weight, basis };
+  return { source: clusterSource(chain), address, entity, ref, detail, inferred };
 }
 
 const NO_TIES = 'No ties are held of this kind of address.';

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { position } from '../../contract/stream.ts';
 import { harmless, isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
+import { WEIGHT_BASES, weightText } from '../../evidence/weight.ts';
 import type { NewDispatch } from '../../ports/integrations.ts';
 
 /** The name of this port in readings. */
@@ -24,7 +25,9 @@ export type WatchPart = (typeof WATCH_PARTS)[number];
 /** The parts that are tables in memory; the others rest on transfers. */
 export type TablePart = Exclude<WatchPart, 'entity_clusters' | 'hops'>;
 
-/** An entry of a list or a table, or the end of a path. */
+const inference = z.strictObject({ weight: z.number().positive(), basis: oneOf(WEIGHT_BASES) });
+
+/** An entry of a list or a table, the end of a path, or a cluster. */
 export const finding = z.strictObject({
   /** The list, the table, or the chain. */
   source: words(),
@@ -35,6 +38,12 @@ export const finding = z.strictObject({
   ref: words().nullable(),
   /** Programmes, the role of a label, the path. */
   detail: words().nullable(),
+  inferred: inference
+    .optional()
+    .describe(
+      'How likely a cluster is one controller’s. Left out of what was observed, and of clusters ' +
+        'that were kept before findings had a weight.',
+    ),
   version: words()
     .nullable()
     .describe('What it was last found in; `null` where it was kept before findings had one.'),
@@ -51,6 +60,16 @@ const findings = harmless(
   z.array(finding).readonly(),
   'each was found in a version and at a time, both of which stand in it',
 );
+
+/** That a finding of a part is an inference, in words; `null`: it was observed. */
+export function inferredText(
+  part: WatchPart,
+  { inferred }: Pick<WatchFinding, 'inferred'>,
+): string | null {
+  if (part !== 'entity_clusters') return null;
+  const weight = inferred === undefined ? 'of a weight that was not kept' : weightText(inferred);
+  return `inferred, ${weight}`;
+}
 
 /** The last findings of a part. */
 export const watchedPart = z.strictObject({

@@ -20,6 +20,7 @@ import { momentText, Table } from '../../pages/words.tsx';
 import type { PlanName } from '../../ports/access.ts';
 import { listSubject } from '../sanctions/direct-check.ts';
 import {
+  inferredText,
   numberedChange,
   type WatchBounds,
   type WatchChange,
@@ -468,9 +469,9 @@ function Row({ watched, token }: { watched: WatchedAddress; token: string }) {
               { head: 'Held against', cell: ({ part }) => PARTS[part] },
               {
                 head: 'On record',
-                cell: ({ found, version, not_read }) => (
+                cell: ({ part, found, version, not_read }) => (
                   <>
-                    <Found found={found} beside={version} />
+                    <Found part={part} found={found} beside={version} />
                     {not_read !== null && <p>Not read to its end: {not_read}</p>}
                   </>
                 ),
@@ -504,20 +505,24 @@ function titleOf({ part }: { readonly part: WatchChange['part'] }): string {
   return PARTS[part];
 }
 
-type Findings = WatchedAddress['parts'][number]['found'];
+type FoundProps = Pick<WatchedAddress['parts'][number], 'part' | 'found'> & {
+  beside: string | null;
+};
 
 /** Findings, each with its own version where that is not the one told beside them. */
-function Found({ found, beside }: { found: Findings; beside: string | null }) {
+function Found({ part, found, beside }: FoundProps) {
   if (found === null) return <>not known</>;
   if (found.length === 0) return <>not met at that look</>;
   return (
     <>
-      {found.map(({ source, address, entity, ref, detail, version, read_at }) => (
-        <div key={`${source} ${address} ${ref}`}>
-          {[source, entity, detail, ref].filter((one) => one !== null).join(' · ')}
-          {version !== null && version !== beside && (
+      {found.map((one) => (
+        <div key={`${one.source} ${one.address} ${one.ref}`}>
+          {[one.source, inferredText(part, one), one.entity, one.detail, one.ref]
+            .filter((text) => text !== null)
+            .join(' · ')}
+          {one.version !== null && one.version !== beside && (
             <div class="quiet">
-              last found {read_at === null ? '' : momentText(read_at)} in: {version}
+              last found {one.read_at === null ? '' : momentText(one.read_at)} in: {one.version}
             </div>
           )}
         </div>
@@ -555,21 +560,21 @@ function Changes({ changes }: { changes: PageContent['changes'] }) {
             },
             {
               head: 'Before',
-              cell: ({ before, version_before }) => (
+              cell: ({ part, before, version_before }) => (
                 <>
-                  <Found found={before} beside={version_before} />
+                  <Found part={part} found={before} beside={version_before} />
                   <div class="quiet">{version_before}</div>
                 </>
               ),
             },
             {
               head: 'Now',
-              cell: ({ after, version_after }) => (
+              cell: ({ part, after, version_after }) => (
                 <>
                   {after.length === 0 ? (
                     'what stood there before left'
                   ) : (
-                    <Found found={after} beside={version_after} />
+                    <Found part={part} found={after} beside={version_after} />
                   )}
                   <div class="quiet">{version_after}</div>
                 </>

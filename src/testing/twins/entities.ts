@@ -46,8 +46,8 @@ export function memoryEntityClusters(held: MemoryClusters): EntityClusters {
         if (!whole || simulated) return unread(CLUSTERS, why('entity_not_examined', { chain }));
         return read(null, origin);
       }
-      const { cluster_id, confidence, members, labels } = found;
-      const cluster = { cluster_id, confidence, members, labels };
+      const { cluster_id, confidence, basis, members, labels } = found;
+      const cluster = { cluster_id, confidence, basis, members, labels };
       if (simulated) return part(cluster, origin, why('simulated'));
       return whole
         ? read(cluster, origin)
@@ -113,8 +113,8 @@ export type PlantedEntities = {
 
 export function plantedEntities({ clusters = [], joined = [], formerIds = [] }: PlantedEntities) {
   const held = clusters.map((members, i) => {
-    const of = { chain: 'ethereum', cluster_id: `c${i}`, confidence: 0.9, labels: [] } as const;
-    return { ...of, members };
+    const weight = { confidence: 0.9, basis: 'assumed' } as const;
+    return { chain: 'ethereum', cluster_id: `c${i}`, ...weight, labels: [], members } as const;
   });
   const entities = { ...PLANTED, clusters: held, joined, examined: 'everyone' } as const;
   return { ...memoryEntities({ entities }), entityTies: memoryNoTies(PLANTED.as_of, formerIds) };

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startWarehouseEngine, type WarehouseEngine } from '../stores/warehouse/engine/engine.ts';
+import { startWarehouseEngine, type WarehouseEngine } from '../stores/warehouse/engine/embedded.ts';
 import type { EngineJob } from '../stores/warehouse/engine/engine-protocol.ts';
 import {
   quoteSql,

@@ -19,8 +19,7 @@ import type {
 } from '../../../ports/indexing.ts';
 import { fingerprintOf } from '../../../sources/files/input-file.ts';
 import { ImportFault } from '../../../sources/files/text-lines.ts';
-import { openEmbedded } from '../engine/embedded.ts';
-import { ENGINE_LIMITS } from '../engine/engine.ts';
+import { ENGINE_LIMITS, openEmbedded } from '../engine/embedded.ts';
 import {
   type Call,
   type FileSource,

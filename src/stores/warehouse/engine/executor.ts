@@ -474,3 +474,130 @@ export function errorOfText(said: string): WarehouseUnavailable | WarehouseQuery
   const number = code === undefined ? 0 : Number(code);
   return engineError(number, reason === undefined ? 'UNNAMED' : reason, said);
 }
+
+/** The settings that make an answer exact and complete, on either executor. */
+export const ANSWER_SETTINGS = {
+  // Integers beyond 53 bits, decimals, infinities and NaN would otherwise lose digits or be null.
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  output_format_json_quote_denormals: 1,
+  output_format_write_statistics: 0,
+  // A misspelt column must not be dropped, nor a null read as a default.
+  input_format_skip_unknown_fields: 0,
+  input_format_null_as_default: 0,
+  // A result over its bound is an error, never its first part.
+  result_overflow_mode: 'throw',
+  max_result_rows: RESULT_ROWS_MAX,
+  max_result_bytes: RESULT_BYTES_MAX,
+} as const;
+
+// Both executors run so many statements at once and let so many wait.
+
+/** The work of one call. Its signal says that nobody waits any more. */
+type Work<T> = (signal: AbortSignal, leftMs: number) => Promise<T>;
+
+/** A bounded set of slots with a bounded queue, first come first served. */
+export type QuerySlots = {
+  run<T>(call: Call, work: Work<T>): Promise<T>;
+  load(): { readonly inFlight: number; readonly waiting: number };
+  /** Refuses new calls, waits up to `waitMs` for the old ones, then lets their callers go. */
+  close(waitMs: number): Promise<void>;
+};
+
+type Visit = { start(): void; leave(error: WarehouseUnavailable): void };
+type Events = {
+  /** The caller gives up; whether the work had not begun. */
+  dropped(visit: Visit): boolean;
+  ended(visit: Visit): void;
+};
+
+/** Opens a set of slots; `inFlightMax` and `waitingMax` are counts of calls. */
+export function openSlots(limits: { inFlightMax: number; waitingMax: number }): QuerySlots {
+  const waiting = new Set<Visit>();
+  const running = new Set<Visit>();
+  let closing = false;
+  let whenIdle: (() => void) | undefined;
+
+  function next(): void {
+    for (const visit of waiting) {
+      if (running.size >= limits.inFlightMax) break;
+      waiting.delete(visit);
+      running.add(visit);
+      visit.start();
+    }
+    if (running.size === 0 && waiting.size === 0) whenIdle?.();
+  }
+
+  const events: Events = {
+    dropped: (visit) => waiting.delete(visit),
+    ended: (visit) => {
+      running.delete(visit);
+      next();
+    },
+  };
+
+  function run<T>(call: Call, work: Work<T>): Promise<T> {
+    if (closing) return Promise.reject(new WarehouseUnavailable('closed'));
+    if (call.signal?.aborted === true) return Promise.reject(new WarehouseUnavailable('aborted'));
+    if (running.size >= limits.inFlightMax && waiting.size >= limits.waitingMax) {
+      return Promise.reject(new WarehouseUnavailable('overloaded'));
+    }
+    const { visit, answer } = visitOf(call, work, events);
+    waiting.add(visit);
+    next();
+    return answer;
+  }
+
+  async function close(waitMs: number): Promise<void> {
+    closing = true;
+    if (running.size === 0 && waiting.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      whenIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    for (const visit of [...waiting, ...running]) visit.leave(new WarehouseUnavailable('closed'));
+  }
+
+  const load = () => ({ inFlight: running.size, waiting: waiting.size });
+  return { run, load, close };
+}
+
+/** One call from its entry to the end of its work, which may be later than its answer. */
+function visitOf<T>(call: Call, work: Work<T>, events: Events) {
+  const stop = new AbortController();
+  const deadlineMs = performance.now() + call.timeoutMs;
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const answer = new Promise<T>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  const onAbort = () => visit.leave(new WarehouseUnavailable('aborted'));
+  const onTime = () => visit.leave(new WarehouseUnavailable('timeout'));
+  const timer = setTimeout(onTime, call.timeoutMs);
+  call.signal?.addEventListener('abort', onAbort, { once: true });
+
+  function forget(): void {
+    clearTimeout(timer);
+    call.signal?.removeEventListener('abort', onAbort);
+  }
+  const visit: Visit = {
+    start: () => {
+      const end = () => {
+        forget();
+        events.ended(visit);
+      };
+      const leftMs = Math.max(1, deadlineMs - performance.now());
+      work(stop.signal, leftMs).finally(end).then(resolve, reject);
+    },
+    leave: (error) => {
+      forget();
+      reject(error);
+      if (!events.dropped(visit)) stop.abort(error);
+    },
+  };
+  return { visit, answer };
+}

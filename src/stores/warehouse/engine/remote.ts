@@ -11,8 +11,9 @@ import {
   createClient,
   type ExecResult,
 } from '@clickhouse/client';
-import { ANSWER_SETTINGS, type EngineLimits, openSlots, type QuerySlots } from './engine.ts';
+import type { EngineLimits } from './embedded.ts';
 import {
+  ANSWER_SETTINGS,
   bindParams,
   type Call,
   type CommandOptions,
@@ -21,8 +22,10 @@ import {
   type FileSource,
   type InsertSource,
   identifier,
+  openSlots,
   type Params,
   type QueryOptions,
+  type QuerySlots,
   RESULT_ROWS_MAX,
   shapedRows,
   type Warehouse,

@@ -43,17 +43,21 @@ import {
 } from '../transfers/held.ts';
 import { unreadFor, warehouseAnswer, warehouseReadings } from '../transfers/imports.ts';
 import { addressRuns } from '../transfers/store.ts';
-import { tokenNames } from './token-names.ts';
 import {
+  chainOf,
   coalesce,
   countSides,
   type HeldRows,
   type Load,
+  type PackedSide,
   readDegree,
   readNewest,
   readRows,
   readSome,
   type SidesCounted,
+  type TokenNames,
+  tokenOf,
+  UNKNOWN_TOKEN,
 } from './warehouse-rows.ts';
 
 const PORT = 'raw_history';
@@ -667,4 +671,73 @@ function sumOf(final: Counts, tip: Counts | null): Counts {
       return [address, { sides: sides + more.sides, simulated: simulated + more.simulated }];
     }),
   );
+}
+
+// Names of tokens are kept, because the same few tokens are in every answer. That a token has no
+// market is said only while its reading is fresh.
+
+/** How long a reading of a token is kept here. */
+const TOKEN_KEEP_MS = 60_000;
+/** Tokens kept; past it all are forgotten. */
+const TOKENS_KEPT_MAX = 50_000;
+/** How long a reading of the present market says that there is none. */
+const MARKET_MAX_AGE_S = 3_600;
+
+const tokenRow = z.tuple([
+  z.enum(CHAIN_NAMES),
+  z.string(),
+  z.string().nullable(),
+  z.number().nullable(),
+  z.boolean().nullable(),
+  z.number(),
+]);
+type KnownToken = Pick<HistoryTransfer, 'symbol' | 'decimals' | 'has_market'> & {
+  readonly read_at: number;
+};
+
+const TOKENS = `SELECT toString(chain), lower(hex(token)), symbol, decimals, has_market, read_at
+FROM tokens FINAL
+WHERE token IN (SELECT unhex(arrayJoin({tokens:Array(String)})))`;
+
+/** The tokens of a warehouse. `now` is Unix seconds. */
+function tokenNames(warehouse: Warehouse, now: () => number) {
+  const kept = new Map<string, { readonly known: KnownToken | null; readonly atMs: number }>();
+
+  async function learn(rows: readonly PackedSide[], call: Call): Promise<void> {
+    const atMs = performance.now();
+    const missing = new Map<string, string>();
+    for (const row of rows) {
+      const token = tokenOf(row);
+      if (token === '') continue;
+      const key = `${chainOf(row)} ${token}`;
+      const before = kept.get(key);
+      if (before === undefined || atMs - before.atMs > TOKEN_KEEP_MS) missing.set(key, token);
+    }
+    if (missing.size === 0) return;
+    if (kept.size + missing.size > TOKENS_KEPT_MAX) kept.clear();
+    const params = { tokens: [...new Set(missing.values())] };
+    const found = await warehouse.query(TOKENS, { ...call, row: tokenRow, tuples: true, params });
+    for (const key of missing.keys()) kept.set(key, { known: null, atMs });
+    for (const [chain, token, symbol, decimals, has_market, read_at] of found) {
+      const known = { symbol, decimals, has_market, read_at };
+      kept.set(`${chain} ${token}`, { known, atMs });
+    }
+  }
+
+  function nameOf(chain: ChainName, token: string): ReturnType<TokenNames['of']> {
+    const before = kept.get(`${chain} ${token}`);
+    if (before === undefined || before.known === null) return UNKNOWN_TOKEN;
+    const { symbol, decimals, has_market, read_at } = before.known;
+    const stale = has_market === false && now() - read_at > MARKET_MAX_AGE_S;
+    return { symbol, decimals, has_market: stale ? null : has_market };
+  }
+
+  return {
+    /** The names for one read; where no token is known at all, nothing is asked. */
+    within: (held: HeldBlocksOf, call: Call): TokenNames => ({
+      learn: held.hasTokens ? (rows) => learn(rows, call) : async () => undefined,
+      of: nameOf,
+    }),
+    of: nameOf,
+  };
 }

@@ -109,6 +109,29 @@ onEachEngine(({ empty, database, fallSilent }) => {
     });
   });
 
+  test('what was told in the first second of the split was not known before it', async () => {
+    const split = Date.UTC(2026, 9, 1) / 1_000;
+    const launched = (mint: string, launched_at: number, last_checked_at: number): Launch => {
+      return { ...launchOf(mint, 'wallet-a', false), launched_at, last_checked_at };
+    };
+    const after = launched('mint-z', split + DAY_S, split + 3 * DAY_S);
+    for (const [last_checked_at, flagged] of [
+      [split - 1, 1],
+      [split, 0],
+    ] as const) {
+      const launches = [launched('mint-a', split - 2 * DAY_S, last_checked_at), after];
+      const store = await empty(launchCorpus);
+      await imported(store, 'one', launches);
+      const told = valueIn(await walletLaunchesIn(database()).heldOut('2026-10-01'));
+      expect(told).toMatchObject({
+        flagged: { launches: flagged },
+        rest: { launches: 1 - flagged },
+        history: { launches: flagged },
+      });
+      expect(told).toEqual(holdOutOf(launches, '2026-10-01'));
+    }
+  });
+
   test('the flag is worth what an independent count of the same launches says', async () => {
     const store = await empty(launchCorpus);
     const launches = Array.from({ length: 2_000 }, (_, i): Launch => {

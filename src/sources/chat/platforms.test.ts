@@ -61,6 +61,17 @@ test.each([401, 403, 404])('%i of Telegram says that the bot is gone from there'
   expect(said instanceof Read && said.value).toMatchObject({ outcome: 'broken' });
 });
 
+test.each([
+  ['ratelimited', 'said ratelimited'],
+  ['fatal_error', 'answered something that it does not say'],
+])('%s of Slack is told as what it is, and the post waits', async (error, fault) => {
+  const front = await startFront(async () => JSON.stringify({ ok: false, error }));
+  const roots = { ...chats.roots, slack: String(front.url) };
+  const said = await chatsAt(roots).post(TARGETS['a Slack bot'], POST, SIGNAL);
+  front.close();
+  expect(said instanceof Read && said.value).toEqual({ outcome: 'later', fault, wait_s: null });
+});
+
 test('facts that have no room at all are counted, and no fact twice', () => {
   const layout = { unitsMax: 1, escaped: (text: string) => text };
   expect(layOut(POST, layout).facts).toBe('2 more: see the page.');

@@ -147,6 +147,17 @@ describe('JSON lines', () => {
     expect(fault).toBeNull();
   });
 
+  test('a line of 64 KiB is read, and one that is longer by a character is named', async () => {
+    const line = (chars: number) => `{"a":"${'x'.repeat(chars - '{"a":""}'.length)}"}`;
+    const longest = 64 * 1_024;
+    const { rows } = await at('a.jsonl', [longest, longest + 1, 10].map(line).join('\n'));
+    expect(rows.map((row) => (JSON.stringify(row).length > 100 ? 'whole' : row))).toEqual([
+      'whole',
+      [2, 'the line is too long'],
+      [3, { a: 'xx' }],
+    ]);
+  });
+
   test('a line without end is a fault of the file', async () => {
     const { fault } = await at('a.jsonl', `{"a":"${'x'.repeat(200_000)}`);
     expect(fault).toBe('The file could not be read: a line is too long.');

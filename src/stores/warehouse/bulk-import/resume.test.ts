@@ -132,6 +132,37 @@ describe('an import that is begun again', () => {
     expect(store.served().every(({ initiator }) => initiator !== null)).toBe(true);
   });
 
+  test('of one row, or of none, comes to its end, and never past it or to no number', async () => {
+    const heading = 'hash,nonce,from_address,to_address,value,block_number,block_timestamp';
+    const sent = `${word(1, 64)},1,${word(1, 40)},${word(2, 40)},7,100,1670000100`;
+    for (const lines of [[heading], [heading, sent]]) {
+      const folder = await freshFolder();
+      const path = join(folder, 'few.csv');
+      await writeFile(path, `${lines.join('\n')}\n`);
+      const store = new KeptFacts();
+      const fractions: number[] = [];
+      const into = await store.warehouse();
+      const run = bulkImporter(
+        { warehouse: into, store: transferStore(into, () => NOW), now: () => NOW },
+        join(folder, 'imports'),
+      );
+      const order = { chain: 'ethereum', origin: 'observed', declared: null } as const;
+      await run(
+        { ...order, failed_excluded: false, paths: [path] },
+        {
+          onNote: () => undefined,
+          onProgress: (progress) => {
+            if (progress.phase === 'importing') fractions.push(progress.fraction);
+          },
+          signal: new AbortController().signal,
+        },
+      );
+      expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+      expect(fractions.every((one) => one >= 0 && one <= 1)).toBe(true);
+      expect(fractions.at(-1)).toBe(lines.length === 1 ? 0.5 : 1);
+    }
+  });
+
   test('makes its chain one of those that are read before it has written a row', async () => {
     const folder = await freshFolder();
     const files = await exported(folder);

@@ -10,6 +10,11 @@ import type { UnixSeconds } from './time.ts';
  */
 export const TRANSFER_KINDS = ['native', 'internal', 'token', 'nft'] as const;
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
+/** The kinds in which amounts are paid, without which no history is whole: all but NFTs. */
+export const PAYMENT_KINDS = ['native', 'token', 'internal'] as const satisfies TransferKind[];
+
+/** The way of a transfer as its subject sees it. */
+export type TransferDirection = 'in' | 'out';
 
 /**
  * Where a transfer stands. `position` is a log index, or the path of a trace such as `0_2`: kept

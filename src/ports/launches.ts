@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { formatIsoTime, type UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
+import { SCORED_CHAINS } from './rug-model.ts';
 
 /** The name of this port in readings and contracts. */
 export type LaunchCorpusPort = 'launch_corpus';
@@ -144,7 +145,7 @@ export const launchMonth = z.strictObject({
    * the exit level. On Solana it is counted once its window has passed, and died where a venue
    * lists it on the curve of its launchpad at most by then.
    */
-  chain: z.enum(['ethereum', 'solana']),
+  chain: z.enum(SCORED_CHAINS),
   /** `YYYY-MM`. */
   month: z.string(),
   listed: z.int().nonnegative(),

@@ -271,7 +271,10 @@ export type RugFeature = {
   readonly read_of: readonly ChainName[];
 };
 
-const SCORED = ['ethereum', 'solana'] as const;
+/** The chains whose launches are collected here. */
+export const SCORED_CHAINS = ['ethereum', 'solana'] as const satisfies readonly ChainName[];
+export type ScoredChainName = (typeof SCORED_CHAINS)[number];
+
 const NO_RECORD = 'The launches of its deployer were not read.';
 
 /** The features, in the order in which a model names them. */
@@ -283,7 +286,7 @@ export const RUG_FEATURES = [
     meaning: 'Launches by the same deployer before this one.',
     missing: NO_RECORD,
     monotone: 0,
-    read_of: SCORED,
+    read_of: SCORED_CHAINS,
   },
   {
     name: 'deployer_launches_in_week_before',
@@ -292,7 +295,7 @@ export const RUG_FEATURES = [
     meaning: 'Launches by the same deployer in the seven days before this one.',
     missing: NO_RECORD,
     monotone: 0,
-    read_of: SCORED,
+    read_of: SCORED_CHAINS,
   },
   {
     name: 'deployer_settled_before',
@@ -301,7 +304,7 @@ export const RUG_FEATURES = [
     meaning: 'Of its earlier launches, those that had died, or lived through the horizon.',
     missing: NO_RECORD,
     monotone: 0,
-    read_of: SCORED,
+    read_of: SCORED_CHAINS,
   },
   {
     name: 'deployer_died_before',
@@ -310,7 +313,7 @@ export const RUG_FEATURES = [
     meaning: 'Of its earlier launches, those that had died by then.',
     missing: NO_RECORD,
     monotone: 0,
-    read_of: SCORED,
+    read_of: SCORED_CHAINS,
   },
   {
     name: 'deployer_death_rate_before',
@@ -319,7 +322,7 @@ export const RUG_FEATURES = [
     meaning: 'Died of settled among its earlier launches.',
     missing: 'The launches of its deployer were not read, or none before had settled.',
     monotone: 1,
-    read_of: SCORED,
+    read_of: SCORED_CHAINS,
   },
   {
     name: 'deployer_hours_since_launch',
@@ -328,7 +331,7 @@ export const RUG_FEATURES = [
     meaning: 'Since the launch before by the same deployer.',
     missing: 'The launches of its deployer were not read, or this is the first.',
     monotone: 0,
-    read_of: SCORED,
+    read_of: SCORED_CHAINS,
   },
   {
     name: 'deployer_hours_since_first',
@@ -337,7 +340,7 @@ export const RUG_FEATURES = [
     meaning: 'Since the first launch by the same deployer.',
     missing: 'The launches of its deployer were not read, or this is the first.',
     monotone: 0,
-    read_of: SCORED,
+    read_of: SCORED_CHAINS,
   },
   {
     name: 'deployer_funded_hours_before',
@@ -400,7 +403,7 @@ export const RUG_FEATURES = [
     meaning: 'Age of the token when it was scored.',
     missing: 'The time of the launch was not read.',
     monotone: 0,
-    read_of: SCORED,
+    read_of: SCORED_CHAINS,
   },
 ] as const satisfies readonly RugFeature[];
 
@@ -507,10 +510,6 @@ export type PublishedModels = {
 
 /** The name of this port in readings. */
 export type LaunchScoringPort = 'launch_scoring';
-
-/** The chains whose launches are collected here. */
-export const SCORED_CHAINS = ['ethereum', 'solana'] as const satisfies readonly ChainName[];
-export type ScoredChainName = (typeof SCORED_CHAINS)[number];
 
 /** The age up to which the liquidity at launch is read. */
 export const NEW_FOR_S = 30 * DAY_S;

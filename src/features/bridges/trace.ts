@@ -5,6 +5,7 @@
 
 import { addDecimals } from '../../chain/amount.ts';
 import { formatIsoTime } from '../../chain/time.ts';
+import { PAYMENT_KINDS, type TransferDirection } from '../../chain/transfer.ts';
 import { collect, present } from '../../evidence/measure.ts';
 import {
   both,
@@ -48,7 +49,7 @@ export type Contact = {
   readonly transfer: HistoryTransfer;
   /** The contract, in the first of its roles that counts. */
   readonly row: RegistryRow;
-  readonly direction: 'out' | 'in';
+  readonly direction: TransferDirection;
   /**
    * `transfer`: the contract is its other end. `event`: another is, and an event of the contract in
    * the same transaction says that it is what the subject bridged.
@@ -388,7 +389,7 @@ export function sumContacts(contacts: readonly Contact[]): Sum {
 
 /** The blocks of which every kind of transfer is held; `null` where that is not one range. */
 function spanOf(coverage: readonly CoverageRange[]): Pick<Trace, 'from_block' | 'to_block'> {
-  const spans = (['native', 'token', 'internal'] as const).map((kind) =>
+  const spans = PAYMENT_KINDS.map((kind) =>
     joinedRange(coverage.filter((one) => one.kind === kind)),
   );
   let from_block = 0;

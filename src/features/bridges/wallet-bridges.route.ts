@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
+import type { TransferDirection } from '../../chain/transfer.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
@@ -248,7 +249,7 @@ function fullListOf<T>(
 }
 
 function sums(trace: Partly<Trace, TracePort>) {
-  const sum = (pick: (own: Sum) => number | null, way?: 'out' | 'in') =>
+  const sum = (pick: (own: Sum) => number | null, way?: TransferDirection) =>
     countOf(trace, ({ contacts }) => {
       const own = contacts.bridging.filter(
         ({ direction }) => way === undefined || direction === way,

@@ -3,6 +3,7 @@
 // apart.
 
 import { addDecimals } from '../../chain/amount.ts';
+import type { TransferDirection } from '../../chain/transfer.ts';
 import { collect, tally } from '../../evidence/measure.ts';
 import type { HistoryTransfer } from '../../ports/history.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
@@ -28,7 +29,7 @@ export type ExchangeContact = {
 /** A transfer with an exchange's wallet, as seen from the subject. */
 export type ContactTransfer = {
   readonly transfer: HistoryTransfer;
-  readonly direction: 'in' | 'out';
+  readonly direction: TransferDirection;
   readonly wallet: ExchangeLabel;
 };
 

@@ -5,6 +5,7 @@ import { matchKey } from '../../chain/address.ts';
 import { addDecimals, compareDecimals, formatUnits } from '../../chain/amount.ts';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
+import { PAYMENT_KINDS } from '../../chain/transfer.ts';
 import { claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { collect, listOrNone, present, rowsUnder } from '../../evidence/measure.ts';
 import { map, Read, rowsSeen } from '../../evidence/reading.ts';
@@ -46,12 +47,10 @@ function blocksOf({ history }: FindingInputs): CoveredBlocks[] | null {
   return covered.length === 0 ? null : covered;
 }
 
-const KINDS = ['native', 'token', 'internal'] as const;
-
 /** The blocks of which all three kinds were read, as one range; `null` where a kind is missing. */
 function commonRange(chain: ChainName, ranges: readonly CoverageRange[]): CoveredBlocks | null {
   const own = ranges.filter((one) => one.chain === chain);
-  const longest = KINDS.map((kind) => longestOf(own.filter((one) => one.kind === kind)));
+  const longest = PAYMENT_KINDS.map((kind) => longestOf(own.filter((one) => one.kind === kind)));
   let from = 0;
   let to = Number.MAX_SAFE_INTEGER;
   for (const range of longest) {

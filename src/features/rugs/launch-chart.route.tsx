@@ -1,6 +1,7 @@
 import { wilsonInterval } from '../../evidence/measure.ts';
 import { Table } from '../../pages/words.tsx';
 import type { LaunchMonth } from '../../ports/launches.ts';
+import { SCORED_CHAINS, type ScoredChainName } from '../../ports/rug-model.ts';
 
 /** One month of a chain; `null` where no launch of it is on record. */
 export type ChartMonth = {
@@ -18,7 +19,7 @@ export type CountedMonth = {
 
 /** A chain of which launches are on record. */
 export type LaunchChart = {
-  readonly chain: 'ethereum' | 'solana';
+  readonly chain: ScoredChainName;
   /** Oldest first. */
   readonly months: readonly ChartMonth[];
   readonly listed_max: number;
@@ -38,7 +39,7 @@ export const MONTHS_SHOWN = 12;
  */
 export function launchCharts(rows: readonly LaunchMonth[], now: number): LaunchChart[] {
   const span = monthsUntil(now);
-  return (['ethereum', 'solana'] as const).flatMap((chain) => {
+  return SCORED_CHAINS.flatMap((chain) => {
     const own = rows.filter((one) => one.chain === chain && span.includes(one.month));
     if (own.length === 0) return [];
     const months = span.map((month) => {

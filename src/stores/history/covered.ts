@@ -4,7 +4,7 @@
 
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName, isEvmChain } from '../../chain/chain.ts';
-import type { TransferKind } from '../../chain/transfer.ts';
+import { PAYMENT_KINDS, type TransferKind } from '../../chain/transfer.ts';
 import {
   map,
   mintAs,
@@ -228,9 +228,6 @@ export function ringGapsText(gaps: readonly RingGap[]): string {
 // only if its native, token and internal transfers were all read, from the first block (or the
 // address's proven first activity) to a fresh tip.
 
-/** The kinds of transfer without which a chain was not read. NFTs have a coverage of their own. */
-const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
-
 /** The requirements on coverage. `now` is Unix seconds. */
 type CoverageNeeds = {
   readonly chains: readonly ChainName[];
@@ -245,7 +242,7 @@ export type FreshTip = { readonly tipMaxAgeS: number; readonly now: () => number
 export function gapsIn(
   coverage: readonly CoverageRange[],
   needs: CoverageNeeds,
-  kinds: readonly TransferKind[] = KINDS,
+  kinds: readonly TransferKind[] = PAYMENT_KINDS,
 ): CoverageGap[] {
   const gaps: CoverageGap[] = [];
   for (const chain of needs.chains) {

@@ -2,6 +2,7 @@
 // A log that its declaration does not fit is of an unknown layout, not empty.
 
 import { type Declaration, declaredEvent, type Fields } from '../../../chain/abi.ts';
+import type { TransferDirection } from '../../../chain/transfer.ts';
 import type {
   BridgeProtocol,
   ReceiptFacts,
@@ -11,7 +12,7 @@ import type {
 
 /** The fields of an event about a bridged transfer or a passed message. */
 export type EventFacts = {
-  readonly direction: 'out' | 'in';
+  readonly direction: TransferDirection;
   /** The payer or payee on this chain, by the event or by call data that it proves. */
   readonly user: string | null;
   /** The token's contract, `native`, or `null` where the event does not name it. */

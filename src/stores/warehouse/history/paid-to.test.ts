@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAYMENT_KINDS } from '../../../chain/transfer.ts';
 import { map, Part, Read, rowsSeen, Unread } from '../../../evidence/reading.ts';
 import type { HeldRange, TransferFact } from '../../../ports/indexing.ts';
 import { evm } from '../../../testing/addresses.ts';
@@ -66,9 +67,8 @@ function paid(
 }
 
 type Ranges = readonly Partial<HeldRange>[];
-const KINDS = ['native', 'internal', 'token'] as const;
 /** Every kind of the whole chain, each with what is changed. */
-const WHOLE: Ranges = KINDS.map((kind) => ({ kind }));
+const WHOLE: Ranges = PAYMENT_KINDS.map((kind) => ({ kind }));
 
 type World = {
   readonly transfers?: readonly TransferFact[];
@@ -128,7 +128,7 @@ describe('what an address was paid', () => {
   });
 
   test('is read whole of imports that begin before it and reach past its end', async () => {
-    const late = KINDS.map((kind) => ({ kind, from_block: 4_000, to_block: 9_500 }));
+    const late = PAYMENT_KINDS.map((kind) => ({ kind, from_block: 4_000, to_block: 9_500 }));
     const world = { transfers: [paid(4_500, { to: POOL, from: evm('other') })], ranges: late };
     const reading = await told(world, timeOf(5_000), timeOf(9_000));
     if (!(reading instanceof Read)) throw new Error(String(reading.why.reason));
@@ -137,7 +137,7 @@ describe('what an address was paid', () => {
 });
 
 describe('a part, that denies nothing, is what is told', () => {
-  const of = (over: Partial<HeldRange>) => KINDS.map((kind) => ({ kind, ...over }));
+  const of = (over: Partial<HeldRange>) => PAYMENT_KINDS.map((kind) => ({ kind, ...over }));
   const first = paid(4_500, { to: POOL, from: evm('other') });
 
   test.each<readonly [string, World, string]>([

@@ -3,6 +3,7 @@
 // range of one address vouches for a provider's list, not for the contracts that pay.
 
 import { z } from 'zod';
+import { PAYMENT_KINDS } from '../../../chain/transfer.ts';
 
 import { type Why, why } from '../../../evidence/reasons.ts';
 import type { BridgeArrivals, PaymentsFound, PaymentsQuery } from '../../../ports/bridges.ts';
@@ -14,8 +15,6 @@ import { readPaid } from './warehouse-rows.ts';
 const PORT = 'bridge_arrivals';
 /** The most payments of one recipient that are read. */
 const PAYMENTS_MAX = 200;
-/** The kinds of transfer in which something may be paid. */
-const KINDS = ['native', 'internal', 'token'] as const;
 
 /** Payments to recipients, from a warehouse; a tip is fresh up to `tipMaxAgeS`. */
 export function warehousePaidTo(
@@ -73,7 +72,7 @@ async function reachOf(
   call: Call,
 ): Promise<Reach> {
   const reached: HeldBlocks[] = [];
-  for (const kind of KINDS) {
+  for (const kind of PAYMENT_KINDS) {
     const own = ranges.filter((one) => one.chain === chain && one.kind === kind);
     const ordered = own.toSorted((a, b) => a.to_block - b.to_block);
     // The first that reaches that moment, else the one that comes nearest.

@@ -93,9 +93,12 @@ export async function* followStream<E extends { readonly type: string; readonly 
   while (!isAborted(signal)) {
     const ended: Ended = yield* connection<E>(options, place, bySocket);
     const { refused } = ended;
-    if (refused !== null && isFinal(refused.status)) {
-      yield { kind: 'stopped', status: refused.status, body: refused.body };
-      return;
+    if (refused !== null) {
+      const { status, body } = refused;
+      if (status >= FAULT_OF_THE_CALLER && status < FAULT_OF_THE_SERVICE) {
+        yield { kind: 'stopped', status, body };
+        return;
+      }
     }
     if (isAborted(signal)) return;
     const refusal = refused === null ? null : { status: refused.status, body: refused.body };
@@ -111,10 +114,6 @@ export async function* followStream<E extends { readonly type: string; readonly 
 
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
-}
-
-function isFinal(status: number): boolean {
-  return status >= FAULT_OF_THE_CALLER && status < FAULT_OF_THE_SERVICE;
 }
 
 async function* connection<E extends { readonly type: string; readonly seq: number }>(

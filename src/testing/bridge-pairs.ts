@@ -69,7 +69,6 @@ function circleDeposit(recipient: string, amount: bigint, id: number): string {
 }
 
 const idOf = (id: number) => `0x${id.toString(16).padStart(64, '0')}`;
-const wormholeOf = (chain: number) => (chain === 1 ? 2 : 4);
 const layerZeroOf = (chain: number) => (chain === 1 ? 30_101 : 30_102);
 
 /** Circle's contracts of messages on Base, and of burns by the chain that a message came from. */
@@ -294,7 +293,7 @@ export const PAIRS: readonly Pair[] = [
         'event TransferRedeemed(uint16 indexed emitterChainId, bytes32 indexed',
         'emitterAddress, uint64 indexed sequence)',
       ].join(' '),
-      [wormholeOf(origin), wide(TOKEN), BigInt(id)],
+      [origin === 1 ? 2 : 4, wide(TOKEN), BigInt(id)],
     ],
   },
   {

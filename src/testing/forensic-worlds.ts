@@ -30,10 +30,6 @@ type ForensicPieces = {
 /** The further negatives that a transfer with a listed address contradicts. */
 const LISTED_NEAR: Plan['contradicts'] = { wallet_ofac: ['proximity.found'] };
 
-function also(more: Plan['contradicts'], plan: Plan): Plan {
-  return { ...plan, contradicts: { ...plan.contradicts, ...more } };
-}
-
 /** A contract that destroyed itself: its code and nonce are gone, its creation is not. */
 function destroyedContract(address: string, creator: string): MemoryFact {
   const creation = { creator, relay: null, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 };
@@ -82,6 +78,10 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
   const plan = (name: string, planted: Planted, more: readonly string[] = []): Plan =>
     walkPlan({ name, ...planted, contradicts: { wallet_score: ['findings_found', ...more] } });
   const paid = transferOf(subject, near);
+  const funded = plan('funded by a listed address before all else', {
+    entries: listedFar,
+    transfers: [transferOf(far, subject), paid],
+  });
   return [
     plan(
       'a token on the main chain that somebody owns',
@@ -131,13 +131,7 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
     plan('paid a flagged address', { flagged: [flaggedRow(near)], transfers: [paid] }),
     plan('paid a mixer', { mixers: [mixerRow(near)], transfers: [paid] }),
     plan('paid a bridge', { transfers: [transferOf(subject, pieces.bridge)] }),
-    also(
-      LISTED_NEAR,
-      plan('funded by a listed address before all else', {
-        entries: listedFar,
-        transfers: [transferOf(far, subject), paid],
-      }),
-    ),
+    { ...funded, contradicts: { ...funded.contradicts, ...LISTED_NEAR } },
     plan('poisoned by strangers', { transfers: [transferOf(near, subject, pieces.poison)] }),
   ];
 }

@@ -31,11 +31,6 @@ export function rugFlagOf(address: string, change: Partial<LaunchFlag> = {}): La
   };
 }
 
-/** Both leaderboards deny these where nothing is flagged. */
-function denialOn(fields: readonly string[]): Plan['contradicts'] {
-  return { leaderboard: fields, rugs_leaderboard: fields };
-}
-
 /** The worlds, and what may then not be said. */
 export const RUG_PLANS: readonly Plan[] = [
   {
@@ -53,6 +48,6 @@ export const RUG_PLANS: readonly Plan[] = [
     about: FLAGGED,
     subjects: [FLAGGED],
     rugFlags: [rugFlagOf(FLAGGED, { is_listed_token: true })],
-    contradicts: denialOn(['suppressed']),
+    contradicts: { leaderboard: ['suppressed'], rugs_leaderboard: ['suppressed'] },
   },
 ];

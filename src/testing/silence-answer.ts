@@ -158,7 +158,8 @@ function collectFields(
 ): void {
   if (shape === undefined || !isRecord(value)) throw new Error(`silence: ${at.path} is no object`);
   const inItem = at.pattern.endsWith('[]') || at.pattern.endsWith('{}');
-  const of = inItem ? [...at.of, ...textsOf(Object.values(value))] : at.of;
+  const texts = Object.values(value).filter((one) => typeof one === 'string');
+  const of = inItem ? [...at.of, ...texts] : at.of;
   const dot = at.path === '' ? '' : '.';
   for (const [name, field] of Object.entries(shape)) {
     const place = { path: `${at.path}${dot}${name}`, pattern: `${at.pattern}${dot}${name}`, of };
@@ -174,10 +175,6 @@ function collectFields(
       leaves.push(leaf.path === place.path ? { ...leaf, meta, free: false } : leaf);
     }
   }
-}
-
-function textsOf(values: readonly unknown[]): string[] {
-  return values.flatMap((one) => (typeof one === 'string' ? [one] : []));
 }
 
 function collectItems(

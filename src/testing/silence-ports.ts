@@ -273,7 +273,7 @@ function fieldOf(value: unknown, field: string): unknown {
 }
 
 function spoilt(reading: AnyReading, fault: Fault, pages: Cut | undefined): AnyReading {
-  if (fault === 'silent') return silence(reading);
+  if (fault === 'silent') return new Unread<string>(basis(reading).ports, SILENT);
   if (fault === 'stale' || pages === undefined || pages === null) return weaken(reading, OLD);
   return weaken(
     map(reading, (value) => emptyOf(value, pages)),
@@ -295,9 +295,4 @@ export function emptyOf(value: unknown, fields: readonly string[]): unknown {
     fields.includes(name) ? emptyOf(one, []) : one,
   ]);
   return Object.fromEntries(rest);
-}
-
-/** The reading as one that was not read, of the same ports. */
-function silence(reading: AnyReading): AnyReading {
-  return new Unread<string>(basis(reading).ports, SILENT);
 }

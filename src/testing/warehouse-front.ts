@@ -3,7 +3,6 @@
 // Fails on demand in the ways that servers and the proxies before them fail. Never for production.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWarehouseEngine, type WarehouseEngine } from '../stores/warehouse/engine/embedded.ts';
@@ -72,7 +71,7 @@ export async function startWarehouseFront(directory: string): Promise<WarehouseF
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  if (!isAddress(address)) throw new Error('The front has no port.');
+  if (typeof address === 'string' || address === null) throw new Error('The front has no port.');
   return {
     url: `http://127.0.0.1:${address.port}`,
     fault: faults.set,
@@ -84,10 +83,6 @@ export async function startWarehouseFront(directory: string): Promise<WarehouseF
       await engine.close();
     },
   };
-}
-
-function isAddress(address: AddressInfo | string | null): address is AddressInfo {
-  return typeof address === 'object' && address !== null;
 }
 
 function faultBox() {

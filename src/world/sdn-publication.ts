@@ -163,7 +163,8 @@ function partyLines(party: WorldParty, currencies: ReadonlyMap<string, number>):
     `            <DocumentedName ID="${uid}" FixedRef="${uid}" DocNameStatusID="1">`,
     ...parts.flatMap(({ text, group }) => [
       '              <DocumentedNamePart>',
-      `                ${namePart(group, text)}`,
+      `                <NamePartValue NamePartGroupID="${group}" ${LATIN}>` +
+        `${escapeXml(text)}</NamePartValue>`,
       '              </DocumentedNamePart>',
     ]),
     '            </DocumentedName>',
@@ -180,10 +181,6 @@ function partyLines(party: WorldParty, currencies: ReadonlyMap<string, number>):
     '      </Profile>',
     '    </DistinctParty>',
   ];
-}
-
-function namePart(group: number, text: string): string {
-  return `<NamePartValue NamePartGroupID="${group}" ${LATIN}>${escapeXml(text)}</NamePartValue>`;
 }
 
 function featureLines(

@@ -165,18 +165,15 @@ export function looksOf(result: Looked): Looks {
   const { sanctions, equivalent_forms: forms, checked, kind } = result;
   const list = checked.sanctions_list;
   const hasForm = forms !== null && forms !== undefined && forms.length > 0;
+  const ofLaunches = result.launches === null ? missOf(checked.launch_corpus) : 'record';
   return {
     sanctions_list: sanctions?.listed === true ? 'listed' : missOf(list, sanctions !== null),
     equivalent_forms: hasForm ? 'listed' : missOf(list, forms !== null && forms !== undefined),
     other_lists: othersLook(result),
     exchange_table: result.exchange === null ? missOf(checked.exchange_table) : 'record',
     // Only wallets of Solana can stand in the corpus of its launches.
-    launch_corpus: kind === 'solana' ? launchesLook(result) : 'does_not_apply',
+    launch_corpus: kind === 'solana' ? ofLaunches : 'does_not_apply',
   };
-}
-
-function launchesLook({ launches, checked }: Looked): Look {
-  return launches === null ? missOf(checked.launch_corpus) : 'record';
 }
 
 /** The word of a table that holds nothing: `null` is a table that nobody asked. */

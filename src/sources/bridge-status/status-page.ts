@@ -65,7 +65,8 @@ export function statusPages(
       const question = reader.question(url, asked);
       if (question === null) return unread(PORT, why('status_page_unasked', { page }));
       const shown = originText(url);
-      const ask = key === null ? question : { ...question, headers: bearer(key) };
+      const ask =
+        key === null ? question : { ...question, headers: { authorization: `Bearer ${key}` } };
       const toReason = (fault: string) => why('provider_failed', { provider: shown, fault });
       const provider = { name: `${page} ${shown}`, url: shown, simulated: false, now, toReason };
       const limits = { timeMs, callsMax: CALLS_MAX, signal };
@@ -79,10 +80,6 @@ export function statusPages(
 }
 
 type Question = NonNullable<ReturnType<PageReader['question']>> & Pick<JsonAsk, 'headers'>;
-
-function bearer(key: string): Readonly<Record<string, string>> {
-  return { authorization: `Bearer ${key}` };
-}
 
 async function askPage(
   reader: PageReader,

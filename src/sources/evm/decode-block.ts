@@ -269,7 +269,8 @@ function movementIn({ topics, data }: NodeLog): Moved | null {
   }
   // The first of an ERC-1155 event is whoever was allowed to move it.
   if (topics.length !== NFT_TOPICS || third === undefined) return null;
-  const ids = topic === SINGLE_TOPIC ? singleOf(words) : idsOf(words);
+  const single = words.length === SINGLE_WORDS ? words.slice(0, 1) : null;
+  const ids = topic === SINGLE_TOPIC ? single : idsOf(words);
   return ids === null ? null : { kind: 'nft', from: second, to: third, amounts: ids };
 }
 
@@ -279,10 +280,6 @@ function wordsOf(data: string): bigint[] | null {
   return Array.from({ length: digits.length / LOG_WORD }, (_, at) =>
     BigInt(HEX_PREFIX + digits.slice(at * LOG_WORD, (at + 1) * LOG_WORD)),
   );
-}
-
-function singleOf(words: readonly bigint[]): bigint[] | null {
-  return words.length === SINGLE_WORDS ? words.slice(0, 1) : null;
 }
 
 /** The ids of a batch: two lists of one length behind their offsets, as encoders write them. */

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { ChainName } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
-import { textOrEmpty } from '../../evidence/measure.ts';
+import { slices, textOrEmpty } from '../../evidence/measure.ts';
 import { map, type Partly, read, some } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
@@ -147,7 +147,7 @@ function whyOf(error: unknown, provider: string): Why {
 
 function coinBatches(coins: readonly Coin[]): Coin[][] {
   const byId = new Map(coins.map((coin) => [coinId(coin), coin]));
-  return sliceList([...byId.values()], IDS_PER_CALL_MAX);
+  return [...slices([...byId.values()], IDS_PER_CALL_MAX)];
 }
 
 function priceBatches(asks: readonly PriceAsk[]): PriceAsk[][] {
@@ -173,11 +173,6 @@ function priceBatches(asks: readonly PriceAsk[]): PriceAsk[][] {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
-}
-
-function sliceList<T>(list: readonly T[], size: number): T[][] {
-  const count = Math.ceil(list.length / size);
-  return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size));
 }
 
 async function askApi<T>(

@@ -54,7 +54,9 @@ export function memoryTransferHistory(held: MemoryHistory): RawHistory {
           readings.set(address, unread(HISTORY, why('time_budget')));
           continue;
         }
-        const asked = rowsUnder(rows, address).filter((row) => isAsked(row.chain, limits));
+        const { chains } = limits;
+        const own = rowsUnder(rows, address);
+        const asked = own.filter(({ chain }) => chains === undefined || chains.includes(chain));
         const seen = pageThrough(address, asked, limits, room);
         room -= seen.rows;
         const value = { ...seen.known, coverage: coverageOf(held, address), ...provenance(held) };
@@ -64,10 +66,6 @@ export function memoryTransferHistory(held: MemoryHistory): RawHistory {
       return readings;
     },
   };
-}
-
-function isAsked(chain: ChainName, { chains }: NeighbourhoodLimits): boolean {
-  return chains === undefined || chains.includes(chain);
 }
 
 function provenance({ provenance: whence }: MemoryHistory): Pick<Neighbourhood, 'provenance'> {
@@ -110,7 +108,7 @@ function pageThrough(
   }
   const byOther = new Map<string, HistoryTransfer[]>();
   let taken = 0;
-  for (const [row] of pagesOf(rows)) {
+  for (const row of rows) {
     if (taken >= limit) {
       const cut = why('row_cap', { address, limit: String(limit) });
       const counterparties = counterpartiesOf(byOther, transfersPerCounterpartyMax);
@@ -121,11 +119,6 @@ function pageThrough(
   }
   const counterparties = counterpartiesOf(byOther, transfersPerCounterpartyMax);
   return { known: { address, degree, counterparties }, rows: taken, cut: null };
-}
-
-/** The rows as pages of one row. */
-function* pagesOf(rows: readonly HistoryTransfer[]): Generator<readonly [HistoryTransfer]> {
-  for (const row of rows) yield [row];
 }
 
 function otherSide({ from, to }: HistoryTransfer, address: string): string {

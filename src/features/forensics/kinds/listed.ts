@@ -440,8 +440,6 @@ function placeOf(one: NamedByFact, setBy: SetByOf) {
 // A black list and an allowance are states at one block. An event alone shows neither: an approval
 // is told only where the token itself says that some of it is left.
 
-type Found = Partly<readonly FindingDraft[], never>;
-
 /** An issuer's black list names the address. */
 export const issuerFreeze: FindingKind = {
   kind: 'issuer_freeze',
@@ -454,14 +452,14 @@ export const issuerFreeze: FindingKind = {
         .slice(0, 1)
         .map(({ block }) => ({ chain, from: block, to: block })),
     ),
-  find: ({ freezes }) =>
-    flat(
-      freezes.map(({ states }) =>
-        map(states, (all) =>
-          all.filter(({ frozen }) => frozen).map((state) => frozenDraft(state, states)),
-        ),
+  find: ({ freezes }) => {
+    const found = freezes.map(({ states }) =>
+      map(states, (all) =>
+        all.filter(({ frozen }) => frozen).map((state) => frozenDraft(state, states)),
       ),
-    ),
+    );
+    return map(some(found), (lists) => lists.flat());
+  },
 };
 
 function frozenDraft(
@@ -598,8 +596,4 @@ function amountText(raw_amount: bigint | null): string {
 function leftText(raw_amount: bigint | null): string {
   if (raw_amount === null) return 'every item of them';
   return raw_amount >= UNLIMITED ? 'all of them' : `${raw_amount} units of them`;
-}
-
-function flat(readings: readonly Found[]): Found {
-  return map(some(readings), (lists) => lists.flat());
 }

@@ -7,6 +7,7 @@ import { type Caller, NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { dossier } from '../features/dossier/feature.ts';
 import { PART_NAMES } from '../features/dossier/shapes.ts';
+import { shorten } from '../pages/words.tsx';
 import type { DeployerWalk, FailedWalk } from '../ports/deployers.ts';
 import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW } from '../testing/clock.ts';
@@ -17,6 +18,7 @@ import { linesOf } from '../testing/silence-pages.ts';
 import type { SilencePorts } from '../testing/silence-ports.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
 import { memoryEntities } from '../testing/twins/entities.ts';
+import { memoryTransfer } from '../testing/twins/history.ts';
 import { silentPorts } from '../testing/twins/ports.ts';
 import { WORLDS } from '../testing/worlds.ts';
 import { createHttp } from '../transport/http.ts';
@@ -120,6 +122,7 @@ describe('says', () => {
   test('an inference as one, with its weight, and an exchange’s address as the exchange’s', async () => {
     const { ports } = world({ transfers: DEPOSITS });
     const { whole, part } = pagesOver('empty', ports);
+    const told = linesOf((await part(SUBJECT, 'entity')).html);
     const { html } = await whole(SUBJECT);
     expect(glanceOf(html)).toMatchObject({ Ties: 'inferred', Exchanges: 'inferred' });
     const lines = linesOf(html);
@@ -127,7 +130,6 @@ describe('says', () => {
     expect(lines).toContain('Exchanges Inferred: 0.75, measured');
     expect(lines).toContain('It pays into a deposit address of Exemplar.');
     expect(lines.join('\n')).not.toMatch(/controller of|shares its controller/);
-    const told = linesOf((await part(SUBJECT, 'entity')).html);
     expect(told).toContain(
       'Tied to 2 other addresses, among them 1 deposit address of an exchange.',
     );
@@ -155,6 +157,34 @@ describe('says', () => {
     expect(lines).toContain('Exchanges Inferred: 0.80, measured');
     expect(lines).toContain('Tied to what is labelled Exemplar: Hot.');
     expect(lines.join('\n')).not.toContain('Observed');
+  });
+
+  test('dollars apart from counts: a sum is exact, and what has no price is named beside it', async () => {
+    const [both, large, unsold] = [evm('both ways'), evm('large'), evm('unsold')];
+    const priced = (n: number, from: string, to: string, usd: string | null) =>
+      memoryTransfer(n, from, to, { usd });
+    const transfers = [
+      ...[1, 2, 3, 4, 5].map((n) => priced(n, both, SUBJECT, null)),
+      priced(6, SUBJECT, both, '2'),
+      priced(7, large, SUBJECT, '9007199254740993'),
+      priced(8, large, SUBJECT, '0.1'),
+      priced(9, unsold, SUBJECT, null),
+      priced(10, SUBJECT, evm('dust'), '0.000001'),
+    ];
+    const { part } = pagesOver('empty', world({ transfers }).ports);
+    const { html } = await part(SUBJECT, 'evidence');
+    const rowOf = (name: string) =>
+      linesOf(html).find((line) => line.startsWith(`${shorten(evm(name))} · `));
+    expect(rowOf('both ways')).toContain(' · $2.00 in 1 transfer · 5 transfers, not priced · ');
+    expect(rowOf('large')).toContain(' · – · $9,007,199,254,740,993.10 in 2 transfers · ');
+    expect(rowOf('unsold')).toContain(' · – · 1 transfer, not priced · ');
+    expect(rowOf('dust')).toContain(' · under $0.01 in 1 transfer · – · ');
+    const [, picture] = html.split('class="graph"');
+    expect(picture).toContain('>$2.00, 5 unpriced<');
+    // Who was paid in dollars stands on the right, however many gifts without a price came back.
+    const placeOf = (name: string) =>
+      Number(picture?.match(new RegExp(`x="([\\d.]+)"[^>]*>${shorten(evm(name))}<`))?.[1]);
+    expect(placeOf('both ways')).toBeGreaterThan(placeOf('large'));
   });
 
   test('what is no address is told so, and is looked up nowhere', async () => {

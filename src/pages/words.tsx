@@ -52,10 +52,28 @@ function isoText(at: string | number): string {
 const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const PLACES = 6;
 
-/** US dollars; `null`: not priced. */
+const CENT = 0.01;
+
+/** US dollars, of decimal text without losing a digit of them; `null`: not priced. */
 export function usd(amount: string | number | null): string {
-  return amount === null ? 'not priced' : DOLLARS.format(Number(amount));
+  if (amount === null) return 'not priced';
+  if (Number(amount) > 0 && Number(amount) < CENT) return 'under $0.01';
+  return DOLLARS.format(amount as Intl.StringNumericLiteral);
 }
+
+/** Transfers in dollars, and how many of them have no price: a count is never added to a sum. */
+export function worthText({ transfers, usd: sum, unpriced }: Transferred): string {
+  const count = countWords(transfers, 'transfer');
+  if (sum === null) return `${count}, not priced`;
+  return `${usd(sum)} in ${count}${unpriced === 0 ? '' : `, ${unpriced} of them not priced`}`;
+}
+
+/** `usd` sums what has a price; `null`: no transfer has one. */
+type Transferred = {
+  readonly transfers: number;
+  readonly usd: string | number | null;
+  readonly unpriced: number;
+};
 
 /** An exact amount, cut after six places for reading. */
 export function amountText(amount: string | null, symbol: string | null): string {

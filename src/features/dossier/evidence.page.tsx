@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { addDecimals, compareDecimals } from '../../chain/amount.ts';
+import { present } from '../../evidence/measure.ts';
 import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import {
   Address,
@@ -10,6 +12,7 @@ import {
   Table,
   Tx,
   usd,
+  worthText,
 } from '../../pages/words.tsx';
 import {
   Caveat,
@@ -187,6 +190,10 @@ function momentOf(at: string | null): ComponentChildren {
 type FlowsData = EvidenceData['flows'];
 type Counterparty = NonNullable<FlowsData['counterparties']>[number];
 
+const FLOWS_TITLE =
+  'Who paid this address most, on the left, and whom it paid. An arrow is as wide as its ' +
+  'dollars, and thinnest where nothing has a price; the table has the same.';
+
 /** Counterparties that are drawn on each side. */
 const DRAWN_MAX = 5;
 /** Rows of a table. */
@@ -210,7 +217,7 @@ export function Flows({ flows, subject }: { flows: FlowsData; subject: string })
         <figure class="drawn">
           <Picture counterparties={counterparties} subject={subject} />
           <Table
-            caption="The largest counterparties"
+            caption="The largest counterparties, by what of their transfers has a price"
             rows={counterparties.slice(0, ROWS_MAX)}
             columns={[
               {
@@ -257,15 +264,19 @@ export function Flows({ flows, subject }: { flows: FlowsData; subject: string })
 
 type Side = Counterparty['sent'];
 
-function sideText({ transfers, usd: worth, unpriced }: Side): string {
-  if (transfers === 0) return '–';
-  const priced = worth === null ? null : usd(worth);
-  const more = unpriced === 0 ? '' : `, ${unpriced.toLocaleString('en')} not priced`;
-  return `${transfers.toLocaleString('en')} × ${priced === null ? 'not priced' : priced + more}`;
+function sideText(side: Side): string {
+  return side.transfers === 0 ? '–' : worthText(side);
 }
 
-function worthOf({ usd: worth, transfers }: Side): number {
-  return worth === null ? transfers : Number(worth);
+// Dollars are held against dollars, and counts against counts where neither side has a price.
+function isPayer({ sent, received }: Counterparty): boolean {
+  if (sent.usd === null) return received.usd !== null || received.transfers >= sent.transfers;
+  return received.usd !== null && compareDecimals(received.usd, sent.usd) >= 0;
+}
+
+/** The width of what has a price, by the largest of them; what has none is as thin as can be. */
+function widthOf({ usd: worth }: Side, most: number): number {
+  return worth === null || most === 0 ? 0 : Math.log1p(Number(worth)) / Math.log1p(most);
 }
 
 function Picture({
@@ -276,17 +287,16 @@ function Picture({
   subject: string;
 }) {
   const others = counterparties.filter(({ address }) => address !== subject.toLowerCase());
-  const payers = others.filter((one) => worthOf(one.received) >= worthOf(one.sent));
-  const paid = others.filter((one) => worthOf(one.received) < worthOf(one.sent));
+  const payers = others.filter(isPayer);
+  const paid = others.filter((one) => !isPayer(one));
   const left = payers.slice(0, DRAWN_MAX);
   const right = paid.slice(0, DRAWN_MAX);
   const shown = [...left, ...right];
   if (shown.length === 0) return null;
   const rows = Math.max(left.length, right.length);
-  const most = Math.max(
-    ...shown.flatMap(({ sent, received }) => [worthOf(sent), worthOf(received)]),
-  );
-  const shareOf = (side: Side) => Math.log1p(worthOf(side)) / Math.log1p(most);
+  const priced = present(shown.flatMap(({ sent, received }) => [sent.usd, received.usd]));
+  const most = Math.max(0, ...priced.map(Number));
+  const shareOf = (side: Side) => widthOf(side, most);
   const column = (list: readonly Counterparty[], at: number): GraphNode[] =>
     list.map((one, row) => ({
       id: one.address,
@@ -314,7 +324,7 @@ function Picture({
     <>
       <Graph
         name="flows"
-        title="Who paid this address most, on the left, and whom it paid; the table has the same."
+        title={FLOWS_TITLE}
         nodes={[...column(left, 0), middle, ...column(right, 2)]}
         edges={edges}
       />
@@ -328,10 +338,11 @@ function Picture({
   );
 }
 
-function totalText({ sent, received, transfers }: Counterparty): string {
-  const priced = [sent.usd, received.usd].flatMap((worth) =>
-    worth === null ? [] : [Number(worth)],
-  );
-  if (priced.length === 0) return countWords(transfers, 'transfer');
-  return `${usd(priced.reduce((sum, worth) => sum + worth))} · ${transfers} ×`;
+/** Short enough for a box of the picture. */
+function totalText({ sent, received }: Counterparty): string {
+  const [first, ...rest] = present([sent.usd, received.usd]);
+  const unpriced = sent.unpriced + received.unpriced;
+  if (first === undefined) return `${countWords(unpriced, 'transfer')}, unpriced`;
+  const sum = usd(rest.reduce(addDecimals, first));
+  return unpriced === 0 ? sum : `${sum}, ${unpriced} unpriced`;
 }

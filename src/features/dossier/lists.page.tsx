@@ -11,6 +11,7 @@ import {
   Table,
   Tx,
   usd,
+  worthText,
 } from '../../pages/words.tsx';
 import {
   bridgesVerdict,
@@ -394,8 +395,11 @@ function Activity({ activity, isSaid }: ActivityProps) {
           <h3>{one.entity}</h3>
           <p>
             Received {sideText(one.transfers_in, one.usd_in)}, sent{' '}
-            {sideText(one.transfers_out, one.usd_out)}; from <Moment at={one.first_seen} /> to
-            <Moment at={one.last_seen} />.
+            {sideText(one.transfers_out, one.usd_out)}
+            {one.unpriced_transfers !== null && one.unpriced_transfers > 0 && (
+              <>, both without {unpricedText(one.unpriced_transfers)}</>
+            )}
+            ; from <Moment at={one.first_seen} /> to <Moment at={one.last_seen} />.
           </p>
           <Table
             caption={`Transfers with ${one.entity}, the newest first`}
@@ -443,9 +447,13 @@ function Activity({ activity, isSaid }: ActivityProps) {
 
 function sideText(transfers: number | null, worth: string | null): string {
   if (transfers === null) return 'an unknown number of transfers';
-  return worth === null
-    ? countWords(transfers, 'transfer')
-    : `${countWords(transfers, 'transfer')} worth ${usd(worth)}`;
+  const count = countWords(transfers, 'transfer');
+  if (transfers === 0) return count;
+  return worth === null ? `${count}, not priced` : `${usd(worth)} in ${count}`;
+}
+
+function unpricedText(count: number): string {
+  return countWords(count, 'transfer that is not priced', 'transfers that are not priced');
 }
 
 // The bridge contracts that the address used on a chain, and the arrivals of its transfers.
@@ -478,14 +486,20 @@ export function Bridges({ part, facts }: { part: PartOf<BridgesData>; facts: Par
 
 const DIRECTIONS = { out: 'sent', in: 'received', both: 'sent and received' } as const;
 
-function Seen({ data: { bridges, totals, chain } }: { data: BridgesData }) {
+function Seen({ data }: { data: BridgesData }) {
+  const { bridges, totals, chain, unpriced_transfers: unpriced } = data;
   const sums = [
     totals.out_usd === null ? null : `sent ${usd(totals.out_usd)}`,
     totals.in_usd === null ? null : `received ${usd(totals.in_usd)}`,
   ].filter((sum) => sum !== null);
   return (
     <>
-      {sums.length > 0 && <p>In all: {sums.join(', ')}, by the prices of each day.</p>}
+      {sums.length > 0 && (
+        <p>
+          In all: {sums.join(', ')}, by the prices of each day
+          {unpriced !== null && unpriced > 0 && ` and without ${unpricedText(unpriced)}`}.
+        </p>
+      )}
       <Table
         caption={`Bridges on ${chain}`}
         rows={bridges}
@@ -496,8 +510,10 @@ function Seen({ data: { bridges, totals, chain } }: { data: BridgesData }) {
           },
           { head: 'Protocol', cell: (one) => one.protocol },
           { head: 'Direction', cell: (one) => DIRECTIONS[one.direction] },
-          { head: 'Transfers', cell: (one) => one.transfers.toLocaleString('en') },
-          { head: 'Worth', cell: (one) => usd(one.usd) },
+          {
+            head: 'Transfers',
+            cell: (one) => worthText({ ...one, unpriced: one.unpriced_transfers }),
+          },
           { head: 'First', cell: (one) => <Moment at={one.first_seen} /> },
           { head: 'Last', cell: (one) => <Moment at={one.last_seen} /> },
         ]}

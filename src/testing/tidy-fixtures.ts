@@ -273,6 +273,13 @@ export const RULE_FIXTURES: readonly Fixture[] = [
       'told instanceof ProviderFault ? told : f(told);',
     ],
     ['if (status >= 500) return new Map();', 'if (status === 404) return new Map();'],
+    ['if (answer.status !== 200) return [];', 'if (answer.status === 404) return [];'],
+    ['return answer.status === 200 ? rows : [];', 'return answer.status === 404 ? [] : rows;'],
+    [
+      'if (status < 300) return rows; else return [];',
+      'if (status < 300) return rows; throw odd();',
+    ],
+    ['if (!answer.ok) return [];', 'if (!answer.ok) return unread(P, w);'],
   ].map(([wrong = '', right = '']) =>
     form('empty for a fault', SOURCE, `function g() { ${wrong} }`, `function g() { ${right} }`),
   ),

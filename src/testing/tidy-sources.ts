@@ -55,22 +55,38 @@ export function emptyForFault(node: Node, names: Nothings): boolean {
   return emptyWhere(node, names, faultSilence);
 }
 
-/** From here on a status of HTTP says that the server failed. */
+/** Statuses of HTTP up to the first bring an answer; from the second on the server failed. */
+const CAME_MAX = 299;
 const SERVER_FAILED = 500;
 
 function faultSilence(test: Node): Silent {
   const [left, right] = [nodeAt(test, 'left'), nodeAt(test, 'right')];
   const understood = { held: false, failed: true };
   const failed = { held: true, failed: false };
+  const neither = { held: false, failed: false };
   const isParsed =
-    test.type === 'MemberExpression' && nameOf(nodeAt(test, 'property')) === 'success';
+    test.type === 'MemberExpression' &&
+    ['success', 'ok'].includes(nameOf(nodeAt(test, 'property')));
   if (isParsed || isMember(nodeAt(test, 'callee'), 'Array', 'isArray')) return understood;
   if (test['operator'] === 'instanceof' && /(Fault|Error)$/.test(nameOf(right))) return failed;
-  const isStatus = /^status/.test(nameOf(left) || nameOf(left && nodeAt(left, 'property')));
-  const isFailure = isStatus && Number(right?.['value']) >= SERVER_FAILED;
-  return isFailure && /^[=>]/.test(String(test['operator']))
-    ? failed
-    : { held: false, failed: false };
+  if (!/^status/.test(nameOf(left) || nameOf(left && nodeAt(left, 'property')))) return neither;
+  // Which branch would take a server's failure?
+  const status = Number(right?.['value']);
+  switch (String(test['operator']).slice(0, 2)) {
+    case '==':
+      if (status >= SERVER_FAILED) return failed;
+      return status <= CAME_MAX ? understood : neither;
+    case '!=':
+      return status >= SERVER_FAILED ? understood : failed;
+    case '>':
+    case '>=':
+      return failed;
+    case '<':
+    case '<=':
+      return understood;
+    default:
+      return neither;
+  }
 }
 
 /**

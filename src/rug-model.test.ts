@@ -233,11 +233,11 @@ describe('a model whose flags did not die as its card expects', () => {
     const established = REVIEWED_TOKENS;
     const parts = { scoring, established, inForce: published.inForce, now };
     const signal = new AbortController().signal;
-    await flagAll(database, { version, died: 100, lived: 99 });
+    await settle(database, { version, died: 100, lived: 99 });
     expect(await scoreOnce(parts, signal)).toEqual([]);
     expect(await health()).toMatchObject({ version, withdrawn: null });
     // The two hundredth settles.
-    await flagAll(database, { version, died: 0, lived: 1 });
+    await settle(database, { version, died: 0, lived: 1 });
     expect(await scoreOnce(parts, signal)).toEqual([]);
     const reason =
       `The flags of ${version} were withdrawn: of its last 200 settled flags 100 died (50.0%), ` +
@@ -277,16 +277,62 @@ describe('a model whose flags did not die as its card expects', () => {
     });
   });
 
-  async function flagAll(
+  test('is withdrawn where flags die as often as what is passed, and stands where they do not', async () => {
+    await writeFile(join(cwd, 'small.json'), artefactText(SMALL_MODEL));
+    const { version } = artefactIn(artefactText(SMALL_MODEL));
+    await command('model publish small.json');
+    const scoring = launchScoringTable(database, context, () => undefined);
+    const { published } = model;
+    const parts = { scoring, established: REVIEWED_TOKENS, inForce: published.inForce };
+    const look = () => scoreOnce({ ...parts, now: () => STILL_NOW }, new AbortController().signal);
+    const pageText = async () => {
+      const reply = await rugModelPageHandler({ publishedModels: published }, FACTS)(
+        { params: { version }, query: {}, body: undefined },
+        { now: () => STILL_NOW, signal: new AbortController().signal },
+        { kind: 'nobody' },
+      );
+      if (reply instanceof Refusal) throw new Error('test: the page was refused');
+      return Buffer.from(reply.bytes()).toString();
+    };
+    // Of flags 92 in 100 die, as the card expects, whatever of the launches that are passed.
+    await settle(database, { version, died: 368, lived: 31 });
+    await settle(database, { version, died: 180, lived: 20, flagged: false });
+    expect(await look()).toEqual([]);
+    expect(await health()).toMatchObject({ withdrawn: null });
+    expect(await pageText()).toContain(
+      '399, of which 368 died; 200, of which 180 died: not compared before 400 and 200 have settled',
+    );
+    await settle(database, { version, died: 0, lived: 100, flagged: false });
+    await settle(database, { version, died: 0, lived: 1 });
+    // The four hundredth has settled, and 60 in 100 of what was passed died: that is a difference.
+    expect(await look()).toEqual([]);
+    expect(await health()).toMatchObject({ withdrawn: null });
+    expect(await pageText()).toContain('400, of which 368 died; 300, of which 180 died<');
+    await settle(database, { version, died: 900, lived: 0, flagged: false });
+    expect(await look()).toEqual([]);
+    const reason =
+      `The flags of ${version} were withdrawn: of the newest settled flags, one of a deployer, ` +
+      '368 of 400 (92.0%) died, and of what it passed in the same time, one of a deployer, 1080 ' +
+      'of 1200 (90.0%): 2.0 (-1.5 to 4.9) points more, which does not leave zero.';
+    expect(await health()).toMatchObject({ withdrawn: reason });
+    expect(await allEventsAfter(database, 0)).toMatchObject([{ kind: 'withdrawal', reason }]);
+    expect(await pageText()).toContain(`<strong>Withdrawn.</strong> ${reason}`);
+  });
+
+  type Settling = { version: string; died: number; lived: number; flagged?: boolean };
+
+  /** Launches of deployers of their own, whose horizons have passed. */
+  async function settle(
     database: Database,
-    { version, died, lived }: { version: string; died: number; lived: number },
+    { version, died, lived, flagged = true }: Settling,
   ): Promise<void> {
     await database.query(
-      `insert into flag_fates (flag_seq, model_version, chain, token, address, settles_at, fate)
-       select (select count(*) from flag_fates) + n, $1, 'ethereum', 't' || n, 'a',
-         now() - interval '90 days', case when n <= $2::int then 'died' else 'live' end
-       from generate_series(1, $3::int) as n`,
-      [version, died, died + lived],
+      `insert into launch_fates (model_version, chain, token, address, flagged, settles_at, fate)
+       select $1, 'ethereum', m.held || 't' || n, m.held || 'a' || n, $4::boolean,
+         '2026-01-01T00:00:00Z', case when n * $2::int / $3::int > (n - 1) * $2::int / $3::int
+           then 'died' else 'live' end
+       from generate_series(1, $3::int) as n, (select count(*) as held from launch_fates) as m`,
+      [version, died, died + lived, flagged],
     );
   }
 });

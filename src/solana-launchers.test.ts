@@ -65,7 +65,7 @@ beforeEach(() => {
 async function fresh() {
   const table = await empty(launchCorpus, () => now);
   await database().query(
-    'truncate launch_scores, scored_wallets, flag_events, flag_log, flag_fates cascade',
+    'truncate launch_scores, scored_wallets, flag_events, flag_log, launch_fates cascade',
   );
   const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 999, restMs: 1 };
   const guard = providerGuard(limits, () => performance.now());

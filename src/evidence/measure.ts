@@ -85,3 +85,25 @@ export function wilsonInterval(
   const end = (side: number) => Math.min(1, Math.max(0, (p + z2 / 2 + side) / (1 + z2)));
   return { low: end(-spread), high: end(spread) };
 }
+
+/** Hits among what was counted. */
+type Share = { readonly hits: number; readonly of: number };
+
+/**
+ * By how much a share lies over another, with Newcombe's interval at 95%, which is made of both of
+ * Wilson's; `null` where nothing was counted on a side.
+ */
+export function shareGap(
+  one: Share,
+  other: Share,
+): { readonly value: number; readonly low: number; readonly high: number } | null {
+  const [wide, against] = [wilsonInterval(one.hits, one.of), wilsonInterval(other.hits, other.of)];
+  if (wide === null || against === null) return null;
+  const [p, q] = [one.hits / one.of, other.hits / other.of];
+  const value = p - q;
+  return {
+    value,
+    low: value - Math.hypot(p - wide.low, against.high - q),
+    high: value + Math.hypot(wide.high - p, q - against.low),
+  };
+}

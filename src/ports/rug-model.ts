@@ -179,6 +179,14 @@ export type ModelTarget = Readonly<z.output<typeof target>>;
 
 /** Settled flags whose share that died is held to what the card expects. */
 export const DRIFT_FLAGS = 200;
+/** So many of these are by one deployer at most: nobody fills them alone. */
+export const DRIFT_FLAGS_OF_ONE = 20;
+/**
+ * Deployers whose newest settled flag is held against the newest launch that was passed of others
+ * in the same time, of whom there are so many at least.
+ */
+export const DRIFT_DEPLOYERS = 400;
+export const DRIFT_PASSED_MIN = 200;
 
 /** From which score on launches are flagged, and what became of those in the test part. */
 const level = z.strictObject({
@@ -479,13 +487,15 @@ export type KeptModel = PublishedModel & {
   readonly fates: FlagFates;
 };
 
+/** Launches of which it was seen whether they died, and those of them that did. */
+export type Settled = { readonly settled: number; readonly died: number };
+
 /** What became of the newest flags of a model whose horizon has passed. */
-export type FlagFates = {
-  /** Of which it was seen whether they died, `DRIFT_FLAGS` of them at most. */
-  readonly settled: number;
-  readonly died: number;
-  /** Among as new ones, those of which nobody saw it. */
+export type FlagFates = Settled & {
+  /** Among as new flags, those of which nobody saw it. `settled` are `DRIFT_FLAGS` at most. */
   readonly unknown: number;
+  /** Deployers by the newest settled launch of theirs that was flagged, and that was passed. */
+  readonly deployers: { readonly flagged: Settled; readonly passed: Settled };
 };
 
 /** The published models. */

@@ -6,6 +6,7 @@ import { sharesFrom } from '../features/rug-model/random.ts';
 import type {
   Evaluation,
   Figure,
+  FlagFates,
   FlagLevel,
   ModelPart,
   ModelWithdrawal,
@@ -50,6 +51,14 @@ export function levelOf(score_from: number, change: Partial<FlagLevel> = {}): Fl
     ...change,
   };
 }
+
+/** What became of the flags of a model of which none has settled. */
+export const NO_FATES: FlagFates = {
+  settled: 0,
+  died: 0,
+  unknown: 0,
+  deployers: { flagged: { settled: 0, died: 0 }, passed: { settled: 0, died: 0 } },
+};
 
 /** A model of two trees: one splits by the deployer's death rate, then both by liquidity. */
 export const SMALL_MODEL: RugModel = {

@@ -10,7 +10,10 @@ import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { FactList, Moment, Table } from '../../pages/words.tsx';
 import { HISTORY_WORDS } from '../../ports/rug-flags.ts';
 import {
+  DRIFT_DEPLOYERS,
+  DRIFT_PASSED_MIN,
   type Figure,
+  type FlagFates,
   featureTitle,
   hundredths,
   type KeptModel,
@@ -20,6 +23,7 @@ import {
   modelCardShape,
   type PublishedModels,
   SCORE_SENTENCE,
+  type Settled,
 } from '../../ports/rug-model.ts';
 
 const params = z.strictObject({ version: z.string().regex(MODEL_VERSION) });
@@ -44,6 +48,9 @@ function harmlessCard(shape: z.core.$ZodType): z.ZodType {
   return harmless(shape, ABOUT);
 }
 
+const count = harmless(z.int().nonnegative(), ABOUT);
+const settled = z.strictObject({ settled: count, died: count });
+
 export const rugModelCard = plainRoute({
   name: 'rug_model_card',
   surface: 'intelligence',
@@ -58,11 +65,12 @@ export const rugModelCard = plainRoute({
       published_at: isoTime,
       in_force: harmless(z.boolean(), ABOUT),
       withdrawn: z.strictObject({ at: isoTime, reason: prose() }).nullable(),
-      fates: z
-        .strictObject({
-          settled: harmless(z.int().nonnegative(), ABOUT),
-          died: harmless(z.int().nonnegative(), ABOUT),
-          unknown: harmless(z.int().nonnegative(), ABOUT),
+      fates: settled
+        .extend({
+          unknown: count,
+          deployers: z
+            .strictObject({ flagged: settled, passed: settled })
+            .describe('By deployer, each by its newest settled launch that it flagged, or passed.'),
         })
         .describe('What became of its newest flags here whose horizon has passed.'),
       card: harmlessCard(modelCardShape) as typeof modelCardShape,
@@ -187,6 +195,18 @@ export function cardHtml(facts: PageFacts, kept: KeptModel): string {
   });
 }
 
+/** What became of the flags beside what was passed, and whether that is enough to tell. */
+function besideText({ deployers: { flagged, passed } }: FlagFates): string {
+  const told = `${settledText(flagged)}; ${settledText(passed)}`;
+  const isEnough = flagged.settled >= DRIFT_DEPLOYERS && passed.settled >= DRIFT_PASSED_MIN;
+  if (isEnough) return told;
+  return `${told}: not compared before ${DRIFT_DEPLOYERS} and ${DRIFT_PASSED_MIN} have settled`;
+}
+
+function settledText({ settled, died }: Settled): string {
+  return `${settled}, of which ${died} died`;
+}
+
 function cardFacts({ published_at, in_force, withdrawn, fates, model: { card } }: KeptModel) {
   const { data, split, test } = card;
   const span = (from: number, to: number) => `${formatIsoDate(from)} to ${formatIsoDate(to)}`;
@@ -208,6 +228,7 @@ function cardFacts({ published_at, in_force, withdrawn, fates, model: { card } }
       'Its newest settled flags here',
       `${fates.settled}, of which ${fates.died} died; ${fates.unknown} of which nobody saw it`,
     ] as const,
+    ['By deployer, flagged beside passed', besideText(fates)] as const,
     ...(auc === null ? [] : [['AUC', shareText(auc)] as const]),
     ['Brier score', shareText(test.model.brier)] as const,
   ];

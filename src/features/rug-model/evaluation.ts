@@ -2,12 +2,13 @@
 // enough to hold for all comparisons together (Bonferroni).
 
 import { setImmediate } from 'node:timers/promises';
-import { collect, present, slices, tally, wilsonInterval } from '../../evidence/measure.ts';
+import { collect, present, tally, wilsonInterval } from '../../evidence/measure.ts';
 import { DEPLOYER_HISTORIES, type DeployerHistory } from '../../ports/rug-flags.ts';
 import {
   type Baseline,
   type DeployerRow,
   DRIFT_FLAGS,
+  DRIFT_FLAGS_OF_ONE,
   type Evaluation,
   type Features,
   type Figure,
@@ -44,6 +45,8 @@ type Comparison = {
   /** The score from which on it flags; left out: the level is looked for. */
   readonly flagsFrom?: number | null;
   readonly seed: number;
+  /** How often deployers are drawn anew for the intervals. */
+  readonly resamples?: number;
 };
 
 /** Whether what became of an earlier launch of the deployer was known. */
@@ -53,7 +56,7 @@ export function historyOf({ deployer_settled_before: settled }: Features): Deplo
 
 /** Holds a model's scores against what became of launches. */
 export async function evaluateModel(
-  { model, baseRate, flagsFrom, seed }: Comparison,
+  { model, baseRate, flagsFrom, seed, resamples = RESAMPLES }: Comparison,
   lessons: readonly Lesson[],
 ): Promise<{ readonly evaluation: Evaluation; readonly level: FlagLevel | null }> {
   const own = await readyOf(lessons, ({ features }) =>
@@ -78,7 +81,7 @@ export async function evaluateModel(
     ties.map((tie) => tie.filter((row) => histories[row] === history)),
   );
   const draws: Resample[] = [];
-  for await (const weights of drawDeployers(scored.deployer, seed)) {
+  for await (const weights of drawDeployers(scored.deployer, seed, resamples)) {
     draws.push({
       kinds: [own, always, byRate].map((kind) => ({
         auc: aucOf(kind.ties, scored.died, weights),
@@ -99,7 +102,10 @@ export async function evaluateModel(
         );
   });
   const reliability = groups.map((rows, at) => reliabilityRow(rows, own, measured[at]));
-  const levels = tails.map((rows, at) => levelFrom(rows, own, measured[groups.length + at]));
+  const levels = tails.map((rows, at): Tail | null => {
+    const gap = measured[groups.length + at];
+    return gap === null || gap === undefined ? null : { rows, gap };
+  });
   const evaluation = {
     rows: lessons.length,
     deployers: new Set(scored.deployer).size,
@@ -118,23 +124,26 @@ export async function evaluateModel(
       { ...BASE_RATE, ...measuresOf(always, draws, 1), ...gainsOf(own, always, draws, 1) },
       { ...DEATH_RATE, ...measuresOf(byRate, draws, 2), ...gainsOf(own, byRate, draws, 2) },
     ],
-    resamples: RESAMPLES,
+    resamples,
     seed,
     comparisons: COMPARISONS,
   };
   const level = flagsFrom === undefined ? lowestLevel(reliability, levels) : levels[0];
-  return { evaluation, level: level === undefined ? null : level };
+  return { evaluation, level: level === undefined || level === null ? null : levelOf(level, own) };
 }
+
+/** Launches from a score on, and how far the share of them that died lies over that of all. */
+type Tail = { readonly rows: readonly number[]; readonly gap: Figure };
 
 /**
  * The lowest row of the table from which on each row, and all of them together, died more often
  * than all launches: by an interval over zero. `null` where the highest row does not.
  */
-export function lowestLevel(
+export function lowestLevel<T extends Pick<FlagLevel, 'gap'>>(
   rows: readonly Pick<ReliabilityRow, 'gap'>[],
-  levels: readonly (FlagLevel | null)[],
-): FlagLevel | null {
-  let lowest: FlagLevel | null = null;
+  levels: readonly (T | null)[],
+): T | null {
+  let lowest: T | null = null;
   for (const [at, { gap }] of [...rows.entries()].reverse()) {
     if (!isOverZero(gap)) return lowest;
     const level = levels[at];
@@ -181,12 +190,16 @@ function scoreAt({ scored }: Ready, row: number): number {
 }
 
 /** Draws deployers, with all of their launches: how often each row counts, resample by resample. */
-async function* drawDeployers(deployer: Uint32Array, seed: number): AsyncGenerator<Float64Array> {
+async function* drawDeployers(
+  deployer: Uint32Array,
+  seed: number,
+  resamples: number,
+): AsyncGenerator<Float64Array> {
   const deployers = deployer.reduce((most, one) => Math.max(most, one), -1) + 1;
   const draw = sharesFrom(seed);
   const times = new Float64Array(deployers);
   let visits = 0;
-  for (let turn = 0; turn < RESAMPLES; turn += 1) {
+  for (let turn = 0; turn < resamples; turn += 1) {
     times.fill(0);
     for (let drawn = 0; drawn < deployers; drawn += 1) {
       const one = Math.floor(draw() * deployers);
@@ -410,38 +423,54 @@ function reliabilityRow(
   };
 }
 
-/** The outcomes of launches from a score on; `null` if there are none. */
-function levelFrom(
-  rows: readonly number[],
-  own: Ready,
-  gap: Figure | null | undefined,
-): FlagLevel | null {
-  if (gap === null || gap === undefined) return null;
+/** The outcomes of launches from a score on. */
+function levelOf({ rows, gap }: Tail, own: Ready): FlagLevel {
   const { deployer, died } = own.scored;
-  const died_share = shareOf(alike(rows), own.scored);
-  const worth = worthOf(alike(rows), deployer);
-  // So many later flags vary by themselves too, and as many of them are by one deployer as here.
-  const later = worthOfLater(rows, deployer);
-  const both = (worth * later) / (worth + later);
-  const expected = wilsonInterval(died_share.value * both, both);
-  if (expected === null) return null;
   return {
     score_from: rows.reduce((least, row) => Math.min(least, scoreAt(own, row)), 1),
     launches: rows.length,
     deployers: new Set(rows.map((row) => deployer[row])).size,
     died: rows.reduce((sum, row) => sum + Number(died[row]), 0),
-    died_share,
+    died_share: shareOf(alike(rows), own.scored),
     gap,
-    expected: { flags: DRIFT_FLAGS, ...expected },
+    expected: { flags: DRIFT_FLAGS, ...rangeOf(rows, own.scored) },
   };
 }
 
-/** What `DRIFT_FLAGS` flags in a row are worth: the mean over those of the test part. */
-function worthOfLater(rows: readonly number[], deployer: Uint32Array): number {
+/**
+ * Between which shares `DRIFT_FLAGS` later flags die. So many vary by themselves too, as much as
+ * those in a row of the test part are worth; what the test part itself has shown is no drift.
+ */
+function rangeOf(rows: readonly number[], scored: Scored): Omit<FlagLevel['expected'], 'flags'> {
+  const { died, deployer } = scored;
+  const windows = windowsOf(rows, deployer);
+  const worth = worthOf(alike(rows), deployer);
+  const later =
+    windows.length === 0
+      ? (DRIFT_FLAGS * worth) / rows.length
+      : meanOf(windows.map((one) => worthOf(alike(one), deployer)));
+  const both = (worth * later) / (worth + later);
+  const { value } = shareOf(alike(rows), scored);
+  const shares = windows.map((one) => meanOf(one.map((row) => Number(died[row]))));
+  const interval = wilsonInterval(value * both, both);
+  const ends = interval === null ? [value] : [interval.low, interval.high];
+  return { low: Math.min(...ends, ...shares), high: Math.max(...ends, ...shares) };
+}
+
+/** The newest `DRIFT_FLAGS` flags as of each flag, of one deployer at most so many as count. */
+function windowsOf(rows: readonly number[], deployer: Uint32Array): readonly number[][] {
   const inTime = [...rows].sort((a, b) => a - b);
-  const blocks = [...slices(inTime, DRIFT_FLAGS)].filter(({ length }) => length === DRIFT_FLAGS);
-  if (blocks.length > 0) return meanOf(blocks.map((block) => worthOf(alike(block), deployer)));
-  return (DRIFT_FLAGS * worthOf(alike(rows), deployer)) / rows.length;
+  return inTime.flatMap((_, end) => {
+    const window: number[] = [];
+    const times = new Map<number, number>();
+    for (let at = end; at >= 0 && window.length < DRIFT_FLAGS; at -= 1) {
+      const row = Number(inTime[at]);
+      const who = Number(deployer[row]);
+      tally(times, who);
+      if (Number(times.get(who)) <= DRIFT_FLAGS_OF_ONE) window.push(row);
+    }
+    return window.length === DRIFT_FLAGS ? [window] : [];
+  });
 }
 
 function historyRow(

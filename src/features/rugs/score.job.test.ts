@@ -13,7 +13,7 @@ import type {
 } from '../../ports/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { levelOf, SMALL_MODEL } from '../../testing/rug-models.ts';
+import { levelOf, NO_FATES, SMALL_MODEL } from '../../testing/rug-models.ts';
 import { scoreOnce, scoreRounds } from './score.job.ts';
 
 const SOURCE = { name: 'Memory', url: 'memory:', as_of: STILL_NOW, kind: 'table' } as const;
@@ -78,7 +78,7 @@ function world(change: Partial<LaunchScoring> = {}) {
       runs.push(run);
       return say('launch_scoring', true as const);
     },
-    fates: async () => say('launch_scoring', { settled: 0, died: 0, unknown: 0 }),
+    fates: async () => say('launch_scoring', NO_FATES),
     withdraw: async () => say('launch_scoring', 0),
     ...change,
   };
@@ -181,7 +181,7 @@ test('a model whose settled flags died otherwise than its card expects flags not
   const asked: string[] = [];
   const standing = [2, 1, 0];
   const { parts, committed } = world({
-    fates: async () => say('launch_scoring', { settled: 200, died: 150, unknown: 4 }),
+    fates: async () => say('launch_scoring', { ...NO_FATES, settled: 200, died: 150, unknown: 4 }),
     withdraw: async ({ reason }) => {
       asked.push(reason);
       return say('launch_scoring', Number(standing.shift()));

@@ -4,11 +4,13 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import type { LaunchFlag } from '../../ports/rug-flags.ts';
-import type { LaunchOnRecord, WalletToScore } from '../../ports/rug-model.ts';
+import type { LaunchOnRecord, Settled, WalletToScore } from '../../ports/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { levelOf, SMALL_MODEL } from '../../testing/rug-models.ts';
+import { levelOf, NO_FATES, SMALL_MODEL } from '../../testing/rug-models.ts';
 import { rugFlagOf } from '../../testing/rug-worlds.ts';
+import { fatesOf, inventStream, withdrawnAfter } from '../../testing/settled-streams.ts';
+import { trialsOf } from '../../testing/trials.ts';
 import { SCORED } from '../../testing/twins/rug-flags.ts';
 import {
   boardOf,
@@ -179,7 +181,7 @@ describe('the flags of a model', () => {
   // Of 200 between 174 and 192 should die.
   const level = levelOf(0.7);
   const isWithdrawn = (settled: number, died: number, unknown = 0) =>
-    driftReason('rug-2-a', level, { settled, died, unknown }) !== null;
+    driftReason('rug-2-a', level, { ...NO_FATES, settled, died, unknown }) !== null;
 
   test('stand while as many of them die as the card expects, at both ends', () => {
     expect([173, 174, 192, 193].map((died) => isWithdrawn(200, died))).toEqual([
@@ -192,13 +194,68 @@ describe('the flags of a model', () => {
 
   test('stand while too few have settled, and where nothing is flagged', () => {
     expect(isWithdrawn(199, 0)).toBe(false);
-    expect(driftReason('rug-2-a', null, { settled: 200, died: 0, unknown: 0 })).toBeNull();
+    expect(driftReason('rug-2-a', null, { ...NO_FATES, settled: 200 })).toBeNull();
   });
 
   test('stand where those of which nobody saw it could make up for it', () => {
     expect(isWithdrawn(200, 170, 31)).toBe(false);
     expect(isWithdrawn(200, 140, 30)).toBe(true);
     expect(isWithdrawn(200, 199, 30)).toBe(false);
+  });
+
+  const beside = (flagged: Settled, passed: Settled) =>
+    driftReason('rug-2-a', level, {
+      settled: 200,
+      died: 184,
+      unknown: 0,
+      deployers: { flagged, passed },
+    });
+
+  test('are withdrawn where they die no more often than what is passed beside them', () => {
+    const flagged = { settled: 400, died: 360 };
+    expect(beside(flagged, { settled: 300, died: 225 })).toBeNull();
+    // By four points more they die, which 400 and 300 deployers do not tell from none.
+    expect(beside(flagged, { settled: 300, died: 258 })).toBe(
+      'The flags of rug-2-a were withdrawn: of the newest settled flags, one of a deployer, 360 ' +
+        'of 400 (90.0%) died, and of what it passed in the same time, one of a deployer, 258 of ' +
+        '300 (86.0%): 4.0 (-0.8 to 9.1) points more, which does not leave zero.',
+    );
+  });
+
+  test('stand where too few deployers were flagged or passed to tell', () => {
+    expect(beside({ settled: 399, died: 300 }, { settled: 300, died: 290 })).toBeNull();
+    expect(beside({ settled: 400, died: 300 }, { settled: 199, died: 199 })).toBeNull();
+    expect(beside({ settled: 400, died: 300 }, { settled: 200, died: 190 })).not.toBeNull();
+  });
+
+  test('of one wallet do not withdraw those of others, however many it launches', () => {
+    const others = inventStream(400, { flagged: 0.92, passed: 0.75 }, 1);
+    const [dying, living] = [true, false].map((died) =>
+      Array.from({ length: 1_000 }, () => ({ deployer: -1, flagged: true, died })),
+    );
+    expect(withdrawnAfter(level, others)).toBeNull();
+    for (const flood of [dying, living]) {
+      const { settled, died, deployers } = fatesOf([...others, ...(flood ?? [])]);
+      const own = fatesOf(others);
+      expect(settled).toBe(200);
+      expect(Math.abs(died - own.died)).toBeLessThanOrEqual(20);
+      expect(Math.abs(deployers.flagged.died - own.deployers.flagged.died)).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test('that tell fates apart stand over a thousand, and those of chance never do', () => {
+    const ends = { good: 0, chance: 0 };
+    const trials = trialsOf('EXHIBIT_TEST_STREAMS', 20, 400);
+    // As of the recorded launches: 92 of 100 flagged ones die, 75 of 100 that are passed.
+    const recorded = levelOf(0.7, { expected: { flags: 200, low: 0.821, high: 0.98 } });
+    for (let seed = 1; seed <= trials; seed += 1) {
+      const good = inventStream(1_000, { flagged: 0.92, passed: 0.75 }, seed);
+      const chance = inventStream(1_000, { flagged: 0.85, passed: 0.85 }, seed);
+      ends.good += Number(withdrawnAfter(recorded, good) !== null);
+      ends.chance += Number(withdrawnAfter(recorded, chance) !== null);
+    }
+    expect(ends.good).toBeLessThanOrEqual(trials / 20);
+    expect(ends.chance).toBeGreaterThanOrEqual(0.95 * trials);
   });
 });
 

@@ -1,15 +1,18 @@
 // A launch of which an input was not read is not scored, which is not that it is not flagged.
 
 import { DAY_S, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
-import { collect } from '../../evidence/measure.ts';
+import { collect, shareGap } from '../../evidence/measure.ts';
 import type { FlagWindow, LaunchFlag, ScoredChain } from '../../ports/rug-flags.ts';
-import type {
-  FlagFates,
-  FlagLevel,
-  LaunchOnRecord,
-  RugModel,
-  ScoredLaunch,
-  WalletToScore,
+import {
+  DRIFT_DEPLOYERS,
+  DRIFT_PASSED_MIN,
+  type FlagFates,
+  type FlagLevel,
+  hundredths,
+  type LaunchOnRecord,
+  type RugModel,
+  type ScoredLaunch,
+  type WalletToScore,
 } from '../../ports/rug-model.ts';
 import { historyOf } from '../rug-model/evaluation.ts';
 import { featuresOf } from '../rug-model/examples.ts';
@@ -129,27 +132,55 @@ function unreadOf(
 }
 
 // Does a model still say what became true? Its flags are withdrawn where the share of the newest
-// settled ones that died lies outside of what its card expects.
+// settled ones that died lies outside of what its card expects, and where they did not die more
+// often than what it passed beside them.
 
-/**
- * Why the flags of a model are withdrawn; `null` where they stand. A flag of which nobody saw what
- * became of its launch may have gone either way: they are withdrawn where neither way fits.
- */
+/** Why the flags of a model are withdrawn; `null` where they stand, or too few have settled. */
 export function driftReason(
   version: string,
   level: FlagLevel | null,
+  fates: FlagFates,
+): string | null {
+  if (level === null) return null;
+  const unexpected = whyUnexpected(level, fates);
+  const drift = unexpected === null ? whyNoBetter(fates) : unexpected;
+  return drift === null ? null : `The flags of ${version} were withdrawn: ${drift}`;
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
+
+/**
+ * A flag of which nobody saw what became of its launch may have gone either way: the share is
+ * unexpected where neither way fits.
+ */
+function whyUnexpected(
+  { expected: { flags, low, high } }: FlagLevel,
   { settled, died, unknown }: FlagFates,
 ): string | null {
-  if (level === null || settled < level.expected.flags) return null;
-  const { low, high } = level.expected;
+  if (settled < flags) return null;
   const all = settled + unknown;
   if ((died + unknown) / all >= low && died / all <= high) return null;
-  const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
   const unseen = unknown === 0 ? '' : `, with ${unknown} more of which nobody saw it`;
   return (
-    `The flags of ${version} were withdrawn: of its last ${settled} settled flags ${died} died ` +
-    `(${percent(died / settled)}${unseen}), and its card expects ${percent(low)} to ` +
-    `${percent(high)}.`
+    `of its last ${settled} settled flags ${died} died (${percent(died / settled)}${unseen}), ` +
+    `and its card expects ${percent(low)} to ${percent(high)}.`
+  );
+}
+
+/** Every deployer counts once on a side, so that the interval is clustered by deployer. */
+function whyNoBetter({ deployers: { flagged, passed } }: FlagFates): string | null {
+  if (flagged.settled < DRIFT_DEPLOYERS || passed.settled < DRIFT_PASSED_MIN) return null;
+  const gap = shareGap(
+    { hits: flagged.died, of: flagged.settled },
+    { hits: passed.died, of: passed.settled },
+  );
+  if (gap === null || gap.low > 0) return null;
+  const shareOf = ({ died, settled }: typeof flagged) =>
+    `${died} of ${settled} (${percent(died / settled)})`;
+  return (
+    `of the newest settled flags, one of a deployer, ${shareOf(flagged)} died, and of what it ` +
+    `passed in the same time, one of a deployer, ${shareOf(passed)}: ${hundredths(gap, '')} ` +
+    'points more, which does not leave zero.'
   );
 }
 

@@ -12,6 +12,7 @@ import { LAUNCHED_WITH, launchOf, walkOf } from '../../testing/deployer-worlds.t
 import { allEventsAfter, eventsAfter } from '../../testing/flag-events.ts';
 import { putCorpus } from '../../testing/launch-scores.ts';
 import { rowsAs } from '../../testing/rows-as.ts';
+import { NO_FATES } from '../../testing/rug-models.ts';
 import { deployerWalkTable } from './deployers.ts';
 import type { Database } from './engine/database.ts';
 import { launchScoringTable } from './launch-scoring.ts';
@@ -150,7 +151,7 @@ onEachEngine((name, fresh) => {
       const read = await scoring.fates('rug-1');
       return read.checked ? read.value : read.why.code;
     };
-    expect(await fates()).toEqual({ settled: 0, died: 0, unknown: 4 });
+    expect(await fates()).toEqual({ ...NO_FATES, unknown: 4 });
     const end = launched_at + 7 * DAY_S;
     let observed_at = STILL_NOW;
     const look = async (...seen: ScoredWallet['seen']) => {
@@ -162,9 +163,78 @@ onEachEngine((name, fresh) => {
     expect(await fates()).toMatchObject({ settled: 0 });
     await look({ token: died, as: 'died', at: end }, { token: lived, as: 'live', at: end });
     await look({ token: died, as: 'live', at: end + 1 }, { token: young, as: 'died', at: end });
-    expect(await fates()).toEqual({ settled: 2, died: 1, unknown: 2 });
+    const byDeployer = { settled: 1, died: 1 };
+    expect(await fates()).toEqual({
+      settled: 2,
+      died: 1,
+      unknown: 2,
+      deployers: { flagged: byDeployer, passed: NO_FATES.deployers.passed },
+    });
     database.silence('it is down');
     expect(await fates()).toBe('store_unreadable');
+  });
+
+  test(`${name}: flags are held against what was passed in the same time, each deployer once`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const from = STILL_NOW - 20 * DAY_S;
+    const end = from + 7 * DAY_S;
+    const say = async (who: string, launches: readonly ScoredLaunch[], died: readonly string[]) => {
+      const on_record = launches.map(({ token }) => token);
+      const seen = on_record.map((token) =>
+        died.includes(token)
+          ? { token, as: 'died' as const, at: from }
+          : { token, as: 'live' as const, at: end },
+      );
+      const address = evm(who);
+      await scoring.commit(wallet(launches, { address, on_record, seen }));
+    };
+    const at = (hours: number) => ({ launched_at: from - hours * HOUR_S });
+    const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map((n) => evm(n)) as string[];
+    // Two flags of one deployer count once, by the newest; so do two that were passed.
+    await say(
+      'one',
+      [
+        { ...flagged(String(a)), ...at(0) },
+        { ...flagged(String(b)), ...at(4) },
+      ],
+      [String(b)],
+    );
+    await say(
+      'two',
+      [
+        { ...passed(String(c)), ...at(1) },
+        { ...passed(String(d)), ...at(2) },
+      ],
+      [String(c)],
+    );
+    await say('three', [{ ...flagged(String(e)), ...at(3) }], [String(e)]);
+    // What settled before the oldest of those flags is of another time.
+    await say('four', [{ ...passed(String(f)), ...at(5) }], [String(f)]);
+    const read = await scoring.fates('rug-1');
+    expect(read.checked ? read.value : read.why.code).toEqual({
+      settled: 3,
+      died: 2,
+      unknown: 0,
+      deployers: { flagged: { settled: 2, died: 1 }, passed: { settled: 1, died: 1 } },
+    });
+    // What was flagged once counts as flagged, whatever is said of it later.
+    const again = { address: evm('three'), observed_at: STILL_NOW, on_record: [String(e)] };
+    await scoring.commit(wallet([{ ...passed(String(e)), ...at(3) }], again));
+    const later = await scoring.fates('rug-1');
+    expect(later.checked ? later.value.deployers.flagged.settled : later.why.code).toBe(2);
+  });
+
+  test(`${name}: one wallet fills a tenth of the flags that are counted at most`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const launched_at = STILL_NOW - 20 * DAY_S;
+    const tokens = Array.from({ length: 30 }, (_, n) => evm(`token ${n}`));
+    const launches = tokens.map((token) => ({ ...flagged(token), launched_at }));
+    const seen = tokens.map((token) => ({ token, as: 'died' as const, at: launched_at + DAY_S }));
+    await scoring.commit(wallet(launches, { seen }));
+    const read = await scoring.fates('rug-1');
+    expect(read.checked ? read.value : read.why.code).toMatchObject({ settled: 20, died: 20 });
   });
 
   test(`${name}: the flags of a model are withdrawn once, and each that stands is taken back`, async () => {
@@ -179,7 +249,7 @@ onEachEngine((name, fresh) => {
       version: 'rug-1',
       reason: 'They were withdrawn.',
       withdrawn_at: STILL_NOW,
-      fates: { settled: 200, died: 100, unknown: 0 },
+      fates: { ...NO_FATES, settled: 200, died: 100 },
     };
     const taken = [await scoring.withdraw(told), await scoring.withdraw(told)];
     expect(taken).toMatchObject([{ value: 1 }, { value: 0 }]);

@@ -89,12 +89,16 @@ const TRIM = `
   where r.chain = $1 and r.ended_at < control_now() - make_interval(days => $2::int)
     and r.id < (select max(id) from scorer_runs where chain = $1)`;
 
-const FLAGGED_NOW = `
-  insert into flag_fates (flag_seq, model_version, chain, token, address, settles_at)
-  values ($1, $2, $3, $4, $5, $6)`;
+// What was flagged once counts as flagged, whatever the model said of it later.
+const SAID = `
+  insert into launch_fates as f (model_version, chain, token, address, flagged, settles_at)
+  select $1, $2, s.token, $3, s.flagged, to_timestamp(s.settles_at)
+  from unnest($4::text[], $5::boolean[], $6::float8[]) as s (token, flagged, settles_at)
+  on conflict (model_version, chain, token) do update
+    set flagged = f.flagged or excluded.flagged`;
 // Seen dead only after the horizon, a launch may have died before its end or after it.
 const SETTLE = `
-  update flag_fates f set fate = s.fate
+  update launch_fates f set fate = s.fate
   from unnest($3::text[], $4::text[], $5::float8[]) as s (token, fate, at)
   where f.chain = $1 and f.address = $2 and f.fate is null and f.token = s.token
     and case s.fate when 'died' then to_timestamp(s.at) <= f.settles_at
@@ -219,22 +223,22 @@ async function keep(session: Session, told: ScoredWallet, simulated: boolean): P
     const number = stands === undefined ? numbers.get(launch.token) : stands.flag_seq;
     await session.query(KEEP, launchRow(scored, launch, number));
   }
-  await settleFates(session, scored, numbers);
+  await settleFates(session, scored);
   return { flagged: flags.length, retracted: retractions.length + moved.length };
 }
 
-/** Keeps which launches were flagged now, and what was seen to become of those of before. */
+/** Keeps which launches were flagged and passed, and what was seen to become of those of before. */
 async function settleFates(
   session: Session,
   { chain, address, model_version, horizon_h, launches, seen }: ScoredWallet,
-  numbers: ReadonlyMap<string, number>,
 ): Promise<void> {
-  for (const { token, launched_at } of launches) {
-    const seq = numbers.get(token);
-    if (seq === undefined) continue;
-    const settles = storeTime(launched_at + horizon_h * HOUR_S);
-    await session.query(FLAGGED_NOW, [seq, model_version, chain, token, address, settles]);
-  }
+  const said = launches.flatMap(({ token, launched_at, outcome }) => {
+    if (outcome !== 'flagged' && outcome !== 'passed') return [];
+    const settles_at = launched_at + horizon_h * HOUR_S;
+    return [{ token, flagged: outcome === 'flagged', settles_at }];
+  });
+  const saidColumns = columnsOf(said, ['token', 'flagged', 'settles_at']);
+  await session.query(SAID, [model_version, chain, address, ...saidColumns]);
   const columns = columnsOf(seen, ['token', 'as', 'at']);
   await session.query(SETTLE, [chain, address, ...columns]);
 }

@@ -4,7 +4,7 @@ import type { ModelArtefact, PublishedModels, RugModel } from '../../ports/rug-m
 import { artefactIn } from '../../sources/files/model-artefact.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
-import { artefactText, SMALL_MODEL } from '../../testing/rug-models.ts';
+import { artefactText, NO_FATES, SMALL_MODEL } from '../../testing/rug-models.ts';
 import { rugModelTable } from './rug-models.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -71,7 +71,7 @@ onEachEngine((name, fresh) => {
       text: ONE.text,
       in_force: false,
       withdrawn: null,
-      fates: { settled: 0, died: 0, unknown: 0 },
+      fates: NO_FATES,
     });
     expect(await found(OTHER.version)).toMatchObject({ in_force: true });
     await database.query(

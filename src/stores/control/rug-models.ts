@@ -6,7 +6,9 @@ import { map, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import {
+  DRIFT_DEPLOYERS,
   DRIFT_FLAGS,
+  DRIFT_FLAGS_OF_ONE,
   type FlagFates,
   type ModelArtefact,
   type PublishedModel,
@@ -155,27 +157,75 @@ function usable(text: string, version: string): ModelArtefact | string {
   }
 }
 
-/** A flag counts once its horizon has passed for so long that somebody looked at its launch. */
+/** A launch counts once its horizon has passed for so long that somebody looked at it. */
 const SETTLED_FOR_S = DAY_S;
-/** Flags of a model that are looked through, the newest first. */
-const FATES_MAX = 4 * DRIFT_FLAGS;
+/** Launches of a model that are looked through on either side, the newest first. */
+const FATES_MAX = 20_000;
 
-// From the newest on, until so many are settled; what nobody saw among them is counted apart.
+// From the newest flag on, until so many are settled; what nobody saw among them is counted apart.
+// Deployers count by the newest of theirs, flagged and passed, of the time of those flags.
 const FATES = `
-  with passed as (
-    select fate, settles_at, flag_seq from flag_fates
-    where model_version = $1 and settles_at < control_now() - make_interval(secs => $2::int)
-    order by settles_at desc, flag_seq desc limit $3::int
+  with flagged as (
+    select chain, address, token, fate, settles_at from launch_fates
+    where model_version = $1 and flagged
+      and settles_at < control_now() - make_interval(secs => $2::int)
+    order by settles_at desc, token desc limit $3::int
+  ), of_one as (
+    select fate, settles_at, token,
+      row_number() over (partition by chain, address order by settles_at desc, token desc) as nth
+    from flagged
   ), counted as (
-    select fate, count(fate) over (order by settles_at desc, flag_seq desc) as place from passed
+    select fate, count(fate) over (order by settles_at desc, token desc) as place
+    from of_one where nth <= $5::int
+  ), flags as (
+    select count(fate)::int4 as settled, (count(*) filter (where fate = 'died'))::int4 as died,
+      (count(*) filter (where fate is null))::int4 as unknown
+    from counted where place < $4::int or (place = $4::int and fate is not null)
+  ), deployers as (
+    select * from (
+      select distinct on (chain, address) fate, settles_at from flagged where fate is not null
+      order by chain, address, settles_at desc, token desc
+    ) newest order by settles_at desc limit $6::int
+  ), span as (
+    select min(settles_at) as first, max(settles_at) as last from deployers
+  ), passed as (
+    select chain, address, token, fate, settles_at from launch_fates, span
+    where model_version = $1 and not flagged and fate is not null
+      and settles_at between span.first and span.last
+    order by settles_at desc, token desc limit $3::int
+  ), others as (
+    select distinct on (chain, address) fate from passed
+    order by chain, address, settles_at desc, token desc
   )
-  select count(fate)::int4 as settled, (count(*) filter (where fate = 'died'))::int4 as died,
-    (count(*) filter (where fate is null))::int4 as unknown
-  from counted where place < $4::int or (place = $4::int and fate is not null)`;
-const fatesRow = z.object({ settled: z.int(), died: z.int(), unknown: z.int() });
+  select flags.*,
+    (select count(*)::int4 from deployers) as flagged,
+    (select count(*)::int4 from deployers where fate = 'died') as flagged_died,
+    (select count(*)::int4 from others) as passed,
+    (select count(*)::int4 from others where fate = 'died') as passed_died
+  from flags`;
+const count = z.int().nonnegative();
+const fatesRow = z.object({
+  settled: count,
+  died: count,
+  unknown: count,
+  flagged: count,
+  flagged_died: count,
+  passed: count,
+  passed_died: count,
+});
 
-/** What became of the newest flags of a model. */
+/** What became of the newest launches that a model flagged, and of those that it passed. */
 export async function readFates(database: Database, version: string): Promise<FlagFates> {
-  const bounds = [version, SETTLED_FOR_S, FATES_MAX, DRIFT_FLAGS];
-  return fatesRow.parse(onlyRow(await database.query(FATES, bounds)));
+  const bounds = [SETTLED_FOR_S, FATES_MAX, DRIFT_FLAGS, DRIFT_FLAGS_OF_ONE, DRIFT_DEPLOYERS];
+  const row = fatesRow.parse(onlyRow(await database.query(FATES, [version, ...bounds])));
+  const { settled, died, unknown, flagged, flagged_died, passed, passed_died } = row;
+  return {
+    settled,
+    died,
+    unknown,
+    deployers: {
+      flagged: { settled: flagged, died: flagged_died },
+      passed: { settled: passed, died: passed_died },
+    },
+  };
 }

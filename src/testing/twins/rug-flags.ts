@@ -16,7 +16,7 @@ import type {
 import type { KeptModel, PublishedModels } from '../../ports/rug-model.ts';
 import { evm } from '../addresses.ts';
 import { STILL_NOW } from '../clock.ts';
-import { SMALL_MODEL } from '../rug-models.ts';
+import { NO_FATES, SMALL_MODEL } from '../rug-models.ts';
 import { type Dated, memorySource, PLANTED, UNDATED } from './dated.ts';
 import { memoryTable } from './tables.ts';
 
@@ -57,7 +57,7 @@ export function memoryPublishedModels(): Pick<PublishedModels, 'find'> {
     published_at: at,
     in_force: true,
     withdrawn: null,
-    fates: { settled: 0, died: 0, unknown: 0 },
+    fates: NO_FATES,
   };
   const origin = { port: 'published_model', source } as const;
   return { find: async (version) => read(version === KEPT_VERSION ? kept : null, origin) };

@@ -28,7 +28,12 @@ import {
 } from '../../ports/deployers.ts';
 import { LAUNCH_ANSWERS } from '../../ports/launches.ts';
 import { launchAnswer } from '../tables/launches.ts';
-import { deployerRecordData, Record, type SearchEnd } from './deployer-record.route.tsx';
+import {
+  type DeployerPorts,
+  deployerRecordData,
+  Record,
+  type SearchEnd,
+} from './deployer-record.route.tsx';
 import { chainNotServed, recordView, wholeRecord, whyNoRecord } from './record.ts';
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
@@ -115,9 +120,8 @@ export type TokenView =
 type Data = z.input<typeof tokenCreator.data>;
 
 /** The ports of the route. */
-export type CreatorPorts = {
+export type CreatorPorts = DeployerPorts & {
   readonly chainFacts: ChainFacts;
-  readonly deployerRecords: Pick<DeployerRecords, 'recordOf'>;
   readonly walletLaunches: WalletLaunches;
 };
 

@@ -67,7 +67,8 @@ export type Deposits = {
 };
 type DepositsPort = ExchangeLabelsPort | TransferHistoryPort;
 
-type DepositsPorts = {
+/** The ports from which deposits with exchanges are inferred. */
+export type DepositsPorts = {
   readonly exchangeLabels: ExchangeLabels;
   readonly transferHistory: TransferHistory;
   readonly chainFacts: ChainFacts;

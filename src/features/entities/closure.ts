@@ -16,7 +16,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { ChainFacts, ContractCreations, ContractCreationsPort } from '../../ports/accounts.ts';
+import type { ContractCreations, ContractCreationsPort } from '../../ports/accounts.ts';
 import type {
   ClusterStore,
   Examination,
@@ -30,9 +30,10 @@ import type {
   ServiceMark,
   Tie,
 } from '../../ports/entities.ts';
-import type { TransferHistory, TransferHistoryPort } from '../../ports/history.ts';
-import type { ExchangeLabel, ExchangeLabels, ExchangeLabelsPort } from '../../ports/tables.ts';
+import type { TransferHistoryPort } from '../../ports/history.ts';
+import type { ExchangeLabel, ExchangeLabelsPort } from '../../ports/tables.ts';
 import { keptTransfers } from '../deposits/activity.ts';
+import type { DepositsPorts } from '../deposits/around.ts';
 import { type AddressHistory, addressHistory, readOnce } from '../history/address-history.ts';
 import { type LabelledNames, namesInLabels } from '../tables/labels.ts';
 import {
@@ -211,12 +212,7 @@ export type Examined = {
 };
 
 /** The ports of an examination. */
-export type ExaminationPorts = {
-  readonly exchangeLabels: ExchangeLabels;
-  readonly transferHistory: TransferHistory;
-  readonly contractCreations: ContractCreations;
-  readonly chainFacts: ChainFacts;
-};
+export type ExaminationPorts = DepositsPorts & { readonly contractCreations: ContractCreations };
 export type ExaminationPort = TransferHistoryPort | ExchangeLabelsPort;
 export type ExaminationRequest = {
   readonly now: () => number;

@@ -14,16 +14,15 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ChainFacts, Creation } from '../../ports/accounts.ts';
+import type { Creation } from '../../ports/accounts.ts';
 import type { Judged, Objection, Tie, TieForm } from '../../ports/entities.ts';
+import { type HistoryTransfer, signerOf, type TransferHistoryPort } from '../../ports/history.ts';
 import {
-  type HistoryTransfer,
-  signerOf,
-  type TransferHistory,
-  type TransferHistoryPort,
-} from '../../ports/history.ts';
-import type { ExchangeLabels } from '../../ports/tables.ts';
-import { candidatesOf, depositsIn, type SeenDeposit } from '../deposits/around.ts';
+  candidatesOf,
+  type DepositsPorts,
+  depositsIn,
+  type SeenDeposit,
+} from '../deposits/around.ts';
 import {
   type AddressHistory,
   addressHistories,
@@ -60,17 +59,12 @@ export type Scene = {
   readonly named: LabelledNames;
   readonly asked: HistoryRequest;
 };
-type Ports = {
-  readonly exchangeLabels: ExchangeLabels;
-  readonly transferHistory: TransferHistory;
-  readonly chainFacts: ChainFacts;
-};
 
 /**
  * Reads at once those whom every heuristic will ask for: a history that answers each address once
  * (`readOnce`) has them ready then.
  */
-export async function readAhead(scene: Scene, ports: Ports): Promise<void> {
+export async function readAhead(scene: Scene, ports: DepositsPorts): Promise<void> {
   const { own, kept, named, reading, chain, asked } = scene;
   const paid = candidatesOf(own.address, kept, named.isLabelled);
   const first = firstFunding(reading, chain);
@@ -88,7 +82,7 @@ function partnersIn(paid: readonly string[], kept: readonly HistoryTransfer[]): 
 }
 
 /** The deposit addresses that the address pays, or is, and who else pays into them. */
-export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> {
+export async function depositsFound(scene: Scene, ports: DepositsPorts): Promise<Found> {
   const { own, kept, named, reading, asked } = scene;
   const paid = candidatesOf(own.address, kept, named.isLabelled);
   const taken = paid.slice(0, DEPOSITS_READ_MAX);
@@ -119,7 +113,7 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
 }
 
 /** The first funder of the address, and the others that it funded within a window. */
-export async function fundingFound(scene: Scene, ports: Ports): Promise<Found> {
+export async function fundingFound(scene: Scene, ports: DepositsPorts): Promise<Found> {
   const { own, chain, reading, named, asked } = scene;
   const alone: Histories = new Map([[own.address, reading]]);
   const judged = [own.address]
@@ -159,7 +153,7 @@ export async function fundingFound(scene: Scene, ports: Ports): Promise<Found> {
 }
 
 /** The addresses that trade with the address both ways and act in lockstep with it. */
-export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> {
+export async function lockstepFound(scene: Scene, ports: DepositsPorts): Promise<Found> {
   const { own, kept, named, reading, chain, asked } = scene;
   const paid = candidatesOf(own.address, kept, named.isLabelled);
   const partners = partnersIn(paid, kept);
@@ -202,7 +196,7 @@ export function historyAsRead(reading: History | undefined): AddressHistory | nu
   return value === null ? null : value[0];
 }
 
-async function read(addresses: readonly string[], ports: Ports, asked: HistoryRequest) {
+async function read(addresses: readonly string[], ports: DepositsPorts, asked: HistoryRequest) {
   return addresses.length === 0
     ? NOBODY
     : addressHistories(ports.transferHistory, addresses, asked);

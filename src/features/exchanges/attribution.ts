@@ -19,9 +19,8 @@ import {
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
-import type { ChainFacts } from '../../ports/accounts.ts';
 import type { EntityCluster, EntityClusters, EntityClustersPort } from '../../ports/entities.ts';
-import type { TransferHistory, TransferHistoryPort } from '../../ports/history.ts';
+import type { TransferHistoryPort } from '../../ports/history.ts';
 import type {
   ExchangeLabel,
   ExchangeLabels,
@@ -29,7 +28,12 @@ import type {
   LabelLookUp,
 } from '../../ports/tables.ts';
 import { type ExchangeActivity, exchangeActivity } from '../deposits/activity.ts';
-import { type Deposits, depositsAround, valueAsRead } from '../deposits/around.ts';
+import {
+  type Deposits,
+  type DepositsPorts,
+  depositsAround,
+  valueAsRead,
+} from '../deposits/around.ts';
 import {
   type AddressHistory,
   addressHistory,
@@ -39,12 +43,7 @@ import {
 import { leadingLabel } from '../tables/labels.ts';
 
 /** The ports that an attribution reads. */
-export type AttributionPorts = {
-  readonly exchangeLabels: ExchangeLabels;
-  readonly entityClusters: EntityClusters;
-  readonly transferHistory: TransferHistory;
-  readonly chainFacts: ChainFacts;
-};
+export type AttributionPorts = DepositsPorts & { readonly entityClusters: EntityClusters };
 
 type LinkedPort = EntityClustersPort | ExchangeLabelsPort;
 type ActivityPort = ExchangeLabelsPort | TransferHistoryPort;

@@ -86,7 +86,7 @@ rescreenRounds({
   everyS: 0.01, sleep: (ms) => wait(ms),
   onFault: ({ reason }) => console.log('failed ' + reason),
   onBug: (error) => console.log('failed ' + error),
-});
+}, 'tables');
 `;
 
 test(

@@ -3,7 +3,7 @@
 
 import { expect, test, vi } from 'vitest';
 import { Read } from './evidence/reading.ts';
-import { WATCH_LEASE } from './features/watchlist/shapes.ts';
+import { WATCH_LEASES } from './features/watchlist/shapes.ts';
 import type { FlaggedRow } from './ports/rug-flags.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';
@@ -200,7 +200,7 @@ onEachEngine((name, fresh) => {
       screening: {
         ...screening,
         commit: async (screened) => {
-          await leasesIn(database, 'another').release(WATCH_LEASE);
+          await leasesIn(database, 'another').release(WATCH_LEASES.tables);
           await database.query("update leases set held_until = '-infinity'");
           await round();
           return screening.commit(screened);

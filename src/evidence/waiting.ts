@@ -30,6 +30,27 @@ export async function inTime<T>(
   }
 }
 
+// Calls outside are made for somebody. A signal goes with all work down to its calls, so it says
+// for whom they are; one that says nothing is that of a caller who waits for an answer.
+
+const ASKERS = new WeakMap<AbortSignal, string>();
+
+/**
+ * A signal for work for which no caller waits: whoever it is for, such as one membership's
+ * watchlist, shares with the others like it what callers leave of a provider.
+ */
+export function signalFor(asker: string, signal: AbortSignal): AbortSignal {
+  const own = AbortSignal.any([signal]);
+  ASKERS.set(own, asker);
+  return own;
+}
+
+/** For whom the work of a signal is done; `null`: for a caller who waits. */
+export function askerOf(signal: AbortSignal): string | null {
+  const asker = ASKERS.get(signal);
+  return asker === undefined ? null : asker;
+}
+
 /** A port whose methods answer one reading each, under its name; it may hold lists beside them. */
 type ReadingPort<P extends string, M> = {
   readonly [K in keyof M]: M[K] extends readonly unknown[]

@@ -18,6 +18,7 @@ const LONGEST = [
   'src/sanctions-completeness.test.ts',
   'src/stores/warehouse/bulk-import/import-digests.test.ts',
   'src/four-routes.test.ts',
+  'src/watch-budget.test.ts',
 ];
 
 /** Those first, then the rest. */

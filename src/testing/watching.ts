@@ -99,8 +99,10 @@ export function watchingIn(database: Database, context = { simulated: false, now
     },
     called: () => called,
     round: async (over: Partial<RescreenParts> = {}) => {
-      const failed = await rescreenOnce(parts(over), new AbortController().signal);
-      if (failed !== null) throw new Error(failed.reason);
+      for (const of of ['tables', 'hops'] as const) {
+        const failed = await rescreenOnce(parts(over), of, new AbortController().signal);
+        if (failed !== null) throw new Error(failed.reason);
+      }
     },
     /** Watches an address for a membership, whose plan allows it. */
     watch: async (membershipId: string, address: string) => {

@@ -4,7 +4,7 @@
 
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, signalFor, untilStopped } from '../../evidence/waiting.ts';
 import type { DeployerWalks, WalkAndCommit, WalkSources } from '../../ports/deployers.ts';
 import { type DeployerWalkLimits, walkDeployer } from './walk.ts';
 
@@ -26,7 +26,8 @@ type WalkerParts = {
 export function walker({ sources, walks, limits, now }: WalkerParts): WalkAndCommit {
   return async (address, signal) => {
     if (sources === null) return { end: 'failed', why: walksNotConfigured() };
-    const bounded = AbortSignal.any([signal, AbortSignal.timeout(WALK_MAX_S * MS_PER_S)]);
+    const timed = AbortSignal.any([signal, AbortSignal.timeout(WALK_MAX_S * MS_PER_S)]);
+    const bounded = signalFor('walks of deployers', timed);
     const before = await walks.walkBefore(address);
     if (!before.checked) return { end: 'failed', why: before.why };
     const options = { limits, now, before: before.value };

@@ -7,7 +7,7 @@ import { formatIsoDate } from '../../chain/time.ts';
 import { tally } from '../../evidence/measure.ts';
 import { Read, type Reading, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, untilStopped } from '../../evidence/waiting.ts';
+import { inTime, OUT_OF_TIME, signalFor, untilStopped } from '../../evidence/waiting.ts';
 import type {
   KeptLists,
   ListRequest,
@@ -213,7 +213,7 @@ class Round {
     let { from_block } = list;
     for (let slices = 0; slices < SLICES_MAX; slices += 1) {
       const callsMax = this.#left();
-      const spending = { callsMax, signal, onCall };
+      const spending = { callsMax, signal: signalFor('the ring', signal), onCall };
       const asked = { ...list, from_block };
       const reading = await this.#world.lists.read(asked, spending);
       if (reading instanceof Unread) return reading.why;

@@ -42,6 +42,8 @@ import {
 import { watchlistTable, watchScreeningTable } from './watchlist.store.ts';
 
 const ROUND_EACH_S = 5;
+/** A walk for which nobody waits has longer than one of a request. */
+const WALK_MS = 45_000;
 
 type Rested = OpenedRests<{
   tables: typeof tables;
@@ -73,7 +75,7 @@ export const watchlist = feature({
       },
       simulated: config.simulate,
       now: nowS,
-      walkMs: config.liveBudgetMs,
+      walkMs: WALK_MS,
       everyS: ROUND_EACH_S,
       sleep: pause,
       onFault: ({ code, reason }: { readonly code: string; readonly reason: string }) =>
@@ -83,7 +85,10 @@ export const watchlist = feature({
     return {
       ports: { watchlist: watchlistTable(database, context) },
       services: {},
-      jobs: [{ name: 'watchlist', start: () => rescreenRounds(rounds) }],
+      jobs: [
+        { name: 'watchlist', start: () => rescreenRounds(rounds, 'tables') },
+        { name: 'watchlist walks', start: () => rescreenRounds(rounds, 'hops') },
+      ],
     };
   },
   ports: {

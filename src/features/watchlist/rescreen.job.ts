@@ -1,14 +1,14 @@
-// Screens watched addresses again, one process at a time, by a lease. The process first updates its
-// tables, so that no older list is compared with a newer finding. Lists and tables are due when one
-// of them or the day changed; hops when the list changed, and at intervals, since transfers arrive
-// without notice.
+// Screens watched addresses again: tables and walks each in one process at a time, by a lease of
+// its own, so that a list is never behind a walk. The process first updates its tables, so that no
+// older list is compared with a newer finding. Lists and tables are due when one of them or the day
+// changed; hops when the list changed, and at intervals, since transfers arrive without notice.
 
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoDate, formatIsoTime, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, signalFor, untilStopped } from '../../evidence/waiting.ts';
 import type { Leases } from '../../ports/indexing.ts';
 import type { NewDispatch } from '../../ports/integrations.ts';
 import type { ServedVersions } from '../../ports/screening.ts';
@@ -26,7 +26,7 @@ import {
   type DueWatch,
   inferredText,
   type NewWatchChange,
-  WATCH_LEASE,
+  WATCH_LEASES,
   type WatchFinding,
   type WatchPart,
   type WatchScreening,
@@ -44,27 +44,31 @@ export type RescreenParts = {
   readonly now: () => UnixSeconds;
   /** The chains on which ties are held. */
   readonly clusterChains: readonly ChainName[];
-  /** The longest that one walk may take. */
+  /** The longest that one walk may take: less than a lease lasts. */
   readonly walkMs: number;
 };
 
 const LEASE_S = 60;
-const TABLES_AT_ONCE = 200;
-const HOPS_AT_ONCE = 10;
-const BATCHES_MAX = 100;
+/** So many addresses are read at once; of hops, one of each membership. */
+const AT_ONCE = { tables: 200, hops: 10 } as const;
+const BATCHES_MAX = { tables: 1_000, hops: 100 } as const;
 /** Seconds after which the hops of an address are walked again. */
 const HOPS_AGAIN_S = 900;
 
 /** Screens once everything that is due; why it could not, or `null`. */
-export async function rescreenOnce(parts: RescreenParts, signal: AbortSignal): Promise<Why | null> {
-  const taken = await parts.leases.take(WATCH_LEASE, LEASE_S);
+export async function rescreenOnce(
+  parts: RescreenParts,
+  of: DueFor,
+  signal: AbortSignal,
+): Promise<Why | null> {
+  const taken = await parts.leases.take(WATCH_LEASES[of], LEASE_S);
   if (!taken.checked) return taken.why;
   if (taken.value === null) return null;
   try {
     await parts.refresh();
-    return await rescreenAs(parts, taken.value.epoch, signal);
+    return await rescreenAs(parts, of, taken.value.epoch, signal);
   } finally {
-    await parts.leases.release(WATCH_LEASE);
+    await parts.leases.release(WATCH_LEASES[of]);
   }
 }
 
@@ -76,6 +80,7 @@ type Round = {
 
 async function rescreenAs(
   parts: RescreenParts,
+  of: DueFor,
   epoch: number,
   signal: AbortSignal,
 ): Promise<Why | null> {
@@ -83,21 +88,16 @@ async function rescreenAs(
   if (!read.checked) return read.why;
   const versions = versionTexts(read.value);
   const round: Round = { epoch, versions, day: formatIsoDate(parts.now()) };
-  const signatures = signatureOf(versions, round.day);
-  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
-    const request = { of: 'tables', signature: signatures.tables, limit: TABLES_AT_ONCE } as const;
+  const signature = signatureOf(versions, round.day)[of];
+  for (let batch = 0; batch < BATCHES_MAX[of]; batch += 1) {
+    const request = { of, signature, limit: AT_ONCE[of] } as const;
     const due = await parts.screening.due({ ...request, againS: HOPS_AGAIN_S });
     if (!due.checked) return due.why;
-    if (due.value.length === 0) break;
+    if (due.value.length === 0) return null;
     const outcome = await rescreenAll(parts, round, due.value, request, signal);
     if (outcome !== 'goes on') return outcome;
   }
-  // Walks take long: what else is due is looked at between them.
-  const request = { of: 'hops', signature: signatures.hops, limit: HOPS_AT_ONCE } as const;
-  const due = await parts.screening.due({ ...request, againS: HOPS_AGAIN_S });
-  if (!due.checked) return due.why;
-  const outcome = await rescreenAll(parts, round, due.value, request, signal);
-  return outcome === 'goes on' ? null : outcome;
+  return null;
 }
 
 /** Screens some addresses, and says whether the round goes on; `null`: another one has to begin. */
@@ -110,7 +110,7 @@ async function rescreenAll(
 ): Promise<'goes on' | Why | null> {
   for (const watch of due) {
     if (signal.aborted) return null;
-    const held = await parts.leases.take(WATCH_LEASE, LEASE_S);
+    const held = await parts.leases.take(WATCH_LEASES[of], LEASE_S);
     if (!held.checked) return held.why;
     if (held.value?.epoch !== epoch) return null;
     const found = await screen(parts, watch, of, day, signal);
@@ -137,13 +137,14 @@ async function rescreenAll(
 
 async function screen(
   { ports, walkMs, clusterChains }: RescreenParts,
-  { address, parts }: DueWatch,
+  { address, parts, membership_id }: DueWatch,
   of: DueFor,
   day: string,
   signal: AbortSignal,
 ): Promise<Screening['parts']> {
   if (of === 'tables') return screenTables(address, ports, day);
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(walkMs)]);
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(walkMs)]);
+  const inTime = signalFor(`the watchlist of ${membership_id}`, timed);
   const kind = parseAddress(address)?.kind;
   const chains = clusterChains.filter((chain) => CHAINS[chain].kind === kind);
   const lastOf = (name: WatchPart) =>
@@ -162,12 +163,12 @@ type Rounds = RescreenParts & {
 };
 
 /** Screens round after round until it is stopped. */
-export function rescreenRounds(parts: Rounds): BoundedTask {
+export function rescreenRounds(parts: Rounds, of: DueFor): BoundedTask {
   return untilStopped(async (signal) => {
     let before: string | null = null;
     while (!signal.aborted) {
       try {
-        const why = await rescreenOnce(parts, signal);
+        const why = await rescreenOnce(parts, of, signal);
         // A lasting fault is logged once, not at every round.
         if (why !== null && why.reason !== before) parts.onFault(why);
         before = why === null ? null : why.reason;

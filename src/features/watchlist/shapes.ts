@@ -176,12 +176,15 @@ export type WatchCommit = {
   readonly epoch: number;
 };
 
-/** The lease of whoever screens. */
-export const WATCH_LEASE = 'watchlist';
+/** The leases of whoever screens: walks take long, and no table waits for them. */
+export const WATCH_LEASES = { tables: 'watchlist', hops: 'watchlist walks' } as const;
 
 /** The watchlists, to whoever screens them. */
 export type WatchScreening = {
-  /** Addresses of active memberships that were not held against this signature, or not lately. */
+  /**
+   * Addresses of active memberships that were not held against this signature, or not lately; of
+   * hops one of each membership, and first of whom nothing was walked for longest.
+   */
   readonly due: (request: {
     readonly of: DueFor;
     readonly signature: string;

@@ -22,7 +22,7 @@ import {
   WATCH_CHANGES,
   WATCH_CHANGES_AT_ONCE_MAX,
   WATCH_CHANGES_KEPT,
-  WATCH_LEASE,
+  WATCH_LEASES,
   WATCH_PARTS,
   type WatchCommit,
   type WatchedAddress,
@@ -181,9 +181,18 @@ const OF_ACTIVE = `from watched_addresses w
   join memberships m on m.membership_id = w.membership_id and m.status = 'active'`;
 const DUE_TABLES = `select ${DUE} ${OF_ACTIVE}
   where w.tables_signature <> $1 order by w.added_at, w.id limit $2::int`;
+// One address of each membership, and first of whom nothing was walked for longest: memberships
+// take turns, however much each of them watches.
 const DUE_HOPS = `select ${DUE} ${OF_ACTIVE}
-  where w.hops_signature <> $1 or w.hops_at < control_now() - make_interval(secs => $3::int)
-  order by w.hops_at, w.id limit $2::int`;
+  join (
+    select distinct on (d.membership_id) d.id, l.walked_at from watched_addresses d
+    join (
+      select membership_id, max(hops_at) as walked_at from watched_addresses group by membership_id
+    ) l on l.membership_id = d.membership_id
+    where d.hops_signature <> $1 or d.hops_at < control_now() - make_interval(secs => $3::int)
+    order by d.membership_id, d.hops_at, d.id
+  ) t on t.id = w.id
+  order by t.walked_at, w.id limit $2::int`;
 
 const COUNT = `
   insert into watch_logs as l (membership_id, newest) values ($1, $2::int)
@@ -205,7 +214,7 @@ async function commit(session: Session, screening: WatchCommit): Promise<boolean
   // Until this ends nobody takes the lease: one who was paused while it was taken keeps nothing.
   const held = await session.query(
     'select 1 from leases where name = $1 and epoch = $2 for share',
-    [WATCH_LEASE, epoch],
+    [WATCH_LEASES[signature.of], epoch],
   );
   if (held.length === 0) return false;
   const signed =

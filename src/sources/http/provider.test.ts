@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { signalFor } from '../../evidence/waiting.ts';
 import { StatusFault } from './fetch.ts';
 import { FetchFault } from './outbound-call.ts';
 import { BudgetSpent, callBudget, ProviderFault, providerGuard } from './provider.ts';
@@ -142,5 +143,61 @@ describe('a budget', () => {
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', keep);
     expect(warnings).toEqual([]);
+  });
+});
+
+describe('a rate that many share', () => {
+  /** Asks as often as is said at once; each turn is written down under the asker's name. */
+  function askers(callsPerS: number) {
+    const guard = providerGuard({ ...LIMITS, callsPerS }, () => performance.now());
+    const turns: string[] = [];
+    const ask = (name: string, calls: number): Promise<unknown> => {
+      const { signal } = new AbortController();
+      const own = budget({ signal: name === 'caller' ? signal : signalFor(name, signal) });
+      const one = () => guard.ask(own, async () => turns.push(name));
+      return Promise.all(Array.from({ length: calls }, one));
+    };
+    return { turns, ask };
+  }
+
+  test('is a caller’s first, who waits for an answer, whatever waits before', async () => {
+    const { turns, ask } = askers(100);
+    const flood = ask('watchlist', 30);
+    await ask('caller', 3);
+    expect(turns.filter((name) => name === 'watchlist').length).toBeLessThanOrEqual(2);
+    await flood;
+    expect(turns).toHaveLength(33);
+  });
+
+  test('leaves others every second turn at most while callers are there, and else all', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const guard = providerGuard({ ...LIMITS, callsPerS: 10 }, Date.now);
+    let turns = 0;
+    const { signal } = new AbortController();
+    const flood = budget({ callsMax: 1_000, signal: signalFor('watchlist', signal) });
+    for (let i = 0; i < 300; i += 1) void guard.ask(flood, async () => (turns += 1));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const alone = turns;
+    const asked = guard.ask(budget(), async () => 'a caller');
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect([await asked, alone, turns - alone]).toEqual(['a caller', 11, 20]);
+  });
+
+  test('is given to askers by turns, however many calls one of them waits with', async () => {
+    const { turns, ask } = askers(200);
+    const many = ask('many', 40);
+    await Promise.all([ask('few', 5), ask('another', 5)]);
+    // Of 5 and 5 calls the last comes when the one with many had as many turns as either.
+    expect(turns.filter((name) => name === 'many').length).toBeLessThanOrEqual(7);
+    await many;
+  });
+
+  test('does not end a wait for a turn by the time of a request where no caller waits', async () => {
+    const { signal } = new AbortController();
+    const guard = providerGuard({ ...LIMITS, callsPerS: 20 }, () => performance.now());
+    const own = budget({ timeMs: 1, signal: signalFor('watchlist', signal) });
+    for (let i = 0; i < 3; i += 1) await guard.ask(own, async () => i);
+    expect(own.signal.aborted).toBe(false);
   });
 });

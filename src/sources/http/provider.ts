@@ -6,6 +6,7 @@ import { MS_PER_S } from '../../chain/time.ts';
 import { type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
+import { askerOf } from '../../evidence/waiting.ts';
 import { fetchJson, type JsonAsk, StatusFault } from './fetch.ts';
 import { FetchFault } from './outbound-call.ts';
 
@@ -76,6 +77,8 @@ export async function attempt<T, F extends Error>(
 
 /** The budget of one request for outbound calls. */
 export type CallBudget = {
+  /** For whom the calls are made; `null`: for a caller who waits for the answer. */
+  readonly asker: string | null;
   /** Aborted once the time is over, or once nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /** Counts one call; throws `BudgetSpent` where none is left. */
@@ -84,22 +87,27 @@ export type CallBudget = {
   readonly end: () => void;
 };
 
-/** A budget that ends with its time, its calls or the given signal, whichever comes first. */
+/**
+ * A budget that ends with its time, its calls or the given signal, whichever comes first. Where no
+ * caller waits, the calls wait for their turns as long as the signal lets them.
+ */
 export function callBudget(limits: {
   readonly callsMax: number;
   readonly timeMs: number;
   readonly signal: AbortSignal;
 }): CallBudget {
   const { callsMax, timeMs, signal } = limits;
+  const asker = askerOf(signal);
   const ended = new AbortController();
   // Every call of the request listens: node would take as many for a leak and print a warning.
   setMaxListeners(0, ended.signal);
   const stop = (): void => ended.abort(new BudgetSpent('time', callsMax));
-  const timer = setTimeout(stop, timeMs);
+  const timer = asker === null ? setTimeout(stop, timeMs) : undefined;
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   let calls = 0;
   return {
+    asker,
     signal: ended.signal,
     spend: () => {
       ended.signal.throwIfAborted();
@@ -260,7 +268,7 @@ export function providerGuard(limits: GuardLimits, nowMs: () => number): Provide
       throw new ProviderFault(`${rest} in a row, the last of which was: ${lastFault}`, 'lasting');
     }
     budget.spend();
-    await turn(budget.signal);
+    await turn(budget);
     try {
       const answer = await question(budget.signal);
       failures = 0;
@@ -329,49 +337,93 @@ function asProviderFault(error: unknown): ProviderFault {
 
 /** After a late timer, turns that were missed for so long are given at once. */
 const CATCH_UP_MS = 100;
+/** Callers are there for so long after their last call. */
+const CALLERS_SEEN_MS = 10_000;
+/** While callers are there, all others together have every second turn at most. */
+const OTHERS_STEPS = 2;
+
+type Turn = Pick<CallBudget, 'asker' | 'signal'>;
+type Begin = () => void;
 
 /**
- * Gives each call its turn, in the order of their coming and evenly apart, since plans count each
- * second. Whoever stops waiting gives its turn to the next.
+ * Gives each call its turn, evenly apart, since plans count each second. Callers who wait for an
+ * answer go first, in the order of their coming. What they leave, the others take by turns: one
+ * call of each asker, however many it waits with. Whoever stops waiting gives its turn to the next.
  */
-function turnsAt(callsPerS: number, nowMs: () => number): (signal: AbortSignal) => Promise<void> {
+function turnsAt(callsPerS: number, nowMs: () => number): (turn: Turn) => Promise<void> {
   const stepMs = MS_PER_S / callsPerS;
-  const waiting = new Set<() => void>();
+  const callers = new Set<Begin>();
+  // In the order in which askers have their next turn.
+  const others = new Map<string, Set<Begin>>();
   let freeAt = Number.NEGATIVE_INFINITY;
+  let othersFreeAt = Number.NEGATIVE_INFINITY;
+  let callersAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
-  const give = (): void => {
+  const takeOther = (now: number): Begin | undefined => {
+    const [first] = others;
+    if (first === undefined || othersFreeAt > now) return undefined;
+    const [asker, waiting] = first;
+    const [begin] = waiting;
+    others.delete(asker);
+    if (begin !== undefined) waiting.delete(begin);
+    if (waiting.size > 0) others.set(asker, waiting);
+    const steps = now - callersAt < CALLERS_SEEN_MS ? OTHERS_STEPS : 1;
+    othersFreeAt = Math.max(othersFreeAt, now - CATCH_UP_MS) + steps * stepMs;
+    return begin;
+  };
+  const takeNext = (now: number): Begin | undefined => {
+    const [caller] = callers;
+    if (caller === undefined) return takeOther(now);
+    callers.delete(caller);
+    return caller;
+  };
+  const give = (now: number): void => {
+    clearTimeout(timer);
     timer = undefined;
-    const now = nowMs();
     freeAt = Math.max(freeAt, now - CATCH_UP_MS);
-    for (const begin of waiting) {
-      waiting.delete(begin);
+    while (freeAt <= now) {
+      const begin = takeNext(now);
+      if (begin === undefined) break;
       freeAt += stepMs;
       begin();
-      if (freeAt > now) break;
     }
-    if (waiting.size > 0) timer = setTimeout(give, freeAt - now);
+    if (callers.size === 0 && others.size === 0) return;
+    const dueAt = callers.size > 0 ? freeAt : Math.max(freeAt, othersFreeAt);
+    timer = setTimeout(() => give(Math.max(nowMs(), dueAt)), dueAt - now);
+  };
+  const wait = (asker: string | null): Set<Begin> => {
+    if (asker === null) return callers;
+    const known = others.get(asker);
+    if (known !== undefined) return known;
+    const waiting = new Set<Begin>();
+    others.set(asker, waiting);
+    return waiting;
   };
 
-  return async (signal) => {
+  return async ({ asker, signal }) => {
     signal.throwIfAborted();
     const now = nowMs();
-    if (waiting.size === 0 && freeAt <= now) {
-      freeAt = now + stepMs;
-      return;
+    if (asker === null) callersAt = now;
+    if (timer === undefined) {
+      // A rate that nobody used is no credit.
+      freeAt = Math.max(freeAt, now);
+      othersFreeAt = Math.max(othersFreeAt, now);
     }
     await new Promise<void>((resolve, reject) => {
+      const waiting = wait(asker);
       const begin = (): void => {
         signal.removeEventListener('abort', leave);
         resolve();
       };
       const leave = (): void => {
         waiting.delete(begin);
+        if (asker !== null && waiting.size === 0) others.delete(asker);
         reject(signal.reason);
       };
       signal.addEventListener('abort', leave, { once: true });
       waiting.add(begin);
-      if (timer === undefined) timer = setTimeout(give, freeAt - now);
+      if (timer === undefined || asker === null) give(now);
     });
   };
 }

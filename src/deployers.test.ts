@@ -2,7 +2,7 @@
 // venue, and what becomes of a record when one of them fails?
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Part } from './evidence/reading.ts';
+import { map, Part } from './evidence/reading.ts';
 import { recordFields } from './features/deployers/record.ts';
 import { walkDeployer } from './features/deployers/walk.ts';
 import type { WalkSources } from './ports/deployers.ts';
@@ -150,6 +150,29 @@ describe('a deployer is walked to', () => {
     const record = await recordOf(allDied, {}, { ...LIMITS, contractsMax: 2 });
     expect(record.coverage).toMatchObject({ truncated: true, contracts_examined: 2 });
     expect(record.finding).toContain('At least 2 listed');
+  });
+});
+
+describe('a venue that lists no more what it listed', () => {
+  test('leaves a death that was seen, and never makes a launch live or never listed', async () => {
+    const { signal } = new AbortController();
+    const real = sources();
+    const poolsOf: WalkSources['venue']['poolsOf'] = async (token, within) =>
+      map(await real.venue.poolsOf(token, within), () => []);
+    const emptied = { ...real, venue: { ...real.venue, poolsOf } };
+    const outcomes: string[][] = [];
+    for (const address of [allDied, mixed]) {
+      const first = await outcomeOf(address);
+      if (!first.walked) throw new Error(first.why.reason);
+      const asked = { limits: LIMITS, now, before: first.walk };
+      const again = await walkDeployer(emptied, address, asked, signal);
+      if (!again.walked) throw new Error(again.why.reason);
+      outcomes.push(again.walk.launches.map(({ outcome }) => outcome).sort());
+    }
+    expect(outcomes).toEqual([
+      ['died', 'died', 'died'],
+      ['died', 'unchecked'],
+    ]);
   });
 });
 

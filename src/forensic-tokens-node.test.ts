@@ -317,6 +317,13 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     expect(unchecked).toEqual(['open_approval_to_listed', 'open_approval_to_flagged']);
   });
 
+  test('a freeze stands without its transaction where the node lists none, and gives no reason for it', async () => {
+    const none = (method: string) => (method === 'eth_getLogs' ? { result: [] } : null);
+    const found = findingOf(await under(none, subject(), {}), 'issuer_freeze');
+    expect(found).toMatchObject([{ evidence: [{ tx: null, name: 'issuer_freeze' }] }]);
+    expect(found?.[0].evidence[0]).not.toHaveProperty('tx_reason');
+  });
+
   test('an allowance that could not be read is not closed, and says so', async () => {
     const allowance = '0xdd62ed3e';
     const silent = (method: string, params: readonly unknown[]) =>

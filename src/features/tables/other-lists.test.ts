@@ -190,6 +190,13 @@ onEachEngine(({ empty }) => {
       rows_accepted: 10,
     });
     expect((await into(fewer, true)).outcome).toMatchObject({ outcome: 'completed' });
+    // Of the seven a fifth is one and two fifths: with six the file is taken, with five it is not.
+    const [six, five] = [
+      await fileOf('six.ftm.json', wallets(6)),
+      await fileOf('5.ftm.json', wallets(5)),
+    ];
+    expect((await into(five)).outcome).toMatchObject({ outcome: 'too_few', rows_before: 7 });
+    expect((await into(six)).outcome).toMatchObject({ outcome: 'completed' });
   });
 
   test(`takes ${2 * WALLETS} entities in, and says on its way how far it is`, async () => {

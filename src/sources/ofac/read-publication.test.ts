@@ -195,6 +195,7 @@ describe('refuses', () => {
   });
 
   test('an archive with no document or with two; takes one beside other members', async () => {
+    expect(await read(archiveOf())).toMatchObject({ code: 'bad_archive' });
     expect(await read(archiveOf(['a.txt', 'x']))).toMatchObject({ code: 'bad_archive' });
     const two = archiveOf(['a.xml', legacy], ['b.xml', legacy]);
     expect(await read(two)).toMatchObject({ code: 'bad_archive' });

@@ -110,6 +110,16 @@ describe.skipIf(NO_POSTGRES !== null)(`a server ${NO_POSTGRES ?? ''}`, () => {
 
   databaseKeeps('PostgreSQL', async () => openPostgres(await server.freshDatabase()));
 
+  test('a statement of a long transaction has as long as the whole, and of a short one its own', async () => {
+    const database = openPostgres(await server.freshDatabase());
+    const timeoutWithin = (timeoutMs: number) =>
+      database.transaction((session) => session.query('show statement_timeout'), { timeoutMs });
+    expect(await timeoutWithin(25_000)).toEqual([{ statement_timeout: '25s' }]);
+    expect(await timeoutWithin(5_000)).toEqual([{ statement_timeout: '10s' }]);
+    expect(await database.query('show statement_timeout')).toEqual([{ statement_timeout: '10s' }]);
+    await database.close();
+  });
+
   test('a server that goes away is silence, and one that comes back is used again', async () => {
     const wire = await cuttable(await server.freshDatabase());
     const database = openPostgres(wire.url);

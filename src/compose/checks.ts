@@ -59,8 +59,10 @@ const FINDING_STATES = {
 
 // Of a source that each answer asks anew nothing was asked here, and the line says so.
 function finding({ state, reason }: SourceFreshness): CheckResult {
-  if (state === 'per_answer')
-    return { state: 'ok', says: 'set; each answer asks it, doctor did not' };
+  if (state === 'per_answer') {
+    const says = 'set; each answer asks it, doctor did not';
+    return { state: 'ok', says: reason === null ? says : reason };
+  }
   return { state: FINDING_STATES[state], says: reason === null ? 'read' : reason };
 }
 

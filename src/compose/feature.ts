@@ -62,7 +62,9 @@ export type Freshness<P> =
       /** Seconds after which it carries no negative; `null`: it does not expire. */
       readonly maxAgeS: (config: Config) => number | null;
     }
-  /** Each answer has a date of its own. `absence` says why nobody can be asked, or `null`. */
+  /** Each answer has a date of its own. The reading's value says what an answer is made of. */
+  | { readonly kind: 'read_anew'; readonly ask: (port: P) => Promise<Partly<string, never>> }
+  /** The same. `absence` says why nobody can be asked, or `null`. */
   | { readonly kind: 'per_answer'; readonly absence: (outside: Outside) => string | null }
   /** It is as old as another port, which is named by its tag. */
   | { readonly kind: 'shown_with'; readonly tag: string };

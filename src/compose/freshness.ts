@@ -3,7 +3,7 @@
 
 import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';
-import { listOrNone } from '../evidence/measure.ts';
+import { listOrNone, present } from '../evidence/measure.ts';
 import { basis, map, Part, type Partly, rowsSeen, Unread, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
@@ -36,14 +36,18 @@ export function datedSources(
   return handed.flatMap(({ facts, port }) => {
     const { freshness, ...shown } = facts;
     if (freshness.kind === 'shown_with') return [];
+    if (freshness.kind === 'read_anew') {
+      return {
+        facts: shown,
+        age: async () => anew(await inTime(freshness.ask(port), facts.title)),
+      };
+    }
     if (freshness.kind === 'per_answer') {
       return {
         facts: shown,
         age: async () => {
-          const absence = freshness.absence(outside);
-          const state = absence === null ? 'per_answer' : 'never_loaded';
-          const reason = absence === null ? 'Each answer has a date of its own.' : absence;
-          return { state, as_of: null, published: null, age_s: null, max_age_s: null, reason };
+          const reason = freshness.absence(outside);
+          return { ...NO_AGE, state: reason === null ? 'per_answer' : 'never_loaded', reason };
         },
       };
     }
@@ -80,12 +84,21 @@ async function inTime(
   return first;
 }
 
+/** Of what each answer reads anew no age was measured. */
+function anew(reading: Partly<string | null, never>): SourceFreshness {
+  if (reading instanceof Unread) return ageOf(reading, null);
+  const [reason = null] = listOrNone(rowsSeen(map(reading, (says) => present([says]))));
+  return { ...NO_AGE, state: 'per_answer', reason };
+}
+
+const NO_AGE = { as_of: null, published: null, age_s: null, max_age_s: null };
+
 function ageOf(reading: Partly<string | null, never>, max_age_s: number | null): SourceFreshness {
   if (reading instanceof Unread) {
     const { code, reason } = reading.why;
     const silent = code === 'store_unreadable' || code === 'timed_out';
     const state = silent ? 'unreadable' : 'never_loaded';
-    return { state, as_of: null, published: null, age_s: null, max_age_s, reason };
+    return { ...NO_AGE, state, max_age_s, reason };
   }
   const [source] = basis(reading).sources;
   const as_of = source === undefined ? null : source.as_of;

@@ -402,10 +402,10 @@ function Sources({ ages, sources, now }: SourcesProps) {
         },
         {
           head: 'What it tells',
-          cell: ([tag, { state, reason }]) => (
+          cell: ([tag, { reason }]) => (
             <>
               {words.get(tag)?.says}
-              {reason !== null && state !== 'per_answer' && <span class="quiet"> {reason}</span>}
+              {reason !== null && <span class="quiet"> {reason}</span>}
             </>
           ),
         },

@@ -1,15 +1,15 @@
 // Transfer history: the warehouse first, then a live read inside its budget; where neither is, it
 // is silent.
 
-import { EVM_CHAINS } from '../../chain/chain.ts';
+import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
 import { nowS } from '../../compose/clock.ts';
 import { type Base, feature, routeOrigin } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import { present } from '../../evidence/measure.ts';
-import { map, Read, unread } from '../../evidence/reading.ts';
+import { both, map, Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { RawHistory } from '../../ports/history.ts';
+import type { RawHistory, TransferHistory } from '../../ports/history.ts';
 import {
   blockscoutChain,
   type ExplorerChain,
@@ -34,6 +34,9 @@ const PRICE_CALLS_MAX = 8;
 /** Calls a second by the providers' published plans (free ones). */
 const PLAN_CALLS_PER_S = { etherscan: 3, blockscout: 5, solana: 4, prices: 8 };
 const GUARD = { retriesMax: 2, backoffMs: 1_000, failuresMax: 5, restMs: 30_000 };
+
+/** `chainsHeld`: of which anything is held; absent: nothing is read live beside it. */
+type KnownHistory = TransferHistory & { readonly chainsHeld?: RawHistory['chainsRead'] };
 
 export const history = feature({
   name: 'history',
@@ -85,9 +88,13 @@ export const history = feature({
             onUnkept: (reason) => log.warn({ reason }, 'live read: not kept'),
           });
     const raw = valuedHistory(known, prices);
+    const transferHistory: KnownHistory = {
+      ...coveredHistory(raw, tip, worthsBy(prices)),
+      chainsHeld: held.chainsRead,
+    };
     return {
       ports: {
-        transferHistory: coveredHistory(raw, tip, worthsBy(prices)),
+        transferHistory,
         counterpartyRing: coveredRing(ring, tip),
       },
       services: {},
@@ -105,14 +112,15 @@ export const history = feature({
       says: 'Whether history reaches a listed address',
       pages: true,
       freshness: {
-        kind: 'dated',
-        ask: async (held) => {
-          const chains = await held.chainsRead();
-          // Where no chain is held and nobody can be asked, no history could be fresh.
-          const isNone = chains instanceof Read && chains.value.length === 0;
-          return isNone ? unread('transfer_history', why('no_history')) : map(chains, () => null);
+        kind: 'read_anew',
+        ask: async (known) => {
+          const all = await known.chainsRead();
+          const held = known.chainsHeld === undefined ? all : await known.chainsHeld();
+          // Where no chain is held and nobody can be asked, there is no history.
+          const isNone = all instanceof Read && all.value.length === 0;
+          if (isNone) return unread('transfer_history', why('no_history'));
+          return map(both({ all, held }), (chains) => historyText(chains));
         },
-        maxAgeS: () => null,
       },
     },
     counterpartyRing: {
@@ -152,6 +160,17 @@ export const history = feature({
     },
   ],
 });
+
+type ChainsKnown = { readonly all: readonly ChainName[]; readonly held: readonly ChainName[] };
+
+/** What is held, and what is asked live only, in words. */
+function historyText({ all, held }: ChainsKnown): string {
+  const live = all.filter((chain) => !held.includes(chain)).join(', ');
+  const own =
+    held.length === 0 ? 'No transfers are held' : `Transfers are held of ${held.join(', ')}`;
+  const asked = live === '' ? '' : `; each answer asks live for ${live}`;
+  return `${own}${asked}. An answer has the time of what it read, and says what it could not read.`;
+}
 
 function guardOf({ callsPerS }: Outside, provider: keyof typeof PLAN_CALLS_PER_S): ProviderGuard {
   const allowed = callsPerS === null ? PLAN_CALLS_PER_S[provider] : callsPerS;

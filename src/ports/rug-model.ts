@@ -1,5 +1,6 @@
-// An artefact never changes: its version is made of its own hash, so that a score names the exact
-// trees behind it.
+// The shapes of the rug model: its artefact with the card, its features, the publications of
+// versions, and the launches that are scored. An artefact never changes: its version is made of its
+// own hash, so that a score names the exact trees behind it.
 
 import { z } from 'zod';
 import type { ChainName } from '../chain/chain.ts';

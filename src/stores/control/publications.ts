@@ -1,11 +1,11 @@
 // The publications of the list, which one is in force, and what each changed. A replacement is one
-// transaction under the lock of the row that names the list in force.
+// transaction under the lock of the row that names the list in force. `ports/sanctions.ts` has the
+// shapes of its rows, and `features/sanctions/publication-gate.ts` decides what is written.
 
 import { z } from 'zod';
 import { matchKey } from '../../chain/address.ts';
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
-
 import { why } from '../../evidence/reasons.ts';
 import {
   type Acceptable,

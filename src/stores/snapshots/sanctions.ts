@@ -1,6 +1,7 @@
 // The list in memory, as it is asked. It polls the store for a newer one; while the store is silent
 // the loaded one goes on answering and its check time stands still. It refuses a list whose rows
-// are not as many as were recorded.
+// are not as many as were recorded. The age rule, the rule of past days and the index of the rows
+// stand here too; `held-table.ts` polls.
 
 import { type AddressKind, matchKey, parseAddress } from '../../chain/address.ts';
 import {

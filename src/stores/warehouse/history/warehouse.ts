@@ -1,7 +1,8 @@
 // With whom did these addresses exchange transfers, by what the warehouse holds?
 // Coverage is read before the rows that it vouches for, and a read that spans a roll-back is made
 // again. Nothing is kept of an answer: only which addresses are hubs, and what tokens are called.
-// The statement for the rows, and how they are unpacked, stands in `warehouse-rows.ts`.
+// `warehouse-rows.ts` states and unpacks the rows; `../transfers/held.ts` says which blocks are
+// held, and whether anything was written since.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
@@ -20,21 +21,17 @@ import type {
 } from '../../../ports/history.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { untilWritten } from '../engine/insert-source.ts';
-import {
-  addressHex,
-  addressOf,
-  isSame,
-  type Mark,
-  partsCache,
-  partsTold,
-  readMark,
-  storedOrigin,
-} from '../transfers/append.ts';
+import { addressHex, addressOf, storedOrigin } from '../transfers/append.ts';
 import {
   type HeldBlocks,
   type HeldBlocksOf,
   hasOthers,
+  isSame,
+  type Mark,
+  partsCache,
+  partsTold,
   type Recorded,
+  readMark,
   readPresent,
   readRecorded,
   rollbacksIn,

@@ -13,14 +13,8 @@ import {
 } from '../engine/executor.ts';
 import { READ_TIMEOUT_MS, type WarehouseReads } from '../history/warehouse.ts';
 import { coalesce, type HeldTransfer, readBetween } from '../history/warehouse-rows.ts';
-import {
-  addressHex,
-  type KeptParts,
-  type Mark,
-  partsCache,
-  readMark,
-} from '../transfers/append.ts';
-import { tipRows } from '../transfers/held.ts';
+import { addressHex } from '../transfers/append.ts';
+import { type KeptParts, type Mark, partsCache, readMark, tipRows } from '../transfers/held.ts';
 
 /** The tables that hold transfers under their addresses: what is final, and the tip. */
 export const RING_TABLES = ['sides', 'tip_sides'] as const;

@@ -36,8 +36,8 @@ import type {
 import type { ListedAddresses, SanctionsListPort } from '../../../ports/sanctions.ts';
 import { type Call, queryNumber, type Warehouse } from '../engine/executor.ts';
 import { asOf, READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse.ts';
-import { type Mark, WRITE } from '../transfers/append.ts';
-import { type HeldBlocksOf, rollbacksIn } from '../transfers/held.ts';
+import { WRITE } from '../transfers/append.ts';
+import { type HeldBlocksOf, type Mark, rollbacksIn } from '../transfers/held.ts';
 import {
   unreadFor,
   warehouseAnswer,

@@ -1,7 +1,7 @@
 // Follows a chain without gap or duplicate, under any number of followers and crashes. A block of
 // the tip is there once its header is; final blocks are moved, then dropped there. A step ends with
 // a row of `following`, which makes it count; remains of earlier steps are ignored. `append.ts`
-// defines the rows of transfers.
+// defines the rows of transfers, and `held.ts` reads the stamps that these steps write.
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';

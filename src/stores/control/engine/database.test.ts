@@ -110,6 +110,18 @@ describe.skipIf(NO_POSTGRES !== null)(`a server ${NO_POSTGRES ?? ''}`, () => {
 
   databaseKeeps('PostgreSQL', async () => openPostgres(await server.freshDatabase()));
 
+  test('a connection on which the server refused a statement is used again', async () => {
+    const database = openPostgres(await server.freshDatabase());
+    const backend = () => database.query('select pg_backend_pid() as pid');
+    const before = await backend();
+    for (const code of ['57014', '55P03', '23505']) {
+      const refused = database.query(`do $$ begin raise sqlstate '${code}'; end $$`);
+      await expect(refused).rejects.toMatchObject({ code });
+      expect(await backend()).toEqual(before);
+    }
+    await database.close();
+  });
+
   test('a statement of a long transaction has as long as the whole, and of a short one its own', async () => {
     const database = openPostgres(await server.freshDatabase());
     const timeoutWithin = (timeoutMs: number) =>

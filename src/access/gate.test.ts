@@ -68,7 +68,8 @@ function world({ found = {}, membership: member = {}, silent = false }: World = 
 }
 
 function ask(presented: Partial<Presented>, rule: HostedRule, stores: CredentialStores) {
-  const all = { authorization: undefined, serviceMembership: undefined, search: '', ...presented };
+  const none = { authorization: undefined, serviceMembership: undefined, origin: undefined };
+  const all = { ...none, search: '', opensToPages: false, ...presented };
   return authenticate(all, rule, stores, NOW + 10);
 }
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });

@@ -8,7 +8,7 @@ import {
   nextUtcMonth,
   type UnixSeconds,
 } from '../chain/time.ts';
-import { type CredentialReason, Refusal } from '../contract/refusals.ts';
+import { type CredentialReason, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import type { AccessRule, Caller } from '../contract/route.ts';
 import { type Reading, Unread } from '../evidence/reading.ts';
 import { type Soon, whenThere } from '../evidence/waiting.ts';
@@ -33,6 +33,8 @@ export type Admitted = {
   readonly caller: Caller;
   readonly credential: Authenticated;
   readonly figures: QuotaFigures;
+  /** The origin of the page that may read the answer; `null`: no page of another origin may. */
+  readonly origin: string | null;
 };
 
 /** An admitted caller, with or without charge. */
@@ -46,7 +48,12 @@ export type Admission =
     };
 
 /** Turned away. The refusal carries the quota headers. */
-export type TurnedAway = { readonly kind: 'refused'; readonly refusal: Refusal };
+export type TurnedAway = {
+  readonly kind: 'refused';
+  readonly refusal: Refusal;
+  /** The origin of the page that may read the refusal. */
+  readonly origin?: string | null;
+};
 
 /** The gate in front of every hosted route. */
 export type AccessGate = {
@@ -56,6 +63,8 @@ export type AccessGate = {
   readonly left: (admitted: Admitted) => number;
   /** The figures beside a response that no route gave: a valid key's own, else none. */
   readonly figures: (presented: Presented) => Soon<QuotaFigures>;
+  /** Whether a page of this origin may ask; the refusal where it may not. */
+  readonly admitPage: (origin: string) => Promise<Refusal | null>;
   /** The figures where no key is known: nothing is allowed. */
   readonly noFigures: () => QuotaFigures;
   /** Stores one charge before the answer leaves; never past the limit, whichever process asks. */
@@ -64,7 +73,10 @@ export type AccessGate = {
   ) => Promise<{ readonly kind: 'charged'; readonly figures: QuotaFigures } | TurnedAway>;
 };
 
-type GateStores = CredentialStores & { readonly quota: QuotaStore };
+type GateStores = CredentialStores & {
+  readonly keys: Pick<KeyStore, 'listsOrigin'>;
+  readonly quota: QuotaStore;
+};
 
 /** Makes the gate. `now` gives Unix seconds. */
 export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGate {
@@ -79,14 +91,16 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
 
   const admission = (
     credential: Authenticated,
+    presented: Presented,
     left: Reading<Remaining, QuotaPort>,
   ): Soon<Admitted | TurnedAway> => {
     const { allowance } = credential;
     if (left instanceof Unread) return turnAway(storeUnavailable(allowance));
     const { limit, remaining } = left.value;
-    if (remaining === 0) return { kind: 'refused', refusal: quotaSpent(allowance) };
+    const origin = originOf(credential, presented);
+    if (remaining === 0) return { kind: 'refused', refusal: quotaSpent(allowance), origin };
     const figures = { limit, remaining, reset_s: allowance.reset_s };
-    return { kind: 'admitted', caller: callerOf(credential), credential, figures };
+    return { kind: 'admitted', caller: callerOf(credential), credential, figures, origin };
   };
 
   return {
@@ -95,8 +109,10 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
         authenticate(presented, rule, stores, now()),
         (credential): Soon<Admitted | TurnedAway> => {
           if (!credential.admitted) return turnAway(credential);
+          const foreign = foreignPage(credential, presented);
+          if (foreign !== null) return { kind: 'refused', refusal: foreign };
           const left = quota.remaining(credential.allowance.allowance);
-          return whenThere(left, (said) => admission(credential, said));
+          return whenThere(left, (said) => admission(credential, presented, said));
         },
       ),
     left: ({ credential: { allowance }, figures }) => {
@@ -114,6 +130,11 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
           );
         },
       ),
+    admitPage: async (origin) => {
+      const listed = await stores.keys.listsOrigin(origin);
+      if (listed instanceof Unread) return overloadRefusal(CREDENTIAL_TEXTS.store);
+      return listed.value ? null : new Refusal('wrong_origin', { error: UNLISTED });
+    },
     noFigures: () => noAllowance(now()),
     charge: async ({ credential, figures }) => {
       const { allowance, reset_s } = credential.allowance;
@@ -130,6 +151,24 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
 /** The rule that a valid key of this kind opens, whichever that is. */
 function anyRuleOf({ authorization, serviceMembership }: Presented): HostedRule {
   return /(?:^|\s)scp_/.test(`${authorization} ${serviceMembership}`) ? 'partner' : 'analyst';
+}
+
+const UNLISTED =
+  'Origin: expected one that a publishable key lists. Its owner lists origins in the settings, ' +
+  'or by exhibit keys create --origin.';
+
+/** The refusal of a publishable key whose request comes from no page of an origin that it lists. */
+function foreignPage({ key: { holder } }: Authenticated, { origin }: Presented): Refusal | null {
+  if (holder.kind !== 'sc_pub') return null;
+  if (origin !== undefined && holder.origins.includes(origin)) return null;
+  const error =
+    `Origin: expected ${holder.origins.join(' or ')}. A publishable key is sent by pages of the ` +
+    'origins that it lists, and by nothing else.';
+  return new Refusal('wrong_origin', { error });
+}
+
+function originOf({ key: { holder } }: Authenticated, { origin }: Presented): string | null {
+  return holder.kind === 'sc_pub' && origin !== undefined ? origin : null;
 }
 
 function callerOf({ key: { id: key_id, holder }, membership }: Authenticated): Caller {
@@ -150,6 +189,10 @@ export type Presented = {
   readonly authorization: string | undefined;
   readonly serviceMembership: string | undefined;
   readonly search: string;
+  /** The origin of the page that asks, as its browser says it. */
+  readonly origin: string | undefined;
+  /** Whether a publishable key opens the route that is asked. */
+  readonly opensToPages: boolean;
 };
 
 /** The stores of authentication. `keys.find` is asked on each request: give it a memory. */
@@ -186,6 +229,9 @@ export const CREDENTIAL_TEXTS = {
     'and send a new one as "Authorization: Bearer <key>".',
   malformed: 'The credential is no key of this service: a character is missing or changed.',
   partnerOnly: 'This route is opened by a partner key only.',
+  publishableElsewhere:
+    'A publishable key opens the hosted GET routes that answer with evidence, and nothing else: ' +
+    '/openapi.json names them.',
   partnerElsewhere: 'A partner key opens the partner scan, and nothing else.',
   unknown: 'This key is not known here.',
   revoked: 'This key was revoked.',
@@ -229,9 +275,12 @@ export function authenticate(
   const recognised = text === null ? null : recognise(text, stores.secrets);
   if (recognised === null) return denialOf('unknown_membership', 'malformed');
   const { kind, hashes } = recognised;
+  if (kind === 'sc_pub' && !presented.opensToPages) {
+    return denialOf('unknown_membership', 'publishableElsewhere');
+  }
   if (kind === 'scp' && rule !== 'partner')
     return denialOf('unknown_membership', 'partnerElsewhere');
-  if (kind === 'sc' && rule === 'partner') return denialOf('unknown_membership', 'partnerOnly');
+  if (kind !== 'scp' && rule === 'partner') return denialOf('unknown_membership', 'partnerOnly');
 
   return whenThere(stores.keys.find(hashes), (found) => {
     if (found instanceof Unread) return storeUnavailable(null);
@@ -263,7 +312,10 @@ function outcomeFor(
   if (membership === null || !isActive(membership))
     return denialOf('unknown_membership', 'inactive');
   const plan = PLANS[membership.plan];
-  const allowance = dailyAllowance(membership.membership_id, plan, now);
+  const allowance =
+    key.holder.kind === 'sc_pub'
+      ? publishableAllowance(key.id, plan, now)
+      : dailyAllowance(membership.membership_id, plan, now);
   if (rule !== 'partner' && !planReaches(plan.name, rule)) {
     const error = CREDENTIAL_TEXTS.tier.replace('{plan}', PLANS[rule].title);
     return { admitted: false, reason: 'tier_too_low', error, allowance };
@@ -343,6 +395,18 @@ export function dailyAllowance(membershipId: string, plan: Plan, now: UnixSecond
       subject: `membership:${membershipId}`,
       period: dayOf(now),
       limit: plan.daily_requests,
+    },
+    reset_s: secondsUntil(nextUtcMidnight(now), now),
+  };
+}
+
+/** A publishable key's budget of the UTC day: its own, so that it spends no other one's. */
+function publishableAllowance(keyId: string, plan: Plan, now: UnixSeconds): DatedAllowance {
+  return {
+    allowance: {
+      subject: `key:${keyId}`,
+      period: dayOf(now),
+      limit: plan.publishable_requests,
     },
     reset_s: secondsUntil(nextUtcMidnight(now), now),
   };

@@ -11,6 +11,8 @@ export type Plan = {
   /** Requests in a UTC day, for each membership. */
   readonly daily_requests: number;
   readonly active_keys: number;
+  /** Requests in a UTC day of each publishable key, beside those of the membership. */
+  readonly publishable_requests: number;
   /** Published as fair use, not enforced. */
   readonly per_minute_ceiling: number;
   readonly bulk_screen: boolean;
@@ -26,6 +28,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     title: 'Analyst',
     daily_requests: 1_000,
     active_keys: 5,
+    publishable_requests: 100,
     per_minute_ceiling: 60,
     bulk_screen: false,
     screening_records: 1_000,
@@ -36,6 +39,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     title: 'Desk',
     daily_requests: 10_000,
     active_keys: 25,
+    publishable_requests: 1_000,
     per_minute_ceiling: 300,
     bulk_screen: true,
     screening_records: 20_000,
@@ -46,6 +50,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     title: 'Enterprise',
     daily_requests: 100_000,
     active_keys: 250,
+    publishable_requests: 10_000,
     per_minute_ceiling: 1_200,
     bulk_screen: true,
     screening_records: 200_000,

@@ -17,14 +17,15 @@ import { crc32 } from 'node:zlib';
 import type { UnixSeconds } from '../chain/time.ts';
 import { listOrNone } from '../evidence/measure.ts';
 import { Unread } from '../evidence/reading.ts';
-import type {
-  KeyHolder,
-  KeyKind,
-  NewKey,
-  NewToken,
-  SecretHash,
-  TokenStore,
-  TokenTier,
+import {
+  KEY_KINDS,
+  type KeyHolder,
+  type KeyKind,
+  type NewKey,
+  type NewToken,
+  type SecretHash,
+  type TokenStore,
+  type TokenTier,
 } from '../ports/access.ts';
 import type { Sealed } from '../ports/integrations.ts';
 
@@ -80,8 +81,8 @@ function hashUnder(text: string, secret: DerivedSecret): SecretHash {
   return { hash, pepper: secret.fingerprint };
 }
 
-// A typo or a made-up key is refused by its checksum, before any look-up. A key is sc_ or scp_, 43
-// base62 characters of 256 random bits, and 6 of CRC-32 over all before them.
+// A typo or a made-up key is refused by its checksum, before any look-up. A key is sc_, sc_pub_ or
+// scp_, 43 base62 characters of 256 random bits, and 6 of CRC-32 over all before them.
 
 /** A key lives so long, in seconds: 90 days. */
 export const KEY_LIFETIME_S = 90 * 86_400;
@@ -93,10 +94,11 @@ const CHECKSUM_CHARS = 6;
 /** Characters shown of a key after its kind, to tell keys apart. */
 const SHOWN_CHARS = 8;
 const ID_BYTES = 12;
-const SECRET_TEXT = /^(sct|scp|sc)_[0-9A-Za-z]{49}$/;
+const SECRET_TEXT = /^(sct|scp|sc_pub|sc)_[0-9A-Za-z]{49}$/;
 
 /** The kind that the first characters of a secret text name: `sct` is an intelligence token. */
 type SecretKind = KeyKind | 'sct';
+const SECRET_KINDS: readonly SecretKind[] = [...KEY_KINDS, 'sct'];
 
 /** Makes a secret text of a kind: 256 random bits and their checksum. */
 export function mintSecret(kind: SecretKind): string {
@@ -108,9 +110,10 @@ export function mintSecret(kind: SecretKind): string {
 /** The kind of a secret text whose checksum is right; `null` for any other text. */
 export function parseSecret(text: string): SecretKind | null {
   const [, kind] = listOrNone(SECRET_TEXT.exec(text));
-  if (kind !== 'sc' && kind !== 'scp' && kind !== 'sct') return null;
+  const known = SECRET_KINDS.find((one) => one === kind);
+  if (known === undefined) return null;
   const body = text.slice(0, -CHECKSUM_CHARS);
-  return checksum(body) === text.slice(-CHECKSUM_CHARS) ? kind : null;
+  return checksum(body) === text.slice(-CHECKSUM_CHARS) ? known : null;
 }
 
 /** The kind of a key of the hosted API; `null` for any other text. */
@@ -121,7 +124,7 @@ export function parseKey(text: string): KeyKind | null {
 
 /** The part of a secret text that may be shown. */
 export function displayPrefix(text: string): string {
-  return text.slice(0, text.indexOf('_') + 1 + SHOWN_CHARS);
+  return text.slice(0, text.lastIndexOf('_') + 1 + SHOWN_CHARS);
 }
 
 /** An identifier for a row: a word for what it is, and random characters. */

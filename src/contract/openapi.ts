@@ -6,7 +6,7 @@ import { type SectionRoutes, sectionRoutes } from './answer.ts';
 import { INPUTS } from './inputs.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
 import { html, isPage, isRevalidated, isSentByPages, mediaOf } from './reply.ts';
-import { type AccessRule, deprecationSentence, envelopeSchema } from './route.ts';
+import { type AccessRule, deprecationSentence, envelopeSchema, opensToPages } from './route.ts';
 import { type AnyRoute, type AnyStreamRoute, positionText } from './stream.ts';
 import { CLAIM_META } from './wire.ts';
 
@@ -129,6 +129,9 @@ const words = (description: string) => ({ description, schema: { type: 'string' 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
 const SCHEMES: JsonObject = {
   key: bearer('A hosted API key (prefix `sc_`).'),
+  publishable: bearer(
+    'A publishable key (prefix `sc_pub_`), sent by pages of the origins that it lists.',
+  ),
   partner: bearer('A partner key (prefix `scp_`).'),
   membership: { type: 'apiKey', in: 'header', name: 'x-service-membership' },
   token: bearer('An intelligence access token.'),
@@ -243,8 +246,12 @@ const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
   open: [],
 };
 
-function securityOf({ kind, access, query }: AnyRoute): Operation['security'] {
+function securityOf(route: AnyRoute): Operation['security'] {
+  const { kind, access, query } = route;
   const opens = SECURITY[access];
+  if (opens === KEY && kind !== 'stream' && opensToPages(route)) {
+    return [...opens, { publishable: [] }];
+  }
   const inQuery = kind === 'stream' || 'token' in query.shape;
   return inQuery && access === 'bearer' ? [...opens, { query_token: [] }] : opens;
 }
@@ -256,7 +263,9 @@ export function accessSentence(security: Operation['security']): string {
   if (ways.includes('partner')) return 'Needs a partner key: Authorization: Bearer.';
   if (ways.includes('query_token')) return 'Needs an access token, as a bearer or as ?token=.';
   if (ways.includes('token')) return 'Needs a bearer access token.';
-  return 'Needs a key: Authorization: Bearer, or x-service-membership.';
+  const key = 'Needs a key: Authorization: Bearer, or x-service-membership.';
+  if (!ways.includes('publishable')) return key;
+  return `${key} A publishable key opens it from pages of the origins that it lists.`;
 }
 
 function bodyOf(route: Exclude<AnyRoute, AnyStreamRoute>): Pick<Operation, 'requestBody'> {
@@ -358,6 +367,7 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
     codes.add('wrong_content_type');
   }
   if (isSentByPages(route)) codes.add('foreign_form');
+  if (securityOf(route).some((way) => 'publishable' in way)) codes.add('wrong_origin');
   for (const own of listOrNone(route.refusals)) codes.add(own);
   const said = [...codes].map((code) => {
     const { status, means, body } = REFUSALS[code];

@@ -38,7 +38,9 @@ export const REFUSALS = {
   wrong_origin: {
     status: 403,
     body: plain,
-    means: 'The Host or the Origin of the request is not one of this service.',
+    means:
+      'The Host or the Origin of the request is not one of this service, or not one that the ' +
+      'publishable key lists.',
   },
   foreign_form: {
     status: 403,

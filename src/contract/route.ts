@@ -72,6 +72,16 @@ export type RouteFacts = {
   readonly deprecated?: Deprecation;
 };
 
+/**
+ * Whether a publishable key opens a route, from pages of other origins: a hosted GET that answers
+ * with evidence. The other hosted ones answer of what a membership keeps, such as its watchlist.
+ */
+export function opensToPages(
+  route: Pick<RouteFacts, 'surface' | 'method'> & { readonly kind: string },
+): boolean {
+  return route.surface === 'hosted' && route.method === 'GET' && route.kind === 'evidence';
+}
+
 type Inputs<P extends Fields, Q extends Fields, B extends z.ZodType> = {
   readonly params: P;
   readonly query: Q;

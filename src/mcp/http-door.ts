@@ -120,7 +120,8 @@ async function noKey(request: IncomingMessage, gate: AccessGate): Promise<Refusa
   const { authorization, 'x-service-membership': membership } = request.headers;
   const serviceMembership = typeof membership === 'string' ? membership : undefined;
   const search = new URL(String(request.url), 'http://any').search;
-  const said = await gate.admit({ authorization, serviceMembership, search }, 'analyst');
+  const presented = { authorization, serviceMembership, search, origin: undefined };
+  const said = await gate.admit({ ...presented, opensToPages: false }, 'analyst');
   if (said.kind === 'admitted' || !OPENS_NOTHING.includes(reasonOf(said.refusal))) return null;
   const wasSent = reasonOf(said.refusal) !== 'no_credential';
   const { body } = said.refusal;

@@ -49,13 +49,21 @@ export type AccessLog = {
 /** The name of this port in readings. */
 export type KeysPort = 'keys';
 
-/** `sc`: a membership's key. `scp`: a partner's, with a monthly budget of its own. */
-export const KEY_KINDS = ['sc', 'scp'] as const;
+/**
+ * `sc`: a membership's key. `sc_pub`: one of it that stands in pages of the origins that it lists.
+ * `scp`: a partner's, with a monthly budget of its own.
+ */
+export const KEY_KINDS = ['sc', 'sc_pub', 'scp'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
 /** To whom a key belongs. */
 export type KeyHolder =
   | { readonly kind: 'sc'; readonly membership_id: string }
+  | {
+      readonly kind: 'sc_pub';
+      readonly membership_id: string;
+      readonly origins: readonly string[];
+    }
   | { readonly kind: 'scp'; readonly partner: string; readonly monthly_budget: number };
 
 /** A key without its holder: never the key itself, nor its hash. */
@@ -163,6 +171,8 @@ export type KeyStore = {
   ) => Promise<Reading<Revoked<ApiKey>, KeysPort>>;
   /** Notes a use, later and at most once a minute for each key. It never waits and never fails. */
   readonly noteUse: (use: KeyUse) => void;
+  /** Whether a publishable key that opens lists this origin, as it was within two seconds. */
+  readonly listsOrigin: (origin: string) => Promise<Reading<boolean, KeysPort>>;
   /** How many keys are stored under another secret than this one: doctor asks. */
   readonly underOtherSecrets: (pepper: string) => Promise<Reading<number, KeysPort>>;
 };

@@ -51,6 +51,20 @@ export function keyStoreKeeps(name: string, fresh: () => Promise<StoresUnderTest
       });
     });
 
+    test('a publishable key is found with its origins, and they alone are listed', async () => {
+      const origins = ['https://app.example', 'http://localhost:5173'];
+      const holder = { kind: 'sc_pub', membership_id: 'mem_1', origins } as const;
+      await stores.keys.add(key(1, { holder }), 5);
+      await stores.keys.add(key(2), 5);
+      const found = await stores.keys.find([secret(1)]);
+      const membership = { membership_id: 'mem_1', plan: 'analyst' };
+      expect(found).toMatchObject({ value: { key: { holder }, membership } });
+      for (const origin of [...origins, 'https://evil.example', 'app.example', '']) {
+        const listed = await stores.keys.listsOrigin(origin);
+        expect([origin, listed]).toMatchObject([origin, { value: origins.includes(origin) }]);
+      }
+    });
+
     test('a key is found by its hash alone, with its membership as it now is', async () => {
       await stores.keys.add(key(1), 5);
       await stores.memberships.record({

@@ -43,7 +43,13 @@ async function asked(handle: AnyHandler, route: typeof probe = probe) {
   const { text, stored } = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, NOW);
   await keys.add(stored, 5);
   const gate = createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW);
-  const presented = { authorization: `Bearer ${text}`, serviceMembership: undefined, search: '' };
+  const presented = {
+    authorization: `Bearer ${text}`,
+    serviceMembership: undefined,
+    search: '',
+    origin: undefined,
+    opensToPages: false,
+  };
   const member = await gate.admit(presented, 'analyst');
   if (member.kind === 'refused') throw new Error('was turned away');
   const used = async () => {
@@ -94,7 +100,7 @@ describe('says', () => {
     expect(said.headers).toEqual({
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
-      vary: 'Authorization, x-service-membership',
+      vary: 'Authorization, x-service-membership, Origin',
     });
     expect(await used()).toBe(0);
   });

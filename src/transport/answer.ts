@@ -95,7 +95,7 @@ const FAILED = 400;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_STORE = 'no-store';
 /** The headers by which answers differ between callers, wherever a cache is involved. */
-const VARY = 'Authorization, x-service-membership';
+const VARY = 'Authorization, x-service-membership, Origin';
 
 function answerer(
   { route, handle }: Mounted,

@@ -11,6 +11,7 @@ import {
   type AnyEvidenceRoute,
   type AnyPlainRoute,
   NOBODY,
+  opensToPages,
   type RouteFacts,
 } from '../contract/route.ts';
 import type { AnyStreamRoute } from '../contract/stream.ts';
@@ -40,6 +41,8 @@ export type Guarding = {
 const ANYBODY: Admission = { kind: 'uncharged', caller: NOBODY };
 const OPERATOR: Admission = { kind: 'uncharged', caller: { kind: 'operator' } };
 
+type GuardedRoute = RouteFacts & { readonly kind: string };
+
 /** Where a bearer token may stand: in a query for clients that can set no header. */
 type TokenIn = 'header' | 'header_or_query';
 
@@ -63,7 +66,9 @@ function fromOwnPages(guard: Guard, { ownOrigin }: Guarding): Guard {
     isOwnSite(headers, ownOrigin) ? guard(headers, search, use) : foreign;
 }
 
-function guardOfRule({ name, access }: RouteFacts, guarding: Guarding, tokenIn: TokenIn): Guard {
+function guardOfRule(route: GuardedRoute, guarding: Guarding, tokenIn: TokenIn): Guard {
+  const { name, access } = route;
+  const toPages = opensToPages(route);
   const { gate, tokens, isOperator, sessions } = guarding;
   switch (access) {
     case 'open':
@@ -85,7 +90,7 @@ function guardOfRule({ name, access }: RouteFacts, guarding: Guarding, tokenIn: 
     case 'enterprise':
     case 'partner':
       if (gate === null) throw new Error(`${name} needs a gate`);
-      return (headers, search) => gate.admit(credentialsIn(headers, search), access);
+      return (headers, search) => gate.admit(credentialsIn(headers, search, toPages), access);
     default:
       throw new Error(`${name}: no guard knows the rule ${String(access satisfies never)}`);
   }
@@ -98,10 +103,14 @@ export function searchOf(url: string): string {
 }
 
 /** The places of a request in which a key can stand. */
-export function credentialsIn(headers: IncomingHttpHeaders, search: string): Presented {
-  const { authorization, 'x-service-membership': membership } = headers;
+export function credentialsIn(
+  headers: IncomingHttpHeaders,
+  search: string,
+  toPages: boolean,
+): Presented {
+  const { authorization, origin, 'x-service-membership': membership } = headers;
   const serviceMembership = typeof membership === 'string' ? membership : undefined;
-  return { authorization, serviceMembership, search };
+  return { authorization, serviceMembership, search, origin, opensToPages: toPages };
 }
 
 // A rejected caller learns nothing else.

@@ -145,7 +145,7 @@ describe('http', () => {
         'x-ratelimit-remaining': String(SOLD - 1),
         'x-ratelimit-reset': '12800',
         'cache-control': 'no-store',
-        vary: 'Authorization, x-service-membership',
+        vary: 'Authorization, x-service-membership, Origin',
         'x-content-type-options': 'nosniff',
       });
       expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-/);

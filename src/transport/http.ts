@@ -9,7 +9,13 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { AccessGate, Admission, QuotaFigures, TurnedAway } from '../access/gate.ts';
+import {
+  type AccessGate,
+  type Admission,
+  type QuotaFigures,
+  quotaHeaders,
+  type TurnedAway,
+} from '../access/gate.ts';
 import { isFormOf } from '../access/session.ts';
 import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import {
@@ -20,7 +26,7 @@ import {
   type Media,
   mediaOf,
 } from '../contract/reply.ts';
-import type { Method } from '../contract/route.ts';
+import { type Method, opensToPages } from '../contract/route.ts';
 import type { Soon } from '../evidence/waiting.ts';
 import {
   type Answering,
@@ -147,6 +153,7 @@ export function createHttp(
     const asking = answers.get(route.name);
     if (asking === undefined) throw new Error(`${route.name}: nothing answers it`);
     mountInScope(app, asking, options);
+    if (opensToPages(route)) mountPreflight(app, asking, options);
   }
   for (const one of doorsOf(options)) openDoor(app, one, options);
   const { streams } = options;
@@ -218,10 +225,11 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
   const byPages = isSentByPages(route);
   app.route({
     method: route.method,
-    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    url: pathOfRoute(route),
     bodyLimit: route.bodyBytesMax === undefined ? BODY_BYTES_MAX : route.bodyBytesMax,
     onRequest: (request, reply, done) => {
       const enter = (said: Admission | TurnedAway): void => {
+        if (said.kind !== 'uncharged') allowPage(reply, said.origin);
         if (said.kind === 'refused') {
           send(reply, refuse(said.refusal, null));
           return;
@@ -267,6 +275,66 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     done();
     leave(reply, said);
   };
+}
+
+// Browsers ask before a page of another origin sends a key. The answer names that origin alone, and
+// lets no cookie come along.
+const PREFLIGHT_KEPT_S = 600;
+/** What a page may read beside the body. */
+const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After';
+
+/** Lets a page of this origin read what is answered; `null`: no page of another origin may. */
+function allowPage(reply: FastifyReply, origin: string | null | undefined): void {
+  if (origin === null || origin === undefined) return;
+  reply.raw.setHeader('access-control-allow-origin', origin);
+  reply.raw.setHeader('access-control-expose-headers', EXPOSED);
+}
+
+function mountPreflight(
+  app: FastifyInstance,
+  { route, refuse }: Asking,
+  options: HttpOptions,
+): void {
+  const { gate } = options;
+  if (gate === null) return;
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { origin, 'access-control-request-method': method } = request.headers;
+    if (origin === undefined || method !== route.method) {
+      const error = `Method not allowed here; expected ${route.method}.`;
+      return send(
+        reply,
+        refuse(new Refusal('wrong_method', { error }, { allow: route.method }), null),
+      );
+    }
+    const refusal = await gate.admitPage(origin);
+    if (refusal !== null) return send(reply, refuse(refusal, null));
+    allowPage(reply, origin);
+    send(reply, {
+      status: 200,
+      headers: {
+        ...quotaHeaders(gate.noFigures()),
+        vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
+        'access-control-allow-methods': route.method,
+        'access-control-allow-headers': 'authorization',
+        'access-control-max-age': String(PREFLIGHT_KEPT_S),
+      },
+      bytes: Buffer.alloc(0),
+    });
+  };
+  app.route({
+    method: 'OPTIONS',
+    url: pathOfRoute(route),
+    handler: (request, reply) => {
+      reply.hijack();
+      answer(request, reply).catch((fault) =>
+        send(reply, refuse(refusalFor(fault, request, options), null)),
+      );
+    },
+  });
+}
+
+function pathOfRoute({ path }: Asking['route']): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 function bodyTypeOf({ body }: Asking['route']): string {
@@ -370,7 +438,7 @@ function refuseAt(
 /** The allowance beside a response that no route gave; `null` off the hosted surface. */
 function figuresAt(gate: AccessGate, { url, headers }: IncomingMessage): Soon<QuotaFigures | null> {
   if (url?.startsWith(HOSTED_PATHS) !== true) return null;
-  return gate.figures(credentialsIn(headers, searchOf(url)));
+  return gate.figures(credentialsIn(headers, searchOf(url), false));
 }
 
 /** The refusal of a request that failed: what the framework refused, or a fault of ours. */

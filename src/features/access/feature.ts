@@ -40,6 +40,7 @@ import {
   signInCommands,
   tokenCommands,
 } from './members.command.ts';
+import { newKeyPage } from './new-key.page.tsx';
 import { paymentWebhook, paymentWebhookHandler } from './payment-webhook.route.ts';
 import { plansPage } from './pricing.page.tsx';
 import {
@@ -55,7 +56,6 @@ import {
   createKeyHandler,
   membershipUnread,
   newKeyHandler,
-  newKeyPage,
   newKeyShown,
   notDone,
   pricingPage,

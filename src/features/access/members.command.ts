@@ -1,6 +1,7 @@
 // Adds, lists and ends memberships by hand. Payment events do the same by themselves; the newest
 // event by its own time wins.
 
+import { isListableOrigin, ORIGIN_FORM, ORIGINS_MAX } from '../../access/origins.ts';
 import { isMembershipId, mintMembershipId, PLANS } from '../../access/plan.ts';
 import type { Sessions } from '../../access/session.ts';
 import {
@@ -14,6 +15,7 @@ import {
   numberWithin,
   optional,
   requireOption,
+  several,
   UsageError,
   wordIn,
 } from '../../command/command.ts';
@@ -121,10 +123,18 @@ const PARTNER_FORM = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u;
 const create = defineCommand({
   name: 'keys create',
   summary: 'Create a key for a membership, or for a partner with a monthly budget.',
-  usage: '(--membership ID | --partner NAME --budget N)',
+  usage: '(--membership ID [--origin ORIGIN …] | --partner NAME --budget N)',
   example: 'exhibit keys create --membership mem_5b1c0e7d9a42f60b8c3d1e2f',
   options: {
     membership: optional('ID', 'the membership whose key it is', anyText),
+    origin: several(
+      'ORIGIN',
+      'with --membership: a publishable key, for pages of this origin',
+      (text, name) => {
+        if (isListableOrigin(text)) return text;
+        throw new UsageError(`${name} takes ${ORIGIN_FORM}.`);
+      },
+    ),
     partner: optional('NAME', 'the partner whose key it is', (text, name) => {
       if (PARTNER_FORM.test(text)) return text;
       throw new UsageError(`${name} takes up to 64 characters.`);
@@ -136,14 +146,18 @@ const create = defineCommand({
     ),
   },
   notes: ['The key is printed once. What is stored cannot be turned back into it.'],
-  run: async ({ membership, partner, budget }, io, services: KeyServices) => {
+  run: async ({ membership, origin, partner, budget }, io, services: KeyServices) => {
     if ((membership === null) === (partner === null)) {
       throw new UsageError('Give either --membership or --partner.');
     }
     if (membership !== null) {
       if (budget !== null) throw new UsageError('--budget goes with --partner.');
-      return createForMembership(membership, io, services);
+      if (origin.length > ORIGINS_MAX) {
+        throw new UsageError(`--origin is taken ${ORIGINS_MAX} times at most.`);
+      }
+      return createForMembership(membership, origin, io, services);
     }
+    if (origin.length > 0) throw new UsageError('--origin goes with --membership.');
     const monthly_budget = requireOption(budget, '--budget');
     return store(io, services, {
       holder: { kind: 'scp', partner: requireOption(partner, '--partner'), monthly_budget },
@@ -152,13 +166,21 @@ const create = defineCommand({
   },
 });
 
-async function createForMembership(id: string, io: Io, services: KeyServices): Promise<ExitStatus> {
-  const held = await services.memberships.find(id);
+async function createForMembership(
+  membership_id: string,
+  origins: readonly string[],
+  io: Io,
+  services: KeyServices,
+): Promise<ExitStatus> {
+  const held = await services.memberships.find(membership_id);
   if (!held.checked) return fail(io, held.why.reason);
   if (held.value === null) return fail(io, 'There is no such membership.');
   if (held.value.status !== 'active') return fail(io, 'The membership is not active.');
   return store(io, services, {
-    holder: { kind: 'sc', membership_id: id },
+    holder:
+      origins.length === 0
+        ? { kind: 'sc', membership_id }
+        : { kind: 'sc_pub', membership_id, origins: [...new Set(origins)] },
     activeMax: PLANS[held.value.plan].active_keys,
   });
 }
@@ -205,7 +227,7 @@ const listKeys = defineCommand({
       columns: [
         'prefix',
         'id',
-        ['holder', ({ holder }) => (holder.kind === 'sc' ? holder.membership_id : holder.partner)],
+        ['holder', ({ holder }) => (holder.kind === 'scp' ? holder.partner : holder.membership_id)],
         'created_at',
         'expires_at',
         'last_used_at',

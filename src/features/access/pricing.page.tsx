@@ -29,6 +29,8 @@ function Plans({ plans }: { plans: readonly PlanView[] }) {
             <dl class="facts">
               <dt>Active keys</dt>
               <dd>{number(plan.active_keys)}</dd>
+              <dt>Publishable keys</dt>
+              <dd>{number(plan.publishable_requests)} a day each, beside the others</dd>
               <dt>Fair use</dt>
               <dd>{number(plan.per_minute_ceiling)} a minute</dd>
               <dt>Bulk screen</dt>
@@ -50,9 +52,10 @@ function Plans({ plans }: { plans: readonly PlanView[] }) {
       </ul>
       <h2>How it is counted</h2>
       <p class="prose">
-        The requests of a UTC day are counted over all keys of a membership; they begin anew at
-        midnight UTC. An answer is one request, whatever it says; what is refused costs nothing. The
-        figure a minute is fair use: it is not enforced.
+        The requests of a UTC day are counted over all keys of a membership but the publishable
+        ones, which count each for themselves; they begin anew at midnight UTC. An answer is one
+        request, whatever it says; what is refused costs nothing. The figure a minute is fair use:
+        it is not enforced.
       </p>
       {plans.every(({ checkout }) => checkout === null) && (
         <p class="prose">To buy a plan here, ask whoever runs this service.</p>

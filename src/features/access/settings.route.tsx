@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { dailyAllowance } from '../../access/gate.ts';
+import { isListableOrigin, ORIGIN_FORM, ORIGINS_MAX } from '../../access/origins.ts';
 import { PLANS, type Plan } from '../../access/plan.ts';
 import type { UnshownKeys } from '../../access/unshown-key.ts';
 import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
@@ -33,6 +34,20 @@ const FORM_BYTES_MAX = 4_096;
 const SESSION = { surface: 'web', access: 'session' } as const;
 const key = z.strictObject({ id: z.string().max(60) });
 const NAME = /^[^\p{Cc}\p{Cf}]*$/u;
+const ORIGINS_CHARS_MAX = 2_500;
+
+/** The origins of a form's field, each on a line of its own; a wrong one is named by its place. */
+function listedOrigins(text: string, { issues, value: input }: z.core.ParsePayload<string>) {
+  const origins = [...new Set(text.split(/\s+/).filter((one) => one !== ''))];
+  const wrong = origins.findIndex((one) => !isListableOrigin(one));
+  const message =
+    wrong >= 0
+      ? `origin ${wrong + 1}: expected ${ORIGIN_FORM}`
+      : `expected 1 to ${ORIGINS_MAX} origins`;
+  const isWrong = wrong >= 0 || origins.length === 0 || origins.length > ORIGINS_MAX;
+  if (isWrong) issues.push({ code: 'custom', input, message });
+  return origins;
+}
 
 export const settingsPage = plainRoute({
   ...SESSION,
@@ -54,6 +69,7 @@ export const createKey = plainRoute({
   body: form(
     z.strictObject({
       name: z.string().trim().min(1).max(60).regex(NAME, 'expected no control characters'),
+      origins: z.string().max(ORIGINS_CHARS_MAX).transform(listedOrigins).optional(),
     }),
   ),
   responses: { 303: noBody(), 409: html(), 503: html() },
@@ -134,11 +150,12 @@ type Member = Pick<Membership, 'membership_id' | 'status'> & {
     readonly title: string;
     readonly daily_requests: number;
     readonly active_keys: number;
+    readonly publishable_requests: number;
   };
 };
 
 /** A key that was created, with how it is sent. */
-export type NewKeyView = UnshownKey & { readonly base: string };
+export type NewKeyView = UnshownKey & { readonly request: string };
 
 /** A plan as the table of plans has it. */
 export type PlanView = Plan & {
@@ -270,13 +287,13 @@ type Minted = {
 /** Makes a key for an active membership, or says why there is none; nothing is stored yet. */
 async function mintForMember(
   desk: SettingsPorts,
-  membership_id: string,
+  holder: Exclude<KeyHolder, { kind: 'scp' }>,
 ): Promise<Minted | { readonly status: 409 | 503; readonly why: string }> {
-  const membership = await findMembership(desk, membership_id);
+  const membership = await findMembership(desk, holder.membership_id);
   if (membership instanceof Unread) return { status: 503, why: NO_STORE };
   if (membership.value.status !== 'active') return { status: 409, why: INACTIVE };
   const plan = PLANS[membership.value.plan];
-  return { ...desk.mintKey({ kind: 'sc', membership_id }), plan };
+  return { ...desk.mintKey(holder), plan };
 }
 
 /** @internal */
@@ -286,9 +303,13 @@ export function createKeyHandler(
 ): PlainHandler<typeof createKey> {
   const refuse = (status: 409 | 503, why: string) =>
     createKey.reply(status, draw.notDone('The key was not created', why));
-  return async ({ body: { name } }, _asked, caller) => {
+  return async ({ body: { name, origins } }, _asked, caller) => {
     const { membership_id, session_id } = sessionOf(caller);
-    const key = await mintForMember(desk, membership_id);
+    const holder =
+      origins === undefined
+        ? ({ kind: 'sc', membership_id } as const)
+        : ({ kind: 'sc_pub', membership_id, origins } as const);
+    const key = await mintForMember(desk, holder);
     if ('why' in key) return refuse(key.status, key.why);
     const { active_keys, title } = key.plan;
     const { id, expires_at } = key.stored;
@@ -316,9 +337,22 @@ export function newKeyHandler(
     const title = 'The key is not shown';
     if (taken instanceof Unread) return newKeyShown.reply(503, draw.notDone(title, NO_STORE));
     if (taken.value === null) return newKeyShown.reply(404, draw.notDone(title, SHOWN));
-    return newKeyShown.reply(200, draw.newKey({ ...taken.value, base: base() }));
+    const request = requestWith(taken.value.text, base());
+    return newKeyShown.reply(200, draw.newKey({ ...taken.value, request }));
   };
 }
+
+/** A request that sends a key: of a shell, or of a page where it is publishable. */
+function requestWith(key: string, base: string): string {
+  const url = `${base}${ASKED}`;
+  if (key.startsWith('sc_pub_')) {
+    return `await fetch('${url}', { headers: { authorization: \`Bearer \${key}\` } })`;
+  }
+  const header = { before: 'Authorization: Bearer ', variable: 'EXHIBIT_API_KEY' };
+  return shellCommand(['curl', '-s', '-H', header], [url]);
+}
+
+const ASKED = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
 
 /** @internal */
 export function replaceKeyHandler(
@@ -329,13 +363,16 @@ export function replaceKeyHandler(
     replaceKey.reply(status, draw.notDone('The key was not replaced', why));
   return async ({ params: { id }, body: { overlap } }, { now }, caller) => {
     const { membership_id, session_id } = sessionOf(caller);
-    const key = await mintForMember(desk, membership_id);
+    const listed = await desk.keys.list({ membership_id });
+    if (!listed.checked) return refuse(503, NO_STORE);
+    const before = listed.value.find((one) => one.id === id);
+    if (before === undefined || before.holder.kind === 'scp') return refuse(404, NO_KEY);
+    const key = await mintForMember(desk, before.holder);
     if ('why' in key) return refuse(key.status, key.why);
     const until = now() + Number(overlap) * HOUR_S;
-    const before = rowsSeen(await desk.keys.list({ membership_id }))?.find((one) => one.id === id);
     const kept = await desk.unshown.keep(session_id, key.stored.id, {
       text: key.text,
-      name: before === undefined ? null : before.name,
+      name: before.name,
       expires_at: key.stored.expires_at,
       instead_until: until,
     });
@@ -508,7 +545,9 @@ function Keys({ shown }: { shown: SettingsView }) {
       <p>
         {number(counted)} of {number(member.plan.active_keys)} active keys of your plan.
       </p>
-      {member.status === 'active' && !isFull && <NewKeySection token={form_token} />}
+      {member.status === 'active' && !isFull && (
+        <NewKeySection token={form_token} publishable={member.plan.publishable_requests} />
+      )}
       {isFull && <p class="quiet">Revoke a key to create another one.</p>}
       <ul class="keys">
         {open.map((key) => (
@@ -526,21 +565,61 @@ function Keys({ shown }: { shown: SettingsView }) {
   );
 }
 
-function NewKeySection({ token }: { token: string }) {
+function NewKeySection({ token, publishable }: { token: string; publishable: number }) {
   return (
-    <form class="search" method="post" action="/settings/keys">
-      <Token token={token} />
-      <label for="name">Name of a new key: what will use it?</label>
-      <input id="name" name="name" type="text" maxLength={60} required autocomplete="off" />
-      <button type="submit">Create a key</button>
-    </form>
+    <>
+      <form class="search" method="post" action="/settings/keys">
+        <Token token={token} />
+        <label for="name">Name of a new key: what will use it?</label>
+        <input id="name" name="name" type="text" maxLength={60} required autocomplete="off" />
+        <button type="submit">Create a key</button>
+      </form>
+      <details>
+        <summary>Create a publishable key, for a page in a browser</summary>
+        <form method="post" action="/settings/keys">
+          <Token token={token} />
+          <p>
+            Everybody who opens the page can read this key. It only reads evidence, from pages of
+            the origins that you list, and has {number(publishable)} requests a day of its own.
+          </p>
+          <p class="field">
+            <label for="publishable-name">Name</label>
+            <input
+              id="publishable-name"
+              name="name"
+              type="text"
+              maxLength={60}
+              required
+              autocomplete="off"
+            />
+          </p>
+          <p class="field">
+            <label for="origins">Origins of the pages, one on each line</label>
+            <textarea
+              id="origins"
+              name="origins"
+              rows={3}
+              maxLength={ORIGINS_CHARS_MAX}
+              required
+              spellcheck={false}
+              placeholder="https://app.example"
+              aria-describedby="origins-help"
+            />
+            <span class="quiet" id="origins-help">
+              Each is {ORIGIN_FORM}; {ORIGINS_MAX} at most.
+            </span>
+          </p>
+          <button type="submit">Create a publishable key</button>
+        </form>
+      </details>
+    </>
   );
 }
 
 type RowProps = { shown: ApiKey; token: string; isActive: boolean };
 
 function KeyRow({ shown, token, isActive }: RowProps) {
-  const { id, name, prefix, created_at, expires_at, last_used_at, replaced_at } = shown;
+  const { id, name, prefix, created_at, expires_at, last_used_at, replaced_at, holder } = shown;
   return (
     <li class="panel">
       <h3>
@@ -553,6 +632,9 @@ function KeyRow({ shown, token, isActive }: RowProps) {
           ? `expires ${formatIsoDate(expires_at)}`
           : `replaced, opens until ${momentText(expires_at)}`}
       </p>
+      {holder.kind === 'sc_pub' && (
+        <p class="quiet">Publishable, for pages of {holder.origins.join(', ')}</p>
+      )}
       <div class="actions">
         {replaced_at === null && isActive && (
           <details>
@@ -677,63 +759,3 @@ function Changes({ changes: { read, whole } }: { changes: SettingsView['changes'
     </section>
   );
 }
-
-// It is shown here and nowhere again.
-
-/** @internal The page that shows a key once. */
-export function newKeyPage(facts: PageFacts, shown: NewKeyView): string {
-  const { text, name, expires_at, base, instead_until } = shown;
-  return page({
-    ...facts,
-    title: 'Your new key',
-    current: '/settings',
-    children: (
-      <>
-        <h1>Your new key</h1>
-        <p class="notice" role="status">
-          <strong>Copy it now.</strong> It is shown this once: only a hash of it is stored.
-        </p>
-        <div class="panel">
-          {name !== null && <h2>{name}</h2>}
-          <pre class="secret" tabindex={0}>
-            <code>{text}</code>
-          </pre>
-          <p class="quiet">It expires on {formatIsoDate(expires_at)}, after 90 days.</p>
-          {instead_until !== null && (
-            <p>
-              The key whose place it takes opens until <strong>{momentText(instead_until)}</strong>,
-              so that you can change it over without a gap.
-            </p>
-          )}
-        </div>
-        <section aria-labelledby="send">
-          <h2 id="send">Send it in a header</h2>
-          <pre tabindex={0}>
-            <code>
-              {shellCommand(
-                [
-                  'curl',
-                  '-s',
-                  '-H',
-                  { before: 'Authorization: Bearer ', variable: 'EXHIBIT_API_KEY' },
-                ],
-                [`${base}${ASKED}`],
-              )}
-            </code>
-          </pre>
-          <p class="quiet">
-            Set it first, by <code>read -rs EXHIBIT_API_KEY</code> and{' '}
-            <code>export EXHIBIT_API_KEY</code>, so that no history of a shell keeps the key.
-          </p>
-        </section>
-        <p>
-          <a class="button" href="/settings">
-            I have copied it
-          </a>
-        </p>
-      </>
-    ),
-  });
-}
-
-const ASKED = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { UnixSeconds } from '../../chain/time.ts';
-import { type Reading, Unread } from '../../evidence/reading.ts';
+import { map, type Reading, Unread } from '../../evidence/reading.ts';
 import type { Soon } from '../../evidence/waiting.ts';
 import {
   type AccessChange,
@@ -47,6 +47,7 @@ const keyRow = shownKey.extend({
   membership_id: z.string().nullable(),
   partner: z.string().nullable(),
   monthly_budget: z.number().nullable(),
+  origins: z.array(z.string()).nullable(),
 });
 type KeyRow = z.output<typeof keyRow>;
 const foundRow = keyRow.extend({
@@ -59,10 +60,11 @@ const foundRow = keyRow.extend({
 });
 type FoundRow = z.output<typeof foundRow>;
 const countRow = z.strictObject({ n: z.int() });
+const originRow = z.strictObject({ origin: z.string() });
 const revocationRow = shownKey.pick({ id: true, revoked_at: true });
 
 const COLUMNS = [
-  'k.id, k.kind, k.membership_id, k.partner, k.prefix, k.monthly_budget, k.name',
+  'k.id, k.kind, k.membership_id, k.partner, k.prefix, k.monthly_budget, k.name, k.origins',
   epoch('k.created_at'),
   epoch('k.expires_at'),
   epoch('k.last_used_at'),
@@ -81,6 +83,7 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
   const readings = controlReadings('keys', 'The keys', context);
   const lookUps = secretLookUps(database, readings, FIND, foundRow, keyAndMembership);
   const uses = keyUses(database, readings, lookUps.forget);
+  const origins = rememberOrigins(database, readings);
   return {
     find: lookUps.find,
     add: (key, activeMax, by = 'operator') =>
@@ -112,6 +115,7 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
       return lookUps.changed(() => revokeOne(database, { ...named, noted: noteRevocation }));
     },
     noteUse: uses.note,
+    listsOrigin: async (origin) => map(await origins(), (listed) => listed.has(origin)),
     underOtherSecrets: (pepper) =>
       readings.ask(async () => {
         const rows = await database.query(
@@ -122,6 +126,31 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
         return countRow.parse(onlyRow(rows)).n;
       }),
     close: uses.close,
+  };
+}
+
+// Whoever asks before a page may call has no key: all listed origins are read together, at most
+// every two seconds, however often and for whatever origin that is asked.
+function rememberOrigins(database: Database, { ask }: ControlReadings<KeysPort>) {
+  const read = () =>
+    ask(async () => {
+      const rows = await database.query(
+        `select distinct unnest(k.origins) as origin from api_keys k
+         join memberships m on m.membership_id = k.membership_id and m.status = 'active'
+         where k.origins is not null and k.revoked_at is null and k.expires_at > control_now()`,
+      );
+      return new Set(
+        z
+          .array(originRow)
+          .parse(rows)
+          .map(({ origin }) => origin),
+      );
+    });
+  let last: { readonly askedMs: number; readonly reading: ReturnType<typeof read> } | null = null;
+  return (): ReturnType<typeof read> => {
+    const now = performance.now();
+    if (last === null || now - last.askedMs >= FRESH_MS) last = { askedMs: now, reading: read() };
+    return last.reading;
   };
 }
 
@@ -143,8 +172,11 @@ function keyOf(row: KeyRow): ApiKey {
 }
 
 function holderOf(row: KeyRow): ApiKey['holder'] {
-  const { kind, membership_id, partner, monthly_budget } = row;
+  const { kind, membership_id, partner, monthly_budget, origins } = row;
   if (kind === 'sc' && membership_id !== null) return { kind, membership_id };
+  if (kind === 'sc_pub' && membership_id !== null && origins !== null) {
+    return { kind, membership_id, origins };
+  }
   if (kind === 'scp' && partner !== null && monthly_budget !== null) {
     return { kind, partner, monthly_budget };
   }
@@ -165,7 +197,7 @@ async function add(
 ): Promise<AddedKey> {
   return await database.transaction(async (session) => {
     const { holder } = key;
-    if (holder.kind === 'sc') {
+    if (holder.kind !== 'scp') {
       // The row lock makes those who add keys to one membership wait for each other.
       const locked = await session.query(
         'select 1 from memberships where membership_id = $1 for update',
@@ -196,7 +228,7 @@ async function replace(
 ): Promise<ReplacedKey> {
   return await database.transaction(async (session) => {
     const { holder, created_at: at } = key;
-    if (holder.kind !== 'sc') throw new Error('keys: a key of no membership is not replaced');
+    if (holder.kind === 'scp') throw new Error('keys: a key of no membership is not replaced');
     const [found] = await session.query(
       `select ${COLUMNS} from api_keys k where k.id = $1 and k.membership_id = $2 for update`,
       [id, holder.membership_id],
@@ -230,13 +262,13 @@ async function insertKey(session: Session, key: NewKey): Promise<ApiKey> {
   const rows = await session.query(
     `insert into api_keys as k
        (id, kind, membership_id, partner, monthly_budget, hash, pepper, prefix,
-        created_at, expires_at, name)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), to_timestamp($10), $11)
+        created_at, expires_at, name, origins)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), to_timestamp($10), $11, $12)
      returning ${COLUMNS}`,
     [
       key.id,
       holder.kind,
-      holder.kind === 'sc' ? holder.membership_id : null,
+      holder.kind === 'scp' ? null : holder.membership_id,
       holder.kind === 'scp' ? holder.partner : null,
       holder.kind === 'scp' ? holder.monthly_budget : null,
       key.secret.hash,
@@ -245,6 +277,7 @@ async function insertKey(session: Session, key: NewKey): Promise<ApiKey> {
       key.created_at,
       key.expires_at,
       name,
+      holder.kind === 'sc_pub' ? holder.origins : null,
     ],
   );
   return keyOf(keyRow.parse(onlyRow(rows)));
@@ -256,7 +289,7 @@ function changeOf(
   by_whom: Actor,
   change: AccessChange['change'],
 ) {
-  const membership_id = holder.kind === 'sc' ? holder.membership_id : null;
+  const membership_id = holder.kind === 'scp' ? null : holder.membership_id;
   return { at, membership_id, by_whom, change, subject };
 }
 

@@ -60,7 +60,7 @@ describe.skipIf(absent)(title, () => {
   test('the later part is put into a better order than by either baseline', () => {
     const { model, baselines, rows, died } = card.test;
     expect([rows, died]).toEqual([6_779, 5_746]);
-    expect(model.auc?.low).toBeGreaterThan(0.68);
+    expect(model.auc?.low).toBeGreaterThan(0.7);
     for (const { auc_gain } of baselines) expect(auc_gain?.low).toBeGreaterThan(0.05);
     expect(model.precision_at_k.value).toBeGreaterThan(0.97);
     // How many die of the later part is not known beforehand: no gain, no loss, in Brier score.
@@ -72,8 +72,8 @@ describe.skipIf(absent)(title, () => {
 
   test('flagged launches died more often than all, by a gap that leaves zero', () => {
     const { level, test: later } = card;
-    expect(level).toMatchObject({ launches: 3_846, deployers: 2_890 });
-    expect(level?.gap.low).toBeGreaterThan(0.05);
+    expect(level).toMatchObject({ launches: 3_359, deployers: 2_427 });
+    expect(level?.gap.low).toBeGreaterThan(0.08);
     expect(level?.died_share.value).toBeGreaterThan(later.died_share.value + 0.05);
     const from = later.reliability.filter((row) => row.score_from >= Number(level?.score_from));
     for (const { gap } of from) expect(gap.low).toBeGreaterThan(0);

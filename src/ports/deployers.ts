@@ -38,6 +38,9 @@ const seconds = z.int().nonnegative();
 const usdOrNone = z.number().nonnegative().nullable();
 const countOrNone = z.int().nonnegative().nullable();
 
+/** The coin of a first pool whose amount is ether: wrapped ether of Ethereum. */
+export const WRAPPED_ETHER = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
+
 /**
  * The liquidity of a token at launch. `usd`: both sides, decimal text. `amount`: of the coin alone,
  * in whole units. `price`: the basis of the price. `unread`: a source was silent.

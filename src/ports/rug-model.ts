@@ -370,6 +370,16 @@ export const RUG_FEATURES = [
     read_of: ['ethereum'],
   },
   {
+    name: 'ether_pooled_whole',
+    title: 'Whether a whole number of ether was pooled at launch',
+    unit: 'yes_no',
+    meaning: 'Whether the ether that was pooled at launch is a whole number, to the last wei.',
+    missing:
+      'The ether pooled at launch was not read or could be another’s, or it was another coin.',
+    monotone: 0,
+    read_of: ['ethereum'],
+  },
+  {
     name: 'holder_top10_share',
     title: 'Share of the ten largest holders',
     unit: 'share',
@@ -532,6 +542,8 @@ export type LaunchOnRecord = {
   readonly liquidity_usd: number | null;
   /** Pooled when it was launched, both sides; `null` where that was not read or nobody can tell. */
   readonly launched_with_usd: number | null;
+  /** The ether of it, in whole ether as decimal text; `null` also where it was another coin. */
+  readonly launched_with_ether: string | null;
   /** Why that was not read, where a source was silent; `null` in every other case. */
   readonly launched_with_unread: string | null;
   /** Whether a venue lists it, or listed it; `null` where that was not read. */

@@ -11,6 +11,7 @@ import { EVM_LAUNCHES, STATED } from './evm-launches.ts';
 const BLOCK_S = 12.5;
 /** The day on which the pools of the file were looked at last. */
 const SNAPSHOT_DAY = '2021-11-15';
+const ETHER_DIGITS = 18;
 const COLUMNS = [
   ...['deployer', 'token', 'created_block', 'created_date', 'first_eth_liquidity'],
   ...['last_tx_ts', 'reserve_eth_at_snapshot', 'rug_ts', 'eth_after'],
@@ -32,10 +33,13 @@ export async function evmLaunchLayout(): Promise<string> {
     const launchedAt = startOfDay(day) + Math.min(into, DAY_S - 1);
     const { outcome, diedAt } = fateOf(cells);
     const liquidity = 2 * Number(eth) * STATED.ethUsd;
-    const told = [token, deployer, launchedAt, liquidity, outcome, diedAt, SNAPSHOT_DAY];
+    // Some amounts stand as powers of ten.
+    const ether = eth.includes('e') ? Number(eth).toFixed(ETHER_DIGITS) : eth;
+    const told = [token, deployer, launchedAt, liquidity, ether, outcome, diedAt, SNAPSHOT_DAY];
     return ['ethereum', ...told].join(',');
   });
-  const columns = 'token,deployer,launched_at,liquidity_usd,outcome,died_at,observed_until';
+  const columns =
+    'token,deployer,launched_at,liquidity_usd,ether_pooled,outcome,died_at,observed_until';
   return `${[`chain,${columns}`, ...written].join('\n')}\n`;
 }
 

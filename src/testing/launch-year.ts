@@ -274,6 +274,7 @@ function tokensToFlag(world: YearWorld, { chain, address, at, isKnown }: Observe
         launched_at: one.at,
         liquidity_usd: null,
         launched_with_usd: null,
+        launched_with_ether: null,
         launched_with_unread: null,
         listed: chain === 'solana' || one.listed,
         seen: fateAt(one, at),

@@ -150,6 +150,7 @@ export function inventLaunches(count: number, seed: number): readonly TrainingRo
       died_at: died ? launchedAt + after : null,
       deployer_funded_at: null,
       liquidity_usd: lottery.happens(0.1) ? null : liquidity,
+      ether_pooled: null,
       holder_top10_share: null,
       owner_can_mint: null,
       owner_can_block: null,

@@ -10,6 +10,7 @@ const UNKNOWN: KnownLaunch = {
   deployer_launches: null,
   deployer_funded_at: null,
   liquidity_usd: null,
+  ether_pooled: null,
   holder_top10_share: null,
   owner_can_mint: null,
   owner_can_block: null,
@@ -71,6 +72,14 @@ describe('features', () => {
     const told = featuresOf({ ...UNKNOWN, deployer_launches: many }, 720);
     expect(told.deployer_launches_before).toBe(HISTORY_MAX);
     expect(told.deployer_hours_since_first).toBe((60 * DAY_S - 50) / HOUR_S);
+  });
+
+  test('tell a whole number of ether to the last wei, and of none that was not read', () => {
+    const whole = (ether_pooled: string | null) =>
+      featuresOf({ ...UNKNOWN, ether_pooled }, 720).ether_pooled_whole;
+    expect(['5', '5.000', '0', '12345678901234567890'].map(whole)).toEqual([1, 1, 1, 1]);
+    expect(['4.999999999999999999', '0.5', '5.000000000000000001'].map(whole)).toEqual([0, 0, 0]);
+    expect(whole(null)).toBeNull();
   });
 
   test('that stand in no order of time are missing', () => {

@@ -37,6 +37,7 @@ export const featuresAt: FeaturesAt = (row, ofDeployer, horizonH) =>
       deployer_launches: ofDeployer.map((one) => asSeen(one, row.scored_at)),
       deployer_funded_at: row.deployer_funded_at,
       liquidity_usd: row.liquidity_usd,
+      ether_pooled: row.ether_pooled,
       holder_top10_share: row.holder_top10_share,
       owner_can_mint: row.owner_can_mint,
       owner_can_block: row.owner_can_block,
@@ -253,6 +254,8 @@ export type KnownLaunch = {
   readonly deployer_launches: readonly EarlierLaunch[] | null;
   readonly deployer_funded_at: UnixSeconds | null;
   readonly liquidity_usd: number | null;
+  /** Whole ether, as decimal text: exact. */
+  readonly ether_pooled: string | null;
   readonly holder_top10_share: number | null;
   readonly owner_can_mint: boolean | null;
   readonly owner_can_block: boolean | null;
@@ -274,6 +277,7 @@ export function featuresOf(known: KnownLaunch, horizonH: number): Features {
     ...historyOf(known, horizonH),
     deployer_funded_hours_before: hoursBetween(known.deployer_funded_at, launchedAt),
     liquidity_usd: known.liquidity_usd,
+    ether_pooled_whole: asNumber(isWhole(known.ether_pooled)),
     holder_top10_share: known.holder_top10_share,
     owner_can_mint: asNumber(known.owner_can_mint),
     owner_can_block: asNumber(known.owner_can_block),
@@ -338,6 +342,13 @@ function hoursBetween(from: UnixSeconds | null, to: UnixSeconds | null): number 
   return (to - from) / HOUR_S;
 }
 
+/** Whether an amount has no fraction, by its digits: none is rounded. */
+function isWhole(amount: string | null): boolean | null {
+  return amount === null ? null : WHOLE.test(amount);
+}
+
+const WHOLE = /^\d+(\.0*)?$/;
+
 function asNumber(flag: boolean | null): number | null {
   return flag === null ? null : Number(flag);
 }
@@ -361,6 +372,8 @@ export type TrainingRow = {
   readonly died_at: UnixSeconds | null;
   readonly deployer_funded_at: UnixSeconds | null;
   readonly liquidity_usd: number | null;
+  /** Whole ether, as decimal text: exact. */
+  readonly ether_pooled: string | null;
   readonly holder_top10_share: number | null;
   readonly owner_can_mint: boolean | null;
   readonly owner_can_block: boolean | null;
@@ -382,6 +395,7 @@ export const OPTIONAL_COLUMNS = [
   'scored_at',
   'deployer_funded_at',
   'liquidity_usd',
+  'ether_pooled',
   'holder_top10_share',
   'owner_can_mint',
   'owner_can_block',
@@ -391,6 +405,7 @@ export const OPTIONAL_COLUMNS = [
 const COLUMNS: ReadonlySet<string> = new Set([...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS]);
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 const SECONDS = /^\d{1,12}$/;
+const AMOUNT = /^\d{1,30}(\.\d{1,30})?$/;
 const NUMBER = /^\d+(\.\d+)?(e[+-]?\d+)?$/i;
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
@@ -421,6 +436,7 @@ export function trainingRow({ fields }: RawRow): TrainingRow {
     died_at: optional(fields, 'died_at', timeIn),
     deployer_funded_at: optional(fields, 'deployer_funded_at', timeIn),
     liquidity_usd: optional(fields, 'liquidity_usd', numberIn),
+    ether_pooled: optional(fields, 'ether_pooled', amountIn),
     holder_top10_share: optional(fields, 'holder_top10_share', shareIn),
     owner_can_mint: optional(fields, 'owner_can_mint', flagIn),
     owner_can_block: optional(fields, 'owner_can_block', flagIn),
@@ -478,6 +494,10 @@ function outcomeIn(text: string): TrainingRow['outcome'] | null {
 function numberIn(text: string): number | null {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : null;
+}
+
+function amountIn(text: string): string | null {
+  return AMOUNT.test(text) ? text : null;
 }
 
 function shareIn(text: string): number | null {

@@ -246,6 +246,8 @@ const SENTENCES: { readonly [name in FeatureName]: (value: number, all: Features
     `Its deployer’s address was first funded ${span(value)} before the launch`,
   liquidity_usd: (value) =>
     `It was launched with ${Math.round(value).toLocaleString('en')} USD of pooled liquidity`,
+  ether_pooled_whole: (value) =>
+    `The ether pooled when it was launched ${value === 0 ? 'is no' : 'is a'} whole number`,
   holder_top10_share: (value) => `Its ten largest holders held ${percent(value)} of the supply`,
   owner_can_mint: (value) => `Somebody ${can(value)} make more of the token`,
   owner_can_block: (value) => `Somebody ${can(value)} stop holders from transferring`,

@@ -30,6 +30,7 @@ const launched = (token: string, daysAgo: number, change: Partial<LaunchOnRecord
   launched_at: STILL_NOW - daysAgo * DAY_S,
   liquidity_usd: null,
   launched_with_usd: null,
+  launched_with_ether: null,
   launched_with_unread: null,
   listed: true,
   seen: null,
@@ -123,6 +124,37 @@ test('what it was launched with is evidence, by what was pooled then and not now
   ]);
   const rich = { ...NEW, liquidity_usd: 900, launched_with_usd: 90_000 };
   expect(scored([rich], {}, { ...by, level: 0.6 })).toMatchObject([{ outcome: 'passed' }]);
+});
+
+test('a whole number of ether is evidence in words, and is asked of nobody who told it not', () => {
+  const model: Judging['model'] = {
+    ...SMALL_MODEL,
+    features: ['ether_pooled_whole'],
+    trees: [
+      [
+        { feature: 0, at_most: 0.5, missing: 'left', left: 1, right: 2, rows: 10, gain: 3 },
+        { leaf: -1, rows: 5 },
+        { leaf: 2, rows: 5 },
+      ],
+    ],
+  };
+  const judging = { ...by, model, level: 0.6 };
+  const of = (launched_with_ether: string | null, launched_with_unread: string | null = null) =>
+    scored([{ ...NEW, launched_with_ether, launched_with_unread }], {}, judging);
+  expect(of('5')).toMatchObject([
+    {
+      outcome: 'flagged',
+      top_evidence: {
+        value: 1,
+        statement: expect.stringMatching(
+          /^The ether pooled when it was launched is a whole number, which raises the log-odds/,
+        ),
+      },
+    },
+  ]);
+  expect(of('4.99')).toMatchObject([{ outcome: 'passed' }]);
+  expect(of(null)).toMatchObject([{ outcome: 'passed' }]);
+  expect(of(null, 'The explorer failed.')).toMatchObject([{ outcome: 'unscored' }]);
 });
 
 test('where a silent source hid what it was launched with, nothing is said of it', () => {

@@ -103,6 +103,7 @@ function mildest(
         }),
         // A venue reports the current pool, not the pool at launch.
         liquidity_usd: launch.launched_with_usd,
+        ether_pooled: launch.launched_with_ether,
         // Features that are never read here are missing.
         deployer_funded_at: null,
         holder_top10_share: null,
@@ -119,6 +120,8 @@ function mildest(
   return others.reduce((low, one) => (one.score < low.score ? one : low), first);
 }
 
+const OF_FIRST_LIQUIDITY: ReadonlySet<string> = new Set(['liquidity_usd', 'ether_pooled_whole']);
+
 /** The unread facts of a launch without which it is not scored. */
 function unreadOf(
   { listed, launched_with_unread }: LaunchOnRecord,
@@ -126,8 +129,10 @@ function unreadOf(
 ): string | null {
   if (listed === null) return 'whether a venue lists it was not read';
   const splits = model.trees.flat().filter((node) => 'feature' in node);
-  const asksLiquidity = splits.some(({ feature }) => model.features[feature] === 'liquidity_usd');
-  if (launched_with_unread === null || !asksLiquidity) return null;
+  const asks = splits.some(({ feature }) =>
+    OF_FIRST_LIQUIDITY.has(String(model.features[feature])),
+  );
+  if (launched_with_unread === null || !asks) return null;
   return `what it was launched with was not read: ${launched_with_unread}`;
 }
 

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { declaredEvent } from '../../chain/abi.ts';
 import { formatUnits } from '../../chain/amount.ts';
-import type { FirstLiquidity, LaunchPools } from '../../ports/deployers.ts';
+import { type FirstLiquidity, type LaunchPools, WRAPPED_ETHER } from '../../ports/deployers.ts';
 import { topicOf } from '../evm/node-of-account.ts';
 import { type CallBudget, ProviderFault } from '../http/provider.ts';
 import { askTransaction, LOG_NUMBER, LOG_ROW } from './account-facts.ts';
@@ -33,7 +33,7 @@ const DAI = '0x6b175474e89094c44da98b954eedeac495271d0f';
 export const UNISWAP_V2: Exchange = {
   factory: '0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f',
   coins: [
-    { address: '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2', decimals: 18, priced_as: null },
+    { address: WRAPPED_ETHER, decimals: 18, priced_as: null },
     { address: USDC, decimals: 6, priced_as: USDC },
     { address: USDT, decimals: 6, priced_as: USDT },
     { address: DAI, decimals: 18, priced_as: DAI },

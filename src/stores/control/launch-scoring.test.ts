@@ -4,6 +4,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
+import { WRAPPED_ETHER } from '../../ports/deployers.ts';
 import type { ScoredLaunch, ScoredWallet } from '../../ports/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
@@ -494,6 +495,8 @@ onEachEngine((name, fresh) => {
               launched_at: live?.created_at,
               liquidity_usd: 9,
               launched_with_usd: 10_000.5,
+              // Of another coin than ether.
+              launched_with_ether: null,
               launched_with_unread: null,
               listed: true,
               seen: { as: 'live', at },
@@ -503,6 +506,7 @@ onEachEngine((name, fresh) => {
               launched_at: unlisted?.created_at,
               liquidity_usd: null,
               launched_with_usd: null,
+              launched_with_ether: null,
               launched_with_unread: 'It failed.',
               listed: false,
               seen: null,
@@ -516,8 +520,11 @@ onEachEngine((name, fresh) => {
     await scoring.commit(wallet([], { observed_at: at }));
     expect(await due()).toEqual({ due: 0, wallets: [] });
     expect(await due('rug-2')).toMatchObject({ due: 1 });
-    await walks.commit({ ...walk, captured_at: at + 1 });
-    expect(await due()).toMatchObject({ due: 1 });
+    const launched_with = { ...LAUNCHED_WITH, coin: WRAPPED_ETHER };
+    const launches = walk.launches.map((one) => ({ ...one, launched_with }));
+    await walks.commit({ ...walk, launches, captured_at: at + 1 });
+    const ether = { launched_with_usd: 10_000.5, launched_with_ether: '2.5' };
+    expect(await due()).toMatchObject({ due: 1, wallets: [{ launches: [ether, ether] }] });
   });
 
   test.each([

@@ -5,7 +5,12 @@ import { z } from 'zod';
 import { DAY_S, HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { present } from '../../evidence/measure.ts';
 import { unread } from '../../evidence/reading.ts';
-import { type DeployerWalk, omissionsIn } from '../../ports/deployers.ts';
+import {
+  type DeployerWalk,
+  type LaunchedWith,
+  omissionsIn,
+  WRAPPED_ETHER,
+} from '../../ports/deployers.ts';
 import { staleness } from '../../ports/launches.ts';
 import type { NewFlagEvent } from '../../ports/rug-flags.ts';
 import {
@@ -489,6 +494,7 @@ function walletOfWalk(walk: DeployerWalk): WalletToScore {
         launched_at: created_at,
         liquidity_usd,
         launched_with_usd: launched_with.state === 'known' ? Number(launched_with.usd) : null,
+        launched_with_ether: etherIn(launched_with),
         launched_with_unread: launched_with.state === 'unread' ? launched_with.reason : null,
         listed: outcome === 'unchecked' ? null : outcome !== 'never_listed',
         seen: outcome === 'died' || outcome === 'live' ? { as: outcome, at } : null,
@@ -497,6 +503,11 @@ function walletOfWalk(walk: DeployerWalk): WalletToScore {
     unread: unreadIn(walk),
     record: recordIn(walk),
   };
+}
+
+/** The ether of a launch; `null` where it is not known, or another coin was pooled. */
+function etherIn(launched: LaunchedWith): string | null {
+  return launched.state === 'known' && launched.coin === WRAPPED_ETHER ? launched.amount : null;
 }
 
 /** A contract that could not be told may be a launch, as may one that a cut walk did not reach. */
@@ -539,7 +550,11 @@ function walletOfCollected({ address, observed_at, launches }: Collected): Walle
     launches: launches.map(({ token, launched_at, settled, listed, checked_at }) => {
       const as = listed === true ? ('live' as const) : ('died' as const);
       const seen = settled ? { as, at: checked_at } : null;
-      const unread = { launched_with_usd: null, launched_with_unread: null };
+      const unread = {
+        launched_with_usd: null,
+        launched_with_ether: null,
+        launched_with_unread: null,
+      };
       return { token, launched_at, liquidity_usd: null, ...unread, listed: true, seen };
     }),
     unread: unknown > 0 ? fateUnread(unknown) : isCut ? READ_IN_PART : null,

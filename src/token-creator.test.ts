@@ -49,7 +49,12 @@ afterEach(() => {
 
 type Dialect = 'Etherscan' | 'Blockscout';
 type Row = { readonly contractCreator: string; readonly contractFactory?: string };
-type Signed = { readonly to: string | null; readonly logs?: readonly string[] } | null;
+type Signed = {
+  readonly to: string | null;
+  readonly logs?: readonly string[];
+  /** The account whose code is a delegation of EIP-7702. */
+  readonly delegated?: string;
+} | null;
 
 /** An explorer that names a row as the creation of the token, and its transaction. */
 async function explorerOf(dialect: Dialect, row: Row, signed: Signed) {
@@ -62,7 +67,11 @@ async function explorerOf(dialect: Dialect, row: Row, signed: Signed) {
       const method = Reflect.get(Object(asked), 'method');
       const action = String(searchParams.get('action') ?? method);
       reply.writeHead(200, { 'content-type': 'application/json' });
-      reply.end(JSON.stringify(answerTo(action, row, signed)));
+      const params: unknown = Reflect.get(Object(asked), 'params');
+      const of = searchParams.get('address') ?? String(Array.isArray(params) ? params[0] : '');
+      const isDelegated = action === 'eth_getCode' && of === signed?.delegated;
+      const answer = isDelegated ? DELEGATES : answerTo(action, row, signed);
+      reply.end(JSON.stringify(answer));
     });
   });
   server = started;
@@ -75,6 +84,8 @@ async function explorerOf(dialect: Dialect, row: Row, signed: Signed) {
     ? etherscanChain('ethereum', { url: new URL(`${root}/v2/api`), guard }, null)
     : blockscoutChain('ethereum', { url: new URL(root), guard });
 }
+
+const DELEGATES = { jsonrpc: '2.0', id: 1, result: `0xef0100${'7'.repeat(40)}` };
 
 function answerTo(action: string, row: Row, signed: Signed): object {
   const passed = (result: unknown) => ({ jsonrpc: '2.0', id: 1, result });
@@ -142,6 +153,21 @@ describe.each(['Etherscan', 'Blockscout'] as const)('over %s', (dialect) => {
     ['an entry point', { to: ENTRY_POINT }, 'ERC-4337 EntryPoint v0.7'],
     ['a bundler’s own contract', { to: OTHER, logs: [ENTRY_POINT] }, 'ERC-4337 EntryPoint v0.7'],
     ['a relayer’s forwarder', { to: FORWARDER }, 'Gelato Relay 1Balance ERC-2771'],
+    [
+      'an account that delegates',
+      { to: FACTORY, delegated: FACTORY },
+      'an account that delegates (EIP-7702)',
+    ],
+    [
+      'an account that delegates and calls a factory',
+      { to: OTHER, delegated: OTHER },
+      'an account that delegates (EIP-7702)',
+    ],
+    [
+      'an account that delegates and is called by a contract',
+      { to: OTHER, delegated: FACTORY },
+      'an account that delegates (EIP-7702)',
+    ],
   ])('what was signed by way of %s is nobody’s, with the reason', async (_, signed, relay) => {
     const said = await creatorOver(dialect, named(SIGNER, FACTORY), signed);
     expect(said).toMatchObject({
@@ -152,6 +178,12 @@ describe.each(['Etherscan', 'Blockscout'] as const)('over %s', (dialect) => {
     const at = await explorerOf(dialect, named(SIGNER, FACTORY), signed);
     const makers = await explorerCreations({ at, ...HOW }, relays).makersOf([TOKEN], SIGNAL);
     expect(makers).toMatchObject({ value: new Map([[TOKEN, { signer: null }]]) });
+  });
+
+  test('who signs for an account of their own that delegates has signed', async () => {
+    const own = { to: SIGNER, delegated: SIGNER };
+    const said = await creatorOver(dialect, named(SIGNER, FACTORY), own);
+    expect(said).toMatchObject({ state: 'ok', data: { creator: SIGNER } });
   });
 
   test('a transaction that is not told leaves it open who signed', async () => {

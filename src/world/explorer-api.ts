@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { contractAnswer } from './account-state.ts';
 import type { ExplorerChains, ExplorerRow } from './chain-types.ts';
+import { deployedCode } from './deployers.ts';
 import { evmLaunchAnswer, launchLogs } from './launch-logs.ts';
 import { BAD_GATEWAY_PAGE, bodyOf, drip, type StandIn, startStandIn } from './stand-in.ts';
 
@@ -169,6 +170,10 @@ function node(chains: ExplorerChains, asked: Question, fault: ExplorerFault | nu
   if (action === 'eth_chainId')
     return answer(hex(fault === 'wrong-chain-id' ? chainId + 1 : chainId));
   if (action === 'eth_blockNumber') return answer(hex(chains.headOf(chainId)));
+  if (action === 'eth_getCode') {
+    const code = deployedCode(String(asked.address === null ? block : asked.address));
+    return answer(code === null ? '0x' : code);
+  }
   const number = Number(block);
   if (action !== 'eth_getBlockByNumber' || !Number.isSafeInteger(number)) {
     return notOk('Error! Missing Or invalid Action name');

@@ -222,6 +222,8 @@ export async function askTransaction(
   });
 }
 
+const DELEGATED = 'an account that delegates (EIP-7702)';
+
 type SignedCreation = Pick<CreationFact, 'creator' | 'relay' | 'factory'>;
 
 /**
@@ -234,6 +236,17 @@ export function signatureReader(
   budget: CallBudget,
 ): (row: CreationRow) => Promise<SignedCreation> {
   const asked = new Map<string, SignedTransaction>();
+  const ask: StateAsk = (call) =>
+    askExplorer(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
+  const delegated = new Map<string, boolean>();
+  /** Whether the code of an account is a delegation of EIP-7702: others may have it act. */
+  const isDelegated = async (account: string): Promise<boolean> => {
+    const known = delegated.get(account);
+    if (known !== undefined) return known;
+    const { delegates_to } = await codeOf(ask, account);
+    delegated.set(account, delegates_to !== null);
+    return delegates_to !== null;
+  };
   return async ({ contractCreator: named, contractFactory, txHash }) => {
     if (!at.tellsChainId && contractFactory === '') {
       return { creator: named, relay: null, factory: null };
@@ -247,6 +260,12 @@ export function signatureReader(
     const called = [signed.to, ...signed.logs.map((log) => log.address)];
     const relay = present(called.map((one) => relays.get(String(one)) ?? null))[0];
     if (relay !== undefined) return { creator: null, relay, factory };
+    // An account that delegates acts for its owner, whoever signed the transaction that calls it.
+    const actors = new Set(present([signed.to === '' ? null : signed.to, factory]));
+    actors.delete(signed.from);
+    for (const account of factory === null ? [] : actors) {
+      if (await isDelegated(account)) return { creator: null, relay: DELEGATED, factory };
+    }
     return { creator: signed.from, relay: null, factory };
   };
 }

@@ -8,6 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { JsonSchema, OpenapiDocument, Operation } from './contract/openapi.ts';
+import { enlist } from './evidence/measure.ts';
 
 const FILE = new URL('../docs/reference/openapi.json', import.meta.url);
 const TEXT = readFileSync(FILE, 'utf8');
@@ -80,6 +81,36 @@ test('every reference leads to a name, every name is used, and none has two mean
   expect(new Set(texts).size).toBe(texts.length);
   expect(texts.length).toBeGreaterThan(100);
 });
+
+test('no name is numbered, and a shape of several routes has a name of its own', () => {
+  const schemas = z.record(z.string(), z.unknown()).parse(DOCUMENT.components['schemas']);
+  const operations = Object.values(DOCUMENT.paths).flatMap((methods) => Object.values(methods));
+  const ids = operations.map(({ operationId }) => pascal(operationId));
+  const used = new Map<string, Set<string>>();
+  const follow = (text: string, id: string): void => {
+    for (const [, name] of text.matchAll(/#\/components\/schemas\/([\w-]+)/g)) {
+      // A section of the partner scan is the answer of another route.
+      if (
+        name === undefined ||
+        (ids.includes(name.replace(/Answer$/, '')) && name !== `${id}Answer`)
+      ) {
+        continue;
+      }
+      if (used.get(name)?.has(id) === true) continue;
+      enlist(used, name, id);
+      follow(JSON.stringify(schemas[name]), id);
+    }
+  };
+  for (const one of operations) follow(JSON.stringify(one), pascal(one.operationId));
+  expect(Object.keys(schemas).filter((name) => /\d/.test(name))).toEqual([]);
+  const shared = [...used].filter(([, routes]) => routes.size > 1).map(([name]) => name);
+  expect(shared).toContain('WatchFinding');
+  expect(shared.filter((name) => ids.some((id) => name.startsWith(id)))).toEqual([]);
+});
+
+function pascal(name: string): string {
+  return name.replaceAll(/(?:^|_)(\w)/g, (_, first: string) => first.toUpperCase());
+}
 
 test('no shape is left without a name, and every field of a body says what it means', () => {
   const nameless = OPERATIONS.flatMap(({ one }) => [

@@ -119,8 +119,10 @@ function hoistInto(schemas: Schemas, answers: ReadonlyMap<string, string>): Hois
   const refer = (shape: JsonSchema, proposed: string): JsonSchema => {
     const key = JSON.stringify(shape);
     const known = names.get(key);
-    let name = known === undefined ? proposed : known;
-    for (let n = 2; known === undefined && taken.has(name); n += 1) name = `${proposed}${n}`;
+    const name = known === undefined ? proposed : known;
+    if (known === undefined && taken.has(name)) {
+      throw new Error(`${name} would be the name of two shapes: name one where it is declared`);
+    }
     names.set(key, name);
     taken.add(name);
     schemas[name] = shape;
@@ -129,27 +131,29 @@ function hoistInto(schemas: Schemas, answers: ReadonlyMap<string, string>): Hois
 
   const hoist: Hoist = (schema, name, within) => {
     if (schema.$ref !== undefined) return answerNamed(schema.$ref, answers);
-    const { description, 'x-exhibit-claim': claim, ...shape } = schema;
+    const { description, title, 'x-exhibit-claim': claim, ...shape } = schema;
+    // What was named where it is declared begins the names of its fields too.
+    const [own, inside] = title === undefined ? [name, within] : [title, title];
     // What is said of a field stands beside the reference: the shape stands in other places too.
     const beside = {
       ...(description === undefined ? {} : { description }),
       ...(claim === undefined ? {} : { 'x-exhibit-claim': claim }),
     };
-    const made = withNamedParts(shape, name, within, hoist);
+    const made = withNamedParts(shape, own, inside, hoist);
     const isUnion = made.oneOf !== undefined;
     if (made.properties === undefined && !isUnion) return { ...made, ...beside };
-    return { ...refer(made, nameOf(made, name)), ...beside };
+    return { ...refer(made, nameOf(made, own)), ...beside };
   };
   return hoist;
 }
 
 function withNamedParts(shape: JsonSchema, name: string, within: string, hoist: Hoist): JsonSchema {
   const { properties, items, additionalProperties } = shape;
-  const optionOf = (option: JsonSchema, at: number, all: readonly JsonSchema[]) => {
-    const word = option.properties?.['state']?.const ?? option.properties?.['type']?.const;
-    if (typeof word === 'string') return hoist(option, within + pascal(word), within);
+  const optionOf = (option: JsonSchema, _at: number, all: readonly JsonSchema[]) => {
     const objects = all.filter(({ type }) => type !== 'null');
-    return hoist(option, objects.length === 1 ? name : `${name}${at + 1}`, within);
+    const told = wordsThatTell(objects).find((field) => option.properties?.[field] !== undefined);
+    const word = told === undefined ? undefined : option.properties?.[told]?.const;
+    return hoist(option, typeof word === 'string' ? within + pascal(word) : name, within);
   };
   return {
     ...shape,
@@ -173,14 +177,22 @@ function withNamedParts(shape: JsonSchema, name: string, within: string, hoist: 
   };
 }
 
+/** The fields whose words tell the shapes of a union apart. */
+function wordsThatTell(objects: readonly JsonSchema[]): readonly string[] {
+  const fields = objects.flatMap(({ properties }) => Object.keys({ ...properties }));
+  const isApart = (field: string) => {
+    const words = objects.map(({ properties }) => properties?.[field]?.const);
+    return words.every((word) => typeof word === 'string') && new Set(words).size === words.length;
+  };
+  return ['state', 'type', ...(objects.length === 1 ? [] : fields.filter(isApart))];
+}
+
 /** An absence and a problem are the same of every route, and have the name of what they say. */
 function nameOf({ properties }: JsonSchema, name: string): string {
   const state = properties?.['state']?.const;
   const isAbsence = ABSENCES.some((one) => one === state) && properties?.['data']?.type === 'null';
   if (isAbsence) return pascal(String(state));
-  const fields = Object.keys({ ...properties }).join();
-  if (fields === 'error') return 'Problem';
-  return fields === 'error,reason' ? 'Unavailable' : name;
+  return Object.keys({ ...properties }).join() === 'error' ? 'Problem' : name;
 }
 
 function answerNamed(reference: string, answers: ReadonlyMap<string, string>): JsonSchema {

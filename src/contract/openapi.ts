@@ -428,6 +428,8 @@ export type JsonSchema = {
   readonly oneOf?: readonly JsonSchema[];
   readonly $ref?: string;
   readonly description?: string;
+  /** The name of a shape that several routes share. */
+  readonly title?: string;
   readonly additionalProperties?: boolean | JsonSchema;
   readonly pattern?: string;
   readonly format?: string;

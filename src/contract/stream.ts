@@ -6,7 +6,7 @@ import type { Reply } from './answer.ts';
 import type { Refusal } from './refusals.ts';
 import { type Responses, replierOf } from './reply.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute, Caller, RouteFacts } from './route.ts';
-import { CLAIM_META, isoTime, prose, words } from './wire.ts';
+import { CLAIM_META, isoTime, prose, sharedShape, words } from './wire.ts';
 import { writerOf } from './writer.ts';
 
 type Fields = z.ZodObject;
@@ -19,7 +19,11 @@ const TOKEN_CHARS_MAX = 200;
 
 /** A place in a stream: events are numbered from 1, and before all of them is 0. */
 export const position = z.int().nonnegative();
-const range = z.strictObject({ from: position, to: position });
+/** Numbers of a log from one to another. */
+export const positionRange = sharedShape(
+  'StreamRange',
+  z.strictObject({ from: position, to: position }),
+);
 
 /** The fields of every welcome. */
 const WELCOME = {
@@ -27,13 +31,16 @@ const WELCOME = {
   seq: position,
   heartbeat_s: z.int().positive(),
   /** The replayed range; both ends are `null` if there is none. `oldest` is still available. */
-  replay: z.strictObject({
-    from: position.nullable(),
-    to: position.nullable(),
-    oldest: position.nullable(),
-  }),
+  replay: sharedShape(
+    'StreamReplay',
+    z.strictObject({
+      from: position.nullable(),
+      to: position.nullable(),
+      oldest: position.nullable(),
+    }),
+  ),
   /** The requested range that is gone. */
-  gap: range.nullable(),
+  gap: positionRange.nullable(),
 };
 
 /** Where a resumed reader stands, and what of its range follows. */
@@ -64,7 +71,7 @@ const COMMON = {
   /** All up to `seq` was looked at; the reader has of it what it asked for. */
   heartbeat: z.strictObject({ seq: position, at: isoTime }),
   /** Events between two that follow each other can no longer be had. */
-  gap: range,
+  gap: positionRange,
   /** The reader read too slowly: the stream ends, and goes on after `seq` for who resumes. */
   lagged: z.strictObject({ seq: position }),
   error: z.strictObject({ code: words(), message: prose() }),
@@ -281,7 +288,11 @@ function messageSchemas(name: string, kinds: readonly (readonly [string, Fields]
     // negative is asked for at a route, where every port can be silent.
     const json = JSON.stringify(z.toJSONSchema(schema, { unrepresentable: 'any' }));
     if (json.includes(CLAIM_META)) throw new Error(`${name}: ${type} denies something`);
-    all[type] = schema;
+    // What every stream says is one shape.
+    all[type] =
+      type in COMMON
+        ? sharedShape(`Stream${type[0]?.toUpperCase()}${type.slice(1)}`, schema)
+        : schema;
   }
   return all;
 }

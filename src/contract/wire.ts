@@ -19,6 +19,14 @@ export type ClaimMeta = {
 /** The metadata key under which a claimed field carries its ports. */
 export const CLAIM_META = 'exhibit_claim';
 
+/**
+ * A shape that several routes share, under the name that it has in the published document. One of a
+ * single route needs none: it is called after the route and the field.
+ */
+export function sharedShape<S extends z.ZodType>(title: string, schema: S): S {
+  return schema.meta({ title });
+}
+
 /** The values that need no reading: everything but the empty form of the type. */
 export type Free<I> = I extends boolean
   ? Exclude<I, false>
@@ -270,3 +278,9 @@ export function daySpan(from: string | undefined, to: string | undefined): DaySp
   if (first !== null && last !== null && first > last) return 'from: it is later than `to`';
   return { from: first, until: last === null ? null : last + DAY_S };
 }
+
+/** Something that an answer rests on could not be read, and which. */
+export const unavailable = sharedShape(
+  'Unavailable',
+  z.strictObject({ error: prose().min(1), reason: prose().min(1) }),
+);

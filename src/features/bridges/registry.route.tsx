@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { isoDay, prose, rowFact, rowFacts, words } from '../../contract/wire.ts';
+import { isoDay, prose, rowFact, rowFacts, unavailable, words } from '../../contract/wire.ts';
 import { tally } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
@@ -53,9 +53,7 @@ export const registryBridges = plainRoute({
   access: 'open',
   responses: {
     200: publishedRegistry.describe('The table in force, with its coverage by chain.'),
-    503: z
-      .strictObject({ error: prose().min(1), reason: prose().min(1) })
-      .describe('No table could be read.'),
+    503: unavailable.describe('No table could be read.'),
   },
 });
 

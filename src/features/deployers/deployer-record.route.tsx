@@ -14,6 +14,7 @@ import {
   oneOf,
   prose,
   rowFact,
+  sharedShape,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -34,55 +35,64 @@ const RECORDS = { restsOn: ['deployer_records'] } as const;
 const count = negative(z.int().nonnegative(), RECORDS);
 const usd = rowFact(z.number().nonnegative().nullable(), RECORDS);
 
-const launch = z.strictObject({
-  address: words(),
-  outcome: rowFact(z.enum(LAUNCH_OUTCOMES), RECORDS),
-  created_at: unixSeconds,
-  observed_age_days: rowFact(z.number().nonnegative()),
-  liquidity_usd: usd,
-  volume_usd_24h: usd,
-  transfers_observed: rowFact(z.int().nonnegative().nullable(), RECORDS),
-  transfers_truncated: rowFact(z.boolean().nullable(), RECORDS),
-  via: words().nullable(),
-});
+const launch = sharedShape(
+  'DeployerLaunch',
+  z.strictObject({
+    address: words(),
+    outcome: rowFact(z.enum(LAUNCH_OUTCOMES), RECORDS),
+    created_at: unixSeconds,
+    observed_age_days: rowFact(z.number().nonnegative()),
+    liquidity_usd: usd,
+    volume_usd_24h: usd,
+    transfers_observed: rowFact(z.int().nonnegative().nullable(), RECORDS),
+    transfers_truncated: rowFact(z.boolean().nullable(), RECORDS),
+    via: words().nullable(),
+  }),
+);
 
-const coverage = z.strictObject({
-  captured_at: unixSeconds,
-  direct_creations: rowFact(z.int().nonnegative(), RECORDS),
-  factories_walked: count,
-  factory_depth: z.literal(1),
-  truncated: negative(z.boolean(), RECORDS),
-  truncated_factories: negative(z.array(words()), RECORDS),
-  contracts_examined: rowFact(z.int().nonnegative(), RECORDS),
-  skipped: negative(
-    z.array(
-      z.strictObject({
-        address: words(),
-        reason: oneOf(SKIP_REASONS),
-      }),
+const coverage = sharedShape(
+  'DeployerCoverage',
+  z.strictObject({
+    captured_at: unixSeconds,
+    direct_creations: rowFact(z.int().nonnegative(), RECORDS),
+    factories_walked: count,
+    factory_depth: z.literal(1),
+    truncated: negative(z.boolean(), RECORDS),
+    truncated_factories: negative(z.array(words()), RECORDS),
+    contracts_examined: rowFact(z.int().nonnegative(), RECORDS),
+    skipped: negative(
+      z.array(
+        z.strictObject({
+          address: words(),
+          reason: oneOf(SKIP_REASONS),
+        }),
+      ),
+      RECORDS,
     ),
-    RECORDS,
-  ),
-  unchecked: count,
-  providers: rowFact(z.array(words()), RECORDS),
-});
+    unchecked: count,
+    providers: rowFact(z.array(words()), RECORDS),
+  }),
+);
 
 /** The data of a deployer record, for every route that shows it. */
-export const deployerRecordData = z.strictObject({
-  address: words(),
-  chain: z.literal('ethereum'),
-  state: claimedWords(RECORD_STATES, ['all_died', 'no_listed_launch'], RECORDS),
-  calibrated: harmless(z.literal(false), 'nothing of a record was scored'),
-  listed_launches: count,
-  died: count,
-  survived: count,
-  never_listed: count,
-  death_rate: negative(z.number().min(0).max(1).nullable(), RECORDS),
-  launches: negative(z.array(launch), RECORDS),
-  finding: prose().min(1),
-  coverage,
-  caveat: prose().min(1),
-});
+export const deployerRecordData = sharedShape(
+  'LaunchRecord',
+  z.strictObject({
+    address: words(),
+    chain: z.literal('ethereum'),
+    state: claimedWords(RECORD_STATES, ['all_died', 'no_listed_launch'], RECORDS),
+    calibrated: harmless(z.literal(false), 'nothing of a record was scored'),
+    listed_launches: count,
+    died: count,
+    survived: count,
+    never_listed: count,
+    death_rate: negative(z.number().min(0).max(1).nullable(), RECORDS),
+    launches: negative(z.array(launch), RECORDS),
+    finding: prose().min(1),
+    coverage,
+    caveat: prose().min(1),
+  }),
+);
 
 /** A record as it is shown. */
 export type DeployerRecordView = z.output<typeof deployerRecordData>;

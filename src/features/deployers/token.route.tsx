@@ -12,7 +12,15 @@ import {
   plainRoute,
   type RequestContext,
 } from '../../contract/route.ts';
-import { addressText, checkedFlag, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
+import {
+  addressText,
+  checkedFlag,
+  oneOf,
+  prose,
+  rowFact,
+  sharedShape,
+  words,
+} from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present } from '../../evidence/measure.ts';
 import { map, Read, rowsSeen, type Silent } from '../../evidence/reading.ts';
@@ -38,11 +46,14 @@ import { chainNotServed, recordView, wholeRecord, whyNoRecord } from './record.t
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
 
-const launches = z.strictObject({
-  answer: oneOf(LAUNCH_ANSWERS),
-  launches_settled: z.int().positive(),
-  died: rowFact(z.int().nonnegative(), LAUNCHES),
-});
+const launches = sharedShape(
+  'LaunchesOfWallet',
+  z.strictObject({
+    answer: oneOf(LAUNCH_ANSWERS),
+    launches_settled: z.int().positive(),
+    died: rowFact(z.int().nonnegative(), LAUNCHES),
+  }),
+);
 
 export const tokenCreator = evidenceRoute({
   name: 'token_creator',

@@ -22,7 +22,9 @@ import {
   prose,
   rowFact,
   rowFacts,
+  sharedShape,
   sourceShown,
+  unavailable,
   words,
 } from '../../contract/wire.ts';
 import { map, Unread } from '../../evidence/reading.ts';
@@ -64,36 +66,39 @@ const spoken = {
   not_read: harmless(z.array(prose()), told).describe('What the answer says was not looked at.'),
 };
 
-const screeningRecord = z.strictObject({
-  id: words(),
-  made_at: isoTime,
-  kept_until: isoTime,
-  key_id: words().describe('The key that asked.'),
-  asked: z.strictObject({
-    route: oneOf(RECORDED_ROUTES),
-    addresses: z.array(words()).min(1),
-    on: isoDay.nullable(),
-    tables: harmless(z.array(words()).nullable(), asAsked),
+const screeningRecord = sharedShape(
+  'ScreeningRecord',
+  z.strictObject({
+    id: words(),
+    made_at: isoTime,
+    kept_until: isoTime,
+    key_id: words().describe('The key that asked.'),
+    asked: z.strictObject({
+      route: oneOf(RECORDED_ROUTES),
+      addresses: z.array(words()).min(1),
+      on: isoDay.nullable(),
+      tables: harmless(z.array(words()).nullable(), asAsked),
+    }),
+    list: z
+      .strictObject({
+        name: words(),
+        published: isoDay,
+        sha256,
+        as_of: isoTime,
+        reason: prose().nullable(),
+      })
+      .nullable()
+      .describe('The sanctions list that answered. `reason`: why it showed listings only.'),
+    list_reason: prose().nullable().describe('Why the list was not read.'),
+    tables: harmless(z.array(importServed), asThen).describe('The imports that were served.'),
+    code_version: words(),
+    sources: harmless(z.array(sourceShown), asThen),
+    state: oneOf(RECORDED_STATES),
+    answer: words().describe('The answer as JSON: `state`, `subject`, `data` and `reason`.'),
+    answer_sha256: sha256.describe('Of the characters of `answer`, as UTF-8.'),
+    ...spoken,
   }),
-  list: z
-    .strictObject({
-      name: words(),
-      published: isoDay,
-      sha256,
-      as_of: isoTime,
-      reason: prose().nullable(),
-    })
-    .nullable()
-    .describe('The sanctions list that answered. `reason`: why it showed listings only.'),
-  list_reason: prose().nullable().describe('Why the list was not read.'),
-  tables: harmless(z.array(importServed), asThen).describe('The imports that were served.'),
-  code_version: words(),
-  sources: harmless(z.array(sourceShown), asThen),
-  state: oneOf(RECORDED_STATES),
-  answer: words().describe('The answer as JSON: `state`, `subject`, `data` and `reason`.'),
-  answer_sha256: sha256.describe('Of the characters of `answer`, as UTF-8.'),
-  ...spoken,
-});
+);
 
 /** An input of an answer, then and now. */
 const input = z.strictObject({
@@ -121,9 +126,9 @@ const replay = z.strictObject({
   ...spoken,
 });
 
-const unavailable = z
-  .strictObject({ error: prose(), reason: prose() })
-  .describe('Something that the record rests on could not be read; what was asked is not kept.');
+const unread = unavailable.describe(
+  'Something that the record rests on could not be read; what was asked is not kept.',
+);
 const full = z
   .strictObject({ error: prose() })
   .describe('The membership holds as many records as its plan keeps; what was asked is not kept.');
@@ -132,7 +137,7 @@ const unknown = z
   .describe('The membership that asks has no record of this id.');
 
 const HOSTED = { surface: 'hosted', access: 'analyst' } as const;
-const made = { 201: screeningRecord, 409: full, 503: unavailable };
+const made = { 201: screeningRecord, 409: full, 503: unread };
 const headers = { 201: { location: 'Where the record is.' } };
 const one = { params: z.strictObject({ id: z.string().min(1).max(ID_CHARS_MAX) }) };
 
@@ -167,7 +172,7 @@ export const screenRecord = plainRoute({
   method: 'GET',
   path: '/api/v1/screens/{id}',
   summary: 'A record of a screen: what was asked, on which versions, and what was answered.',
-  responses: { 200: screeningRecord, 404: unknown, 503: unavailable },
+  responses: { 200: screeningRecord, 404: unknown, 503: unread },
 });
 
 export const screenReplay = plainRoute({
@@ -177,7 +182,7 @@ export const screenReplay = plainRoute({
   method: 'GET',
   path: '/api/v1/screens/{id}/replay',
   summary: 'Asks a recorded screen again on the versions held, and compares the answers.',
-  responses: { 200: replay, 404: unknown, 503: unavailable },
+  responses: { 200: replay, 404: unknown, 503: unread },
 });
 
 // A record holds the answer of the screen's own route; its owner follows from the key alone.

@@ -15,6 +15,7 @@ import {
   prose,
   rowFact,
   rowFacts,
+  sharedShape,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -52,22 +53,25 @@ export const ENTRIES_DEFAULT = 50;
 /** How many entries are asked for. */
 export const limit = z.coerce.number().int().min(1).max(BOARD_ENTRIES_MAX).optional();
 /** A wallet with the strongest of its flags. `launches`: how many of its launches are flagged. */
-export const entry = z.strictObject({
-  address: words(),
-  chain: words(),
-  score: rowFact(z.number().min(0).max(1)).describe(SCORE_SENTENCE),
-  deployer_history: rowFact(z.enum(DEPLOYER_HISTORIES).nullable()).describe(
-    'Whether the fate of an earlier launch of the deployer was known: of `none` the score rests ' +
-      'on the launch itself. Null of what an earlier version flagged.',
-  ),
-  first_flagged_at: isoTime,
-  last_scored_at: isoTime,
-  top_evidence: rowFacts(topEvidence).extend({ statement: prose().min(1) }),
-  model_version: words(),
-  model_card: words().describe('Where the card of that version is answered.'),
-  token: words(),
-  launches: z.int().positive(),
-});
+export const entry = sharedShape(
+  'FlaggedWallet',
+  z.strictObject({
+    address: words(),
+    chain: words(),
+    score: rowFact(z.number().min(0).max(1)).describe(SCORE_SENTENCE),
+    deployer_history: rowFact(z.enum(DEPLOYER_HISTORIES).nullable()).describe(
+      'Whether the fate of an earlier launch of the deployer was known: of `none` the score ' +
+        'rests on the launch itself. Null of what an earlier version flagged.',
+    ),
+    first_flagged_at: isoTime,
+    last_scored_at: isoTime,
+    top_evidence: rowFacts(topEvidence).extend({ statement: prose().min(1) }),
+    model_version: words(),
+    model_card: words().describe('Where the card of that version is answered.'),
+    token: words(),
+    launches: z.int().positive(),
+  }),
+);
 
 /** A wallet as it is listed. */
 export type ListedWallet = z.output<typeof entry>;

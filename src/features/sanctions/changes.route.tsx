@@ -14,6 +14,7 @@ import {
   prose,
   rowFact,
   rowFacts,
+  unavailable,
   words,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
@@ -81,9 +82,9 @@ export const sanctionsChanges = plainRoute({
       'The changes by the days (UTC) on which lists came into force here, `from` to `to`, both ' +
         'included, and what became of each file: refused ones and lists that came back say so.',
     ),
-    503: z
-      .strictObject({ error: prose(), reason: prose() })
-      .describe('The log could not be read, or no list has come into force since it is kept.'),
+    503: unavailable.describe(
+      'The log could not be read, or no list has come into force since it is kept.',
+    ),
   },
 });
 
@@ -132,8 +133,8 @@ export function sanctionsChangesHandler(log: ListChanges): PlainHandler<typeof s
     const filed = await log.files({ ...span, limit: FILES_MAX });
     const page = pageOfLog(found);
     const files = decide(filed, holdsSome);
-    if (page instanceof Unread) return unavailable(page.why.reason);
-    if (files instanceof Unread) return unavailable(files.why.reason);
+    if (page instanceof Unread) return refuseUnread(page.why.reason);
+    if (files instanceof Unread) return refuseUnread(files.why.reason);
     return sanctionsChanges.reply(200, {
       changes: claim(page.page, (changes) => changes.map(changeShown)),
       next_before: page.next_before,
@@ -144,7 +145,7 @@ export function sanctionsChangesHandler(log: ListChanges): PlainHandler<typeof s
   };
 }
 
-function unavailable(reason: string) {
+function refuseUnread(reason: string) {
   return sanctionsChanges.reply(503, { error: 'unavailable', reason });
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { badInput } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
-import { addressText, prose } from '../../contract/wire.ts';
+import { addressText, prose, sharedShape } from '../../contract/wire.ts';
 import { why } from '../../evidence/reasons.ts';
 import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
 import { SCREENED_TABLES, screenResult, stateCounts, unreadTable } from './shapes.ts';
@@ -11,15 +11,18 @@ const BULK_ADDRESSES_MAX = 500;
 export const BULK_BODY_BYTES_MAX = 256 * 1024;
 
 /** The input of a bulk screen. */
-export const bulkAsked = z.strictObject({
-  addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX),
-  tables: z
-    .array(z.enum(SCREENED_TABLES))
-    .min(1)
-    .max(SCREENED_TABLES.length)
-    .describe('The tables to look in; without it all of them.')
-    .optional(),
-});
+export const bulkAsked = sharedShape(
+  'ScreenRequest',
+  z.strictObject({
+    addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX),
+    tables: z
+      .array(z.enum(SCREENED_TABLES))
+      .min(1)
+      .max(SCREENED_TABLES.length)
+      .describe('The tables to look in; without it all of them.')
+      .optional(),
+  }),
+);
 
 export const bulkWalletScreen = evidenceRoute({
   name: 'bulk_wallet_screen',

@@ -11,6 +11,7 @@ import {
   oneOf,
   prose,
   rowFact,
+  sharedShape,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
@@ -47,11 +48,14 @@ const exchange = z.strictObject({
   clusterable: rowFact(z.boolean(), EXCHANGE),
 });
 
-const launches = z.strictObject({
-  answer: oneOf(LAUNCH_ANSWERS),
-  launches_settled: z.int().positive(),
-  died: rowFact(z.int().nonnegative(), CORPUS),
-});
+const launches = sharedShape(
+  'LaunchesOfWallet',
+  z.strictObject({
+    answer: oneOf(LAUNCH_ANSWERS),
+    launches_settled: z.int().positive(),
+    died: rowFact(z.int().nonnegative(), CORPUS),
+  }),
+);
 
 const sanctions = z.strictObject({
   listed: negative(z.boolean(), LIST),

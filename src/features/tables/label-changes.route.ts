@@ -13,6 +13,7 @@ import {
   oneOf,
   prose,
   rowFact,
+  unavailable,
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
@@ -76,9 +77,9 @@ export const labelChanges = plainRoute({
         caveat: prose().min(1),
       })
       .describe('The changes of imports that completed. A page of a longer log names the next.'),
-    503: z
-      .strictObject({ error: prose(), reason: prose() })
-      .describe('The log could not be read, or no import of labels has ever completed.'),
+    503: unavailable.describe(
+      'The log could not be read, or no import of labels has ever completed.',
+    ),
   },
 });
 

@@ -15,6 +15,7 @@ import {
   negative,
   prose,
   rowFacts,
+  unavailable,
   words,
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
@@ -82,9 +83,7 @@ export const otherListChanges = plainRoute({
         'The changes by the days (UTC) on which lists were imported here, `from` to `to`, both ' +
           'included, of one list where it is named, and each import with its counts.',
       ),
-    503: z
-      .strictObject({ error: prose(), reason: prose() })
-      .describe('The log could not be read, or no list has ever been imported.'),
+    503: unavailable.describe('The log could not be read, or no list has ever been imported.'),
   },
 });
 
@@ -115,8 +114,8 @@ export function otherListChangesHandler(
     const filed = await log.imports({ ...of, limit: IMPORTS_MAX });
     const page = pageOfLog(found);
     const imports = decide(filed, holdsSome);
-    if (page instanceof Unread) return unavailable(page.why.reason);
-    if (imports instanceof Unread) return unavailable(imports.why.reason);
+    if (page instanceof Unread) return refuseUnread(page.why.reason);
+    if (imports instanceof Unread) return refuseUnread(imports.why.reason);
     return otherListChanges.reply(200, {
       changes: claim(page.page, (changes) =>
         changes.map((change) => ({ ...change, at: formatIsoTime(change.at) })),
@@ -129,6 +128,6 @@ export function otherListChangesHandler(
   };
 }
 
-function unavailable(reason: string) {
+function refuseUnread(reason: string) {
   return otherListChanges.reply(503, { error: 'unavailable', reason });
 }

@@ -3,7 +3,15 @@
 
 import { z } from 'zod';
 import { position } from '../../contract/stream.ts';
-import { harmless, isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';
+import {
+  harmless,
+  isoTime,
+  oneOf,
+  prose,
+  rowFact,
+  sharedShape,
+  words,
+} from '../../contract/wire.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
 import { WEIGHT_BASES, weightText } from '../../evidence/weight.ts';
 import type { NewDispatch } from '../../ports/integrations.ts';
@@ -25,32 +33,38 @@ export type WatchPart = (typeof WATCH_PARTS)[number];
 /** The parts that are tables in memory; the others rest on transfers. */
 export type TablePart = Exclude<WatchPart, 'entity_clusters' | 'hops'>;
 
-const inference = z.strictObject({ weight: z.number().positive(), basis: oneOf(WEIGHT_BASES) });
+const inference = sharedShape(
+  'WatchInference',
+  z.strictObject({ weight: z.number().positive(), basis: oneOf(WEIGHT_BASES) }),
+);
 
 /** An entry of a list or a table, the end of a path, or a cluster. */
-export const finding = z.strictObject({
-  /** The list, the table, or the chain. */
-  source: words(),
-  /** The address as it stands there; of a path, the listed one at its end. */
-  address: words(),
-  entity: words().nullable(),
-  /** The entry, or the transaction. */
-  ref: words().nullable(),
-  /** Programmes, the role of a label, the path. */
-  detail: words().nullable(),
-  inferred: inference
-    .optional()
-    .describe(
-      'How likely a cluster is one controller’s. Left out of what was observed, and of clusters ' +
-        'that were kept before findings had a weight.',
-    ),
-  version: words()
-    .nullable()
-    .describe('What it was last found in; `null` where it was kept before findings had one.'),
-  read_at: isoTime
-    .nullable()
-    .describe('When it was last found; `null` where it was kept before findings had one.'),
-});
+export const finding = sharedShape(
+  'WatchFinding',
+  z.strictObject({
+    /** The list, the table, or the chain. */
+    source: words(),
+    /** The address as it stands there; of a path, the listed one at its end. */
+    address: words(),
+    entity: words().nullable(),
+    /** The entry, or the transaction. */
+    ref: words().nullable(),
+    /** Programmes, the role of a label, the path. */
+    detail: words().nullable(),
+    inferred: inference
+      .optional()
+      .describe(
+        'How likely a cluster is one controller’s. Left out of what was observed, and of ' +
+          'clusters that were kept before findings had a weight.',
+      ),
+    version: words()
+      .nullable()
+      .describe('What it was last found in; `null` where it was kept before findings had one.'),
+    read_at: isoTime
+      .nullable()
+      .describe('When it was last found; `null` where it was kept before findings had one.'),
+  }),
+);
 export type WatchFinding = z.output<typeof finding>;
 
 /** A finding of one look, which has one version and one time. */
@@ -72,22 +86,30 @@ export function inferredText(
 }
 
 /** The last findings of a part. */
-export const watchedPart = z.strictObject({
-  part: oneOf(WATCH_PARTS),
-  found: findings.nullable().describe('`null`: what stands there is not known.'),
-  version: words().nullable(),
-  read_at: isoTime.nullable().describe('When a look last read it to its end, or found something.'),
-  not_read: prose().nullable().describe('Why the last look did not read it to its end.'),
-});
+export const watchedPart = sharedShape(
+  'WatchedPart',
+  z.strictObject({
+    part: oneOf(WATCH_PARTS),
+    found: findings.nullable().describe('`null`: what stands there is not known.'),
+    version: words().nullable(),
+    read_at: isoTime
+      .nullable()
+      .describe('When a look last read it to its end, or found something.'),
+    not_read: prose().nullable().describe('Why the last look did not read it to its end.'),
+  }),
+);
 export type WatchedPart = z.output<typeof watchedPart>;
 
 /** A watched address, as it is kept and answered. */
-export const watched = z.strictObject({
-  id: words(),
-  address: words(),
-  added_at: isoTime,
-  parts: harmless(z.array(watchedPart).readonly(), 'what was not screened yet has no part'),
-});
+export const watched = sharedShape(
+  'WatchedAddress',
+  z.strictObject({
+    id: words(),
+    address: words(),
+    added_at: isoTime,
+    parts: harmless(z.array(watchedPart).readonly(), 'what was not screened yet has no part'),
+  }),
+);
 export type WatchedAddress = z.output<typeof watched>;
 
 /** The possible changes of a finding. */

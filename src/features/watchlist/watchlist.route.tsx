@@ -9,8 +9,8 @@ import { badInput } from '../../contract/refusals.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 
-import { position } from '../../contract/stream.ts';
-import { addressText, harmless, prose, words } from '../../contract/wire.ts';
+import { position, positionRange } from '../../contract/stream.ts';
+import { addressText, harmless, prose, unavailable, words } from '../../contract/wire.ts';
 import { listOrNone, placeOrBeginning } from '../../evidence/measure.ts';
 import { decide, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -33,9 +33,7 @@ const ID_CHARS_MAX = 64;
 const CHANGES_MAX = 500;
 const CHANGES_DEFAULT = 100;
 
-const unavailable = z
-  .strictObject({ error: prose(), reason: prose() })
-  .describe('The watchlist could not be read or written.');
+const unread = unavailable.describe('The watchlist could not be read or written.');
 const unknown = z
   .strictObject({ error: prose() })
   .describe('The membership that asks watches nothing under this id.');
@@ -56,7 +54,7 @@ export const watchlistRoute = plainRoute({
       watched_max: z.int().positive(),
       caveat: prose().min(1),
     }),
-    503: unavailable,
+    503: unread,
   },
 });
 
@@ -71,7 +69,7 @@ export const watchAddress = plainRoute({
     200: watched.describe('It was watched before.'),
     201: watched,
     409: z.strictObject({ error: prose() }).describe('The plan watches no more addresses.'),
-    503: unavailable,
+    503: unread,
   },
 });
 
@@ -82,7 +80,7 @@ export const unwatchAddress = plainRoute({
   path: '/api/v1/watchlist/{id}',
   summary: 'Watches an address no more. Its changes stay.',
   params: idParams,
-  responses: { 200: z.strictObject({ removed: words() }), 404: unknown, 503: unavailable },
+  responses: { 200: z.strictObject({ removed: words() }), 404: unknown, 503: unread },
 });
 
 export const watchlistChanges = plainRoute({
@@ -104,13 +102,10 @@ export const watchlistChanges = plainRoute({
       newest: position.describe('0 while there was none.'),
       oldest: position.nullable().describe('What is older can no longer be had.'),
       next_since: position.describe('What `since` asks for the rest with, now or later.'),
-      gap: z
-        .strictObject({ from: position, to: position })
-        .nullable()
-        .describe('What was asked for and can no longer be had.'),
+      gap: positionRange.nullable().describe('What was asked for and can no longer be had.'),
       caveat: prose().min(1),
     }),
-    503: unavailable,
+    503: unread,
   },
 });
 

@@ -346,7 +346,7 @@ export function newKeyHandler(
 function requestWith(key: string, base: string): string {
   const url = `${base}${ASKED}`;
   if (key.startsWith('sc_pub_')) {
-    return `await fetch('${url}', { headers: { authorization: \`Bearer \${key}\` } })`;
+    return `await fetch(\n  '${url}',\n  { headers: { authorization: \`Bearer \${key}\` } },\n)`;
   }
   const header = { before: 'Authorization: Bearer ', variable: 'EXHIBIT_API_KEY' };
   return shellCommand(['curl', '-s', '-H', header], [url]);

@@ -62,7 +62,8 @@ export function UsageChart({ days }: { days: readonly UsageDay[] }) {
         <Ends days={days} slots={slots} slot={slot} />
       </svg>
       <figcaption>
-        Requests that were charged, by UTC day, over all keys of the membership; today so far.
+        Requests that were charged, by UTC day, over all keys of the membership but the publishable
+        ones; today so far.
       </figcaption>
       <details>
         <summary>The same as a table</summary>

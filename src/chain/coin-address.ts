@@ -55,6 +55,14 @@ export function decodeBase58(text: string): Uint8Array | null {
   return DIGITS_ONLY.test(text) ? base58.decode(text) : null;
 }
 
+const SIGNATURE_BYTES = 64;
+const SIGNATURE_CHARS_MAX = 88;
+
+/** Whether a text is a signature of Solana, which names a transaction. */
+export function isSolanaSignature(text: string): boolean {
+  return text.length <= SIGNATURE_CHARS_MAX && decodeBase58(text)?.length === SIGNATURE_BYTES;
+}
+
 /** Fills the limbs with a number, its highest limb first, and tells how many it takes. */
 function fillLimbs(bytes: Uint8Array): number {
   const count = Math.ceil(bytes.length / LIMB_BYTES);

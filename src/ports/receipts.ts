@@ -3,9 +3,14 @@
 import { z } from 'zod';
 import { EVM_CHAINS } from '../chain/chain.ts';
 import type { Reading } from '../evidence/reading.ts';
+import type { TransactionReceiptsPort } from './bridges.ts';
 
 /** The name of this port in readings. */
 export type ReceiptsPort = 'receipts';
+
+/** The chains whose transactions a receipt names. */
+export const NAMED_CHAINS = [...EVM_CHAINS, 'solana'] as const;
+export type NamedChain = (typeof NAMED_CHAINS)[number];
 
 /** A receipt that was reviewed and is published. */
 export const receipt = z.strictObject({
@@ -26,7 +31,7 @@ export const receipt = z.strictObject({
   body: z.string(),
   /** Those that its head names with their chain, then those that its text alone names. */
   transactions: z
-    .array(z.strictObject({ chain: z.enum(EVM_CHAINS).nullable(), tx: z.string() }))
+    .array(z.strictObject({ chain: z.enum(NAMED_CHAINS).nullable(), tx: z.string() }))
     .readonly(),
 });
 export type Receipt = z.output<typeof receipt>;
@@ -43,3 +48,22 @@ export type ReceiptFiles = readonly ReceiptFile[];
 
 /** The folder, read to its end or not at all: one file that fails leaves all of it unread. */
 export type ReceiptFolder = { readonly files: () => Promise<Reading<ReceiptFiles, ReceiptsPort>> };
+
+/** A transaction of Solana as a node tells it. */
+export type SolanaTransaction = {
+  readonly signature: string;
+  readonly slot: number;
+  /** Unix seconds. */
+  readonly at: number;
+  /** Who signed it first, and paid for it. */
+  readonly payer: string;
+  readonly success: boolean;
+};
+
+/** Single transactions of Solana by their signatures. */
+export type SolanaTransactions = {
+  readonly lookUp: (
+    signature: string,
+    signal: AbortSignal,
+  ) => Promise<Reading<SolanaTransaction, TransactionReceiptsPort>>;
+};

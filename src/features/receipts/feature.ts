@@ -9,12 +9,16 @@ import { type Base, feature, servePage, serveRoute } from '../../compose/feature
 import { outsideOf } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { textOrEmpty } from '../../evidence/measure.ts';
-import { map, Read } from '../../evidence/reading.ts';
+import { map, Read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import { atomFeed } from '../../pages/atom.ts';
 import type { TransactionReceipts } from '../../ports/bridges.ts';
+import type { SolanaTransactions } from '../../ports/receipts.ts';
 import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
 import { receiptsFolder } from '../../sources/files/receipts-folder.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
+import { providerGuard } from '../../sources/http/provider.ts';
+import { solanaTransactions } from '../../sources/solana/transactions.ts';
 import { covering, selectPublished } from './covering.ts';
 import { type ReceiptsServices, receiptsCheck } from './receipts-check.command.ts';
 import {
@@ -111,8 +115,9 @@ export const receipts = feature({
     services: ({ configured }): ReceiptsServices => {
       const config = configured.ok ? configured.config : NOTHING_SET;
       const open = (folder: string) => openFolder(folder, config.simulate);
-      const lookUp = lookUpBy(configured.ok ? configured.config : null);
-      return { receipts: { folder: folderOf(config), open, lookUp } };
+      const set = configured.ok ? configured.config : null;
+      const lookUps = { lookUp: lookUpBy(set), lookUpSolana: lookUpSolanaBy(set) };
+      return { receipts: { folder: folderOf(config), open, ...lookUps } };
     },
   },
 });
@@ -138,6 +143,27 @@ function lookUpBy(config: Config | null): TransactionReceipts['lookUp'] {
     }
   };
 }
+
+const SOLANA_GUARD = {
+  callsPerS: 4,
+  retriesMax: 1,
+  backoffMs: 500,
+  failuresMax: 5,
+  restMs: 30_000,
+};
+
+function lookUpSolanaBy(config: Config | null): SolanaTransactions['lookUp'] {
+  const url = config === null ? null : outsideOf(config).solana;
+  if (url === null) {
+    const silent = unread('transaction_receipts', why('not_configured', { what: SOLANA_NODE }));
+    return async () => silent;
+  }
+  const guard = providerGuard(SOLANA_GUARD, () => performance.now());
+  const limits = { timeMs: NODE_LIMITS.deadlineMs, simulated: config?.simulate === true };
+  return solanaTransactions({ url: new URL(url), guard, now: nowS, ...limits }).lookUp;
+}
+
+const SOLANA_NODE = 'A node of solana';
 
 type Settings = Pick<Config, 'simulate' | 'receiptsDir'>;
 const NOTHING_SET: Settings = { simulate: false, receiptsDir: null };

@@ -40,6 +40,9 @@ const NOWHERE: ReceiptsServices['receipts']['lookUp'] = async (chain, hashes) =>
   );
 };
 
+const NOT_SET: ReceiptsServices['receipts']['lookUpSolana'] = async () =>
+  unread('transaction_receipts', why('not_configured', { what: 'A node of solana' }));
+
 function check(
   files: readonly ReceiptFile[],
   line = 'receipts check',
@@ -50,7 +53,7 @@ function check(
     asked.push(folder);
     return memoryReceiptFolder({ files, as_of: 1, simulated: false });
   };
-  const services = { receipts: { folder: '/set', open, lookUp } };
+  const services = { receipts: { folder: '/set', open, lookUp, lookUpSolana: NOT_SET } };
   return ran(line, [receiptsCheck], services).then((one) => ({ ...one, asked }));
 }
 
@@ -85,7 +88,9 @@ test('in JSON each file is an object', async () => {
 
 test('a folder that cannot be read ends with 3, and says why', async () => {
   const silent = { files: async () => unread('receipts', why('not_configured', { what: 'It' })) };
-  const services = { receipts: { folder: '/set', open: () => silent, lookUp: NOWHERE } };
+  const services = {
+    receipts: { folder: '/set', open: () => silent, lookUp: NOWHERE, lookUpSolana: NOT_SET },
+  };
   const { status, lines, errors } = await ran('receipts check', [receiptsCheck], services);
   expect([status, lines]).toEqual([3, []]);
   expect(errors).toEqual(['/set: It is not configured on this deployment; nothing was checked.']);
@@ -143,3 +148,17 @@ test.each([
     expect(lines.at(-1)).toContain('found 0, not found 0, not read 1.');
   },
 );
+
+const SIGNATURE = '1'.repeat(64);
+
+test('a transaction of Solana without a node is not read', async () => {
+  const { status, lines } = await check(
+    FILES.slice(0, 1).map((one) => {
+      if (one.state !== 'published') throw new Error('not published');
+      const transactions = [{ chain: 'solana', tx: SIGNATURE } as const];
+      return { ...one, receipt: { ...one.receipt, transactions } };
+    }),
+  );
+  expect(status).toBe(3);
+  expect(lines.join('\n')).toContain('A node of solana is not configured');
+});

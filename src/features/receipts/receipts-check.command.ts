@@ -1,11 +1,15 @@
 // The command that checks each file of the receipts folder before publication.
 
-import type { EvmChainName } from '../../chain/chain.ts';
 import { defineCommand, EXIT, fail, filePath, several, UsageError } from '../../command/command.ts';
 import { type FieldText, print, printJson, rowsPrinter, tableLines } from '../../command/output.ts';
-import { Read } from '../../evidence/reading.ts';
+import { map, Read } from '../../evidence/reading.ts';
 import type { TransactionReceipts } from '../../ports/bridges.ts';
-import type { ReceiptFile, ReceiptFolder } from '../../ports/receipts.ts';
+import type {
+  NamedChain,
+  ReceiptFile,
+  ReceiptFolder,
+  SolanaTransactions,
+} from '../../ports/receipts.ts';
 
 /** The dependencies of the command. Compose fills them. */
 export type ReceiptsServices = {
@@ -15,6 +19,7 @@ export type ReceiptsServices = {
     readonly open: (folder: string) => ReceiptFolder;
     /** Asks the nodes that are configured. */
     readonly lookUp: TransactionReceipts['lookUp'];
+    readonly lookUpSolana: SolanaTransactions['lookUp'];
   };
 };
 
@@ -27,7 +32,8 @@ export const receiptsCheck = defineCommand({
   arguments: { folder: several('FOLDER', 'instead of EXHIBIT_RECEIPTS_DIR', filePath) },
   json: 'one file a line, a published one with its transactions',
   notes: [
-    'Transactions are looked up at the nodes that are configured (EXHIBIT_RPC_<CHAIN>).',
+    'Transactions are looked up at the nodes that are configured (EXHIBIT_RPC_<CHAIN>), those of',
+    'Solana by their signatures.',
     'Exit status 1: a file is refused, or the node of its chain holds no such transaction. 3: the',
     'folder or a transaction could not be read.',
   ],
@@ -38,7 +44,7 @@ export const receiptsCheck = defineCommand({
     if (!(files instanceof Read)) {
       return fail(io, `${folder}: ${files.why.reason}`, EXIT.couldNotCheck);
     }
-    const transactions = await lookUpAll(files.value, receipts.lookUp, io.signal);
+    const transactions = await lookUpAll(files.value, receipts, io.signal);
     if (io.json) for (const one of files.value) printJson(io, fileView(one, transactions));
     else {
       print(io, lines(files.value, io));
@@ -62,7 +68,7 @@ function fileView(one: ReceiptFile, transactions: readonly LookedUp[]): object {
 /** A transaction that a receipt names. `says`: who sent it to whom, or why it was not read. */
 type LookedUp = {
   readonly file: string;
-  readonly chain: EvmChainName | null;
+  readonly chain: NamedChain | null;
   readonly tx: string;
   readonly state: 'found' | 'not found' | 'not read';
   readonly says: string;
@@ -72,7 +78,7 @@ const LOOKED_UP: readonly FieldText<LookedUp>[] = ['file', 'chain', 'tx', 'state
 
 async function lookUpAll(
   files: readonly ReceiptFile[],
-  lookUp: TransactionReceipts['lookUp'],
+  nodes: LookUps,
   signal: AbortSignal,
 ): Promise<readonly LookedUp[]> {
   const all: LookedUp[] = [];
@@ -80,7 +86,7 @@ async function lookUpAll(
     if (one.state !== 'published') continue;
     const { file, receipt } = one;
     for (const { chain, tx } of receipt.transactions) {
-      const state = chain === null ? NO_CHAIN : await lookUpOne(chain, tx, lookUp, signal);
+      const state = chain === null ? NO_CHAIN : await lookUpOne(chain, tx, nodes, signal);
       all.push({ file, chain, tx, ...state });
     }
   }
@@ -92,23 +98,34 @@ const NO_CHAIN = {
   says: 'its chain is not named: write CHAIN:HASH among transactions of the head',
 } as const;
 
+type LookUps = Pick<ReceiptsServices['receipts'], 'lookUp' | 'lookUpSolana'>;
+
 async function lookUpOne(
-  chain: EvmChainName,
+  chain: NamedChain,
   tx: string,
-  lookUp: TransactionReceipts['lookUp'],
+  { lookUp, lookUpSolana }: LookUps,
   signal: AbortSignal,
 ): Promise<Pick<LookedUp, 'state' | 'says'>> {
-  const reading = (await lookUp(chain, [tx], signal)).get(tx);
-  if (reading === undefined) throw new Error('receipts: no reading for a transaction');
-  if (reading instanceof Read) {
-    const { from, to, block, success } = reading.value;
-    const failed = success === false ? ', and failed' : '';
-    const whom = to === null ? 'made a contract' : `to ${to}`;
-    return { state: 'found', says: `block ${block}: ${from} ${whom}${failed}` };
-  }
+  const reading =
+    chain === 'solana'
+      ? map(await lookUpSolana(tx, signal), ({ slot, payer, success }) => {
+          return `slot ${slot}: paid for by ${payer}${success ? '' : ', and failed'}`;
+        })
+      : map(readingOf(await lookUp(chain, [tx], signal), tx), ({ from, to, block, success }) => {
+          const failed = success === false ? ', and failed' : '';
+          const whom = to === null ? 'made a contract' : `to ${to}`;
+          return `block ${block}: ${from} ${whom}${failed}`;
+        });
+  if (reading instanceof Read) return { state: 'found', says: reading.value };
   // A node that was asked and does not know a transaction is told apart from one that was not read.
   const { code, reason } = reading.why;
   return { state: code === 'receipt_not_held' ? 'not found' : 'not read', says: reason };
+}
+
+function readingOf<R>(readings: ReadonlyMap<string, R>, tx: string): R {
+  const reading = readings.get(tx);
+  if (reading === undefined) throw new Error('receipts: no reading for a transaction');
+  return reading;
 }
 
 function lines(files: readonly ReceiptFile[], io: { readonly colour: boolean }): string[] {

@@ -6,16 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
-import { EVM_CHAINS } from '../../chain/chain.ts';
+import { isSolanaSignature } from '../../chain/coin-address.ts';
 import { parseIsoDate } from '../../chain/time.ts';
 import { collect, listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  ReceiptFile,
-  ReceiptFiles,
-  ReceiptFolder,
-  ReceiptsPort,
+import {
+  NAMED_CHAINS,
+  type ReceiptFile,
+  type ReceiptFiles,
+  type ReceiptFolder,
+  type ReceiptsPort,
 } from '../../ports/receipts.ts';
 import { WORD } from '../http/fetch.ts';
 import { observation } from '../http/provider.ts';
@@ -126,6 +127,7 @@ const TAGS_MAX = 20;
 const TRANSACTIONS_MAX = 200;
 const ENDING = '.md';
 const HASH = /0x[0-9a-fA-F]{64}(?![0-9a-fA-F])/g;
+const SIGNATURE = /\b[1-9A-HJ-NP-Za-km-z]{64,88}\b/g;
 const HEAD = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const NAME_CHARS_MAX = 100;
@@ -148,12 +150,15 @@ const address = z.string().transform((text, check) => {
   return z.NEVER;
 });
 
+const signature = z.string().refine(isSolanaSignature);
+
 const transaction = z.string().transform((text, check) => {
   const [name, hash, ...more] = text.split(':');
-  const chain = EVM_CHAINS.find((one) => one === name);
-  const tx = WORD.safeParse(hash);
+  const chain = NAMED_CHAINS.find((one) => one === name);
+  const tx = chain === 'solana' ? signature.safeParse(hash) : WORD.safeParse(hash);
   if (chain !== undefined && tx.success && more.length === 0) return { chain, tx: tx.data };
-  check.addIssue({ code: 'custom', message: `expected CHAIN:HASH, of ${EVM_CHAINS.join(', ')}` });
+  const message = `expected CHAIN:HASH, of ${NAMED_CHAINS.join(', ')}; of Solana its signature`;
+  check.addIssue({ code: 'custom', message });
   return z.NEVER;
 });
 
@@ -198,7 +203,13 @@ export function parseReceipt(file: string, text: string): ReceiptFile {
   const { status: _, tags, transactions: inHead, ...rest } = parsed.data;
   const inText = [...new Set(listOrNone(body.match(HASH)).map((tx) => tx.toLowerCase()))];
   const isInHead = (hash: string) => listOrNone(inHead).some(({ tx }) => tx === hash);
-  const alone = inText.filter((tx) => !isInHead(tx)).map((tx) => ({ chain: null, tx }));
+  const signed = [...new Set(body.match(SIGNATURE))].filter(isSolanaSignature);
+  // A hash is of any EVM chain; a signature of that length is of Solana alone.
+  const inBody = [
+    ...inText.map((tx) => ({ chain: null, tx })),
+    ...signed.map((tx) => ({ chain: 'solana' as const, tx })),
+  ];
+  const alone = inBody.filter(({ tx }) => !isInHead(tx));
   // A head may leave its tags out: then the receipt has none.
   const lists = { tags: [...listOrNone(tags)], transactions: [...listOrNone(inHead), ...alone] };
   const receipt = { slug, ...rest, ...lists, body: body.trim() };

@@ -197,12 +197,15 @@ async function* signaturesOf(
 const VERSION_NEWEST = 1;
 const INVALID_PARAMS = -32602;
 
-/** A transaction; the newest version is asked for first, which older nodes do not know. */
-async function transactionOf(
+/**
+ * A transaction, or `null` where the node does not know it; the newest version is asked for first,
+ * which older nodes do not know.
+ */
+export async function fetchTransaction(
   node: SolanaNode,
   signature: string,
   budget: CallBudget,
-): Promise<ParsedTransaction> {
+): Promise<ParsedTransaction | null> {
   const ask = (maxSupportedTransactionVersion: number) => {
     const how = { encoding: 'jsonParsed', maxSupportedTransactionVersion, ...FINALIZED };
     const schema = parsedTransaction.nullable();
@@ -210,7 +213,15 @@ async function transactionOf(
   };
   const newest = await attempt(NodeError, () => ask(VERSION_NEWEST));
   if (newest instanceof NodeError && newest.code !== INVALID_PARAMS) throw newest;
-  const tx = newest instanceof NodeError ? await ask(0) : newest;
+  return newest instanceof NodeError ? await ask(0) : newest;
+}
+
+async function transactionOf(
+  node: SolanaNode,
+  signature: string,
+  budget: CallBudget,
+): Promise<ParsedTransaction> {
+  const tx = await fetchTransaction(node, signature, budget);
   if (tx !== null) return tx;
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
 }

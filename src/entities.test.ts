@@ -12,7 +12,6 @@ import type { EntityPorts } from './features/entities/closure.ts';
 import { heldClusters } from './features/entities/held-clusters.ts';
 import { entityAnswers, walletEntityData } from './features/entities/wallet-entity.route.ts';
 
-import type { ExchangeLabel } from './ports/tables.ts';
 import { clusterStore } from './stores/control/clusters.ts';
 import type { Database } from './stores/control/engine/database.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
@@ -28,7 +27,7 @@ import { followAnvil } from './testing/anvil-following.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { callData, compileContracts } from './testing/contracts.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
-import { memoryExchangeLabels } from './testing/twins/tables.ts';
+import { labelOf, memoryExchangeLabels } from './testing/twins/tables.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
@@ -77,18 +76,7 @@ describe.skipIf(absent)(title, () => {
     }
     await happen(contracts);
     await followAnvil(anvil, warehouse, now);
-    const label: ExchangeLabel = {
-      address: HOT,
-      chain: 'ethereum',
-      label: 'Exemplar 1',
-      entity: 'Exemplar',
-      role: 'hot',
-      confidence: 'service_data',
-      clusterable: false,
-      source: 'tests',
-      source_url: null,
-      first_seen: '2026-01-01',
-    };
+    const label = labelOf(HOT, 'Exemplar');
     ports = {
       entityTies: clusterStore(database, { simulated: false, nowMs: Date.now }),
       exchangeLabels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),

@@ -11,7 +11,6 @@ import { Refusal } from './contract/refusals.ts';
 import { why } from './evidence/reasons.ts';
 import { inferDeposits, type Movement, publishedRule } from './features/deposits/inference.ts';
 import { walletCex, walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
-import type { ExchangeLabel } from './ports/tables.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
@@ -22,7 +21,7 @@ import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { callData, compileContracts } from './testing/contracts.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { silentPorts } from './testing/twins/ports.ts';
-import { memoryExchangeLabels } from './testing/twins/tables.ts';
+import { labelOf, memoryExchangeLabels } from './testing/twins/tables.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
@@ -75,18 +74,7 @@ describe.skipIf(absent)(title, () => {
 
   /** The answer of the route about an address. */
   async function answered(address: string) {
-    const label: ExchangeLabel = {
-      address: hot(),
-      chain: 'ethereum',
-      label: 'Exemplar 1',
-      entity: 'Exemplar',
-      role: 'hot',
-      confidence: 'service_data',
-      clusterable: false,
-      source: 'tests',
-      source_url: null,
-      first_seen: '2026-01-01',
-    };
+    const label = labelOf(hot(), 'Exemplar');
     const { entityClusters, chainFacts } = silentPorts(why('no_history'));
     const handler = walletCexHandler({
       exchangeLabels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),

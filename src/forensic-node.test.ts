@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basis, Read } from './evidence/reading.ts';
 import type { ForensicEvidence } from './features/forensics/evidence.ts';
 import type { HistoryTransfer } from './ports/history.ts';
-import type { ExchangeLabel } from './ports/tables.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { nodeFacts } from './sources/evm/node-of-account.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
@@ -18,6 +17,7 @@ import { forensicPorts, type PlantedFacts } from './testing/forensic-ports.ts';
 import { mixerRow } from './testing/twins/accounts.ts';
 import { bridgeRow } from './testing/twins/bridges.ts';
 import { flaggedRow } from './testing/twins/rug-flags.ts';
+import { labelOf } from './testing/twins/tables.ts';
 import { listedEntry } from './testing/walked-world.ts';
 
 const ETHEREUM_ID = 1;
@@ -166,18 +166,7 @@ describe.skipIf(anvilPath() === null)(
     });
 
     test('an exchange wallet, paid and paying, and dust that it did not ask for', async () => {
-      const label: ExchangeLabel = {
-        address: friend(),
-        chain: null,
-        label: 'Exchange: Hot',
-        entity: 'exchange',
-        role: 'hot',
-        confidence: 'service_data',
-        clusterable: false,
-        source: 'tests',
-        source_url: null,
-        first_seen: '2026-01-01',
-      };
+      const label = labelOf(friend(), 'exchange');
       const evidence = await evidenceOf(subject(), {
         labels: [label],
         listed: [listedEntry(friend())],

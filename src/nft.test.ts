@@ -1,9 +1,6 @@
 // An NFT is a transfer of its own kind: told by an id, never an amount, and an edge only where a
 // party of its own signed. Facts of a node's logs, over one embedded warehouse, up to a walk.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAddress } from './chain/address.ts';
 import { map, Read, rowsSeen } from './evidence/reading.ts';
@@ -19,8 +16,7 @@ import {
   transferFact,
 } from './ports/transfer-store.suite.ts';
 import { coveredHistory } from './stores/history/covered.ts';
-import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
-import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
+import type { EmbeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { readDegree } from './stores/warehouse/history/warehouse-rows.ts';
 import { warehouseForgetting } from './stores/warehouse/transfers/forget.ts';
@@ -28,6 +24,7 @@ import { readHeld } from './stores/warehouse/transfers/held.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import { listedEntry, walkedPorts } from './testing/walked-world.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
@@ -39,17 +36,13 @@ const [SUBJECT, LISTED, STRANGER] = ['subject', 'listed', 'stranger'].map(evm) a
 const ID = 2n ** 255n + 7n;
 const SENT = { kind: 'nft', token: TOKEN, from: SUBJECT, to: LISTED, raw_amount: ID } as const;
 
-let folder: string;
 let warehouse: EmbeddedWarehouse;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'exhibit-nft-'));
-  warehouse = await openEmbedded(join(folder, 'store'));
-  await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+  warehouse = await freshWarehouse();
 });
 afterAll(async () => {
   await warehouse.close();
-  await rm(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {
   for (const table of ['transfers', 'sides', 'transactions', 'coverage']) {

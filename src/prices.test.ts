@@ -1,9 +1,6 @@
 // The value of a transfer is joined when an answer is made: a correction corrects every answer. The
 // routes that show USD, over one embedded warehouse and a price source on the wire.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Answer } from './contract/answer.ts';
@@ -21,8 +18,7 @@ import { defillamaPrices } from './sources/prices/defillama.ts';
 import { valuedHistory, worthsBy } from './sources/prices/priced-history.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { tablePrices } from './stores/history/table-prices.ts';
-import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
-import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
+import type { EmbeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { warehousePrices } from './stores/warehouse/prices.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
@@ -30,6 +26,7 @@ import { evm } from './testing/addresses.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { LABEL } from './testing/entity-world.ts';
 import { forensicPorts } from './testing/forensic-ports.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import { BRIDGE, BRIDGE_ROWS } from './testing/twins/bridges.ts';
 import { listedEntry } from './testing/walked-world.ts';
 import { type StartedPriceApi, startPriceApi } from './world/price-api.ts';
@@ -48,14 +45,11 @@ const FACTS = [
   transferFact(5, { from: SUBJECT, to: BRIDGE, raw_amount: COIN / 2n }),
 ].map((fact) => ({ ...fact, initiator: fact.from }));
 
-let folder: string;
 let warehouse: EmbeddedWarehouse;
 let api: StartedPriceApi;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'exhibit-prices-'));
-  warehouse = await openEmbedded(join(folder, 'store'));
-  await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+  warehouse = await freshWarehouse();
   const store = transferStore(warehouse, now);
   const facts = { ...NONE, transfers: FACTS };
   given(await store.appendImported(facts, PROVENANCE));
@@ -66,7 +60,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const one of [api, warehouse]) await one.close();
-  await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => warehouse.command('TRUNCATE TABLE prices', { timeoutMs: 10_000 }));
 

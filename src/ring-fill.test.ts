@@ -26,13 +26,8 @@ import { ringCalls, warehouseRing } from './stores/warehouse/ring/ring.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
-import {
-  importTransfers,
-  type RingWorld,
-  recordHeld,
-  ringWarehouse,
-  ringWorld,
-} from './testing/ring-world.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
+import { importTransfers, type RingWorld, recordHeld, ringWorld } from './testing/ring-world.ts';
 import { trialsOf } from './testing/trials.ts';
 import { memoryTransfer } from './testing/twins/history.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
@@ -180,7 +175,7 @@ async function readsOn({ filling, gaps, list }: ReturnType<typeof fillerOver>): 
 test('the ring fills through faults and limits; a walk denies only once it is whole', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const warehouse = await ringWarehouse();
+  const warehouse = await freshWarehouse();
   try {
     const world = await ringWorld(warehouse);
     world.list(LISTED);
@@ -244,7 +239,7 @@ test('the ring fills through faults and limits; a walk denies only once it is wh
 test('no more calls are made a day than may be, however often it is started', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const warehouse = await ringWarehouse();
+  const warehouse = await freshWarehouse();
   try {
     const first = fillerOver(warehouse, 50);
     const before = explorer.calls.length;

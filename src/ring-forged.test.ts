@@ -8,13 +8,8 @@ import type { HistoryTransfer } from './ports/history.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';
-import {
-  importTransfers,
-  must,
-  recordHeld,
-  ringWarehouse,
-  ringWorld,
-} from './testing/ring-world.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
+import { importTransfers, must, recordHeld, ringWorld } from './testing/ring-world.ts';
 import { memoryTransfer } from './testing/twins/history.ts';
 
 const FORGED = 5_001;
@@ -25,7 +20,7 @@ const [SUBJECT, FRIEND, OTHER, LISTED, FORGER, TOKEN] = [
 
 let warehouse: Warehouse;
 beforeAll(async () => {
-  warehouse = await ringWarehouse();
+  warehouse = await freshWarehouse();
 }, TIMEOUT_MS);
 afterAll(() => warehouse.close());
 

@@ -9,13 +9,13 @@ import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import {
   beginFollowing,
   importTransfers,
   must,
   type RingWorld,
   recordHeld,
-  ringWarehouse,
   ringWorld,
   tipBlock,
 } from './testing/ring-world.ts';
@@ -33,7 +33,7 @@ const TIMEOUT_MS = 60_000;
 
 let warehouse: Warehouse;
 beforeAll(async () => {
-  warehouse = await ringWarehouse();
+  warehouse = await freshWarehouse();
 }, TIMEOUT_MS);
 afterAll(() => warehouse.close());
 

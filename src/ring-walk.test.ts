@@ -18,12 +18,12 @@ import {
   subjectOf,
 } from './testing/brute-walk.ts';
 import { STILL_NOW } from './testing/clock.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import {
   beginFollowing,
   importTransfers,
   must,
   recordHeld,
-  ringWarehouse,
   ringWorld,
   tipBlock,
 } from './testing/ring-world.ts';
@@ -38,7 +38,7 @@ const DEGREES = [2, 3, 1_000] as const;
 
 let warehouse: Warehouse;
 beforeAll(async () => {
-  warehouse = await ringWarehouse();
+  warehouse = await freshWarehouse();
 }, TIMEOUT_MS);
 afterAll(() => warehouse.close());
 

@@ -2,7 +2,6 @@
 
 import { Reply } from '../contract/answer.ts';
 import { entityAnswers, walletEntityData } from '../features/entities/wallet-entity.route.ts';
-
 import type { Creation } from '../ports/accounts.ts';
 import type { HistoryTransfer } from '../ports/history.ts';
 import type { ExchangeLabel } from '../ports/tables.ts';
@@ -11,6 +10,7 @@ import { STILL_NOW } from './clock.ts';
 import { clustersIn, embeddedControl } from './control-store.ts';
 import { memoryChainFacts, memoryCreations } from './twins/accounts.ts';
 import { memoryTransfer } from './twins/history.ts';
+import { labelOf } from './twins/tables.ts';
 import { walkedPorts } from './walked-world.ts';
 
 /** The people and wallets of the world. */
@@ -25,18 +25,7 @@ const TIP_AGE_S = 3_600;
 /** Moments lie days apart: within minutes of each other they are chance. */
 const DAYS_S = 300_000;
 /** The label of the hot wallet. */
-export const LABEL: ExchangeLabel = {
-  address: HOT,
-  chain: null,
-  label: 'Exemplar: Hot',
-  entity: 'Exemplar',
-  role: 'hot',
-  confidence: 'service_data',
-  clusterable: false,
-  source: 'tests',
-  source_url: null,
-  first_seen: '2026-01-01',
-};
+export const LABEL = labelOf(HOT, 'Exemplar');
 
 type Over = Partial<HistoryTransfer>;
 /** A transfer by its number. */

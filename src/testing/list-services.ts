@@ -1,7 +1,7 @@
 // On what do the tests of the list's commands run? A store, a list in memory, and what was asked.
 
 import { DAY_S } from '../chain/time.ts';
-import type { Command, Io } from '../command/command.ts';
+import type { Command } from '../command/command.ts';
 import type { CheckServices } from '../features/sanctions/check.command.ts';
 import type { SanctionsServices } from '../features/sanctions/sanctions.command.ts';
 import { listOf, row, said } from '../ports/publication-store.suite.ts';
@@ -9,6 +9,7 @@ import type { Acceptance, FileRefusal, PublishedList, RefreshOutcome } from '../
 import { listOfFile } from '../stores/snapshots/sanctions.ts';
 import { addressRecords } from './address-records.ts';
 import { type FreshStore, publicationsIn } from './control-store.ts';
+import { recordingIo } from './recording-io.ts';
 import { memorySanctionsList } from './twins/sanctions.ts';
 import { type MemoryOtherLists, memoryOtherLists } from './twins/tables.ts';
 
@@ -31,23 +32,15 @@ const NO_FILE: FileRefusal = { ...REFUSAL, code: 'unreadable', reason: ABSENCE }
 type ListAnswer = { readonly out: string[]; readonly err: string[]; readonly status: number };
 
 /** Runs a command as a terminal or a pipe does. */
-export async function run(
-  command: Command<SanctionsServices>,
+export async function run<S>(
+  command: Command<S>,
   argv: readonly string[],
-  services: SanctionsServices,
+  services: S,
   json = false,
 ): Promise<ListAnswer> {
-  const out: string[] = [];
-  const err: string[] = [];
-  const io: Io = {
-    out: (line) => void out.push(line),
-    err: (line) => void err.push(line),
-    json,
-    colour: false,
-    cwd: '/lists',
-    signal: new AbortController().signal,
-  };
-  return { status: await command.run(argv, io, services), out, err };
+  const io = recordingIo({ json, cwd: '/lists' });
+  const status = await command.run(argv, io, services);
+  return { status, out: io.lines, err: io.errors };
 }
 
 type ListOptions = {

@@ -1,9 +1,6 @@
 // A deployment with its history in a warehouse and the ring around a list. Over the embedded
 // engine; events during a walk happen between its reads.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { parseAddress } from '../chain/address.ts';
 import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
@@ -13,9 +10,7 @@ import type { HistoryTransfer } from '../ports/history.ts';
 import type { TipBlock, TransferFact, TransferStore } from '../ports/indexing.ts';
 import type { SanctionsList } from '../ports/sanctions.ts';
 import { coveredHistory, coveredRing } from '../stores/history/covered.ts';
-import { openEmbedded } from '../stores/warehouse/engine/embedded.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
-import { migrateWarehouse } from '../stores/warehouse/engine/migrate.ts';
 import { warehouseHistory, warehouseReads } from '../stores/warehouse/history/warehouse.ts';
 import { type WarehouseRing, warehouseRing } from '../stores/warehouse/ring/ring.ts';
 import { transferStore } from '../stores/warehouse/transfers/store.ts';
@@ -43,18 +38,6 @@ export type RingWorld = {
   readonly list: (addresses: readonly string[]) => SanctionsList;
   readonly walk: (one: RingWalk) => Promise<Partly<Walk, WalkPort>>;
 };
-
-/** A warehouse of its own, until it is closed. */
-export async function ringWarehouse(): Promise<Warehouse> {
-  const folder = await mkdtemp(join(tmpdir(), 'exhibit-ring-'));
-  const warehouse = await openEmbedded(join(folder, 'store'));
-  await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
-  const close = async () => {
-    await warehouse.close();
-    await rm(folder, { recursive: true, force: true });
-  };
-  return { ...warehouse, close };
-}
 
 /** Every table that holds facts of history. */
 const TABLES = [

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { otherForms } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
-import type { Io } from '../../command/command.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
@@ -19,6 +18,7 @@ import {
   NOW,
   otherListsOf,
   REFUSED,
+  run,
   servicesWith,
 } from '../../testing/list-services.ts';
 import { ran } from '../../testing/recording-io.ts';
@@ -27,8 +27,6 @@ import { type MemoryOtherLists, otherEntryOf } from '../../testing/twins/tables.
 import { type CheckServices, sanctionsCheck } from './check.command.ts';
 
 describe('check', () => {
-  const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
-  const BITCOIN = '12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h';
   const ABSENT = '0x00000000219ab540356cbb839cbe05303d7705fa';
   const ENTRIES = [
     row(BITCOIN, '8', { entity: 'LAST, "First"', programs: ['CYBER2', 'SDGT'] }),
@@ -36,27 +34,6 @@ describe('check', () => {
   ];
 
   const NONE = 'none imported';
-
-  type Command = typeof sanctionsCheck;
-
-  async function run(
-    command: Command,
-    argv: readonly string[],
-    services: CheckServices,
-    json = false,
-  ) {
-    const out: string[] = [];
-    const err: string[] = [];
-    const io: Io = {
-      out: (line) => void out.push(line),
-      err: (line) => void err.push(line),
-      json,
-      colour: false,
-      cwd: '/lists',
-      signal: new AbortController().signal,
-    };
-    return { status: await command.run(argv, io, services), out, err };
-  }
 
   type Given = { checked_at?: number; held?: boolean; others?: MemoryOtherLists };
 

@@ -5,10 +5,10 @@ import { map, type Partly, Read, rowsSeen, Unread, unread } from '../../evidence
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history.ts';
 import type { SanctionsList } from '../../ports/sanctions.ts';
-import type { ExchangeLabel } from '../../ports/tables.ts';
 import { addressNamed, evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
+import { labelOf } from '../../testing/twins/tables.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
 import { causesText } from '../history/address-history.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
@@ -329,21 +329,10 @@ describe('hubs', () => {
   });
 
   test('carries the label that a table names, or why it carries none', async () => {
-    const label: ExchangeLabel = {
-      address: hub,
-      chain: null,
-      label: 'Exchange: hot wallet 1',
-      entity: 'Exchange',
-      role: 'hot',
-      confidence: 'web_crawl',
-      clusterable: false,
-      source: 'a table',
-      source_url: null,
-      first_seen: '2026-01-01',
-    };
+    const label = labelOf(hub, 'Exchange');
     const transfers = [memoryTransfer(1, SUBJECT, hub), ...crowd(hub, 6)];
     const labelled = await whole({ transfers, limits, labels: [label] });
-    expect(labelled.hubs).toEqual([{ address: hub, degree: 7, label: 'Exchange: hot wallet 1' }]);
+    expect(labelled.hubs).toEqual([{ address: hub, degree: 7, label: 'Exchange: Hot Wallet' }]);
     expect(labelled.labels_unread).toBeNull();
     const silent = await whole({ transfers, limits, labels: null });
     expect(silent.hubs[0]?.label).toBeNull();

@@ -11,24 +11,14 @@ import { type MemoryFact, mixerRow } from '../../../testing/twins/accounts.ts';
 import { memoryEntityClusters, silentEntities } from '../../../testing/twins/entities.ts';
 import { fullCoverage, memoryTransfer } from '../../../testing/twins/history.ts';
 import { flaggedRow } from '../../../testing/twins/rug-flags.ts';
+import { labelOf } from '../../../testing/twins/tables.ts';
 import { listedEntry } from '../../../testing/walked-world.ts';
 import { notesOf } from '../notes.ts';
 
 const SUBJECT = evm('subject');
 const POOL = evm('pool');
 const HOT = evm('hot wallet');
-const label: ExchangeLabel = {
-  address: HOT,
-  chain: null,
-  label: 'Exchange: Hot Wallet',
-  entity: 'exchange',
-  role: 'hot',
-  confidence: 'service_data',
-  clusterable: false,
-  source: 'tests',
-  source_url: null,
-  first_seen: '2026-01-01',
-};
+const label = { ...labelOf(HOT, 'exchange'), label: 'Exchange: Hot Wallet' };
 
 describe('mixers', () => {
   test.each([

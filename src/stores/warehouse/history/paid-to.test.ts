@@ -1,19 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAYMENT_KINDS } from '../../../chain/transfer.ts';
 import { map, Part, Read, rowsSeen, Unread } from '../../../evidence/reading.ts';
 import type { HeldRange, TransferFact } from '../../../ports/indexing.ts';
 import { evm } from '../../../testing/addresses.ts';
-import { openEmbedded } from '../engine/embedded.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
 import { transferStore } from '../transfers/store.ts';
 import { warehousePaidTo } from './paid-to.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
+const _MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 const CALL = { timeoutMs: 10_000 };
 const TABLES = [
   ...['transfers_written', 'transfers_counted', 'transfers', 'sides', 'coverage'],
@@ -29,18 +25,14 @@ const TOKEN = evm('token');
 const BOB = evm('bob');
 const POOL = evm('pool');
 
-let folder: string;
 let warehouse: Warehouse;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'exhibit-paid-'));
-  warehouse = await openEmbedded(join(folder, 'warehouse'));
-  await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
+  warehouse = await freshWarehouse();
 });
 
 afterAll(async () => {
   await warehouse.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 type Changed = Pick<TransferFact, 'chain' | 'kind' | 'from' | 'to' | 'token' | 'raw_amount'>;

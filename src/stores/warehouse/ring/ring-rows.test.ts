@@ -4,12 +4,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { HistoryTransfer } from '../../../ports/history.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { STILL_NOW } from '../../../testing/clock.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import {
   beginFollowing,
   importTransfers,
   must,
   type RingWorld,
-  ringWarehouse,
   ringWorld,
   tipBlock,
 } from '../../../testing/ring-world.ts';
@@ -37,7 +37,7 @@ const watched = (real: Warehouse): Warehouse => ({
 });
 
 beforeAll(async () => {
-  warehouse = await ringWarehouse();
+  warehouse = await freshWarehouse();
 });
 afterAll(() => warehouse.close());
 beforeEach(async () => {

@@ -1,12 +1,8 @@
 // Parts are joined where reads gain by it and the disk has room, and never over and over.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { openEmbedded } from '../engine/embedded.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { compactSides, isWorthJoining } from './store.ts';
 
 const CALL = { timeoutMs: 30_000 };
@@ -27,10 +23,8 @@ test.each([
 });
 
 test('the sides of each chain are one part afterwards, and the same', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'exhibit-compaction-'));
-  const warehouse = await openEmbedded(join(folder, 'store'));
+  const warehouse = await freshWarehouse();
   try {
-    await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
     await warehouse.command('SYSTEM STOP MERGES sides', CALL);
     for (const one of ['ethereum', 'base', 'ethereum', 'base', 'ethereum']) {
       await warehouse.command(
@@ -53,6 +47,5 @@ test('the sides of each chain are one part afterwards, and the same', async () =
     expect(await told()).toEqual([[2, hash]]);
   } finally {
     await warehouse.close();
-    await rm(folder, { recursive: true, force: true });
   }
 });

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -18,11 +15,11 @@ import {
   tenure,
   transferFact,
 } from '../../../ports/transfer-store.suite.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { trialsOf } from '../../../testing/trials.ts';
-import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
+import type { EmbeddedWarehouse } from '../engine/embedded.ts';
 import type { QueryOptions, Warehouse } from '../engine/executor.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
 import { deleteRows, warehouseForgetting } from './forget.ts';
 import { readHeld } from './held.ts';
@@ -30,7 +27,7 @@ import { importLedger } from './imports.ts';
 import { joinAddressRanges, transferStore } from './store.ts';
 
 describe('forget', () => {
-  const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
+  const _MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
   const CALL = { timeoutMs: 30_000 };
   const now = () => NOW;
   const { signal } = new AbortController();
@@ -46,20 +43,16 @@ describe('forget', () => {
     ...['following', 'tip_blocks', 'tip_transfers', 'tip_sides', 'tip_creations'],
   ];
 
-  let folder: string;
   let warehouse: EmbeddedWarehouse;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'exhibit-forget-'));
-    warehouse = await openEmbedded(join(folder, 'store'));
-    await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
+    warehouse = await freshWarehouse();
   });
   beforeEach(async () => {
     for (const table of EMPTIED) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
   });
   afterAll(async () => {
     await warehouse.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   function told(reading: Awaited<ReturnType<Forgetting['plan']>>): Forgotten {
@@ -371,17 +364,13 @@ const SHARDED = [
 const now = () => NOW;
 const { signal } = new AbortController();
 
-let folder: string;
 let warehouse: EmbeddedWarehouse;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'exhibit-cluster-'));
-  warehouse = await openEmbedded(join(folder, 'store'));
-  await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+  warehouse = await freshWarehouse();
 });
 afterAll(async () => {
   await warehouse.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /**

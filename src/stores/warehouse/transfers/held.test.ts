@@ -1,16 +1,13 @@
 // Ranges that were recorded come from their statement as the fewest that say the same.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AddressRange } from '../../../ports/indexing.ts';
 import { given, NOW, party } from '../../../ports/transfer-store.suite.ts';
-import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
+import type { EmbeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
 import { rangesOf } from '../history/warehouse.ts';
 import { insertRows } from './append.ts';
 import { type HeldBlocks, joinRanges, readHeld } from './held.ts';
@@ -20,17 +17,13 @@ const CALL = { timeoutMs: 30_000 };
 const CHAINS_HERE = ['ethereum', 'base'] as const;
 const KINDS_HERE = ['native', 'token'] as const;
 
-let folder: string;
 let warehouse: EmbeddedWarehouse;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'exhibit-held-'));
-  warehouse = await openEmbedded(join(folder, 'store'));
-  await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+  warehouse = await freshWarehouse();
 });
 afterAll(async () => {
   await warehouse.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function recorded(ranges: readonly HeldBlocks[]): Promise<void> {
@@ -115,18 +108,14 @@ test('thousands of ranges of an import come as the few rows that they are', asyn
 describe('address ranges', () => {
   const DAY_S = 86_400;
 
-  let folder: string;
   let warehouse: EmbeddedWarehouse;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'exhibit-ranges-'));
-    warehouse = await openEmbedded(join(folder, 'store'));
-    await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+    warehouse = await freshWarehouse();
   });
   beforeEach(() => warehouse.command('TRUNCATE TABLE address_coverage', CALL));
   afterAll(async () => {
     await warehouse.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** Blocks 100 n to 100 n + 99, read an hour after those before them; the last ends at `NOW`. */

@@ -3,7 +3,7 @@ import { imported, importedTableKeeps, valueIn } from '../../ports/imported-tabl
 import { launchCorpusKeeps, launchOf, type SuiteLaunches } from '../../ports/launches.suite.ts';
 import type { Launch } from '../../ports/launches.ts';
 import type { TableStore } from '../../ports/tables.ts';
-import { IMPORTED_AT, onEachEngine, serveTable } from '../../testing/imported-tables.ts';
+import { IMPORTED_AT, onEachEngine, serveTable, storeOf } from '../../testing/imported-tables.ts';
 import { rowsAs } from '../../testing/rows-as.ts';
 import { memoryLaunchCorpus } from '../../testing/twins/launches.ts';
 import { LAUNCH_WINDOW_S, launchAnswer, launchCorpus } from './launches.ts';
@@ -14,6 +14,20 @@ const WALLET = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
 const LAUNCHED = Date.UTC(2026, 10, 1) / 1_000;
 
 const TOLD = { source: 'one', source_url: null, otherwise: null, imported_at: NOW };
+
+/** A database whose statements are heard before they are asked. */
+function overHeard(
+  database: Parameters<typeof storeOf>[0],
+  hear: (sql: string) => void,
+): typeof database {
+  return {
+    ...database,
+    query: (...call) => {
+      hear(call[0]);
+      return database.query(...call);
+    },
+  };
+}
 
 type Fields = { readonly [name: string]: string };
 
@@ -146,7 +160,7 @@ launchCorpusKeeps('a memory', async (world) =>
   memoryLaunchCorpus({ ...world, as_of: IMPORTED_AT }),
 );
 
-onEachEngine(({ empty, database }) => {
+onEachEngine(({ empty, database, fallSilent }) => {
   importedTableKeeps('the table of launches', ROWS, () => empty(launchCorpus));
   launchCorpusKeeps('a corpus held in memory', async (world) =>
     served(await empty(launchCorpus), world),
@@ -198,6 +212,38 @@ onEachEngine(({ empty, database }) => {
       { mint: 'mint-b', import: 1 },
       { mint: 'mint-d', import: 0 },
     ]);
+  });
+
+  test('an import asks the store no more often, however many were made before it', async () => {
+    await empty(launchCorpus);
+    const asked: string[] = [];
+    const heard = overHeard(database(), (sql) => void asked.push(sql));
+    const store = storeOf(heard, launchCorpus, () => NOW);
+    const statements: number[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      asked.length = 0;
+      await imported(store, 'one', [launchOf(`mint-${n}`, 'wallet-a', true)]);
+      statements.push(asked.length);
+    }
+    expect(statements.at(-1)).toBe(statements[2]);
+  });
+
+  test('what an import could not forget any more is forgotten after the next one', async () => {
+    await empty(launchCorpus);
+    let isEnding = false;
+    const ending = overHeard(database(), (sql) => {
+      if (isEnding && sql.includes('delete from launches')) fallSilent(true);
+    });
+    const store = storeOf(ending, launchCorpus, () => NOW);
+    await imported(store, 'one', [launchOf('mint-a', 'wallet-a', null)]);
+    isEnding = true;
+    await imported(store, 'one', [launchOf('mint-a', 'wallet-a', true)]);
+    const rows = () => database().query("select from launches where mint = 'mint-a'");
+    fallSilent(false);
+    isEnding = false;
+    expect(await rows()).toHaveLength(2);
+    await imported(store, 'one', [launchOf('mint-b', 'wallet-a', true)]);
+    expect(await rows()).toHaveLength(1);
   });
 
   test('a mint whose better row names another wallet counts for that wallet alone', async () => {

@@ -90,14 +90,9 @@ export function tableStore<Row extends StoredRow>(
       );
       // The import stands; what it replaced is forgotten now, or after the next one.
       await ask(async () => {
-        const imports = await database.query(
-          `select i.id from table_imports i
-           where i.table_name = $1 and i.completed_at is not null
-             and exists (select 1 from ${sql.table} r where r.import_id = i.id) order by i.id`,
-          [sql.table],
-        );
+        const imports = await database.query(sql.goneThrough, [sql.table, id]);
         for (const { id } of z.array(idRow).parse(imports)) {
-          await forgetRows(database, sql, id, sql.unread);
+          await forgetRows(database, sql.table, id, sql.forget);
         }
         // The embedded engine neither gives room back nor counts rows for its plans by itself.
         if (database.kind === 'pglite') await database.query(`vacuum (analyze) ${sql.table}`);
@@ -235,7 +230,7 @@ const IMPORT_COLUMNS =
   `${epochSecond('completed_at')}, ${epochSecond('as_of')}, ` +
   'rows_accepted, rows_refused, rows_lost, sha256, dated_by';
 
-type Forgetting = { readonly table: string; readonly unread: string };
+type Forgetting = { readonly table: string };
 
 /** Forgets the imports of this table that were left behind. */
 async function forgetLeftBehind(database: Database, sql: Forgetting, now: number): Promise<void> {
@@ -248,24 +243,28 @@ async function forgetLeftBehind(database: Database, sql: Forgetting, now: number
 }
 
 async function forgetImport(database: Database, sql: Forgetting, id: number): Promise<void> {
-  await forgetRows(database, sql, id, 'i.completed_at is null');
+  await forgetRows(
+    database,
+    sql.table,
+    id,
+    `delete from ${sql.table} r using table_imports i
+      where r.import_id = $1 and r.n > $2 and r.n <= $3
+        and i.id = r.import_id and i.completed_at is null`,
+  );
   await database.query('delete from table_imports where id = $1 and completed_at is null', [id]);
 }
 
+/** Runs the statement that forgets over the rows of an import, piece by piece. */
 async function forgetRows(
   session: Asking,
-  sql: Forgetting,
+  table: string,
   id: number,
-  which: string,
+  forget: string,
 ): Promise<void> {
-  const until = await lastRow(session, sql.table, id);
+  const until = await lastRow(session, table, id);
   for (let round = 0, n = 0; until !== null && n < until; round += 1, n += STATEMENT_ROWS) {
     if (round >= FORGET_ROUNDS_MAX) return;
-    await session.query(
-      `delete from ${sql.table} r using table_imports i
-        where r.import_id = $1 and r.n > $2 and r.n <= $3 and i.id = r.import_id and (${which})`,
-      [id, n, n + STATEMENT_ROWS],
-    );
+    await session.query(forget, [id, n, n + STATEMENT_ROWS]);
   }
 }
 
@@ -304,7 +303,7 @@ export function tableStatements<Row extends StoredRow>({
   const cells = Object.fromEntries(
     kinds.map(([column, kind]) => [column, CELLS[kind].nullable()] as const),
   );
-  const { joined, counts, unread } = conditions(table, counting);
+  const { joined, counts, goneThrough, forget } = conditions(table, counting);
   const isUnder = Object.keys(keys).map((column) => `r.${column} = any($1::text[])`);
   return {
     table,
@@ -336,15 +335,28 @@ export function tableStatements<Row extends StoredRow>({
         ? null
         : `select r.import_id as id, count(*)::int4 as rows from ${table} r ${joined}
             where ${counts} group by r.import_id`,
-    /** Which row `r` of a completed import `i` nobody reads any more. */
-    unread,
+    /** The imports of the table `$1` whose rows are gone through after the import `$2`. */
+    goneThrough,
+    /** Forgets what nobody reads any more, by a piece of the rows of such an import. */
+    forget,
   };
 }
 
 function conditions<Row>(table: string, counting: Counting<Row>) {
   const joined = 'join table_imports i on i.id = r.import_id';
   if (counting.which === 'newest import') {
-    return { joined, counts: 'i.in_force', unread: 'not i.in_force' };
+    return {
+      joined,
+      counts: 'i.in_force',
+      goneThrough: `
+        select i.id from table_imports i
+         where i.table_name = $1 and i.id <> $2 and i.completed_at is not null and not i.in_force
+           and exists (select 1 from ${table} r where r.import_id = i.id) order by i.id`,
+      forget: `
+        delete from ${table} r using table_imports i
+         where r.import_id = $1 and r.n > $2 and r.n <= $3 and i.id = r.import_id
+           and i.completed_at is not null and not i.in_force`,
+    };
   }
   const { of, by, where } = counting;
   const weight = (row: string) => [...by, 'import_id'].map((column) => `${row}.${column}`).join();
@@ -353,7 +365,19 @@ function conditions<Row>(table: string, counting: Counting<Row>) {
       join table_imports bi on bi.id = b.import_id and bi.completed_at is not null
      where b.${of} = r.${of} and (${weight('b')}) > (${weight('r')}))`;
   const counts = `i.completed_at is not null and r.${where} and not ${outdone}`;
-  return { joined, counts, unread: outdone };
+  return {
+    joined,
+    counts,
+    // Those before stand as they were left: the import alone outdoes rows, or has rows outdone. The
+    // one before it is gone through again, in case the process ended before it had been.
+    goneThrough: `
+      select id from table_imports
+       where table_name = $1 and completed_at is not null and id <= $2 order by id desc limit 2`,
+    forget: `
+      delete from ${table} r using ${table} n, table_imports i
+       where n.import_id = $1 and n.n > $2 and n.n <= $3 and r.${of} = n.${of}
+         and i.id = r.import_id and i.completed_at is not null and ${outdone}`,
+  };
 }
 
 /** A row as the store gives it. */

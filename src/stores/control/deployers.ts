@@ -139,9 +139,11 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
   return {
     walkBefore: (address) =>
       ask(async () => {
-        const [row] = await database.query('select walk from deployer_records where address = $1', [
-          address,
-        ]);
+        const [row] = await database.query(
+          'select walk from deployer_records where address = $1',
+          [address],
+          'often',
+        );
         return row === undefined ? null : walkIn(walkRow.parse(row).walk);
       }),
     take: (forS) =>
@@ -154,22 +156,19 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
         ] as const;
         turns += 1;
         for (const [lane, bounds] of turns % 2 === 0 ? lanes.toReversed() : lanes) {
-          const [next] = await database.query(lane, [...bounds]);
+          const [next] = await database.query(lane, [...bounds], 'often');
           if (next !== undefined) return takenRow.parse(next).address;
         }
         return null;
       }),
     commit: (walk) =>
-      run(() =>
-        database.transaction(async (session) => {
-          const at = storeTime(walk.captured_at);
-          const { isWhole } = omissionsIn(walk);
-          const isWatched = readsAllOf(walk, NEW_FOR_S);
-          const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole, isWatched];
-          await session.query(COMMIT, row);
-          await session.query('delete from deployer_queue where address = $1', [walk.address]);
-        }),
-      ),
+      run(() => {
+        const at = storeTime(walk.captured_at);
+        const { isWhole } = omissionsIn(walk);
+        const isWatched = readsAllOf(walk, NEW_FOR_S);
+        const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole, isWatched];
+        return database.query(COMMIT, row, 'often');
+      }),
     fail: (address, { at, reason }) =>
       run(() =>
         database.transaction(async (session) => {
@@ -222,14 +221,17 @@ const TAKE_AGAIN = `
   returning address`;
 
 const COMMIT = `
-  insert into deployer_records as r
-    (address, captured_at, walk, newest_launch_at, is_whole, is_watched)
-  values ($1, $2, $3, $4, $5, $6)
-  on conflict (address) do update
-    set captured_at = excluded.captured_at, walk = excluded.walk,
-        newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole,
-        is_watched = excluded.is_watched, failed_at = null, failure = null
-    where r.captured_at <= excluded.captured_at`;
+  with kept as (
+    insert into deployer_records as r
+      (address, captured_at, walk, newest_launch_at, is_whole, is_watched)
+    values ($1, $2, $3, $4, $5, $6)
+    on conflict (address) do update
+      set captured_at = excluded.captured_at, walk = excluded.walk,
+          newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole,
+          is_watched = excluded.is_watched, failed_at = null, failure = null
+      where r.captured_at <= excluded.captured_at
+  )
+  delete from deployer_queue where address = $1`;
 
 function newestIn({ launches }: DeployerWalk): Date | null {
   if (launches.length === 0) return null;

@@ -53,19 +53,15 @@ const CLAIM = `
     where w.observed_at <= excluded.observed_at
       and (w.observed_at, w.model_version) <> (excluded.observed_at, excluded.model_version)
   returning address`;
-const FLAGGED = `
-  select token, flag_seq::float8 as flag_seq, model_version from launch_scores
-  where chain = $1 and address = $2 and outcome = 'flagged'`;
 const FORGET = `
-  delete from launch_scores where chain = $1 and address = $2
-    and (token = any($4::text[]) or ($5::boolean and token <> all($3::text[])))`;
+  delete from launch_scores where chain = $1 and address = $2 and token = any($3::text[])`;
 // A token that another wallet is on record with, by an observation of the same time or later, is
 // not this wallet's; one of an earlier observation was attributed anew.
-const ANOTHERS = `
+const HELD = `
   select token, address, outcome = 'flagged' as is_flagged, flag_seq::float8 as flag_seq,
     model_version, observed_at > $4::timestamptz as is_newer
-  from launch_scores where chain = $1 and address <> $2 and token = any($3::text[])
-  for update`;
+  from launch_scores where chain = $1 and (address = $2 or token = any($3::text[]))
+  order by token for update`;
 const NOTE_UNSCORED = `
   update launch_scores set unscored_at = $3, unscored_reason = $4
   where chain = $1 and token = $2`;
@@ -128,14 +124,7 @@ const standingRow = z.object({
   token: z.string(),
   flag_seq: z.int().positive(),
 });
-const flaggedRow = z.object({
-  token: z.string(),
-  flag_seq: z.int().positive(),
-  model_version: z.string(),
-});
-type Standing = ReadonlyMap<string, z.output<typeof flaggedRow>>;
-
-const anothersRow = z.object({
+const heldRow = z.object({
   token: z.string(),
   address: z.string(),
   is_flagged: z.boolean(),
@@ -143,7 +132,9 @@ const anothersRow = z.object({
   model_version: z.string(),
   is_newer: z.boolean(),
 });
-type Anothers = z.output<typeof anothersRow>;
+type Held = z.output<typeof heldRow>;
+/** The flags of a wallet that stand, by token. */
+type Standing = ReadonlyMap<string, Pick<Held, 'token' | 'model_version'> & { flag_seq: number }>;
 
 /** The scores over the control database. `onTold` is called when flags were told. */
 export function launchScoringTable(
@@ -203,14 +194,19 @@ async function keep(session: Session, told: ScoredWallet, simulated: boolean): P
     model_version,
   ]);
   if (claimed.length === 0) return false;
-  const rows = z.array(flaggedRow).parse(await session.query(FLAGGED, [chain, address]));
-  const standing: Standing = new Map(rows.map((row) => [row.token, row]));
-  const held = [chain, address, on_record, storeTime(observed_at)];
-  const anothers = z.array(anothersRow).parse(await session.query(ANOTHERS, held));
+  const asked = [chain, address, on_record, storeTime(observed_at)];
+  const held = z.array(heldRow).parse(await session.query(HELD, asked));
+  const own = held.filter((one) => one.address === address);
+  const anothers = held.filter((one) => one.address !== address);
+  const standing: Standing = new Map(own.flatMap(flagIn));
   const lost = new Set(anothers.flatMap(({ token, is_newer }) => (is_newer ? [token] : [])));
   const scored = { ...told, launches: told.launches.filter(({ token }) => !lost.has(token)) };
-  const none = [...record.disowned, ...told.unlisted];
-  await session.query(FORGET, [chain, address, on_record, none, record.is_whole]);
+  const none = new Set([...record.disowned, ...told.unlisted]);
+  const recorded = new Set(on_record);
+  const gone = own
+    .map(({ token }) => token)
+    .filter((token) => none.has(token) || (record.is_whole && !recorded.has(token)));
+  if (gone.length > 0) await session.query(FORGET, [chain, address, gone]);
   const { flags, retractions } = eventsOf(scored, standing, simulated);
   const moved = present(anothers.map((one) => retractionOf(scored, one, simulated)));
   const [first, ...rest] = [...flags.map(({ event }) => event), ...retractions, ...moved];
@@ -232,6 +228,12 @@ async function keep(session: Session, told: ScoredWallet, simulated: boolean): P
   return { flagged: flags.length, retracted: retractions.length + moved.length };
 }
 
+function flagIn({ token, model_version, is_flagged, flag_seq }: Held) {
+  return is_flagged && flag_seq !== null
+    ? [[token, { token, model_version, flag_seq }] as const]
+    : [];
+}
+
 /** Keeps which launches were flagged and passed, and what was seen to become of those of before. */
 async function settleFates(
   session: Session,
@@ -242,8 +244,11 @@ async function settleFates(
     const settles_at = launched_at + horizon_h * HOUR_S;
     return [{ token, flagged: outcome === 'flagged', settles_at }];
   });
-  const saidColumns = columnsOf(said, ['token', 'flagged', 'settles_at']);
-  await session.query(SAID, [model_version, chain, address, ...saidColumns]);
+  if (said.length > 0) {
+    const saidColumns = columnsOf(said, ['token', 'flagged', 'settles_at']);
+    await session.query(SAID, [model_version, chain, address, ...saidColumns]);
+  }
+  if (seen.length === 0) return;
   const columns = columnsOf(seen, ['token', 'as', 'at']);
   await session.query(SETTLE, [chain, address, ...columns]);
 }
@@ -274,7 +279,7 @@ async function withdraw(
 /** The end of another wallet's flag, of a token that this wallet is on record with now. */
 function retractionOf(
   { chain, address, scored_at, launches }: ScoredWallet,
-  { token, address: other, is_flagged, flag_seq, model_version, is_newer }: Anothers,
+  { token, address: other, is_flagged, flag_seq, model_version, is_newer }: Held,
   simulated: boolean,
 ): NewFlagEvent | null {
   const isTaken = launches.some((one) => one.token === token);

@@ -1,6 +1,6 @@
 // Worlds in which the rug model flagged a launch.
 
-import type { LaunchFlag } from '../ports/rug-flags.ts';
+import { type LaunchFlag, WATCHED_SOURCES, type WatchedSource } from '../ports/rug-flags.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import { HOUR_S, type Plan } from './planted.ts';
@@ -31,6 +31,29 @@ export function rugFlagOf(address: string, change: Partial<LaunchFlag> = {}): La
   };
 }
 
+/** What each source of the watch did not see, as the watch says it. */
+const UNSEEN: { readonly [source in WatchedSource]: string } = {
+  queue: 'ethereum: wallets that wait to be walked: 1',
+  explorer: 'ethereum: wallets whose contracts were read in part: 1',
+  node: 'solana: collected up to 2026-09-23T06:00:00.000Z only',
+  collection: 'solana: gaps in what was collected: 1',
+  venue: 'solana: launches of which the venue did not tell in time: 1',
+};
+
+/** A window in which nothing is flagged, and of which a source did not see everything. */
+const UNWATCHED = WATCHED_SOURCES.map((source): Plan => {
+  return {
+    name: `launches that went unseen: ${source}`,
+    about: FLAGGED,
+    subjects: [FLAGGED],
+    unwatched: { [source]: [UNSEEN[source]] },
+    contradicts: {
+      leaderboard: ['entries', 'count', 'window_checked'],
+      rugs_leaderboard: ['entries', 'count', 'served.rows'],
+    },
+  };
+});
+
 /** The worlds, and what may then not be said. */
 export const RUG_PLANS: readonly Plan[] = [
   {
@@ -50,4 +73,5 @@ export const RUG_PLANS: readonly Plan[] = [
     rugFlags: [rugFlagOf(FLAGGED, { is_listed_token: true })],
     contradicts: { leaderboard: ['suppressed'], rugs_leaderboard: ['suppressed'] },
   },
+  ...UNWATCHED,
 ];

@@ -108,11 +108,15 @@ export type PlantedFlags = {
   readonly flagged?: readonly FlaggedRow[];
   /** Launches that the rug model flags. */
   readonly rugFlags?: readonly LaunchFlag[];
+  /** What a source of the watch did not see of the window. */
+  readonly unwatched?: MemoryWatch['gaps'];
 };
 
-export function plantedFlags({ flagged = [], rugFlags = [] }: PlantedFlags): FlagsPorts {
+export function plantedFlags(planted: PlantedFlags): FlagsPorts {
+  const { flagged = [], rugFlags = [], unwatched = {} } = planted;
   return memoryFlags({
     rugFlags: { ...PLANTED, chains: [SCORED], flags: rugFlags },
+    launchWatch: { ...WATCHED, gaps: unwatched },
     flagged: { ...PLANTED, rows: [flaggedRow(evm('flagged elsewhere')), ...flagged] },
   });
 }

@@ -126,7 +126,9 @@ async function byLook(address: string): Promise<Texts> {
   const lines: string[] = [];
   const io = { out: (line: string) => lines.push(line), err: () => undefined, ...QUIET };
   const started = parseConfig({}, { cwd: home });
-  await lookCommand.run([address, '--base-url', url, '--key', keys.member], io, { started });
+  const parts = ['--part', 'ofac', '--part', 'screen'];
+  const words = [address, ...parts, '--base-url', url, '--key', keys.member];
+  await lookCommand.run(words, io, { started });
   const looked: unknown = JSON.parse(lines.join('\n'));
   const { ofac, screen } = Object(looked);
   const body = { addresses: [address] };

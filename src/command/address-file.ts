@@ -18,11 +18,29 @@ export type FileAddress = {
   readonly address: string;
 };
 
+/** An address with all cells of its row. */
+export type AddressInRow = FileAddress & { readonly cells: readonly string[] };
+
+/** A row that could not be taken as its columns say; `isTaken`: its addresses were, all the same. */
+export type FileProblem = BrokenRow & {
+  readonly cells: readonly string[];
+  readonly isTaken: boolean;
+};
+
+/** How a file is written, so that another of it opens where it does. */
+export type CsvDialect = {
+  readonly delimiter: string;
+  readonly lineEnd: '\n' | '\r\n';
+  readonly hasBom: boolean;
+};
+
 /** Where the addresses of a file are. */
 export type AddressLayout = {
   /** The headings as written; `null` where the first row is no row of headings. */
   readonly headings: readonly string[] | null;
   readonly width: number;
+  /** The most cells of a row. */
+  readonly widest: number;
   /** How many records the file holds, the headings among them. */
   readonly records: number;
   /** The columns of which every cell is an address to screen, by their place. */
@@ -46,9 +64,11 @@ export async function addressLayoutOf(
   let first: readonly string[] | null = null;
   let hasHeadings = false;
   let held = 0;
+  let widest = 0;
   const counts: { readonly filled: number; readonly addresses: number }[] = [];
   for await (const { cells } of records) {
     held += 1;
+    widest = Math.max(widest, cells.length);
     if (first === null) {
       first = cells;
       hasHeadings = isHeadings(cells, named);
@@ -68,6 +88,7 @@ export async function addressLayoutOf(
     return {
       headings,
       width,
+      widest,
       records: held,
       columns: named.map((one) => placeOf(one, headings)),
       elsewhere: false,
@@ -80,7 +101,7 @@ export async function addressLayoutOf(
   });
   // A file of one column is a list of addresses, whatever it holds.
   const taken = width === 1 ? [0] : columns;
-  return { headings, width, records: held, columns: taken, elsewhere: true };
+  return { headings, width, widest, records: held, columns: taken, elsewhere: true };
 }
 
 const NOTHING_FILLED = { filled: 0, addresses: 0 } as const;
@@ -113,7 +134,7 @@ export function columnName({ headings }: AddressLayout, place: number): string {
 export async function* fileAddresses(
   records: AsyncIterable<TableLine>,
   layout: AddressLayout,
-): AsyncGenerator<FileAddress | BrokenRow, void> {
+): AsyncGenerator<AddressInRow | FileProblem, void> {
   let isFirst = true;
   for await (const { line, cells } of records) {
     const isHeading = isFirst && layout.headings !== null;
@@ -125,10 +146,11 @@ export async function* fileAddresses(
       const isAsked = layout.columns.includes(i) && address !== '';
       if (!isAsked && !(layout.elsewhere && isAddress(address))) continue;
       taken += 1;
-      yield { line, column: columnName(layout, i), address };
+      yield { line, column: columnName(layout, i), address, cells };
     }
+    const row = { line, cells, isTaken: taken > 0 };
     if (cells.length !== layout.width) {
-      yield { line, problem: `${cells.length} values under ${layout.width} columns` };
-    } else if (taken === 0) yield { line, problem: 'no address in this row' };
+      yield { ...row, problem: `${cells.length} values under ${layout.width} columns` };
+    } else if (taken === 0) yield { ...row, problem: 'no address in this row' };
   }
 }

@@ -152,10 +152,17 @@ function configuredBase(started: Configured): string {
   return `http://${host}:${listen.port}`;
 }
 
+/** One request: a path with its query, and a body as JSON. */
+export type ServiceRequest = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: object;
+};
+
 /** Asks the service once. Redirects are not followed: the key goes where it was meant to. */
 export async function askService(
   { baseUrl, key }: Connection,
-  what: { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: object },
+  what: ServiceRequest,
   asked: AbortSignal,
 ): Promise<ServiceAnswer> {
   const url = baseUrl.href.replace(/\/+$/, '') + what.path;

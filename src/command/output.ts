@@ -1,6 +1,6 @@
 // Prints what a command found, for people and for pipes. It decides nothing and hides nothing.
 
-import { textOrEmpty } from '../evidence/measure.ts';
+import { present, textOrEmpty } from '../evidence/measure.ts';
 import { type Partly, rowsSeen } from '../evidence/reading.ts';
 import { SIMULATED_CAVEAT } from '../evidence/source.ts';
 import { EXIT, type ExitStatus, fail, type Io } from './command.ts';
@@ -246,9 +246,9 @@ export function printRows<T extends object, P extends string>(
   return EXIT.done;
 }
 
-/** Part of an answer: facts under a caveat, or that it was not checked and why. */
+/** Part of an answer: facts under a caveat, if they have one, or that it was not checked and why. */
 export type AnswerPart = { readonly status: ExitStatus } & (
-  | { readonly facts: readonly Fact[]; readonly caveat: string }
+  | { readonly facts: readonly Fact[]; readonly caveat: string | null }
   | { readonly name: string; readonly unread: string }
 );
 
@@ -267,10 +267,10 @@ export function printParts(
   else {
     const facts = parts.flatMap((part): readonly Fact[] => {
       if ('unread' in part) return [[part.name, `not checked: ${part.unread}`]];
-      if (!isSimulated(part.caveat)) return part.facts;
+      if (part.caveat === null || !isSimulated(part.caveat)) return part.facts;
       return part.facts.map(([name, value]) => [name, `${valueText(value)} (simulated)`]);
     });
-    const caveats = parts.flatMap((part) => ('caveat' in part ? [part.caveat] : []));
+    const caveats = present(parts.map((part) => ('caveat' in part ? part.caveat : null)));
     const told = [...new Set(caveats)].flatMap((caveat) => wrapSentence(caveat, io));
     print(io, [heading, ...factLines(facts, io), ...told]);
   }

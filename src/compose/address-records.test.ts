@@ -35,7 +35,7 @@ test.each([
     execFileSync('mkfifo', [join(cwd, 'pipe')]);
     void writeFile(join(cwd, 'pipe'), TEXT);
   }
-  const services = { started: parseConfig({}, { cwd }), readRecords: pipedRecords(typedInput) };
+  const services = { started: parseConfig({}, { cwd }), ...pipedRecords(typedInput) };
   // Nobody listens there: what cannot be asked is not checked, and stands in the output.
   const words = `screen ${path} --base-url http://127.0.0.1:9 --key sc_key --json`;
   const { status, lines, errors } = await ran(words, [screenCommand], services, { cwd });
@@ -48,7 +48,7 @@ test.each([
 });
 
 test('a path that is not there is told, and nothing is screened', async () => {
-  const services = { started: parseConfig({}, { cwd }), readRecords: pipedRecords(typedInput) };
+  const services = { started: parseConfig({}, { cwd }), ...pipedRecords(typedInput) };
   const words = 'screen none.csv --base-url http://127.0.0.1:9 --key sc_key';
   const { status, errors } = await ran(words, [screenCommand], services, { cwd });
   expect([status, errors]).toEqual([1, ['The file cannot be read: ENOENT.']]);

@@ -5,7 +5,7 @@ import { appendFile, mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileUnreadable } from '../command/address-file.ts';
-import { csvRecords } from '../sources/files/csv.ts';
+import { csvDialect, csvRecords } from '../sources/files/csv.ts';
 import { FileFault } from '../sources/files/text-lines.ts';
 
 /** The records of a CSV file. Throws `FileUnreadable`. */
@@ -26,17 +26,24 @@ const PIPED_BYTES_MAX = 512 * 1024 * 1024;
  * Reads as `readRecords` does, from standard input (`-`) and pipes too. Those can be read once, and
  * records are read twice: they are held in a file of their own until the process ends.
  */
-export function pipedRecords(
-  input: () => AsyncIterable<Uint8Array>,
-): (path: string) => ReturnType<typeof csvRecords> {
+export function pipedRecords(input: () => AsyncIterable<Uint8Array>): {
+  readonly readRecords: (path: string) => ReturnType<typeof csvRecords>;
+  readonly readDialect: typeof csvDialect;
+} {
   const held = new Map<string, string>();
-  return async function* recordsAt(path) {
+  const fileAt = async (path: string) => {
     const isPiped = path === STANDARD_INPUT || (await isPipe(path));
     if (isPiped && !held.has(path)) {
       held.set(path, await holdPiped(path === STANDARD_INPUT ? input() : createReadStream(path)));
     }
     const file = held.get(path);
-    yield* readRecords(file === undefined ? path : file);
+    return file === undefined ? path : file;
+  };
+  return {
+    async *readRecords(path) {
+      yield* readRecords(await fileAt(path));
+    },
+    readDialect: async (path) => csvDialect(await fileAt(path)),
   };
 }
 

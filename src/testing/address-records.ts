@@ -1,5 +1,5 @@
 import { FileUnreadable } from '../command/address-file.ts';
-import { csvRecords } from '../sources/files/csv.ts';
+import { csvDialect, csvRecords } from '../sources/files/csv.ts';
 import { FileFault } from '../sources/files/text-lines.ts';
 
 /** The reader that the commands are given where they run. */
@@ -10,3 +10,6 @@ export async function* addressRecords(path: string): ReturnType<typeof csvRecord
     throw fault instanceof FileFault ? new FileUnreadable(fault.message) : fault;
   }
 }
+
+/** The same, with what tells how a file is written. */
+export const addressReader = { readRecords: addressRecords, readDialect: csvDialect };

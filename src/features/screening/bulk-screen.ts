@@ -11,7 +11,7 @@ import {
 } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
-import { rowsUnder } from '../../evidence/measure.ts';
+import { present, rowsUnder } from '../../evidence/measure.ts';
 import {
   both,
   decide,
@@ -397,7 +397,8 @@ export function missFrom(
   return {
     listed: claim(list, (look) => missing.some(({ address }) => look.found.has(address))),
     programs: claim(list, (look) => programsOf(rowsIn(look))),
-    list_published: list.value.list.published,
+    ...entriesNamed([]),
+    ...publication(list.value),
   };
 }
 
@@ -425,8 +426,21 @@ export function listingFrom(
   return {
     listed: claim(list, (look) => look.found.has(address)),
     programs: claim(list, (look) => programsOf(rowsUnder(look.found, address))),
-    list_published: list.value.list.published,
+    ...entriesNamed(rowsUnder(list.value.found, address)),
+    ...publication(list.value),
   };
+}
+
+function entriesNamed(entries: readonly ListEntry[]) {
+  const entities = present(entries.map(({ entity }) => entity));
+  return {
+    entity: entities.length === 0 ? null : [...new Set(entities)].join('; '),
+    uids: [...new Set(entries.map(({ uid }) => uid))],
+  };
+}
+
+function publication({ list }: ListLookUp) {
+  return { list_published: list.published, list_sha256: list.sha256 };
 }
 
 // None of them is the SDN list. Lists that were never imported are not checked, and keep a miss of

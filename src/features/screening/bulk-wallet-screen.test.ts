@@ -122,7 +122,8 @@ const NEVER_IMPORTED = {
   reason:
     'No import of the table of other lists has completed on this deployment; nothing was checked.',
 };
-const NOT_LISTED = { listed: false, programs: [], list_published: '2026-11-20' };
+const LIST = { list_published: '2026-11-20', list_sha256: '1'.padStart(64, '0') };
+const NOT_LISTED = { listed: false, programs: [], entity: null, uids: [], ...LIST };
 
 describe('says', () => {
   test('what the tables hold of each address, and of whom they hold nothing', async () => {
@@ -139,7 +140,13 @@ describe('says', () => {
             state: 'ok',
             exchange: null,
             launches: null,
-            sanctions: { ...NOT_LISTED, listed: true, programs: ['CYBER2', 'SDGT'] },
+            sanctions: {
+              ...NOT_LISTED,
+              listed: true,
+              programs: ['CYBER2', 'SDGT'],
+              entity: 'LISTED PARTY',
+              uids: ['1'],
+            },
             equivalent_forms: [],
             other_lists: null,
             checked: CHECKED_ALL,

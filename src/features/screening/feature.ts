@@ -17,7 +17,7 @@ export const screening = feature({
     commands: [lookCommand, screenCommand],
     services: ({ started }): ScreenServices => ({
       started,
-      readRecords: pipedRecords(() => process.stdin),
+      ...pipedRecords(() => process.stdin),
     }),
   },
 });

@@ -2,19 +2,31 @@
 
 import { z } from 'zod';
 import { formatIsoDate } from '../../chain/time.ts';
-import { anyText, defineCommand, EXIT, type ExitStatus, mandatory } from '../../command/command.ts';
+import {
+  anyText,
+  defineCommand,
+  EXIT,
+  type ExitStatus,
+  mandatory,
+  several,
+  wordIn,
+} from '../../command/command.ts';
 import {
   askService,
   CONNECTION_NOTE,
   CONNECTION_OPTIONS,
   type ConnectionServices,
   findConnection,
+  findStream,
   refusalText,
   type ServiceAnswer,
+  type ServiceRequest,
+  STREAM_OPTIONS,
 } from '../../command/connection.ts';
 import { type AnswerPart, type Fact, printParts } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { DATED_BY, type DatedBy } from '../../evidence/source.ts';
+import { LOOK_PARTS, lookPart } from './look-parts.ts';
 import { leftUnread, screenedBody, screenText } from './screen.command.ts';
 
 const list = z.object({ name: z.string(), published: z.string(), addresses: z.number() });
@@ -60,33 +72,83 @@ const ofacBody = z.union([
   z.object({ state: z.enum(['not_deployed', 'insufficient_evidence']), reason: z.string() }),
 ]);
 
+/** The parts that can be asked, in their order: the names in `--json`. */
+const PARTS = ['ofac', 'screen', ...Object.keys(LOOK_PARTS)] as const;
+
 /** `exhibit look`. */
 export const lookCommand = defineCommand({
   name: 'look',
   summary: 'Look at one address through a running service.',
-  usage: 'ADDRESS [--base-url URL] [--key-file FILE]',
+  usage: 'ADDRESS [--part PART]… [--base-url URL] [--key-file FILE] [--token-file FILE]',
   example: 'exhibit look 0x8589427373d6d84e98730d7795d8f6f8731fda16',
   arguments: { address: mandatory('ADDRESS', null, anyText) },
-  options: CONNECTION_OPTIONS,
-  json: 'the answers as they came: {address, ofac, screen}',
+  options: {
+    part: several(
+      'PART',
+      `ask this part alone; may be given more than once; one of ${PARTS.join(', ')}`,
+      wordIn(PARTS),
+    ),
+    ...CONNECTION_OPTIONS,
+    'token-file': STREAM_OPTIONS['token-file'],
+    token: STREAM_OPTIONS.token,
+  },
+  json: 'the answers as they came, each under the name of its part',
   notes: [
     CONNECTION_NOTE,
-    'It asks the list route and the bulk screen: two requests of the allowance.',
+    'Each part is a request of the allowance, bridges one for each chain. The entity is asked with',
+    'an access token: --token-file, or the first of EXHIBIT_INTELLIGENCE_TOKENS here.',
   ],
-  run: async ({ address, ...named }, io, services: ConnectionServices) => {
-    const to = await findConnection(named, io, services);
-    const path = `/api/v1/wallet/${encodeURIComponent(address)}/ofac`;
-    const ofac = await askService(to, { method: 'GET', path }, io.signal);
-    const body = { addresses: [address] };
-    const bulk = { method: 'POST', path: '/api/v1/bulk/wallet-screen', body } as const;
-    // A text that is no address is told once.
-    const misformed = ofac.kind === 'said' && ofac.status === 400;
-    const screen = misformed ? ofac : await askService(to, bulk, io.signal);
-    const parts = misformed ? [ofacPart(ofac)] : [ofacPart(ofac), screenPart(screen)];
-    const answer = { address, ofac: rawOf(ofac), screen: rawOf(screen) };
-    return printParts(answer, io, address, parts);
+  run: async ({ address, part: named, ...given }, io, services: ConnectionServices) => {
+    const to = await findConnection(given, io, services);
+    const { token } = await findStream(given, io, services);
+    const isWanted = (part: string) => named.length === 0 || named.includes(part);
+    const ask: Ask = (what, key = to.key) => askService({ ...to, key }, what, io.signal);
+    const raw: { [part: string]: unknown } = {};
+    const parts: AnswerPart[] = [];
+    if (isWanted('ofac')) {
+      const path = `/api/v1/wallet/${encodeURIComponent(address)}/ofac`;
+      const ofac = await ask({ method: 'GET', path });
+      raw['ofac'] = rawOf(ofac);
+      parts.push(ofacPart(ofac));
+      // A text that is no address is told once.
+      if (ofac.kind === 'said' && ofac.status === 400) {
+        return printParts({ address, ...raw }, io, address, parts);
+      }
+    }
+    if (isWanted('screen')) {
+      const body = { addresses: [address] };
+      const screen = await ask({ method: 'POST', path: '/api/v1/bulk/wallet-screen', body });
+      raw['screen'] = rawOf(screen);
+      parts.push(screenPart(screen));
+    }
+    const others = Object.keys(LOOK_PARTS).filter(isWanted);
+    const asked = others.map((part) => askPart(part, address, ask, token));
+    for (const [i, said] of (await Promise.all(asked)).entries()) {
+      raw[String(others[i])] = said.raw;
+      parts.push(...said.parts);
+    }
+    return printParts({ address, ...raw }, io, address, parts);
   },
 });
+
+type Ask = (what: ServiceRequest, key?: string) => Promise<ServiceAnswer>;
+
+/** Asks all requests of a part at once. Several answers of one part stand under their names. */
+async function askPart(part: string, address: string, ask: Ask, token: string | null) {
+  const requests = listOrNone(LOOK_PARTS[part]?.(encodeURIComponent(address)));
+  const said = await Promise.all(
+    requests.map(async (request) => {
+      const key = request.isByToken === true ? textOrEmpty(token) : undefined;
+      const answer = await ask({ method: 'GET', path: request.path }, key);
+      return { request, answer };
+    }),
+  );
+  const raw = said.map(({ request, answer }) => [request.name, rawOf(answer)] as const);
+  return {
+    raw: raw.length === 1 ? raw[0]?.[1] : Object.fromEntries(raw),
+    parts: said.map(({ request, answer }) => lookPart(request, answer)),
+  };
+}
 
 function rawOf(said: ServiceAnswer): unknown {
   return said.kind === 'said' ? said.body : { error: said.reason };

@@ -7,11 +7,12 @@ import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from '../../config.ts';
-import { addressRecords } from '../../testing/address-records.ts';
+import { addressReader } from '../../testing/address-records.ts';
 import { addressNamed, evm } from '../../testing/addresses.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { lookCommand } from './look.command.ts';
-import { csvCell, screenCommand } from './screen.command.ts';
+import { screenCommand } from './screen.command.ts';
+import { csvCell } from './screened-file.ts';
 
 describe('screen', () => {
   const bodySent = z.object({ addresses: z.array(z.string()) });
@@ -63,7 +64,7 @@ describe('screen', () => {
 
   const COMMANDS = [screenCommand, lookCommand];
   function run(line: string, env: { readonly [name: string]: string } = {}) {
-    const services = { started: parseConfig(env, { cwd }), readRecords: addressRecords };
+    const services = { started: parseConfig(env, { cwd }), ...addressReader };
     return ran(line, COMMANDS, services, { cwd });
   }
   const screen = (text: string, more = '--key sc_key --json') => {
@@ -259,7 +260,7 @@ describe('screen', () => {
 
     test('says what each part rests on, and that what was not walked was not checked', async () => {
       answer = both(listData());
-      const said = await run(`look 0xAb --base-url ${base} --key k`);
+      const said = await run(`look 0xAb --part ofac --part screen --base-url ${base} --key k`);
       expect(said).toEqual({
         status: 3,
         lines: [
@@ -287,7 +288,7 @@ describe('screen', () => {
       const screened = bulk([result('0xa')], caveat);
       const list = listData({ caveat });
       answer = (one) => (one.path.startsWith('/api/v1/wallet/') ? list : screened);
-      const said = await run(`look 0xa --base-url ${base} --key k`);
+      const said = await run(`look 0xa --part ofac --part screen --base-url ${base} --key k`);
       const [, ...rows] = said.lines;
       expect(rows.slice(0, -1)).toHaveLength(7);
       for (const row of rows.slice(0, -1)) expect(row).toMatch(/ \(simulated\)$/);
@@ -299,7 +300,7 @@ describe('screen', () => {
       const path = ['0xa', '0xb'];
       const proximity = { ...UNWALKED, found: true, hops: 1, path, entity: 'DOE, John' };
       answer = both(listData({ sanctioned: true, matches, proximity }));
-      const said = await run(`look 0xa --base-url ${base} --key k`);
+      const said = await run(`look 0xa --part ofac --part screen --base-url ${base} --key k`);
       expect(said.lines).toContain('sanctions    LISTED: DOE, John (CYBER2), entry 17');
       expect(said.lines).toContain('proximity    1 hop to DOE, John: 0xa → 0xb');
     });
@@ -308,13 +309,13 @@ describe('screen', () => {
       const path = [evm('one'), evm('two'), evm('three')];
       const proximity = { ...UNWALKED, found: true, hops: 2, path, entity: 'DOE, John' };
       answer = both(listData({ proximity }));
-      const said = await run(`look 0xa --base-url ${base} --key k`);
+      const said = await run(`look 0xa --part ofac --part screen --base-url ${base} --key k`);
       expect(said.lines).toContain(`proximity    2 hops to DOE, John: ${path.join(' → ')}`);
     });
 
     test('of a walk that found nothing out says not checked, whatever its flag', async () => {
       answer = both(listData({ proximity: { ...UNWALKED, checked: true } }));
-      const said = await run(`look 0xa --base-url ${base} --key k`);
+      const said = await run(`look 0xa --part ofac --part screen --base-url ${base} --key k`);
       expect(said.status).toBe(3);
       expect(said.lines).toContain('proximity    not checked: No history is held.');
     });
@@ -354,7 +355,7 @@ describe('screen', () => {
         },
       ];
       answer = both(listData({ other_lists, other_lists_reason: null }));
-      const said = await run(`look 0xa --base-url ${base} --key k`);
+      const said = await run(`look 0xa --part ofac --part screen --base-url ${base} --key k`);
       expect(said.lines.filter((line) => line.startsWith('other list'))).toEqual([
         'other list   LISTED: Doe, Jane, EU-1 (0xa); 0xa, until 2026-01-02; eu of 2026-11-20, ' +
           'the date of its file',
@@ -371,21 +372,23 @@ describe('screen', () => {
       ['an answer of another shape', { status: 200, body: { state: 'ok', data: {} } }],
     ])('%s is not a finding: exit status 3', async (_, list) => {
       answer = both(list);
-      const said = await run(`look 0xa --base-url ${base} --key k`);
+      const said = await run(`look 0xa --part ofac --part screen --base-url ${base} --key k`);
       expect(said.status).toBe(3);
       expect(said.lines[1]).toMatch(/^sanctions {4}not checked: /);
     });
 
     test('a text that is no address is bad usage, asked once', async () => {
       answer = () => ({ status: 400, body: { error: 'address: form not recognised' } });
-      const said = await run(`look oops --base-url ${base} --key k`);
+      const said = await run(`look oops --part ofac --part screen --base-url ${base} --key k`);
       expect(said.status).toBe(2);
       expect(asked).toHaveLength(1);
     });
 
     test('--json gives the answers as they came', async () => {
       answer = both(listData());
-      const said = await run(`look 0xa --base-url ${base} --key k --json`);
+      const said = await run(
+        `look 0xa --part ofac --part screen --base-url ${base} --key k --json`,
+      );
       const raw: unknown = JSON.parse(String(said.lines[0]));
       expect(raw).toMatchObject({
         address: '0xa',
@@ -414,7 +417,14 @@ describe('a file', () => {
 
   function resultOf(address: string): object {
     const listed = address === LISTED;
-    const sanctions = { listed, programs: listed ? ['CYBER2'] : [], list_published: '2026-11-20' };
+    const sanctions = {
+      listed,
+      programs: listed ? ['CYBER2'] : [],
+      entity: listed ? 'Doe; Ltd' : null,
+      uids: listed ? ['12', '13'] : [],
+      list_published: '2026-11-20',
+      list_sha256: 'ab'.repeat(32),
+    };
     const known = listRead || listed;
     return {
       address,
@@ -467,7 +477,7 @@ describe('a file', () => {
 
   async function screen(content: string | null, more = '') {
     if (content !== null) writeFileSync(join(cwd, 'f.csv'), content);
-    const services = { started: parseConfig({}, { cwd }), readRecords: addressRecords };
+    const services = { started: parseConfig({}, { cwd }), ...addressReader };
     const line = `screen f.csv --base-url ${base} --key k --require sanctions_list ${more}`;
     return ran(line, [screenCommand], services, { cwd });
   }
@@ -475,7 +485,9 @@ describe('a file', () => {
   const outRows = () =>
     z
       .array(z.record(z.string(), z.string()))
-      .parse(parse(readFileSync(join(cwd, 'o.csv'), 'utf8'), { columns: true, cast: false }));
+      .parse(
+        parse(readFileSync(join(cwd, 'o.csv'), 'utf8'), { bom: true, columns: true, cast: false }),
+      );
 
   // A row: a note with line ends and commas in quotes, two addresses, and text behind them.
   const rowOf = (i: number, to = evm(`to ${i}`)) =>
@@ -496,9 +508,19 @@ describe('a file', () => {
       for (const at of [0, 1, 99_999, 2 * rows - 1]) {
         const i = Math.floor(at / 2);
         const column = at % 2 === 0 ? 'from' : 'to';
-        const place = { line: String(2 + 2 * i), column, address: evm(`${column} ${i}`) };
-        expect(written[at]).toMatchObject({ ...place, checked: 'screened', caveat: CAVEAT });
-        expect(written[at]).toMatchObject({ sanctions: 'no record', simulated: 'simulated' });
+        const address = evm(`${column} ${i}`);
+        expect(written[at]).toMatchObject({
+          note: `note ${i}, with "lines"`,
+          from: evm(`from ${i}`),
+          memo: 'x',
+          exhibit_line: String(2 + 2 * i),
+          exhibit_column: column,
+          exhibit_address: address,
+          exhibit_checked: 'screened',
+          exhibit_sanctions: 'no record',
+          exhibit_simulated: 'simulated',
+          exhibit_caveat: CAVEAT,
+        });
       }
     }, 300_000);
 
@@ -535,12 +557,12 @@ describe('a file', () => {
       );
       expect(outRows()).toHaveLength(1_000);
       // A run that was killed while it wrote.
-      writeFileSync(join(cwd, 'o.csv'), '2,"fr', { flag: 'a' });
+      writeFileSync(join(cwd, 'o.csv'), '"note 500, with', { flag: 'a' });
       quota = 5;
       const rest = await screen(null, '--out o.csv --resume');
       expect(rest.status).toBe(0);
       expect(rest.errors.at(-1)).toBe('1402 addresses (from, to), 1 on the sanctions list.');
-      expect(outRows().map((row) => row['address'])).toHaveLength(1_402);
+      expect(outRows().map((row) => row['exhibit_address'])).toHaveLength(1_402);
       expect(asked.flatMap((one) => one.addresses)).toHaveLength(1_402);
       const again = await screen(null, '--out o.csv --resume --fail-on-listed');
       expect([again.status, quota]).toEqual([1, 4]);
@@ -606,11 +628,75 @@ describe('a file', () => {
       const bad = '=HYPERLINK("http://x.example","y-and-more")';
       const done = await screen(`address,n\n"${bad.replaceAll('"', '""')}",1\n`, '--out o.csv');
       expect(done.status).toBe(3);
-      expect(outRows()[0]).toMatchObject({ address: `'${bad}`, checked: 'misformed' });
+      expect(outRows()[0]).toMatchObject({ address: `'${bad}`, exhibit_checked: 'misformed' });
       const again = await screen(null, '--out o.csv');
       expect(again.status).toBe(1);
       expect(again.errors[0]).toContain('is there already; --resume goes on with it');
       expect(existsSync(join(cwd, 'o.csv'))).toBe(true);
+    });
+
+    test('keeps the columns, the order, the delimiter and the line ends of the caller', async () => {
+      const head = '\ufeffid;exhibit_state;wallet;balance;memo';
+      const rows = [
+        `1;mine;${LISTED};-5,20;"a ""b"";\nc"`,
+        `2;;${evm('a')};+1;=1+1`,
+        '3;late;;0;nobody',
+      ];
+      const done = await screen(`${[head, ...rows].join('\r\n')}\r\n`, '--out o.csv');
+      expect(done.status).toBe(3);
+      expect(done.errors).toEqual([
+        'The file has a column exhibit_state: that of this screen is exhibit_state_2.',
+        'Line 5: no address in this row.',
+        '2 addresses (wallet), 1 on the sanctions list, 1 rows not read in full.',
+      ]);
+      const text = readFileSync(join(cwd, 'o.csv'), 'utf8');
+      const lines = text.split('\r\n');
+      expect(lines[0]).toMatch(
+        /^\ufeff"id";"exhibit_state";"wallet";"balance";"memo";"exhibit_line";"exhibit_column";/,
+      );
+      expect([lines.length, lines.at(-1), text.replaceAll('\r\n', '').includes('\n')]).toEqual([
+        5,
+        '',
+        false,
+      ]);
+      expect(lines[1]).toContain(`"1";"mine";"${LISTED}";"-5,20";"a ""b""; c";2;"wallet"`);
+      expect(lines[2]).toContain(`"+1";"'=1+1";`);
+      const written: unknown = parse(text, { bom: true, delimiter: ';', columns: true });
+      expect(written).toMatchObject([
+        {
+          exhibit_state: 'mine',
+          exhibit_state_2: 'ok',
+          exhibit_sanctions: 'LISTED',
+          exhibit_list_published: '2026-11-20',
+          exhibit_list_sha256: 'ab'.repeat(32),
+          exhibit_entity: 'Doe; Ltd',
+          exhibit_uid: '12 13',
+        },
+        { exhibit_sanctions: 'no record', exhibit_entity: '', exhibit_uid: '' },
+        {
+          memo: 'nobody',
+          exhibit_checked: 'not read',
+          exhibit_sanctions: '',
+          exhibit_reason: 'no address in this row',
+        },
+      ]);
+      const again = await screen(null, '--out o.csv --resume');
+      expect([again.status, again.errors.at(-1), asked.length]).toEqual([3, done.errors.at(-1), 1]);
+      expect(readFileSync(join(cwd, 'o.csv'), 'utf8')).toBe(text);
+    });
+
+    test('keeps rows that are longer than the headings beside the columns of the screen', async () => {
+      const done = await screen(`address,n\n${evm('a')},1,extra\n${evm('b')}\n`, '--out o.csv');
+      expect(done.status).toBe(3);
+      expect(outRows()).toMatchObject([
+        { n: '1', 3: 'extra', exhibit_address: evm('a'), exhibit_checked: 'screened' },
+        { n: '', 3: '', exhibit_address: evm('b'), exhibit_checked: 'screened' },
+      ]);
+    });
+
+    test.each([',', ';', '\t', '|'])('is read where %j stands between its cells', async (mark) => {
+      const done = await screen(`n${mark}who\n1${mark}${LISTED}\n`);
+      expect(done.errors).toEqual(['1 addresses (who), 1 on the sanctions list.']);
     });
 
     test('of another input is not gone on with', async () => {
@@ -698,7 +784,7 @@ describe('other lists', () => {
 
   async function screen(addresses: readonly string[] | null, more: string) {
     if (addresses !== null) writeFileSync(join(cwd, 'f.csv'), `address\n${addresses.join('\n')}\n`);
-    const services = { started: parseConfig({}, { cwd }), readRecords: addressRecords };
+    const services = { started: parseConfig({}, { cwd }), ...addressReader };
     const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const line = `screen f.csv --base-url ${to} --key k --require other_lists ${more}`;
     return ran(line, [screenCommand], services, { cwd });
@@ -707,8 +793,10 @@ describe('other lists', () => {
   const cells = () =>
     z
       .array(z.record(z.string(), z.string()))
-      .parse(parse(readFileSync(join(cwd, 'o.csv'), 'utf8'), { columns: true, cast: false }))
-      .map((row) => [row['other lists'], row['lists']]);
+      .parse(
+        parse(readFileSync(join(cwd, 'o.csv'), 'utf8'), { bom: true, columns: true, cast: false }),
+      )
+      .map((row) => [row['exhibit_other_lists'], row['exhibit_lists']]);
 
   test('names each list with its date in a column of its own, what is listed first', async () => {
     const done = await screen([LISTED, FORM, ENDED, NOBODY], '--out o.csv');

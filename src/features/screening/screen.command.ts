@@ -1,13 +1,14 @@
 // Every address of the file gets a row; one that could not be checked says so, and the command
 // exits 3. Once the service refuses or is silent nobody is asked any more.
 
-import { appendFile, open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import {
   ADDRESSES_MAX,
+  type AddressInRow,
   addressLayoutOf,
+  type CsvDialect,
   columnName,
-  type FileAddress,
+  type FileProblem,
   FileUnreadable,
   fileAddresses,
   type ReadRecords,
@@ -39,15 +40,18 @@ import {
 import { type ListAnswer, otherListsText } from '../../command/other-lists-text.ts';
 import { type FieldText, isSimulated, rowsPrinter } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
-import type { BrokenRow } from '../../ports/tables.ts';
+import { fileColumns, type OutFile, OutRefused, openOut, placeOf } from './screened-file.ts';
 import { LOOK_WORDS, looksOf, SCREEN_STATES, SCREENED_TABLES } from './shapes.ts';
 
 /** A path from where the caller stands; `-`, which is standard input, stays as it is. */
 const fileOrInput: Parse<string> = (text, name, io) =>
   text === '-' ? text : filePath(text, name, io);
 
-/** A connection, and the reader of files. */
-export type ScreenServices = ConnectionServices & { readonly readRecords: ReadRecords };
+/** A connection, the reader of files, and what tells how a file that was read is written. */
+export type ScreenServices = ConnectionServices & {
+  readonly readRecords: ReadRecords;
+  readonly readDialect: (path: string) => Promise<CsvDialect>;
+};
 
 /** `exhibit screen`. */
 export const screenCommand = defineCommand({
@@ -70,7 +74,12 @@ export const screenCommand = defineCommand({
         SCREENED_TABLES.join(', '),
       wordIn(SCREENED_TABLES),
     ),
-    out: optional('FILE.csv', 'write the rows there; no cell of it begins a formula', filePath),
+    out: optional(
+      'FILE.csv',
+      'write the rows of the file there, each with its own columns and those of the screen, which ' +
+        'begin with exhibit_; no cell begins a formula',
+      filePath,
+    ),
     resume: flag('go on with the rows of an --out file of a run that stopped'),
     'fail-on-listed': flag('exit status 1 where an address, or another form of it, is on any list'),
     ...CONNECTION_OPTIONS,
@@ -91,7 +100,21 @@ export const screenCommand = defineCommand({
     const { readRecords } = services;
     try {
       const layout = await addressLayoutOf(readRecords(file), column);
-      const out = outPath === null ? null : await openOut(outPath, resume, readRecords);
+      const fileNames = fileColumns(layout, TITLES);
+      const out =
+        outPath === null
+          ? null
+          : await openOut({
+              path: outPath,
+              isResumed: resume,
+              readRecords,
+              dialect: await services.readDialect(file),
+              columns: fileNames,
+              own: WRITTEN,
+            });
+      for (const [name, became] of out === null ? [] : fileNames.renamed) {
+        io.err(`The file has a column ${name}: that of this screen is ${became}.`);
+      }
       const show = rowsPrinter<ScreenRow>(io, { columns: SHOWN, json: jsonOf });
       const counts: ScreenCounts = {
         addresses: 0,
@@ -129,25 +152,33 @@ type Run = {
   readonly tables: readonly string[];
   readonly io: Io;
   readonly show: (rows: readonly ScreenRow[]) => void;
-  readonly out: OutFile | null;
+  readonly out: OutFile<ScreenRow> | null;
   readonly counts: ScreenCounts;
   /** Why nobody is asked any more. */
   stopped: string | null;
 };
 
+/** An address to screen; `problem`: a row without one, which a file of rows keeps too. */
+type FileRow = AddressInRow & { readonly problem: string | null };
+
+function rowOf(of: AddressInRow | FileProblem): FileRow {
+  return 'problem' in of ? { ...of, column: '', address: '' } : { ...of, problem: null };
+}
+
 /** The addresses in batches. Rows that could not be taken are said, and counted, on the way. */
 async function* batches(
-  rows: AsyncIterable<FileAddress | BrokenRow>,
+  rows: AsyncIterable<AddressInRow | FileProblem>,
   { counts, io, out }: Run,
-): AsyncGenerator<FileAddress[], void> {
-  let batch: FileAddress[] = [];
+): AsyncGenerator<FileRow[], void> {
+  let batch: FileRow[] = [];
   let isEarlier = out !== null;
-  for await (const row of rows) {
-    if ('problem' in row) {
+  for await (const read of rows) {
+    if ('problem' in read) {
       counts.unread += 1;
-      io.err(`Line ${row.line}: ${row.problem}.`);
-      continue;
+      io.err(`Line ${read.line}: ${read.problem}.`);
+      if (out === null || read.isTaken) continue;
     }
+    const row = rowOf(read);
     if (counts.addresses + batch.length >= ADDRESSES_MAX) {
       throw new FileUnreadable(`it holds over ${ADDRESSES_MAX} addresses`);
     }
@@ -158,7 +189,7 @@ async function* batches(
         if (done.place !== placeOf(row)) {
           throw new OutRefused(`its rows are not of this file from line ${row.line} on`);
         }
-        countOutcome(done.outcome, counts);
+        countOutcome(outcomeAsWritten(done.cells), counts);
         continue;
       }
     }
@@ -173,7 +204,7 @@ async function* batches(
   if (batch.length > 0) yield batch;
 }
 
-async function screenNext(run: Run, batch: readonly FileAddress[]): Promise<void> {
+async function screenNext(run: Run, batch: readonly FileRow[]): Promise<void> {
   const rows = run.stopped === null ? await screenBatch(run.to, batch, run.tables, run.io) : null;
   const told: readonly ScreenRow[] =
     rows === null
@@ -208,7 +239,7 @@ const ROUNDS_MAX = BATCH_MAX + 1;
 const PATH = '/api/v1/bulk/wallet-screen';
 
 /** The result for one address of the file. */
-type ScreenRow = FileAddress &
+type ScreenRow = FileRow &
   (
     | {
         readonly kind: 'result';
@@ -216,20 +247,20 @@ type ScreenRow = FileAddress &
         readonly caveat: string;
         readonly unread: UnreadTables;
       }
-    | { readonly kind: 'misformed' | 'unchecked'; readonly reason: string }
+    | { readonly kind: 'misformed' | 'unchecked' | 'unread'; readonly reason: string }
   );
 
 /** Asks for one batch; `tables` limits the question, and is empty where all are asked about. */
 async function screenBatch(
   to: Connection,
-  batch: readonly FileAddress[],
+  batch: readonly FileRow[],
   tables: readonly string[],
   io: Io,
 ): Promise<ScreenRow[]> {
-  const misformed = new Map<FileAddress, string>();
+  const misformed = new Map<FileRow, string>();
   const limited = tables.length === 0 ? {} : { tables };
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const asked = batch.filter((row) => !misformed.has(row));
+    const asked = batch.filter((row) => row.problem === null && !misformed.has(row));
     if (asked.length === 0) return inOrder(batch, misformed, 'it was not asked about');
     const body = { addresses: asked.map((row) => row.address), ...limited };
     const said = await askService(to, { method: 'POST', path: PATH, body }, io.signal);
@@ -247,9 +278,9 @@ async function screenBatch(
 }
 
 function answeredRows(
-  batch: readonly FileAddress[],
-  asked: readonly FileAddress[],
-  misformed: ReadonlyMap<FileAddress, string>,
+  batch: readonly FileRow[],
+  asked: readonly FileRow[],
+  misformed: ReadonlyMap<FileRow, string>,
   body: unknown,
 ): ScreenRow[] {
   const parsed = screenedBody.safeParse(body);
@@ -259,7 +290,7 @@ function answeredRows(
   if (results.length !== asked.length) {
     return inOrder(batch, misformed, 'the answer has another number of results than was asked');
   }
-  const found = new Map<FileAddress, AnsweredScreen>();
+  const found = new Map<FileRow, AnsweredScreen>();
   for (const [i, row] of asked.entries()) {
     const result = results[i];
     if (result !== undefined) found.set(row, result);
@@ -268,17 +299,18 @@ function answeredRows(
 }
 
 type Rest = {
-  readonly found: ReadonlyMap<FileAddress, AnsweredScreen>;
+  readonly found: ReadonlyMap<FileRow, AnsweredScreen>;
   readonly caveat: string;
   readonly unread: UnreadTables;
 };
 
 function inOrder(
-  batch: readonly FileAddress[],
-  misformed: ReadonlyMap<FileAddress, string>,
+  batch: readonly FileRow[],
+  misformed: ReadonlyMap<FileRow, string>,
   rest: Rest | string,
 ): ScreenRow[] {
   return batch.map((row) => {
+    if (row.problem !== null) return { ...row, kind: 'unread', reason: row.problem };
     const why = misformed.get(row);
     if (why !== undefined) return { ...row, kind: 'misformed', reason: why };
     if (typeof rest === 'string') return { ...row, kind: 'unchecked', reason: rest };
@@ -289,8 +321,8 @@ function inOrder(
 }
 
 // A refusal names positions: `addresses[3]: form not recognised; nothing was checked; addresses[5]`
-function namedPositions(body: unknown, asked: readonly FileAddress[]): Map<FileAddress, string> {
-  const named = new Map<FileAddress, string>();
+function namedPositions(body: unknown, asked: readonly FileRow[]): Map<FileRow, string> {
+  const named = new Map<FileRow, string>();
   const text = refusalText(400, body);
   for (const [, position, reason] of text.matchAll(
     /addresses\[(\d+)\]: (.*?)(?=; (?:addresses\[|and \d)|$)/g,
@@ -301,8 +333,7 @@ function namedPositions(body: unknown, asked: readonly FileAddress[]): Map<FileA
   return named;
 }
 
-// A CSV file that is safe to open in a spreadsheet: no cell of it begins a formula. Only whole rows
-// count; what was cut off in the middle is written anew.
+// The words of a row, for people and for a file that is gone on with.
 
 /** The outcome of one address, for the last line and the exit status. */
 type RowOutcome = {
@@ -315,13 +346,13 @@ type RowOutcome = {
   readonly elsewhere: boolean;
   /** Whether such lists were read for it, each whole. */
   readonly othersRead: boolean;
-  readonly kind: 'screened' | 'in part' | 'misformed' | 'not checked';
+  readonly kind: 'screened' | 'in part' | 'misformed' | 'not checked' | 'not read';
 };
 
 /** The outcome of a row. */
 function outcomeOfRow(row: ScreenRow): RowOutcome {
   if (row.kind !== 'result') {
-    const kind = row.kind === 'misformed' ? 'misformed' : 'not checked';
+    const kind = UNSCREENED[row.kind];
     const nowhere = { listed: false, formListed: false, elsewhere: false };
     return { ...nowhere, listRead: false, othersRead: false, kind };
   }
@@ -334,6 +365,12 @@ function outcomeOfRow(row: ScreenRow): RowOutcome {
     kind: leftUnread(result, unread) ? 'in part' : 'screened',
   });
 }
+
+const UNSCREENED = {
+  misformed: 'misformed',
+  unchecked: 'not checked',
+  unread: 'not read',
+} as const;
 
 type LookWords = {
   readonly sanctions: string;
@@ -392,97 +429,25 @@ const SHOWN: readonly ScreenColumn[] = [
 /** The caveat stands in each row, since rows are cut out and passed on. */
 const WRITTEN: readonly ScreenColumn[] = [
   ...SHOWN,
+  resultColumn('list_published', ({ sanctions }) => textOrEmpty(sanctions?.list_published)),
+  resultColumn('list_sha256', ({ sanctions }) => textOrEmpty(sanctions?.list_sha256)),
+  resultColumn('entity', ({ sanctions }) => textOrEmpty(sanctions?.entity)),
+  resultColumn('uid', ({ sanctions }) => listOrNone(sanctions?.uids).join(' ')),
   ['caveat', (row) => (row.kind === 'result' ? row.caveat : null)],
 ];
 const TITLES = WRITTEN.map(([title]) => title);
 
-const FORMULA = /^\s*[=+\-@\t\r|%]/;
+const KINDS = ['screened', 'in part', 'misformed', 'not read'] as const;
 
-/** A cell of CSV: in quotes, and with an apostrophe before what a spreadsheet would calculate. */
-export function csvCell(value: string | number | null): string {
-  if (typeof value === 'number') return String(value);
-  const line = textOrEmpty(value).replaceAll(/[\r\n]+/g, ' ');
-  const text = FORMULA.test(line) ? `'${line}` : line;
-  return `"${text.replaceAll('"', '""')}"`;
-}
-
-/** The file is there already, or is not of this screen. */
-class OutRefused extends Error {}
-
-/** A file of rows: what it holds of earlier, and a way to add to it. */
-type OutFile = {
-  /** The address and outcome of the next row of an earlier run; `null` after the last. */
-  readonly earlier: () => Promise<{ place: string; outcome: RowOutcome } | null>;
-  readonly add: (rows: readonly ScreenRow[]) => Promise<void>;
-};
-
-/** Opens a new file, or one of a run that stopped, where `resume` says so. */
-async function openOut(path: string, resume: boolean, readRecords: ReadRecords): Promise<OutFile> {
-  const there = await stat(path).catch((fault: NodeJS.ErrnoException) => {
-    if (fault.code === 'ENOENT') return null;
-    throw new OutRefused(`${path}: ${fault.code}`);
-  });
-  const lineOf = (cells: readonly (string | number | null)[]) =>
-    `${cells.map(csvCell).join(',')}\n`;
-  const add = (rows: readonly ScreenRow[]) =>
-    appendFile(path, rows.map((row) => lineOf(WRITTEN.map(([, text]) => text(row)))).join(''));
-  if (there === null) {
-    await appendFile(path, lineOf(TITLES));
-    return { earlier: async () => null, add };
-  }
-  if (!resume) throw new OutRefused(`${path} is there already; --resume goes on with it`);
-  await cutTornRow(path);
-  const rows = readRecords(path)[Symbol.asyncIterator]();
-  const heading = await rows.next();
-  if (heading.done === true || heading.value.cells.join() !== TITLES.join()) {
-    throw new OutRefused(`${path} is no file of this command`);
-  }
-  const earlier = async () => {
-    const next = await rows.next();
-    if (next.done === true) return null;
-    const [line, column, address, kind, , ...said] = next.value.cells;
-    const place = `${csvCell(Number(line))},"${column}","${address}"`;
-    return { place, outcome: outcomeAsWritten(kind, said.map(String)) };
-  };
-  return { earlier, add };
-}
-
-/** Where an address stands, as a row of the file says it. */
-function placeOf({ line, column, address }: FileAddress): string {
-  const plain = (text: string) => csvCell(text).slice(1, -1).replaceAll('""', '"');
-  return `${line},"${plain(column)}","${plain(address)}"`;
-}
-
-const KINDS = ['screened', 'in part', 'misformed'] as const;
-
-function outcomeAsWritten(kind: string | undefined, said: readonly string[]): RowOutcome {
+/** The outcome of a row of an earlier run, by its cells in the order of `WRITTEN`. */
+function outcomeAsWritten(cells: readonly string[]): RowOutcome {
+  const [, , , kind, , sanctions, , forms, others] = cells;
   const known = KINDS.find((one) => one === kind);
-  const [sanctions, , forms, others] = said;
   const isWhole = sanctions !== undefined && forms !== undefined && others !== undefined;
   if (known === undefined || !isWhole) {
     throw new OutRefused('a row of the file is not of this command');
   }
   return outcomeOfLooks({ sanctions, forms, others, kind: known });
-}
-
-const TAIL_BYTES = 1024 * 1024;
-
-// A run that was killed may have written half a row. No cell holds a line feed, so that each one
-// ends a row.
-async function cutTornRow(path: string): Promise<void> {
-  const { size } = await stat(path);
-  const file = await open(path, 'r+');
-  try {
-    const from = Math.max(0, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await file.read({
-      buffer: Buffer.alloc(Math.min(size, TAIL_BYTES)),
-      position: from,
-    });
-    const whole = buffer.subarray(0, bytesRead).lastIndexOf('\n');
-    if (whole + 1 < bytesRead) await file.truncate(from + whole + 1);
-  } finally {
-    await file.close();
-  }
 }
 
 // Unread and not held are different words everywhere.
@@ -504,7 +469,14 @@ const screenResult = z.looseObject({
     .looseObject({ answer: z.string(), launches_settled: z.number(), died: z.number() })
     .nullable(),
   sanctions: z
-    .looseObject({ listed: z.boolean(), programs: z.array(z.string()).nullable() })
+    .looseObject({
+      listed: z.boolean(),
+      programs: z.array(z.string()).nullable(),
+      entity: z.string().nullish(),
+      uids: z.array(z.string()).nullish(),
+      list_published: z.string().nullish(),
+      list_sha256: z.string().nullish(),
+    })
     .nullable(),
   equivalent_forms: z.array(z.looseObject({ address: z.string() })).nullish(),
   other_lists: z.array(otherList).nullish(),
@@ -599,6 +571,7 @@ type ScreenCounts = {
 
 /** Counts one address. */
 function countOutcome(outcome: RowOutcome, counts: ScreenCounts): void {
+  if (outcome.kind === 'not read') return;
   counts.addresses += 1;
   if (outcome.listed) counts.listed += 1;
   if (outcome.formListed) counts.formListed += 1;

@@ -60,7 +60,10 @@ const launches = sharedShape(
 const sanctions = z.strictObject({
   listed: negative(z.boolean(), LIST),
   programs: negative(z.array(words()).nullable(), LIST),
+  entity: words().nullable().describe('Whom its entries name; null where none names anybody.'),
+  uids: harmless(z.array(words()), 'that no entry holds it is denied by `listed`'),
   list_published: isoDay,
+  list_sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
 });
 
 /** Another form of the same key or account, where that stands on a list. */

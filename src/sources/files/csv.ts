@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { parse as parseWhole } from 'csv-parse/sync';
@@ -53,6 +53,38 @@ export async function csvTable(
   return { sha256, lines: csvLines(bytes.toString('utf8')) };
 }
 
+/** What may stand between the cells of a file: a comma, or what spreadsheets write instead. */
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+/** Its first line begins there; a longer one is of commas. */
+const HEAD_BYTES = 64 * 1024;
+
+/** How a file is written, by its first line: the delimiter that stands most often outside quotes. */
+export async function csvDialect(path: string): Promise<{
+  readonly delimiter: string;
+  readonly lineEnd: '\n' | '\r\n';
+  readonly hasBom: boolean;
+}> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(HEAD_BYTES),
+      position: 0,
+    });
+    const text = buffer.subarray(0, bytesRead).toString('utf8');
+    const bare = text.replaceAll(/"(?:[^"]|"")*("|$)/g, '');
+    const [line] = bare.replace(/^\ufeff?[\r\n]+/, '').split(/\r\n|\n|\r/);
+    const counts = DELIMITERS.map((one) => String(line).split(one).length);
+    const most = DELIMITERS[counts.indexOf(Math.max(...counts))];
+    return {
+      delimiter: String(most),
+      lineEnd: bare.includes('\r\n') ? '\r\n' : '\n',
+      hasBom: text.startsWith('\ufeff'),
+    };
+  } finally {
+    await file.close();
+  }
+}
+
 /** The largest file whose records are read one by one. */
 const FILE_BYTES_MAX = 512 * 1024 * 1024;
 
@@ -66,8 +98,9 @@ export async function* csvRecords(path: string): AsyncGenerator<TableLine> {
   });
   if (!facts.isFile()) throw new FileFault('it is no file');
   if (facts.size > FILE_BYTES_MAX) throw new FileFault('it is over 512 MiB');
+  const { delimiter } = await csvDialect(path);
   const input = createReadStream(path);
-  const parser = parse({ ...OPTIONS, relax_quotes: true });
+  const parser = parse({ ...OPTIONS, delimiter, relax_quotes: true });
   input.once('error', (fault) => parser.destroy(fault));
   input.pipe(parser);
   let twice = 0;

@@ -260,6 +260,7 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   rugs_leaderboard: {},
   sanctions_changes: {},
   screen_record: { id: 'scr_unknown' },
+  screen_records: {},
   screen_replay: { id: 'scr_unknown' },
   solana_deployer: { address: 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS' },
   test_integration: { id: 'int_1' },

@@ -15,7 +15,7 @@ import { Refusal } from './contract/refusals.ts';
 import { NOBODY } from './contract/route.ts';
 import { sanctionsCheck } from './features/sanctions/check.command.ts';
 import { lookCommand } from './features/screening/look.command.ts';
-import { LOOK_PARTS } from './features/screening/look-parts.ts';
+import { LOOK_PARTS } from './features/screening/look-parts.command.ts';
 import { screenCommand } from './features/screening/screen.command.ts';
 import { addressReader } from './testing/address-records.ts';
 import { addressNamed } from './testing/addresses.ts';

@@ -23,6 +23,7 @@ import type {
   recordBulkScreen,
   recordScreen,
   screenRecord,
+  screenRecords,
   screenReplay,
 } from '../features/records/records.route.ts';
 import type { rugModelCard } from '../features/rug-model/card.route.tsx';
@@ -59,6 +60,7 @@ export type Contracts = {
   readonly rugs_leaderboard: typeof rugsLeaderboard;
   readonly sanctions_changes: typeof sanctionsChanges;
   readonly screen_record: typeof screenRecord;
+  readonly screen_records: typeof screenRecords;
   readonly screen_replay: typeof screenReplay;
   readonly solana_deployer: typeof solanaDeployer;
   readonly test_integration: typeof testIntegration;
@@ -228,6 +230,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     path: '/api/v1/screens/{id}',
     access: 'analyst',
     statuses: [200, 404, 503],
+    absences: [],
+  },
+  screen_records: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/screens',
+    access: 'analyst',
+    statuses: [200, 503],
     absences: [],
   },
   screen_replay: {

@@ -21,7 +21,7 @@ export type FileAddress = {
 /** An address with all cells of its row. */
 export type AddressInRow = FileAddress & { readonly cells: readonly string[] };
 
-/** A row that could not be taken as its columns say; `isTaken`: its addresses were, all the same. */
+/** A row that could not be taken as its columns say; `isTaken`: its addresses were, though. */
 export type FileProblem = BrokenRow & {
   readonly cells: readonly string[];
   readonly isTaken: boolean;

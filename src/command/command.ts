@@ -51,7 +51,22 @@ export type Command<S> = {
   readonly example: string;
   /** Further lines of its help: options and their meaning. */
   readonly details?: readonly string[];
+  /** What may be typed after its name, for shells that complete it. */
+  readonly completes: Completes;
   readonly run: (argv: readonly string[], io: Io, services: S) => Promise<ExitStatus>;
+};
+
+/**
+ * What a shell completes of a command: its options, each with whether a value follows, and the
+ * closed lists of words; `argument`: those of its arguments.
+ */
+export type Completes = {
+  readonly argument: readonly string[];
+  readonly options: readonly {
+    readonly name: string;
+    readonly hasValue: boolean;
+    readonly words: readonly string[];
+  }[];
 };
 
 /** Bad usage: the words of a command are not what it takes. Shown with its usage, exit status 2. */
@@ -153,7 +168,10 @@ export function fileArgument(path: string, io: Pick<Io, 'cwd'>): string {
 }
 
 /** Reads the text of one argument or option, or throws `UsageError` that names it. */
-export type Parse<T> = (text: string, name: string, io: Pick<Io, 'cwd'>) => T;
+export type Parse<T> = ((text: string, name: string, io: Pick<Io, 'cwd'>) => T) & {
+  /** The closed list that it takes; absent where it takes other texts. */
+  readonly words?: readonly string[];
+};
 
 /** An argument or an option of a command: usage, help and parsing follow from it. */
 type Parameter<T> = {
@@ -163,6 +181,8 @@ type Parameter<T> = {
   readonly help: string | null;
   readonly isMandatory: boolean;
   readonly isMany: boolean;
+  /** The closed list that its value is of; none where it is of no such list. */
+  readonly words: readonly string[];
   readonly read: (texts: readonly string[], name: string, io: Pick<Io, 'cwd'>) => T;
 };
 type Parameters = { readonly [name: string]: Parameter<unknown> };
@@ -176,7 +196,8 @@ export const anyText: Parse<string> = (text) => text;
 
 /** Takes one word of a closed list. */
 export function wordIn<const W extends string>(words: readonly W[]): Parse<W> {
-  return (text, name) => chooseOne(text, name, words);
+  const parse = (text: string, name: string) => chooseOne(text, name, words);
+  return Object.assign(parse, { words });
 }
 
 /** Takes a whole number within bounds. */
@@ -187,17 +208,19 @@ export function numberWithin(min: number, max: number): Parse<number> {
 /** Takes a path and makes it absolute, from where the caller stands. */
 export const filePath: Parse<string> = (text, _name, io) => fileArgument(text, io);
 
+const NO_WORDS: readonly string[] = [];
+
 /** An option without a value: true where it stands. */
 export function flag(help: string): Parameter<boolean> {
   const read = (texts: readonly string[]) => texts.length > 0;
-  return { value: null, help, isMandatory: false, isMany: false, read };
+  return { value: null, help, isMandatory: false, isMany: false, words: NO_WORDS, read };
 }
 
 /** An argument or option that must stand. */
 export function mandatory<T>(value: string, help: string | null, parse: Parse<T>): Parameter<T> {
   const read: Parameter<T>['read'] = ([text], name, io) =>
     parse(requireOption(text, name), name, io);
-  return { value, help, isMandatory: true, isMany: false, read };
+  return { value, help, isMandatory: true, isMany: false, words: listOrNone(parse.words), read };
 }
 
 /** An argument or option that may stand; `null` where it does not. */
@@ -208,14 +231,14 @@ export function optional<T>(
 ): Parameter<T | null> {
   const read: Parameter<T | null>['read'] = ([text], name, io) =>
     text === undefined ? null : parse(text, name, io);
-  return { value, help, isMandatory: false, isMany: false, read };
+  return { value, help, isMandatory: false, isMany: false, words: listOrNone(parse.words), read };
 }
 
 /** An argument or option that may stand any number of times. */
 export function several<T>(value: string, help: string | null, parse: Parse<T>): Parameter<T[]> {
   const read: Parameter<T[]>['read'] = (texts, name, io) =>
     texts.map((text) => parse(text, name, io));
-  return { value, help, isMandatory: false, isMany: true, read };
+  return { value, help, isMandatory: false, isMany: true, words: listOrNone(parse.words), read };
 }
 
 /** An argument or option that stands at least once. */
@@ -226,6 +249,7 @@ export function atLeastOne<T>(value: string, help: string | null, parse: Parse<T
     help,
     isMandatory: true,
     isMany: true,
+    words: listOrNone(parse.words),
     read: (texts, name, io) => {
       requireOption(texts[0], name);
       return read(texts, name, io);
@@ -271,6 +295,18 @@ export function defineCommand<S, A extends Parameters = None, O extends Paramete
     usage: ['exhibit', name, ...usage, ...(json === null ? [] : ['[--json]'])].join(' '),
     example,
     details: [...helpLines(rows), ...listOrNone(declaration.notes)],
+    completes: {
+      argument: words.flatMap(([, one]) => [...one.words]),
+      options: [
+        ...options.map(([option, one]) => {
+          return { name: `--${option}`, hasValue: one.value !== null, words: one.words };
+        }),
+        ...(json === null && declaration.usage?.includes('--json') !== true
+          ? []
+          : [{ name: '--json', hasValue: false, words: NO_WORDS }]),
+        { name: '--help', hasValue: false, words: NO_WORDS },
+      ],
+    },
     run: (argv, io, services) => run(readValues(declaration, argv, io), io, services),
   };
 }

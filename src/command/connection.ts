@@ -5,7 +5,16 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { z } from 'zod';
 import type { Configured } from '../config.ts';
-import { anyText, fileArgument, type Io, optional, UsageError } from './command.ts';
+import {
+  anyText,
+  EXIT,
+  type ExitStatus,
+  fail,
+  fileArgument,
+  type Io,
+  optional,
+  UsageError,
+} from './command.ts';
 
 /** For commands that ask a running service: the configuration as `npm start` takes it. */
 export type ConnectionServices = { readonly started: Configured };
@@ -213,6 +222,46 @@ function faultText(fault: unknown): string {
   if (fault instanceof NotJson) return fault.message;
   if (fault.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
   return 'code' in fault && typeof fault.code === 'string' ? fault.code : fault.name;
+}
+
+/** What to do next where a request was refused, by its status. */
+export type NextSteps = { readonly [status: number]: string };
+
+/** A value of the expected shape, or the exit status of a request without one, which was told. */
+export type FetchResult<T> =
+  | { readonly isAnswered: true; readonly value: T }
+  | { readonly isAnswered: false; readonly status: ExitStatus };
+
+const NO_KEY = 'Give the key of a membership: --key-file FILE. exhibit keys create makes one.';
+const NEXT: NextSteps = {
+  401: NO_KEY,
+  402: NO_KEY,
+  404: 'exhibit --help names the commands; the service may be of an earlier version.',
+  429: 'The allowance of the day is spent; it begins anew at 00:00 UTC.',
+};
+const UNREACHED = 'Start a service (npm start), or name one: --base-url URL.';
+const ASK_AGAIN = 'Ask again later; exhibit doctor names what the service lacks.';
+
+/** Asks the service for a shape, or tells why there is no answer and what to do next. */
+export async function askFor<S extends z.ZodType>(
+  to: Connection,
+  what: ServiceRequest,
+  shape: S,
+  io: Pick<Io, 'err' | 'signal'>,
+  nextSteps: NextSteps | null = null,
+): Promise<FetchResult<z.output<S>>> {
+  const said = await askService(to, what, io.signal);
+  const failure = (reason: string, status: ExitStatus) => {
+    return { isAnswered: false, status: fail(io, reason, status) } as const;
+  };
+  if (said.kind === 'silent') return failure(`${said.reason}. ${UNREACHED}`, EXIT.couldNotCheck);
+  const { status, body } = said;
+  const parsed = shape.safeParse(body);
+  if (status < 300 && parsed.success) return { isAnswered: true, value: parsed.data };
+  if (status < 300) return failure('The answer is not one of this interface.', EXIT.couldNotCheck);
+  const next = nextSteps?.[status] ?? NEXT[status] ?? (status >= 500 ? ASK_AGAIN : '');
+  const exit = status >= 500 || status === 429 ? EXIT.couldNotCheck : EXIT.failed;
+  return failure(`${refusalText(status, body)} ${next}`.trim(), exit);
 }
 
 const refusal = z.object({ error: z.string() });

@@ -246,7 +246,7 @@ export function printRows<T extends object, P extends string>(
   return EXIT.done;
 }
 
-/** Part of an answer: facts under a caveat, if they have one, or that it was not checked and why. */
+/** Part of an answer: facts, under a caveat if they have one, or that it was not checked. */
 export type AnswerPart = { readonly status: ExitStatus } & (
   | { readonly facts: readonly Fact[]; readonly caveat: string | null }
   | { readonly name: string; readonly unread: string }

@@ -1,4 +1,5 @@
 import type { Command } from '../command/command.ts';
+import { completionCommand } from '../command/completion.ts';
 import { present } from '../evidence/measure.ts';
 import { mcpCommand } from '../mcp/command.ts';
 import { configCommand } from '../operator/config.ts';
@@ -35,13 +36,20 @@ export function localCommands(configurations: Configurations): Command<null>[] {
     version: VERSION,
     pipe: () => ({ input: process.stdin, output: process.stdout }),
   };
-  return [bindCommand(configCommand, configurations), bindCommand(mcpCommand, tools), ...own];
+  return [
+    bindCommand(configCommand, configurations),
+    bindCommand(mcpCommand, tools),
+    bindCommand(completionCommand, {
+      commands: () => HELP_GROUPS.flatMap(({ commands }) => commands),
+    }),
+    ...own,
+  ];
 }
 
 /** The headings of the help. */
 export const HELP_GROUPS: readonly HelpGroup[] = [
   { title: 'Run the service', commands: SERVICE_COMMANDS },
-  { title: 'Operate it', commands: [configCommand, doctorCommand] },
+  { title: 'Operate it', commands: [configCommand, doctorCommand, completionCommand] },
   ...ALL.flatMap(({ heading, commands, local }) => {
     const own = [...commands, ...(local === null ? [] : local.commands)];
     return heading === null ? [] : { title: heading, commands: own };

@@ -236,6 +236,7 @@ describe('operate', () => {
 
 type Echo = { readonly word: string };
 const echo: Command<Echo> = {
+  completes: { argument: [], options: [] },
   name: 'echo say',
   summary: 'Say it.',
   usage: 'exhibit echo say [WORDS]',

@@ -368,7 +368,7 @@ const OVERRUN =
 /** Commands under one heading of the help. */
 export type HelpGroup = {
   readonly title: string;
-  readonly commands: readonly Pick<Command<never>, 'name' | 'summary'>[];
+  readonly commands: readonly Pick<Command<never>, 'name' | 'summary' | 'usage' | 'completes'>[];
 };
 
 /** The lines of `exhibit --help`. */
@@ -423,8 +423,15 @@ export function usageLines(usage: string): string[] {
 /** The command that starts a service. */
 export type ServiceCommand = Pick<
   Command<never>,
-  'name' | 'summary' | 'usage' | 'example' | 'details'
+  'name' | 'summary' | 'usage' | 'example' | 'details' | 'completes'
 > & { readonly roles: readonly ('serve' | 'work')[] };
+
+function flagCompleted(name: string) {
+  return { name, hasValue: false, words: [] };
+}
+
+const common = [flagCompleted('--allow-anonymous'), flagCompleted('--help')];
+const completes = { argument: [], options: common };
 
 const details = [
   '--allow-anonymous   the intelligence service without a token (EXHIBIT_ALLOW_ANONYMOUS)',
@@ -440,6 +447,7 @@ export const SERVICE_COMMANDS: readonly ServiceCommand[] = [
     usage: 'exhibit up [--allow-anonymous]',
     example: 'exhibit up',
     details,
+    completes,
   },
   {
     name: 'start',
@@ -447,6 +455,7 @@ export const SERVICE_COMMANDS: readonly ServiceCommand[] = [
     summary: 'The same; with no source set, the simulated world (npm start).',
     usage: 'exhibit start [--live] [--allow-anonymous]',
     example: 'exhibit start --live',
+    completes: { argument: [], options: [flagCompleted('--live'), ...common] },
     details: ["--live              the publisher's list, never the simulated world", ...details],
   },
   {
@@ -456,6 +465,7 @@ export const SERVICE_COMMANDS: readonly ServiceCommand[] = [
     usage: 'exhibit serve [--allow-anonymous]',
     example: 'EXHIBIT_SURFACES=hosted exhibit serve',
     details,
+    completes,
   },
   {
     name: 'work',
@@ -464,5 +474,6 @@ export const SERVICE_COMMANDS: readonly ServiceCommand[] = [
     usage: 'exhibit work',
     example: 'exhibit work',
     details,
+    completes,
   },
 ];

@@ -189,6 +189,7 @@ export const TESTS: House['tests'] = {
   may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
   outside: [
     ...['vitest', 'fast-check', 'ajv', 'playwright-core', 'ws', 'zod', 'csv-parse'],
+    ...['standardwebhooks', 'svix', 'eventsource'],
     '@redocly/openapi-core',
   ],
 };

@@ -1,6 +1,7 @@
 // Records of screens: what was answered on which versions, kept for whoever has to show it later.
 
 import { PLANS } from '../../access/plan.ts';
+import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS } from '../../compose/clock.ts';
 import {
   type Base,
@@ -30,6 +31,7 @@ import {
   screensPageHandler,
 } from './record-pages.route.tsx';
 
+import { RECORD_COMMANDS } from './records.command.ts';
 import {
   type RecordsDependencies,
   recordBulkScreen,
@@ -38,6 +40,8 @@ import {
   recordScreenHandler,
   screenRecord,
   screenRecordHandler,
+  screenRecords,
+  screenRecordsHandler,
   screenReplay,
   screenReplayHandler,
   UNKNOWN,
@@ -53,6 +57,7 @@ type RecordsOpened = OfacPorts &
 
 export const records = feature({
   name: 'records',
+  heading: 'Records of screens',
   rests: { tables, sanctions },
   open: ({ config: { simulate: simulated }, context, database }: Base, opened: Rested) => {
     const { list, store } = opened.sanctions.services.sanctions;
@@ -86,9 +91,14 @@ export const records = feature({
     serveRoute(recordBulkScreen, (given: RecordsOpened) =>
       recordBulkScreenHandler(recordsOver(given)),
     ),
+    serveRoute(screenRecords, (given: RecordsOpened) => screenRecordsHandler(recordsOver(given))),
     serveRoute(screenRecord, (given: RecordsOpened) => screenRecordHandler(recordsOver(given))),
     serveRoute(screenReplay, (given: RecordsOpened) => screenReplayHandler(recordsOver(given))),
   ],
+  local: {
+    commands: RECORD_COMMANDS,
+    services: ({ started }): ConnectionServices => ({ started }),
+  },
   pages: [
     servePage(screensPage, null, (given: RecordsOpened, facts) =>
       screensPageHandler(pagesOf(given), drawRecords(facts)),

@@ -27,7 +27,8 @@ import {
   unavailable,
   words,
 } from '../../contract/wire.ts';
-import { map, Unread } from '../../evidence/reading.ts';
+import { listOrNone } from '../../evidence/measure.ts';
+import { map, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import type { SanctionsList } from '../../ports/sanctions.ts';
 import {
@@ -163,6 +164,31 @@ export const recordBulkScreen = plainRoute({
   body: bulkAsked,
   responses: made,
   headers,
+});
+
+const recordListed = z.strictObject({
+  id: words(),
+  made_at: isoTime,
+  route: oneOf(RECORDED_ROUTES),
+  addresses: z.array(words()).min(1),
+  on: isoDay.nullable(),
+  state: oneOf(RECORDED_STATES),
+  answer_sha256: sha256,
+});
+
+export const screenRecords = plainRoute({
+  ...HOSTED,
+  name: 'screen_records',
+  method: 'GET',
+  path: '/api/v1/screens',
+  summary: 'The newest records of screens of the membership, newest first.',
+  responses: {
+    200: z.strictObject({
+      records: harmless(z.array(recordListed), 'whoever recorded no screen lists none'),
+      whole: rowFact(z.boolean()).describe('False: there are older ones, which are not listed.'),
+    }),
+    503: unavailable,
+  },
 });
 
 export const screenRecord = plainRoute({
@@ -335,6 +361,29 @@ function quoteAnswer(
   const { state, subject, data, reason } = answer.envelope(now);
   const text = JSON.stringify({ state, subject, data, reason });
   return { state, answer: text, answer_sha256: hash('sha256', text) };
+}
+
+/** @internal */
+export function screenRecordsHandler({
+  records,
+}: Pick<RecordsDependencies, 'records'>): PlainHandler<typeof screenRecords> {
+  return async (_input, _asked, caller) => {
+    const newest = await records.newest(memberOf(caller).membership_id);
+    if (newest instanceof Unread) return screenRecords.reply(503, unavailableBody(newest.why));
+    const lines = listOrNone(rowsSeen(newest));
+    return screenRecords.reply(200, {
+      records: lines.map(({ id, made_at, input, state, answer_sha256 }) => ({
+        id,
+        made_at: formatIsoTime(made_at),
+        route: input.route,
+        addresses: input.route === 'wallet_ofac' ? [input.address] : [...input.addresses],
+        on: input.route === 'wallet_ofac' ? input.on : null,
+        state,
+        answer_sha256,
+      })),
+      whole: newest.checked,
+    });
+  };
 }
 
 /** @internal */

@@ -26,7 +26,7 @@ import {
 import { type AnswerPart, type Fact, printParts } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { DATED_BY, type DatedBy } from '../../evidence/source.ts';
-import { LOOK_PARTS, lookPart } from './look-parts.ts';
+import { LOOK_PARTS, lookPart } from './look-parts.command.ts';
 import { leftUnread, screenedBody, screenText } from './screen.command.ts';
 
 const list = z.object({ name: z.string(), published: z.string(), addresses: z.number() });

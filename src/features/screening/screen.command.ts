@@ -40,7 +40,13 @@ import {
 import { type ListAnswer, otherListsText } from '../../command/other-lists-text.ts';
 import { type FieldText, isSimulated, rowsPrinter } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
-import { fileColumns, type OutFile, OutRefused, openOut, placeOf } from './screened-file.ts';
+import {
+  fileColumns,
+  type OutFile,
+  OutRefused,
+  openOut,
+  placeOf,
+} from './screened-file.command.ts';
 import { LOOK_WORDS, looksOf, SCREEN_STATES, SCREENED_TABLES } from './shapes.ts';
 
 /** A path from where the caller stands; `-`, which is standard input, stays as it is. */
@@ -76,8 +82,8 @@ export const screenCommand = defineCommand({
     ),
     out: optional(
       'FILE.csv',
-      'write the rows of the file there, each with its own columns and those of the screen, which ' +
-        'begin with exhibit_; no cell begins a formula',
+      'write the rows of the file there, each with its own columns and those of the screen, ' +
+        'which begin with exhibit_; no cell begins a formula',
       filePath,
     ),
     resume: flag('go on with the rows of an --out file of a run that stopped'),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import {
   type Base,
@@ -21,7 +22,7 @@ import { tables } from '../tables/feature.ts';
 import { rescreenRounds } from './rescreen.job.ts';
 import type { Watchlist } from './shapes.ts';
 import { watchStream, watchStreamHandler } from './watch-stream.route.ts';
-
+import { WATCHLIST_COMMANDS } from './watchlist.command.ts';
 import {
   unwatchAddress,
   unwatchAddressHandler,
@@ -38,7 +39,6 @@ import {
   watchlistPageHandler,
   watchlistRoute,
 } from './watchlist.route.tsx';
-
 import { watchlistTable, watchScreeningTable } from './watchlist.store.ts';
 
 const ROUND_EACH_S = 5;
@@ -57,6 +57,7 @@ type PagePorts = Ports & { readonly members: Members };
 
 export const watchlist = feature({
   name: 'watchlist',
+  heading: 'Watched addresses',
   rests: { tables, sanctions, history, records, entities },
   open: ({ config, context, database, bus, log }: Base, opened: Rested) => {
     const rounds = {
@@ -99,6 +100,10 @@ export const watchlist = feature({
       pages: true,
       freshness: { kind: 'per_answer', absence: () => null },
     },
+  },
+  local: {
+    commands: WATCHLIST_COMMANDS,
+    services: ({ started }): ConnectionServices => ({ started }),
   },
   streams: [
     serveStream(watchStream, ({ watchlist, service }: Ports & { readonly service: Service }) =>

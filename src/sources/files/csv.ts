@@ -58,7 +58,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Its first line begins there; a longer one is of commas. */
 const HEAD_BYTES = 64 * 1024;
 
-/** How a file is written, by its first line: the delimiter that stands most often outside quotes. */
+/** How a file is written, by its first line: its delimiter stands most often outside quotes. */
 export async function csvDialect(path: string): Promise<{
   readonly delimiter: string;
   readonly lineEnd: '\n' | '\r\n';

@@ -16,15 +16,15 @@ export type LookRequest = {
   /** Whether an access token opens it, and no key. */
   readonly isByToken?: boolean;
   /** `null`: the data is not of this interface. */
-  readonly tell: (data: unknown) => Told | null;
+  readonly tell: (data: unknown) => PartResult | null;
 };
 
 /** What an answer with data says; `isWhole`: nothing of it was left unread. */
-type Told = { readonly facts: readonly Fact[]; readonly isWhole: boolean };
+type PartResult = { readonly facts: readonly Fact[]; readonly isWhole: boolean };
 
 /** What tells data of a shape. */
-function telling<S extends z.ZodType>(shape: S, tell: (data: z.output<S>) => Told) {
-  return (data: unknown): Told | null => {
+function telling<S extends z.ZodType>(shape: S, tell: (data: z.output<S>) => PartResult) {
+  return (data: unknown): PartResult | null => {
     const parsed = shape.safeParse(data);
     return parsed.success ? tell(parsed.data) : null;
   };
@@ -36,12 +36,12 @@ const unreadFact = (name: string, reason: string | null): Fact => [
 ];
 
 /** Facts of what was found; else that there is none, which only a whole reading says. */
-function toldOf(
+function partResult(
   name: string,
   found: readonly string[],
   none: string,
   { checked, reason }: { readonly checked: boolean; readonly reason: string | null },
-): Told {
+): PartResult {
   const facts = found.map((text): Fact => [name, text]);
   if (!checked) facts.push(unreadFact(name, reason));
   else if (facts.length === 0) facts.push([name, none]);
@@ -61,7 +61,7 @@ const evidenceData = z.object({
 
 const tellEvidence = telling(evidenceData, (data) => {
   const { label, findings, findings_checked, findings_found, ...of } = data;
-  const labels = toldOf(
+  const labels = partResult(
     'label',
     label === null ? [] : [`${label.name}: ${label.entity} (${label.role})`],
     'no label in the tables that were read',
@@ -71,7 +71,7 @@ const tellEvidence = telling(evidenceData, (data) => {
     .filter(({ checked }) => !checked)
     .map(({ title, reason: why }) => (why === null ? title : `${title} (${why})`));
   const whole = findings_checked && (findings.length > 0 || findings_found === false);
-  const found = toldOf(
+  const found = partResult(
     'finding',
     findings.map(({ title, statement }) => `${title}: ${statement}`),
     'none of the kinds that were looked for',
@@ -89,7 +89,14 @@ const exchangesData = z.object({
       .array(z.object({ entity: z.string(), transfers_in: count, transfers_out: count }))
       .nullable(),
     inferred_deposit_addresses: z
-      .array(z.object({ address: z.string(), entity: z.string(), weight: z.number() }))
+      .array(
+        z.object({
+          address: z.string(),
+          entity: z.string(),
+          weight: z.number(),
+          basis: z.string().optional(),
+        }),
+      )
       .nullable(),
   }),
 });
@@ -102,11 +109,11 @@ const tellExchanges = telling(exchangesData, ({ activity }) => {
     ...listOrNone(exchanges).map(({ entity, transfers_in: paid, transfers_out: sent }) => {
       return `${entity}: transfers in ${orUnread(paid)}, out ${orUnread(sent)}`;
     }),
-    ...listOrNone(deposits).map(({ address, entity, weight }) => {
-      return `${address}: deposit address of ${entity}, inferred (weight ${weight})`;
+    ...listOrNone(deposits).map(({ address, entity, weight, basis = 'its basis is not told' }) => {
+      return `${address}: deposit address of ${entity}, inferred (weight ${weight}, ${basis})`;
     }),
   ];
-  return toldOf('exchanges', found, 'no transfer with a labelled wallet in the history read', {
+  return partResult('exchanges', found, 'no transfer with a labelled wallet in the history read', {
     checked: checked && exchanges !== null && deposits !== null,
     reason: activity.reason,
   });
@@ -132,7 +139,7 @@ function tellBridges(chain: string): LookRequest['tell'] {
       const days = `${first_seen.slice(0, 10)} to ${last_seen.slice(0, 10)}`;
       return `${name}: ${transfers} transfers ${direction}, ${days}`;
     });
-    return toldOf(
+    return partResult(
       `bridges, ${chain}`,
       found,
       'no transfer with a contract of the registry in the history read',
@@ -158,7 +165,7 @@ const tellEntity = telling(entityData, ({ evidence, checked, reason: why, ...of 
   });
   const size =
     items.length === 0 ? [] : [`${of.cluster_id}: ${of.related_wallets_total} addresses`];
-  return toldOf(
+  return partResult(
     'entity',
     [...size, ...items],
     'no other address is tied to it by the evidence that was read',
@@ -172,7 +179,7 @@ const deployerData = z.object({
 });
 const solanaData = z.object({ answer: z.string(), count: z.number(), suppressed: z.number() });
 
-const tellDeployer = telling(z.union([deployerData, solanaData]), (data): Told => {
+const tellDeployer = telling(z.union([deployerData, solanaData]), (data): PartResult => {
   if ('finding' in data) {
     const isWhole = !data.coverage.truncated && data.coverage.unchecked === 0;
     return { facts: [['launched', data.finding]], isWhole };
@@ -183,7 +190,7 @@ const tellDeployer = telling(z.union([deployerData, solanaData]), (data): Told =
 });
 
 const tokenData = z.object({ creator: z.string(), reason });
-const tellToken = telling(tokenData, ({ creator, reason: why }): Told => {
+const tellToken = telling(tokenData, ({ creator, reason: why }): PartResult => {
   const text = why === null ? `made by ${creator}` : `made by ${creator}; ${why}`;
   return { facts: [['token', text]], isWhole: true };
 });
@@ -191,7 +198,7 @@ const tellToken = telling(tokenData, ({ creator, reason: why }): Told => {
 const receiptsData = z.object({
   receipts: z.array(z.object({ title: z.string(), url: z.string() })),
 });
-const tellReceipts = telling(receiptsData, ({ receipts }): Told => {
+const tellReceipts = telling(receiptsData, ({ receipts }): PartResult => {
   const facts = receipts.map(({ title, url }): Fact => ['receipt', `${title}: ${url}`]);
   return { facts, isWhole: true };
 });
@@ -238,13 +245,13 @@ export function lookPart({ name, tell, isByToken }: LookRequest, said: ServiceAn
   const unread = (why: string): AnswerPart => ({ name, unread: why, status: EXIT.couldNotCheck });
   if (said.kind === 'silent') return unread(said.reason);
   // The list took the address: a route that refuses its form has nothing to say of it.
-  if (said.status === 400) return stated(name, `does not apply: ${refusalText(400, said.body)}`);
+  if (said.status === 400) return statePart(name, `does not apply: ${refusalText(400, said.body)}`);
   if (said.status !== 200) return unread(refusalText(said.status, said.body));
   const none = absent.safeParse(said.body);
   if (none.success) {
     const { state, reason: why } = none.data;
     if (state === 'not_deployed') return unread(why);
-    return stated(name, `${state.replace('_', ' ')}: ${why}`);
+    return statePart(name, `${state.replace('_', ' ')}: ${why}`);
   }
   const data = isByToken === true ? { state: 'ok', data: said.body } : said.body;
   const parsed = ok.safeParse(data);
@@ -255,6 +262,6 @@ export function lookPart({ name, tell, isByToken }: LookRequest, said: ServiceAn
   return { facts: told.facts, caveat: parsed.data.data.caveat, status };
 }
 
-function stated(name: string, text: string): AnswerPart {
+function statePart(name: string, text: string): AnswerPart {
   return { facts: [[name, text]], caveat: null, status: EXIT.done };
 }

@@ -77,7 +77,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
   const app = createHttp({
     mounted: webDocuments({
       routes: CONTRACTS,
-      facts: { simulated: true, version: '0.0.0', links: LINKS },
+      facts: { simulated: true, version: '0.0.0', links: LINKS, explorers: new Map() },
       given: {
         bridgeRegistry: bridgeRegistryOf(),
         receiptFolder: receiptsFolder({

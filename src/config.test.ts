@@ -353,3 +353,28 @@ describe('the pages made from the table', () => {
     }
   });
 });
+
+describe('links to explorers', () => {
+  const linksOf = (text: string) => good({ EXHIBIT_EXPLORER_LINKS: text }).explorerLinks;
+
+  test('are templates by chain, https, each with one place behind its host', () => {
+    const template = 'https://explorer.example/address/{}';
+    expect(linksOf(`ethereum.address:${template}`)).toEqual([
+      { word: 'ethereum.address', template },
+    ]);
+    expect(linksOf('none')).toEqual([]);
+    expect(good({}).explorerLinks).toBeNull();
+  });
+
+  test.each([
+    ['not https', 'ethereum.tx:http://explorer.example/tx/{}'],
+    ['no place', 'ethereum.tx:https://explorer.example/tx/'],
+    ['two places', 'ethereum.tx:https://explorer.example/{}/{}'],
+    ['a place in the host', 'ethereum.tx:https://{}.example/tx'],
+    ['user info', 'ethereum.tx:https://a:b@explorer.example/tx/{}'],
+    ['a chain that is none', 'atlantis.tx:https://explorer.example/tx/{}'],
+    ['a name twice', 'ethereum.tx:https://a.example/{},ethereum.tx:https://b.example/{}'],
+  ])('%s stops the start', (_, text) => {
+    expect(problems({ EXHIBIT_EXPLORER_LINKS: text })).toHaveLength(1);
+  });
+});

@@ -57,6 +57,8 @@ export type Config = {
   readonly publicUrl: string | null;
   /** The folder of receipts; `null`: the one that stands where the service was started. */
   readonly receiptsDir: string | null;
+  /** The links to explorers by `chain.address` and `chain.tx`; `null`: the public ones. */
+  readonly explorerLinks: readonly { readonly word: string; readonly template: string }[] | null;
   readonly ops: Optional<{ readonly port: number }>;
   readonly surfaces: readonly SurfaceName[];
   readonly trustProxy: boolean;
@@ -170,6 +172,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
     listen: { host: values.EXHIBIT_HOST, port: values.EXHIBIT_PORT },
     publicUrl: values.EXHIBIT_PUBLIC_URL,
     receiptsDir: values.EXHIBIT_RECEIPTS_DIR,
+    explorerLinks: values.EXHIBIT_EXPLORER_LINKS,
     ops: opsPort === null ? NONE : { kind: 'set', port: opsPort },
     surfaces: values.EXHIBIT_SURFACES,
     trustProxy: values.EXHIBIT_TRUST_PROXY,

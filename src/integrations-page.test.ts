@@ -9,7 +9,7 @@ import { MINE, START, serveMembers, THEIRS } from './testing/member-service.ts';
 import { type StartedChats, startChats } from './world/chat-api.ts';
 
 const PATH = '/settings/integrations';
-const FACTS = { simulated: false, version: '0.0.0', links: [] };
+const FACTS = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
 const fresh = embeddedControl();
 let chats: StartedChats;
 beforeAll(async () => {

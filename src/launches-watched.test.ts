@@ -177,7 +177,14 @@ async function serve(chain: 'ethereum' | 'solana') {
       ...routes.map((route): Mounted => ({ route, handle: handlerOf(route.name, given) })),
       ...pages
         .filter(({ route }) => route.name === 'token_page')
-        .map((page) => mountedPage(page, given, { simulated: false, version: '0', links: [] })),
+        .map((page) =>
+          mountedPage(page, given, {
+            simulated: false,
+            version: '0',
+            links: [],
+            explorers: new Map(),
+          }),
+        ),
     ],
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, now),
     tokens: TOKENS,

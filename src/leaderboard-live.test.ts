@@ -25,7 +25,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) 
 const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'];
 const TOKEN = 'sct-of-the-tests';
-const FACTS = { simulated: true, version: '0.0.0', links: [] };
+const FACTS = { simulated: true, version: '0.0.0', links: [], explorers: new Map() };
 const AT = '2026-09-24T12:00:00.000Z';
 
 const of = {

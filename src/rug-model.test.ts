@@ -52,7 +52,7 @@ function csvOf(rows: readonly TrainingRow[]): string {
   return `${[COLUMNS, ...rows.map(cells)].map((line) => line.join(',')).join('\n')}\n`;
 }
 
-const FACTS = { simulated: false, version: '0.0.0', links: [] };
+const FACTS = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
 const fresh = embeddedControl();
 const ROWS = inventLaunches(600, 3);
 const training = { files: localTableFiles(), codeVersion: '0.0.0' };

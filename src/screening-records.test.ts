@@ -181,7 +181,7 @@ async function deployment(fresh: FreshStore) {
   return { database, tables, others, looked, records, ask, open, screened, replayed, accept };
 }
 
-const PAGE_FACTS = { simulated: false, version: '0.0.0', links: [] };
+const PAGE_FACTS = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
 const answerIn = (text: string) => answerBody.parse(JSON.parse(text)).data;
 
 onEachEngine((name, fresh) => {

@@ -21,9 +21,10 @@ import {
 } from './testing/silence-ports.ts';
 import { codeUnder, isTest } from './testing/tidy-source.ts';
 import { RECORD_ID, RECORD_OF } from './testing/twins/screening.ts';
+import { wholePageOf } from './testing/whole-page.ts';
 import { WORLDS } from './testing/worlds.ts';
 
-const FACTS = { simulated: false, version: '0', links: [] };
+const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
 const PAGES = (FEATURES as readonly AnyFeature[]).flatMap(({ pages }) => pages);
 const TAGS: { readonly [port: string]: string } = Object.fromEntries(
   (FEATURES as readonly AnyFeature[]).flatMap(({ ports }) =>
@@ -78,7 +79,7 @@ async function draw(
   const chain = subject.startsWith('0x') ? 'ethereum' : 'solana';
   const input = { params: { address: subject, chain, id: RECORD_ID }, query: {}, body: undefined };
   const said = await handle(input, { now: () => world.now, signal }, MEMBER);
-  return { lines: said instanceof Reply ? linesOf(String(said.body)) : [], log };
+  return { lines: said instanceof Reply ? linesOf(await wholePageOf(said)) : [], log };
 }
 
 /** The lines that deny something on a weak port, or as nobody declared. */

@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const fresh = embeddedControl();
 const WATCHED = evm('watched');
-const FACTS = { simulated: false, version: '0.0.0', links: [] };
+const FACTS = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
 const ASKED = { now: stillClock(), signal: new AbortController().signal };
 const NOTHING_SENT = { params: {}, query: {}, body: undefined };
 const listBody = z.object({ watched: z.array(z.object({ id: z.string(), address: z.string() })) });

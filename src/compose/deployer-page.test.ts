@@ -12,7 +12,7 @@ import { launchOf, walkOf } from '../testing/deployer-worlds.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
 import { deployerShown } from './deployer-pages.ts';
 
-const FACTS = { simulated: false, version: '0', links: [] };
+const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
 const MAKER = evm('maker');
 const WALLET = addressNamed('solana', 'launcher');
 const asked = { now: stillClock(), signal: new AbortController().signal };

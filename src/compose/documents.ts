@@ -2,6 +2,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { CHAINS } from '../chain/chain.ts';
 import type { Config } from '../config.ts';
 import { openapiDocument } from '../contract/openapi.ts';
 import { publishedDocument } from '../contract/openapi-components.ts';
@@ -10,10 +11,12 @@ import { HTML_TYPE, html, text } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
 import type { AnyRoute } from '../contract/stream.ts';
 import { textOrEmpty } from '../evidence/measure.ts';
+import type { ExplorerPages } from '../pages/explorer.tsx';
 import { guidePage, renderMarkdown } from '../pages/guide.tsx';
 import { type AddressExample, homePage } from '../pages/home.tsx';
 import type { PageFacts } from '../pages/layout.tsx';
 import { operationPage, referencePage } from '../pages/reference.tsx';
+import { SCRIPT } from '../pages/script.ts';
 import { STYLE } from '../pages/style.ts';
 import type { AnyHandler, Mounted } from '../transport/answer.ts';
 import type { Meters } from '../transport/metrics.ts';
@@ -93,8 +96,26 @@ function inOrder(links: PageFacts['links']): PageFacts['links'] {
 }
 
 /** The facts that every page of this deployment shows. */
-export function pageFacts({ simulate: simulated }: Pick<Config, 'simulate'>): PageFacts {
-  return { simulated, version: VERSION, links: LINKS };
+export function pageFacts(config: Pick<Config, 'simulate' | 'explorerLinks'>): PageFacts {
+  const { simulate: simulated } = config;
+  return { simulated, version: VERSION, links: LINKS, explorers: explorersOf(config) };
+}
+
+// What is made up is at no explorer.
+function explorersOf({
+  simulate,
+  explorerLinks,
+}: Pick<Config, 'simulate' | 'explorerLinks'>): ExplorerPages {
+  if (explorerLinks !== null) {
+    return new Map(explorerLinks.map(({ word, template }) => [word, template]));
+  }
+  if (simulate) return new Map();
+  return new Map(
+    Object.values(CHAINS).flatMap(({ name, explorer_url: url }) => [
+      [`${name}.address`, `${url}/address/{}`],
+      [`${name}.tx`, `${url}/tx/{}`],
+    ]),
+  );
 }
 
 const DOCUMENT = { surface: 'web', method: 'GET', access: 'open' } as const;
@@ -131,6 +152,7 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
     documentAt('openapi_document', '/openapi.json', 'application/json; charset=utf-8', description),
     documentAt('reference_page', '/docs', HTML_TYPE, reference),
     documentAt('stylesheet', '/assets/exhibit.css', 'text/css; charset=utf-8', () => STYLE),
+    documentAt('page_script', '/assets/exhibit.js', 'text/javascript; charset=utf-8', () => SCRIPT),
     {
       route: operation,
       handle: async ({ params }) => {
@@ -195,10 +217,10 @@ function documentAt(name: string, path: string, type: string, make: () => string
 }
 
 async function homeOf(facts: PageFacts, sources: readonly DatedSource[]): Promise<string> {
-  const ages = await Promise.all(sources.map(({ age }) => age()));
-  const silent = ages.filter(({ state }) => state !== 'fresh' && state !== 'per_answer').length;
+  const list = sources.find(({ facts: { tag } }) => tag === 'sanctions_list');
+  const checkedAt = list === undefined ? null : (await list.age()).as_of;
   const examples = facts.simulated ? SIMULATED_EXAMPLES : NO_EXAMPLES;
-  return homePage(facts, { all: ages.length, silent }, examples);
+  return homePage(facts, checkedAt, examples);
 }
 
 const NO_EXAMPLES: typeof SIMULATED_EXAMPLES = [];

@@ -1,12 +1,13 @@
 // A dossier denies nothing that was not read to its end, whichever source is silent or slow, and
 // asks nobody outside for somebody who is not signed in.
 
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Reply } from '../contract/answer.ts';
+import { Refusal } from '../contract/refusals.ts';
 import { type Caller, NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { dossier } from '../features/dossier/feature.ts';
-import { PART_NAMES } from '../features/dossier/shapes.ts';
+import { BRIDGE_TRACE_CHAINS, PART_NAMES } from '../features/dossier/shapes.ts';
 import { shorten } from '../pages/words.tsx';
 import type { DeployerWalk, FailedWalk } from '../ports/deployers.ts';
 import { addressNamed, evm } from '../testing/addresses.ts';
@@ -20,12 +21,13 @@ import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/de
 import { memoryEntities } from '../testing/twins/entities.ts';
 import { memoryTransfer } from '../testing/twins/history.ts';
 import { silentPorts } from '../testing/twins/ports.ts';
+import { wholePageOf } from '../testing/whole-page.ts';
 import { WORLDS } from '../testing/worlds.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
 import { mountedPage } from './documents.ts';
 
-const FACTS = { simulated: false, version: '0', links: [] };
+const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
 const SILENCE = why('store_unreadable', { what: 'The store', fault: 'no answer' });
 const SILENT = silentPorts(SILENCE);
 const asked = () => ({ now: () => STILL_NOW, signal: new AbortController().signal });
@@ -70,7 +72,7 @@ function pagesOver(name: string, over: Over = {}) {
     const body = { query: {}, body: undefined, ...input };
     const said = await found.handle(body as Parameters<typeof found.handle>[0], asked(), caller);
     if (!(said instanceof Reply)) throw new Error('refused');
-    return { status: said.status, html: String(said.body) };
+    return { status: said.status, html: await wholePageOf(said) };
   };
   const whole = (address: string, caller: Caller = MEMBER) =>
     say('dossier_page', { params: { address } }, caller);
@@ -81,9 +83,9 @@ function pagesOver(name: string, over: Over = {}) {
 
 /** The verdict of each line of the overview. */
 function glanceOf(html: string): { readonly [title: string]: string } {
-  const [, glance] = html.split('id="glance"');
-  const [list] = String(glance).split('</ul>');
-  const lines = [...String(list).matchAll(/<li class="(\w+)">.*?<a href="#\w+">([^<]+)<\/a>/g)];
+  const lines = [
+    ...html.matchAll(/<div class="line (\w+)" slot="[\w-]+">.*?<a href="#\w+">([^<]+)<\/a>/g),
+  ];
   return Object.fromEntries(lines.map(([, tone, title]) => [String(title), String(tone)]));
 }
 
@@ -108,8 +110,8 @@ describe('says', () => {
     const { html } = await pagesOver(world.name).whole(String(subject));
     expect(glanceOf(html)).toMatchObject({ 'Two hops': 'hit' });
     expect(html).toContain('Two hops from a listed address');
-    expect(html).toMatch(/<svg class="graph"[^>]*role="img"[^>]*aria-labelledby="path-title"/);
-    expect(html).toContain('The largest transfer of each hop');
+    expect(html).toMatch(/<svg class="graph[^>]*role="group"[^>]*aria-labelledby="ways-title"/);
+    expect(html).toContain('The same as a table');
   });
 
   test('a part alone with its JSON and the command that asks for it', async () => {
@@ -122,6 +124,7 @@ describe('says', () => {
   test('an inference as one, with its weight, and an exchange’s address as the exchange’s', async () => {
     const { ports } = world({ transfers: DEPOSITS });
     const { whole, part } = pagesOver('empty', ports);
+    // Alone it has all the time that its store needs to begin.
     const told = linesOf((await part(SUBJECT, 'entity')).html);
     const { html } = await whole(SUBJECT);
     expect(glanceOf(html)).toMatchObject({ Ties: 'inferred', Exchanges: 'inferred' });
@@ -171,7 +174,7 @@ describe('says', () => {
       priced(9, unsold, SUBJECT, null),
       priced(10, SUBJECT, evm('dust'), '0.000001'),
     ];
-    const { part } = pagesOver('empty', world({ transfers }).ports);
+    const { part, whole } = pagesOver('empty', world({ transfers }).ports);
     const { html } = await part(SUBJECT, 'evidence');
     const rowOf = (name: string) =>
       linesOf(html).find((line) => line.startsWith(`${shorten(evm(name))} · `));
@@ -179,8 +182,9 @@ describe('says', () => {
     expect(rowOf('large')).toContain(' · – · $9,007,199,254,740,993.10 in 2 transfers · ');
     expect(rowOf('unsold')).toContain(' · – · 1 transfer, not priced · ');
     expect(rowOf('dust')).toContain(' · under $0.01 in 1 transfer · – · ');
-    const [, picture] = html.split('class="graph"');
-    expect(picture).toContain('>$2.00, 5 unpriced<');
+    const [, picture] = (await whole(SUBJECT)).html.split('class="graph');
+    expect(picture).toContain('>sent $2.00 in 1 transfer<');
+    expect(picture).toContain('sent $2.00 in 1 transfer; received 5 transfers, not priced');
     // Who was paid in dollars stands on the right, however many gifts without a price came back.
     const placeOf = (name: string) =>
       Number(picture?.match(new RegExp(`x="([\\d.]+)"[^>]*>${shorten(evm(name))}<`))?.[1]);
@@ -198,26 +202,35 @@ describe('says', () => {
   });
 });
 
-/** Serves the pages over a socket, with no list in force and all else silent. */
-async function serveSilent() {
-  const given = {
-    ...SILENT,
-    service: TEST_SERVICE,
-    members: { reading: async () => ({ may: false, why: why('page_of_nobody') }) },
-  };
+type Served = {
+  readonly ports: object;
+  readonly reading: () => Promise<unknown>;
+  readonly onFault?: (facts: object) => void;
+};
+
+/** Serves the pages over a socket. */
+async function serve({ ports, reading, onFault }: Served) {
+  const given = { ...ports, service: TEST_SERVICE, members: { reading } };
   const quiet = () => undefined;
+  const error = onFault === undefined ? quiet : onFault;
   const app = createHttp({
     mounted: dossier.pages.map((page) => mountedPage(page, given, FACTS)),
     gate: null,
     refusalPage: () => '',
     meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
+    log: { info: quiet, warn: quiet, error },
     now: () => STILL_NOW,
-    budgetMs: 1_000,
+    budgetMs: 10_000,
     trustProxy: false,
   });
   onTestFinished(() => app.close());
-  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  return await app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+/** With no list in force and all else silent. */
+async function serveSilent() {
+  const reading = async () => ({ may: false, why: why('page_of_nobody') });
+  const origin = await serve({ ports: SILENT, reading });
   return async (path: string) => {
     const reply = await fetch(origin + path);
     return { status: reply.status, html: await reply.text() };
@@ -236,6 +249,129 @@ describe('refuses', () => {
     const { status, html } = await get(`/address/${STRANGER}`);
     expect(status).toBe(200);
     expect(html).toContain(`https://exhibit.example/api/v1/wallet/${STRANGER}/ofac`);
+  });
+});
+
+/** History that answers nothing before it is let; `asked` are the signals of its calls. */
+function heldBack() {
+  const asked: AbortSignal[] = [];
+  let go: () => void = () => undefined;
+  const until = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const history: object = worldOf('empty').ports.transferHistory;
+  const port = new Proxy(history, {
+    get: (target, method) => {
+      const ask: unknown = Reflect.get(target, method);
+      if (typeof ask !== 'function' || method !== 'neighbourhoods') return ask;
+      return async (...args: readonly unknown[]) => {
+        for (const one of args) {
+          const signal: unknown = Object(one).signal;
+          if (signal instanceof AbortSignal) asked.push(signal);
+        }
+        await until;
+        return Reflect.apply(ask, target, args);
+      };
+    },
+  });
+  return { port, asked, go };
+}
+
+/** Opens a dossier and reads until a text has come. */
+async function readUntil(origin: string, sought: string) {
+  const leave = new AbortController();
+  const { body, headers } = await fetch(`${origin}/address/${STRANGER}`, { signal: leave.signal });
+  if (body === null) throw new Error('test: no body');
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let html = '';
+  const readOn = async (until: string) => {
+    while (!html.includes(until)) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      html += value;
+    }
+    return html;
+  };
+  await readOn(sought);
+  return { html, headers, leave, readOn };
+}
+
+const PAID = async () => ({ may: true, pay: async () => null });
+
+describe('comes as it is read', () => {
+  test('the head and the list stand while a source is silent, and the rest follows', async () => {
+    const { port, go } = heldBack();
+    const ports = { ...worldOf('empty').ports, transferHistory: port };
+    const { html, headers, readOn } = await readUntil(
+      await serve({ ports, reading: PAID }),
+      'slot="launches"',
+    );
+    expect(headers.get('x-accel-buffering')).toBe('no');
+    expect(glanceOf(html)).toEqual({
+      'Sanctions list': 'none',
+      'Other lists': 'none',
+      Launches: expect.any(String),
+    });
+    expect(html).not.toContain('slot="at-evidence"');
+    go();
+    const whole = await readOn('</html>');
+    expect(Object.keys(glanceOf(whole))).toHaveLength(GLANCED);
+    expect(whole.endsWith('</html>')).toBe(true);
+  });
+
+  test('a part that fails says so in its place with the id of the log, and no other does', async () => {
+    const faults: object[] = [];
+    const ports = {
+      ...worldOf('empty').ports,
+      exchangeLabels: {
+        lookUp: () => {
+          throw new Error('a bug of ours');
+        },
+      },
+    };
+    const origin = await serve({ ports, reading: PAID, onFault: (one) => faults.push(one) });
+    const { html } = await readUntil(origin, '</html>');
+    const [first] = faults;
+    expect(String(Object(first).fault)).toContain('a bug of ours');
+    expect(html).toContain(
+      `A fault of the service; its log has the id ${Object(first).request_id}.`,
+    );
+    expect(glanceOf(html)).toMatchObject({ Exchanges: 'open', 'Sanctions list': 'none' });
+    expect(html.endsWith('</html>')).toBe(true);
+  });
+
+  test('a client that goes away ends what is read for it', async () => {
+    const { port, asked, go } = heldBack();
+    const ports = { ...worldOf('empty').ports, transferHistory: port };
+    const { leave } = await readUntil(await serve({ ports, reading: PAID }), 'slot="launches"');
+    await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0));
+    expect(asked.some((signal) => signal.aborted)).toBe(false);
+    leave.abort();
+    await vi.waitFor(() => expect(asked.every((signal) => signal.aborted)).toBe(true));
+    go();
+  });
+
+  test('it is charged once, and shows nothing that was not paid for', async () => {
+    const { whole, paid } = pagesOver('empty');
+    await whole(STRANGER);
+    expect(paid).toEqual(['session']);
+    const spent = async () => ({
+      may: true,
+      pay: async () => new Refusal('overloaded', { error: 'Nothing is left.' }),
+    });
+    const origin = await serve({ ports: worldOf('empty').ports, reading: spent });
+    const { html } = await readUntil(origin, '</html>');
+    expect(glanceOf(html)).toMatchObject({ 'Sanctions list': 'none', Findings: 'open' });
+    expect(html).toContain('Nothing is left.');
+    expect(html).not.toContain('Each kind of finding');
+  });
+
+  test('each chain of bridges is linked, whatever Ethereum answers', async () => {
+    for (const over of [{}, SILENT]) {
+      const { html } = await pagesOver('empty', over).whole(STRANGER);
+      const linked = [...html.matchAll(/\/bridges\?chain=(\w+)"/g)].map(([, chain]) => chain);
+      expect(new Set(linked)).toEqual(new Set(BRIDGE_TRACE_CHAINS));
+    }
   });
 });
 

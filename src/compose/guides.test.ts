@@ -14,7 +14,7 @@ let base = '';
 const app = createHttp({
   mounted: webDocuments({
     routes: TEST_SERVICE.routes,
-    facts: pageFacts({ simulate: false }),
+    facts: pageFacts({ simulate: false, explorerLinks: null }),
     given: {
       service: TEST_SERVICE,
       deployerRecords: {},

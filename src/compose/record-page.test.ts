@@ -15,7 +15,7 @@ import { silentPorts } from '../testing/twins/ports.ts';
 import { WORLDS } from '../testing/worlds.ts';
 import { handlerOf } from './list.ts';
 
-const FACTS = { simulated: false, version: '0', links: [] };
+const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
 const SILENT = silentPorts(why('store_unreadable', { what: 'The store', fault: 'no answer' }));
 const NEVER = silentPorts(why('table_never_imported', { what: 'the table of other lists' }));
 

@@ -15,7 +15,7 @@ import { memoryChainFacts } from '../testing/twins/accounts.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
 import { tokenShown } from './deployer-pages.ts';
 
-const FACTS = { simulated: false, version: '0', links: [] };
+const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
 const held = { simulated: false, as_of: STILL_NOW };
 const asked = { now: stillClock(), signal: new AbortController().signal };
 const MAKER = evm('maker');

@@ -245,6 +245,34 @@ function publicPage(text: string): string | undefined {
   return protocol === 'https:' && username + password === '' ? href : undefined;
 }
 
+/** The place of an address or a transaction in the template of a link. */
+const LINK_PLACE = '{}';
+
+/** `word:template` pairs: a public https URL with one place, behind its host; or `none`. */
+export function linksFor<const W extends string>(
+  words: readonly W[],
+): SettingReader<readonly { readonly word: W; readonly template: string }[]> {
+  const pair = (left: string, template: string) => {
+    const word = words.find((one) => one === left);
+    return word === undefined || !isLinkTemplate(template) ? undefined : { word, template };
+  };
+  const expected =
+    `none, or word:template pairs, comma-separated, each word once (words ${words.join(', ')}; ` +
+    `https: URLs with exactly one ${LINK_PLACE}, in the path, the query or the fragment)`;
+  return reader(expected, (text) => {
+    const pairs = text === 'none' ? [] : pairsIn(text, pair);
+    const names = pairs?.map(({ word }) => word);
+    return new Set(names).size === names?.length ? pairs : undefined;
+  });
+}
+
+function isLinkTemplate(template: string): boolean {
+  const [before, after, ...more] = template.split(LINK_PLACE);
+  if (before === undefined || after === undefined || more.length > 0) return false;
+  if (!/^https:\/\/[^/?#]+[/?#]/.test(before)) return false;
+  return publicPage(`${before}0${after}`) !== undefined;
+}
+
 const WEBHOOK_SECRETS_MAX = 4;
 /** The part after `whsec_`: base64 of 24 to 64 bytes. */
 const WHSEC = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

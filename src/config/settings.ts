@@ -9,6 +9,7 @@ import {
   headerText,
   host,
   idsTo,
+  linksFor,
   oneWord,
   type PrivateUrl,
   path,
@@ -94,6 +95,9 @@ const PORT = whole(0, 65_535, 'a port');
 export const PUBLISHER_URL =
   'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ADVANCED.ZIP';
 
+/** What can be linked at an explorer, by chain. */
+const EXPLORER_LINKS = CHAIN_NAMES.flatMap((chain) => [`${chain}.address`, `${chain}.tx`] as const);
+
 const SERVING = {
   EXHIBIT_HOST: withInitial('127.0.0.1', host, 'Address to listen on.'),
   EXHIBIT_PORT: withInitial('8080', PORT, 'Port to listen on; `0` takes a free one.'),
@@ -105,6 +109,14 @@ const SERVING = {
   EXHIBIT_RECEIPTS_DIR: optional(path, 'Folder of the receipts that are published.', {
     unset: '`./receipts`',
   }),
+  EXHIBIT_EXPLORER_LINKS: optional(
+    linksFor(EXPLORER_LINKS),
+    'Where pages link an address or a transaction at an explorer of others: ' +
+      '`ethereum.address:https://explorer.example/address/{},' +
+      'ethereum.tx:https://explorer.example/tx/{}`. `{}` is its place. Nothing is asked there: ' +
+      'it is a link, which sends no referrer. `none` links nothing.',
+    { unset: 'the public explorer of each chain; of the simulated world none' },
+  ),
   EXHIBIT_OPS_PORT: optional(
     PORT,
     'A loopback port for `/metrics` and the detail of `/ready`; on the public port both need ' +

@@ -89,17 +89,35 @@ export class Answer<in out Name extends string> {
   }
 }
 
+/** A piece of a page that follows its beginning. */
+export type PagePiece = {
+  /** Reads and draws it. Nothing is read of a page that nobody waits for. */
+  readonly draw: () => Promise<string>;
+  /** What stands in its place where it failed; the log has the fault under this id. */
+  readonly failed: (requestId: string) => string;
+};
+
+/** The rest of a page: pieces in whichever order they come, and what ends it. */
+export type PageRest = { readonly pieces: readonly PagePiece[]; readonly end: string };
+
 /** A reply of a plain route: one of its declared statuses with the body declared for it. */
 export class Reply<in out Name extends string> {
   declare protected readonly of: Name;
   readonly status: number;
   /** The headers that it declares, its content type among them where it has a body. */
   readonly headers: Headers;
+  /** What follows the body; `null`: the body is all of it. */
+  readonly rest: PageRest | null;
   readonly #text: string;
-  private constructor(status: number, text: string, headers: Headers) {
+  private constructor(status: number, text: string, headers: Headers, rest: PageRest | null) {
     this.status = status;
     this.headers = headers;
+    this.rest = rest;
     this.#text = text;
+  }
+  /** The same reply, whose body is the beginning of a page that goes on as it is read. */
+  followedBy(rest: PageRest): Reply<Name> {
+    return new Reply(this.status, this.#text, this.headers, rest);
   }
   /**
    * The body as it leaves.
@@ -116,7 +134,7 @@ export class Reply<in out Name extends string> {
     return JSON.parse(this.#text);
   }
   static {
-    makeReply = (status, text, headers) => new Reply(status, text, headers);
+    makeReply = (status, text, headers) => new Reply(status, text, headers, null);
   }
 }
 

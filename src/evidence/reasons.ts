@@ -569,6 +569,11 @@ export const REASONS = {
     means: 'A page that anybody may open shows what is held, and asks no provider.',
     next: 'Sign in and open the page again, or ask the route with a key.',
   },
+  page_being_read: {
+    sentence: 'This is being read, and follows on the page.',
+    means: 'The list has answered; what is read outside comes later.',
+    next: 'Wait until the page has loaded to its end.',
+  },
   page_membership_inactive: {
     sentence: 'The membership that is signed in is not active, so this was not looked at.',
     means: 'Only an active membership has anything read from outside sources.',

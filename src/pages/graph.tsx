@@ -3,29 +3,38 @@
 
 import { Scroll, shorten } from './words.tsx';
 
-/** An address in the picture. `row` counts from the top of its column and need not be whole. */
+/**
+ * An address in the picture, or a place where nobody looked. `row` counts from the top of its
+ * column and need not be whole.
+ */
 export type GraphNode = {
   readonly id: string;
   readonly column: number;
   readonly row: number;
-  readonly says: string;
-  readonly tone: 'subject' | 'listed' | 'plain';
+  /** What is said of it, a line each: so many at most. */
+  readonly lines: readonly string[];
+  readonly tone: 'subject' | 'listed' | 'plain' | 'unread';
+  /** What stands in the place of the address. */
+  readonly name?: string;
+  /** Where it leads; absent: nowhere. */
+  readonly href?: string;
 };
 
-/** A flow from one address to another; `share` (0 to 1) sets its width. */
+/** A flow from one address to another, or a tie; `share` (0 to 1) sets its width. */
 export type GraphEdge = {
   readonly from: string;
   readonly to: string;
-  readonly tone: 'hit' | 'plain';
+  readonly tone: 'hit' | 'plain' | 'tie' | 'unread';
   readonly share: number;
 };
 
-const WIDTH = 720;
 const BOX = 200;
-const TALL = 56;
-const ROW = 74;
+const BETWEEN = 60;
+const LINE = 19;
+const TALL = 38;
+const APART = 16;
 const MARGIN = 10;
-const SAYS_MAX = 26;
+const LINE_CHARS_MAX = 24;
 const HEAD = 13;
 const THIN = 1.5;
 const THICK = 5;
@@ -37,17 +46,32 @@ type GraphProps = {
   edges: readonly GraphEdge[];
 };
 
+/** The dossier of an address, as a node leads to it. */
+export function dossierPath(address: string): string {
+  return `/address/${encodeURIComponent(address)}`;
+}
+
 /** The picture. `name` is of this one on its page. */
 export function Graph({ name, title, nodes, edges }: GraphProps) {
+  const lines = Math.max(...nodes.map((node) => node.lines.length));
+  const tall = TALL + lines * LINE;
   const rows = Math.max(...nodes.map(({ row }) => row)) + 1;
   const columns = Math.max(...nodes.map(({ column }) => column)) + 1;
-  const places = placesOf(nodes, columns);
+  const width = columns * (BOX + BETWEEN) - BETWEEN;
+  const step = tall + APART;
+  const places: Places = new Map(
+    nodes.map(({ id, column, row }) => [
+      id,
+      { x: column * (BOX + BETWEEN), y: row * step + MARGIN, tall },
+    ]),
+  );
   return (
     <Scroll of="A picture that may scroll">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in. */}
       <svg
-        class="graph"
-        viewBox={`0 0 ${WIDTH} ${(rows - 1) * ROW + TALL + 2 * MARGIN}`}
-        role="img"
+        class={`graph of-${columns}`}
+        viewBox={`0 0 ${width} ${(rows - 1) * step + tall + 2 * MARGIN}`}
+        role="group"
         aria-labelledby={`${name}-title`}
       >
         <title id={`${name}-title`}>{title}</title>
@@ -70,7 +94,12 @@ export function Graph({ name, title, nodes, edges }: GraphProps) {
           ))}
         </defs>
         {edges.map((edge) => (
-          <Edge key={`${edge.from} ${edge.to}`} edge={edge} places={places} name={name} />
+          <Edge
+            key={`${edge.from} ${edge.to} ${edge.tone}`}
+            edge={edge}
+            places={places}
+            name={name}
+          />
         ))}
         {nodes.map((node) => (
           <Box key={node.id} node={node} at={placeOf(places, node.id)} />
@@ -80,15 +109,8 @@ export function Graph({ name, title, nodes, edges }: GraphProps) {
   );
 }
 
-type Place = { readonly x: number; readonly y: number };
+type Place = { readonly x: number; readonly y: number; readonly tall: number };
 type Places = ReadonlyMap<string, Place>;
-
-function placesOf(nodes: readonly GraphNode[], columns: number): Places {
-  const step = columns === 1 ? 0 : (WIDTH - BOX) / (columns - 1);
-  return new Map(
-    nodes.map(({ id, column, row }) => [id, { x: column * step, y: row * ROW + MARGIN }]),
-  );
-}
 
 function placeOf(places: Places, id: string): Place {
   const place = places.get(id);
@@ -96,37 +118,42 @@ function placeOf(places: Places, id: string): Place {
   return place;
 }
 
-function Edge({ edge, places, name }: { edge: GraphEdge; places: Places; name: string }) {
-  const from = placeOf(places, edge.from);
-  const to = placeOf(places, edge.to);
-  const isRightward = from.x <= to.x;
-  const x1 = from.x + (isRightward ? BOX : 0);
-  const x2 = isRightward ? to.x - HEAD + 1 : to.x + BOX + HEAD - 1;
-  const y1 = from.y + TALL / 2;
-  const y2 = to.y + TALL / 2;
+type EdgeProps = { edge: GraphEdge; places: Places; name: string };
+
+function Edge({ edge: { from, to, tone, share }, places, name }: EdgeProps) {
+  const start = placeOf(places, from);
+  const end = placeOf(places, to);
+  const isPointed = tone === 'hit' || tone === 'plain';
+  const head = isPointed ? HEAD - 1 : 0;
+  const isRightward = start.x <= end.x;
+  const x1 = start.x + (isRightward ? BOX : 0);
+  const x2 = isRightward ? end.x - head : end.x + BOX + head;
+  const y1 = start.y + start.tall / 2;
+  const y2 = end.y + end.tall / 2;
   const middle = (x1 + x2) / 2;
   return (
     <path
-      class={`edge ${edge.tone}`}
+      class={`edge ${tone}`}
       d={`M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`}
-      stroke-width={THIN + (THICK - THIN) * edge.share}
-      marker-end={`url(#${name}-${edge.tone})`}
+      stroke-width={THIN + (THICK - THIN) * share}
+      {...(isPointed ? { 'marker-end': `url(#${name}-${tone})` } : {})}
     />
   );
 }
 
 function Box({ node, at }: { node: GraphNode; at: Place }) {
-  const says =
-    node.says.length > SAYS_MAX ? `${node.says.slice(0, SAYS_MAX - 1).trimEnd()}…` : node.says;
-  return (
+  const box = (
     <g class={`box ${node.tone}`}>
-      <rect x={at.x + 1} y={at.y} width={BOX - 2} height={TALL} rx="8" />
+      <rect x={at.x + 1} y={at.y} width={BOX - 2} height={at.tall} rx="8" />
       <text class="who" x={at.x + 14} y={at.y + 24}>
-        {shorten(node.id)}
+        {node.name === undefined ? shorten(node.id) : node.name}
       </text>
-      <text class="says" x={at.x + 14} y={at.y + 44}>
-        {says}
-      </text>
+      {node.lines.map((line, number) => (
+        <text key={number} class="says" x={at.x + 14} y={at.y + 24 + (number + 1) * LINE}>
+          {line.length > LINE_CHARS_MAX ? `${line.slice(0, LINE_CHARS_MAX - 1).trimEnd()}…` : line}
+        </text>
+      ))}
     </g>
   );
+  return node.href === undefined ? box : <a href={node.href}>{box}</a>;
 }

@@ -1,15 +1,16 @@
 import { type PageFacts, page, Search } from './layout.tsx';
+import { Moment } from './words.tsx';
 
 /** An address to try, and what stands on record of it. */
 export type AddressExample = { readonly address: string; readonly says: string };
 
-/** The counts of sources: all of them, and those that cannot deny anything now. */
-export type SourceCount = { readonly all: number; readonly silent: number };
+/** When the sanctions list was last checked, in Unix seconds; `null`: that is not known here. */
+export type LastChecked = number | null;
 
 /** The first page. `examples` are of the simulated world; none where what is served is real. */
 export function homePage(
   facts: PageFacts,
-  sources: SourceCount,
+  checkedAt: LastChecked,
   examples: readonly AddressExample[],
 ): string {
   return page({
@@ -27,7 +28,14 @@ export function homePage(
           </p>
           <Search />
           <p class="quiet">
-            <a href="/status">{statusText(sources)}</a>
+            {checkedAt === null ? (
+              'When the sanctions list was last checked is not known here.'
+            ) : (
+              <>
+                The sanctions list was last checked <Moment at={checkedAt} />.
+              </>
+            )}{' '}
+            <a href="/status">Every source, and how old it is</a>
           </p>
         </div>
         {examples.length > 0 && <Examples examples={examples} />}
@@ -35,11 +43,6 @@ export function homePage(
       </>
     ),
   });
-}
-
-function statusText({ all, silent }: SourceCount): string {
-  if (silent === 0) return `All ${all} sources can be asked`;
-  return `${silent} of ${all} sources cannot be asked now, or are past their age`;
 }
 
 function Examples({ examples }: { examples: readonly AddressExample[] }) {

@@ -4,6 +4,7 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Refusal, RefusalCode } from '../contract/refusals.ts';
+import { type ExplorerPages, Explorers } from './explorer.tsx';
 
 /** The facts that every page shows. */
 export type PageFacts = {
@@ -11,6 +12,8 @@ export type PageFacts = {
   readonly version: string;
   /** The pages of the navigation, in order. */
   readonly links: readonly { readonly path: string; readonly link: string }[];
+  /** The explorers that are linked, by chain. */
+  readonly explorers: ExplorerPages;
 };
 
 type LayoutProps = PageFacts & {
@@ -19,7 +22,8 @@ type LayoutProps = PageFacts & {
   readonly children: ComponentChildren;
 };
 
-function Layout({ title, current, simulated, version, links, children }: LayoutProps) {
+function Layout(props: LayoutProps) {
+  const { title, current, simulated, version, links, children } = props;
   return (
     <html lang="en">
       <head>
@@ -29,6 +33,7 @@ function Layout({ title, current, simulated, version, links, children }: LayoutP
         <title>{`${title} · Exhibit`}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/assets/exhibit.css" />
+        <script async src="/assets/exhibit.js" />
       </head>
       <body>
         <a class="skip" href="#content">
@@ -92,7 +97,41 @@ function SearchInHeader() {
 
 /** A whole page as text. */
 export function page(props: LayoutProps): string {
-  return `<!doctype html>${renderToString(<Layout {...props} />)}`;
+  return `<!doctype html>${piece(props, <Layout {...props} />)}`;
+}
+
+/** A piece of a page as text. */
+export function piece({ explorers }: Pick<PageFacts, 'explorers'>, children: ComponentChildren) {
+  return renderToString(<Explorers.Provider value={explorers}>{children}</Explorers.Provider>);
+}
+
+/** Nothing that is drawn holds it: a text from outside has no such character. */
+const CUT = '\u0000';
+
+/**
+ * A page that begins before all of it is read. `children` is the frame, a shadow tree with slots;
+ * `first` fills what is there at once, and each piece that follows before `end` its own slots.
+ */
+export function pageInPieces({
+  children,
+  first,
+  ...props
+}: LayoutProps & { readonly first: ComponentChildren }): { beginning: string; end: string } {
+  const whole = page({
+    ...props,
+    children: (
+      <div class="frame">
+        {children}
+        {first}
+        {CUT}
+      </div>
+    ),
+  });
+  const [beginning, end, ...more] = whole.split(CUT);
+  if (beginning === undefined || end === undefined || more.length > 0) {
+    throw new Error('page: it has no one place for its pieces');
+  }
+  return { beginning, end };
 }
 
 /** The message, a link onwards, and the page's place in the navigation. */
@@ -166,7 +205,7 @@ export function refusalPage(facts: PageFacts, refusal: Refusal): string {
     children: (
       <>
         <h1>{title}</h1>
-        <p class="lead">{wordsOf(refusal)}</p>
+        <p class="lead">{refusalSentence(refusal)}</p>
         <p>{next}</p>
         {refusal.code === 'unauthorized' && (
           <p>
@@ -181,7 +220,8 @@ export function refusalPage(facts: PageFacts, refusal: Refusal): string {
   });
 }
 
-function wordsOf({ code, body }: Refusal): string {
+/** What a refusal says, in a sentence. */
+export function refusalSentence({ code, body }: Refusal): string {
   const { error, reason, request_id } = Object(body);
   if (code === 'fault') return `${error} ${request_id}`;
   return String(REASONED.has(code) ? reason : error);

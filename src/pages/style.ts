@@ -186,20 +186,35 @@ pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }
 .badge.seen { background: var(--accent); border-color: var(--accent); color: var(--paper); }
 .badge.inferred { border-color: var(--accent); color: var(--accent); }
 .badge.open { border-style: dashed; color: var(--quiet); }
-.glance { margin: 1.5rem 0 2rem; }
-.glance ul { list-style: none; padding: 0; margin: .75rem 0; display: grid; gap: .75rem;
+.frame::part(glance) { margin: 1.5rem 0 2rem; }
+.frame::part(title) { font-size: 1.15rem; margin: 0 0 .5rem; }
+.frame::part(lines) { margin: .75rem 0; display: grid; gap: .75rem;
   grid-template-columns: repeat(auto-fit, minmax(min(15.5rem, 100%), 1fr)); }
-.glance li { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+.frame::part(quiet), .frame::part(wait) { color: var(--quiet); }
+.frame::part(wait) { border: 1px dashed var(--control); border-radius: .6rem; margin: 0;
+  padding: .5rem .9rem; font-size: .92rem; }
+.line { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
   border-top: .25rem solid var(--control); padding: .7rem .9rem .8rem; }
-.glance li.hit { border-top-color: var(--bad); }
-.glance li.seen { border-top-color: var(--accent); }
-.glance li.inferred { border-top: .25rem double var(--accent); }
-.glance li.open { background: none; border-style: dashed; border-top-width: 1px;
+.line.hit { border-top-color: var(--bad); }
+.line.seen { border-top-color: var(--accent); }
+.line.inferred { border-top: .25rem double var(--accent); }
+.line.open { background: none; border-style: dashed; border-top-width: 1px;
   border-color: var(--control); padding-top: .9rem; }
-.glance li a { display: block; font-weight: 600; margin-top: .35rem; }
-.glance li p { margin: .2rem 0 0; font-size: .92rem; overflow-wrap: anywhere; display: -webkit-box;
+.line a { display: block; font-weight: 600; margin-top: .35rem; }
+.line p { margin: .2rem 0 0; font-size: .92rem; overflow-wrap: anywhere; display: -webkit-box;
   -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden; }
-.glance li.open p { color: var(--quiet); }
+.line.open p { color: var(--quiet); }
+details.full { display: inline; border: 0; padding: 0; }
+details.full > summary { display: inline-block; list-style: none; width: 1.5rem; height: 1.5rem;
+  line-height: 1.3rem; text-align: center; color: var(--quiet); vertical-align: middle; }
+details.full > summary::-webkit-details-marker { display: none; }
+details.full > summary::before { content: "\\22ef"; }
+details.full[open] > summary::before { content: "\\00d7"; }
+details.full > code { user-select: all; overflow-wrap: anywhere; }
+button.copy { font-size: .85rem; padding: .1rem .5rem; vertical-align: middle; }
+.dossier h1 button.copy { font-family: ui-sans-serif, system-ui, sans-serif; }
+.explorers { margin: 0; }
+.legend { font-size: .85rem; margin: .25rem 0; }
 .part { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
   padding: 1.25rem 1.5rem; margin: 1.5rem 0; scroll-margin-top: 1rem; }
 .part.untold { background: none; border-style: dashed; border-color: var(--control); }
@@ -215,8 +230,11 @@ pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }
 .cells dt { color: var(--quiet); font-size: .85rem; }
 .cells dd { margin: 0; overflow-wrap: anywhere; }
 .cells.match { border-left: 3px solid var(--bad); padding-left: 1rem; }
-.caveat { border-left: 3px solid var(--control); padding: .1rem 0 .1rem 1rem; margin: 1.5rem 0 1rem;
+.caveat { border-left: 3px solid var(--control); padding: .1rem 0 .1rem 1rem; margin: 1rem 0;
   color: var(--quiet); max-width: 52rem; font-size: .95rem; }
+details.caveat { border-top: 0; }
+.caveat > summary { list-style: none; cursor: auto; }
+.caveat > summary::-webkit-details-marker { display: none; }
 .unchecked { border: 1px dashed var(--control); border-radius: .4rem; padding: .5rem .8rem;
   margin: .75rem 0; font-size: .95rem; overflow-wrap: anywhere; }
 .rests { margin: 0 0 .5rem; font-size: .9rem; }
@@ -245,6 +263,8 @@ pre.curl { user-select: all; margin: .25rem 0; }
 pre.json { max-height: 36rem; overflow: auto; font-size: .85rem; }
 .drawn { margin: 1rem 0; }
 .graph { display: block; width: 100%; max-width: 46rem; height: auto; margin: .5rem 0; }
+.graph.of-1 { max-width: 12.5rem; } .graph.of-2 { max-width: 29rem; }
+.graph.of-4 { max-width: 62rem; }
 .graph .box rect { fill: var(--paper); stroke: var(--control); }
 .graph .box.subject rect { stroke: var(--accent); stroke-width: 2; }
 .graph .box.listed rect { stroke: var(--bad); stroke-width: 2; }
@@ -254,6 +274,11 @@ pre.json { max-height: 36rem; overflow: auto; font-size: .85rem; }
 .graph .box.listed .says { fill: var(--bad); font-weight: 600; }
 .graph .edge { fill: none; stroke: var(--control); stroke-linecap: round; opacity: .8; }
 .graph .edge.hit { stroke: var(--bad); opacity: 1; }
+.graph .edge.tie { stroke: var(--accent); stroke-dasharray: 1 5; }
+.graph .edge.unread { stroke-dasharray: 6 5; }
+.graph .box.unread rect { fill: none; stroke-dasharray: 6 5; }
+.graph a:hover rect { stroke-width: 2; }
+.graph a:focus-visible rect { stroke: var(--accent); stroke-width: 4; }
 .graph .head path { fill: var(--control); }
 .graph .head.hit path { fill: var(--bad); }
 .timeline { list-style: none; padding: 0; margin: 1rem 0; border-left: 2px solid var(--line); }
@@ -261,7 +286,7 @@ pre.json { max-height: 36rem; overflow: auto; font-size: .85rem; }
 .timeline li::before { content: ""; position: absolute; left: -.41rem; top: .45rem; width: .7rem;
   height: .7rem; border-radius: 50%; background: var(--card); border: 2px solid var(--accent); }
 .timeline time { color: var(--quiet); font-size: .9rem; }
-.timeline p { margin: 0; overflow-wrap: anywhere; }
+.timeline li > div { margin: 0; overflow-wrap: anywhere; }
 .top { flex-wrap: wrap; gap: .6rem 1.5rem; }
 .top search { margin-left: auto; flex: 0 1 24rem; }
 .top nav { flex: 1 0 100%; }
@@ -281,8 +306,17 @@ form.seek input { flex: 1 1 10rem; }
 .cards code { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   color: var(--quiet); }
 @media (max-width: 40rem) { .top search { flex: 1 0 100%; margin: 0; }
-  .part { padding: 1rem; margin: 1rem 0; }
-  .graph { min-width: 34rem; } .cells { grid-template-columns: 1fr 1fr; }
+  .part { padding: .75rem 1rem; margin: .75rem 0; font-size: .95rem; }
+  .part h3 { margin: 1rem 0 .25rem; } .part p { margin: .35rem 0; }
+  .part > footer { margin-top: .5rem; padding-top: 0; }
+  .part details { padding: .3rem 0; } .findings { padding-left: 1.1rem; }
+  .findings li { margin: .6rem 0; } .timeline li { padding-bottom: .4rem; }
+  .part details.caveat { margin: .5rem 0; padding: 0 0 0 .75rem; font-size: .88rem; }
+  .caveat > summary { cursor: pointer; }
+  .caveat:not([open]) > summary { display: -webkit-box; -webkit-line-clamp: 3;
+    -webkit-box-orient: vertical; overflow: hidden; }
+  .graph.of-3 { min-width: 34rem; } .graph.of-4 { min-width: 46rem; }
+  .cells { grid-template-columns: 1fr 1fr; }
   table.stacks, .stacks tbody, .stacks tr, .stacks caption { display: block; }
   .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
     clip-path: inset(50%); }
@@ -290,9 +324,12 @@ form.seek input { flex: 1 1 10rem; }
   .scroll table.stacks td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr);
     min-width: 0; padding: .1rem 0; border: 0; }
   .stacks td::before { content: attr(data-head); color: var(--quiet); font-size: .85rem; }
-  .glance li { display: grid; grid-template-columns: 1fr auto; align-items: baseline; }
-  .glance li a { grid-row: 1; margin: 0; }
-  .glance li p { grid-column: 1 / -1; -webkit-line-clamp: 3; } }
+  .frame::part(lines) { gap: .4rem; }
+  .line, .line.open { display: grid; grid-template-columns: 1fr auto; align-items: baseline;
+    padding: .4rem .8rem; border-top-width: 1px; border-left-width: .25rem; }
+  .line.hit { border-left-color: var(--bad); } .line.seen { border-left-color: var(--accent); }
+  .line a { grid-row: 1; margin: 0; }
+  .line p { grid-column: 1 / -1; -webkit-line-clamp: 2; } }
 @media print {
   :root { --ink: #000; --quiet: #444; --paper: #fff; --card: #fff; --line: #bbb; --control: #666;
     --accent: #0b4a70; --bad: #8c1d1d; --warn: #fff; --warn-ink: #000; --code: #fff; }
@@ -301,14 +338,15 @@ form.seek input { flex: 1 1 10rem; }
   .skip, .top nav, search, .search, .curl, .actions, button, .live, .part > footer details {
     display: none; }
   .simulated { border: 1px solid #000; margin-bottom: .5rem; }
-  .part, .route, .panel, .glance li { break-inside: auto; border-radius: 0; padding: .75rem 0;
+  .part, .route, .panel, .line { break-inside: auto; border-radius: 0; padding: .75rem 0;
     border-width: 1px 0 0; }
-  .glance li { padding: .4rem 0; break-inside: avoid; }
-  .glance li p { display: block; }
+  .line { padding: .4rem 0; break-inside: avoid; }
+  .line p { display: block; }
   h1, h2, h3, caption { break-after: avoid; }
   tr, .graph, .caveat, .unchecked, .findings li, .timeline li { break-inside: avoid; }
   thead { display: table-header-group; }
   .scroll { overflow: visible; }
+  .caveat > summary { display: block; }
   .cut { max-width: none; white-space: normal; overflow-wrap: anywhere; }
   .badge { background: none; color: #000; border-color: #000; }
   .badge.hit, .badge.seen { background: none; color: #000; }

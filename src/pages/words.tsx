@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { shareText, type Weight } from '../evidence/weight.ts';
+import { InFull } from './explorer.tsx';
 
 const MS_PER_S = 1_000;
 const MINUTE_CHARS = 16;
@@ -14,24 +15,37 @@ export function shorten(text: string): string {
   return text.length < SHORT_MIN ? text : `${text.slice(0, HEAD)}…${text.slice(-TAIL)}`;
 }
 
-/** An address that leads to its dossier, with the name that is known of it. */
-export function Address({ of, name }: { of: string; name?: string | null }) {
+type AddressProps = {
+  of: string;
+  name?: string | null;
+  /** The chain on which it is told of; absent: any. */
+  chain?: string;
+  /** Within a sentence it stands without its full text, which is its link's. */
+  inline?: true;
+};
+
+/** An address that leads to its dossier, in full on demand, with the name that is known of it. */
+export function Address({ of, name, chain, inline }: AddressProps) {
   return (
     <>
       <a href={`/address/${encodeURIComponent(of)}`} title={of}>
         <code>{shorten(of)}</code>
       </a>
+      {inline === undefined && (
+        <InFull of={of} chain={chain === undefined ? null : chain} what="address" />
+      )}
       {name !== undefined && name !== null && <span class="quiet"> {name}</span>}
     </>
   );
 }
 
-/** The id of a transaction; the whole of it shows when it is pointed at, and is what is copied. */
-export function Tx({ of }: { of: string }) {
+/** The id of a transaction, in full on demand. `chain`: where it is; `null`: that is not told. */
+export function Tx({ of, chain }: { of: string; chain: string | null }) {
   return (
-    <code class="cut" title={of}>
-      {of}
-    </code>
+    <>
+      <code title={of}>{shorten(of)}</code>
+      <InFull of={of} chain={chain} what="tx" />
+    </>
   );
 }
 

@@ -25,7 +25,7 @@ export const CODE = 'EX-5KQ2HT-9WNB7RLD-4XPM6CW';
 const BASE = 'https://exhibit.example';
 const FORM = 'application/x-www-form-urlencoded';
 
-const FACTS = { simulated: false, version: '0.0.0', links: [] };
+const FACTS = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
 
 function mountOver(given: object): Mounted[] {
   const pages = [...membersFeature.pages, ...integrations.pages];

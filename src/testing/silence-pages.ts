@@ -28,6 +28,12 @@ const DENIALS: readonly PageSaying[] = [
   [/^(Code|Created by|Verified source|Kind|Balance) · none$/, ['chain_facts']],
   [/^None found Launches$|^Tokens that it launched None found$/, [...RECORDS, ...LAUNCHES]],
   [/^Died · none listed$/, RECORDS],
+  [
+    /^None found Two hops: No path of two hops leads to a listed address\.$/,
+    ['sanctions_list', 'transfer_history'],
+  ],
+  [/^Sanctions lists None found$/, [...LIST, ...OTHERS]],
+  [/^Receipts: None of the published receipts \(\d+\) covers the question\.$/, ['receipts']],
   [/^None found Two hops$/, ['sanctions_list', 'transfer_history']],
   [/^Two hops of transfers None found$/, ['sanctions_list', 'transfer_history']],
   [/^No path of two hops leads to a listed address\.$/, ['sanctions_list', 'transfer_history']],
@@ -61,6 +67,9 @@ const DENIALS: readonly PageSaying[] = [
 const DENY_NOTHING: readonly RegExp[] = [
   /^“Inferred” is a likelihood, .* “None found” is about what was read, and clears nobody\. /,
   /^(This|That) (says nothing|is no (clearance|statement|quiet)|opens nothing)/,
+  /^It rests on no source$/,
+  /^(?:Left: who paid it most\. )?Solid: money; .* dashed: nobody looked\./,
+  /^\d+ busy counterpart(?:y|ies) dealt with a listed address; no path leads past them$/,
   /^No part above dates anything\. That is no quiet address:/,
   /^A table of \d+ rows holds /,
   /Nothing here is investment, legal or tax advice/,
@@ -69,7 +78,7 @@ const DENY_NOTHING: readonly RegExp[] = [
   /^(No|none reached)\.?$/,
   /^\d+ deposit addresses are inferred there, /,
   /^Not read for this kind of address\. /,
-  /^Address: form not recognised; nothing was checked\.$/,
+  /^((Receipts|Not checked [\w, ]+): )?Address: form not recognised; nothing was checked\.$/,
   /^Busy counterparties that dealt with a listed address; no path leads past them$/,
   /a message, no money/,
   /Launched a token \(never listed\)/,
@@ -100,6 +109,7 @@ export function linesOf(html: string): readonly string[] {
   if (main === undefined) throw new Error('test: a page without its content');
   const cut = main
     .replaceAll(/<svg.*?<\/svg>/gs, '\n')
+    .replaceAll(/<details class="full">.*?<\/details>/gs, '')
     .replaceAll(CELL_END, ' · ')
     .replaceAll('</dd>', '\n')
     .replaceAll(/<\/(span|h2|h3)>/g, ' ')

@@ -14,7 +14,7 @@ import {
   quotaHeaders,
   quotaSpent,
 } from '../access/gate.ts';
-import { Answer, type Headers, Reply } from '../contract/answer.ts';
+import { Answer, type Headers, type PageRest, Reply } from '../contract/answer.ts';
 import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import { HTML_TYPE, isPage } from '../contract/reply.ts';
 import {
@@ -42,6 +42,14 @@ export type WrittenAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
+  /** What follows the bytes; absent: they are all of it. */
+  readonly rest?: WrittenRest;
+};
+
+/** The rest of a page as it comes. `end` is called once, when no more of it is written. */
+export type WrittenRest = {
+  readonly texts: AsyncIterable<string>;
+  readonly end: () => void;
 };
 
 /** A whole page that says what was refused, and what to do next. */
@@ -115,13 +123,17 @@ function answerer(
     if (isGone?.() === true) return answerNobody();
     const tooMany = underWay.begin(by, route.name);
     if (tooMany !== null) return refuse(tooMany, figuresOf(by));
+    const end = () => underWay.end(by, route.name);
+    let isOver = true;
+    const onFault = (fault: unknown) =>
+      log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');
     try {
       const input = parseInput(route, sent);
       if (input instanceof Refusal) return refuse(input, figuresOf(by));
       const said = await handle(input, asked, by.caller);
       if (said instanceof Refusal) return refuse(said, figuresOf(by));
       // Written before it is charged, so that a fault in the answer is never paid for.
-      const { status, state, bytes, declared } = writeAnswer(said, asked.now());
+      const { status, state, bytes, declared, rest } = writeAnswer(said, asked.now());
       // An answer is charged if it is ready while its client is still there.
       if (isGone?.() === true) return answerNobody();
       const isFree = by.kind === 'uncharged' || status >= FAILED;
@@ -131,14 +143,44 @@ function answerer(
       const figures = charged === null ? figuresOf(by) : charged.figures;
       const headers =
         figures === null ? headersOf(declared, status, bytes) : chargedHeaders(figures, declared);
-      return { status, headers: notice === null ? headers : { ...headers, ...notice }, bytes };
+      const whole = {
+        status,
+        headers: notice === null ? headers : { ...headers, ...notice },
+        bytes,
+      };
+      if (rest === null) return whole;
+      isOver = false;
+      return { ...whole, rest: { texts: textsAsTheyCome(rest, id, onFault), end } };
     } catch (fault) {
-      log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');
+      onFault(fault);
       return refuse(faultRefusal(id), figuresOf(by));
     } finally {
-      underWay.end(by, route.name);
+      if (isOver) end();
     }
   };
+}
+
+/** The pieces of a page, each when it is there. One that fails says so in its own place. */
+async function* textsAsTheyCome(
+  { pieces, end }: PageRest,
+  id: string,
+  onFault: (fault: unknown) => void,
+): AsyncGenerator<string> {
+  const waiting = new Map(
+    pieces.map(({ draw, failed }, at) => {
+      const drawn = draw().catch((fault) => {
+        onFault(fault);
+        return failed(id);
+      });
+      return [at, drawn.then((text) => ({ at, text }))];
+    }),
+  );
+  while (waiting.size > 0) {
+    const { at, text } = await Promise.race(waiting.values());
+    waiting.delete(at);
+    yield text;
+  }
+  yield end;
 }
 
 /** The reason under which a request is counted whose client left before its answer was ready. */
@@ -227,11 +269,11 @@ export function charge(gate: AccessGate | null, by: Admitted) {
 
 function writeAnswer(said: unknown, now: number) {
   if (said instanceof Answer) {
-    return { status: OK, state: said.state, bytes: said.bytes(now), declared: null };
+    return { status: OK, state: said.state, bytes: said.bytes(now), declared: null, rest: null };
   }
   if (!(said instanceof Reply)) throw new Error('neither an answer nor a reply');
-  const { status, headers } = said;
-  return { status, state: String(status), bytes: said.bytes(), declared: headers };
+  const { status, headers, rest } = said;
+  return { status, state: String(status), bytes: said.bytes(), declared: headers, rest };
 }
 
 // Problems name the field and what was expected. What was sent is never echoed, but for a name that

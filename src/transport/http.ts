@@ -44,6 +44,7 @@ import {
   refusalSaid,
   type Sent,
   type WrittenAnswer,
+  type WrittenRest,
 } from './answer.ts';
 import { clientNetwork } from './client-network.ts';
 import { credentialsIn, foreignForm, searchOf } from './guard.ts';
@@ -259,7 +260,9 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
   });
   const fail = (fault: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = refusalFor(fault, request, options, bodyTypeOf(route));
-    send(reply, refuse(refusal, figuresOf(request.by)));
+    // Of an answer that has begun nothing can be taken back: its end says that it is not whole.
+    if (reply.raw.headersSent) reply.raw.destroy();
+    else send(reply, refuse(refusal, figuresOf(request.by)));
   };
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { id, startedMs, by } = request;
@@ -272,8 +275,9 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
       : context;
     const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
     const said = await ask(sent, by, { id, startedMs, asked, isGone });
+    if (said.rest !== undefined) await sendInPieces(reply, said, said.rest);
+    else leave(reply, said);
     done();
-    leave(reply, said);
   };
 }
 
@@ -355,6 +359,45 @@ function send(reply: FastifyReply, { status, headers, bytes }: WrittenAnswer): v
   });
   reply.hijack();
   reply.raw.end(bytes);
+}
+
+/** Sends a page as it comes. Whoever hangs up ends it, and with it all that is still read. */
+async function sendInPieces(
+  reply: FastifyReply,
+  { status, headers, bytes }: WrittenAnswer,
+  { texts, end }: WrittenRest,
+): Promise<void> {
+  const { raw } = reply;
+  try {
+    raw.writeHead(status, {
+      ...PAGE_HEADERS,
+      'x-request-id': reply.request.id,
+      ...headers,
+      ...(reply.hasHeader('connection') ? { connection: 'close' } : {}),
+      // Proxies that gather an answer before they pass it on are asked not to.
+      'x-accel-buffering': 'no',
+    });
+    raw.write(bytes);
+    for await (const text of texts) {
+      if (raw.destroyed) return;
+      if (!raw.write(text)) await untilDrained(raw);
+    }
+    raw.end();
+  } finally {
+    end();
+  }
+}
+
+function untilDrained(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = () => {
+      raw.off('drain', goOn);
+      raw.off('close', goOn);
+      resolve();
+    };
+    raw.once('drain', goOn);
+    raw.once('close', goOn);
+  });
 }
 
 function openDoor(app: FastifyInstance, door: HttpDoor, options: HttpOptions): void {

@@ -384,10 +384,10 @@ function Creator({ creator: shown, sources, now }: CreatorProps) {
 
 /** The facts about its creation; a field without a value is left out, whatever the reason. */
 function factRows(shown: CreatorView): [string, ComponentChildren][] {
-  const { factory, creation_tx: tx, creation_block: block, code_size: code } = shown;
+  const { factory, creation_tx: tx, creation_block: block, code_size: code, chain } = shown;
   const told: [string, ComponentChildren][] = [];
   if (factory !== null) told.push(['Through the factory', <Address key="by" of={factory} />]);
-  if (tx !== null) told.push(['Transaction', <Tx key="tx" of={tx} />]);
+  if (tx !== null) told.push(['Transaction', <Tx key="tx" of={tx} chain={chain} />]);
   if (block !== null) told.push(['Block', block.toLocaleString('en')]);
   if (code !== null) told.push(['Code', countWords(code, 'byte')]);
   return told;

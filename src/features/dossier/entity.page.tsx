@@ -1,5 +1,4 @@
 import { weightText } from '../../evidence/weight.ts';
-import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import { Address, Badge, countWords, Moment, Table } from '../../pages/words.tsx';
 import {
   Caveat,
@@ -10,8 +9,6 @@ import {
 } from './section.page.tsx';
 import type { EntityData, PartOf } from './shapes.ts';
 
-/** Members that are drawn. */
-const DRAWN_MAX = 8;
 const ROWS_MAX = 20;
 
 /** The part of the entity. */
@@ -42,7 +39,7 @@ export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: P
   );
 }
 
-const TIED_AS = {
+export const TIED_AS = {
   controlled: 'one controller, it may be',
   deposit_address: 'deposit address of an exchange',
 } as const;
@@ -51,37 +48,15 @@ function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-function Members({ data: { members, address, cluster_id } }: { data: EntityData }) {
-  const drawn = members.slice(0, DRAWN_MAX);
-  const inner = new Set(drawn.flatMap(({ path }) => path.slice(0, -1).map(({ to }) => to)));
-  const nodes = nodesOf(drawn, address, inner);
-  const ids = new Set(nodes.map(({ id }) => id));
-  const edges = new Map<string, GraphEdge>();
-  for (const { path } of drawn) {
-    for (const { from, to, weight } of path) {
-      const isDrawn = ids.has(from) && ids.has(to);
-      if (isDrawn) edges.set(`${from} ${to}`, { from, to, tone: 'plain', share: weight });
-    }
-  }
+function Members({ data: { members, cluster_id } }: { data: EntityData }) {
   return (
     <>
       <p>
         Cluster <code>{cluster_id}</code>.
       </p>
-      <figure class="drawn">
-        <Graph
-          name="cluster"
-          title="The members of the cluster and the ties that join them; the table has the same."
-          nodes={nodes}
-          edges={[...edges.values()]}
-        />
-        {members.length > drawn.length && (
-          <figcaption>
-            {drawn.length} of {countWords(members.length, 'member')} are drawn.
-          </figcaption>
-        )}
+      <details>
+        <summary>{countWords(members.length, 'member')}, each with its weakest tie</summary>
         <Table
-          caption="Members, each with the weakest tie on the way to it"
           rows={members.slice(0, ROWS_MAX)}
           columns={[
             { head: 'Member', cell: (one) => <Address of={one.address} /> },
@@ -91,27 +66,9 @@ function Members({ data: { members, address, cluster_id } }: { data: EntityData 
             { head: 'Inferred with', cell: (one) => weightText(one.weakest) },
           ]}
         />
-      </figure>
+      </details>
     </>
   );
-}
-
-function nodesOf(
-  drawn: EntityData['members'],
-  address: string,
-  inner: ReadonlySet<string>,
-): GraphNode[] {
-  const near = drawn.filter(({ path }) => path.length === 1);
-  const far = drawn.filter(({ path }) => path.length > 1);
-  const middle = (Math.max(near.length, far.length) - 1) / 2;
-  const column = (members: EntityData['members'], at: number): GraphNode[] =>
-    members.map(({ address: id, tied_as, weakest }, row) => {
-      const tie = tied_as === 'controlled' ? words(weakest.heuristic) : TIED_AS[tied_as];
-      const says = inner.has(id) ? `${tie}, joins others` : tie;
-      return { id, column: at, row, says, tone: 'plain' };
-    });
-  const subject = { id: address, column: 0, row: middle, says: 'this address' } as const;
-  return [{ ...subject, tone: 'subject' }, ...column(near, 1), ...column(far, 2)];
 }
 
 function Items({ evidence }: Pick<EntityData, 'evidence'>) {

@@ -1,7 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { addDecimals, compareDecimals } from '../../chain/amount.ts';
-import { present } from '../../evidence/measure.ts';
-import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import {
   Address,
   amountText,
@@ -11,7 +8,6 @@ import {
   Moment,
   Table,
   Tx,
-  usd,
   worthText,
 } from '../../pages/words.tsx';
 import {
@@ -21,12 +17,17 @@ import {
   type PartFacts,
   Unchecked,
 } from './section.page.tsx';
-import type { EvidenceData, PartOf } from './shapes.ts';
+import type { EvidenceData, FindingsRange, PartOf } from './shapes.ts';
 
-type EvidenceProps = { part: PartOf<EvidenceData>; facts: PartFacts };
+/** `shown`: which findings its own page shows; `null`: the first of each kind. */
+type EvidenceProps = {
+  part: PartOf<EvidenceData>;
+  facts: PartFacts;
+  shown: FindingsRange | null;
+};
 
 /** The part of the evidence. */
-export function Evidence({ part, facts }: EvidenceProps) {
+export function Evidence({ part, facts, shown }: EvidenceProps) {
   const verdict = evidenceVerdict(part);
   return (
     <DossierSection
@@ -39,10 +40,14 @@ export function Evidence({ part, facts }: EvidenceProps) {
       {(data) => (
         <>
           {data.findings.length === 0 && <p class={`says ${verdict.tone}`}>{verdict.says}</p>}
-          <Findings data={data} />
+          {shown === null ? (
+            <Groups data={data} subject={facts.subject} />
+          ) : (
+            <Listed data={data} shown={shown} />
+          )}
           <Kinds coverage={data.findings_coverage} />
           <Facts data={data} />
-          <Flows flows={data.flows} subject={facts.subject} />
+          {facts.alone && <Flows flows={data.flows} />}
           <Caveat>{data.caveat}</Caveat>
           <details>
             <summary>Notes</summary>
@@ -58,43 +63,153 @@ export function Evidence({ part, facts }: EvidenceProps) {
   );
 }
 
-const ITEMS_MAX = 4;
+// Findings of one kind stand together. Those that the subject signed something of stand first, then
+// those of which that is not known: what others did to an address cannot fill its page.
 
-function Findings({ data: { findings } }: { data: EvidenceData }) {
+type Finding = EvidenceData['findings'][number];
+
+const ITEMS_MAX = 4;
+const PAGE_MAX = 8;
+
+function signedRank({ initiated_by_subject: signed }: Finding): number {
+  if (signed === null) return 1;
+  return signed ? 0 : 2;
+}
+
+/** The findings by kind, the strongest kind and the strongest of each kind first. */
+function groupsOf(findings: readonly Finding[]): readonly (readonly [Finding, ...Finding[]])[] {
+  const ordered = [...findings].sort(
+    (one, other) =>
+      signedRank(one) - signedRank(other) || other.evidence_count - one.evidence_count,
+  );
+  const groups = new Map<string, [Finding, ...Finding[]]>();
+  for (const one of findings.toSorted((a, b) => signedRank(a) - signedRank(b))) {
+    if (groups.has(one.kind)) continue;
+    const [first, ...more] = ordered.filter(({ kind }) => kind === one.kind);
+    if (first !== undefined) groups.set(one.kind, [first, ...more]);
+  }
+  return [...groups.values()];
+}
+
+function Groups({ data: { findings }, subject }: { data: EvidenceData; subject: string }) {
   if (findings.length === 0) return null;
+  const page = `/address/${encodeURIComponent(subject)}/evidence`;
   return (
     <ol class="findings">
-      {findings.map((one) => (
-        <li key={one.id}>
-          <h3>{one.title}</h3>
-          <p>{one.statement}</p>
-          <Table
-            caption={`Evidence: ${countWords(one.evidence_count, 'item')}`}
-            rows={one.evidence.slice(0, ITEMS_MAX)}
-            columns={[
-              {
-                head: 'What',
-                cell: (item) =>
-                  item.evidence === 'transfer' ? (
-                    <>
-                      <Address of={item.from} /> to <Address of={item.to} />
-                    </>
-                  ) : (
-                    <span class="value">
-                      {item.name}: {item.value}
-                    </span>
-                  ),
-              },
-              { head: 'When', cell: (item) => (item.at === null ? '–' : <Moment at={item.at} />) },
-              {
-                head: 'Transaction',
-                cell: (item) => (item.tx === null ? '–' : <Tx of={item.tx} />),
-              },
-            ]}
-          />
-        </li>
-      ))}
+      {groupsOf(findings).map((group) => {
+        const [first, ...more] = group;
+        return (
+          <li key={first.kind}>
+            <h3>
+              {first.title}
+              {more.length > 0 && ` × ${group.length.toLocaleString('en')}`}
+            </h3>
+            <p>{first.statement}</p>
+            <details>
+              <summary>{countWords(first.evidence_count, 'item')} of evidence</summary>
+              <Items finding={first} />
+            </details>
+            {more.length > 0 && (
+              <p>
+                <a href={`${page}?kind=${encodeURIComponent(first.kind)}`}>
+                  All {group.length.toLocaleString('en')} of this kind
+                </a>
+              </p>
+            )}
+          </li>
+        );
+      })}
     </ol>
+  );
+}
+
+function Listed({
+  data: { findings },
+  shown: { kind, page },
+}: {
+  data: EvidenceData;
+  shown: FindingsRange;
+}) {
+  const all = groupsOf(findings).flat();
+  const sought = kind === undefined ? all : all.filter((one) => one.kind === kind);
+  if (sought.length === 0) return null;
+  const last = Math.ceil(sought.length / PAGE_MAX);
+  const at = page === undefined ? 1 : Math.min(page, last);
+  const from = (at - 1) * PAGE_MAX;
+  return (
+    <>
+      {kind !== undefined && (
+        <p>
+          {sought.length.toLocaleString('en')} of {countWords(all.length, 'finding')}: those of one
+          kind. <a href="?">All of them</a>
+        </p>
+      )}
+      <ol class="findings" start={from + 1}>
+        {sought.slice(from, from + PAGE_MAX).map((one) => (
+          <li key={one.id}>
+            <h3>{one.title}</h3>
+            <p>{one.statement}</p>
+            <Items finding={one} />
+          </li>
+        ))}
+      </ol>
+      {last > 1 && <Pages at={at} last={last} kind={kind} />}
+    </>
+  );
+}
+
+function Pages({ at, last, kind }: { at: number; last: number; kind: string | undefined }) {
+  const linkTo = (page: number) => {
+    const query = new URLSearchParams({ page: String(page) });
+    if (kind !== undefined) query.set('kind', kind);
+    return `?${query}`;
+  };
+  return (
+    <nav aria-label="Pages of findings">
+      {at > 1 && (
+        <a rel="prev" href={linkTo(at - 1)}>
+          Before
+        </a>
+      )}
+      <span class="quiet">
+        Page {at} of {last}
+      </span>{' '}
+      {at < last && (
+        <a rel="next" href={linkTo(at + 1)}>
+          More
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function Items({ finding }: { finding: Finding }) {
+  return (
+    <Table
+      caption={`Evidence: ${countWords(finding.evidence_count, 'item')}`}
+      rows={finding.evidence.slice(0, ITEMS_MAX)}
+      columns={[
+        {
+          head: 'What',
+          cell: (item) =>
+            item.evidence === 'transfer' ? (
+              <>
+                <Address of={item.from} chain={item.chain} /> to{' '}
+                <Address of={item.to} chain={item.chain} />
+              </>
+            ) : (
+              <span class="value">
+                {item.name}: {item.value}
+              </span>
+            ),
+        },
+        { head: 'When', cell: (item) => (item.at === null ? '–' : <Moment at={item.at} />) },
+        {
+          head: 'Transaction',
+          cell: (item) => (item.tx === null ? '–' : <Tx of={item.tx} chain={item.chain} />),
+        },
+      ]}
+    />
   );
 }
 
@@ -137,70 +252,65 @@ function coins(wei: string): string {
 
 const KINDS = { eoa: 'account without code', contract: 'contract', token: 'token' } as const;
 
+type FactName = keyof EvidenceData['facts_provenance'];
+type FactRow = readonly [title: string, name: FactName, value: ComponentChildren];
+
 function Facts({ data: { facts, facts_provenance: from } }: { data: EvidenceData }) {
+  const rows = factRows(facts);
   // `measured` beside a null: it was looked at, and there is none.
-  const factText = (
-    name: keyof typeof from,
-    value: ComponentChildren,
-    isKnown: boolean,
-  ): ComponentChildren => {
-    if (isKnown) return value;
-    return from[name].measured ? 'none' : <Badge tone="open" />;
-  };
-  const { kind, creator, funded_by: funded, balance_wei: wei, nonce, code_size: code } = facts;
-  const { first_seen: first, last_seen: last, verified_name: name, transactions } = facts;
-  const rows: [string, ComponentChildren][] = [
-    ['Kind', factText('kind', kind === null ? null : KINDS[kind], kind !== null)],
-    ['First transfer seen', factText('first_seen', momentOf(first), first !== null)],
-    ['Last transfer seen', factText('last_seen', momentOf(last), last !== null)],
-    [
-      'Funded by',
-      factText(
-        'funded_by',
-        funded === null ? null : <Address of={funded.address} />,
-        funded !== null,
-      ),
-    ],
-    ['Transactions seen', factText('transactions', transactions, transactions !== null)],
-    ['Sent by it (nonce)', factText('nonce', nonce, nonce !== null)],
-    ['Balance', factText('balance_wei', wei === null ? null : coins(wei), wei !== null)],
-    ['Code', factText('code_size', code === null ? null : `${code} bytes`, code !== null)],
-    [
-      'Created by',
-      factText('creator', creator === null ? null : <Address of={creator} />, creator !== null),
-    ],
-    ['Verified source', factText('verified_name', name, name !== null)],
-  ];
-  const delegate = facts.delegates_to;
-  if (delegate !== null) rows.push(['Runs the code of', <Address key="to" of={delegate} />]);
+  const told = rows.filter(([, name, value]) => value !== null || from[name].measured);
+  const unread = rows.filter(([, name, value]) => value === null && !from[name].measured);
   return (
     <>
       <h3>Facts{facts.chain !== null && <span class="quiet"> on {facts.chain}</span>}</h3>
-      <FactList rows={rows} />
+      {told.length > 0 && (
+        <FactList rows={told.map(([title, , value]) => [title, value === null ? 'none' : value])} />
+      )}
+      {unread.length > 0 && (
+        <p class="unchecked">
+          <Badge tone="open" /> {unread.map(([title]) => title).join(', ')}
+        </p>
+      )}
     </>
   );
+}
+
+function factRows(facts: EvidenceData['facts']): FactRow[] {
+  const { kind, creator, funded_by: funded, balance_wei: wei, nonce, code_size: code } = facts;
+  const { first_seen: first, last_seen: last, verified_name: name, transactions } = facts;
+  const { delegates_to: delegate } = facts;
+  const rows: FactRow[] = [
+    ['Kind', 'kind', kind === null ? null : KINDS[kind]],
+    ['First transfer seen', 'first_seen', momentOf(first)],
+    ['Last transfer seen', 'last_seen', momentOf(last)],
+    ['Funded by', 'funded_by', addressOf(funded === null ? null : funded.address)],
+    ['Transactions seen', 'transactions', transactions],
+    ['Sent by it (nonce)', 'nonce', nonce],
+    ['Balance', 'balance_wei', wei === null ? null : coins(wei)],
+    ['Code', 'code_size', code === null ? null : `${code} bytes`],
+    ['Created by', 'creator', addressOf(creator)],
+    ['Verified source', 'verified_name', name],
+  ];
+  if (delegate !== null) rows.push(['Runs the code of', 'delegates_to', addressOf(delegate)]);
+  return rows;
+}
+
+function addressOf(address: string | null): ComponentChildren {
+  return address === null ? null : <Address of={address} />;
 }
 
 function momentOf(at: string | null): ComponentChildren {
   return at === null ? null : <Moment at={at} />;
 }
 
-// With whom did the address exchange transfers? The largest counterparties, drawn and as a table.
+// With whom did the address exchange transfers? The largest counterparties, as a table.
 
 type FlowsData = EvidenceData['flows'];
-type Counterparty = NonNullable<FlowsData['counterparties']>[number];
 
-const FLOWS_TITLE =
-  'Who paid this address most, on the left, and whom it paid. An arrow is as wide as its ' +
-  'dollars, and thinnest where nothing has a price; the table has the same.';
-
-/** Counterparties that are drawn on each side. */
-const DRAWN_MAX = 5;
 /** Rows of a table. */
 const ROWS_MAX = 20;
 
-/** The flows of an address. */
-export function Flows({ flows, subject }: { flows: FlowsData; subject: string }) {
+function Flows({ flows }: { flows: FlowsData }) {
   const { counterparties, counterparties_count: count, transfers, assets, checked } = flows;
   return (
     <>
@@ -214,22 +324,19 @@ export function Flows({ flows, subject }: { flows: FlowsData; subject: string })
       )}
       {!checked && <Unchecked what="Transfers:" reason={flows.reason} />}
       {counterparties !== null && (
-        <figure class="drawn">
-          <Picture counterparties={counterparties} subject={subject} />
-          <Table
-            caption="The largest counterparties, by what of their transfers has a price"
-            rows={counterparties.slice(0, ROWS_MAX)}
-            columns={[
-              {
-                head: 'Counterparty',
-                cell: (one) => <Address of={one.address} name={one.label} />,
-              },
-              { head: 'Sent to it', cell: (one) => sideText(one.sent) },
-              { head: 'Received from it', cell: (one) => sideText(one.received) },
-              { head: 'Last', cell: (one) => <Moment at={one.last_at} /> },
-            ]}
-          />
-        </figure>
+        <Table
+          caption="The largest counterparties, by what of their transfers has a price"
+          rows={counterparties.slice(0, ROWS_MAX)}
+          columns={[
+            {
+              head: 'Counterparty',
+              cell: (one) => <Address of={one.address} name={one.label} />,
+            },
+            { head: 'Sent to it', cell: (one) => sideText(one.sent) },
+            { head: 'Received from it', cell: (one) => sideText(one.received) },
+            { head: 'Last', cell: (one) => <Moment at={one.last_at} /> },
+          ]}
+        />
       )}
       {assets !== null && (
         <details>
@@ -262,87 +369,8 @@ export function Flows({ flows, subject }: { flows: FlowsData; subject: string })
   );
 }
 
-type Side = Counterparty['sent'];
+type Side = NonNullable<FlowsData['counterparties']>[number]['sent'];
 
 function sideText(side: Side): string {
   return side.transfers === 0 ? '–' : worthText(side);
-}
-
-// Dollars are held against dollars, and counts against counts where neither side has a price.
-function isPayer({ sent, received }: Counterparty): boolean {
-  if (sent.usd === null) return received.usd !== null || received.transfers >= sent.transfers;
-  return received.usd !== null && compareDecimals(received.usd, sent.usd) >= 0;
-}
-
-/** The width of what has a price, by the largest of them; what has none is as thin as can be. */
-function widthOf({ usd: worth }: Side, most: number): number {
-  return worth === null || most === 0 ? 0 : Math.log1p(Number(worth)) / Math.log1p(most);
-}
-
-function Picture({
-  counterparties,
-  subject,
-}: {
-  counterparties: readonly Counterparty[];
-  subject: string;
-}) {
-  const others = counterparties.filter(({ address }) => address !== subject.toLowerCase());
-  const payers = others.filter(isPayer);
-  const paid = others.filter((one) => !isPayer(one));
-  const left = payers.slice(0, DRAWN_MAX);
-  const right = paid.slice(0, DRAWN_MAX);
-  const shown = [...left, ...right];
-  if (shown.length === 0) return null;
-  const rows = Math.max(left.length, right.length);
-  const priced = present(shown.flatMap(({ sent, received }) => [sent.usd, received.usd]));
-  const most = Math.max(0, ...priced.map(Number));
-  const shareOf = (side: Side) => widthOf(side, most);
-  const column = (list: readonly Counterparty[], at: number): GraphNode[] =>
-    list.map((one, row) => ({
-      id: one.address,
-      column: at,
-      row: row + (rows - list.length) / 2,
-      says: one.label === null ? totalText(one) : one.label,
-      tone: 'plain',
-    }));
-  const middle: GraphNode = {
-    id: subject,
-    column: 1,
-    row: (rows - 1) / 2,
-    says: 'this address',
-    tone: 'subject',
-  };
-  const edges = shown.flatMap(({ address, sent, received }): GraphEdge[] => [
-    ...(received.transfers > 0
-      ? [{ from: address, to: subject, tone: 'plain' as const, share: shareOf(received) }]
-      : []),
-    ...(sent.transfers > 0
-      ? [{ from: subject, to: address, tone: 'plain' as const, share: shareOf(sent) }]
-      : []),
-  ]);
-  return (
-    <>
-      <Graph
-        name="flows"
-        title={FLOWS_TITLE}
-        nodes={[...column(left, 0), middle, ...column(right, 2)]}
-        edges={edges}
-      />
-      {others.length > shown.length && (
-        <figcaption>
-          The {shown.length} largest of {counterparties.length} are drawn. Paid it: left; paid by
-          it: right.
-        </figcaption>
-      )}
-    </>
-  );
-}
-
-/** Short enough for a box of the picture. */
-function totalText({ sent, received }: Counterparty): string {
-  const [first, ...rest] = present([sent.usd, received.usd]);
-  const unpriced = sent.unpriced + received.unpriced;
-  if (first === undefined) return `${countWords(unpriced, 'transfer')}, unpriced`;
-  const sum = usd(rest.reduce(addDecimals, first));
-  return unpriced === 0 ? sum : `${sum}, ${unpriced} unpriced`;
 }

@@ -9,6 +9,7 @@ import { walletEntityHandler } from '../entities/wallet-entity.route.ts';
 import { walletCexHandler } from '../exchanges/wallet-cex.route.ts';
 import { walletScoreHandler } from '../forensics/wallet-score.route.ts';
 import { solanaDeployerHandler } from '../launches/solana-deployer.route.ts';
+import { receiptsIndexHandler } from '../receipts/receipts-index.route.tsx';
 import { walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
 import {
   type DossierPorts,
@@ -26,7 +27,8 @@ type PartPorts = Parameters<typeof walletOfacHandler>[0] &
   Parameters<typeof walletBridgesHandler>[0] &
   Parameters<typeof walletScoreHandler>[0] &
   Parameters<typeof walletEntityHandler>[0] &
-  Parameters<typeof solanaDeployerHandler>[0];
+  Parameters<typeof solanaDeployerHandler>[0] &
+  Parameters<typeof receiptsIndexHandler>[0];
 type DossierContext = PartPorts & { readonly service: Service; readonly members: Members };
 
 export const dossier = feature({
@@ -67,6 +69,7 @@ function portsOf(given: DossierContext): DossierPorts {
       }),
       solana: solanaDeployerHandler(given),
     },
+    receipts: receiptsIndexHandler(given),
     reading: members.reading,
     base: service.base,
   };

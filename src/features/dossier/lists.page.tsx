@@ -1,7 +1,6 @@
 // Does the address stand on a list, and what leads from it to one that does?
 
 import { weightText } from '../../evidence/weight.ts';
-import { Graph, type GraphNode } from '../../pages/graph.tsx';
 import {
   Address,
   amountText,
@@ -32,6 +31,7 @@ import {
 import {
   BRIDGE_TRACE_CHAINS,
   type BridgesData,
+  type DossierHead,
   type ExchangesData,
   type LaunchesData,
   type ListsData,
@@ -41,19 +41,24 @@ import {
 /** The part of the lists. */
 export function Lists({ part, facts }: { part: PartOf<ListsData>; facts: PartFacts }) {
   const verdict = listVerdict(part);
+  const { alone } = facts;
   return (
     <DossierSection
       name="lists"
-      title="Sanctions lists, and paths to them"
+      title={alone ? 'Sanctions lists, and paths to them' : 'Sanctions lists'}
       part={part}
-      verdict={strongest([verdict, otherListsVerdict(part), pathVerdict(part)])}
+      verdict={strongest(
+        alone
+          ? [verdict, otherListsVerdict(part), pathVerdict(part)]
+          : [verdict, otherListsVerdict(part)],
+      )}
       facts={facts}
     >
       {(data) => (
         <>
           <Direct data={data} verdict={verdict} />
           <OtherLists data={data} verdict={otherListsVerdict(part)} />
-          <Path data={data} verdict={pathVerdict(part)} />
+          {alone && <Path data={data} verdict={pathVerdict(part)} />}
           <Caveat>{data.caveat}</Caveat>
         </>
       )}
@@ -161,8 +166,8 @@ function OtherLists({ data: { other_lists: lists }, verdict }: Props) {
   );
 }
 
-function Path({ data: { proximity, address }, verdict }: Props) {
-  const { path, hops_detail: hops, hub_contacts: hubs, nodes_examined: examined } = proximity;
+function Path({ data: { proximity }, verdict }: Props) {
+  const { hops_detail: hops, hub_contacts: hubs, nodes_examined: examined } = proximity;
   return (
     <>
       <h3>
@@ -173,20 +178,7 @@ function Path({ data: { proximity, address }, verdict }: Props) {
       {examined !== null && (
         <p class="quiet">{countWords(examined, 'address', 'addresses')} examined.</p>
       )}
-      {path !== null && hops !== null && (
-        <figure class="drawn">
-          <Graph
-            name="path"
-            title={`From ${address} to a listed address, hop by hop; the table has the same.`}
-            nodes={path.map((id, column) => nodeOf(id, column, path.length, proximity.entity))}
-            edges={hops.map(({ from, to }, hop) => {
-              const tone = hop === hops.length - 1 ? 'hit' : 'plain';
-              return { from, to, tone, share: 0 } as const;
-            })}
-          />
-          <Hops hops={hops} />
-        </figure>
-      )}
+      {hops !== null && <Hops hops={hops} />}
       {hubs !== null && hubs.length > 0 && (
         <Table
           caption="Busy counterparties that dealt with a listed address; no path leads past them"
@@ -202,12 +194,6 @@ function Path({ data: { proximity, address }, verdict }: Props) {
   );
 }
 
-function nodeOf(id: string, column: number, length: number, entity: string | null): GraphNode {
-  if (column === 0) return { id, column, row: 0, says: 'this address', tone: 'subject' };
-  if (column < length - 1) return { id, column, row: 0, says: 'between the two', tone: 'plain' };
-  return { id, column, row: 0, says: entity === null ? 'listed' : entity, tone: 'listed' };
-}
-
 type Hop = NonNullable<ListsData['proximity']['hops_detail']>;
 
 function Hops({ hops }: { hops: Hop }) {
@@ -216,8 +202,8 @@ function Hops({ hops }: { hops: Hop }) {
       caption="The largest transfer of each hop"
       rows={hops}
       columns={[
-        { head: 'From', cell: (hop) => <Address of={hop.from} /> },
-        { head: 'To', cell: (hop) => <Address of={hop.to} /> },
+        { head: 'From', cell: (hop) => <Address of={hop.from} chain={hop.chain} /> },
+        { head: 'To', cell: (hop) => <Address of={hop.to} chain={hop.chain} /> },
         {
           head: 'Amount',
           cell: (hop) =>
@@ -225,7 +211,7 @@ function Hops({ hops }: { hops: Hop }) {
         },
         { head: 'Worth', cell: (hop) => usd(hop.usd) },
         { head: 'When', cell: (hop) => <Moment at={hop.at} /> },
-        { head: 'Transaction', cell: (hop) => <Tx of={hop.tx} /> },
+        { head: 'Transaction', cell: (hop) => <Tx of={hop.tx} chain={hop.chain} /> },
       ]}
     />
   );
@@ -391,16 +377,18 @@ function Activity({ activity, isSaid }: ActivityProps) {
     <>
       {!checked && !isSaid && <Unchecked what="Dealings with exchanges:" reason={reason} />}
       {exchanges?.slice(0, EXCHANGE_ROWS_MAX).map((one) => (
-        <div key={one.entity}>
-          <h3>{one.entity}</h3>
-          <p>
-            Received {sideText(one.transfers_in, one.usd_in)}, sent{' '}
-            {sideText(one.transfers_out, one.usd_out)}
+        <details key={one.entity}>
+          <summary>
+            <strong>{one.entity}</strong>: received {sideText(one.transfers_in, one.usd_in)}, {}
+            sent {sideText(one.transfers_out, one.usd_out)}
             {one.unpriced_transfers !== null && one.unpriced_transfers > 0 && (
               <>, both without {unpricedText(one.unpriced_transfers)}</>
             )}
-            ; from <Moment at={one.first_seen} /> to <Moment at={one.last_seen} />.
-          </p>
+            ;{' '}
+            <span>
+              from <Moment at={one.first_seen} /> to <Moment at={one.last_seen} />
+            </span>
+          </summary>
           <Table
             caption={`Transfers with ${one.entity}, the newest first`}
             rows={one.transactions}
@@ -413,10 +401,10 @@ function Activity({ activity, isSaid }: ActivityProps) {
               { head: 'Amount', cell: (each) => amountText(each.amount, each.symbol) },
               { head: 'Worth', cell: (each) => usd(each.usd) },
               { head: 'When', cell: (each) => <Moment at={each.at} /> },
-              { head: 'Transaction', cell: (each) => <Tx of={each.tx} /> },
+              { head: 'Transaction', cell: (each) => <Tx of={each.tx} chain={each.chain} /> },
             ]}
           />
-        </div>
+        </details>
       ))}
       {inferred !== null && (
         <p>
@@ -460,11 +448,20 @@ function unpricedText(count: number): string {
 
 const BRIDGE_ROWS_MAX = 20;
 
-/** The part of the bridges. */
-export function Bridges({ part, facts }: { part: PartOf<BridgesData>; facts: PartFacts }) {
+type BridgesProps = { part: PartOf<BridgesData>; facts: PartFacts; kind: DossierHead['kind'] };
+
+/** The part of the bridges. Each chain is linked, whatever this one answers. */
+export function Bridges({ part, facts, kind }: BridgesProps) {
   const verdict = bridgesVerdict(part);
   return (
-    <DossierSection name="bridges" title="Bridges" part={part} verdict={verdict} facts={facts}>
+    <DossierSection
+      name="bridges"
+      title="Bridges"
+      part={part}
+      verdict={verdict}
+      facts={facts}
+      after={kind === 'evm' ? <Chains part={part} subject={facts.subject} /> : undefined}
+    >
       {(data) => (
         <>
           <p class={`says ${verdict.tone}`}>{verdict.says}</p>
@@ -472,11 +469,10 @@ export function Bridges({ part, facts }: { part: PartOf<BridgesData>; facts: Par
             <Unchecked what="Further transfers:" reason={data.coverage.reason} />
           )}
           {data.bridges.length > 0 && <Seen data={data} />}
-          {data.deposits !== null && <Deposits deposits={data.deposits} />}
+          {data.deposits !== null && <Deposits deposits={data.deposits} chain={data.chain} />}
           {data.receipts !== null && !data.receipts.complete && (
             <Unchecked what="Receipts:" reason={data.receipts.reason} />
           )}
-          <Chains shown={data.chain} subject={facts.subject} />
           <Caveat>{data.caveat}</Caveat>
         </>
       )}
@@ -531,7 +527,9 @@ const STATES = {
   messaging_only: 'a message, no money',
 } as const;
 
-function Deposits({ deposits }: { deposits: readonly BridgeDeposit[] }) {
+type DepositsProps = { deposits: readonly BridgeDeposit[]; chain: string };
+
+function Deposits({ deposits, chain }: DepositsProps) {
   return (
     <Table
       caption={`What it sent, the newest first: ${countWords(deposits.length, 'deposit')}`}
@@ -543,7 +541,7 @@ function Deposits({ deposits }: { deposits: readonly BridgeDeposit[] }) {
           cell: (one) => (one.amount === null ? 'not read' : amountText(one.amount, null)),
         },
         { head: 'When', cell: (one) => <Moment at={one.at} /> },
-        { head: 'Transaction', cell: (one) => <Tx of={one.tx} /> },
+        { head: 'Transaction', cell: (one) => <Tx of={one.tx} chain={chain} /> },
         { head: 'Other side', cell: (one) => <OtherSide destination={one.destination} /> },
       ]}
     />
@@ -559,7 +557,7 @@ function OtherSide({ destination }: Pick<BridgeDeposit, 'destination'>) {
       {tx !== null && (
         <>
           {' '}
-          <Tx of={tx} />
+          <Tx of={tx} chain={chain} />
         </>
       )}
       {reason !== null && <span class="quiet"> {withoutCode(reason)}</span>}
@@ -567,12 +565,17 @@ function OtherSide({ destination }: Pick<BridgeDeposit, 'destination'>) {
   );
 }
 
-function Chains({ shown, subject }: { shown: string; subject: string }) {
+function Chains({ part, subject }: { part: PartOf<BridgesData>; subject: string }) {
+  const [, shown] = part.path.split('chain=');
   return (
     <p class="chains">
-      Other chains are asked each on its own:{' '}
-      {BRIDGE_TRACE_CHAINS.filter((chain) => chain !== shown).map((chain) => (
-        <a key={chain} href={`/address/${encodeURIComponent(subject)}/bridges?chain=${chain}`}>
+      Each chain is asked on its own:{' '}
+      {BRIDGE_TRACE_CHAINS.map((chain) => (
+        <a
+          key={chain}
+          href={`/address/${encodeURIComponent(subject)}/bridges?chain=${chain}`}
+          {...(chain === shown ? { 'aria-current': 'true' as const } : {})}
+        >
           {chain}
         </a>
       ))}

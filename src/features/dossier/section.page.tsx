@@ -16,6 +16,7 @@ import type {
   ListsData,
   PartName,
   PartOf,
+  PartSource,
 } from './shapes.ts';
 
 /** The facts of a part beside its answer. */
@@ -33,6 +34,8 @@ type SectionProps<D> = {
   part: PartOf<D>;
   verdict: Verdict;
   facts: PartFacts;
+  /** What stands after it, whatever it answers. */
+  after?: ComponentChildren;
   children: (data: D) => ComponentChildren;
 };
 
@@ -43,25 +46,25 @@ export function DossierSection<D>({
   part,
   verdict,
   facts,
+  after,
   children,
 }: SectionProps<D>) {
-  const { alone, subject } = facts;
+  const { alone } = facts;
   return (
-    <section class={`part ${part.state === 'ok' ? 'told' : 'untold'}`} aria-labelledby={name}>
+    <section
+      class={`part ${part.state === 'ok' ? 'told' : 'untold'}`}
+      slot={name}
+      aria-labelledby={name}
+    >
       <header>
         <h2 id={name}>{title}</h2>
         <Badge {...verdict} />
       </header>
       {part.state === 'ok' ? children(part.data) : <Untold part={part} verdict={verdict} />}
+      {after}
       <footer>
         <Rests part={part} facts={facts} name={name} />
-        {!alone && (
-          <p>
-            <a href={`/address/${encodeURIComponent(subject)}/${name}`}>
-              This part alone, with its JSON
-            </a>
-          </p>
-        )}
+        {alone && 'json' in part && <Json text={part.json} />}
       </footer>
     </section>
   );
@@ -76,6 +79,7 @@ const UNTOLD: { readonly [S in UntoldPart['state']]: string } = {
   refused: 'Not read for this kind of address',
   unasked: 'Nobody looked',
   late: 'Not read in time',
+  failed: 'It could not be drawn',
 };
 
 function Untold({ part: { state, reason }, verdict }: { part: UntoldPart; verdict: Verdict }) {
@@ -92,33 +96,44 @@ function Untold({ part: { state, reason }, verdict }: { part: UntoldPart; verdic
 
 type RestsProps = { part: PartOf<unknown>; facts: PartFacts; name: PartName };
 
-function Rests({ part, facts: { base, now, alone }, name }: RestsProps) {
+function Rests({ part, facts: { base, now, alone, subject }, name }: RestsProps) {
   const key = part.path.startsWith('/api/v1/') ? 'EXHIBIT_API_KEY' : 'EXHIBIT_STREAM_TOKEN';
+  const sources = 'sources' in part ? part.sources : null;
   return (
-    <>
-      {'sources' in part && part.sources.length > 0 && (
-        <Sources sources={part.sources} now={now} name={name} />
+    <details open={alone}>
+      <summary>{sources === null ? 'Asked by a program' : sourcesText(sources, now)}</summary>
+      {sources !== null && sources.length > 0 && (
+        <Sources sources={sources} now={now} name={name} />
       )}
-      <details open={alone}>
-        <summary>Ask for it by a program</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached. */}
-        <pre class="curl" tabIndex={0}>
-          {shellCommand(
-            ['curl', '-H', { before: 'Authorization: Bearer ', variable: key }],
-            [`${base}${part.path}`],
-          )}
-        </pre>
-      </details>
-      {alone && 'json' in part && <Json text={part.json} />}
-    </>
+      <p>Ask for it by a program:</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached. */}
+      <pre class="curl" tabIndex={0}>
+        {shellCommand(
+          ['curl', '-H', { before: 'Authorization: Bearer ', variable: key }],
+          [`${base}${part.path}`],
+        )}
+      </pre>
+      {!alone && (
+        <p>
+          <a href={`/address/${encodeURIComponent(subject)}/${name}`}>
+            This part alone, with its JSON
+          </a>
+        </p>
+      )}
+    </details>
   );
 }
 
-type SourcesProps = {
-  sources: readonly { readonly name: string; readonly as_of: number }[];
-  now: number;
-  name: string;
-};
+type PartSources = readonly PartSource[];
+
+function sourcesText(sources: PartSources, now: number): string {
+  const oldest = Math.min(...sources.map(({ as_of }) => as_of));
+  const count = new Set(sources.map(({ name }) => name)).size;
+  if (count === 0) return 'It rests on no source';
+  return `${countWords(count, 'source')}, the oldest of ${ageText(now - oldest)}`;
+}
+
+type SourcesProps = { sources: PartSources; now: number; name: string };
 
 function Sources({ sources, now, name }: SourcesProps) {
   const oldest = new Map<string, number>();
@@ -140,17 +155,19 @@ function Sources({ sources, now, name }: SourcesProps) {
   );
 }
 
-/** Longer answers are left to a program: a page stays small. */
-const JSON_CHARS_MAX = 48_000;
+/** Longer answers are left to a program: a page stays small. As a page holds it. */
+const JSON_BYTES_MAX = 40_000;
+const QUOTE_BYTES = '&quot;'.length - 1;
 const INDENT = 2;
 
 function Json({ text }: { text: string }) {
   const parsed: unknown = JSON.parse(text);
   const shown = JSON.stringify(parsed, null, INDENT);
+  const bytes = Buffer.byteLength(shown) + QUOTE_BYTES * (shown.split('"').length - 1);
   return (
     <details open>
       <summary id="json">The answer as JSON</summary>
-      {shown.length > JSON_CHARS_MAX ? (
+      {bytes > JSON_BYTES_MAX ? (
         <p>It is too long for a page: ask for it as above.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached.
@@ -162,9 +179,13 @@ function Json({ text }: { text: string }) {
   );
 }
 
-/** The caveat of a claim. */
+/** The caveat of a claim. On a narrow page its beginning stands, and opens to all of it. */
 export function Caveat({ children }: { children: ComponentChildren }) {
-  return <p class="caveat">{children}</p>;
+  return (
+    <details class="caveat">
+      <summary>{children}</summary>
+    </details>
+  );
 }
 
 /** The unread parts of a section with reasons; nothing if there are none. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Absence } from '../../contract/answer.ts';
+import type { Absence, PageRest } from '../../contract/answer.ts';
+import type { Caller } from '../../contract/route.ts';
 import type { ReasonCode } from '../../evidence/reasons.ts';
 import type { WireSource } from '../../evidence/source.ts';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
@@ -8,6 +9,7 @@ import type { walletEntityData } from '../entities/wallet-entity.route.ts';
 import type { walletCex } from '../exchanges/wallet-cex.route.ts';
 import type { walletScore } from '../forensics/wallet-score.route.ts';
 import type { solanaDeployer } from '../launches/solana-deployer.route.ts';
+import type { receiptsIndex } from '../receipts/receipts-index.route.tsx';
 import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 
 /** The parts of a dossier, in the order in which they are shown. */
@@ -36,12 +38,15 @@ export type LaunchesData =
   | { readonly chain: 'ethereum'; readonly record: DeployerRecordView }
   | { readonly chain: 'solana'; readonly wallet: DataOf<typeof solanaDeployer> };
 
+export type ReceiptsData = DataOf<typeof receiptsIndex>;
+
 /** A source as the envelope shows it. */
 export type PartSource = WireSource;
 
 /**
  * The answer of a part. `path`: of the route that answers it. `refused`: the route takes no address
- * of this form. `unasked`: it was not called. `late`: it did not answer in time.
+ * of this form. `unasked`: it was not called. `late`: it did not answer in time. `failed`: a fault
+ * of the service.
  * `ran_out`: the time of the page for it was over before it answered.
  */
 export type PartOf<D> = { readonly path: string; readonly ran_out: boolean } & (
@@ -58,35 +63,57 @@ export type PartOf<D> = { readonly path: string; readonly ran_out: boolean } & (
       readonly sources: readonly PartSource[];
       readonly json: string;
     }
-  | { readonly state: 'refused' | 'unasked' | 'late'; readonly reason: string }
+  | { readonly state: 'refused' | 'unasked' | 'late' | 'failed'; readonly reason: string }
 );
 
-/** The parts that a page shows; `null`: it does not show that one. */
-export type DossierParts = {
-  readonly lists: PartOf<ListsData> | null;
-  readonly evidence: PartOf<EvidenceData> | null;
-  readonly entity: PartOf<EntityData> | null;
-  readonly exchanges: PartOf<ExchangesData> | null;
-  readonly bridges: PartOf<BridgesData> | null;
-  readonly launches: PartOf<LaunchesData> | null;
+/** Reads each part when it is first asked for. */
+export type PartReaders = {
+  readonly lists: () => Promise<PartOf<ListsData>>;
+  readonly evidence: () => Promise<PartOf<EvidenceData>>;
+  readonly entity: () => Promise<PartOf<EntityData>>;
+  readonly exchanges: () => Promise<PartOf<ExchangesData>>;
+  readonly bridges: () => Promise<PartOf<BridgesData>>;
+  readonly launches: () => Promise<PartOf<LaunchesData>>;
+  readonly receipts: () => Promise<PartOf<ReceiptsData>>;
 };
 
-/** All that a page of a dossier shows. */
-export type Dossier = {
+/** The parts as they were read. */
+export type DossierParts = {
+  readonly [N in keyof PartReaders]: Awaited<ReturnType<PartReaders[N]>>;
+};
+
+/** What a page of a dossier shows before any part of it is read. */
+export type DossierHead = {
   /** As its kind of address is written. */
   readonly subject: string;
   readonly kind: 'evm' | 'solana' | 'bitcoin' | 'tron' | 'other';
   readonly now: number;
   /** The start of examples. */
   readonly base: string;
+  readonly caller: Caller;
   /** Why nothing was read from outside sources; `null` where it was. */
   readonly unread: { readonly reason: string; readonly signIn: boolean } | null;
-  readonly parts: DossierParts;
+};
+
+/** Which findings the page of the evidence shows: of one kind, and which page of them. */
+export type FindingsRange = {
+  readonly kind: string | undefined;
+  readonly page: number | undefined;
 };
 
 /** Draws the pages. */
 export type DossierPages = {
-  readonly whole: (dossier: Dossier) => string;
-  readonly part: (dossier: Dossier, name: PartName) => string;
+  /** The page as it begins, with the answer of the lists, and what follows it as it is read. */
+  readonly whole: (
+    head: DossierHead,
+    lists: PartOf<ListsData>,
+    readers: PartReaders,
+  ) => { readonly beginning: string; readonly rest: PageRest };
+  readonly part: (
+    head: DossierHead,
+    name: PartName,
+    readers: PartReaders,
+    shown: FindingsRange,
+  ) => Promise<string>;
   readonly notFound: (sought: string, problem: string) => string;
 };

@@ -18,7 +18,7 @@ import {
 } from './calibration.ts';
 
 const DOCS = fileURLToPath(new URL('../../../docs/concepts/entities.md', import.meta.url));
-const FACTS = { simulated: false, version: '0.0.0', links: [] };
+const FACTS = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
 const DIGITS = 3;
 
 /** The numbers of a data set as the table of weights has them. */

@@ -14,7 +14,7 @@ import { compareText } from '../history/edge-rule.ts';
 import type { Walk } from '../sanctions/walk.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { type ForensicEvidence, factual, type KindResult, MAIN_CHAINS } from './evidence.ts';
-import { byOther, type FindingInputs, sidesOf } from './finding.ts';
+import { anyOwn, byOther, type FindingInputs, sidesOf } from './finding.ts';
 import type {
   Amounts,
   CoveredBlocks,
@@ -227,6 +227,7 @@ function counterparty(
     first_at: formatIsoTime(oldest.at),
     last_at: formatIsoTime(newest.at),
     last_tx: newest.tx,
+    initiated_by_subject: anyOwn(subject, list),
   };
 }
 

@@ -106,6 +106,8 @@ export const counterparty = z.strictObject({
   first_at: isoTime,
   last_at: isoTime,
   last_tx: words(),
+  /** Whether the subject signed any of them; `null` where nothing says so. */
+  initiated_by_subject: rowFact(z.boolean().nullable()),
 });
 
 export const asset = z.strictObject({

@@ -409,6 +409,7 @@ describe('flows', () => {
         first_at: '2026-01-01T00:00:02.000Z',
         last_at: '2026-01-01T00:00:04.000Z',
         last_tx: transfers[3]?.tx,
+        initiated_by_subject: true,
       },
       {
         address: FRIEND,
@@ -419,6 +420,7 @@ describe('flows', () => {
         first_at: '2026-01-01T00:00:01.000Z',
         last_at: '2026-01-01T00:00:01.000Z',
         last_tx: transfers[0]?.tx,
+        initiated_by_subject: false,
       },
     ];
   }

@@ -353,7 +353,7 @@ test('the snapshot is as old as what was watched longest ago', async () => {
 // in words, and a month without a launch on record is no zero.
 
 describe('leaderboard page', () => {
-  const FACTS = { simulated: false, version: '0', links: [] };
+  const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
   const NO_CHARTS: ChartsView = [];
   const SCORED = {
     chain: 'ethereum',

@@ -1,0 +1,409 @@
+// The way to a listed address, the flows and the ties of an address as one picture, with the same
+// figures as a table. What was not looked at stands in the picture as a place of its own.
+
+import { compareDecimals } from '../../chain/amount.ts';
+import { collect, present } from '../../evidence/measure.ts';
+import { weightText } from '../../evidence/weight.ts';
+import { dossierPath, Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
+import {
+  Address,
+  amountText,
+  Badge,
+  countWords,
+  Moment,
+  Table,
+  Tx,
+  usd,
+  worthText,
+} from '../../pages/words.tsx';
+import { TIED_AS } from './entity.page.tsx';
+import { pathVerdict, Unchecked } from './section.page.tsx';
+import type { EntityData, EvidenceData, ListsData, PartOf } from './shapes.ts';
+
+/** The parts that the picture is of. */
+export type PicturedParts = {
+  readonly lists: PartOf<ListsData>;
+  readonly evidence: PartOf<EvidenceData>;
+  readonly entity: PartOf<EntityData>;
+};
+
+type Hop = NonNullable<ListsData['proximity']['hops_detail']>[number];
+type Counterparty = NonNullable<EvidenceData['flows']['counterparties']>[number];
+type Member = EntityData['members'][number];
+
+/** What leads from the address to another one. */
+type Relation = {
+  readonly kind: 'way' | 'flow' | 'tie';
+  readonly says: string;
+  readonly who: string;
+  readonly name: string | null;
+  /** On the way to `who` it passes through this address; `null`: it is next to the subject. */
+  readonly past: string | null;
+  readonly isInward: boolean;
+  readonly amounts: readonly string[];
+  readonly first: string | null;
+  readonly last: string | null;
+  readonly signed: string | null;
+  readonly tx: { readonly id: string; readonly chain: string } | null;
+  readonly share: number;
+};
+
+/** Neighbours that are drawn on each side, and rows of the table. */
+const DRAWN_MAX = 4;
+const ROWS_MAX = 20;
+
+type WaysProps = { readonly parts: PicturedParts; readonly subject: string };
+
+/** The section of the picture. */
+export function Ways({ parts, subject }: WaysProps) {
+  const way = pathVerdict(parts.lists);
+  const relations = relationsOf(parts, subject);
+  const unread = unreadOf(parts);
+  return (
+    <section class="part told" slot="ways" aria-labelledby="ways">
+      <header>
+        <h2 id="ways">Ways, flows and ties</h2>
+      </header>
+      <p class={`says ${way.tone}`}>
+        <Badge {...way} /> Two hops: {way.says}
+      </p>
+      {[...byReason(unread)].map(([reason, names]) => (
+        <Unchecked key={reason} what={`${names.join(', ')}:`} reason={reason} />
+      ))}
+      <Figure
+        relations={relations}
+        unread={way.tone === 'open' ? ['Two hops', ...unread.map(nameOf)] : unread.map(nameOf)}
+        subject={subject}
+      />
+      <Hubs lists={parts.lists} />
+    </section>
+  );
+}
+
+type Unread = { readonly name: string; readonly reason: string };
+const nameOf = ({ name }: Unread): string => name;
+
+/** What was not looked at to its end, and why. */
+function unreadOf({ lists, evidence, entity }: PicturedParts): Unread[] {
+  const told: Unread[] = [];
+  const tell = (name: string, reason: string | null) =>
+    told.push({ name, reason: reasonText(reason) });
+  const way = lists.state === 'ok' ? lists.data.proximity : null;
+  // Beside a way that was found, and beside a verdict that says why, this is of further ways.
+  if (way !== null && way.found === true && way.reason !== null) tell('Other ways', way.reason);
+  if (evidence.state !== 'ok') tell('Flows', evidence.reason);
+  else if (!evidence.data.flows.checked) tell('Further flows', evidence.data.flows.reason);
+  if (entity.state !== 'ok') tell('Ties', entity.reason);
+  else if (!entity.data.checked) tell('Further ties', entity.data.reason);
+  return told;
+}
+
+function byReason(unread: readonly Unread[]): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const { name, reason } of unread) collect(names, reason, name);
+  return names;
+}
+
+function reasonText(reason: string | null): string {
+  return reason === null ? 'It was not read to its end.' : reason;
+}
+
+function relationsOf({ lists, evidence, entity }: PicturedParts, subject: string): Relation[] {
+  const relations: Relation[] = [];
+  if (lists.state === 'ok') {
+    const { path, hops_detail: hops, entity: listed } = lists.data.proximity;
+    if (path !== null && hops !== null) relations.push(...waysOf(path, hops, listed));
+  }
+  const known = new Set([subject, ...relations.map(({ who }) => who)].map(lower));
+  if (evidence.state === 'ok' && evidence.data.flows.counterparties !== null) {
+    relations.push(
+      ...flowsOf(
+        evidence.data.flows.counterparties.filter((one) => !known.has(lower(one.address))),
+      ),
+    );
+  }
+  if (entity.state === 'ok') relations.push(...entity.data.members.map(tieOf));
+  return relations;
+}
+
+function lower(address: string): string {
+  return address.startsWith('0x') ? address.toLowerCase() : address;
+}
+
+function waysOf(
+  path: readonly string[],
+  hops: readonly Hop[],
+  entity: string | null,
+): readonly Relation[] {
+  return hops.flatMap((hop, at) => {
+    const who = path[at + 1];
+    return who === undefined ? [] : [wayOf(hop, who, { path, at, entity })];
+  });
+}
+
+type OnPath = { path: readonly string[]; at: number; entity: string | null };
+
+function wayOf(hop: Hop, who: string, { path, at, entity }: OnPath): Relation {
+  const isLast = at === path.length - 2;
+  const listed = entity === null ? 'listed' : entity;
+  const past = at === 0 ? undefined : path[at];
+  const amount = hop.token_id === null ? amountText(hop.amount, hop.symbol) : `NFT ${hop.token_id}`;
+  return {
+    kind: 'way',
+    says: isLast ? `hop ${at + 1}, to a listed address` : `hop ${at + 1}`,
+    who,
+    name: isLast ? listed : null,
+    past: past === undefined ? null : past,
+    isInward: hop.to !== who,
+    amounts: [hop.usd === null ? amount : `${amount} (${usd(hop.usd)})`],
+    first: hop.at,
+    last: hop.at,
+    signed: signedText(hop.initiated_by_subject),
+    tx: { id: hop.tx, chain: hop.chain },
+    share: 1,
+  };
+}
+
+function signedText(bySubject: boolean | null): string {
+  if (bySubject === null) return 'signer not told';
+  return bySubject ? 'signed by this address' : 'signed by another';
+}
+
+function flowsOf(counterparties: readonly Counterparty[]): readonly Relation[] {
+  const priced = present(counterparties.flatMap(({ sent, received }) => [sent.usd, received.usd]));
+  const most = Math.max(0, ...priced.map(Number));
+  return counterparties.map((one) => {
+    const { address, label, sent, received, first_at, last_at, initiated_by_subject } = one;
+    const isInward = isPayer(one);
+    const amounts = [
+      ...(received.transfers === 0 ? [] : [`received ${worthText(received)}`]),
+      ...(sent.transfers === 0 ? [] : [`sent ${worthText(sent)}`]),
+    ];
+    return {
+      kind: 'flow',
+      says: flowText(one),
+      who: address,
+      name: label,
+      past: null,
+      isInward,
+      amounts: isInward ? amounts : amounts.reverse(),
+      first: first_at,
+      last: last_at,
+      signed: signedText(initiated_by_subject),
+      tx: null,
+      share: widthOf(isInward ? received : sent, most),
+    };
+  });
+}
+
+function flowText({ sent, received }: Counterparty): string {
+  if (sent.transfers === 0) return 'paid it';
+  return received.transfers === 0 ? 'was paid by it' : 'paid it, and was paid by it';
+}
+
+// Dollars are held against dollars, and counts against counts where neither side has a price.
+function isPayer({ sent, received }: Counterparty): boolean {
+  if (sent.usd === null) return received.usd !== null || received.transfers >= sent.transfers;
+  return received.usd !== null && compareDecimals(received.usd, sent.usd) >= 0;
+}
+
+/** The width of what has a price, by the largest of them; what has none is as thin as can be. */
+function widthOf({ usd: worth }: Counterparty['sent'], most: number): number {
+  return worth === null || most === 0 ? 0 : Math.log1p(Number(worth)) / Math.log1p(most);
+}
+
+function tieOf({ address, tied_as, weakest, links, path }: Member): Relation {
+  const [nearest] = path.slice(-2, -1);
+  return {
+    kind: 'tie',
+    says: tied_as === 'controlled' ? weakest.heuristic.replaceAll('_', ' ') : TIED_AS[tied_as],
+    who: address,
+    name: null,
+    past: nearest === undefined ? null : nearest.to,
+    isInward: false,
+    amounts: [weightText(weakest), countWords(links, 'item')],
+    first: null,
+    last: null,
+    signed: null,
+    tx: null,
+    share: 0,
+  };
+}
+
+type FigureProps = {
+  readonly relations: readonly Relation[];
+  /** The names of what was not looked at. */
+  readonly unread: readonly string[];
+  readonly subject: string;
+};
+
+function Figure({ relations, unread, subject }: FigureProps) {
+  if (relations.length === 0) {
+    return unread.length > 0 ? <Picture relations={[]} unread={unread} subject={subject} /> : null;
+  }
+  const rows = relations.slice(0, ROWS_MAX);
+  return (
+    <figure class="drawn">
+      <Picture relations={relations} unread={unread} subject={subject} />
+      <details>
+        <summary>The same as a table: {countWords(relations.length, 'neighbour')}</summary>
+        <Table
+          caption={
+            rows.length < relations.length
+              ? `The first ${rows.length} of ${relations.length} neighbours`
+              : 'Neighbours'
+          }
+          rows={rows}
+          columns={[
+            { head: 'Who', cell: ({ who, name }) => <Address of={who} name={name} /> },
+            { head: 'How', cell: ({ says }) => says },
+            { head: 'Amount', cell: ({ amounts }) => amounts.join('; ') },
+            { head: 'When', cell: ({ first, last }) => <When first={first} last={last} /> },
+            { head: 'Signed', cell: ({ signed }) => (signed === null ? '–' : signed) },
+            {
+              head: 'Transaction',
+              cell: ({ tx }) => (tx === null ? '–' : <Tx of={tx.id} chain={tx.chain} />),
+            },
+          ]}
+        />
+      </details>
+    </figure>
+  );
+}
+
+function When({ first, last }: Pick<Relation, 'first' | 'last'>) {
+  if (first === null || last === null) return <>–</>;
+  if (first === last) return <Moment at={first} />;
+  return (
+    <>
+      <Moment at={first} /> to <Moment at={last} />
+    </>
+  );
+}
+
+const DAY_CHARS = 10;
+
+function Picture({ relations, unread, subject }: FigureProps) {
+  const ways = relations.filter(({ kind }) => kind === 'way');
+  const flows = relations.filter(({ kind }) => kind === 'flow');
+  const ties = relations.filter(({ kind }) => kind === 'tie');
+  const left = flows.filter(({ isInward }) => isInward).slice(0, DRAWN_MAX);
+  const right = [
+    ...ways.filter(({ past }) => past === null),
+    ...ties.filter(({ past }) => past === null).slice(0, DRAWN_MAX),
+    ...flows.filter(({ isInward }) => !isInward).slice(0, DRAWN_MAX),
+  ];
+  const near = new Set([subject, ...right.map(({ who }) => who)].map(lower));
+  const far = relations
+    .filter(({ past }) => past !== null && near.has(lower(past)))
+    .slice(0, DRAWN_MAX);
+  const middle = left.length === 0 ? 0 : 1;
+  const places = unread.length === 0 ? [] : [placeOf(unread, middle + 1)];
+  const drawn = distinctBy([...left, ...right, ...far]);
+  const columns = [
+    left.filter((one) => drawn.has(one)).map((one) => nodeOf(one, 0)),
+    [...right.filter((one) => drawn.has(one)).map((one) => nodeOf(one, middle + 1)), ...places],
+    far.filter((one) => drawn.has(one)).map((one) => nodeOf(one, middle + 2)),
+  ];
+  const rows = Math.max(1, ...columns.map(({ length }) => length));
+  const nodes = columns.flatMap((column) =>
+    column.map((node, row) => ({ ...node, row: row + (rows - column.length) / 2 })),
+  );
+  const centre: GraphNode = {
+    id: subject,
+    column: middle,
+    row: (rows - 1) / 2,
+    lines: ['this address'],
+    tone: 'subject',
+  };
+  const ids = new Map([centre, ...nodes].map(({ id }) => [lower(id), id]));
+  const edges = [
+    ...present([...drawn].map((one) => edgeOf(one, subject, ids))),
+    ...places.map(({ id }): GraphEdge => ({ from: subject, to: id, tone: 'unread', share: 0 })),
+  ];
+  const hidden = relations.length - drawn.size;
+  return (
+    <>
+      <Graph
+        name="ways"
+        title="What leads from this address to others; the table has the same."
+        nodes={[centre, ...nodes]}
+        edges={edges}
+      />
+      <p class="quiet legend">
+        {left.length > 0 && 'Left: who paid it most. '}
+        Solid: money; red: the way to a listed address; dotted: a tie, which is inferred; dashed:
+        nobody looked. {hidden > 0 && `${countWords(hidden, 'more neighbour')} in the table. `}
+        Each opens its own dossier.
+      </p>
+    </>
+  );
+}
+
+function placeOf(unread: readonly string[], column: number): GraphNode {
+  return { id: 'unread', column, row: 0, name: 'Not looked at', lines: unread, tone: 'unread' };
+}
+
+/** The first relation to each address: a box stands once. */
+function distinctBy(relations: readonly Relation[]): ReadonlySet<Relation> {
+  const seen = new Set<string>();
+  return new Set(
+    relations.filter(({ who }) => {
+      const isNew = !seen.has(lower(who));
+      seen.add(lower(who));
+      return isNew;
+    }),
+  );
+}
+
+function nodeOf(one: Relation, column: number): GraphNode {
+  const { kind, who, name, amounts, last, signed, says } = one;
+  const [amount = says] = amounts;
+  const dated = [last === null ? null : last.slice(0, DAY_CHARS), signed];
+  const lines = present([kind === 'tie' ? `tie: ${says}` : null, amount, ...dated]);
+  const isListed = kind === 'way' && name !== null;
+  return {
+    id: who,
+    column,
+    row: 0,
+    lines: name === null ? lines : [name, ...lines],
+    tone: isListed ? 'listed' : 'plain',
+    href: dossierPath(who),
+  };
+}
+
+function edgeOf(
+  { kind, who, past, isInward, share }: Relation,
+  subject: string,
+  ids: ReadonlyMap<string, string>,
+): GraphEdge | null {
+  const near = ids.get(lower(past === null ? subject : past));
+  const other = ids.get(lower(who));
+  if (near === undefined || other === undefined) return null;
+  const tone = kind === 'way' ? 'hit' : kind === 'tie' ? 'tie' : 'plain';
+  const [from, to] = isInward ? [other, near] : [near, other];
+  return { from, to, tone, share };
+}
+
+const HUBS_MAX = 5;
+
+function Hubs({ lists }: { lists: PartOf<ListsData> }) {
+  const hubs = lists.state === 'ok' ? lists.data.proximity.hub_contacts : null;
+  if (hubs === null || hubs.length === 0) return null;
+  return (
+    <details>
+      <summary>
+        {countWords(hubs.length, 'busy counterparty', 'busy counterparties')} dealt with a listed
+        address; no path leads past them
+      </summary>
+      <Table
+        rows={hubs.slice(0, HUBS_MAX)}
+        columns={[
+          { head: 'Counterparty', cell: (hub) => <Address of={hub.address} name={hub.label} /> },
+          { head: 'Its counterparties', cell: (hub) => hub.degree.toLocaleString('en') },
+          { head: 'Listed address', cell: (hub) => <Address of={hub.listed_address} /> },
+        ]}
+      />
+    </details>
+  );
+}

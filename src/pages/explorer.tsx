@@ -1,0 +1,76 @@
+// An address or a transaction in full, with what copies it and the explorers that show it. A link
+// to an explorer is only a link: nothing is asked of it before somebody follows it.
+
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { CHAIN_NAMES, CHAINS } from '../chain/chain.ts';
+
+/** Templates of links by `chain.address` and `chain.tx`; `{}` is the place of what is linked. */
+export type ExplorerPages = ReadonlyMap<string, string>;
+
+/** The explorers that the pages of this service link. */
+export const Explorers = createContext<ExplorerPages>(new Map());
+
+const PLACE = '{}';
+
+function explorerPage(template: string, id: string): { href: string; host: string } {
+  const href = template.replace(PLACE, () => encodeURIComponent(id));
+  return { href, host: new URL(href).host };
+}
+
+type LinkProps = { of: string; chain: string | null; what: 'address' | 'tx' };
+
+/** A link to the explorer of a chain; nothing where none is set. */
+export function ExplorerLink({ of, chain, what }: LinkProps) {
+  const explorers = useContext(Explorers);
+  const template = explorers.get(`${chain}.${what}`);
+  if (template === undefined) return null;
+  const { href, host } = explorerPage(template, of);
+  return (
+    <>
+      {' '}
+      <a href={href} rel="noreferrer noopener external">
+        {host}
+      </a>
+    </>
+  );
+}
+
+/** Links to the explorers of every chain on which an address of this kind can be. */
+export function ExplorerLinks({ of, kind }: { of: string; kind: string }) {
+  const explorers = useContext(Explorers);
+  const chains = CHAIN_NAMES.filter(
+    (chain) => CHAINS[chain].kind === kind && explorers.has(`${chain}.address`),
+  );
+  if (chains.length === 0) return null;
+  return (
+    <p class="quiet explorers">
+      At explorers of others:
+      {chains.map((chain) => (
+        <ExplorerLink key={chain} of={of} chain={chain} what="address" />
+      ))}
+    </p>
+  );
+}
+
+/** A text that is copied by a button, where scripts run; it can always be selected. */
+export function Copy({ of }: { of: string }) {
+  return (
+    <button class="copy plain" type="button" data-copy={of} hidden>
+      Copy
+    </button>
+  );
+}
+
+/** A text in full, on demand. */
+export function InFull({ of, chain, what }: LinkProps) {
+  return (
+    <details class="full">
+      <summary title="In full">
+        <span class="hidden">In full</span>
+      </summary>
+      <code>{of}</code>
+      <ExplorerLink of={of} chain={chain} what={what} />
+    </details>
+  );
+}

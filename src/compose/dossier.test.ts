@@ -158,7 +158,7 @@ describe('says', () => {
     const { part } = pagesOver('empty', { entityClusters, exchangeLabels });
     const lines = linesOf((await part(STRANGER, 'exchanges')).html);
     expect(lines).toContain('Exchanges Inferred: 0.80, measured');
-    expect(lines).toContain('Tied to what is labelled Exemplar: Hot.');
+    expect(lines).toContain('Tied to what is labelled Exemplar: Hot Wallet.');
     expect(lines.join('\n')).not.toContain('Observed');
   });
 

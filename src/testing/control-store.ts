@@ -81,6 +81,11 @@ export function embeddedControl(): FreshStore {
   return freshOf(sharedEmbedded);
 }
 
+/** A server where there is one, else the embedded engine; at a still clock. */
+export function controlOnServer(): FreshStore {
+  return freshOf(NO_POSTGRES === null ? sharedOnServer : sharedEmbedded);
+}
+
 /** Has the tests run on the embedded engine and, where there is one, on a server. */
 export function onEachEngine(tests: (engine: string, fresh: FreshStore) => void): void {
   describe('on the embedded engine', () => tests('PGlite', embeddedControl()));

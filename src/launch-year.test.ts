@@ -28,7 +28,7 @@ const SEEDS = seedsIn(YEARS ?? MONTHS ?? `${SEED}-${SEED}`);
 const LOOKED_AT = ['walks', 'flags', 'retractions', 'whole', 'in_part', 'states'] as const;
 const NONE = Object.fromEntries(FALSEHOODS.map((name) => [name, 0]));
 
-vi.setConfig({ testTimeout: 7_200_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 7_200_000 * SEEDS.length, hookTimeout: 60_000 });
 
 const fresh = controlOnServer();
 

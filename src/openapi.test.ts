@@ -155,7 +155,14 @@ test('every operation says that it may be overloaded, and when to come again', (
 
 test('a validator of the document would notice: an absence with data is refused', () => {
   const validate = validatorOf('/api/v1/wallet/{address}/ofac', 'GET', 200);
-  const absent = { state: 'not_deployed', subject: 'x', sources: [], as_of: 1, data: null };
+  const absent = {
+    state: 'not_deployed',
+    subject: 'x',
+    sources: [],
+    as_of: 1,
+    simulated: false,
+    data: null,
+  };
   expect(validate({ ...absent, reason: 'The list is not there.' })).toBe(true);
   expect(validate({ ...absent, reason: 'The list is not there.', data: {} })).toBe(false);
   expect(validate(absent)).toBe(false);

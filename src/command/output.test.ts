@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { SIMULATED_CAVEAT } from '../evidence/source.ts';
 import { recordingIo } from '../testing/recording-io.ts';
 import { EXIT } from './command.ts';
 import {
@@ -123,7 +122,12 @@ describe('an answer of several parts', () => {
     const io = recordingIo();
     return { status: printParts({ whole: true }, io, '0xa', parts), lines: io.lines };
   };
-  const read = { facts: [['list', 'no entry']], caveat: 'A list.', status: EXIT.done } as const;
+  const read = {
+    facts: [['list', 'no entry']],
+    caveat: 'A list.',
+    simulated: false,
+    status: EXIT.done,
+  } as const;
 
   test('says not checked of a part that was not read, and the worst part decides the status', () => {
     const unread = { name: 'tables', unread: 'Silent.', status: EXIT.couldNotCheck };
@@ -142,11 +146,10 @@ describe('an answer of several parts', () => {
 
   test('shows a long fact whole, and behind it that it is made up', () => {
     const path = 'x'.repeat(300);
-    const caveat = `${SIMULATED_CAVEAT}A list.`;
-    expect(print([{ ...read, facts: [['path', path]], caveat }]).lines).toEqual([
+    expect(print([{ ...read, facts: [['path', path]], simulated: true }]).lines).toEqual([
       '0xa',
       `path  ${path} (simulated)`,
-      caveat,
+      'A list.',
     ]);
   });
 });

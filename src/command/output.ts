@@ -2,7 +2,6 @@
 
 import { present, textOrEmpty } from '../evidence/measure.ts';
 import { type Partly, rowsSeen } from '../evidence/reading.ts';
-import { SIMULATED_CAVEAT } from '../evidence/source.ts';
 import { EXIT, type ExitStatus, fail, type Io } from './command.ts';
 
 type Cell = string | number | null;
@@ -246,9 +245,16 @@ export function printRows<T extends object, P extends string>(
   return EXIT.done;
 }
 
-/** Part of an answer: facts, under a caveat if they have one, or that it was not checked. */
+/**
+ * Part of an answer: facts, under a caveat if they have one, or that it was not checked.
+ * `simulated`: whether the facts are made up, as the service says.
+ */
 export type AnswerPart = { readonly status: ExitStatus } & (
-  | { readonly facts: readonly Fact[]; readonly caveat: string | null }
+  | {
+      readonly facts: readonly Fact[];
+      readonly caveat: string | null;
+      readonly simulated: boolean;
+    }
   | { readonly name: string; readonly unread: string }
 );
 
@@ -267,7 +273,7 @@ export function printParts(
   else {
     const facts = parts.flatMap((part): readonly Fact[] => {
       if ('unread' in part) return [[part.name, `not checked: ${part.unread}`]];
-      if (part.caveat === null || !isSimulated(part.caveat)) return part.facts;
+      if (!part.simulated) return part.facts;
       return part.facts.map(([name, value]) => [name, `${valueText(value)} (simulated)`]);
     });
     const caveats = present(parts.map((part) => ('caveat' in part ? part.caveat : null)));
@@ -277,11 +283,6 @@ export function printParts(
   const statuses = parts.map(({ status }) => status);
   const worst = [EXIT.badUsage, EXIT.couldNotCheck].find((status) => statuses.includes(status));
   return worst === undefined ? EXIT.done : worst;
-}
-
-/** Whether a caveat says that its answer rests on made-up data. */
-export function isSimulated(caveat: string): boolean {
-  return caveat.startsWith(SIMULATED_CAVEAT);
 }
 
 /** Prints one record: a JSON document for pipes; for people its fields, or what `show` says. */

@@ -6,6 +6,7 @@ import type { Why } from '../evidence/reasons.ts';
 import {
   distinct,
   oldestObservation,
+  restsOnSimulated,
   type Source,
   type WireSource,
   wireSource,
@@ -42,6 +43,7 @@ export type Envelope<D = unknown> = {
   subject: string;
   sources: WireSource[];
   as_of: number;
+  simulated: boolean;
   data: D | null;
   reason?: string;
 };
@@ -73,10 +75,12 @@ export class Answer<in out Name extends string> {
     const sources = distinct(this.#sources).map((source) => JSON.stringify(wireSource(source)));
     const observed = oldestObservation(this.#sources);
     const as_of = observed === null ? now : observed;
+    const simulated = restsOnSimulated(this.#sources);
     const reason = this.why === null ? '' : `,"reason":${JSON.stringify(this.why.reason)}`;
     return Buffer.from(
       `{"state":"${this.state}","subject":${JSON.stringify(this.#subject)},` +
-        `"sources":[${sources.join()}],"as_of":${as_of},"data":${this.#data}${reason}}`,
+        `"sources":[${sources.join()}],"as_of":${as_of},"simulated":${simulated},` +
+        `"data":${this.#data}${reason}}`,
     );
   }
   /** The body as its reader takes it apart. */
@@ -198,12 +202,16 @@ export function sectionRoutes(schema: z.core.$ZodType): SectionRoutes | null {
 // To its reader an absence has no `data`, so that nothing can be read of it before its state was: a
 // `data?.listed` that is undefined would be taken for "not listed".
 
-/** An answer that carries data. `as_of` is Unix seconds: the age of its oldest observation. */
+/**
+ * An answer that carries data. `as_of` is Unix seconds: the age of its oldest observation.
+ * `simulated`: whether any of its sources is made up.
+ */
 export type Ok<D> = {
   readonly state: 'ok';
   readonly subject: string;
   readonly sources: readonly WireSource[];
   readonly as_of: number;
+  readonly simulated: boolean;
   readonly data: D;
 };
 
@@ -213,6 +221,7 @@ export type Absent<A extends Absence> = {
   readonly subject: string;
   readonly sources: readonly WireSource[];
   readonly as_of: number;
+  readonly simulated: boolean;
   readonly reason: string;
 };
 

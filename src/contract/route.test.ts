@@ -60,6 +60,7 @@ describe('ok', () => {
       subject: 's',
       sources: [{ name: 'A list', url: 'https://example.org', as_of: 500 }],
       as_of: 500,
+      simulated: false,
       data: { listed: true, looked: false, caveat: 'A caveat.' },
     });
   });
@@ -82,6 +83,7 @@ describe('ok', () => {
 
   test('that rests on something made up says so in its source and in its caveat', () => {
     const envelope = answered({ simulated: true }).envelope(NOW);
+    expect(envelope.simulated).toBe(true);
     expect(envelope.sources[0]?.name).toBe('A list (simulated)');
     expect(envelope.data).toMatchObject({ caveat: `${SIMULATED_CAVEAT}A caveat.` });
   });
@@ -138,6 +140,7 @@ describe('an absence', () => {
       subject: 's',
       sources: [{ name: 'A list', url: 'https://example.org', as_of: 500 }],
       as_of: 500,
+      simulated: false,
       data: null,
       reason: WHY.reason,
     });

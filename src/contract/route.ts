@@ -6,7 +6,7 @@ import { DAY_S, MS_PER_S, startOfDay } from '../chain/time.ts';
 import type { Claim } from '../evidence/claim.ts';
 import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
-import { SIMULATED_CAVEAT, type Source } from '../evidence/source.ts';
+import { restsOnSimulated, SIMULATED_CAVEAT, type Source } from '../evidence/source.ts';
 import {
   type Absence,
   type Answer,
@@ -232,8 +232,7 @@ function sourcesOf(reads: readonly Read<unknown, never>[]): Source[] {
 
 // An answer that rests on anything simulated says so in its caveat.
 function caveatLabel(sources: ReadonlySet<Source>): string {
-  for (const { simulated } of sources) if (simulated) return SIMULATED_CAVEAT;
-  return '';
+  return restsOnSimulated(sources) ? SIMULATED_CAVEAT : '';
 }
 
 /** The context of a request. `now` is Unix seconds. */
@@ -353,11 +352,15 @@ export type PlainHandler<R extends AnyPlainRoute> = (
 
 /** The envelope of an evidence route as a schema: `ok` and exactly the declared absences. */
 export function envelopeSchema(route: AnyEvidenceRoute): z.ZodType {
+  const simulated = harmless(z.boolean(), 'it is of the sources, not of the subject').describe(
+    'Whether any source of the answer is made up.',
+  );
   const ok = z.strictObject({
     state: z.literal('ok'),
     subject: words(),
     sources: z.array(sourceShown).min(1),
     as_of: unixSeconds,
+    simulated,
     data: route.data,
   });
   const sources = harmless(z.array(sourceShown), 'whoever read nothing names no source');
@@ -367,6 +370,7 @@ export function envelopeSchema(route: AnyEvidenceRoute): z.ZodType {
       subject: words(),
       sources: state === 'not_supported' ? sources.length(0) : sources,
       as_of: unixSeconds,
+      simulated,
       data: z.null(),
       reason: prose().min(1),
     }),

@@ -27,6 +27,12 @@ export function wireSource(source: Source): WireSource {
   return { name, url: source.url, as_of: source.as_of };
 }
 
+/** Whether any of the sources is made up. */
+export function restsOnSimulated(sources: Iterable<Source>): boolean {
+  for (const { simulated } of sources) if (simulated) return true;
+  return false;
+}
+
 /** Each source once, as the interface shows it, in the order in which they were first met. */
 export function distinct(sources: Iterable<Source>): Source[] {
   const byKey = new Map<string, Source>();

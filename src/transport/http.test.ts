@@ -137,6 +137,7 @@ describe('http', () => {
         subject: '0xabc',
         sources: [{ name: 'List', url: 'https://list.example', as_of: 1_779_999_000 }],
         as_of: 1_779_999_000,
+        simulated: false,
         data: { listed: false, caveat: 'A false is not a clearance.' },
       });
       expect(await by.used()).toBe(1);
@@ -165,6 +166,7 @@ describe('http', () => {
         subject: '0xabc',
         sources: [],
         as_of: NOW,
+        simulated: false,
         data: null,
         reason: 'The list is not configured on this deployment; nothing was checked.',
       });

@@ -196,6 +196,7 @@ describe('is silent', () => {
       subject: evm('somebody'),
       sources: [],
       as_of: NOW,
+      simulated: false,
       data: null,
       reason: SILENCE.reason,
     });

@@ -49,6 +49,7 @@ const MIXED = {
   subject: DEPLOYER,
   sources: [SOURCE],
   as_of: CAPTURED,
+  simulated: false,
   data: {
     address: DEPLOYER,
     chain: 'ethereum',
@@ -175,6 +176,7 @@ describe('says', () => {
       subject: DEPLOYER,
       sources: [SOURCE],
       as_of: CAPTURED,
+      simulated: false,
       data: null,
       reason:
         'no_record: the walk of 2026-09-24T11:00:00.000Z attributes no token launch to this ' +
@@ -213,6 +215,7 @@ describe('is silent', () => {
       subject: DEPLOYER,
       sources: [],
       as_of: STILL_NOW,
+      simulated: false,
       data: null,
       reason:
         'The launches of this address were never walked to their end. It is queued to be walked.',
@@ -236,6 +239,7 @@ describe('is silent', () => {
       subject: DEPLOYER,
       sources: [],
       as_of: STILL_NOW,
+      simulated: false,
       data: null,
       reason: `No deployers of ${chain}: ${refusal}; nothing was checked, and so nothing was found.`,
     });

@@ -88,6 +88,7 @@ describe('says', () => {
       subject: TOKEN,
       sources: [NODE, { name: 'Deployer walk', url: 'memory:', as_of: WALK.captured_at }],
       as_of: WALK.captured_at,
+      simulated: false,
       data: {
         ...MADE,
         record: recordFields({ ...WALK, failed: null }, STILL_NOW),
@@ -126,6 +127,7 @@ describe('says', () => {
       subject: MINT,
       sources: [{ name: 'Solana launch corpus', url: 'memory:', as_of: STILL_NOW - 60 }],
       as_of: STILL_NOW,
+      simulated: false,
       data: {
         address: MINT,
         chain: 'solana',
@@ -180,6 +182,7 @@ describe('is silent', () => {
       subject: MINT,
       sources: [],
       as_of: STILL_NOW,
+      simulated: false,
       data: null,
       reason:
         'No import of the Solana launch corpus has completed on this deployment; nothing was checked.',

@@ -19,7 +19,7 @@ import {
 import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { basis, decide, map, Read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { oldestObservation, SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import { oldestObservation, restsOnSimulated, SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { WEIGHT_BASES } from '../../evidence/weight.ts';
 import { HEURISTICS, TIE_RULE } from '../../ports/entities.ts';
 import type { LeftOutRule } from '../history/edge-rule.ts';
@@ -241,7 +241,7 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     cluster === null ? [address] : [address, ...cluster.members.filter((one) => one !== address)];
   const paths = pathsFrom(items, address);
   const sources = [...basis(entity).sources, ...basis(live).sources];
-  const simulated = sources.some((one) => one.simulated);
+  const simulated = restsOnSimulated(sources);
   // An answer is as old as its oldest observation; a table has a date and does not age it.
   const observed = oldestObservation(sources);
   return {

@@ -76,6 +76,7 @@ describe('says', () => {
       subject: WALLET,
       sources: SOURCES,
       as_of: STILL_NOW,
+      simulated: false,
       data: {
         answer: 'flagged',
         entries: [entry('mint-5', 4, false), entry('mint-2', 1, false), entry('mint-1', 0, false)],
@@ -95,6 +96,7 @@ describe('says', () => {
       subject: OTHER,
       sources: SOURCES,
       as_of: STILL_NOW,
+      simulated: false,
       data: {
         answer: 'record',
         entries: [entry('mint-6', 4, true), entry('mint-4', 1, false), entry('mint-3', 0, true)],
@@ -114,6 +116,7 @@ describe('says', () => {
       subject: NEW,
       sources: SOURCES,
       as_of: STILL_NOW,
+      simulated: false,
       data: null,
       reason: 'no_record: this wallet signed none of 6 settled launches; 1 of its wait.',
     });
@@ -135,6 +138,7 @@ describe('says', () => {
       subject: short,
       sources: SOURCES,
       as_of: STILL_NOW,
+      simulated: false,
       data: null,
       reason: 'no_record: not a 32-byte key; check its letter case. None of 6 launches has it.',
     });
@@ -182,6 +186,7 @@ describe('is silent', () => {
       subject: WALLET,
       sources: [],
       as_of: STILL_NOW,
+      simulated: false,
       data: null,
       reason: why('store_unreadable', fault).reason,
     });

@@ -75,6 +75,7 @@ describe('says', () => {
       state: 'ok',
       subject: 'receipts',
       as_of: NOW,
+      simulated: false,
       sources: [{ name: 'Memory', url: 'memory:', as_of: NOW }],
       data: {
         receipts: [
@@ -131,6 +132,7 @@ describe('says', () => {
       reason: 'None of the published receipts (2) covers the question.',
       subject: evm('carol'),
       as_of: NOW,
+      simulated: false,
       sources: [{ name: 'Memory', url: 'memory:', as_of: NOW }],
       data: null,
     });
@@ -146,6 +148,7 @@ describe('is silent', () => {
       reason: 'It is not configured on this deployment; nothing was checked.',
       subject: ALICE,
       as_of: NOW,
+      simulated: false,
       sources: [],
       data: null,
     });

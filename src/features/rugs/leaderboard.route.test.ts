@@ -117,6 +117,7 @@ const whole = {
   subject: 'leaderboard',
   sources: [SOURCE, WATCH_SOURCE],
   as_of: SOURCE.as_of,
+  simulated: false,
 };
 const emptyData = {
   entries: [],

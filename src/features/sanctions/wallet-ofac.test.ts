@@ -52,6 +52,7 @@ describe('says', () => {
       subject: SUBJECT,
       sources: [LIST_SOURCE, HISTORY_SOURCE],
       as_of: STILL_NOW - 120,
+      simulated: false,
       data: {
         address: SUBJECT,
         sanctioned: false,
@@ -219,6 +220,7 @@ describe('is silent', () => {
       subject: SUBJECT,
       sources: [LIST_SOURCE],
       as_of: STILL_NOW - 60,
+      simulated: false,
       data: {
         address: SUBJECT,
         sanctioned: false,
@@ -246,6 +248,7 @@ describe('is silent', () => {
         subject: address,
         sources: [],
         as_of: STILL_NOW,
+        simulated: false,
         data: null,
         reason: 'No sanctions list has been loaded on this deployment; nothing was checked.',
       });
@@ -259,6 +262,7 @@ describe('is silent', () => {
         subject: address,
         sources: [],
         as_of: STILL_NOW,
+        simulated: false,
         data: null,
         reason:
           'The list was last checked 8 days ago; past 7 days it can show a listing, not an ' +

@@ -132,6 +132,7 @@ describe('says', () => {
       subject: 'bulk',
       sources: [LIST_SOURCE, LABELS_SOURCE, CORPUS_SOURCE],
       as_of: CHECKED,
+      simulated: false,
       data: {
         results: [
           {
@@ -251,6 +252,7 @@ describe('is silent', () => {
       subject: 'bulk',
       sources: [LIST_SOURCE],
       as_of: CHECKED,
+      simulated: false,
       data: {
         results: [
           {
@@ -294,6 +296,7 @@ describe('is silent', () => {
       subject: 'bulk',
       sources: [],
       as_of: NOW,
+      simulated: false,
       data: null,
       reason:
         'None of the tables gave an answer: the sanctions list (The store could not be read: it ' +

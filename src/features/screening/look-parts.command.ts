@@ -238,7 +238,16 @@ const absent = z.object({
   state: z.enum(['insufficient_evidence', 'not_supported', 'not_deployed']),
   reason: z.string(),
 });
-const ok = z.object({ state: z.literal('ok'), data: z.looseObject({ caveat: z.string() }) });
+const caveated = z.looseObject({ caveat: z.string() });
+const enveloped = z.object({
+  state: z.literal('ok'),
+  simulated: z.boolean(),
+  data: caveated,
+});
+/** An answer without the envelope. */
+const bare = caveated
+  .extend({ simulated: z.boolean() })
+  .transform((data) => ({ simulated: data.simulated, data }));
 
 /** An answer of a part, with its own state. */
 export function lookPart({ name, tell, isByToken }: LookRequest, said: ServiceAnswer): AnswerPart {
@@ -253,15 +262,15 @@ export function lookPart({ name, tell, isByToken }: LookRequest, said: ServiceAn
     if (state === 'not_deployed') return unread(why);
     return statePart(name, `${state.replace('_', ' ')}: ${why}`);
   }
-  const data = isByToken === true ? { state: 'ok', data: said.body } : said.body;
-  const parsed = ok.safeParse(data);
+  const parsed = (isByToken === true ? bare : enveloped).safeParse(said.body);
   if (!parsed.success) return unread('the answer is not one of this interface');
-  const told = tell(parsed.data.data);
+  const { data, simulated } = parsed.data;
+  const told = tell(data);
   if (told === null) return unread('the answer is not one of this interface');
   const status = told.isWhole ? EXIT.done : EXIT.couldNotCheck;
-  return { facts: told.facts, caveat: parsed.data.data.caveat, status };
+  return { facts: told.facts, caveat: data.caveat, simulated, status };
 }
 
 function statePart(name: string, text: string): AnswerPart {
-  return { facts: [[name, text]], caveat: null, status: EXIT.done };
+  return { facts: [[name, text]], caveat: null, simulated: false, status: EXIT.done };
 }

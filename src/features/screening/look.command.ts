@@ -68,7 +68,7 @@ const ofacData = z.object({
   caveat: z.string(),
 });
 const ofacBody = z.union([
-  z.object({ state: z.literal('ok'), data: ofacData }),
+  z.object({ state: z.literal('ok'), simulated: z.boolean(), data: ofacData }),
   z.object({ state: z.enum(['not_deployed', 'insufficient_evidence']), reason: z.string() }),
 ]);
 
@@ -173,7 +173,7 @@ function ofacPart(said: ServiceAnswer): AnswerPart {
   const parsed = ofacBody.safeParse(said.body);
   if (!parsed.success) return failPart('sanctions', 'the answer is not one of this interface');
   if (parsed.data.state !== 'ok') return failPart('sanctions', parsed.data.reason);
-  const { data } = parsed.data;
+  const { data, simulated } = parsed.data;
   const { sanctioned, matches, list: of, proximity, caveat } = data;
   const listed = sanctioned
     ? matches.map(({ entity, programs, uid }): Fact => {
@@ -190,6 +190,7 @@ function ofacPart(said: ServiceAnswer): AnswerPart {
       ['proximity', proximityText(proximity)],
     ],
     caveat,
+    simulated,
     status: wasWalked(proximity) ? EXIT.done : EXIT.couldNotCheck,
   };
 }
@@ -252,7 +253,8 @@ function screenPart(said: ServiceAnswer): AnswerPart {
   const parsed = screenedBody.safeParse(said.body);
   if (!parsed.success) return failPart('tables', 'the answer is not one of this interface');
   if (parsed.data.state === 'not_deployed') return failPart('tables', parsed.data.reason);
-  const { results, unread, caveat } = parsed.data.data;
+  const { simulated, data } = parsed.data;
+  const { results, unread, caveat } = data;
   const [result] = results;
   if (result === undefined) return failPart('tables', 'the answer holds no result');
   const facts: Fact[] = [
@@ -261,5 +263,5 @@ function screenPart(said: ServiceAnswer): AnswerPart {
     ['launches', screenText.launches(result)],
   ];
   const isWhole = !leftUnread(result, unread);
-  return { facts, caveat, status: isWhole ? EXIT.done : EXIT.couldNotCheck };
+  return { facts, caveat, simulated, status: isWhole ? EXIT.done : EXIT.couldNotCheck };
 }

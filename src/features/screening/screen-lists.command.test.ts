@@ -75,7 +75,7 @@ describe('other lists', () => {
         const body = bodySent.parse(JSON.parse(text));
         asked.push(body);
         const data = { results: body.addresses.map(resultOf), caveat: 'A screen.' };
-        response.writeHead(200).end(JSON.stringify({ state: 'ok', data }));
+        response.writeHead(200).end(JSON.stringify({ state: 'ok', simulated: false, data }));
       });
     });
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));

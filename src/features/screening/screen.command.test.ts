@@ -87,9 +87,9 @@ describe('screen', () => {
       ...more,
     };
   }
-  const bulk = (results: object[], caveat = 'x'): Answer => ({
+  const bulk = (results: object[], { caveat = 'x', simulated = false } = {}): Answer => ({
     status: 200,
-    body: { state: 'ok', data: { results, requested: results.length, caveat } },
+    body: { state: 'ok', simulated, data: { results, requested: results.length, caveat } },
   });
   const everyone = ({ addresses }: Asked) => bulk(addresses.map((one) => result(one)));
 
@@ -234,7 +234,10 @@ describe('screen', () => {
   });
 
   describe('look', () => {
-    const ofac = (data: object): Answer => ({ status: 200, body: { state: 'ok', data } });
+    const ofac = (data: object, simulated: boolean): Answer => ({
+      status: 200,
+      body: { state: 'ok', simulated, data },
+    });
     const LIST = { name: 'OFAC SDN List', published: '2025-03-04', addresses: 701 };
     const UNWALKED = {
       checked: false,
@@ -244,8 +247,8 @@ describe('screen', () => {
       path: null,
       entity: null,
     };
-    const listData = (more: object = {}) =>
-      ofac({
+    const listData = (more: object = {}, simulated = false) => {
+      const data = {
         sanctioned: false,
         matches: [],
         list: LIST,
@@ -254,7 +257,9 @@ describe('screen', () => {
         proximity: UNWALKED,
         caveat: 'A list, no clearance.',
         ...more,
-      });
+      };
+      return ofac(data, simulated);
+    };
     const both = (list: Answer) => (one: Asked) =>
       one.path.startsWith('/api/v1/wallet/') ? list : everyone(one);
 
@@ -284,15 +289,27 @@ describe('screen', () => {
     });
 
     test('of made-up data every row says so', async () => {
-      const caveat = 'Simulated: this answer rests on made-up data. A list, no clearance.';
-      const screened = bulk([result('0xa')], caveat);
-      const list = listData({ caveat });
+      const caveat = 'A list, no clearance.';
+      const screened = bulk([result('0xa')], { caveat, simulated: true });
+      const list = listData({}, true);
       answer = (one) => (one.path.startsWith('/api/v1/wallet/') ? list : screened);
       const said = await run(`look 0xa --part ofac --part screen --base-url ${base} --key k`);
       const [, ...rows] = said.lines;
       expect(rows.slice(0, -1)).toHaveLength(7);
       for (const row of rows.slice(0, -1)) expect(row).toMatch(/ \(simulated\)$/);
       expect(rows.at(-1)).toBe(caveat);
+    });
+
+    test.each([true, false])('the field alone labels, never the words: %s', async (simulated) => {
+      const caveat = simulated ? 'A list.' : 'Simulated: so a caveat may begin.';
+      const screened = bulk([result('0xa')], { caveat, simulated });
+      const list = listData({ caveat }, simulated);
+      answer = (one) => (one.path.startsWith('/api/v1/wallet/') ? list : screened);
+      const looked = await run(`look 0xa --part ofac --part screen --base-url ${base} --key k`);
+      expect(looked.lines.join('\n').includes('(simulated)')).toBe(simulated);
+      writeFileSync(join(cwd, 'one.csv'), 'address\n0xa\n');
+      const said = await run(`screen one.csv --base-url ${base} --key k --json`);
+      expect(JSON.parse(String(said.lines[0]))).toMatchObject({ simulated, caveat });
     });
 
     test('a listing names its entity and its programmes', async () => {
@@ -448,7 +465,7 @@ describe('a file', () => {
     quota -= 1;
     asked.push(body);
     const data = { results: body.addresses.map(resultOf), caveat: CAVEAT };
-    return { status: 200, body: { state: 'ok', data } };
+    return { status: 200, body: { state: 'ok', simulated: true, data } };
   }
 
   beforeEach(async () => {

@@ -38,7 +38,7 @@ import {
   refusalText,
 } from '../../command/connection.ts';
 import { type ListAnswer, otherListsText } from '../../command/other-lists-text.ts';
-import { type FieldText, isSimulated, rowsPrinter } from '../../command/output.ts';
+import { type FieldText, rowsPrinter } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import {
   fileColumns,
@@ -231,9 +231,8 @@ async function screenNext(run: Run, batch: readonly FileRow[]): Promise<void> {
 function jsonOf(row: ScreenRow): object {
   const { line, column, address, kind } = row;
   if (row.kind !== 'result') return { line, column, address, state: kind, reason: row.reason };
-  const { result, caveat } = row;
-  const simulated = isSimulated(caveat) ? { simulated: true } : {};
-  return { line, column, ...result, caveat, ...simulated };
+  const { result, caveat, simulated } = row;
+  return { line, column, ...result, caveat, simulated };
 }
 
 // A failure that is no answer applies to every address that it leaves unchecked.
@@ -251,6 +250,7 @@ type ScreenRow = FileRow &
         readonly kind: 'result';
         readonly result: AnsweredScreen;
         readonly caveat: string;
+        readonly simulated: boolean;
         readonly unread: UnreadTables;
       }
     | { readonly kind: 'misformed' | 'unchecked' | 'unread'; readonly reason: string }
@@ -292,7 +292,8 @@ function answeredRows(
   const parsed = screenedBody.safeParse(body);
   if (!parsed.success) return inOrder(batch, misformed, 'the answer is not one of this interface');
   if (parsed.data.state === 'not_deployed') return inOrder(batch, misformed, parsed.data.reason);
-  const { results, caveat, unread } = parsed.data.data;
+  const { simulated, data } = parsed.data;
+  const { results, caveat, unread } = data;
   if (results.length !== asked.length) {
     return inOrder(batch, misformed, 'the answer has another number of results than was asked');
   }
@@ -301,12 +302,13 @@ function answeredRows(
     const result = results[i];
     if (result !== undefined) found.set(row, result);
   }
-  return inOrder(batch, misformed, { found, caveat, unread });
+  return inOrder(batch, misformed, { found, caveat, simulated, unread });
 }
 
 type Rest = {
   readonly found: ReadonlyMap<FileRow, AnsweredScreen>;
   readonly caveat: string;
+  readonly simulated: boolean;
   readonly unread: UnreadTables;
 };
 
@@ -322,7 +324,8 @@ function inOrder(
     if (typeof rest === 'string') return { ...row, kind: 'unchecked', reason: rest };
     const result = rest.found.get(row);
     if (result === undefined) return { ...row, kind: 'unchecked', reason: 'no result came' };
-    return { ...row, kind: 'result', result, caveat: rest.caveat, unread: rest.unread };
+    const { caveat, simulated, unread } = rest;
+    return { ...row, kind: 'result', result, caveat, simulated, unread };
   });
 }
 
@@ -429,7 +432,7 @@ const SHOWN: readonly ScreenColumn[] = [
   }),
   resultColumn('exchange', (result) => screenText.exchange(result)),
   resultColumn('launches', (result) => screenText.launches(result)),
-  ['simulated', (row) => (row.kind === 'result' && isSimulated(row.caveat) ? 'simulated' : null)],
+  ['simulated', (row) => (row.kind === 'result' && row.simulated ? 'simulated' : null)],
   ['reason', (row) => textOrEmpty(row.kind === 'result' ? row.result.reason : row.reason)],
 ];
 /** The caveat stands in each row, since rows are cut out and passed on. */
@@ -504,6 +507,7 @@ type UnreadTables = z.output<typeof unreadTables>;
 export const screenedBody = z.union([
   z.object({
     state: z.literal('ok'),
+    simulated: z.boolean(),
     data: z.object({ results: z.array(screenResult), unread: unreadTables, caveat: z.string() }),
   }),
   z.object({ state: z.literal('not_deployed'), reason: z.string() }),

@@ -6,7 +6,7 @@ import { wordingOf } from './silence-words.ts';
 /** Words of pages by which a line could deny something, beside those of answers. */
 const DENYING = /\b(not on|does not apply|no entry|untouched|clean)\b/i;
 
-/** What a line denies, and the tags of the ports that it rests on. */
+/** What a line denies, and what it rests on: tags of ports, or a method as `port.method`. */
 type PageSaying = readonly [line: RegExp, restsOn: readonly string[]];
 
 const LIST = ['sanctions_list'];
@@ -61,6 +61,18 @@ const DENIALS: readonly PageSaying[] = [
   [/^Established tokens left out: 0\.$/, ['rug_flags']],
   [/^No record has been made yet: POST \/api\/v1\/screens makes one\.$/, ['screening_records']],
   [/^No launch of the last twelve months is on record here\./, ['launch_months']],
+  [/^No address is watched yet\.$/, ['watchlist.list']],
+  [/^No change has been told yet\.$/, ['watchlist.newest']],
+  [/^(No published receipt (holds|has)|No such receipt$)/, ['receipts']],
+  [/^You have no key that opens anything\.$|^0 of \d+ active keys of your plan\.$/, ['keys']],
+  [/^Nothing has been changed yet\.$/, ['access_log']],
+  [/^No browser is signed in\.$/, ['sessions']],
+  [/^0 of [\d,]+, anew in/, ['quota']],
+  [/^No rug model of this version was ever published here\.$/, ['published_model']],
+  [/^No such version$|^Its newest settled flags here · 0, /, ['published_model']],
+  [/^No chain is followed: history is read as it is asked for\.$/, ['follow_reports']],
+  // Of the ring either is a statement: that it was not read is neither.
+  [/^(Whole|Not whole): /, ['raw_ring']],
 ];
 
 /** Lines with such a word that tell what a page is, or what was not looked at. */
@@ -90,7 +102,12 @@ const DENY_NOTHING: readonly RegExp[] = [
   /^Nothing can be said of this window$/,
   /^Not answered \(\w+\)\. This says nothing about the address\.$/,
   /^Whatever no list, table or chain named below holds\.$/,
-  /^No rug model has been published on this deployment; nothing is scored\./,
+  /^(Rug model · )?No rug model has been published on this deployment; nothing is scored\./,
+  /^[\w ]+ · (never loaded|unreadable|past its age) · /,
+  /^Form · No\. · /,
+  / · none reached$/,
+  /^Addresses that are screened again whenever .* says nothing good of it: /,
+  /^Each row is a browser .* opens nothing from then on\.$/,
 ];
 
 const INLINE = /<\/?(a|code|strong|span|time|b|em|dt|dd|td|th|h2|h3|header)( [^>]*)?>/g;
@@ -103,13 +120,18 @@ const ENTITIES = [
   ['&amp;', '&'],
 ] as const;
 
-/** What a person reads on a page, line by line. Pictures are left out: a table says the same. */
-export function linesOf(html: string): readonly string[] {
-  const [, main] = html.split('<main');
+/**
+ * What a person reads on a page, in a feed or in a refusal of text alone, line by line. Pictures
+ * are left out, which a table tells too, and so is the JSON of an answer, which `silence.test.ts`
+ * holds against its schema.
+ */
+export function linesOf(body: string): readonly string[] {
+  const main = body.startsWith('<!doctype') ? body.split('<main')[1] : body;
   if (main === undefined) throw new Error('test: a page without its content');
   const cut = main
     .replaceAll(/<svg.*?<\/svg>/gs, '\n')
     .replaceAll(/<details class="full">.*?<\/details>/gs, '')
+    .replaceAll(/<pre class="json".*?<\/pre>/gs, '\n')
     .replaceAll(CELL_END, ' · ')
     .replaceAll('</dd>', '\n')
     .replaceAll(/<\/(span|h2|h3)>/g, ' ')

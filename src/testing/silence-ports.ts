@@ -62,6 +62,13 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   watchlist: { list: [] },
 };
 
+/** The same of what pages alone rest on, by the names of `twins/members.ts`. */
+const PAGES_OF_PAGES: { readonly [port: string]: { readonly [method: string]: Cut } } = {
+  keys: { list: [] },
+  accessLog: { list: [] },
+  sessions: { list: [] },
+};
+
 /** Methods that only keep something: who reads it back is told whether it was kept. */
 const KEEPS: { readonly [P in PortName]?: readonly (keyof SilencePorts[P])[] } = {
   entityTies: ['keep', 'settle', 'keepBlocks'],
@@ -92,7 +99,7 @@ export function isPaged(port: PortName): boolean {
 }
 
 function cutsOf(port: PortName, method: string): Cut | undefined {
-  const pages: { readonly [port: string]: { readonly [method: string]: Cut } } = PAGES;
+  const pages: typeof PAGES_OF_PAGES = { ...PAGES, ...PAGES_OF_PAGES };
   return pages[port]?.[method];
 }
 

@@ -453,15 +453,19 @@ function Following({ following, now }: FollowingProps) {
 
 type RingProps = { ring: HealthView['ring']; now: number };
 
+const RING_STATES: { readonly [S in z.output<typeof ring>['state']]: string } = {
+  whole: 'Whole: everybody who dealt with a listed address is held.',
+  not_whole: 'Not whole: the second hop of a walk is read address by address.',
+  unread: 'Not read: whether everybody who dealt with a listed address is held is not known.',
+};
+
 function Ring({ ring, now }: RingProps) {
   if (ring === null) return <p class="nothing">It has not been looked at since the start.</p>;
   const { state, reason, chains, as_of } = ring;
   return (
     <>
       <p>
-        {state === 'whole'
-          ? 'Whole: everybody who dealt with a listed address is held.'
-          : 'Not whole: the second hop of a walk is read address by address.'}{' '}
+        {RING_STATES[state]}{' '}
         <span class="quiet">
           {reason} Looked at {ageText(now - as_of)}.
         </span>

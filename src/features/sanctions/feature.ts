@@ -18,6 +18,7 @@ import type { Logger } from '../../compose/logger.ts';
 import { VERSION } from '../../compose/version.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import { atomFeed } from '../../pages/atom.ts';
 import type { ListChanges, ReadList, RefreshOutcome } from '../../ports/sanctions.ts';
 import { READER_VERSION } from '../../sources/ofac/publication.ts';
@@ -181,6 +182,7 @@ export const sanctions = feature({
           const found = await readChanges(log);
           if ('reason' in found) return listChangesFeed.reply(503, found.reason);
           const { files, changes } = found;
+          if (files.length === 0) return listChangesFeed.reply(503, NO_FILE.reason);
           return listChangesFeed.reply(200, atomFeed(changesFeed(files, changes, simulated)));
         };
       },
@@ -254,3 +256,6 @@ async function logRemovals(outcome: RefreshOutcome, changes: ListChanges, log: L
   }
   if (unnamed > 0) log.warn({ unnamed }, 'sanctions list: more were removed, see the change log');
 }
+
+/** Why a log of no file is no feed: a feed is as old as its newest entry. */
+const NO_FILE = why('list_never_loaded', { detail: ' since its changes are kept' });

@@ -345,7 +345,7 @@ function refusal(facts: PageFacts, title: string, reason: string): string {
 type PageContent = {
   readonly form_token: string;
   readonly done: 'added' | 'removed' | null;
-  /** The first addresses; `null`: none is watched. */
+  /** The first addresses; `null`: none is watched, or, where they are not whole, none was read. */
   readonly watched: readonly WatchedAddress[] | null;
   readonly whole: boolean;
   readonly watched_max: number;
@@ -406,7 +406,9 @@ function Whole({ shown }: { shown: PageContent }) {
       <section aria-labelledby="watched">
         <h2 id="watched">Watched addresses</h2>
         {watched === null ? (
-          <p class="nothing">No address is watched yet.</p>
+          <p class="nothing">
+            {whole ? 'No address is watched yet.' : 'The watched addresses could not be read.'}
+          </p>
         ) : (
           <>
             {!whole && (

@@ -8,11 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXIT } from './command/command.ts';
+import { HELP_GROUPS } from './compose/commands.ts';
 import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
 import { Answer, Reply } from './contract/answer.ts';
 import { Refusal } from './contract/refusals.ts';
 import { NOBODY } from './contract/route.ts';
+import { type EntityQuestion, entityCommands } from './features/entities/entity.command.ts';
+import { answerTo } from './features/entities/feature.ts';
 import { sanctionsCheck } from './features/sanctions/check.command.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { LOOK_PARTS } from './features/screening/look-parts.command.ts';
@@ -22,7 +25,13 @@ import { addressNamed } from './testing/addresses.ts';
 import { ran } from './testing/recording-io.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import type { MakeHandler } from './testing/silence-made.ts';
-import { type PortName, type SilencePorts, spoiledPorts } from './testing/silence-ports.ts';
+import {
+  type PortName,
+  type SilencePorts,
+  type Spoiled,
+  type Spoiler,
+  spoiledPorts,
+} from './testing/silence-ports.ts';
 import { WORLDS } from './testing/worlds.ts';
 
 const EMPTY = WORLDS.find(({ empty }) => empty);
@@ -41,6 +50,9 @@ const PHRASES: readonly (readonly [RegExp, readonly PortName[]])[] = [
   [/^exchanges +no transfer/gm, ['exchangeLabels', 'transferHistory']],
   [/^bridges, \w+ +no transfer/gm, ['bridgeRegistry', 'transferHistory']],
   [/^entity +no other/gm, ['entityTies']],
+  [/No labelled address was found in its cluster/g, ['entityClusters']],
+  [/^confidence +none: the shape of no data/gm, ['entityTies']],
+  [/^No chain of evidence between the two was found/gm, ['entityTies', 'transferHistory']],
 ];
 
 let ports: SilencePorts;
@@ -102,6 +114,40 @@ type Said = { readonly status: number; readonly text: string };
 /** The parts of a look whose sources the empty world holds in full. */
 const PARTS = ['ofac', 'screen', ...Object.keys(LOOK_PARTS)].filter((part) => part !== 'bridges');
 
+/** The exits of commands over the empty world that are no `done`. */
+const EXITS: { readonly [name: string]: number } = {
+  'look --part bridges': EXIT.couldNotCheck,
+  'entity explain': EXIT.failed,
+};
+
+/** The commands that say of no address that nothing is there, by the reason. */
+const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
+  'They run the service, or say how it is set.': [
+    ...['up', 'start', 'serve', 'work', 'config', 'doctor', 'completion', 'mcp'],
+  ],
+  'They tell who may ask, and what was paid.': [
+    ...['members add', 'members list', 'members deactivate', 'members link', 'members sessions'],
+    ...['members sign-out', 'keys create', 'keys list', 'keys revoke', 'payments list'],
+    ...['tokens mint', 'tokens list', 'tokens revoke'],
+  ],
+  'They take in what others answer from, and tell what came in.': [
+    ...['labels import', 'corpus import', 'findings import', 'lists import', 'entity import'],
+    ...['sanctions refresh', 'sanctions import', 'warehouse import', 'warehouse forget'],
+    ...['warehouse follow', 'warehouse ring rebuild', 'warehouse ring fill', 'corpus settle'],
+    'deployers walk',
+  ],
+  'They tell what is held of whole lists, chains and models.': [
+    ...['sanctions status', 'sanctions diff', 'sanctions export', 'registry check'],
+    ...['warehouse status', 'warehouse ring status', 'corpus evaluate', 'watch', 'receipts check'],
+    ...['model card', 'model publish', 'model evaluate', 'model train'],
+  ],
+  'It tells one transaction, whose every source ends it where it is silent.': ['bridges explain'],
+  'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
+    ...['records make', 'records list', 'records show', 'records print', 'records replay'],
+    ...['watchlist list', 'watchlist add', 'watchlist remove', 'watchlist changes'],
+  ],
+};
+
 const COMMANDS: { readonly [name: string]: (address: string) => ReturnType<typeof ran> } = {
   look: (address) => asking(`look ${address} ${PARTS.map((part) => `--part ${part}`).join(' ')}`),
   // The registry of the world holds no row for three chains: the bridges there are not checked.
@@ -115,7 +161,20 @@ const COMMANDS: { readonly [name: string]: (address: string) => ReturnType<typeo
     writeFileSync(join(cwd, 'f.csv'), `address\n${address}\n`);
     return checking('--file f.csv');
   },
+  'entity show': (address) => asksEntity(`show ${address}`),
+  'entity explain': (address) => asksEntity(`explain ${address} ${addressNamed('evm', 'other')}`),
 };
+
+/** A command on entities, as the process that owns the stores runs it. */
+function asksEntity(words: string): ReturnType<typeof ran> {
+  const unasked = () => {
+    throw new Error('test: nothing is imported');
+  };
+  const fresh = { now: () => Number(EMPTY?.now), tipMaxAgeS: TEST_SERVICE.tipMaxAgeS };
+  const ask = (question: EntityQuestion) => answerTo(question, ports, fresh);
+  const entity = { ask, importFiles: unasked, importNode: null };
+  return ran(`entity ${words}`, entityCommands, { entity }, { cwd });
+}
 
 function checking(words: string): ReturnType<typeof ran> {
   const { sanctionsList: list, otherLists: others } = ports;
@@ -136,54 +195,82 @@ function asking(line: string): ReturnType<typeof ran> {
   return ran(words, [lookCommand, screenCommand], services, { cwd });
 }
 
-/** The output of a command while these ports are silent. */
-async function said(command: string, address: string, silent: readonly string[]): Promise<Said> {
+/** The output of a command over spoiled ports; `log` is what it asked of them. */
+async function said(
+  command: string,
+  address: string,
+  spoiler: Spoiler,
+  log: Spoiled[] = [],
+): Promise<Said> {
   const run = COMMANDS[command];
   if (run === undefined || EMPTY === undefined) throw new Error('test: no command');
-  ports = spoiledPorts(EMPTY.ports, ({ port }) => (silent.includes(port) ? 'silent' : null));
+  ports = spoiledPorts(EMPTY.ports, spoiler, log);
   const { status, lines, errors } = await run(address);
   return { status, text: [...lines, ...errors].join('\n') };
 }
 
-const ASKED: readonly (readonly [command: string, form: 'evm' | 'solana', PortName])[] = [
-  ...['look', 'screen'].flatMap((command) => [
-    [command, 'evm', 'sanctionsList'] as const,
-    [command, 'evm', 'exchangeLabels'] as const,
-    [command, 'solana', 'launchCorpus'] as const,
-    [command, 'evm', 'otherLists'] as const,
-  ]),
-  ['look', 'evm', 'transferHistory'],
-  ['look', 'evm', 'flaggedAddresses'],
-  ['look --part bridges', 'evm', 'bridgeRegistry'],
-  ['look --part bridges', 'evm', 'transferHistory'],
-  ['look', 'evm', 'entityTies'],
-  ['look', 'evm', 'deployerRecords'],
-  ['sanctions check', 'evm', 'sanctionsList'],
-  ['sanctions check --file', 'evm', 'sanctionsList'],
-  ['sanctions check', 'evm', 'otherLists'],
-  ['sanctions check --file', 'evm', 'otherLists'],
-];
+function timesIn({ text }: Said, phrase: RegExp): number {
+  return [...text.matchAll(phrase)].length;
+}
+
+/**
+ * Ports without which a look is no less whole: a walk asks the histories where the ring is silent,
+ * and an unread cluster is told in the reason of a part that is no finding either way.
+ */
+const SAID_WITHOUT: readonly PortName[] = ['counterpartyRing', 'entityClusters'];
+
+/** What a command still denies on a weak port, and an exit as if it had looked. */
+function leaksOf(port: PortName, whole: Said, weak: Said): readonly string[] {
+  const isDone = SAID_WITHOUT.includes(port) || weak.status === EXIT.couldNotCheck;
+  const exits = isDone ? [] : [`exits ${weak.status}`];
+  const denied = PHRASES.flatMap(([phrase, rests]) => {
+    if (!rests.includes(port)) return [];
+    // Two parts look for a path: the one that asks this port says it no more.
+    const isShared = phrase.source === 'no path found';
+    const most = isShared ? Math.max(timesIn(whole, phrase) - 1, 0) : 0;
+    return timesIn(weak, phrase) > most ? [`denied: ${phrase.source}`] : [];
+  });
+  return [...exits, ...denied];
+}
+
+/** The commands that look at an address, by the name that each is declared under. */
+const DRAWN = ['look', 'screen', 'sanctions check', 'entity show', 'entity explain'];
 
 describe('commands over a silent port', () => {
   test.each(Object.keys(COMMANDS))('%s denies where all was read', async (name) => {
-    const whole = await said(name, addressNamed('evm', 'stranger'), []);
-    expect(whole.status).toBe(name === 'look --part bridges' ? EXIT.couldNotCheck : EXIT.done);
-    expect(PHRASES.some(([phrase]) => whole.text.match(phrase) !== null)).toBe(true);
+    const whole = await said(name, addressNamed('evm', 'stranger'), () => null);
+    expect(whole.status).toBe(EXITS[name] === undefined ? EXIT.done : EXITS[name]);
+    expect(PHRASES.some(([phrase]) => timesIn(whole, phrase) > 0)).toBe(true);
   });
 
-  test.each(ASKED)('%s of %s without %s exits 3 and denies nothing on it', async (...asked) => {
-    const [command, form, port] = asked;
-    const address = addressNamed(form, 'stranger');
-    const whole = await said(command, address, []);
-    const cut = await said(command, address, [port]);
-    expect(cut.status).toBe(EXIT.couldNotCheck);
-    for (const [phrase, rests] of PHRASES) {
-      if (!rests.includes(port)) continue;
-      const before = whole.text.match(phrase);
-      const times = cut.text.match(phrase);
-      // One phrase may stand for several ports: the one that fell silent says it no more.
-      const most = before !== null && phrase.source === 'no path found' ? before.length - 1 : 0;
-      expect(times === null ? 0 : times.length, cut.text).toBeLessThanOrEqual(Math.max(most, 0));
+  test.each(Object.keys(COMMANDS))('%s denies nothing on what was not read', async (name) => {
+    const leaks: string[] = [];
+    let cells = 0;
+    for (const form of ['evm', 'solana'] as const) {
+      const address = addressNamed(form, 'stranger');
+      const log: Spoiled[] = [];
+      const whole = await said(name, address, () => null, log);
+      for (const port of new Set(log.map(({ told }) => told.port))) {
+        for (const fault of ['silent', 'truncated', 'stale'] as const) {
+          const spoiler: Spoiler = (told) =>
+            told.port === port && told.faults.includes(fault) ? fault : null;
+          if (!log.some(({ told }) => spoiler(told) === fault)) continue;
+          cells += 1;
+          const weak = await said(name, address, spoiler);
+          for (const leak of leaksOf(port, whole, weak)) {
+            leaks.push(`${form} | ${fault}: ${port} | ${leak}`);
+          }
+        }
+      }
     }
+    console.info(`${name}: ${cells} cells, ${leaks.length} denials`);
+    expect(leaks).toEqual([]);
+    expect(cells).toMatchSnapshot();
+  });
+
+  test('a command that is declared is run here, or says why it denies nothing', () => {
+    const declared = HELP_GROUPS.flatMap(({ commands }) => commands.map(({ name }) => name));
+    const told = Object.values(DENIES_NOTHING).flat();
+    expect([...DRAWN, ...told].toSorted()).toEqual(declared.toSorted());
   });
 });

@@ -77,8 +77,7 @@ export const entities = feature({
       ports: { entityClusters: heldClusters(asked, fresh), entityTies, contractCreations },
       services: {
         entity: {
-          ask: (question: EntityQuestion) =>
-            answerTo(question, asked, entityAnswers(asked, { tipMaxAgeS })),
+          ask: (question: EntityQuestion) => answerTo(question, asked, fresh),
           importFiles: (paths: readonly string[], watch: BlocksWatch) =>
             importBlocks(entityTies, etlFiles(paths), watch),
           importNode:
@@ -141,10 +140,11 @@ async function nextBlock({ entityTies }: EntityPorts) {
   return lowest === undefined || lowest.from_block > 0 ? 0 : lowest.to_block + 1;
 }
 
-async function answerTo(
+/** @internal The answer to a question of a command. */
+export async function answerTo(
   { subject, chain, explain, signal }: EntityQuestion,
-  { entityTies }: EntityPorts,
-  answer: ReturnType<typeof entityAnswers>,
+  ports: EntityPorts,
+  { now, tipMaxAgeS }: { readonly now: () => number; readonly tipMaxAgeS: number },
 ): ReturnType<EntityServices['entity']['ask']> {
   const asked = ENTITY_CHAINS.find((one) => one === chain);
   if (chain !== null && asked === undefined) {
@@ -153,7 +153,7 @@ async function answerTo(
   let address = subject;
   let on = asked;
   if (subject.includes(':')) {
-    const found = await entityTies.memberOf(subject);
+    const found = await ports.entityTies.memberOf(subject);
     if (found instanceof Unread) return { problem: found.why.reason, couldNotCheck: true };
     const member = found.value;
     if (member === null) {
@@ -166,7 +166,8 @@ async function answerTo(
     ...(on === undefined ? {} : { chain: on }),
     ...(explain === null ? {} : { explain }),
   };
-  const said = await answer(address, query, { now: nowS, signal });
+  const answer = entityAnswers(ports, { tipMaxAgeS });
+  const said = await answer(address, query, { now, signal });
   if (!(said instanceof Refusal)) return walletEntityData.parse(said.body);
   const { body } = said;
   const isSaid = typeof body === 'object' && body !== null && 'error' in body;

@@ -446,8 +446,15 @@ export const REASONS = {
   no_exchange_held: {
     sentence:
       'No label of this address is held among {rows} rows of the exchange-wallet table. {rest}',
-    means: 'The table was read and does not name the address; what else was checked is said.',
+    means: 'The table, its cluster and its activity were read, and none names an exchange.',
     next: 'This does not say that the address is no exchange’s.',
+  },
+  no_exchange_held_partly: {
+    sentence:
+      'No label of it among {rows} rows of the exchange-wallet table; not all was read. {rest}',
+    means:
+      'The table was read and does not name the address; its cluster or activity was not read.',
+    next: 'Not a negative. The reason names what was not checked.',
   },
   deployer_chain_not_served: {
     sentence: 'No deployers of {chain}: {refusal}; nothing was checked, and so nothing was found.',

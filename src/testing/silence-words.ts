@@ -39,6 +39,7 @@ const OF_SILENCE: readonly ReasonCode[] = [
 const SAYINGS: readonly Saying[] = [
   [REASONS.no_record_held.sentence, LISTS],
   [REASONS.no_exchange_held.sentence, LABELS],
+  [REASONS.no_exchange_held_partly.sentence, LABELS],
   [REASONS.account_without_code.sentence, ['chain_facts']],
   ['No labelled address was found in its cluster.', ['exchange_labels', 'entity_clusters']],
   [

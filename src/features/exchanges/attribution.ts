@@ -243,7 +243,9 @@ export function explainMiss({ look, linked, activity }: Attribution): Why {
       ? 'Its transfer history was read, and none of it is with a labelled exchange wallet.'
       : `Its activity was not checked: ${activityReason(activity)}`;
   const rows = String(look.value.table_rows);
-  return why('no_exchange_held', { rows, rest: `${links} ${moves}` });
+  const said = { rows, rest: `${links} ${moves}` };
+  const isWhole = linked instanceof Read && activity instanceof Read;
+  return isWhole ? why('no_exchange_held', said) : why('no_exchange_held_partly', said);
 }
 
 /** Whether something was seen that answers: a label, a linked label, or activity. */

@@ -84,14 +84,15 @@ function codeAt(address: string, size: number) {
   return { chains: [chain], facts: [{ chain, address, code }] };
 }
 
-async function asked(made: Made, address: string): Promise<Envelope | Refusal> {
+async function answered(made: Made, address: string) {
   const now = stillClock();
   const { signal } = new AbortController();
   const handler = walletCexHandler(portsOf(made)) as Call;
-  const answer = await handler(
-    { params: { address }, query: {}, body: undefined },
-    { now, signal },
-  );
+  return handler({ params: { address }, query: {}, body: undefined }, { now, signal });
+}
+
+async function asked(made: Made, address: string): Promise<Envelope | Refusal> {
+  const answer = await answered(made, address);
   if (answer instanceof Refusal) return answer;
   const envelope = answer.envelope(STILL_NOW);
   envelopeSchema(walletCex).parse(envelope);
@@ -291,6 +292,15 @@ describe('is silent', () => {
     expect(answer.state).toBe('insufficient_evidence');
     expect(answer.reason).toContain('Its activity was not checked: This deployment holds no');
     expect(answer.sources.map(({ name }) => name)).not.toContain('Transfers in memory');
+  });
+
+  test.each([
+    ['everything', {}, 'no_exchange_held'],
+    ['no activity', { silent: 'history' }, 'no_exchange_held_partly'],
+    ['no cluster', { silent: 'clusters' }, 'no_exchange_held_partly'],
+  ] as const)('with a code of its own where %s was read', async (_, made, code) => {
+    const answer = await answered({ transfers: [memoryTransfer(1, user, friend)], ...made }, user);
+    expect(answer instanceof Refusal ? null : answer.why?.code).toBe(code);
   });
 
   test('of everything while the table was never imported', async () => {

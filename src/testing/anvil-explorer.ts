@@ -86,6 +86,9 @@ async function answer(anvil: Anvil, held: Index, params: URLSearchParams): Promi
   if (action === 'eth_getTransactionReceipt') {
     return { result: await anvil.ask(action, params.get('txhash')) };
   }
+  if (action === 'eth_getCode') {
+    return { result: await anvil.ask(action, params.get('address'), params.get('tag')) };
+  }
   if (action === 'getLogs') {
     const found = held.logs.filter((log) => isAsked(log, params));
     if (found.length === 0) return { status: '0', message: 'No records found', result: [] };

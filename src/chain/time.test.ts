@@ -5,6 +5,7 @@ import {
   endOfWashingtonDay,
   formatIsoDate,
   formatIsoTime,
+  HOUR_S,
   nextUtcMidnight,
   nextUtcMonth,
   parseIsoDate,
@@ -98,4 +99,5 @@ test('a day in Washington ends at its own midnight, in summer, in winter and bet
     '2026-11-01T04:00:00.000Z',
     '2026-11-02T05:00:00.000Z',
   ]);
+  expect(endOfWashingtonDay('9999-12-31')).toBe(startOfDay('9999-12-31') + 29 * HOUR_S);
 });

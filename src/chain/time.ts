@@ -64,11 +64,9 @@ export function nextUtcMonth(now: UnixSeconds): UnixSeconds {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / MS_PER_S;
 }
 
-const WASHINGTON_DAY = new Intl.DateTimeFormat('en-CA', {
+const WASHINGTON_DAY = new Intl.DateTimeFormat('en-US', {
   timeZone: 'America/New_York',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
+  day: 'numeric',
 });
 
 /** The first second after a day (`YYYY-MM-DD`) in Washington: the publisher dates by its time. */
@@ -76,8 +74,9 @@ export function endOfWashingtonDay(day: string): UnixSeconds {
   const next = startOfDay(day) + DAY_S;
   // Midnight there is 4 hours behind in summer, 5 in winter; the clocks change later in the night.
   const summer = next + SUMMER_BEHIND_S;
-  const there = WASHINGTON_DAY.format(new Date(summer * MS_PER_S));
-  return there === formatIsoDate(next) ? summer : summer + HOUR_S;
+  const dayThere = Number(WASHINGTON_DAY.format(new Date(summer * MS_PER_S)));
+  const nextDay = new Date(next * MS_PER_S).getUTCDate();
+  return dayThere === nextDay ? summer : summer + HOUR_S;
 }
 
 const SUMMER_BEHIND_S = 4 * HOUR_S;

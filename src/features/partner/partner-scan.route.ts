@@ -3,7 +3,6 @@ import { parseAddress } from '../../chain/address.ts';
 import { Answer, type AnswerAmong, Sections } from '../../contract/answer.ts';
 import { badInput, REFUSALS, Refusal } from '../../contract/refusals.ts';
 import {
-  type AnyEvidenceRoute,
   type Caller,
   evidenceRoute,
   type Handler,
@@ -40,17 +39,6 @@ type Ask<R> = (
   caller: Caller,
 ) => Promise<AnswerAmong<R> | Refusal>;
 
-/** A section: the routes of which one answers it, and what asks them over ports. */
-type Section<R, G> = { readonly routes: readonly R[]; readonly make: (given: G) => Ask<R> };
-
-/** Declares a section; one that asks a route outside its own does not compile. */
-function section<const R extends AnyEvidenceRoute, G>(
-  routes: readonly R[],
-  make: (given: G) => Ask<R>,
-): Section<R, G> {
-  return { routes, make };
-}
-
 /** The input of a route that takes an address alone. */
 const addressInput = ({ address }: Pick<SectionInput, 'address'>) => ({
   params: { address },
@@ -64,56 +52,55 @@ type AskByAddress<R> = (
   caller: Caller,
 ) => Promise<AnswerAmong<R> | Refusal>;
 
-/** A section that is answered by one route, which takes an address alone. */
-function sectionByAddress<const R extends AnyEvidenceRoute, G>(
-  route: R,
-  makeHandler: (given: G) => AskByAddress<R>,
-): Section<R, G> {
-  return section([route], (given: G) => {
+/** What asks one route, which takes an address alone. */
+function askByAddress<R, G>(makeHandler: (given: G) => AskByAddress<R>): (given: G) => Ask<R> {
+  return (given) => {
     const handle = makeHandler(given);
     return (input, ...more) => handle(addressInput(input), ...more);
-  });
+  };
 }
 
-/** The sections of the scan. One member adds one: its name, schema and ports follow from it. */
+/** The routes of each section, of which one answers it. */
+export const SECTION_ROUTES = {
+  ofac: [walletOfac],
+  exchange: [walletCex],
+  bridges: [walletBridges],
+  evidence: [walletScore],
+  deployer: [deployerRecord, solanaDeployer],
+} as const;
+
+type Routes = typeof SECTION_ROUTES;
+export type ScanSection = keyof Routes;
+
+/** What asks each section over its ports; asking a route outside its own does not compile. */
 const SECTIONS = {
-  ofac: sectionByAddress(walletOfac, walletOfacHandler),
-  exchange: sectionByAddress(walletCex, walletCexHandler),
-  bridges: section([walletBridges], (given: Parameters<typeof walletBridgesHandler>[0]) => {
+  ofac: askByAddress(walletOfacHandler),
+  exchange: askByAddress(walletCexHandler),
+  bridges: (given: Parameters<typeof walletBridgesHandler>[0]) => {
     const handle = walletBridgesHandler(given);
     return (input, ...more) => {
       return handle({ ...addressInput(input), query: { chain: input.chain } }, ...more);
     };
-  }),
-  evidence: sectionByAddress(walletScore, walletScoreHandler),
+  },
+  evidence: askByAddress(walletScoreHandler),
   // The form of the address decides which of the two holds its launches.
-  deployer: section(
-    [deployerRecord, solanaDeployer],
-    (given: DeployerPorts & SolanaDeployerPorts) => {
-      const ethereum = deployerRecordHandler(given);
-      const solana = solanaDeployerHandler(given);
-      return ({ address }, ...more) => {
-        const plain = addressInput({ address });
-        if (parseAddress(address)?.kind === 'solana') return solana(plain, ...more);
-        return ethereum({ ...plain, params: { chain: DEPLOYER_CHAIN, address } }, ...more);
-      };
-    },
-  ),
-};
+  deployer: (given: DeployerPorts & SolanaDeployerPorts) => {
+    const ethereum = deployerRecordHandler(given);
+    const solana = solanaDeployerHandler(given);
+    return ({ address }, ...more) => {
+      const plain = addressInput({ address });
+      if (parseAddress(address)?.kind === 'solana') return solana(plain, ...more);
+      return ethereum({ ...plain, params: { chain: DEPLOYER_CHAIN, address } }, ...more);
+    };
+  },
+} satisfies { readonly [S in ScanSection]: (given: never) => Ask<Routes[S][number]> };
 
-type Declared = typeof SECTIONS;
-export type ScanSection = keyof Declared;
-type Routes = { readonly [S in ScanSection]: Declared[S]['routes'] };
-
-/** The sections that may be asked for, in their order. */
-export const SECTION_NAMES = Object.keys(SECTIONS) as [ScanSection, ...ScanSection[]];
+/** The names of the sections that may be asked for, in their order. */
+export const SECTION_NAMES = Object.keys(SECTION_ROUTES) as [ScanSection, ...ScanSection[]];
 
 function sectionValues(of: (section: ScanSection) => unknown): unknown {
   return Object.fromEntries(SECTION_NAMES.map((name) => [name, of(name)]));
 }
-
-/** The routes of each section. */
-export const SECTION_ROUTES = sectionValues((name) => SECTIONS[name].routes) as Routes;
 
 const refused = z.strictObject({ section: oneOf(SECTION_NAMES), error: prose().min(1) });
 
@@ -152,12 +139,12 @@ export type SectionAsks = { readonly [S in ScanSection]: Ask<Routes[S][number]> 
 type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (one: infer I) => void
   ? I
   : never;
-/** The ports of all sections. */
-export type ScanPorts = Intersection<Parameters<Declared[ScanSection]['make']>[0]>;
+/** @internal The ports of all sections. */
+export type ScanPorts = Intersection<Parameters<(typeof SECTIONS)[ScanSection]>[0]>;
 
 /** @internal Asks the sections over ports. */
 export function sectionAsks(given: ScanPorts): SectionAsks {
-  return sectionValues((name) => SECTIONS[name].make(given)) as SectionAsks;
+  return sectionValues((name) => SECTIONS[name](given)) as SectionAsks;
 }
 
 const CAVEAT =

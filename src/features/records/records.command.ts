@@ -106,7 +106,11 @@ const listed = asked.extend({
   state: z.string(),
   answer_sha256: z.string(),
 });
-const list = z.object({ records: z.array(listed), whole: z.boolean() });
+const list = z.object({
+  records: z.array(listed),
+  whole: z.boolean(),
+  reason: z.string().nullable(),
+});
 
 const listRecords = defineCommand({
   name: 'records list',
@@ -119,13 +123,13 @@ const listRecords = defineCommand({
     const to = await findConnection(named, io, services);
     const said = await askFor(to, { method: 'GET', path: PATH }, list, io);
     if (!said.isAnswered) return said.status;
-    const { records, whole } = said.value;
+    const { records, whole, reason } = said.value;
     rowsPrinter<z.output<typeof listed>>(io, {
       columns: ['id', ['made', ({ made_at: at }) => at], ['about', aboutText], 'state'],
     })(records);
-    if (records.length === 0 && !io.json)
+    if (records.length === 0 && whole && !io.json)
       io.out('None was made. exhibit records make ADDRESS does.');
-    if (!whole) io.err('There are older ones, which are not listed.');
+    if (!whole) io.err(`Not all are listed: ${reason}`);
     return EXIT.done;
   },
 });

@@ -185,7 +185,8 @@ export const screenRecords = plainRoute({
   responses: {
     200: z.strictObject({
       records: harmless(z.array(recordListed), 'whoever recorded no screen lists none'),
-      whole: rowFact(z.boolean()).describe('False: there are older ones, which are not listed.'),
+      whole: rowFact(z.boolean()).describe('False: there are others, which are not listed.'),
+      reason: rowFact(prose().nullable()).describe('Why not all are listed; null where all are.'),
     }),
     503: unavailable,
   },
@@ -382,6 +383,7 @@ export function screenRecordsHandler({
         answer_sha256,
       })),
       whole: newest.checked,
+      reason: newest.checked ? null : newest.why.reason,
     });
   };
 }

@@ -97,7 +97,7 @@ const listWatched = defineCommand({
 const add = defineCommand({
   ...shared,
   name: 'watchlist add',
-  summary: 'Watch addresses: they are screened again whenever a list or a table changes.',
+  summary: 'Watch addresses: each change of a list or a table screens them again.',
   example: 'exhibit watchlist add 0x8589427373d6d84e98730d7795d8f6f8731fda16',
   arguments: { addresses: atLeastOne('ADDRESS', null, anyText) },
   json: 'one address a line, as the service answers it',

@@ -12,7 +12,7 @@ import { createControlIn } from './testing/postgres.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { startPublisher } from './world/publisher.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 const MARK = 'm4rk3r';
 const URL_MARKED = (host: string) =>
   `http://${MARK}user:${MARK}pass@${host}/${MARK}path?${MARK}=${MARK}query`;

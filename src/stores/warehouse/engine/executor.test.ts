@@ -528,10 +528,11 @@ describe('slots', () => {
 
   test('a full queue answers overloaded at once', async () => {
     const slots = openSlots({ inFlightMax: 1, waitingMax: 1 });
-    const first = task();
-    void slots.run(MINUTE, first.work);
-    void slots.run(MINUTE, task().work);
+    const tasks = [task(), task()];
+    const answers = tasks.map(({ work }) => slots.run(MINUTE, work));
     await expect(slots.run(MINUTE, task().work)).rejects.toMatchObject({ code: 'overloaded' });
+    for (const { end } of tasks) end('done');
+    expect(await Promise.all(answers)).toEqual(['done', 'done']);
   });
 
   test('a caller that gives up is let go; its slot stays taken until the work has ended', async () => {

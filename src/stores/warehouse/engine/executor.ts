@@ -575,8 +575,6 @@ function visitOf<T>(call: Call, work: Work<T>, events: Events) {
     resolve = onValue;
     reject = onError;
   });
-  // A caller may look at its answer later than the call ends: until then the failure is nobody's.
-  answer.catch(() => undefined);
   const onAbort = () => visit.leave(new WarehouseUnavailable('aborted'));
   const onTime = () => visit.leave(new WarehouseUnavailable('timeout'));
   const timer = setTimeout(onTime, call.timeoutMs);

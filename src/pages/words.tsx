@@ -246,3 +246,37 @@ function Cell<Row>({ column: { head, cell, look, isName }, row, isStacked }: Cel
     </td>
   );
 }
+
+type PagerProps = {
+  /** What the pages are of. */
+  readonly of: string;
+  /** The numbers of this page and of the last one, from 1. */
+  readonly at: number;
+  readonly last: number;
+  readonly linkTo: (page: number) => string;
+  /** The words of the links. */
+  readonly before: string;
+  readonly after: string;
+};
+
+/** The links between the pages of a list, where there are several. */
+export function Pager({ of, at, last, linkTo, before, after }: PagerProps) {
+  if (last <= 1) return null;
+  return (
+    <nav aria-label={`Pages of ${of}`}>
+      {at > 1 && (
+        <a rel="prev" href={linkTo(at - 1)}>
+          {before}
+        </a>
+      )}
+      <span class="quiet">
+        Page {at} of {last}
+      </span>{' '}
+      {at < last && (
+        <a rel="next" href={linkTo(at + 1)}>
+          {after}
+        </a>
+      )}
+    </nav>
+  );
+}

@@ -6,6 +6,7 @@ import {
   countWords,
   FactList,
   Moment,
+  Pager,
   Table,
   Tx,
   worthText,
@@ -153,7 +154,7 @@ function Listed({
           </li>
         ))}
       </ol>
-      {last > 1 && <Pages at={at} last={last} kind={kind} />}
+      <Pages at={at} last={last} kind={kind} />
     </>
   );
 }
@@ -164,23 +165,7 @@ function Pages({ at, last, kind }: { at: number; last: number; kind: string | un
     if (kind !== undefined) query.set('kind', kind);
     return `?${query}`;
   };
-  return (
-    <nav aria-label="Pages of findings">
-      {at > 1 && (
-        <a rel="prev" href={linkTo(at - 1)}>
-          Before
-        </a>
-      )}
-      <span class="quiet">
-        Page {at} of {last}
-      </span>{' '}
-      {at < last && (
-        <a rel="next" href={linkTo(at + 1)}>
-          More
-        </a>
-      )}
-    </nav>
-  );
+  return <Pager of="findings" at={at} last={last} linkTo={linkTo} before="Before" after="More" />;
 }
 
 function Items({ finding }: { finding: Finding }) {

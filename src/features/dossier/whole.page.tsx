@@ -3,7 +3,7 @@
 // tree, and what stands in a place that nothing has come for says that it was not read yet.
 
 import type { ComponentChildren } from 'preact';
-
+import { formatIsoTime } from '../../chain/time.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import { type PageFacts, pageInPieces, piece } from '../../pages/layout.tsx';
 import { Address, Badge, countWords, Moment } from '../../pages/words.tsx';
@@ -83,7 +83,9 @@ export function wholePage(facts: PageFacts): DossierPages['whole'] {
     });
     const pieces = piecesOf(head, lists, readers).map(({ draw, failed }) => ({
       draw: async () => piece(facts, await draw()),
-      failed: (id: string) => piece(facts, failed(faultOf(id))),
+      failed: (id: string) => {
+        return piece(facts, failed(faultOf(`A fault of the service; its log has the id ${id}.`)));
+      },
     }));
     return { beginning, rest: { pieces, end } };
   };
@@ -159,8 +161,7 @@ type Piece = {
   readonly failed: (fault: Fault) => ComponentChildren;
 };
 
-function faultOf(id: string): Fault {
-  const reason = `A fault of the service; its log has the id ${id}.`;
+function faultOf(reason: string): Fault {
   return { path: '', ran_out: false, state: 'failed', reason };
 }
 
@@ -220,16 +221,9 @@ function piecesOf(head: DossierHead, atHand: PartOf<ListsData>, readers: PartRea
 function orFailed<D>(read: () => Promise<PartOf<D>>): Promise<PartOf<D>> {
   return read().then(
     (part) => part,
-    () => UNDRAWN,
+    () => faultOf('A fault of the service.'),
   );
 }
-
-const UNDRAWN: Fault = {
-  path: '',
-  ran_out: false,
-  state: 'failed',
-  reason: 'A fault of the service.',
-};
 
 function waysPiece({ subject }: DossierHead, readers: PartReaders): Piece {
   const draw = (parts: Pick<DossierParts, 'lists' | 'evidence' | 'entity'>) => (
@@ -406,18 +400,20 @@ function bridgeMoments({ contacts, chain }: BridgesData): Happening[] {
   }));
 }
 
-const MS_PER_S = 1_000;
-const isoOf = (seconds: number): string => new Date(seconds * MS_PER_S).toISOString();
-
 function launchMoments(data: LaunchesData): Happening[] {
   const part = 'launches';
   if (data.chain === 'ethereum') {
     return data.record.launches.map(({ created_at, address, outcome }) => {
       const says = `Launched a token (${outcome.replaceAll('_', ' ')})`;
-      return { at: isoOf(created_at), says, who: address, part };
+      return { at: formatIsoTime(created_at), says, who: address, part };
     });
   }
   return data.wallet.entries.map(({ launched_at, mint, outcome }) => {
-    return { at: isoOf(launched_at), says: `Launched a token (${outcome})`, who: mint, part };
+    return {
+      at: formatIsoTime(launched_at),
+      says: `Launched a token (${outcome})`,
+      who: mint,
+      part,
+    };
   });
 }

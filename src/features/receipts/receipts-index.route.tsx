@@ -17,6 +17,7 @@ import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { renderMarkdown } from '../../pages/guide.tsx';
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Pager } from '../../pages/words.tsx';
 import { type Receipt, type ReceiptFolder, receipt } from '../../ports/receipts.ts';
 import { covering, selectPublished } from './covering.ts';
 
@@ -268,29 +269,12 @@ function Entry({ receipt }: { receipt: ReceiptView }) {
 }
 
 function Pages({ shown: { sought, at, last } }: { shown: ReceiptsView }) {
-  if (last <= 1) return null;
   const linkTo = (number: number) => {
     const query = new URLSearchParams({ ...(sought === '' ? {} : { q: sought }) });
     query.set('page', String(number));
     return `${PATH}?${query}`;
   };
-  return (
-    <nav aria-label="Pages of receipts">
-      {at > 1 && (
-        <a rel="prev" href={linkTo(at - 1)}>
-          Newer
-        </a>
-      )}
-      <span class="quiet">
-        Page {at} of {last}
-      </span>{' '}
-      {at < last && (
-        <a rel="next" href={linkTo(at + 1)}>
-          Older
-        </a>
-      )}
-    </nav>
-  );
+  return <Pager of="receipts" at={at} last={last} linkTo={linkTo} before="Newer" after="Older" />;
 }
 
 /** @internal One receipt, with its text as Markdown. */

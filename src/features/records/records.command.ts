@@ -124,11 +124,11 @@ const listRecords = defineCommand({
     const said = await askFor(to, { method: 'GET', path: PATH }, list, io);
     if (!said.isAnswered) return said.status;
     const { records, whole, reason } = said.value;
-    rowsPrinter<z.output<typeof listed>>(io, {
-      columns: ['id', ['made', ({ made_at: at }) => at], ['about', aboutText], 'state'],
-    })(records);
-    if (records.length === 0 && whole && !io.json)
-      io.out('None was made. exhibit records make ADDRESS does.');
+    if (records.length > 0) {
+      rowsPrinter<z.output<typeof listed>>(io, {
+        columns: ['id', ['made', ({ made_at: at }) => at], ['about', aboutText], 'state'],
+      })(records);
+    } else if (whole && !io.json) io.out('None was made. exhibit records make ADDRESS does.');
     if (!whole) io.err(`Not all are listed: ${reason}`);
     return EXIT.done;
   },

@@ -236,6 +236,7 @@ export const LOOK_PARTS: { readonly [part: string]: (address: string) => readonl
 
 const absent = z.object({
   state: z.enum(['insufficient_evidence', 'not_supported', 'not_deployed']),
+  simulated: z.boolean(),
   reason: z.string(),
 });
 const caveated = z.looseObject({ caveat: z.string() });
@@ -254,13 +255,15 @@ export function lookPart({ name, tell, isByToken }: LookRequest, said: ServiceAn
   const unread = (why: string): AnswerPart => ({ name, unread: why, status: EXIT.couldNotCheck });
   if (said.kind === 'silent') return unread(said.reason);
   // The list took the address: a route that refuses its form has nothing to say of it.
-  if (said.status === 400) return statePart(name, `does not apply: ${refusalText(400, said.body)}`);
+  if (said.status === 400) {
+    return statePart(name, `does not apply: ${refusalText(400, said.body)}`, false);
+  }
   if (said.status !== 200) return unread(refusalText(said.status, said.body));
   const none = absent.safeParse(said.body);
   if (none.success) {
-    const { state, reason: why } = none.data;
+    const { state, simulated, reason: why } = none.data;
     if (state === 'not_deployed') return unread(why);
-    return statePart(name, `${state.replace('_', ' ')}: ${why}`);
+    return statePart(name, `${state.replace('_', ' ')}: ${why}`, simulated);
   }
   const parsed = (isByToken === true ? bare : enveloped).safeParse(said.body);
   if (!parsed.success) return unread('the answer is not one of this interface');
@@ -271,6 +274,6 @@ export function lookPart({ name, tell, isByToken }: LookRequest, said: ServiceAn
   return { facts: told.facts, caveat: data.caveat, simulated, status };
 }
 
-function statePart(name: string, text: string): AnswerPart {
-  return { facts: [[name, text]], caveat: null, simulated: false, status: EXIT.done };
+function statePart(name: string, text: string, simulated: boolean): AnswerPart {
+  return { facts: [[name, text]], caveat: null, simulated, status: EXIT.done };
 }

@@ -312,6 +312,21 @@ describe('screen', () => {
       expect(JSON.parse(String(said.lines[0]))).toMatchObject({ simulated, caveat });
     });
 
+    test.each([true, false])(
+      'an absence is labelled where it is made up: %s',
+      async (simulated) => {
+        const reason = 'No creation is on record.';
+        answer = () => ({
+          status: 200,
+          body: { state: 'insufficient_evidence', simulated, data: null, reason },
+        });
+        const said = await run(`look 0xa --part token --base-url ${base} --key k`);
+        expect(said.lines).toContain(
+          `token  insufficient evidence: ${reason}${simulated ? ' (simulated)' : ''}`,
+        );
+      },
+    );
+
     test('a listing names its entity and its programmes', async () => {
       const matches = [{ entity: 'DOE, John', programs: ['CYBER2'], uid: '17' }];
       const path = ['0xa', '0xb'];

@@ -22,7 +22,7 @@ import {
   findConnection,
 } from '../../command/connection.ts';
 import { rowsPrinter } from '../../command/output.ts';
-import { textOrEmpty } from '../../evidence/measure.ts';
+import { present, textOrEmpty } from '../../evidence/measure.ts';
 
 const PATH = '/api/v1/watchlist';
 const finding = z.looseObject({ source: z.string(), entity: z.string().nullable() });
@@ -51,10 +51,10 @@ function findingText({ source, entity }: Finding): string {
 function partsText({ parts }: Watched): string {
   if (parts.length === 0) return 'not screened yet';
   const texts = parts.map(({ part, found, not_read: why }) => {
-    const seen = found === null ? '' : found.map(findingText).join(', ');
-    const unread = why === null ? 'not known' : `not read: ${why}`;
-    const none = found === null || why !== null ? unread : 'nothing found';
-    return `${part} ${seen === '' ? none : seen}`;
+    const seen = found === null ? [] : found.map(findingText);
+    const unread = found === null && why === null ? 'not known' : null;
+    const told = present([...seen, why === null ? unread : `not read: ${why}`]);
+    return `${part} ${told.length === 0 ? 'nothing found' : told.join(', ')}`;
   });
   return texts.join('; ');
 }

@@ -1,0 +1,85 @@
+// The list of watched addresses says of each part what was found and what was not read, and nothing
+// found of what was read alone; pages of it are one list, and a failed page is none.
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parseConfig } from '../../config.ts';
+import { evm } from '../../testing/addresses.ts';
+import { ran } from '../../testing/recording-io.ts';
+import { startStandIn } from '../../world/stand-in.ts';
+import { WATCHLIST_COMMANDS } from './watchlist.command.ts';
+
+type Page = { readonly status: number; readonly body: object };
+const LISTED = { source: 'OFAC', entity: 'DOE, John' };
+const watchedWith = (id: string, parts: readonly object[]) => {
+  return { id, address: evm(id), added_at: '2026-11-20T00:00:00.000Z', parts };
+};
+
+let pages: { [after: string]: Page };
+let server: Awaited<ReturnType<typeof startStandIn>>;
+
+beforeEach(async () => {
+  server = await startStandIn((request, response) => {
+    const after = new URL(String(request.url), 'http://of.invalid').searchParams.get('after');
+    const said = pages[after === null ? '' : after];
+    if (said === undefined) return false;
+    response.writeHead(said.status).end(JSON.stringify(said.body));
+    return true;
+  });
+});
+afterEach(() => server.close());
+
+const list = (json = '') => {
+  const services = { started: parseConfig({}, { cwd: '/nowhere' }) };
+  const line = `watchlist list --base-url ${server.origin} --key sc_key ${json}`;
+  return ran(line, WATCHLIST_COMMANDS, services);
+};
+const whole = (watched: readonly object[], next_after: string | null = null): Page => {
+  return { status: 200, body: { watched, next_after } };
+};
+
+test.each([
+  ['found, and read to its end', [LISTED], null, 'sanctions OFAC: DOE, John'],
+  [
+    'found before a look that stopped early',
+    [LISTED],
+    'The list was cut.',
+    'sanctions OFAC: DOE, John, not read: The list was cut.',
+  ],
+  ['not read', null, 'No list.', 'sanctions not read: No list.'],
+  ['empty, of a look that stopped early', [], 'It was cut.', 'sanctions not read: It was cut.'],
+  ['never known', null, null, 'sanctions not known'],
+  ['empty, and read to its end', [], null, 'sanctions nothing found'],
+])('a part that was %s', async (_, found, not_read, says) => {
+  pages = { '': whole([watchedWith('wat_1', [{ part: 'sanctions', found, not_read }])]) };
+  const said = await list();
+  expect(said.status).toBe(0);
+  expect(said.lines.join('\n')).toContain(says);
+});
+
+test('an address that nobody screened yet has nothing found', async () => {
+  pages = { '': whole([watchedWith('wat_1', [])]) };
+  expect((await list()).lines.join('\n')).toContain('not screened yet');
+});
+
+test('all pages are one list', async () => {
+  pages = {
+    '': whole([watchedWith('wat_1', [])], 'wat_1'),
+    wat_1: whole([watchedWith('wat_2', [])]),
+  };
+  const said = await list('--json');
+  expect(said.lines.map((line) => JSON.parse(line).id)).toEqual(['wat_1', 'wat_2']);
+});
+
+test('an empty list says so, and a list of which a page failed says nothing', async () => {
+  pages = { '': whole([]) };
+  expect((await list()).lines).toEqual([
+    'Nothing is watched. exhibit watchlist add ADDRESS begins it.',
+  ]);
+  pages = {
+    '': whole([watchedWith('wat_1', [])], 'wat_1'),
+    wat_1: { status: 503, body: { error: 'The watchlist could not be read.' } },
+  };
+  const said = await list();
+  expect([said.status, said.lines]).toEqual([3, []]);
+  expect(said.errors.join()).toContain('The watchlist could not be read.');
+});

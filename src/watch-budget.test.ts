@@ -2,20 +2,15 @@
 // list waits for their walks: the running service over an explorer that refuses a sixth call a
 // second.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
-import { createControlIn } from './testing/postgres.ts';
-import { type Program, runPrinting, startProgram, untilSaid } from './testing/program.ts';
+import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { runPrinting } from './testing/program.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
-import { SANDBOX_PARTY } from './world/listed-parties.ts';
-import { sdnAdvancedXml } from './world/sdn-publication.ts';
 
 const HEAD = 30_000;
 /** What the explorer answers in a second: the plan of a Blockscout instance, and one for jitter. */
@@ -25,11 +20,8 @@ const LISTED = evm('listed');
 const ASK = { timeout: 120_000, interval: 250 };
 const MAX_MS = 400_000;
 
-let cwd: string;
-let publisher: Server;
 let explorer: StartedExplorer;
-let service: Program;
-let env: { readonly [name: string]: string };
+let live: LiveProgram;
 let isHanging = false;
 
 const timeOf = (block: number) => Math.floor(Date.now() / 1_000) - (HEAD - block) * 12;
@@ -43,7 +35,6 @@ function rowsOf(address: string): readonly ExplorerRow[] {
 }
 
 beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'exhibit-watch-budget-'));
   explorer = await startExplorer({
     headOf: () => HEAD,
     timeOf: (_, block) => timeOf(block),
@@ -57,36 +48,16 @@ beforeAll(async () => {
     lately.push(now);
     return lately.filter((at) => at > now - 1_000).length > CALLS_PER_S ? 'rate-limited' : null;
   });
-  const today = new Date().toISOString().slice(0, 10);
-  const addresses = [{ currency: 'ETH', address: LISTED }];
-  const list = { published: today, parties: [{ ...SANDBOX_PARTY, addresses }] };
-  publisher = createServer((_, response) => response.end(sdnAdvancedXml(list)));
-  await new Promise<void>((ready) => publisher.listen(0, '127.0.0.1', ready));
-  const { port } = publisher.address() as AddressInfo;
-  env = {
-    EXHIBIT_PORT: '0',
-    EXHIBIT_SIMULATE: 'false',
-    EXHIBIT_DATA_DIR: join(cwd, 'data'),
-    EXHIBIT_SDN_URL: `http://127.0.0.1:${port}/SDN_ADVANCED.XML`,
-    EXHIBIT_SDN_FLOOR: '1',
-    EXHIBIT_RING_CALLS: '0',
-    EXHIBIT_BLOCKSCOUT_ETHEREUM: explorer.blockscout(1).href,
-  };
-  await createControlIn(join(cwd, 'data'));
-  service = startProgram(['start', '--live'], { cwd, env });
-  await untilSaid(service, 'sanctions list: refused');
-  const sha256 = String(/"sha256":"([0-9a-f]{64})"/.exec(service.out() + service.err())?.[1]);
-  const accepting = ['sanctions', 'refresh', '--accept', sha256, '--why', 'tests'];
-  const { status, err } = await startProgram(accepting, { cwd, env }).ended;
-  expect(status, err).toBe(0);
+  live = await startLive({
+    words: ['start', '--live'],
+    listed: [LISTED],
+    explorer,
+    settings: { EXHIBIT_RING_CALLS: '0' },
+  });
 }, MAX_MS);
 afterAll(async () => {
-  service.child.kill('SIGKILL');
-  await service.ended;
-  publisher.closeAllConnections();
-  publisher.close();
+  await live.close();
   await explorer.close();
-  await rm(cwd, { recursive: true, force: true });
 });
 
 const watched = z.object({
@@ -98,14 +69,13 @@ const changes = z.object({ changes: z.array(z.object({ part: z.string(), change:
 
 /** A member of its own: the client of its key. */
 async function member() {
-  const made = await runPrinting(z.object({ membership_id: z.string() }), ADD, { cwd, env });
+  const made = await runPrinting(z.object({ membership_id: z.string() }), ADD, live);
   const words = ['keys', 'create', '--membership', made.membership_id];
-  const { key } = await runPrinting(z.object({ key: z.string() }), words, { cwd, env });
-  const base = String(/http:\/\/127\.0\.0\.1:\d+/.exec(service.out() + service.err())?.[0]);
+  const { key } = await runPrinting(z.object({ key: z.string() }), words, live);
   const ask = async (path: string, body?: object): Promise<unknown> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    return (await fetch(`${base}/api/v1${path}`, { headers, ...sent })).json();
+    return (await fetch(`${live.base()}/api/v1${path}`, { headers, ...sent })).json();
   };
   return {
     ask,
@@ -157,10 +127,10 @@ test(
 
     // A walk that hangs keeps no table waiting: all are told while others are not walked yet.
     isHanging = true;
-    const labels = join(cwd, 'labels.csv');
+    const labels = join(live.cwd, 'labels.csv');
     const rows = [...ofMany, ...ofFew].map((address) => `${address},Exemplar\n`);
     await writeFile(labels, ['address,entity\n', ...rows].join(''));
-    await runPrinting(z.unknown(), ['labels', 'import', labels, '--source', 'tests'], { cwd, env });
+    await runPrinting(z.unknown(), ['labels', 'import', labels, '--source', 'tests'], live);
     const before = (await many.walked()).length;
     const entered = { part: 'exchange_labels', change: 'entered' };
     await vi.waitFor(async () => {

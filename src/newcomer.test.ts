@@ -1,0 +1,138 @@
+// Does a newcomer come from a file to screened rows, a watched address and a record on paper, by
+// the commands of the guides alone? The service is that of `npm start`.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { evm } from './testing/addresses.ts';
+import {
+  MAIN,
+  onlySettings,
+  type Simulated,
+  startProgram,
+  startSimulated,
+} from './testing/program.ts';
+
+const LISTED = '0x64144967c175997fc8526ba694021ae36965331c';
+const CHROMIUM = '/usr/bin/chromium';
+const home = mkdtempSync(join(tmpdir(), 'exhibit-newcomer-'));
+let service: Simulated;
+
+beforeAll(async () => {
+  service = await startSimulated({ cwd: home });
+}, 200_000);
+afterAll(async () => {
+  service.program.child.kill('SIGTERM');
+  await service.program.ended;
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** A command as it is typed, beside the running service. */
+const run = (line: string) =>
+  startProgram([...line.split(' '), '--base-url', service.base_url], { cwd: home }).ended;
+const lineOf = (text: string, name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(text)?.[1];
+
+test('3,000 rows are screened beside their own columns, with the list and the entry of a hit', async () => {
+  const rows = Array.from({ length: 3_000 }, (_, i) => {
+    return `${i};${i === 1_234 ? LISTED : evm(`customer ${i}`)};"Doe, ${i}";-${i},50`;
+  });
+  writeFileSync(join(home, 'customers.csv'), `id;wallet;name;balance\r\n${rows.join('\r\n')}\r\n`);
+  const line = 'screen customers.csv --require sanctions_list --out screened.csv';
+  const done = await run(line);
+  expect([done.status, done.err]).toEqual([
+    0,
+    '3000 addresses (wallet), 1 on the sanctions list.\n',
+  ]);
+  const text = readFileSync(join(home, 'screened.csv'), 'utf8');
+  const written = z
+    .array(z.record(z.string(), z.string()))
+    .parse(parse(text, { columns: true, delimiter: ';' }));
+  expect(written).toHaveLength(3_000);
+  const hits = written.filter((row) => row['exhibit_sanctions'] === 'LISTED');
+  expect(hits).toMatchObject([
+    { id: '1234', wallet: LISTED, name: 'Doe, 1234', balance: '-1234,50' },
+  ]);
+  for (const column of ['list_published', 'list_sha256', 'entity', 'uid', 'caveat']) {
+    expect([column, hits[0]?.[`exhibit_${column}`]]).toEqual([column, expect.stringMatching(/./)]);
+  }
+}, 120_000);
+
+describe('the watchlist', () => {
+  test('is listed, added to and removed from, and an error names the next step', async () => {
+    const none = await run('watchlist list');
+    expect([none.status, none.out]).toEqual([
+      0,
+      'Nothing is watched. exhibit watchlist add ADDRESS begins it.\n',
+    ]);
+    const added = await run(`watchlist add ${LISTED} --json`);
+    expect(JSON.parse(added.out)).toMatchObject({ address: LISTED, parts: [] });
+    expect((await run('watchlist list')).out).toContain(LISTED);
+    expect((await run('watchlist changes')).status).toBe(0);
+    expect((await run(`watchlist remove ${LISTED}`)).status).toBe(0);
+    expect(await run(`watchlist remove ${LISTED}`)).toMatchObject({
+      status: 1,
+      err: `${LISTED} is not watched. exhibit watchlist list names what is watched.\n`,
+    });
+    const stranger = await run('watchlist list --key sc_nobody');
+    expect([stranger.status, stranger.err]).toEqual([1, expect.stringContaining('--key-file')]);
+  }, 120_000);
+});
+
+describe('a record', () => {
+  test('is made, listed, shown, printed on paper and replayed to the same answer', async () => {
+    const made = await run(`records make ${LISTED}`);
+    expect(made.status).toBe(0);
+    const id = String(lineOf(made.out, 'record'));
+    expect((await run('records list')).out).toContain(id);
+    const shown = await run(`records show ${id}`);
+    expect(lineOf(shown.out, 'answer sha256')).toMatch(/^[0-9a-f]{64}$/);
+    expect(lineOf(shown.out, 'not read')).toMatch(/./);
+    const printed = await run(`records print ${id}`);
+    expect(printed.out).toContain('"sanctioned": true');
+    const replayed = await run(`records replay ${id}`);
+    expect([replayed.status, lineOf(replayed.out, 'result')]).toEqual([
+      0,
+      'The answer is the same, to the character.',
+    ]);
+    const unknown = await run('records show scr_unknown');
+    expect([unknown.status, unknown.err]).toEqual([1, expect.stringContaining('records list')]);
+    writeFileSync(join(home, 'record.txt'), printed.out);
+  }, 180_000);
+
+  const hasBrowser = existsSync(CHROMIUM);
+  const skipped = hasBrowser ? '' : ' (skipped: Chromium is not installed)';
+  test.skipIf(!hasBrowser)(
+    `comes out of a browser as a PDF${skipped}`,
+    () => {
+      const pdf = join(home, 'record.pdf');
+      const args = ['--headless', '--no-sandbox', `--print-to-pdf=${pdf}`];
+      spawnSync(CHROMIUM, [...args, join(home, 'record.txt')], { timeout: 60_000 });
+      expect(readFileSync(pdf).subarray(0, 5).toString()).toBe('%PDF-');
+    },
+    120_000,
+  );
+});
+
+test.each([
+  'screen customers.csv --require sanctions_list',
+  `look ${LISTED}`,
+  'watchlist list',
+  'records list',
+  'completion bash',
+])(
+  '%s ends quietly where its reader has gone',
+  (line) => {
+    const of = line.startsWith('completion') ? '' : ` --base-url ${service.base_url}`;
+    const piped = `set -o pipefail; ${process.execPath} ${MAIN} ${line}${of} | head -1`;
+    const options = { cwd: home, encoding: 'utf8', env: onlySettings() } as const;
+    const { stdout, stderr, status } = spawnSync('bash', ['-c', piped], options);
+    expect(stdout.split('\n')).toHaveLength(2);
+    expect([stderr.includes('EPIPE'), stderr.includes('Error')]).toEqual([false, false]);
+    expect([0, 3]).toContain(status);
+  },
+  120_000,
+);

@@ -2,6 +2,7 @@
 // found of what was read alone; pages of it are one list, and a failed page is none.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
 import { parseConfig } from '../../config.ts';
 import { evm } from '../../testing/addresses.ts';
 import { ran } from '../../testing/recording-io.ts';
@@ -67,7 +68,8 @@ test('all pages are one list', async () => {
     wat_1: whole([watchedWith('wat_2', [])]),
   };
   const said = await list('--json');
-  expect(said.lines.map((line) => JSON.parse(line).id)).toEqual(['wat_1', 'wat_2']);
+  const ids = said.lines.map((line) => z.object({ id: z.string() }).parse(JSON.parse(line)).id);
+  expect(ids).toEqual(['wat_1', 'wat_2']);
 });
 
 test('an empty list says so, and a list of which a page failed says nothing', async () => {

@@ -6,7 +6,7 @@ import { parseAddress } from '../../chain/address.ts';
 import { EXIT } from '../../command/command.ts';
 import { refusalText, type ServiceAnswer } from '../../command/connection.ts';
 import type { AnswerPart, Fact } from '../../command/output.ts';
-import { listOrNone } from '../../evidence/measure.ts';
+import { collect, listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { BRIDGE_CHAINS } from '../../ports/bridges.ts';
 
 /** One request of a part. `name` tells several of one part apart. */
@@ -67,15 +67,19 @@ const tellEvidence = telling(evidenceData, (data) => {
     'no label in the tables that were read',
     { checked: of.label_checked, reason: 'the table of labels was not read' },
   );
-  const unread = of.findings_coverage
-    .filter(({ checked }) => !checked)
-    .map(({ title, reason: why }) => (why === null ? title : `${title} (${why})`));
+  const unread = new Map<string, string[]>();
+  for (const { title, checked, reason: why } of of.findings_coverage) {
+    if (!checked) collect(unread, textOrEmpty(why), title);
+  }
+  const texts = [...unread].map(([why, titles]) => {
+    return why === '' ? titles.join(', ') : `${titles.join(', ')} (${why})`;
+  });
   const whole = findings_checked && (findings.length > 0 || findings_found === false);
   const found = partResult(
     'finding',
     findings.map(({ title, statement }) => `${title}: ${statement}`),
     'none of the kinds that were looked for',
-    { checked: whole, reason: unread.length === 0 ? null : unread.join('; ') },
+    { checked: whole, reason: texts.length === 0 ? null : texts.join('; ') },
   );
   return { facts: [...labels.facts, ...found.facts], isWhole: labels.isWhole && whole };
 });

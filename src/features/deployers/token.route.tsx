@@ -12,15 +12,7 @@ import {
   plainRoute,
   type RequestContext,
 } from '../../contract/route.ts';
-import {
-  addressText,
-  checkedFlag,
-  oneOf,
-  prose,
-  rowFact,
-  sharedShape,
-  words,
-} from '../../contract/wire.ts';
+import { addressText, checkedFlag, prose, rowFact, words } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present } from '../../evidence/measure.ts';
 import { map, Read, rowsSeen, type Silent } from '../../evidence/reading.ts';
@@ -34,8 +26,8 @@ import {
   type WalletLaunches,
   type WalletRecord,
 } from '../../ports/deployers.ts';
-import { LAUNCH_ANSWERS } from '../../ports/launches.ts';
 import { launchAnswer } from '../tables/launches.ts';
+import { launchesOfWallet } from '../tables/shapes.ts';
 import {
   type DeployerPorts,
   deployerRecordData,
@@ -46,14 +38,7 @@ import { chainNotServed, recordView, wholeRecord, whyNoRecord } from './record.t
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
 
-const launches = sharedShape(
-  'LaunchesOfWallet',
-  z.strictObject({
-    answer: oneOf(LAUNCH_ANSWERS),
-    launches_settled: z.int().positive(),
-    died: rowFact(z.int().nonnegative(), LAUNCHES),
-  }),
-);
+const launches = launchesOfWallet(LAUNCHES);
 
 export const tokenCreator = evidenceRoute({
   name: 'token_creator',

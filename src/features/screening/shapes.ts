@@ -11,12 +11,11 @@ import {
   oneOf,
   prose,
   rowFact,
-  sharedShape,
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
 import { DATED_BY } from '../../evidence/source.ts';
-import { LAUNCH_ANSWERS } from '../../ports/launches.ts';
+import { launchesOfWallet } from '../tables/shapes.ts';
 
 /** The tables that a screen reads. */
 export const SCREENED_TABLES = [
@@ -48,14 +47,7 @@ const exchange = z.strictObject({
   clusterable: rowFact(z.boolean(), EXCHANGE),
 });
 
-const launches = sharedShape(
-  'LaunchesOfWallet',
-  z.strictObject({
-    answer: oneOf(LAUNCH_ANSWERS),
-    launches_settled: z.int().positive(),
-    died: rowFact(z.int().nonnegative(), CORPUS),
-  }),
-);
+const launches = launchesOfWallet(CORPUS);
 
 const sanctions = z.strictObject({
   listed: negative(z.boolean(), LIST),

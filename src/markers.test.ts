@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { SETTINGS } from './config/settings.ts';
+import { freePort } from './testing/free-port.ts';
 import { createControlIn } from './testing/postgres.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { startPublisher } from './world/publisher.ts';
@@ -24,7 +25,7 @@ afterAll(() => {
 });
 
 /** Every setting that holds a URL or a secret, marked; what opens a store apart. */
-function marked(port: number): { [name: string]: string } {
+function marked(port: number, opsPort: number): { [name: string]: string } {
   const env: { [name: string]: string } = {};
   const taken = ['EXHIBIT_DATABASE_URL', 'EXHIBIT_WAREHOUSE_URL'];
   for (const [name, setting] of Object.entries(SETTINGS)) {
@@ -38,7 +39,7 @@ function marked(port: number): { [name: string]: string } {
     EXHIBIT_PAYMENT_WEBHOOK_SECRET: `ws_${MARK}-secret-of-many-characters`,
     EXHIBIT_DATA_DIR: directory,
     EXHIBIT_PORT: '0',
-    EXHIBIT_OPS_PORT: String(port + 1),
+    EXHIBIT_OPS_PORT: String(opsPort),
   };
 }
 
@@ -61,13 +62,14 @@ async function get(url: string, headers: { [name: string]: string } = {}) {
 test('markers in every URL and secret are in no answer, page, metric, log line or command', async () => {
   const publisher = await startPublisher({ now: () => Math.floor(Date.now() / 1000) });
   const port = Number(new URL(publisher.origin).port);
-  const env = marked(port);
+  const opsPort = await freePort();
+  const env = marked(port, opsPort);
   await createControlIn(directory);
   const service = exhibit(['up'], env);
   await untilSaid(service, 'Pages to open');
   await untilSaid(service, 'sanctions list:');
   const base = /Serving (http:\/\/\S+)/.exec(saidBy(service))?.[1];
-  const ops = `http://127.0.0.1:${port + 1}`;
+  const ops = `http://127.0.0.1:${opsPort}`;
   const admin = { authorization: `Bearer ${env['EXHIBIT_ADMIN_TOKEN']}` };
   const told: string[] = [];
   for (const path of ['/', '/docs', '/openapi.json', '/health', '/ready', '/nothing']) {

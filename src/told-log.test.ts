@@ -4,11 +4,11 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { freePort } from './testing/free-port.ts';
 import {
   deliveryHeaders,
   membershipEvent,
@@ -28,15 +28,6 @@ afterAll(() => {
   program?.child.kill('SIGKILL');
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return Number(Object(address).port);
-}
 
 /** What a port answers to whoever asks for it by a name. */
 async function ask(port: number, path: string, host: string) {

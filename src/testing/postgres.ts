@@ -15,6 +15,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 import { oncePerRun } from './once-per-run.ts';
 
 /** A server with room for databases of the tests. */
@@ -129,15 +130,6 @@ async function answering(url: string, failed: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
   }
   throw new Error('the PostgreSQL server for the tests did not start');
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port was given');
-  return address.port;
 }
 
 /** A server seen through a wire that can be cut, joined again and held still, at one URL. */

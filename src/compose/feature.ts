@@ -18,8 +18,8 @@ import { listOrNone } from '../evidence/measure.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { ImportOrigin } from '../evidence/source.ts';
 import type { PaymentPorts } from '../features/access/payment-webhook.route.ts';
-import type { PlanView, SettingsPorts } from '../features/access/settings.route.tsx';
-
+import type { PlanView } from '../features/access/pricing.route.tsx';
+import type { SettingsPorts } from '../features/access/settings.route.tsx';
 import type { SignInPorts } from '../features/access/sign-in.route.tsx';
 import type {
   RingHealth,
@@ -212,6 +212,11 @@ export type Opened = {
 /** Whether what a deployment takes in was observed or made up. */
 export function routeOrigin({ simulate }: Config): ImportOrigin {
   return simulate ? 'simulated' : 'observed';
+}
+
+/** Where browsers find the service, as far as that is known before it listens. */
+export function baseOf({ publicUrl, listen: { host, port } }: Config): string {
+  return publicUrl === null ? `http://${host}:${port}` : publicUrl;
 }
 
 /** Any feature, for those who look at all of them. */

@@ -13,10 +13,10 @@ import {
 } from '../../access/secret.ts';
 import { createSessions, createSignIn } from '../../access/session.ts';
 import { createUnshownKeys } from '../../access/unshown-key.ts';
-import { baseOf } from '../../compose/base-url.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import {
   type Base,
+  baseOf,
   feature,
   type Members,
   type OpenedRests,
@@ -26,7 +26,6 @@ import {
 import type { Config } from '../../config.ts';
 import { present } from '../../evidence/measure.ts';
 import { Unread } from '../../evidence/reading.ts';
-import type { PageFacts } from '../../pages/layout.tsx';
 import type { PlanName, PlanOf, TokenStore } from '../../ports/access.ts';
 import { keyTable, tokenTable } from '../../stores/control/keys.ts';
 import { accessLog, membershipTable, paymentTable } from '../../stores/control/memberships.ts';
@@ -40,9 +39,9 @@ import {
   signInCommands,
   tokenCommands,
 } from './members.command.ts';
-import { newKeyPage } from './new-key.page.tsx';
+import { newKeyHandler, newKeyShown } from './new-key.route.tsx';
 import { paymentWebhook, paymentWebhookHandler } from './payment-webhook.route.ts';
-import { plansPage } from './pricing.page.tsx';
+import { pricingHandler, pricingPage } from './pricing.route.tsx';
 import {
   endOtherSessions,
   endOthersHandler,
@@ -54,17 +53,10 @@ import {
 import {
   createKey,
   createKeyHandler,
-  membershipUnread,
-  newKeyHandler,
-  newKeyShown,
-  notDone,
-  pricingPage,
   replaceKey,
   replaceKeyHandler,
   revokeKey,
   revokeKeyHandler,
-  type SettingsPages,
-  settings,
   settingsHandler,
   settingsPage,
 } from './settings.route.tsx';
@@ -73,7 +65,6 @@ import {
   activateHandler,
   activatePage,
   activatePageHandler,
-  signInPage,
   signOut,
   signOutHandler,
 } from './sign-in.route.tsx';
@@ -185,23 +176,23 @@ export const members = feature({
   },
   ports: {},
   pages: [
-    servePage(pricingPage, 'Plans', ({ members: { plans } }: MembersPorts, facts) => async () => {
-      return pricingPage.reply(200, plansPage(facts, plans));
-    }),
+    servePage(pricingPage, 'Plans', ({ members: { plans } }: MembersPorts, facts) =>
+      pricingHandler(plans, facts),
+    ),
     servePage(settingsPage, 'Settings', (given: MembersPorts, facts) =>
-      settingsHandler(settingsDesk(given), drawSettings(facts)),
+      settingsHandler(settingsPorts(given), facts),
     ),
     servePage(createKey, null, (given: MembersPorts, facts) =>
-      createKeyHandler(settingsDesk(given), drawSettings(facts)),
+      createKeyHandler(settingsPorts(given), facts),
     ),
     servePage(newKeyShown, null, (given: MembersPorts, facts) =>
-      newKeyHandler(settingsDesk(given), drawSettings(facts)),
+      newKeyHandler(settingsPorts(given), facts),
     ),
     servePage(replaceKey, null, (given: MembersPorts, facts) =>
-      replaceKeyHandler(settingsDesk(given), drawSettings(facts)),
+      replaceKeyHandler(settingsPorts(given), facts),
     ),
     servePage(revokeKey, null, (given: MembersPorts, facts) =>
-      revokeKeyHandler(settingsDesk(given), drawSettings(facts)),
+      revokeKeyHandler(settingsPorts(given), facts),
     ),
     servePage(sessionsPage, null, ({ members }: MembersPorts, facts) =>
       sessionsHandler(members.signIn.sessions, facts),
@@ -213,13 +204,13 @@ export const members = feature({
       endOthersHandler(members.signIn.sessions, facts),
     ),
     servePage(activatePage, null, ({ members: { signIn } }: MembersPorts, facts) =>
-      activatePageHandler(signIn, (told) => signInPage(facts, told)),
+      activatePageHandler(signIn, facts),
     ),
     servePage(activate, null, ({ members: { signIn } }: MembersPorts, facts) =>
-      activateHandler(signIn, (told) => signInPage(facts, told)),
+      activateHandler(signIn, facts),
     ),
     servePage(signOut, null, ({ members: { signIn } }: MembersPorts, facts) =>
-      signOutHandler(signIn, (told) => signInPage(facts, told)),
+      signOutHandler(signIn, facts),
     ),
     // No page, and as little an answer for clients: the payment platform alone asks it.
     servePage(paymentWebhook, null, ({ members: { payments } }: MembersPorts) =>
@@ -229,17 +220,8 @@ export const members = feature({
   commands: [...paymentCommands, ...signInCommands],
 });
 
-function settingsDesk({ members: { settings }, service: { base } }: MembersPorts) {
+function settingsPorts({ members: { settings }, service: { base } }: MembersPorts) {
   return { ...settings, base };
-}
-
-function drawSettings(facts: PageFacts): SettingsPages {
-  return {
-    whole: (shown) => settings(facts, shown),
-    unread: (reason) => membershipUnread(facts, reason),
-    notDone: (title, why) => notDone(facts, title, why),
-    newKey: (shown) => newKeyPage(facts, shown),
-  };
 }
 
 // A plan id is more specific than the product of the plan.

@@ -60,7 +60,7 @@ export function sessionsHandler(
   sessions: SessionsPorts,
   facts: PageFacts,
 ): PlainHandler<typeof sessionsPage> {
-  return async (_input, _asked, caller) => {
+  return async (_input, _request, caller) => {
     const { membership_id, session_id, form_token } = sessionOf(caller);
     const listed = await sessions.list(membership_id);
     const status = rowsSeen(listed) === null && !listed.checked ? 503 : 200;
@@ -75,7 +75,7 @@ export function endSessionHandler(
 ): PlainHandler<typeof endSession> {
   const refuse = (status: 404 | 503, why: string) =>
     endSession.reply(status, notDone(facts, 'The session was not ended', why));
-  return async ({ params: { id } }, _asked, caller) => {
+  return async ({ params: { id } }, _request, caller) => {
     const { membership_id } = sessionOf(caller);
     const ended = await sessions.end({ id, membership_id }, 'member');
     if (ended instanceof Unread) return refuse(503, UNREAD);
@@ -89,7 +89,7 @@ export function endOthersHandler(
   sessions: SessionsPorts,
   facts: PageFacts,
 ): PlainHandler<typeof endOtherSessions> {
-  return async (_input, _asked, caller) => {
+  return async (_input, _request, caller) => {
     const { membership_id, session_id } = sessionOf(caller);
     const ended = await sessions.end({ membership_id, except: session_id }, 'member');
     if (ended instanceof Unread) {

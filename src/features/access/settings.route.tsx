@@ -1,15 +1,15 @@
-// The settings of a membership: its keys, what it used, and what was changed. Only the chart of its
-// days stands elsewhere (`usage-chart.page.tsx`).
+// The settings of a membership: its keys, its use, and its changes. The membership follows from the
+// session alone; no request field names another. `usage-chart.page.tsx` draws the days of use, and
+// `new-key.route.tsx` shows a new key once.
 
 import { z } from 'zod';
 import { dailyAllowance } from '../../access/gate.ts';
 import { isListableOrigin, ORIGIN_FORM, ORIGINS_MAX } from '../../access/origins.ts';
-import { PLANS, type Plan } from '../../access/plan.ts';
+import { PLANS } from '../../access/plan.ts';
 import type { UnshownKeys } from '../../access/unshown-key.ts';
 import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { shellCommand } from '../../contract/shell-command.ts';
 import { map, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { momentText, Table } from '../../pages/words.tsx';
@@ -24,7 +24,6 @@ import type {
   NewKey,
   QuotaStore,
 } from '../../ports/access.ts';
-import type { UnshownKey } from '../../ports/unshown-keys.ts';
 import { UsageChart, type UsageDay } from './usage-chart.page.tsx';
 
 /** How long a key may open beside the one that takes its place, in hours. */
@@ -76,16 +75,6 @@ export const createKey = plainRoute({
   headers: { 303: { location: 'The page that shows the key once.' } },
 });
 
-export const newKeyShown = plainRoute({
-  ...SESSION,
-  name: 'new_key_shown',
-  method: 'GET',
-  path: '/settings/keys/{id}/new',
-  summary: 'Shows a key that this browser created, once.',
-  params: key,
-  responses: { 200: html(), 404: html(), 503: html() },
-});
-
 export const replaceKey = plainRoute({
   ...SESSION,
   name: 'replace_key',
@@ -112,21 +101,11 @@ export const revokeKey = plainRoute({
   headers: { 303: { location: 'The settings.' } },
 });
 
-export const pricingPage = plainRoute({
-  name: 'pricing_page',
-  surface: 'web',
-  method: 'GET',
-  path: '/pricing',
-  summary: 'What each plan holds.',
-  access: 'open',
-  responses: { 200: html() },
-});
-
 /** A value, or the reason why it could not be read. */
 type ReadOrWhy<T> = { readonly read: T } | { readonly unread: string };
 
 /** All that the page shows. */
-export type SettingsView = {
+type SettingsView = {
   readonly member: Member;
   readonly form_token: string;
   readonly now: UnixSeconds;
@@ -154,26 +133,7 @@ type Member = Pick<Membership, 'membership_id' | 'status'> & {
   };
 };
 
-/** A key that was created, with how it is sent. */
-export type NewKeyView = UnshownKey & { readonly request: string };
-
-/** A plan as the table of plans has it. */
-export type PlanView = Plan & {
-  /** Where it is bought; `null`: whoever runs the service says. */
-  readonly checkout: string | null;
-};
-
-/** Draws the pages of the settings. */
-export type SettingsPages = {
-  readonly whole: (shown: SettingsView) => string;
-  readonly unread: (reason: string) => string;
-  readonly notDone: (title: string, why: string) => string;
-  readonly newKey: (shown: NewKeyView) => string;
-};
-
-// The membership follows from the session alone; no request field names another.
-
-/** The ports of the settings page. A minted key's `text` is the key. */
+/** The ports of the settings. A minted key's `text` is the key. */
 export type SettingsPorts = {
   readonly memberships: Pick<MembershipStore, 'find'>;
   readonly keys: Pick<KeyStore, 'list' | 'add' | 'replace' | 'revoke'>;
@@ -198,18 +158,19 @@ export function sessionOf(caller: Caller): InSession {
 
 /** @internal */
 export function settingsHandler(
-  desk: SettingsPorts,
-  draw: SettingsPages,
+  ports: SettingsPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof settingsPage> {
   return async ({ query: { done } }, { now }, caller) => {
     const { membership_id, form_token } = sessionOf(caller);
-    const membership = await findMembership(desk, membership_id);
+    const membership = await findMembership(ports, membership_id);
     if (membership instanceof Unread) {
-      return settingsPage.reply(503, draw.unread(membership.why.reason));
+      return settingsPage.reply(503, membershipUnread(facts, membership.why.reason));
     }
-    const shown = await viewSettings(desk, membership.value, now());
-    const told = { ...shown, form_token, revoked: done === 'revoked' };
-    return settingsPage.reply(200, draw.whole(told));
+    const view = await viewSettings(ports, membership.value, now());
+    const shown = { ...view, form_token, revoked: done === 'revoked' };
+    const children = <Whole shown={shown} />;
+    return settingsPage.reply(200, page({ ...facts, title: TITLE, current: PATH, children }));
   };
 }
 
@@ -268,11 +229,9 @@ function daysShown(since: UnixSeconds, now: UnixSeconds): string[] {
 }
 
 const INACTIVE = 'This membership is not active: it gets no new key.';
-const NO_STORE =
+/** The words where the store of keys does not answer. */
+export const NO_STORE =
   'Keys cannot be changed just now. This is a fault of the service; try again later.';
-const SHOWN =
-  'A new key is shown once, within five minutes, to the browser that made it. Where it was not ' +
-  'copied, replace it by another.';
 const NO_KEY = 'This membership has no such key.';
 const REPLACED =
   'This key cannot be replaced: it has ended, another took its place, or it took the place of ' +
@@ -286,37 +245,37 @@ type Minted = {
 
 /** Makes a key for an active membership, or says why there is none; nothing is stored yet. */
 async function mintForMember(
-  desk: SettingsPorts,
+  ports: SettingsPorts,
   holder: Exclude<KeyHolder, { kind: 'scp' }>,
 ): Promise<Minted | { readonly status: 409 | 503; readonly why: string }> {
-  const membership = await findMembership(desk, holder.membership_id);
+  const membership = await findMembership(ports, holder.membership_id);
   if (membership instanceof Unread) return { status: 503, why: NO_STORE };
   if (membership.value.status !== 'active') return { status: 409, why: INACTIVE };
   const plan = PLANS[membership.value.plan];
-  return { ...desk.mintKey(holder), plan };
+  return { ...ports.mintKey(holder), plan };
 }
 
 /** @internal */
 export function createKeyHandler(
-  desk: SettingsPorts,
-  draw: SettingsPages,
+  ports: SettingsPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof createKey> {
   const refuse = (status: 409 | 503, why: string) =>
-    createKey.reply(status, draw.notDone('The key was not created', why));
-  return async ({ body: { name, origins } }, _asked, caller) => {
+    createKey.reply(status, notDone(facts, 'The key was not created', why));
+  return async ({ body: { name, origins } }, _request, caller) => {
     const { membership_id, session_id } = sessionOf(caller);
     const holder =
       origins === undefined
         ? ({ kind: 'sc', membership_id } as const)
         : ({ kind: 'sc_pub', membership_id, origins } as const);
-    const key = await mintForMember(desk, holder);
+    const key = await mintForMember(ports, holder);
     if ('why' in key) return refuse(key.status, key.why);
     const { active_keys, title } = key.plan;
     const { id, expires_at } = key.stored;
     const kept = { text: key.text, name, expires_at, instead_until: null };
-    const unshown = await desk.unshown.keep(session_id, id, kept);
+    const unshown = await ports.unshown.keep(session_id, id, kept);
     if (unshown instanceof Unread) return refuse(503, NO_STORE);
-    const added = await desk.keys.add({ ...key.stored, name }, active_keys, 'member');
+    const added = await ports.keys.add({ ...key.stored, name }, active_keys, 'member');
     if (added instanceof Unread) return refuse(503, NO_STORE);
     if (added.value.outcome === 'no_membership') return refuse(409, INACTIVE);
     if (added.value.outcome === 'limit') {
@@ -328,56 +287,29 @@ export function createKeyHandler(
 }
 
 /** @internal */
-export function newKeyHandler(
-  { unshown, base }: SettingsPorts,
-  draw: SettingsPages,
-): PlainHandler<typeof newKeyShown> {
-  return async ({ params: { id } }, _asked, caller) => {
-    const taken = await unshown.take(sessionOf(caller).session_id, id);
-    const title = 'The key is not shown';
-    if (taken instanceof Unread) return newKeyShown.reply(503, draw.notDone(title, NO_STORE));
-    if (taken.value === null) return newKeyShown.reply(404, draw.notDone(title, SHOWN));
-    const request = requestWith(taken.value.text, base());
-    return newKeyShown.reply(200, draw.newKey({ ...taken.value, request }));
-  };
-}
-
-/** A request that sends a key: of a shell, or of a page where it is publishable. */
-function requestWith(key: string, base: string): string {
-  const url = `${base}${ASKED}`;
-  if (key.startsWith('sc_pub_')) {
-    return `await fetch(\n  '${url}',\n  { headers: { authorization: \`Bearer \${key}\` } },\n)`;
-  }
-  const header = { before: 'Authorization: Bearer ', variable: 'EXHIBIT_API_KEY' };
-  return shellCommand(['curl', '-s', '-H', header], [url]);
-}
-
-const ASKED = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
-
-/** @internal */
 export function replaceKeyHandler(
-  desk: SettingsPorts,
-  draw: SettingsPages,
+  ports: SettingsPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof replaceKey> {
   const refuse = (status: 404 | 409 | 503, why: string) =>
-    replaceKey.reply(status, draw.notDone('The key was not replaced', why));
+    replaceKey.reply(status, notDone(facts, 'The key was not replaced', why));
   return async ({ params: { id }, body: { overlap } }, { now }, caller) => {
     const { membership_id, session_id } = sessionOf(caller);
-    const listed = await desk.keys.list({ membership_id });
+    const listed = await ports.keys.list({ membership_id });
     if (!listed.checked) return refuse(503, NO_STORE);
     const before = listed.value.find((one) => one.id === id);
     if (before === undefined || before.holder.kind === 'scp') return refuse(404, NO_KEY);
-    const key = await mintForMember(desk, before.holder);
+    const key = await mintForMember(ports, before.holder);
     if ('why' in key) return refuse(key.status, key.why);
     const until = now() + Number(overlap) * HOUR_S;
-    const kept = await desk.unshown.keep(session_id, key.stored.id, {
+    const kept = await ports.unshown.keep(session_id, key.stored.id, {
       text: key.text,
       name: before.name,
       expires_at: key.stored.expires_at,
       instead_until: until,
     });
     if (kept instanceof Unread) return refuse(503, NO_STORE);
-    const replaced = await desk.keys.replace(id, key.stored, until);
+    const replaced = await ports.keys.replace(id, key.stored, until);
     if (replaced instanceof Unread) return refuse(503, NO_STORE);
     if (replaced.value.outcome === 'unknown') return refuse(404, NO_KEY);
     if (replaced.value.outcome !== 'added') return refuse(409, REPLACED);
@@ -387,16 +319,16 @@ export function replaceKeyHandler(
 
 /** @internal */
 export function revokeKeyHandler(
-  desk: SettingsPorts,
-  draw: SettingsPages,
+  ports: SettingsPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof revokeKey> {
   return async ({ params: { id } }, { now }, caller) => {
     const { membership_id } = sessionOf(caller);
-    const revoked = await desk.keys.revoke(id, now(), membership_id, 'member');
+    const revoked = await ports.keys.revoke(id, now(), membership_id, 'member');
     const title = 'The key was not revoked';
-    if (revoked instanceof Unread) return revokeKey.reply(503, draw.notDone(title, NO_STORE));
+    if (revoked instanceof Unread) return revokeKey.reply(503, notDone(facts, title, NO_STORE));
     if (revoked.value.outcome !== 'revoked') {
-      return revokeKey.reply(404, draw.notDone(title, NO_KEY));
+      return revokeKey.reply(404, notDone(facts, title, NO_KEY));
     }
     return revokeKey.reply(303, undefined, { location: '/settings?done=revoked' });
   };
@@ -406,13 +338,8 @@ const PATH = '/settings';
 const TITLE = 'Settings';
 const number = (value: number): string => value.toLocaleString('en');
 
-/** @internal The page of a membership. */
-export function settings(facts: PageFacts, shown: SettingsView): string {
-  return page({ ...facts, title: TITLE, current: PATH, children: <Whole shown={shown} /> });
-}
-
 /** The page where the membership could not be read. */
-export function membershipUnread(facts: PageFacts, reason: string): string {
+function membershipUnread(facts: PageFacts, reason: string): string {
   return page({
     ...facts,
     title: TITLE,

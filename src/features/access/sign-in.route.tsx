@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Sessions, SignIn, SignInOutcome } from '../../access/session.ts';
+import type { Sessions, SignIn } from '../../access/session.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { Unread } from '../../evidence/reading.ts';
@@ -59,18 +59,13 @@ export const signOut = plainRoute({
   headers: { 303: LED },
 });
 
-/** The message of the sign-in page above its form. */
-export type SignInView =
+/** The message of the sign-in page above its form; it does not depend on why an attempt failed. */
+type SignInView =
   | {
       readonly kind: 'asked' | 'bad_link' | 'bad_code' | 'too_often' | 'unreachable' | 'still_in';
     }
   /** A link that opens: whoever follows it says so by a button, and not by looking at it. */
   | { readonly kind: 'link'; readonly membership_id: string; readonly link: string };
-
-/** Draws the page of signing in. */
-export type SignInDrawing = (told: SignInView) => string;
-
-// The message about a failed attempt does not depend on its cause.
 
 /** The ports of signing in. */
 export type SignInPorts = {
@@ -81,45 +76,39 @@ export type SignInPorts = {
 /** @internal */
 export function activatePageHandler(
   { signIn }: SignInPorts,
-  draw: SignInDrawing,
+  facts: PageFacts,
 ): PlainHandler<typeof activatePage> {
   return async ({ query: { link } }) => {
-    if (link === undefined) return activatePage.reply(200, draw({ kind: 'asked' }));
+    if (link === undefined) return activatePage.reply(200, signInPage(facts, { kind: 'asked' }));
     const membership_id = signIn.membershipOf(link);
-    const told: SignInView =
+    const view: SignInView =
       membership_id === null ? { kind: 'bad_link' } : { kind: 'link', membership_id, link };
-    return activatePage.reply(200, draw(told));
+    return activatePage.reply(200, signInPage(facts, view));
   };
 }
 
 /** @internal */
 export function activateHandler(
-  desk: SignInPorts,
-  draw: SignInDrawing,
+  ports: SignInPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof activate> {
   return async ({ body: { membership_id, code, link }, headers }, { network }) => {
     const { cookie: cookies, 'user-agent': agent } = headers;
     const from = { agent, network: network === undefined ? 'unknown' : network, cookies };
     const byLink = link !== undefined;
     const tried = byLink
-      ? await desk.signIn.byLink(link, from)
-      : await desk.signIn.byCode(asSent(membership_id), asSent(code), from);
+      ? await ports.signIn.byLink(link, from)
+      : await ports.signIn.byCode(asSent(membership_id), asSent(code), from);
     if (tried.outcome === 'signed_in') {
       const headers = { location: '/settings', 'set-cookie': tried.cookies };
       return activate.reply(303, undefined, headers);
     }
-    const page = draw(viewOf(tried, byLink));
-    if (tried.outcome === 'too_often') return activate.reply(429, page);
-    return activate.reply(tried.outcome === 'unreachable' ? 503 : 401, page);
+    const { outcome } = tried;
+    const failed = byLink ? 'bad_link' : 'bad_code';
+    const shown = signInPage(facts, { kind: outcome === 'refused' ? failed : outcome });
+    if (outcome === 'too_often') return activate.reply(429, shown);
+    return activate.reply(outcome === 'unreachable' ? 503 : 401, shown);
   };
-}
-
-function viewOf(
-  { outcome }: Exclude<SignInOutcome, { outcome: 'signed_in' }>,
-  byLink: boolean,
-): SignInView {
-  if (outcome === 'refused') return { kind: byLink ? 'bad_link' : 'bad_code' };
-  return { kind: outcome };
 }
 
 // A field that was left out is tried like any wrong one.
@@ -130,13 +119,13 @@ function asSent(field: string | undefined): string {
 /** @internal */
 export function signOutHandler(
   { sessions }: SignInPorts,
-  draw: SignInDrawing,
+  facts: PageFacts,
 ): PlainHandler<typeof signOut> {
-  return async (_input, _asked, caller) => {
+  return async (_input, _request, caller) => {
     if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
     const ended = await sessions.signOut(caller.session_id);
     if (ended instanceof Unread) {
-      return signOut.reply(503, draw({ kind: 'still_in' }));
+      return signOut.reply(503, signInPage(facts, { kind: 'still_in' }));
     }
     return signOut.reply(303, undefined, { location: '/activate', 'set-cookie': ended.value });
   };
@@ -155,13 +144,12 @@ const SAID: { readonly [K in Exclude<SignInView['kind'], 'asked' | 'link'>]: str
   still_in: 'This browser could not be signed out just now. Try again later.',
 };
 
-/** @internal The page of signing in. */
-export function signInPage(facts: PageFacts, told: SignInView): string {
+function signInPage(facts: PageFacts, view: SignInView): string {
   return page({
     ...facts,
     title: TITLE,
     current: PATH,
-    children: told.kind === 'link' ? <ByLink {...told} /> : <ByCode told={told} />,
+    children: view.kind === 'link' ? <ByLink {...view} /> : <ByCode kind={view.kind} />,
   });
 }
 
@@ -181,11 +169,11 @@ function ByLink({ membership_id, link }: { membership_id: string; link: string }
   );
 }
 
-function ByCode({ told: { kind } }: { told: SignInView }) {
+function ByCode({ kind }: { kind: Exclude<SignInView['kind'], 'link'> }) {
   return (
     <>
       <h1>{TITLE}</h1>
-      {kind !== 'asked' && kind !== 'link' && (
+      {kind !== 'asked' && (
         <p class="notice" role="alert">
           {SAID[kind]}
         </p>

@@ -4,9 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { mintId, type Secrets, seal, unseal } from '../../access/secret.ts';
 
-import { baseOf } from '../../compose/base-url.ts';
 import { nowS, pause } from '../../compose/clock.ts';
-import { type Base, feature, type Job, servePage, serveRoute } from '../../compose/feature.ts';
+import {
+  type Base,
+  baseOf,
+  feature,
+  type Job,
+  servePage,
+  serveRoute,
+} from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { PageFacts } from '../../pages/layout.tsx';

@@ -1,12 +1,35 @@
+import type { Plan } from '../../access/plan.ts';
+import { html } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import type { PlanView } from './settings.route.tsx';
 
 const PATH = '/pricing';
 const TITLE = 'Plans';
 
-/** The page of the plans. */
-export function plansPage(facts: PageFacts, plans: readonly PlanView[]): string {
-  return page({ ...facts, title: TITLE, current: PATH, children: <Plans plans={plans} /> });
+export const pricingPage = plainRoute({
+  name: 'pricing_page',
+  surface: 'web',
+  method: 'GET',
+  path: PATH,
+  summary: 'What each plan holds.',
+  access: 'open',
+  responses: { 200: html() },
+});
+
+/** A plan as the table of plans shows it. */
+export type PlanView = Plan & {
+  /** Where it is bought; `null`: whoever runs the service says. */
+  readonly checkout: string | null;
+};
+
+/** @internal */
+export function pricingHandler(
+  plans: readonly PlanView[],
+  facts: PageFacts,
+): PlainHandler<typeof pricingPage> {
+  const children = <Plans plans={plans} />;
+  return async () =>
+    pricingPage.reply(200, page({ ...facts, title: TITLE, current: PATH, children }));
 }
 
 const number = (value: number): string => value.toLocaleString('en');

@@ -1,17 +1,19 @@
 // One source that never answers holds up no page: its part is told as not read, the rest is there.
 
 import { expect, test } from 'vitest';
-import { badInput } from '../../contract/refusals.ts';
+import { badInput, Refusal } from '../../contract/refusals.ts';
 import { NOBODY } from '../../contract/route.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { dossierHandler } from './dossier.route.tsx';
-import type { PartOf, PartReaders } from './shapes.ts';
+import { PART_NAMES } from './shapes.ts';
+
+const LATE = 'Not read in time.';
+const REFUSED = 'Not read for this kind of address.';
 
 test('a part that never answers is late, and denies nothing', async () => {
   const never = () => new Promise<never>(() => undefined);
   const refused = async () => badInput(['address: not of this kind']);
   const held = { lists: refused, evidence: refused, exchanges: refused };
-  const pages: PartReaders[] = [];
   const handle = dossierHandler(
     {
       all: { ...held, evidence: never, entity: never, bridges: refused },
@@ -21,31 +23,26 @@ test('a part that never answers is late, and denies nothing', async () => {
       reading: async () => ({ may: true, pay: async () => null }),
       base: () => '',
     },
-    {
-      whole: (_head, _lists, readers) => {
-        pages.push(readers);
-        return { beginning: '', rest: { pieces: [], end: '' } };
-      },
-      part: async () => '',
-      notFound: () => '',
-    },
+    { simulated: false, version: '0', links: [], explorers: new Map() },
     { partMs: 1, graceMs: 1, headMs: 1 },
   );
   const params = { address: '0x00000000219ab540356cbb839cbe05303d7705fa' };
   const asked = { now: () => STILL_NOW, signal: new AbortController().signal };
-  await handle({ params, query: {}, body: undefined }, asked, NOBODY);
-  const [readers] = pages;
-  if (readers === undefined) throw new Error('test: nothing was drawn');
-  const states = Object.entries(readers).map(
-    async ([name, read]: [string, () => Promise<PartOf<unknown>>]) => [name, (await read()).state],
-  );
-  expect(Object.fromEntries(await Promise.all(states))).toEqual({
-    lists: 'refused',
-    evidence: 'late',
-    entity: 'late',
-    exchanges: 'refused',
-    bridges: 'refused',
-    launches: 'late',
-    receipts: 'refused',
+  const reply = await handle({ params, query: {}, body: undefined }, asked, NOBODY);
+  if (reply instanceof Refusal || reply.rest === null) throw new Error('test: no page came');
+  const later = await Promise.all(reply.rest.pieces.map(({ draw }) => draw()));
+  const drawn = [reply.bytes().toString(), ...later];
+  const states = PART_NAMES.map((name) => {
+    const [piece = ''] = drawn.filter((text) => text.includes(`id="${name}"`));
+    return [name, /<strong>(.*?)<\/strong>/.exec(piece)?.[1]];
   });
+  expect(Object.fromEntries(states)).toEqual({
+    lists: REFUSED,
+    evidence: LATE,
+    entity: LATE,
+    exchanges: REFUSED,
+    bridges: REFUSED,
+    launches: LATE,
+  });
+  expect(later.join('')).toContain('Receipts: Address: not of this kind.');
 });

@@ -1,9 +1,11 @@
-// The head and the answer of the list stand at once; every other part follows as it is read, and
-// one that is slow holds nobody up.
+// The dossier of an address, whole or one part alone. On the whole page the head and the answer of
+// the list stand at once; every other part follows as it is read, and a slow part delays no other.
+// `whole.page.tsx` draws that page, and `shapes.ts` holds the shapes of its parts.
 
 import { setMaxListeners } from 'node:events';
+import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
-import { checksumAddress, type KnownAddress, parseKnownAddress } from '../../chain/address.ts';
+import { checksumAddress, parseKnownAddress } from '../../chain/address.ts';
 import type { Answer, Reply } from '../../contract/answer.ts';
 import { REFUSALS, Refusal } from '../../contract/refusals.ts';
 import { html } from '../../contract/reply.ts';
@@ -17,7 +19,7 @@ import {
 import { addressText } from '../../contract/wire.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
-import { type PageFacts, refusalSentence } from '../../pages/layout.tsx';
+import { type PageFacts, page, refusalSentence, Search } from '../../pages/layout.tsx';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
 import { deployerRecord } from '../deployers/deployer-record.route.tsx';
 import { type walletEntity, walletEntityData } from '../entities/wallet-entity.route.ts';
@@ -26,14 +28,19 @@ import { walletScore } from '../forensics/wallet-score.route.ts';
 import { solanaDeployer } from '../launches/solana-deployer.route.ts';
 import { receiptsIndex } from '../receipts/receipts-index.route.tsx';
 import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
-import { notFoundPage, partPage } from './alone.page.tsx';
+import { EntityPart } from './entity.page.tsx';
+import { Evidence } from './evidence.page.tsx';
+import { SubjectActions, SubjectHead, UnreadNotice } from './head.page.tsx';
+import { Bridges, Exchanges, Launches, Lists } from './lists.page.tsx';
+import type { PartFacts } from './section.page.tsx';
 import {
   type BridgeTraceChain,
   type DossierHead,
-  type DossierPages,
+  type FindingsRange,
   type LaunchesData,
   type ListsData,
   PART_NAMES,
+  type PartName,
   type PartOf,
   type PartReaders,
 } from './shapes.ts';
@@ -113,48 +120,50 @@ type Permit =
 
 /** @internal The handler of the whole dossier. */
 export function dossierHandler(
-  desk: DossierPorts,
-  draw: DossierPages,
+  ports: DossierPorts,
+  facts: PageFacts,
   limits: DossierLimits = LIMITS,
 ): PlainHandler<typeof dossierPage> {
   return async ({ params: { address } }, asked, caller) => {
-    const permit = await desk.reading(caller);
-    const head = headOf(desk, permit, { address, asked, caller });
+    const permit = await ports.reading(caller);
+    const head = headOf(ports, permit, { address, asked, caller });
     const asking: Asking = { ...head, chain: MAIN_CHAIN, ...limitWait(asked, limits) };
-    const lists = await listsAtHand(desk, permit, asking, limits);
+    const lists = await listsAtHand(ports, permit, asking, limits);
     if (isNoAddress({ ...head, lists })) {
-      return dossierPage.reply(400, draw.notFound(address, NO_ADDRESS));
+      return dossierPage.reply(400, notFoundPage(facts, address, NO_ADDRESS));
     }
-    const readers = paidReaders(permit, readersOf(desk, permit, asking));
-    const { beginning, rest } = draw.whole(head, lists, readers);
+    const readers = paidReaders(permit, readersOf(ports, permit, asking));
+    const { beginning, rest } = wholePage(facts, head, lists, readers);
     return dossierPage.reply(200, beginning).followedBy(rest);
   };
 }
 
 /** @internal The handler of one part, which has all the time of a request. */
 export function dossierPartHandler(
-  desk: DossierPorts,
-  draw: DossierPages,
+  ports: DossierPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof dossierPartPage> {
   return async ({ params: { address, part: name }, query }, asked, caller) => {
-    const permit = await desk.reading(caller);
-    const head = headOf(desk, permit, { address, asked, caller });
+    const permit = await ports.reading(caller);
+    const head = headOf(ports, permit, { address, asked, caller });
     const chain = query.chain === undefined ? MAIN_CHAIN : query.chain;
-    const readers = readersOf(desk, permit, { ...head, chain, asked, patience: null });
+    const readers = readersOf(ports, permit, { ...head, chain, asked, patience: null });
     const part = await readers[name]();
     const lists = name === 'lists' ? await readers.lists() : null;
     if (isNoAddress({ ...head, lists })) {
-      return dossierPartPage.reply(400, draw.notFound(address, NO_ADDRESS));
+      return dossierPartPage.reply(400, notFoundPage(facts, address, NO_ADDRESS));
     }
     const isPaid = permit.may && name !== 'launches' && part.state !== 'refused';
     const unpaid = isPaid ? await permit.pay() : null;
     if (unpaid !== null) return unpaid;
-    const shown = { kind: query.kind, page: query.page };
-    return dossierPartPage.reply(200, await draw.part(head, name, readers, shown));
+    const range = { kind: query.kind, page: query.page };
+    const drawn = await drawPart(head, name, readers, range);
+    return dossierPartPage.reply(200, partPage(facts, head, drawn));
   };
 }
 
-const NO_ADDRESS = 'That is no address of a form that is known here.';
+/** The words about a text that is no address. */
+export const NO_ADDRESS = 'That is no address of a form that is known here.';
 
 // A text of no known form may still stand on a list, letter by letter: one that was read and holds
 // it. Where no list was read, it is no address, whatever it asks for.
@@ -173,22 +182,23 @@ type Request = {
   readonly caller: Caller;
 };
 
-function headOf(desk: DossierPorts, permit: Permit, { address, asked, caller }: Request) {
+function headOf(
+  ports: DossierPorts,
+  permit: Permit,
+  { address, asked, caller }: Request,
+): DossierHead {
   const known = parseKnownAddress(address);
-  const signIn = !permit.may && permit.why.code === 'page_of_nobody';
-  const head: DossierHead = {
-    subject: known === null ? address : textOf(known),
+  const written = known?.kind === 'evm' ? checksumAddress(known.address) : known?.address;
+  return {
+    subject: written === undefined ? address : written,
     kind: known === null ? 'other' : known.kind,
     now: asked.now(),
-    base: desk.base(),
+    base: ports.base(),
     caller,
-    unread: permit.may ? null : { reason: permit.why.reason, signIn },
+    unread: permit.may
+      ? null
+      : { reason: permit.why.reason, signIn: permit.why.code === 'page_of_nobody' },
   };
-  return head;
-}
-
-function textOf(known: KnownAddress): string {
-  return known.kind === 'evm' ? checksumAddress(known.address) : known.address;
 }
 
 const MAIN_CHAIN = 'ethereum';
@@ -220,12 +230,12 @@ function pathOf(head: DossierHead): string {
  * no page before the list has said that it holds it.
  */
 function listsAtHand(
-  desk: DossierPorts,
+  ports: DossierPorts,
   permit: Permit,
   asking: Asking,
   { headMs }: DossierLimits,
 ): Promise<PartOf<ListsData>> {
-  const { lists } = desk.held(permit.may ? BEING_READ : permit.why);
+  const { lists } = ports.held(permit.may ? BEING_READ : permit.why);
   const patience = asking.kind === 'other' ? asking.patience : AbortSignal.timeout(headMs);
   return partOf(
     `/api/v1/wallet/${pathOf(asking)}/ofac`,
@@ -238,9 +248,9 @@ function listsAtHand(
 const BEING_READ = why('page_being_read');
 
 /** Reads each part once, whoever of the page asks for it. */
-function readersOf(desk: DossierPorts, permit: Permit, asking: Asking): PartReaders {
+function readersOf(ports: DossierPorts, permit: Permit, asking: Asking): PartReaders {
   const { asked, caller, chain } = asking;
-  const held = permit.may ? desk.all : desk.held(permit.why);
+  const held = permit.may ? ports.all : ports.held(permit.why);
   const input = inputOf(asking);
   const inPath = pathOf(asking);
   const wallet = `/api/v1/wallet/${inPath}`;
@@ -256,7 +266,7 @@ function readersOf(desk: DossierPorts, permit: Permit, asking: Asking): PartRead
     schema: S,
     ask: (all: AllHandlers) => Promise<HandlerAnswer>,
   ): () => Promise<PartOf<z.output<S>>> {
-    if (permit.may) return reader(path, schema, () => ask(desk.all));
+    if (permit.may) return reader(path, schema, () => ask(ports.all));
     const { reason } = permit.why;
     return async () => ({ path, ran_out: false, state: 'unasked', reason });
   }
@@ -273,9 +283,9 @@ function readersOf(desk: DossierPorts, permit: Permit, asking: Asking): PartRead
     bridges: outsideReader(`${wallet}/bridges?chain=${chain}`, walletBridges.data, ({ bridges }) =>
       bridges(onChain, asked, caller),
     ),
-    launches: once(() => launchesPart(desk, asking)),
+    launches: once(() => launchesPart(ports, asking)),
     receipts: reader(`/api/v1/receipts?address=${inPath}`, receiptsIndex.data, () =>
-      desk.receipts({ ...input, params: {}, query: input.params }, asked, caller),
+      ports.receipts({ ...input, params: {}, query: input.params }, asked, caller),
     ),
   };
 }
@@ -370,7 +380,64 @@ async function partOf<D>(
 
 const LATE = 'It was not read in the time that a whole dossier has.';
 
-/** @internal The pages of the dossier. */
-export function dossierPages(facts: PageFacts): DossierPages {
-  return { whole: wholePage(facts), part: partPage(facts), notFound: notFoundPage(facts) };
+async function drawPart(
+  { subject, base, now, kind }: DossierHead,
+  name: PartName,
+  readers: PartReaders,
+  range: FindingsRange,
+): Promise<ComponentChildren> {
+  const facts: PartFacts = { subject, base, now, alone: true };
+  switch (name) {
+    case 'lists':
+      return <Lists part={await readers.lists()} facts={facts} />;
+    case 'evidence':
+      return <Evidence part={await readers.evidence()} facts={facts} shown={range} />;
+    case 'entity':
+      return <EntityPart part={await readers.entity()} facts={facts} />;
+    case 'exchanges':
+      return <Exchanges part={await readers.exchanges()} facts={facts} />;
+    case 'bridges':
+      return <Bridges part={await readers.bridges()} facts={facts} kind={kind} />;
+    case 'launches':
+      return <Launches part={await readers.launches()} facts={facts} />;
+  }
+}
+
+function partPage(facts: PageFacts, head: DossierHead, part: ComponentChildren): string {
+  const { subject } = head;
+  return page({
+    ...facts,
+    title: `Dossier of ${subject}`,
+    current: '/address',
+    children: (
+      <>
+        <SubjectHead head={head} />
+        <SubjectActions head={head} />
+        <p>
+          <a href={`/address/${encodeURIComponent(subject)}`}>The whole dossier</a>
+        </p>
+        <UnreadNotice head={head} />
+        {part}
+      </>
+    ),
+  });
+}
+
+/** @internal The page of a text that is no address. */
+export function notFoundPage(facts: PageFacts, sought: string, problem: string): string {
+  return page({
+    ...facts,
+    title: 'Search',
+    current: '/search',
+    children: (
+      <>
+        <h1>No such address</h1>
+        <p class="lead" role="alert">
+          {problem}
+        </p>
+        <Search value={sought} />
+        <p class="quiet">Nothing was looked up, so this says nothing about anybody.</p>
+      </>
+    ),
+  });
 }

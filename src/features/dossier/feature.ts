@@ -15,11 +15,9 @@ import {
   type DossierPorts,
   dossierHandler,
   dossierPage,
-  dossierPages,
   dossierPartHandler,
   dossierPartPage,
 } from './dossier.route.tsx';
-
 import { searchHandler, searchPage } from './search.route.ts';
 
 type PartPorts = Parameters<typeof walletOfacHandler>[0] &
@@ -36,14 +34,12 @@ export const dossier = feature({
   open: () => ({ ports: {}, services: {} }),
   ports: {},
   pages: [
-    servePage(searchPage, null, (_given: DossierContext, facts) =>
-      searchHandler(dossierPages(facts)),
-    ),
+    servePage(searchPage, null, (_given: DossierContext, facts) => searchHandler(facts)),
     servePage(dossierPage, null, (given: DossierContext, facts) =>
-      dossierHandler(portsOf(given), dossierPages(facts)),
+      dossierHandler(portsOf(given), facts),
     ),
     servePage(dossierPartPage, null, (given: DossierContext, facts) =>
-      dossierPartHandler(portsOf(given), dossierPages(facts)),
+      dossierPartHandler(portsOf(given), facts),
     ),
   ],
 });

@@ -178,7 +178,24 @@ function Path({ data: { proximity }, verdict }: Props) {
       {examined !== null && (
         <p class="quiet">{countWords(examined, 'address', 'addresses')} examined.</p>
       )}
-      {hops !== null && <Hops hops={hops} />}
+      {hops !== null && (
+        <Table
+          caption="The largest transfer of each hop"
+          rows={hops}
+          columns={[
+            { head: 'From', cell: (hop) => <Address of={hop.from} chain={hop.chain} /> },
+            { head: 'To', cell: (hop) => <Address of={hop.to} chain={hop.chain} /> },
+            {
+              head: 'Amount',
+              cell: (hop) =>
+                hop.token_id === null ? amountText(hop.amount, hop.symbol) : `NFT ${hop.token_id}`,
+            },
+            { head: 'Worth', cell: (hop) => usd(hop.usd) },
+            { head: 'When', cell: (hop) => <Moment at={hop.at} /> },
+            { head: 'Transaction', cell: (hop) => <Tx of={hop.tx} chain={hop.chain} /> },
+          ]}
+        />
+      )}
       {hubs !== null && hubs.length > 0 && (
         <Table
           caption="Busy counterparties that dealt with a listed address; no path leads past them"
@@ -191,29 +208,6 @@ function Path({ data: { proximity }, verdict }: Props) {
         />
       )}
     </>
-  );
-}
-
-type Hop = NonNullable<ListsData['proximity']['hops_detail']>;
-
-function Hops({ hops }: { hops: Hop }) {
-  return (
-    <Table
-      caption="The largest transfer of each hop"
-      rows={hops}
-      columns={[
-        { head: 'From', cell: (hop) => <Address of={hop.from} chain={hop.chain} /> },
-        { head: 'To', cell: (hop) => <Address of={hop.to} chain={hop.chain} /> },
-        {
-          head: 'Amount',
-          cell: (hop) =>
-            hop.token_id === null ? amountText(hop.amount, hop.symbol) : `NFT ${hop.token_id}`,
-        },
-        { head: 'Worth', cell: (hop) => usd(hop.usd) },
-        { head: 'When', cell: (hop) => <Moment at={hop.at} /> },
-        { head: 'Transaction', cell: (hop) => <Tx of={hop.tx} chain={hop.chain} /> },
-      ]}
-    />
   );
 }
 

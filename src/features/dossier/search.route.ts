@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { describeMisform, parseKnownAddress } from '../../chain/address.ts';
 import { html, noBody } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
-import type { DossierPages } from './shapes.ts';
+import type { PageFacts } from '../../pages/layout.tsx';
+import { NO_ADDRESS, notFoundPage } from './dossier.route.tsx';
 
 const CHARS_MAX = 300;
 
@@ -19,13 +20,13 @@ export const searchPage = plainRoute({
 });
 
 /** @internal The handler of the search. */
-export function searchHandler({
-  notFound,
-}: Pick<DossierPages, 'notFound'>): PlainHandler<typeof searchPage> {
+export function searchHandler(facts: PageFacts): PlainHandler<typeof searchPage> {
   return async ({ query: { q } }) => {
     if (q === undefined) return searchPage.reply(303, undefined, { location: '/' });
     const found = whereTo(q);
-    if ('problem' in found) return searchPage.reply(400, notFound(q, found.problem));
+    if ('problem' in found) {
+      return searchPage.reply(400, notFoundPage(facts, q, found.problem));
+    }
     return searchPage.reply(303, undefined, { location: found.path });
   };
 }
@@ -66,5 +67,5 @@ function problemOf(text: string): string {
   if (describeMisform(text) !== null) {
     return 'It has the characters of a Solana address, and is none: often a letter in wrong case.';
   }
-  return 'That is no address of a form that is known here.';
+  return NO_ADDRESS;
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Absence, PageRest } from '../../contract/answer.ts';
+import type { Absence } from '../../contract/answer.ts';
 import type { Caller } from '../../contract/route.ts';
 import type { ReasonCode } from '../../evidence/reasons.ts';
 import type { WireSource } from '../../evidence/source.ts';
@@ -99,21 +99,4 @@ export type DossierHead = {
 export type FindingsRange = {
   readonly kind: string | undefined;
   readonly page: number | undefined;
-};
-
-/** Draws the pages. */
-export type DossierPages = {
-  /** The page as it begins, with the answer of the lists, and what follows it as it is read. */
-  readonly whole: (
-    head: DossierHead,
-    lists: PartOf<ListsData>,
-    readers: PartReaders,
-  ) => { readonly beginning: string; readonly rest: PageRest };
-  readonly part: (
-    head: DossierHead,
-    name: PartName,
-    readers: PartReaders,
-    shown: FindingsRange,
-  ) => Promise<string>;
-  readonly notFound: (sought: string, problem: string) => string;
 };

@@ -4,6 +4,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { formatIsoTime } from '../../chain/time.ts';
+import type { PageRest } from '../../contract/answer.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import { type PageFacts, pageInPieces, piece } from '../../pages/layout.tsx';
 import { Address, Badge, countWords, Moment } from '../../pages/words.tsx';
@@ -33,7 +34,6 @@ import {
 import type {
   BridgesData,
   DossierHead,
-  DossierPages,
   DossierParts,
   EvidenceData,
   ExchangesData,
@@ -70,25 +70,27 @@ const SECTIONS = [
   ['timeline', 'When it happened'],
 ] as const;
 
-/** @internal The page of the whole dossier. */
-export function wholePage(facts: PageFacts): DossierPages['whole'] {
-  return (head, lists, readers) => {
-    const { subject } = head;
-    const frame = { title: `Dossier of ${subject}`, current: '/address' };
-    const { beginning, end } = pageInPieces({
-      ...facts,
-      ...frame,
-      children: <Frame />,
-      first: <AtOnce head={head} lists={lists} />,
-    });
-    const pieces = piecesOf(head, lists, readers).map(({ draw, failed }) => ({
-      draw: async () => piece(facts, await draw()),
-      failed: (id: string) => {
-        return piece(facts, failed(faultOf(`A fault of the service; its log has the id ${id}.`)));
-      },
-    }));
-    return { beginning, rest: { pieces, end } };
-  };
+/** @internal The page as it begins, with the answer of the lists, and the pieces that follow. */
+export function wholePage(
+  facts: PageFacts,
+  head: DossierHead,
+  lists: PartOf<ListsData>,
+  readers: PartReaders,
+): { readonly beginning: string; readonly rest: PageRest } {
+  const { beginning, end } = pageInPieces({
+    ...facts,
+    title: `Dossier of ${head.subject}`,
+    current: '/address',
+    children: <Frame />,
+    first: <AtOnce head={head} lists={lists} />,
+  });
+  const pieces = piecesOf(head, lists, readers).map(({ draw, failed }) => ({
+    draw: async () => piece(facts, await draw()),
+    failed: (id: string) => {
+      return piece(facts, failed(faultOf(`A fault of the service; its log has the id ${id}.`)));
+    },
+  }));
+  return { beginning, rest: { pieces, end } };
 }
 
 // Text of our own alone: nothing of a request or of an answer stands in the frame.
@@ -246,7 +248,12 @@ function waysPiece({ subject }: DossierHead, readers: PartReaders): Piece {
 function endPiece(readers: PartReaders): Piece {
   const draw = (parts: TimedParts) => (
     <>
-      {Object.values(parts).some((part) => part.ran_out) && <RanOut />}
+      {Object.values(parts).some((part) => part.ran_out) && (
+        <p class="notice" role="note" slot="short">
+          Not everything was read in the time that a page has. What was read is kept: load the page
+          again, or open a part alone, which has more time.
+        </p>
+      )}
       <Timeline parts={parts} />
     </>
   );
@@ -268,15 +275,6 @@ function endPiece(readers: PartReaders): Piece {
       </section>
     ),
   };
-}
-
-function RanOut() {
-  return (
-    <p class="notice" role="note" slot="short">
-      Not everything was read in the time that a page has. What was read is kept: load the page
-      again, or open a part alone, which has more time.
-    </p>
-  );
 }
 
 type TimedParts = Omit<DossierParts, 'receipts'>;

@@ -11,7 +11,6 @@ import {
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
-import type { PageFacts } from '../../pages/layout.tsx';
 import type { ScreeningRecords, ServedVersions } from '../../ports/screening.ts';
 import { screeningRecordTable } from '../../stores/control/screening-records.ts';
 import { servedVersions } from '../../stores/snapshots/sanctions.ts';
@@ -21,16 +20,11 @@ import type { ScreenPorts } from '../screening/bulk-screen.ts';
 import { bulkWalletScreenHandler } from '../screening/bulk-wallet-screen.route.ts';
 import { tables } from '../tables/feature.ts';
 import {
-  type RecordPages,
-  recordNotShown,
-  recordPage,
-  recordsPage,
   screenPage,
   screenPageHandler,
   screensPage,
   screensPageHandler,
 } from './record-pages.route.tsx';
-
 import { RECORD_COMMANDS } from './records.command.ts';
 import {
   type RecordsDependencies,
@@ -44,7 +38,6 @@ import {
   screenRecordsHandler,
   screenReplay,
   screenReplayHandler,
-  UNKNOWN,
 } from './records.route.ts';
 
 type Rested = OpenedRests<{ tables: typeof tables; sanctions: typeof sanctions }>;
@@ -101,25 +94,16 @@ export const records = feature({
   },
   pages: [
     servePage(screensPage, null, (given: RecordsOpened, facts) =>
-      screensPageHandler(pagesOf(given), drawRecords(facts)),
+      screensPageHandler(pagePorts(given), facts),
     ),
     servePage(screenPage, null, (given: RecordsOpened, facts) =>
-      screenPageHandler(pagesOf(given), drawRecords(facts)),
+      screenPageHandler(pagePorts(given), facts),
     ),
   ],
 });
 
-function pagesOf({ screeningRecords: records, service: { base } }: RecordsOpened) {
+function pagePorts({ screeningRecords: records, service: { base } }: RecordsOpened) {
   return { records, base };
-}
-
-function drawRecords(facts: PageFacts): RecordPages {
-  return {
-    list: (shown) => recordsPage(facts, shown),
-    one: (shown) => recordPage(facts, shown),
-    unread: (reason) => recordNotShown(facts, reason),
-    unknown: () => recordNotShown(facts, UNKNOWN),
-  };
 }
 
 const RECORDS_MAX = {

@@ -3,14 +3,19 @@ import { formatIsoDate, formatIsoTime } from '../../chain/time.ts';
 import { html } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { shellCommand } from '../../contract/shell-command.ts';
-import { map, rowsSeen, Unread } from '../../evidence/reading.ts';
+import { rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
-import type { RecordedInput, ScreeningRecord, ScreeningRecords } from '../../ports/screening.ts';
+import type {
+  RecordedInput,
+  RecordLine,
+  ScreeningRecord,
+  ScreeningRecords,
+} from '../../ports/screening.ts';
 import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../screening/bulk-wallet-screen.route.ts';
 import { LOOK_WORDS, type Looks, lookOfListing, looksOf } from '../screening/shapes.ts';
-import { RECORDED, type screenRecord, viewRecord } from './records.route.ts';
+import { RECORDED, type screenRecord, UNKNOWN, viewRecord } from './records.route.ts';
 
 const SESSION = { surface: 'web', access: 'session', method: 'GET' } as const;
 const ID_CHARS_MAX = 64;
@@ -47,29 +52,6 @@ export type RecordView = {
   readonly base: string;
 };
 
-/** A record as it is listed. */
-export type RecordListed = {
-  readonly id: string;
-  readonly made_at: string;
-  readonly about: string;
-  readonly state: string;
-  readonly answer_sha256: string;
-};
-
-/** Records, newest first; `null`: there is none. */
-export type RecordsListed = {
-  readonly records: readonly RecordListed[] | null;
-  readonly whole: boolean;
-};
-
-/** Draws the pages of records. */
-export type RecordPages = {
-  readonly list: (shown: RecordsListed) => string;
-  readonly one: (shown: RecordView) => string;
-  readonly unread: (reason: string) => string;
-  readonly unknown: () => string;
-};
-
 /** The ports of the pages. */
 export type RecordPagePorts = {
   readonly records: Pick<ScreeningRecords, 'find' | 'newest'>;
@@ -84,44 +66,36 @@ function membershipOf(caller: Caller): string {
 /** @internal */
 export function screensPageHandler(
   { records }: RecordPagePorts,
-  draw: RecordPages,
+  facts: PageFacts,
 ): PlainHandler<typeof screensPage> {
-  return async (_input, _asked, caller) => {
+  return async (_input, _request, caller) => {
     const newest = await records.newest(membershipOf(caller));
-    if (newest instanceof Unread) return screensPage.reply(503, draw.unread(newest.why.reason));
-    const listed = rowsSeen(
-      map(newest, (lines) =>
-        lines.map(({ id, made_at, input, state, answer_sha256 }) => ({
-          id,
-          made_at: formatIsoTime(made_at),
-          about: aboutOf(input),
-          state,
-          answer_sha256,
-        })),
-      ),
-    );
-    return screensPage.reply(200, draw.list({ records: listed, whole: newest.checked }));
+    if (newest instanceof Unread) {
+      return screensPage.reply(503, recordNotShown(facts, newest.why.reason));
+    }
+    const children = <List records={rowsSeen(newest)} whole={newest.checked} />;
+    return screensPage.reply(200, page({ ...facts, title: TITLE, current: PATH, children }));
   };
 }
 
 /** @internal */
 export function screenPageHandler(
   { records, base }: RecordPagePorts,
-  draw: RecordPages,
+  facts: PageFacts,
 ): PlainHandler<typeof screenPage> {
-  return async ({ params: { id } }, _asked, caller) => {
+  return async ({ params: { id } }, _request, caller) => {
     const found = await records.find(membershipOf(caller), id);
-    if (found instanceof Unread) return screenPage.reply(503, draw.unread(found.why.reason));
-    if (found.value === null) return screenPage.reply(404, draw.unknown());
-    return screenPage.reply(
-      200,
-      draw.one({
-        record: viewRecord(found.value),
-        subject: aboutOf(found.value.input),
-        answered: parseAnswer(found.value),
-        base: base(),
-      }),
-    );
+    if (found instanceof Unread) {
+      return screenPage.reply(503, recordNotShown(facts, found.why.reason));
+    }
+    if (found.value === null) return screenPage.reply(404, recordNotShown(facts, UNKNOWN));
+    const shown: RecordView = {
+      record: viewRecord(found.value),
+      subject: aboutOf(found.value.input),
+      answered: parseAnswer(found.value),
+      base: base(),
+    };
+    return screenPage.reply(200, recordPage(facts, shown));
   };
 }
 
@@ -151,18 +125,15 @@ export function recordPage(facts: PageFacts, shown: RecordView): string {
   return page({ ...facts, title, current: PATH, children: <Whole shown={shown} /> });
 }
 
-/** The list of records. */
-export function recordsPage(facts: PageFacts, shown: RecordsListed): string {
-  return page({ ...facts, title: TITLE, current: PATH, children: <List shown={shown} /> });
-}
-
-/** @internal The page where a record, or the list, could not be shown. */
-export function recordNotShown(facts: PageFacts, why: string): string {
+/** The page where a record, or the list, could not be shown. */
+function recordNotShown(facts: PageFacts, why: string): string {
   const back = { path: PATH, text: 'All records of this membership' };
   return messagePage(facts, { title: TITLE, why, current: PATH, back });
 }
 
-function List({ shown: { records, whole } }: { shown: RecordsListed }) {
+type ListProps = { records: readonly RecordLine[] | null; whole: boolean };
+
+function List({ records, whole }: ListProps) {
   return (
     <>
       <h1>{TITLE}</h1>
@@ -182,8 +153,8 @@ function List({ shown: { records, whole } }: { shown: RecordsListed }) {
           look="tight"
           rows={records}
           columns={[
-            { head: 'When', cell: ({ made_at }) => made_at, look: 'whole' },
-            { head: 'About', cell: ({ about }) => about },
+            { head: 'When', cell: ({ made_at }) => formatIsoTime(made_at), look: 'whole' },
+            { head: 'About', cell: ({ input }) => aboutOf(input) },
             {
               head: 'Record',
               cell: ({ id }) => (

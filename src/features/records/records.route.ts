@@ -246,10 +246,17 @@ function memberOf(caller: Caller): Member {
 type Made = { readonly record: ScreeningRecord } | 'full' | { readonly why: Why } | Refusal;
 
 /** @internal */
-export function recordScreenHandler(desk: RecordsDependencies): PlainHandler<typeof recordScreen> {
-  return async ({ body: { address, on } }, asked, caller) => {
+export function recordScreenHandler(
+  dependencies: RecordsDependencies,
+): PlainHandler<typeof recordScreen> {
+  return async ({ body: { address, on } }, request, caller) => {
     const day = on === undefined ? null : on;
-    const made = await make(desk, { route: 'wallet_ofac', address, on: day }, asked, caller);
+    const made = await make(
+      dependencies,
+      { route: 'wallet_ofac', address, on: day },
+      request,
+      caller,
+    );
     if (made instanceof Refusal) return made;
     if (made === 'full') return recordScreen.reply(409, { error: FULL });
     if ('why' in made) return recordScreen.reply(503, unavailableBody(made.why));
@@ -259,12 +266,12 @@ export function recordScreenHandler(desk: RecordsDependencies): PlainHandler<typ
 
 /** @internal */
 export function recordBulkScreenHandler(
-  desk: RecordsDependencies,
+  dependencies: RecordsDependencies,
 ): PlainHandler<typeof recordBulkScreen> {
-  return async ({ body: { addresses, tables } }, asked, caller) => {
+  return async ({ body: { addresses, tables } }, request, caller) => {
     const limited = tables === undefined ? null : tables;
     const input = { route: 'bulk_wallet_screen', addresses, tables: limited } as const;
-    const made = await make(desk, input, asked, caller);
+    const made = await make(dependencies, input, request, caller);
     if (made instanceof Refusal) return made;
     if (made === 'full') return recordBulkScreen.reply(409, { error: FULL });
     if ('why' in made) return recordBulkScreen.reply(503, unavailableBody(made.why));
@@ -283,17 +290,17 @@ function pathOf({ id }: ScreeningRecord): string {
 }
 
 async function make(
-  desk: RecordsDependencies,
+  dependencies: RecordsDependencies,
   input: RecordedInput,
-  asked: RequestContext,
+  request: RequestContext,
   caller: Caller,
 ): Promise<Made> {
   const { membership_id, key_id, plan } = memberOf(caller);
-  const screened = await screenSteadily(desk, input, asked, caller);
+  const screened = await screenSteadily(dependencies, input, request, caller);
   if (screened instanceof Refusal || 'why' in screened) return screened;
-  const kept = await desk.records.keep(
-    { membership_id, key_id, input, code_version: desk.code_version, ...screened },
-    desk.recordsMax[plan],
+  const kept = await dependencies.records.keep(
+    { membership_id, key_id, input, code_version: dependencies.code_version, ...screened },
+    dependencies.recordsMax[plan],
   );
   if (kept instanceof Unread) return { why: kept.why };
   return kept.value === 'full' ? 'full' : { record: kept.value };
@@ -304,7 +311,7 @@ type Screened = Omit<NewRecord, 'membership_id' | 'key_id' | 'input' | 'code_ver
 async function screenSteadily(
   { versions, screensOver }: RecordsDependencies,
   input: RecordedInput,
-  asked: RequestContext,
+  request: RequestContext,
   caller: Caller,
 ): Promise<Screened | { readonly why: Why } | Refusal> {
   const look = async () =>
@@ -312,8 +319,8 @@ async function screenSteadily(
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const before = await look();
     if (before instanceof Unread) return { why: before.why };
-    const made_at = asked.now();
-    const answer = await ask(screensOver(null), input, at(made_at, asked), caller);
+    const made_at = request.now();
+    const answer = await ask(screensOver(null), input, at(made_at, request), caller);
     if (answer instanceof Refusal) return answer;
     const after = await look();
     if (after instanceof Unread) return { why: after.why };
@@ -333,23 +340,23 @@ function at(now: number, { signal }: RequestContext): RequestContext {
   return { now: () => now, signal };
 }
 
-function ask(screens: Screens, input: RecordedInput, asked: RequestContext, caller: Caller) {
+function ask(screens: Screens, input: RecordedInput, request: RequestContext, caller: Caller) {
   if (input.route === 'wallet_ofac') {
     const { address, on } = input;
     const query = on === null ? {} : { on };
-    return screens.wallet_ofac({ params: { address }, query, body: undefined }, asked, caller);
+    return screens.wallet_ofac({ params: { address }, query, body: undefined }, request, caller);
   }
   const body = bodyOf(input);
-  return screens.bulk_wallet_screen({ params: {}, query: {}, body }, asked, caller);
+  return screens.bulk_wallet_screen({ params: {}, query: {}, body }, request, caller);
 }
 
 type BulkInput = Extract<RecordedInput, { route: 'bulk_wallet_screen' }>;
 type BulkBody = Parameters<Screens['bulk_wallet_screen']>[0]['body'];
 
 function bodyOf({ addresses, tables }: BulkInput): BulkBody {
-  const asked = { addresses: [...addresses] };
+  const all = { addresses: [...addresses] };
   // They were parsed when the record was made.
-  return tables === null ? asked : { ...asked, tables: [...tables] as BulkBody['tables'] };
+  return tables === null ? all : { ...all, tables: [...tables] as BulkBody['tables'] };
 }
 
 type Quoted = Pick<NewRecord, 'state' | 'answer' | 'answer_sha256'>;
@@ -368,7 +375,7 @@ function quoteAnswer(
 export function screenRecordsHandler({
   records,
 }: Pick<RecordsDependencies, 'records'>): PlainHandler<typeof screenRecords> {
-  return async (_input, _asked, caller) => {
+  return async (_input, _request, caller) => {
     const newest = await records.newest(memberOf(caller).membership_id);
     if (newest instanceof Unread) return screenRecords.reply(503, unavailableBody(newest.why));
     const lines = listOrNone(rowsSeen(newest));
@@ -392,7 +399,7 @@ export function screenRecordsHandler({
 export function screenRecordHandler({
   records,
 }: Pick<RecordsDependencies, 'records'>): PlainHandler<typeof screenRecord> {
-  return async ({ params: { id } }, _asked, caller) => {
+  return async ({ params: { id } }, _request, caller) => {
     const found = await records.find(memberOf(caller).membership_id, id);
     if (found instanceof Unread) return screenRecord.reply(503, unavailableBody(found.why));
     if (found.value === null) return screenRecord.reply(404, { error: UNKNOWN });
@@ -404,18 +411,25 @@ export function screenRecordHandler({
 export const UNKNOWN = 'This membership has no such record.';
 
 /** @internal */
-export function screenReplayHandler(desk: RecordsDependencies): PlainHandler<typeof screenReplay> {
-  return async ({ params: { id } }, asked, caller) => {
-    const found = await desk.records.find(memberOf(caller).membership_id, id);
+export function screenReplayHandler(
+  dependencies: RecordsDependencies,
+): PlainHandler<typeof screenReplay> {
+  return async ({ params: { id } }, request, caller) => {
+    const found = await dependencies.records.find(memberOf(caller).membership_id, id);
     if (found instanceof Unread) return screenReplay.reply(503, unavailableBody(found.why));
     const record = found.value;
     if (record === null) return screenReplay.reply(404, { error: UNKNOWN });
-    const current = await desk.versions.now(dayOf(record.input));
+    const current = await dependencies.versions.now(dayOf(record.input));
     if (current instanceof Unread) return screenReplay.reply(503, unavailableBody(current.why));
-    const former = await desk.versions.listOf(record.versions.list);
+    const former = await dependencies.versions.listOf(record.versions.list);
     if (former instanceof Unread) return screenReplay.reply(503, unavailableBody(former.why));
-    const atThatTime = at(record.made_at, asked);
-    const answer = await ask(desk.screensOver(former.value), record.input, atThatTime, caller);
+    const atThatTime = at(record.made_at, request);
+    const answer = await ask(
+      dependencies.screensOver(former.value),
+      record.input,
+      atThatTime,
+      caller,
+    );
     if (answer instanceof Refusal) throw new Error('a question that was answered is refused');
     const inputs = inputsOf({
       input: record.input,
@@ -423,10 +437,10 @@ export function screenReplayHandler(desk: RecordsDependencies): PlainHandler<typ
       current: versionsOf(record.input.route, current.value),
       listHeld: former.value !== null,
       codeRecorded: record.code_version,
-      codeNow: desk.code_version,
+      codeNow: dependencies.code_version,
     });
     const again = quoteAnswer(answer, record.made_at);
-    return screenReplay.reply(200, compareRecord(record, again, inputs, asked.now()));
+    return screenReplay.reply(200, compareRecord(record, again, inputs, request.now()));
   };
 }
 

@@ -1,5 +1,5 @@
-// It reads four tables and nothing else: no chain, no history, no outside source. It refuses to say
-// of an address that nothing is held while a table that applies went unread.
+// The screen of many addresses reads four tables and nothing else: no chain, no history, no outside
+// source. It does not say of an address that nothing is held while a table that applies is unread.
 
 import {
   describeMisform,
@@ -138,7 +138,8 @@ export async function bulkScreen(
 
 function screenOf(subjects: readonly Subject[], readings: Readings, today: string): Screen {
   const launchers = applying(subjects.filter(isLauncher), readings, today);
-  const rest = applying(subjects.filter(isNoLauncher), { ...readings, corpus: null }, today);
+  const noLaunchers = subjects.filter((one) => !isLauncher(one));
+  const rest = applying(noLaunchers, { ...readings, corpus: null }, today);
   const results: ScreenResult[] = [];
   const counts = { ok: 0, insufficient_evidence: 0, not_deployed: 0 };
   let list: Read<ListLookUp, SanctionsListPort> | null = null;
@@ -180,7 +181,6 @@ function onListAs(
 }
 
 const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';
-const isNoLauncher = (subject: Subject): boolean => !isLauncher(subject);
 
 function silence(readings: Readings): Screen {
   const { list, labels, corpus, others } = readings;
@@ -470,9 +470,13 @@ export function listingsElsewhere(
   subjects: readonly Subject[],
   today: string,
 ): ListingElsewhere[] {
+  const spellings = subjects.flatMap(({ address, forms }) => [address, ...forms.map(addressOf)]);
   return read.value.lists.map((list): ListingElsewhere => {
     const { name, as_of, dated_by } = list;
     const whole = readingOfList(read, list);
+    const named = spellings
+      .flatMap((address) => entriesIn(read.value, list, address))
+      .find(({ entity }) => entity !== null);
     const stands = (look: OtherListsLookUp, address: string) =>
       entriesIn(look, list, address).some((entry) => standsOn(entry, today));
     const isListed = (look: OtherListsLookUp) =>
@@ -486,7 +490,7 @@ export function listingsElsewhere(
     return {
       list: name,
       listed: claim(decide(whole, isListed), isListed, unknown),
-      entity: entityIn(read.value, list, subjects),
+      entity: named === undefined ? null : named.entity,
       equivalent_forms: claim(
         decide(whole, (look) => formsListed(look).length > 0),
         formsListed,
@@ -509,14 +513,6 @@ export function listingsOfUnnamed(
 ): ListingElsewhere[] {
   const unnamed = subjects.filter((one) => !isOnOthers(others.value, one));
   return listingsElsewhere(others, unnamed, today);
-}
-
-function entityIn(look: OtherListsLookUp, list: OtherList, subjects: readonly Subject[]) {
-  const addresses = subjects.flatMap(({ address, forms }) => [address, ...forms.map(addressOf)]);
-  const named = addresses
-    .flatMap((address) => entriesIn(look, list, address))
-    .find(({ entity }) => entity !== null);
-  return named === undefined ? null : named.entity;
 }
 
 function entriesIn(look: OtherListsLookUp, { name }: OtherList, address: string): OtherListEntry[] {

@@ -78,19 +78,17 @@ export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulk
       case 'screened': {
         const { results, counts, unread, rests, ageNotes, otherNames } = screen;
         const ofList = ageNotes === null ? [] : [FORMS_CAVEAT, ...ageNotes];
-        const ofOthers = otherNames === null ? [] : [othersCaveat(otherNames)];
+        const ofOthers =
+          otherNames === null
+            ? []
+            : [
+                `Lists of other authorities were read too (${otherNames.join(', ')}): what they ` +
+                  'say stands in other_lists, apart from sanctions.',
+              ];
         const caveat = [SCREEN_CAVEAT, ...ofOthers, ...ofList].join(' ');
         const data = { results, requested: results.length, counts, unread, caveat };
         return bulkWalletScreen.ok({ subject: SUBJECT, data, rests });
       }
     }
   };
-}
-
-/** The additional caveat if lists of other authorities were read. */
-function othersCaveat(names: readonly string[]): string {
-  return (
-    `Lists of other authorities were read too (${names.join(', ')}): what they say stands in ` +
-    'other_lists, apart from sanctions.'
-  );
 }

@@ -1,5 +1,5 @@
-// Every address of the file gets a row; one that could not be checked says so, and the command
-// exits 3. Once the service refuses or is silent nobody is asked any more.
+// `exhibit screen`: every address of a file gets a row. A row that could not be checked says so,
+// and the command exits 3. Once the service refuses or is silent, the rest is not asked.
 
 import { z } from 'zod';
 import {
@@ -37,7 +37,7 @@ import {
   findConnection,
   refusalText,
 } from '../../command/connection.ts';
-import { type ListAnswer, otherListsText } from '../../command/other-lists-text.ts';
+import { otherListsText } from '../../command/other-lists-text.ts';
 import { type FieldText, rowsPrinter } from '../../command/output.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import {
@@ -167,10 +167,6 @@ type Run = {
 /** An address to screen; `problem`: a row without one, which a file of rows keeps too. */
 type FileRow = AddressInRow & { readonly problem: string | null };
 
-function rowOf(of: AddressInRow | FileProblem): FileRow {
-  return 'problem' in of ? { ...of, column: '', address: '' } : { ...of, problem: null };
-}
-
 /** The addresses in batches. Rows that could not be taken are said, and counted, on the way. */
 async function* batches(
   rows: AsyncIterable<AddressInRow | FileProblem>,
@@ -184,7 +180,8 @@ async function* batches(
       io.err(`Line ${read.line}: ${read.problem}.`);
       if (out === null || read.isTaken) continue;
     }
-    const row = rowOf(read);
+    const row: FileRow =
+      'problem' in read ? { ...read, column: '', address: '' } : { ...read, problem: null };
     if (counts.addresses + batch.length >= ADDRESSES_MAX) {
       throw new FileUnreadable(`it holds over ${ADDRESSES_MAX} addresses`);
     }
@@ -426,9 +423,12 @@ const SHOWN: readonly ScreenColumn[] = [
   resultColumn('other forms', (result) => LOOK_WORDS[looksOf(result).equivalent_forms]),
   resultColumn('other lists', (result) => LOOK_WORDS[looksOf(result).other_lists]),
   resultColumn('forms listed', (result) => formsOnList(result).join(' ')),
-  resultColumn('lists', (result) => {
-    const said = otherListsIn(result);
-    return said === null ? null : otherListsText(said);
+  resultColumn('lists', ({ other_lists: lists }) => {
+    if (lists === null || lists === undefined) return null;
+    const answers = lists.map(({ equivalent_forms: forms, ...one }) => {
+      return { ...one, forms: listOrNone(forms).map(({ address }) => address) };
+    });
+    return otherListsText(answers);
   }),
   resultColumn('exchange', (result) => screenText.exchange(result)),
   resultColumn('launches', (result) => screenText.launches(result)),
@@ -531,14 +531,6 @@ export const screenText = {
     return forms.length === 0 ? word : `${word}: ${forms.join(', ')}`;
   },
 };
-
-/** The results of the lists of other authorities; `null` if none was read. */
-function otherListsIn({ other_lists: lists }: AnsweredScreen): readonly ListAnswer[] | null {
-  if (lists === null || lists === undefined) return null;
-  return lists.map(({ equivalent_forms: forms, ...one }) => {
-    return { ...one, forms: listOrNone(forms).map(({ address }) => address) };
-  });
-}
 
 /** Other forms of the same key or account that stand on the list. */
 function formsOnList({ equivalent_forms: forms }: AnsweredScreen): readonly string[] {

@@ -10,6 +10,8 @@ import type { Config } from '../config.ts';
 import { access, members } from '../features/access/feature.ts';
 
 import { deployers } from '../features/deployers/feature.ts';
+import { rugModelFeature } from '../features/rug-model/feature.ts';
+import { modelPublish, modelTrain } from '../features/rug-model/model.command.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
 import { tables } from '../features/tables/feature.ts';
 import { flaggedAddresses } from '../features/tables/flagged-rows.ts';
@@ -27,6 +29,7 @@ import { isExplorerFault, startExplorer } from '../world/explorer-api.ts';
 import { isRpcFault } from '../world/json-rpc.ts';
 import { startNodes } from '../world/json-rpc-server.ts';
 import { worldLabelsCsv } from '../world/labels.ts';
+import { WORLD_HORIZON_H, worldLaunchHistoryCsv } from '../world/launch-history.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
 import { isPriceFault, startPriceApi, worldPriceOf } from '../world/price-api.ts';
 import { isPublisherFault, startPublisher } from '../world/publisher.ts';
@@ -37,7 +40,7 @@ import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
 import { type Outside, simulatedOutside } from './outside.ts';
 import type { ProcessParts } from './parts.ts';
-import { publishSimulatedModel } from './simulated-model.ts';
+import { VERSION } from './version.ts';
 
 /** The credentials of a first user, stored with the simulated data for the next start. */
 export type DemoCredentials = {
@@ -238,3 +241,36 @@ async function mintCredentials(parts: ProcessParts): Promise<Made> {
 
 /** The demo membership's keys expire one after the other; more than this never live at once. */
 const KEYS_MAX = 25;
+
+const TRAINING_MS_MAX = 60_000;
+
+/**
+ * Trains a model on the launches of the world and publishes it by the commands of an operator,
+ * unless one is in force.
+ */
+async function publishSimulatedModel(config: Config, parts: ProcessParts): Promise<void> {
+  const { services } = parts.of(rugModelFeature);
+  const inForce = await services.model.published.inForce();
+  if (inForce.checked) return;
+  const folder = join(config.dataDir, 'spool');
+  await mkdir(folder, { recursive: true });
+  const [data, artefact] = [join(folder, 'launch-history.csv'), join(folder, 'rug-model.json')];
+  const said: string[] = [];
+  const io: Io = {
+    out: () => undefined,
+    err: (line) => said.push(line),
+    json: true,
+    colour: false,
+    cwd: folder,
+    signal: AbortSignal.timeout(TRAINING_MS_MAX),
+  };
+  await writeFile(data, worldLaunchHistoryCsv(WORLD_SEED));
+  const target = ['--horizon', String(WORLD_HORIZON_H)];
+  const words = ['--data', data, '--out', artefact, '--origin', 'simulated', ...target];
+  const training = { files: services.model.trainingFiles, codeVersion: VERSION };
+  const trained = await modelTrain.run(words, io, { training });
+  const status = trained === EXIT.done ? await modelPublish.run([artefact], io, services) : trained;
+  await Promise.all([data, artefact].map((file) => rm(file, { force: true })));
+  if (status === EXIT.done) return;
+  throw new Error(`The simulated rug model could not be published: ${said.join(' ')}`);
+}

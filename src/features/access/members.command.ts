@@ -103,7 +103,6 @@ const deactivate = defineCommand({
   },
 });
 
-/** The membership commands. */
 export const memberCommands = [add, listMembers, deactivate];
 
 // Creates, lists and revokes keys of the hosted API. A key is shown once, when it is created.
@@ -265,7 +264,6 @@ export function printRevocation(
   return printRecord({ id, prefix, revoked_at }, io, `${prefix} (${id}) is revoked.`);
 }
 
-/** The key commands. */
 export const keyCommands = [create, listKeys, revokeKey];
 
 /** The services of the commands of signing in. `base` is where browsers find the service. */
@@ -338,10 +336,8 @@ const endSessions = defineCommand({
   },
 });
 
-/** The commands of signing in and out. */
 export const signInCommands = [link, listSessions, endSessions];
 
-/** The services of the payment commands. */
 export type PaymentServices = { readonly payments: Pick<PaymentStore, 'list'> };
 
 const listPayments = defineCommand({
@@ -372,7 +368,6 @@ const listPayments = defineCommand({
     }),
 });
 
-/** The payment commands. */
 export const paymentCommands = [listPayments];
 
 // Mints, lists and revokes bearer tokens of the intelligence service. A token is shown once, when
@@ -427,5 +422,4 @@ const revokeToken = defineCommand({
   },
 });
 
-/** The token commands. */
 export const tokenCommands = [mint, listTokens, revokeToken];

@@ -30,7 +30,6 @@ export const paymentWebhook = plainRoute({
   },
 });
 
-/** The ports of the webhook. */
 export type PaymentPorts = {
   /** The keys of the secrets in force; without one nothing can be told from a forgery. */
   readonly keys: readonly Buffer[];

@@ -104,7 +104,6 @@ export const revokeKey = plainRoute({
 /** A value, or the reason why it could not be read. */
 type ReadOrWhy<T> = { readonly read: T } | { readonly unread: string };
 
-/** All that the page shows. */
 type SettingsView = {
   readonly member: Member;
   readonly form_token: string;
@@ -123,7 +122,6 @@ type SettingsView = {
   readonly changes: { readonly read: readonly AccessChange[] | null; readonly whole: boolean };
 };
 
-/** A membership with its plan. */
 type Member = Pick<Membership, 'membership_id' | 'status'> & {
   readonly plan: {
     readonly title: string;
@@ -338,7 +336,6 @@ const PATH = '/settings';
 const TITLE = 'Settings';
 const number = (value: number): string => value.toLocaleString('en');
 
-/** The page where the membership could not be read. */
 function membershipUnread(facts: PageFacts, reason: string): string {
   return page({
     ...facts,

@@ -67,7 +67,6 @@ type SignInView =
   /** A link that opens: whoever follows it says so by a button, and not by looking at it. */
   | { readonly kind: 'link'; readonly membership_id: string; readonly link: string };
 
-/** The ports of signing in. */
 export type SignInPorts = {
   readonly signIn: Pick<SignIn, 'membershipOf' | 'byLink' | 'byCode'>;
   readonly sessions: Pick<Sessions, 'list' | 'end' | 'signOut'>;

@@ -24,7 +24,6 @@ export type BridgesServices = {
   >;
 };
 
-/** `exhibit bridges explain`. */
 export const bridgesExplain = defineCommand({
   name: 'bridges explain',
   summary: 'Show what one transaction and its receipt bridged, or why nothing.',

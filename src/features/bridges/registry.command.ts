@@ -37,7 +37,6 @@ export type RegistryServices = {
   ) => Promise<readonly CheckResult[]>;
 };
 
-/** `exhibit registry check`. */
 export const registryCheck = defineCommand({
   name: 'registry check',
   summary: 'Check bridge contracts and exchange wallets by their rules and by nodes.',

@@ -115,7 +115,7 @@ function publicTable({ id, reviewed, rows }: RegistryTable): PublishedRegistry {
 
 type Row = PublishedRegistry['rows'][number];
 
-/** @internal The handler of the page. */
+/** @internal */
 export function bridgeContractsPageHandler(
   registry: BridgeRegistry,
   facts: PageFacts,

@@ -208,7 +208,6 @@ export type TracePort = BridgeRegistryPort | TransferHistoryPort;
 /** How many receipts one trace reads: of contacts first, then of the newest candidates. */
 const TRACE_RECEIPTS_MAX = 2 * RECEIPTS_ASK_MAX;
 
-/** The outcome of a trace. */
 export type Trace = {
   readonly contacts: Contacts;
   readonly bridges: readonly BridgeDealings[];

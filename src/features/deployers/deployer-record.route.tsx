@@ -1,4 +1,4 @@
-// There is no flag in it: nothing of it was scored.
+// A deployer record holds no flag: nothing in it was scored.
 
 import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
@@ -136,12 +136,11 @@ export const deployerPage = plainRoute({
   responses: { 200: html(), 503: html() },
 });
 
-// It reads committed records alone. An address that was never walked is put into the queue.
+// The route reads committed records alone. An address that was never walked is put into the queue.
 
-/** The ports of the route. */
 export type DeployerPorts = { readonly deployerRecords: Pick<DeployerRecords, 'recordOf'> };
 
-/** @internal The handler of the deployer record. */
+/** @internal */
 export function deployerRecordHandler({
   deployerRecords,
 }: DeployerPorts): Handler<typeof deployerRecord> {
@@ -258,7 +257,7 @@ const STATES: { readonly [K in DeployerRecordView['state']]: string } = {
   unchecked: 'What became of all of its launches could not be checked',
 };
 
-/** @internal What became of the launches of a record. */
+/** @internal The outcomes of the launches of a record. */
 export function Record({ record }: { record: DeployerRecordView }) {
   const { coverage, launches, died, listed_launches: listed, never_listed } = record;
   const more = coverage.truncated ? ', and there are more: every count is a floor' : '';

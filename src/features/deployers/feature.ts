@@ -1,4 +1,4 @@
-// Deployer records: what became of what an address launched, as walks committed it.
+// Deployer records: the outcomes of the launches of an address, as walks committed them.
 
 import { nowS, pause } from '../../compose/clock.ts';
 import {

@@ -135,7 +135,6 @@ function ageDays(seconds: number): number {
   return Math.max(0, Math.round((seconds / DAY_S) * 100) / 100);
 }
 
-/** The finding of a record, in sentences. */
 function findingOf(record: CommittedRecord, now: UnixSeconds): string {
   const counts = countsOf(record.launches);
   const sentences = [
@@ -338,7 +337,6 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
 ]);
 const UNREVIEWED = 'no source of its contract creations has been reviewed';
 
-/** Why a chain is not served. */
 export function chainNotServed(chain: string): Why {
   const refusal = REFUSALS.get(chain);
   const because = refusal === undefined ? UNREVIEWED : refusal;

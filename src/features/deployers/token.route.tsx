@@ -115,7 +115,6 @@ export type TokenView =
 
 type Data = z.input<typeof tokenCreator.data>;
 
-/** The ports of the route. */
 export type CreatorPorts = DeployerPorts & {
   readonly chainFacts: ChainFacts;
   readonly walletLaunches: WalletLaunches;
@@ -193,7 +192,6 @@ type Token = {
   readonly caller: Caller;
 };
 
-/** A contract of an EVM chain. */
 async function contractMade(ports: CreatorPorts, { chain, address, asked, caller }: Token) {
   const wanted = ['code', 'creation'] as const;
   const { code, creation } = await ports.chainFacts.of(chain, address, wanted, asked.signal);

@@ -13,7 +13,6 @@ export type WalkServices = { readonly deployers: { readonly walk: WalkAndCommit 
 /** How many addresses one run walks. */
 const ADDRESSES_MAX = 100;
 
-/** `exhibit deployers walk`. */
 export const deployersWalk = defineCommand({
   name: 'deployers walk',
   summary: 'Walk what Ethereum addresses launched, and commit their records.',

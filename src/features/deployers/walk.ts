@@ -43,7 +43,6 @@ export type WalkOutcome =
 /** A contract that may be a launch. `factory`: who made it, where the address did not itself. */
 type Candidate = MadeContract & { readonly factory: string | null };
 
-/** One walk under way: what it was told, and by whom. */
 type Walking = {
   readonly sources: WalkSources;
   readonly address: string;
@@ -243,7 +242,6 @@ type Children = {
   readonly truncated: readonly string[];
 };
 
-/** The direct creations of these contracts. */
 async function childrenOf(walking: Walking, factories: readonly Candidate[]): Promise<Children> {
   const { sources, signal } = walking;
   const made = new Map<string, readonly MadeContract[]>();
@@ -377,7 +375,6 @@ type Launched = {
   readonly note: (reading: Partly<unknown, never>) => void;
 };
 
-/** Reads the first liquidity of a token. */
 export async function readFirstLiquidity(
   { launchPools, prices }: Pick<WalkSources, 'launchPools' | 'prices'>,
   { token, deployer, pools, note }: Launched,

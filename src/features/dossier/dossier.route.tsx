@@ -102,7 +102,6 @@ type LaunchHandlers = {
   readonly solana: Handler<typeof solanaDeployer>;
 };
 
-/** The ports of the dossier. */
 export type DossierPorts = {
   readonly all: AllHandlers;
   /** The same where nothing but what is held may be asked, for the reason given. */
@@ -215,7 +214,6 @@ function limitWait({ now, signal }: RequestContext, { partMs, graceMs }: Dossier
 
 type Asking = DossierHead & Waiting & { readonly chain: BridgeTraceChain };
 
-/** The input of a route that is asked about the subject. */
 function inputOf({ subject, kind }: DossierHead) {
   const address = kind === 'evm' ? subject.toLowerCase() : subject;
   return { params: { address }, query: {}, body: undefined };
@@ -347,7 +345,6 @@ async function launchesPart(
   );
 }
 
-/** The answer of any route's handler. */
 type HandlerAnswer =
   | Pick<Answer<never>, 'state' | 'why' | 'envelope' | 'bytes'>
   | Pick<Reply<never>, 'body' | 'bytes'>

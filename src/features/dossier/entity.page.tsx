@@ -11,7 +11,6 @@ import type { EntityData, PartOf } from './shapes.ts';
 
 const ROWS_MAX = 20;
 
-/** The part of the entity. */
 export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: PartFacts }) {
   const verdict = entityVerdict(part);
   return (

@@ -27,7 +27,6 @@ type EvidenceProps = {
   shown: FindingsRange | null;
 };
 
-/** The part of the evidence. */
 export function Evidence({ part, facts, shown }: EvidenceProps) {
   const verdict = evidenceVerdict(part);
   return (
@@ -200,7 +199,6 @@ function Items({ finding }: { finding: Finding }) {
 
 type Coverage = EvidenceData['findings_coverage'];
 
-/** Each kind of finding, and whether it was looked for to the end. */
 function Kinds({ coverage }: { coverage: Coverage }) {
   const unread = coverage.filter(({ checked }) => !checked);
   const word =
@@ -288,11 +286,10 @@ function momentOf(at: string | null): ComponentChildren {
   return at === null ? null : <Moment at={at} />;
 }
 
-// With whom did the address exchange transfers? The largest counterparties, as a table.
+// The largest counterparties of the address, as a table.
 
 type FlowsData = EvidenceData['flows'];
 
-/** Rows of a table. */
 const ROWS_MAX = 20;
 
 function Flows({ flows }: { flows: FlowsData }) {

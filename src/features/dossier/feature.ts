@@ -1,4 +1,4 @@
-// The dossier of an address: what several routes answer about it, on one page for people.
+// The dossier of an address: the answers of several routes on one page for people.
 
 import { feature, type Members, type Service, servePage } from '../../compose/feature.ts';
 import type { Why } from '../../evidence/reasons.ts';

@@ -1,5 +1,4 @@
-// What stands over a dossier and beside it: whose it is, what can be done with it, and the receipts
-// that are about it.
+// The head of a dossier, its actions, and the receipts about its subject.
 
 import { Copy, ExplorerLinks } from '../../pages/explorer.tsx';
 import { countWords } from '../../pages/words.tsx';
@@ -27,7 +26,7 @@ export function SubjectHead({ head: { subject, kind } }: { head: DossierHead }) 
   );
 }
 
-/** What a member can do with it, or where to sign in for that. */
+/** The actions of a member on the subject, or where to sign in for them. */
 export function SubjectActions({ head: { subject, caller } }: { head: DossierHead }) {
   if (caller.kind !== 'session') {
     return (

@@ -1,4 +1,4 @@
-// Does the address stand on a list, and what leads from it to one that does?
+// The parts of a dossier about lists, launches, exchanges and bridges.
 
 import { weightText } from '../../evidence/weight.ts';
 import {
@@ -38,7 +38,6 @@ import {
   type PartOf,
 } from './shapes.ts';
 
-/** The part of the lists. */
 export function Lists({ part, facts }: { part: PartOf<ListsData>; facts: PartFacts }) {
   const verdict = listVerdict(part);
   const { alone } = facts;
@@ -217,7 +216,6 @@ const ROWS_MAX = 10;
 
 type LaunchesProps = { part: PartOf<LaunchesData>; facts: PartFacts };
 
-/** The part of the launches. */
 export function Launches({ part, facts }: LaunchesProps) {
   const verdict = launchesVerdict(part);
   return (
@@ -306,7 +304,6 @@ const PERCENT = 100;
 
 type ExchangesProps = { part: PartOf<ExchangesData>; facts: PartFacts };
 
-/** The part of the exchanges. */
 export function Exchanges({ part, facts }: ExchangesProps) {
   const verdict = exchangesVerdict(part);
   return (

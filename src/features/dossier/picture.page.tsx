@@ -20,7 +20,6 @@ import { TIED_AS } from './entity.page.tsx';
 import { pathVerdict, Unchecked } from './section.page.tsx';
 import type { EntityData, EvidenceData, ListsData, PartOf } from './shapes.ts';
 
-/** The parts that the picture is of. */
 export type PicturedParts = {
   readonly lists: PartOf<ListsData>;
   readonly evidence: PartOf<EvidenceData>;
@@ -31,7 +30,7 @@ type Hop = NonNullable<ListsData['proximity']['hops_detail']>[number];
 type Counterparty = NonNullable<EvidenceData['flows']['counterparties']>[number];
 type Member = EntityData['members'][number];
 
-/** What leads from the address to another one. */
+/** A way, a flow or a tie from the address to another one. */
 type Relation = {
   readonly kind: 'way' | 'flow' | 'tie';
   readonly says: string;
@@ -83,7 +82,7 @@ export function Ways({ parts, subject }: WaysProps) {
 type Unread = { readonly name: string; readonly reason: string };
 const nameOf = ({ name }: Unread): string => name;
 
-/** What was not looked at to its end, and why. */
+/** The parts that were not looked at to their end, and why. */
 function unreadOf({ lists, evidence, entity }: PicturedParts): Unread[] {
   const told: Unread[] = [];
   const tell = (name: string, reason: string | null) =>

@@ -19,7 +19,7 @@ export const searchPage = plainRoute({
   headers: { 303: { location: 'The page of what was searched for.' } },
 });
 
-/** @internal The handler of the search. */
+/** @internal */
 export function searchHandler(facts: PageFacts): PlainHandler<typeof searchPage> {
   return async ({ query: { q } }) => {
     if (q === undefined) return searchPage.reply(303, undefined, { location: '/' });

@@ -34,12 +34,11 @@ type SectionProps<D> = {
   part: PartOf<D>;
   verdict: Verdict;
   facts: PartFacts;
-  /** What stands after it, whatever it answers. */
+  /** Drawn after the part, whatever it answers. */
   after?: ComponentChildren;
   children: (data: D) => ComponentChildren;
 };
 
-/** A part of the dossier. */
 export function DossierSection<D>({
   name,
   title,
@@ -264,7 +263,6 @@ export function strongest(verdicts: readonly [Verdict, ...Verdict[]]): Verdict {
   });
 }
 
-/** The sanctions list. */
 export function listVerdict(part: PartOf<ListsData>): Verdict {
   return verdict(part, ({ sanctioned, matches, list, equivalent_forms: forms }) => {
     if (sanctioned) return hitVerdict(`Listed: ${joinNames(matches.map(({ entity }) => entity))}.`);
@@ -275,7 +273,6 @@ export function listVerdict(part: PartOf<ListsData>): Verdict {
   });
 }
 
-/** The lists of other authorities. */
 export function otherListsVerdict(part: PartOf<ListsData>): Verdict {
   return verdict(part, ({ other_lists: lists, other_lists_reason: reason }) => {
     if (lists === null) return open(reason);
@@ -368,7 +365,10 @@ export function exchangesVerdict(part: PartOf<ExchangesData>): Verdict {
 
 type SeenDeposits = ExchangesData['activity']['inferred_deposit_addresses'];
 
-/** What it is itself goes before what it pays into; `null`: no deposit address was seen. */
+/**
+ * A subject that is a deposit address goes before those that it pays into; `null`: no deposit
+ * address was seen.
+ */
 export function depositVerdict(deposits: SeenDeposits): Verdict | null {
   const seen = listOrNone(deposits);
   const own = seen.filter(({ is_subject }) => is_subject);
@@ -379,7 +379,6 @@ export function depositVerdict(deposits: SeenDeposits): Verdict | null {
   return inferredVerdict([first, ...more], `${whose} of ${names}.`);
 }
 
-/** Bridges on one chain. */
 export function bridgesVerdict(part: PartOf<BridgesData>): Verdict {
   return verdict(part, ({ bridges, coverage, chain }) => {
     if (bridges.length > 0)
@@ -396,7 +395,6 @@ const RECORDS = {
   unchecked: 'What became of all of its launches could not be checked.',
 } as const;
 
-/** The state of the launches. */
 export function launchesVerdict(part: PartOf<LaunchesData>): Verdict {
   // The code tells a search in vain from launches that wait to be settled and from an old walk.
   if ('code' in part) {

@@ -82,7 +82,7 @@ export type DossierParts = {
   readonly [N in keyof PartReaders]: Awaited<ReturnType<PartReaders[N]>>;
 };
 
-/** What a page of a dossier shows before any part of it is read. */
+/** The facts of a dossier's page that rest on none of its parts. */
 export type DossierHead = {
   /** As its kind of address is written. */
   readonly subject: string;

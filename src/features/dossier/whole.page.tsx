@@ -219,7 +219,7 @@ function piecesOf(head: DossierHead, atHand: PartOf<ListsData>, readers: PartRea
   ];
 }
 
-// What failed is said in its own place; here it was not looked at.
+// A failed part says so in its own place; here it counts as not looked at.
 function orFailed<D>(read: () => Promise<PartOf<D>>): Promise<PartOf<D>> {
   return read().then(
     (part) => part,

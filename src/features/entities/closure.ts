@@ -63,7 +63,6 @@ import {
 } from './neighbours.ts';
 import type { AgainstItem } from './shapes.ts';
 
-/** The ports that an entity rests on. */
 export type EntityPorts = ExaminationPorts & { readonly entityTies: ClusterStore };
 
 const MEMBERS_EXAMINED_MAX = 10;
@@ -211,7 +210,6 @@ export type Examined = {
   readonly leftOut: { readonly zero_value: number; readonly no_market_token: number };
 };
 
-/** The ports of an examination. */
 export type ExaminationPorts = DepositsPorts & { readonly contractCreations: ContractCreations };
 export type ExaminationPort = TransferHistoryPort | ExchangeLabelsPort;
 export type ExaminationRequest = {

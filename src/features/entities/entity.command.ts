@@ -139,7 +139,6 @@ const entityImport = defineCommand({
   },
 });
 
-/** The commands on entities. */
 export const entityCommands = [entityShow, entityExplain, entityImport] as const;
 
 function tell(

@@ -1,4 +1,4 @@
-// To which cluster does an address belong, by what is held alone? For other questions' answers.
+// Names the cluster of an address by the stored ties alone, for the answers of other routes.
 // Nothing is read live here: an address that the entity route has not examined lately is silence.
 
 import type { ChainName } from '../../chain/chain.ts';
@@ -26,7 +26,6 @@ import {
 type Held = Pick<EntityPorts, 'entityTies' | 'exchangeLabels'>;
 type ClusterRequest = Pick<ExaminationRequest, 'now' | 'tipMaxAgeS'>;
 
-/** The clusters held, as a port. */
 export function heldClusters(ports: Held, asked: ClusterRequest): EntityClusters {
   return {
     clusterOf: async (chain, address) => {

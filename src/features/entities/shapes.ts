@@ -1,6 +1,3 @@
-// Shapes that the engines of entities share with their route: an item of evidence for a link, and
-// one against it.
-
 import { z } from 'zod';
 import type { ChainName } from '../../chain/chain.ts';
 import { isoTime, oneOf, prose, rowFact, words } from '../../contract/wire.ts';

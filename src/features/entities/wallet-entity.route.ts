@@ -45,7 +45,7 @@ export const ENTITY_CHAINS = [
 
 const heuristic = oneOf(HEURISTICS);
 
-/** What an address is in its cluster: one that may be the controller's own, or an exchange's. */
+/** The role of an address in its cluster: it may be the controller's own, or an exchange's. */
 const TIED_AS = ['controlled', 'deposit_address'] as const;
 
 const pathStep = z.strictObject({
@@ -149,8 +149,8 @@ export const walletEntity = plainRoute({
   },
 });
 
-// It refuses to say that an address is linked to nobody unless everything that could link it was
-// read; the shape of no data stands beside `checked: false` then.
+// The route says that an address is linked to nobody only if everything that could link it was
+// read; otherwise the shape of no data stands beside `checked: false`.
 
 type EntityBody = z.input<typeof walletEntityData>;
 type EntityChain = (typeof ENTITY_CHAINS)[number];

@@ -42,7 +42,6 @@ import {
 } from '../history/address-history.ts';
 import { leadingLabel } from '../tables/labels.ts';
 
-/** The ports that an attribution reads. */
 export type AttributionPorts = DepositsPorts & { readonly entityClusters: EntityClusters };
 
 type LinkedPort = EntityClustersPort | ExchangeLabelsPort;
@@ -57,7 +56,6 @@ type LinkedLabel = {
 export type Activity = ExchangeActivity &
   Deposits & { readonly provenance: AddressHistory['provenance'] };
 
-/** An attribution. */
 export type Attribution = {
   /** The rows of the subject itself, from a table that was read. */
   readonly look: Read<LabelLookUp, ExchangeLabelsPort>;

@@ -30,7 +30,6 @@ type Event = EventOf<typeof flagStreamRoute>;
 const WIDTHS = { seq: 8, at: 20, chain: 9, address: 44, score: 6 } as const;
 const SEQ_MAX = 999_999_999_999_999;
 
-/** `exhibit watch`. */
 export const watchCommand = defineCommand({
   name: 'watch',
   summary: 'Watch launches being flagged, as it happens.',

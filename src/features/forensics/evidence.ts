@@ -126,7 +126,6 @@ export type KindResult = {
 /** The ports that every answer about findings rests on, whatever the kind of address. */
 type CommonPort = 'transfer_history' | 'sanctions_list' | 'flagged_addresses' | 'exchange_labels';
 
-/** The evidence of one address. */
 export type ForensicEvidence = {
   readonly subject: ParsedAddress;
   readonly inputs: FindingInputs;

@@ -314,7 +314,6 @@ export function wasNotMade({ code, creation }: FactReadings): boolean {
   return reason === 'creation_not_found' || reason === 'account_without_code';
 }
 
-/** The facts of the subject on one chain. */
 export type ChainFactsOf = {
   readonly chain: EvmChainName;
   readonly facts: FactReadings;

@@ -64,7 +64,6 @@ export type FindingDraft = Omit<Finding, 'id' | 'kind' | 'title'> & {
   readonly named_by?: string;
 };
 
-/** One kind of finding. */
 export type FindingKind = {
   readonly kind: string;
   readonly title: string;
@@ -77,7 +76,6 @@ export type FindingKind = {
   readonly find: (inputs: FindingInputs) => Partly<readonly FindingDraft[], never>;
 };
 
-/** Every kind of address. */
 export const EVERY_KIND: readonly AddressKind[] = ['evm', 'solana', 'bitcoin', 'tron'];
 
 const ID_HEX_CHARS = 32;

@@ -24,7 +24,6 @@ import type {
   Side,
 } from './shapes.ts';
 
-/** The coverage of one kind of finding. */
 export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInputs): KindCoverage {
   const own = kind.blocksOf === undefined ? [] : [...kind.blocksOf(inputs)];
   const blocks = kind.ofHistory ? blocksOf(inputs) : own.length === 0 ? null : own;

@@ -195,8 +195,8 @@ export const walletScore = evidenceRoute({
   },
 });
 
-// It refuses to rate: there is no number that ranks, and a list that is empty where not every kind
-// of finding ran is named as silence.
+// The route does not rate: no number ranks, and a list that is empty while not every kind of
+// finding ran is named as silence.
 
 type Data = z.input<typeof walletScore.data>;
 

@@ -173,7 +173,7 @@ export type RingHealth = {
   readonly filling: () => RingFillState | null;
 };
 
-/** @internal The handler of `/health`. */
+/** @internal */
 export function healthHandler(facts: HealthFacts): PlainHandler<typeof healthRoute> {
   const routes = Object.fromEntries(
     facts.routes.flatMap((route) => {
@@ -258,7 +258,6 @@ async function modelOf(asked: PublishedModels['inForce']) {
   return { published: false, version: null, reason, card: null, withdrawn: null };
 }
 
-/** The followers by their chain. */
 async function following(asked: FollowReports['all']) {
   const reading = await soon(asked());
   if (reading === null || !reading.checked) return null;
@@ -285,7 +284,6 @@ export const statusPage = plainRoute({
   responses: { 200: html() },
 });
 
-/** The answer of `/health`. */
 export type HealthView = z.output<(typeof healthRoute.responses)[200]>;
 
 /** A source by its tag, in words. */

@@ -18,7 +18,6 @@ import {
 } from '../../ports/history.ts';
 import { compareText } from './edge-rule.ts';
 
-/** The history of one address. */
 export type AddressHistory = Pick<
   CoveredNeighbourhood,
   'address' | 'degree' | 'coverage' | 'gaps' | 'provenance'
@@ -85,7 +84,6 @@ export function historyInTime(history: TransferHistory, signal: AbortSignal): Tr
   };
 }
 
-/** Reads the history of one address. */
 export async function addressHistory(
   history: TransferHistory,
   address: string,

@@ -163,7 +163,7 @@ export const history = feature({
 
 type ChainsKnown = { readonly all: readonly ChainName[]; readonly held: readonly ChainName[] };
 
-/** What is held, and what is asked live only, in words. */
+/** The chains that are held, and those that are read live only, in words. */
 function historyText({ all, held }: ChainsKnown): string {
   const live = all.filter((chain) => !held.includes(chain)).join(', ');
   const own =

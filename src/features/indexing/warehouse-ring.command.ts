@@ -137,5 +137,4 @@ function ringLines({ listed, pairs, bytes, build_ms, chains, gaps }: RingStatus,
   ];
 }
 
-/** The commands of the ring. */
 export const ringCommands = [status, rebuild, fill];

@@ -294,7 +294,6 @@ function forgottenLines(forgotten: Forgotten, io: Io): string[] {
   );
 }
 
-/** `exhibit warehouse status`. */
 export const warehouseStatus = defineCommand({
   name: 'warehouse status',
   summary: 'Show which transfers of which chains are held.',

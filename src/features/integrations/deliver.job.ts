@@ -58,7 +58,7 @@ type Parts = {
 
 const SEALED_AWAY = 'what it posts with is sealed under a secret that is not set any more';
 
-/** Posts what was claimed, and notes what became of it. */
+/** Posts the claimed dispatches, and notes their outcomes. */
 async function deliver(parts: Parts, claimed: Claimed, claimedMs: number): Promise<void> {
   const { pace, nowMs } = parts;
   const target = parts.opened(claimed.sealed, claimed.integration_id);

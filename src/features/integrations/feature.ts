@@ -1,4 +1,4 @@
-// Chats: which are connected, what is told to them, and how it reaches them.
+// Chats: the connected ones, the messages to them, and their delivery.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -133,7 +133,6 @@ export function integrationPorts(
   };
 }
 
-/** A target as it is kept. */
 const kept = z.union([
   z.strictObject({ platform: z.literal('slack'), webhook: z.string() }),
   z.strictObject({ platform: z.literal('slack'), bot_token: z.string(), channel: z.string() }),

@@ -1,5 +1,5 @@
-// From their log, in order, until it is stopped. Several processes may do it: each step is taken by
-// one of them.
+// Queues the flags of the log for the chats, in order, until it is stopped. Several processes may
+// run this job: each step is taken by one of them.
 
 import type { UnixSeconds } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';

@@ -101,7 +101,6 @@ export type IntegrationsView = {
   readonly letters: { readonly read: readonly LetterView[] | null; readonly whole: boolean };
 };
 
-/** Draws the pages. */
 export type IntegrationPages = {
   readonly whole: (shown: IntegrationsView) => string;
   readonly unread: (reason: string) => string;

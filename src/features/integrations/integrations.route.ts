@@ -18,7 +18,6 @@ import {
   type Sealed,
 } from '../../ports/integrations.ts';
 
-/** The kinds of messages to chats. */
 export const CHAT_KINDS = ['flag', 'watch'] as const;
 const TEXT_CHARS_MAX = 300;
 
@@ -276,7 +275,6 @@ export function removeHandler({
 
 // The membership follows from the caller alone; credentials leave this file encrypted.
 
-/** The ports of integrations. */
 export type IntegrationPorts = {
   readonly integrations: IntegrationStore;
   readonly platforms: ChatPlatforms;
@@ -290,7 +288,6 @@ export type IntegrationPorts = {
   readonly simulated: boolean;
 };
 
-/** The requesting member, and the time. */
 type MemberRequest = {
   readonly membership_id: string;
   readonly now: () => UnixSeconds;

@@ -1,5 +1,3 @@
-// Seals under the secret in force what an earlier secret sealed.
-
 import { Unread } from '../../evidence/reading.ts';
 import type { IntegrationStore, IntegrationsPort, Sealed } from '../../ports/integrations.ts';
 

@@ -13,7 +13,6 @@ import type {
   SeenLaunch,
 } from '../../ports/launches.ts';
 
-/** The limits of one round. */
 export type CollectLimits = {
   /** Transactions of one account that are read in a round; the rest waits for the next. */
   readonly transactionsMax: number;

@@ -13,7 +13,6 @@ export type LaunchServices = {
   readonly windowHours: number;
 };
 
-/** `exhibit corpus evaluate`. */
 export const corpusEvaluate = defineCommand({
   name: 'corpus evaluate',
   summary: 'Measure the flag on launches that came after it was set.',
@@ -85,7 +84,6 @@ export type SettleServices = {
 /** Rounds of one run; what is due after them is left to the job. */
 const ROUNDS_MAX = 100;
 
-/** `exhibit corpus settle`. */
 export const corpusSettle = defineCommand({
   name: 'corpus settle',
   summary: 'Ask the venue what became of launches whose window has passed.',

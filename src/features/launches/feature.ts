@@ -1,4 +1,4 @@
-// Launches of Solana: what became of what a wallet launched, and how launches come here.
+// Launches of Solana: the outcomes of a wallet's launches, and their collection.
 
 import { HOUR_S } from '../../chain/time.ts';
 import { nowS, pause } from '../../compose/clock.ts';

@@ -1,5 +1,5 @@
-// When are launches collected and settled? In rounds that go on until they are stopped.
-// A round that fails is told and ends no other; a bug in one neither.
+// Collects and settles launches in rounds until it is stopped. A round that fails, or has a bug, is
+// reported and ends no other round.
 
 import type { Why } from '../../evidence/reasons.ts';
 import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';

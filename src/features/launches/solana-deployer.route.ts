@@ -1,4 +1,4 @@
-// The flag is a screen for what is gone a day later; it has no good side.
+// The flag screens for launches that are gone a day later; a wallet without it is not thereby good.
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
@@ -84,9 +84,9 @@ export const solanaDeployer = evidenceRoute({
   },
 });
 
-// It asks what is recorded here and nothing else; the address is taken letter by letter.
+// The route reads the launches recorded here and nothing else; the address is taken letter by
+// letter.
 
-/** The ports of the route. */
 export type SolanaDeployerPorts = { readonly walletLaunches: WalletLaunches };
 
 /** @internal The handler of the Solana deployer record. */
@@ -134,7 +134,7 @@ function noRecord(address: string, { corpus, waiting }: WalletRecord): Why {
 /** The hold-out rates that the interface document publishes: a reference, measured elsewhere. */
 export const PUBLISHED_RATES = { flagged: 0.008, rest: 0.0434 } as const;
 
-/** @internal The caveat of a record. */
+/** @internal */
 export function recordCaveat({ corpus, settled }: WalletRecord): string {
   const sentences = [
     'The launches that this deployment has on record, credited to the wallet that signed them; ' +
@@ -150,7 +150,6 @@ export function recordCaveat({ corpus, settled }: WalletRecord): string {
   return sentences.join(' ');
 }
 
-/** The meaning of `died` for a Solana launch. */
 const DIED_MEANS =
   'A launch died where a venue listed it on the curve of its launchpad at most once its window ' +
   'had passed: it may still trade there.';

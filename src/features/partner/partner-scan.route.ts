@@ -31,7 +31,7 @@ import {
 } from '../launches/solana-deployer.route.ts';
 import { walletOfac, walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
 
-/** What is asked of a section. `chain` is that of the sections which read one chain alone. */
+/** The input of a section. `chain` is that of the sections which read one chain alone. */
 type SectionInput = { readonly address: string; readonly chain: BridgeChain };
 type Ask<R> = (
   input: SectionInput,
@@ -52,7 +52,7 @@ type AskByAddress<R> = (
   caller: Caller,
 ) => Promise<AnswerAmong<R> | Refusal>;
 
-/** What asks one route, which takes an address alone. */
+/** Makes the asker of one route, which takes an address alone. */
 function askByAddress<R, G>(makeHandler: (given: G) => AskByAddress<R>): (given: G) => Ask<R> {
   return (given) => {
     const handle = makeHandler(given);
@@ -72,7 +72,10 @@ export const SECTION_ROUTES = {
 type Routes = typeof SECTION_ROUTES;
 export type ScanSection = keyof Routes;
 
-/** What asks each section over its ports; asking a route outside its own does not compile. */
+/**
+ * The askers of the sections over their ports; asking a route outside the section's own does not
+ * compile.
+ */
 const SECTIONS = {
   ofac: askByAddress(walletOfacHandler),
   exchange: askByAddress(walletCexHandler),
@@ -129,11 +132,11 @@ export const partnerScan = evidenceRoute({
   tool: null,
 });
 
-// It takes no answer apart: what a section says, and what it leaves unsaid, is its route's own.
+// The scan takes no answer apart: each section says, and leaves unsaid, what its own route does.
 
 type Outcome<S extends ScanSection> = AnswerAmong<Routes[S][number]> | Refusal;
 type Outcomes = { readonly [S in ScanSection]: Outcome<S> | null };
-/** What asks each section, once its ports are given. */
+/** The askers of the sections over given ports. */
 export type SectionAsks = { readonly [S in ScanSection]: Ask<Routes[S][number]> };
 
 type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (one: infer I) => void

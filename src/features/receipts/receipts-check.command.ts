@@ -1,5 +1,3 @@
-// The command that checks each file of the receipts folder before publication.
-
 import { defineCommand, EXIT, fail, filePath, several, UsageError } from '../../command/command.ts';
 import { type FieldText, print, printJson, rowsPrinter, tableLines } from '../../command/output.ts';
 import { map, Read } from '../../evidence/reading.ts';
@@ -23,7 +21,6 @@ export type ReceiptsServices = {
   };
 };
 
-/** `exhibit receipts check`. */
 export const receiptsCheck = defineCommand({
   name: 'receipts check',
   summary: 'Check a folder of receipts, and look up the transactions that they name.',

@@ -112,7 +112,7 @@ export const receiptsFeed = plainRoute({
   },
 });
 
-// It refuses to say that no receipt covers a question unless the whole folder was read.
+// The route says that no receipt covers a question only if the whole folder was read.
 
 /** The ports of the index. `base` begins the links. */
 export type ReceiptsPorts = {
@@ -124,7 +124,7 @@ const CAVEAT =
   'A receipt is an article about one case as it stood on its date. That no receipt names an ' +
   'address says nothing about it.';
 
-/** @internal The handler of the index. */
+/** @internal */
 export function receiptsIndexHandler({
   receiptFolder,
   service,
@@ -317,7 +317,7 @@ export function receiptArticle(facts: PageFacts, receipt: ReceiptView, body: str
   });
 }
 
-/** @internal What stands where a receipt is not published, or could not be read. */
+/** @internal The page of a receipt that is not published, or could not be read. */
 export function receiptMissing(facts: PageFacts, reason: string | null): string {
   return page({
     ...facts,
@@ -339,7 +339,6 @@ export function receiptMissing(facts: PageFacts, reason: string | null): string 
   });
 }
 
-/** The newest so many. */
 const ENTRIES_MAX = 50;
 
 /**

@@ -52,7 +52,6 @@ export type RecordView = {
   readonly base: string;
 };
 
-/** The ports of the pages. */
 export type RecordPagePorts = {
   readonly records: Pick<ScreeningRecords, 'find' | 'newest'>;
   readonly base: () => string;
@@ -119,13 +118,12 @@ function parseAnswer({ input: { route }, answer }: ScreeningRecord): RecordView[
 const PATH = '/screens';
 const TITLE = 'Records of screens';
 
-/** @internal The page of one record. */
+/** @internal */
 export function recordPage(facts: PageFacts, shown: RecordView): string {
   const title = `Record of a screen: ${shown.subject}`;
   return page({ ...facts, title, current: PATH, children: <Whole shown={shown} /> });
 }
 
-/** The page where a record, or the list, could not be shown. */
 function recordNotShown(facts: PageFacts, why: string): string {
   const back = { path: PATH, text: 'All records of this membership' };
   return messagePage(facts, { title: TITLE, why, current: PATH, back });

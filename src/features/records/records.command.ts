@@ -50,7 +50,7 @@ function aboutText({ addresses, on }: z.output<typeof asked>): string {
   return on === null ? addresses.join(' ') : `${addresses.join(' ')} on ${on}`;
 }
 
-/** What a record says without its answer. What was not looked at stands before what was. */
+/** The facts of a record without its answer, the unread parts first. */
 function recordFacts(of: ScreeningRecord): Fact[] {
   const { list } = of;
   const agrees = hash('sha256', of.answer) === of.answer_sha256;
@@ -202,5 +202,4 @@ const replay = defineCommand({
   },
 });
 
-/** `exhibit records …`. */
 export const RECORD_COMMANDS = [make, listRecords, show, printOne, replay];

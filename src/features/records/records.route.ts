@@ -220,7 +220,6 @@ type Plan = Extract<Caller, { kind: 'member' }>['plan'];
 /** The handlers of the recorded routes. */
 export type Screens = { readonly [R in keyof Recorded]: Handler<Recorded[R]> };
 
-/** The dependencies of records. */
 export type RecordsDependencies = {
   readonly records: ScreeningRecords;
   readonly versions: ServedVersions;

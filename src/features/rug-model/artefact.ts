@@ -9,7 +9,6 @@ import {
   type RugModel,
 } from '../../ports/rug-model.ts';
 
-/** The artefact of a model. */
 export function artefactOf(model: RugModel): ModelArtefact {
   const text = JSON.stringify(model);
   const sha256 = createHash('sha256').update(text).digest('hex');

@@ -92,7 +92,6 @@ export const rugModelPage = plainRoute({
   responses: { 200: html(), 404: html(), 503: html() },
 });
 
-/** What both rest on. */
 export type CardPorts = { readonly publishedModels: Pick<PublishedModels, 'find'> };
 
 const UNKNOWN = 'No rug model of this version was ever published here.';
@@ -195,7 +194,7 @@ export function cardHtml(facts: PageFacts, kept: KeptModel): string {
   });
 }
 
-/** What became of the flags beside what was passed, and whether that is enough to tell. */
+/** The outcomes of flagged and of passed launches, and whether they are enough to tell. */
 function besideText({ deployers: { flagged, passed } }: FlagFates): string {
   const told = `${settledText(flagged)}; ${settledText(passed)}`;
   const isEnough = flagged.settled >= DRIFT_DEPLOYERS && passed.settled >= DRIFT_PASSED_MIN;

@@ -74,7 +74,6 @@ export function keyOf({ chain, token }: TrainingRow): string {
   return `${chain}:${token}`;
 }
 
-/** The deployer of a launch. */
 export function deployerOf({ chain, deployer }: TrainingRow): string {
   return `${chain}:${deployer}`;
 }
@@ -180,7 +179,8 @@ function withoutFuture(row: TrainingRow, at: UnixSeconds): TrainingRow {
   };
 }
 
-// It is taken whole or not at all: a row that was left out unseen would bend what is learnt.
+// A file of launches is taken whole or not at all: a row that was left out unseen would bend the
+// model.
 
 /** The launches of a file, or what is wrong with it, in sentences. */
 export type TrainingFile =

@@ -1,4 +1,4 @@
-// It opens no store: what it writes is a file, which is in force nowhere until it is published.
+// Training opens no store: it writes a file, which is in force nowhere until it is published.
 
 import { writeFile } from 'node:fs/promises';
 import { parseIsoDate } from '../../chain/time.ts';
@@ -52,7 +52,6 @@ const readDay = (text: string, name: string) => {
   return day;
 };
 
-/** `exhibit model train`. */
 export const modelTrain = defineCommand({
   name: 'model train',
   summary: 'Train a rug model on a file of launches, and write its artefact.',
@@ -137,7 +136,6 @@ export type EvaluateServices = ModelServices & {
   readonly model: { readonly trainingFiles: TableFiles };
 };
 
-/** `exhibit model evaluate`. */
 export const modelEvaluate = defineCommand({
   name: 'model evaluate',
   summary: 'Hold the published rug model against launches whose fate is known.',
@@ -226,7 +224,6 @@ async function readModel(
   return typeof file === 'string' ? model.readFile(file) : model.published.inForce();
 }
 
-/** `exhibit model card`. */
 export const modelCard = defineCommand({
   name: 'model card',
   summary: 'Show the card of the published rug model, or of an artefact.',
@@ -251,7 +248,6 @@ export const modelCard = defineCommand({
 /** The dependencies of the command. */
 export type PublishServices = ModelServices & { readonly model: { readonly simulated: boolean } };
 
-/** `exhibit model publish`. */
 export const modelPublish = defineCommand({
   name: 'model publish',
   summary: 'Put a trained rug model in force.',
@@ -286,7 +282,7 @@ export const modelPublish = defineCommand({
   },
 });
 
-/** Warns of what a model learnt from and the scorer never reads of a chain that it scores. */
+/** Warns of features that the model learnt from and the scorer never reads of a chain. */
 function unreadLines({ version, model }: ModelArtefact, chain: ScoredChainName): string[] {
   if (!model.card.data.chains.includes(chain)) return [];
   const read: ReadonlySet<string> = new Set(

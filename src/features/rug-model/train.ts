@@ -1,5 +1,5 @@
 // The rows are split by time: to learn, to stop, to calibrate, and last the test, which is looked
-// at once. What a launch is scored by is what was known when it was scored, in every part.
+// at once. In every part a launch is scored by the facts that were known when it was scored.
 
 import { setImmediate } from 'node:timers/promises';
 import { HOUR_S, type UnixSeconds } from '../../chain/time.ts';
@@ -29,7 +29,6 @@ import {
 import { leafOf, marginOf, rowOf, type Scorer } from './predict.ts';
 import { sharesFrom } from './random.ts';
 
-/** The options of training. */
 export type TrainingOrder = {
   readonly seed: number;
   /** Where the test part begins; `null`: at the time under which most rows lie. */
@@ -255,7 +254,6 @@ function aucAlone(name: FeatureName, test: readonly Lesson[]): number | null {
 // Each tree is grown on what those before it left unexplained, on a seeded draw of the rows; the
 // trees end where a later part of the rows is told no better for some time.
 
-/** The options of boosting. */
 export type BoostingLimits = TreeLimits & {
   readonly treesMax: number;
   /** Share of the rows that each tree is grown on, drawn by the seed. */
@@ -365,7 +363,6 @@ function watchLoss({ columns, died }: Examples, base: number) {
 // Histograms of gradients over bins, second-order gains with a ridge on leaves (as in XGBoost), a
 // direction of its own for missing values at each split, and bounds that keep monotone features so.
 
-/** The limits of a tree. */
 export type TreeLimits = {
   readonly depthMax: number;
   /** The ridge on leaf values. */

@@ -1,4 +1,4 @@
-// Rug flags: what the model said of launches, and the leaderboards of the wallets behind them.
+// Rug flags: the model's scores of launches, and the leaderboards of the wallets behind them.
 
 import { nowS, pause } from '../../compose/clock.ts';
 import {

@@ -30,7 +30,6 @@ export type ChartsView = readonly LaunchChart[] | { readonly reason: string };
 
 // Each month of the span has a place; of one without a launch on record nothing is drawn.
 
-/** The months that are shown. */
 export const MONTHS_SHOWN = 12;
 
 /**
@@ -85,7 +84,7 @@ const WORDS: { readonly [K in LaunchChart['chain']]: { title: string; listed: st
   solana: { title: 'Solana', listed: 'settled' },
 };
 
-/** @internal The section of the charts. */
+/** @internal */
 export function ChartSection({ charts }: { charts: ChartsView }) {
   return (
     <section aria-labelledby="months">

@@ -73,7 +73,6 @@ export const entry = sharedShape(
   }),
 );
 
-/** A wallet as it is listed. */
 export type ListedWallet = z.output<typeof entry>;
 
 /** The scored launches of a chain in the window. */
@@ -198,14 +197,12 @@ export const rugsLeaderboard = plainRoute({
 // An empty list is said of a window that was scored to its end, or of a table that no scorer has
 // ever written, which is said as such; everything else is no answer.
 
-/** The ports of the leaderboards. */
 export type LeaderboardPorts = WindowPorts & {
   readonly service: { readonly simulated: boolean };
 };
 
 const SUBJECT = 'leaderboard';
 
-/** The caveat of a leaderboard. */
 const LEADERBOARD_CAVEAT =
   `${SCORE_SENTENCE} Scored are new launches of wallets whose launches are collected here, on ` +
   'what was known when they were scored; whoever is missing from this list was not cleared by it.';
@@ -346,7 +343,7 @@ function quiet({ chains, suppressed }: Board): Why {
 /** The most entries that the page shows. */
 const PAGE_ENTRIES_MAX = 100;
 
-/** @internal What the page shows of the window, or why nothing can be said of it. */
+/** @internal The window as the page shows it, or why nothing can be said of it. */
 export async function viewWindow(ports: WindowPorts, now: UnixSeconds) {
   const { board, shown } = await windowOf(ports, now);
   if (!(shown instanceof Read)) return { reason: shown.why.reason };
@@ -390,7 +387,6 @@ function entryOf(wallet: FlaggedWallet): ListedWallet {
 const PATH = '/leaderboard';
 const TITLE = 'Leaderboard';
 
-/** The window as the page shows it. */
 type WindowView = {
   readonly entries: readonly ListedWallet[];
   /** Wallets in the window, of which `entries` are the first. */

@@ -1,6 +1,5 @@
-// Shows flags on the page of the leaderboard as they come. The script of that page, served from our
-// own address. The token stays in memory, and is sent in a header: it stands in no address and in
-// no store of the browser.
+// The script of the leaderboard's page shows flags as they come. The token stays in memory, and is
+// sent in a header: it stands in no address and in no store of the browser.
 
 /** The script, as browsers run it. It builds nodes from texts and never from markup. */
 export const LIVE_SCRIPT = `'use strict';

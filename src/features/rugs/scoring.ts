@@ -1,4 +1,4 @@
-// A launch of which an input was not read is not scored, which is not that it is not flagged.
+// A launch with an unread input is not scored; that does not say that the launch is not flagged.
 
 import { DAY_S, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { collect, shareGap } from '../../evidence/measure.ts';

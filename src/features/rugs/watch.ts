@@ -1,5 +1,5 @@
-// Was the window of the leaderboards watched? Where it was not, whoever is missing from it may be
-// there: a source that is silent is no quiet day.
+// Tells whether the window of the leaderboards was watched. A wallet may be missing from a window
+// that was not: a silent source is no quiet day.
 
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import { all, both, map, type Partly, Read, rowsSeen, weaken } from '../../evidence/reading.ts';
@@ -17,7 +17,6 @@ import {
 export const WINDOW_S = DAY_S;
 export const WINDOW_HOURS = WINDOW_S / HOUR_S;
 
-/** The ports of a window. */
 export type WindowPorts = {
   readonly rugFlags: RugFlags;
   readonly launchWatch: LaunchWatch;

@@ -111,9 +111,8 @@ export const listChangesFeed = plainRoute({
   },
 });
 
-// It refuses to show an empty log that was not read.
+// A log that was not read is never shown as an empty one.
 
-/** The caveat of the log. */
 export const LIST_CHANGES_CAVEAT =
   'The log tells what came into force on this deployment, and when; it is kept for good. Changes ' +
   'are those of the list before: the first list stands among the files alone. An address that ' +
@@ -170,7 +169,7 @@ export async function readChanges(log: ListChanges) {
   return { changes: page.value, files: files.value, whole: filed instanceof Read };
 }
 
-/** @internal What the page shows: the newest of the log, or why there is nothing to show. */
+/** @internal The newest changes of the log, or why there is nothing to show. */
 export async function newestChanges(log: ListChanges) {
   const found = await readChanges(log);
   if (found.files === undefined) return { reason: found.reason };

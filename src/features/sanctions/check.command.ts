@@ -1,6 +1,6 @@
-// A check that could not be made exits 3 and never prints unlisted. It refuses to fold a listed
-// other form of the same key or account into the answer about the address that was asked. The list
-// that it asks is opened as in `sanctions.command.ts`.
+// A check that could not be made exits 3 and never prints unlisted. A listed other form of the same
+// key or account stands beside the answer about the address, never in it. The list is opened as in
+// `sanctions.command.ts`.
 
 import {
   ADDRESSES_MAX,
@@ -80,7 +80,6 @@ export type CheckServices = {
   };
 };
 
-/** `exhibit sanctions check`. */
 export const sanctionsCheck = defineCommand({
   name: 'sanctions check',
   summary: 'Check addresses, or those of a file, directly against the lists in force.',
@@ -489,7 +488,6 @@ export type Checked = {
     }
 );
 
-/** The dependencies of a check. */
 export type CheckDependencies = {
   readonly lookUp: SanctionsList['lookUp'];
   readonly otherLists: OtherLists;
@@ -500,7 +498,6 @@ export type CheckDependencies = {
   readonly hint: CaseHint;
 };
 
-/** Checks one address. */
 export async function checkOne(
   address: string,
   { lookUp, otherLists, now, simulated, hint }: CheckDependencies,
@@ -542,7 +539,6 @@ function notRecognised(address: string, meant: string | null): Checked {
   return { address, listed: null, recognised: false, reason, ...nothing };
 }
 
-/** A check for a pipe. */
 export function jsonOfCheck(result: Checked, simulated: boolean): object {
   const { address, listed, reason } = result;
   const label = simulated ? { simulated } : {};
@@ -603,7 +599,6 @@ export function newTally(): Tally {
   return { ...counts, elsewhere: 0, inPart: 0, stopped: null, published: new Set() };
 }
 
-/** Counts one address. */
 export function countChecked(result: Checked, tally: Tally): void {
   tally.addresses += 1;
   if (result.listedForms.length > 0) tally.formListed += 1;

@@ -1,5 +1,6 @@
-// It refuses to say that an address is not listed from a list that is past its age or unread, and
-// to fold a listed equivalent form into the answer about the address that was asked.
+// Looks an address up on the list. A list that is unread or past its age never shows that an
+// address is not listed, and a listed equivalent form stands beside the answer about the address,
+// never in it.
 
 import {
   type AddressKind,

@@ -1,4 +1,4 @@
-// The sanctions list: where it comes from, who keeps it current, and what is answered from it.
+// The sanctions list: its sources, the job that keeps it current, and the routes over it.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,5 +1,5 @@
-// Pure rules of date and size; those of size come last. It does not read, store or override: an
-// operator may accept a file that only a rule of size refuses.
+// Pure rules of date and size; those of size come last. The gate does not read, store or override:
+// an operator may accept a file that only a rule of size refuses.
 
 import { DAY_S, formatIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import type {

@@ -203,7 +203,7 @@ export function couldNot(reason: string, io: Io): ExitStatus {
   return fail(io, `Could not check: ${reason}`, EXIT.couldNotCheck);
 }
 
-// It exits 3 where a miss would be no answer.
+// The command exits 3 where a miss would be no answer.
 
 const CHECKED_BY: { readonly [B in CheckedBy]: string } = {
   asked: 'the publisher',
@@ -509,7 +509,7 @@ function csvCell(cell: string | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-// It names the file kept, the command that shows what it changes, and the one that accepts it.
+// A refusal names the file kept, the command that shows its changes, and the one that accepts it.
 
 /** Lines for an operator. `command` is what was typed, or would be, word by word: `refresh`. */
 export function refusalAdvice(

@@ -28,7 +28,6 @@ import {
   sift,
 } from '../history/edge-rule.ts';
 
-/** The limits of one walk. */
 export type ListWalkLimits = {
   /** The most addresses that a walk holds, the subject left out. */
   readonly nodesMax: number;

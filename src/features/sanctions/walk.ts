@@ -70,7 +70,6 @@ export const HOPS_MAX = 2;
 /** How many hubs, and how many left-out contacts, a walk lists; it counts all of them. */
 export const CONTACTS_LISTED_MAX = 20;
 
-/** The limits of a walk. */
 export const WALK_LIMITS: ListWalkLimits = {
   ...HISTORY_LIMITS,
   nodesMax: 10_000,

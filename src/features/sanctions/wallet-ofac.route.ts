@@ -340,7 +340,7 @@ function say(code: OfacCaveat, filling?: { readonly [hole: string]: string }): s
   });
 }
 
-// It refuses to answer a miss from a list that is unread or past its age, and to say anything of
+// The handler answers no miss from a list that is unread or past its age, and says nothing of
 // proximity that the walk did not read to its end.
 
 type Data = z.input<typeof walletOfac.data>;

@@ -443,8 +443,9 @@ function publication({ list }: ListLookUp) {
   return { list_published: list.published, list_sha256: list.sha256 };
 }
 
-// None of them is the SDN list. Lists that were never imported are not checked, and keep a miss of
-// the tables that were read from being an answer only for callers who named them.
+// The lists of other authorities, none of which is the SDN list. Lists that were never imported are
+// not checked, and keep a miss of the tables that were read from being an answer only for callers
+// who named them.
 
 /** The reading of the other lists; `null` if nobody asked for them. */
 type OtherListsRead = Reading<OtherListsLookUp, OtherListsPort> | null;

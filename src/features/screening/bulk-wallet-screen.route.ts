@@ -48,7 +48,7 @@ export const bulkWalletScreen = evidenceRoute({
   tool: null,
 });
 
-// It asks nobody outside, and it echoes nothing of a body that it refuses.
+// The screen asks nobody outside, and a refusal echoes nothing of the body.
 
 const SUBJECT = 'bulk';
 

@@ -1,5 +1,5 @@
-// The parts of `exhibit look`: what is asked, and how an answer is told. No part says that there is
-// nothing where its flag does not say that it was read to its end.
+// The parts of `exhibit look`: their requests, and the words of their answers. A part says that
+// there is nothing only if its flag says that it was read to its end.
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
@@ -19,10 +19,9 @@ export type LookRequest = {
   readonly tell: (data: unknown) => PartResult | null;
 };
 
-/** What an answer with data says; `isWhole`: nothing of it was left unread. */
+/** The facts of an answer; `isWhole`: no part of it was left unread. */
 type PartResult = { readonly facts: readonly Fact[]; readonly isWhole: boolean };
 
-/** What tells data of a shape. */
 function telling<S extends z.ZodType>(shape: S, tell: (data: z.output<S>) => PartResult) {
   return (data: unknown): PartResult | null => {
     const parsed = shape.safeParse(data);

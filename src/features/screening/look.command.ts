@@ -1,4 +1,5 @@
-// Each part is shown with what it rests on; a part that was not checked says so and exits 3.
+// `exhibit look`: each part is shown with its sources; a part that was not checked says so and
+// exits 3.
 
 import { z } from 'zod';
 import { formatIsoDate } from '../../chain/time.ts';
@@ -75,7 +76,6 @@ const ofacBody = z.union([
 /** The parts that can be asked, in their order: the names in `--json`. */
 const PARTS = ['ofac', 'screen', ...Object.keys(LOOK_PARTS)] as const;
 
-/** `exhibit look`. */
 export const lookCommand = defineCommand({
   name: 'look',
   summary: 'Look at one address through a running service.',

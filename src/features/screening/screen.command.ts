@@ -59,7 +59,6 @@ export type ScreenServices = ConnectionServices & {
   readonly readDialect: (path: string) => Promise<CsvDialect>;
 };
 
-/** `exhibit screen`. */
 export const screenCommand = defineCommand({
   name: 'screen',
   summary: 'Screen the addresses of a CSV file through a running service.',
@@ -240,7 +239,6 @@ const BATCH_MAX = 500;
 const ROUNDS_MAX = BATCH_MAX + 1;
 const PATH = '/api/v1/bulk/wallet-screen';
 
-/** The result for one address of the file. */
 type ScreenRow = FileRow &
   (
     | {
@@ -355,7 +353,6 @@ type RowOutcome = {
   readonly kind: 'screened' | 'in part' | 'misformed' | 'not checked' | 'not read';
 };
 
-/** The outcome of a row. */
 function outcomeOfRow(row: ScreenRow): RowOutcome {
   if (row.kind !== 'result') {
     const kind = UNSCREENED[row.kind];
@@ -554,7 +551,6 @@ function isNeverImported(name: string, unread: UnreadTables): boolean {
 
 // That nothing is listed is said where the list was read for every address.
 
-/** The counts over the addresses of a file. */
 type ScreenCounts = {
   addresses: number;
   listed: number;
@@ -571,7 +567,6 @@ type ScreenCounts = {
   unread: number;
 };
 
-/** Counts one address. */
 function countOutcome(outcome: RowOutcome, counts: ScreenCounts): void {
   if (outcome.kind === 'not read') return;
   counts.addresses += 1;

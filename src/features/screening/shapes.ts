@@ -1,5 +1,3 @@
-// The shapes of a bulk screen: its states and the fields of one address.
-
 import { z } from 'zod';
 import { FORM_RELATIONS } from '../../chain/address.ts';
 import {
@@ -17,7 +15,6 @@ import {
 import { DATED_BY } from '../../evidence/source.ts';
 import { launchesOfWallet } from '../tables/shapes.ts';
 
-/** The tables that a screen reads. */
 export const SCREENED_TABLES = [
   'sanctions_list',
   'exchange_table',
@@ -26,7 +23,6 @@ export const SCREENED_TABLES = [
 ] as const;
 export type TableName = (typeof SCREENED_TABLES)[number];
 
-/** The states of a screen of one address. */
 export const SCREEN_STATES = ['ok', 'insufficient_evidence', 'not_deployed'] as const;
 
 const EXCHANGE = { restsOn: ['exchange_labels'] } as const;
@@ -150,7 +146,7 @@ type Looked = {
   };
 };
 
-/** What each table says of an address, one word for each. Only `no_record` is an absence. */
+/** The word of each table about an address. Only `no_record` is an absence. */
 export type Looks = {
   readonly sanctions_list: Look;
   readonly equivalent_forms: Look;

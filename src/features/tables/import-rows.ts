@@ -329,7 +329,6 @@ export function rowsByAddress<Row>(): RowsByAddress<Row> {
 
 type Look = Partly<OtherListsLookUp, OtherListsPort>;
 
-/** The reading of one list. */
 export function readingOfList(look: Read<OtherListsLookUp, OtherListsPort>, list: OtherList): Look {
   return weakenByShort(look, list.rows_lost === 0 ? [] : [list]);
 }

@@ -86,7 +86,6 @@ export const labelChanges = plainRoute({
 // Answers GET /api/v1/registry/labels/changes from the log of imports.
 // It refuses to show an empty log that was not read.
 
-/** The caveat of the log. */
 export const CHANGES_CAVEAT =
   'A label that was removed is no longer held from its source; another may still hold one. A ' +
   'source may be wrong: the log shows what it said, and when it came in here.';

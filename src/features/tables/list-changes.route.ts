@@ -90,7 +90,6 @@ export const otherListChanges = plainRoute({
 // Answers GET /api/v1/registry/lists/changes from the log that each import writes.
 // It refuses to show an empty log that was not read.
 
-/** The caveat of the log. */
 export const OTHER_LIST_CHANGES_CAVEAT =
   'The log tells what was imported on this deployment, and when; it is kept for good. An address ' +
   'that left one list may stand on another. Where rows were refused (rows_lost) an address may ' +

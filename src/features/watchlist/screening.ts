@@ -18,7 +18,6 @@ import { endOf, stopsOf } from '../sanctions/walk-hop.ts';
 import type { PartSeen } from './changes.ts';
 import type { SeenFinding, TablePart, WatchFinding, WatchPart } from './shapes.ts';
 
-/** The ports of a screening. */
 export type WatchPorts = {
   readonly sanctionsList: SanctionsList;
   readonly otherLists: OtherLists;

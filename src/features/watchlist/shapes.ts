@@ -19,7 +19,6 @@ import type { NewDispatch } from '../../ports/integrations.ts';
 /** The name of this port in readings. */
 export type WatchlistPort = 'watchlist';
 
-/** The parts of a screening. */
 export const WATCH_PARTS = [
   'sanctions_list',
   'other_lists',

@@ -205,5 +205,4 @@ const listChanges = defineCommand({
   },
 });
 
-/** `exhibit watchlist …`. */
 export const WATCHLIST_COMMANDS = [listWatched, add, remove, listChanges];

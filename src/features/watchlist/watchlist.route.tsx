@@ -109,7 +109,6 @@ export const watchlistChanges = plainRoute({
   },
 });
 
-/** The caveat of the changes. */
 const CAVEAT =
   'A change tells what a look at a list, a table or two hops of transfers found that the look ' +
   'before did not, or found no more; each with its version. What was not read to its end is ' +
@@ -244,7 +243,7 @@ const HELD_MAX = 500;
 /** Readings of a log that may fail one after another before its streams end. */
 const SILENT_READINGS_MAX = 5;
 
-/** @internal The handler of the stream. */
+/** @internal */
 export function watchStreamHandler(ports: WatchStreamPorts): StreamHandler<typeof watchStream> {
   const openLog = shareLogs({
     route: watchStream,

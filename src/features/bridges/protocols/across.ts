@@ -312,7 +312,6 @@ const POOLS: readonly EventLayout[] = [
 
 const HUB = { protocol, version: 'hub pool', kind: 'liquidity', shared: true } as const;
 
-/** The layouts of Across. */
 export const ACROSS_EVENTS: readonly EventLayout[] = [
   ...POOLS,
   layout(

@@ -87,7 +87,6 @@ const WORMHOLE: ReadonlyMap<number, number> = new Map([
 ]);
 const WORMHOLE_SOLANA = 1;
 
-/** The chain of a Wormhole number. */
 export function wormholeChain(id: number | bigint): string {
   if (Number(id) === WORMHOLE_SOLANA) return 'solana';
   const known = WORMHOLE.get(Number(id));

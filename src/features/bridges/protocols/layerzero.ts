@@ -214,7 +214,6 @@ const TOKENS: readonly EventLayout[] = [
   ),
 ];
 
-/** The layouts of LayerZero. */
 export const LAYERZERO_EVENTS: readonly EventLayout[] = [
   ...ENDPOINTS,
   ...TOKENS,

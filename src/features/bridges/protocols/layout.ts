@@ -62,7 +62,6 @@ export type LogContext = {
  */
 type EventKind = 'bridge' | 'message' | 'liquidity' | 'other';
 
-/** A layout that is known. */
 export type EventLayout = {
   readonly protocol: BridgeProtocol;
   readonly version: string;

@@ -164,5 +164,4 @@ const OWN_TOKEN: readonly EventLayout[] = [
   ),
 ];
 
-/** The layouts of Stargate. */
 export const STARGATE_EVENTS: readonly EventLayout[] = [...POOLS_V1, ...POOLS_V2, ...OWN_TOKEN];

@@ -252,7 +252,6 @@ const QUOTES: readonly EventLayout[] = [
   ]),
 ];
 
-/** The layouts of Synapse. */
 export const SYNAPSE_EVENTS: readonly EventLayout[] = [
   ...REDEMPTIONS,
   ...ARRIVALS,

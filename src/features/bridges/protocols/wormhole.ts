@@ -111,7 +111,6 @@ function recipientIn(
   return null;
 }
 
-/** The layouts of Wormhole. */
 export const WORMHOLE_EVENTS: readonly EventLayout[] = [
   layout(
     [

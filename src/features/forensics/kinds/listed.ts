@@ -184,7 +184,6 @@ function timesText(times: number): string {
   return times === 1 ? 'once' : `${times} times`;
 }
 
-/** The party of an entry. */
 export function partyText({ entity, programs, uid }: ListEntry): string {
   const name = entity === null ? `entry ${uid}` : entity;
   return programs === null || programs.length === 0 ? name : `${name} (${programs.join(', ')})`;

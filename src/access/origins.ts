@@ -6,7 +6,6 @@ export const ORIGINS_MAX = 10;
 const ORIGIN_CHARS_MAX = 200;
 /** A host as browsers write it; a parser of URLs lets more pass, such as a `*`. */
 const HOST = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])$/;
-/** What a listed origin looks like. */
 export const ORIGIN_FORM =
   'an origin as https://app.example, without a path, or http://localhost:PORT for development';
 

@@ -29,7 +29,6 @@ import {
 } from '../ports/access.ts';
 import type { Sealed } from '../ports/integrations.ts';
 
-/** The secrets that follow from one root secret. */
 type DerivedSecret = {
   /** The pepper under which keys and tokens are hashed. */
   readonly pepper: KeyObject;

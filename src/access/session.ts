@@ -50,7 +50,7 @@ export type SessionOutcome =
   | { readonly outcome: 'none' | 'unreachable'; readonly reason: string };
 
 /**
- * What sends a cookie: a request, or the opening of a stream, whose answer gives no other token.
+ * The sender of a cookie: a request, or the opening of a stream, whose answer gives no other token.
  * An open stream is looked at again with the cookie of its opening: that is no use, and no replay.
  */
 export type SessionUse = {
@@ -71,7 +71,7 @@ export type Sessions = {
   ) => Promise<SessionOutcome>;
   /** Signs a browser in, under a new token whatever it held before: the Set-Cookie to answer. */
   readonly begin: (membershipId: string, from: SentFrom) => Promise<Reading<string, SessionsPort>>;
-  /** What marks a browser for a year, that it holds or is given; it opens nothing by itself. */
+  /** The mark of a browser for a year, held or given; it opens nothing by itself. */
   readonly browserOf: (cookies: string | undefined) => {
     readonly token: string;
     readonly cookie: string;
@@ -205,7 +205,10 @@ const SYSTEMS = [
   [/\bLinux\b/, 'Linux'],
 ] as const;
 
-/** What a use came from, in our own words: nothing of a User-Agent is kept as it was sent. */
+/**
+ * The browser and the network of a use, in our own words: nothing of a User-Agent is kept as it was
+ * sent.
+ */
 function clientText({ agent, network }: SentFrom): UsedFrom {
   const nameIn = (names: typeof BROWSERS | typeof SYSTEMS) =>
     agent === undefined ? undefined : names.find(([form]) => form.test(agent))?.[1];
@@ -258,7 +261,6 @@ export type SignInOutcome =
   | { readonly outcome: 'signed_in'; readonly cookies: readonly string[] }
   | { readonly outcome: 'refused' | 'too_often' | 'unreachable' };
 
-/** Signs browsers in. */
 export type SignIn = {
   /** Makes a link's text for a membership: whoever has it signs in with it, once. */
   readonly mintLink: (membershipId: string) => string;

@@ -1,5 +1,5 @@
-// A new key is shown by a page of its own, once: to load that page again makes no second key, and
-// shows none. Until then the key is stored sealed, for the session that made it alone.
+// A page of its own shows a new key once: to load that page again makes no second key, and shows
+// none. Until then the key is stored sealed, for the session that made it alone.
 
 import type { UnixSeconds } from '../chain/time.ts';
 import { map, type Reading, Unread } from '../evidence/reading.ts';

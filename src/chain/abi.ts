@@ -29,7 +29,6 @@ export type Fields<D extends Declaration> =
 /** The part of a log that an event fills: hex, `0x` and lower case. */
 type Log = { readonly topics: readonly string[]; readonly data: string };
 
-/** A declared event. */
 export type DeclaredEvent<D extends Declaration> = {
   readonly event: string;
   /** Its first topic, the hash of its signature. */
@@ -124,7 +123,6 @@ export function packedHash(types: readonly string[], values: readonly unknown[])
   return `0x${hex.encode(keccak256(hex.decode(bytes.slice(2))))}`;
 }
 
-/** The hash of a text. */
 export function textHash(text: string): string {
   return `0x${hex.encode(keccak256(text))}`;
 }

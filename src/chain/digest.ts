@@ -1,5 +1,5 @@
-// Compiled once, when this is first imported: an address in its other spellings takes three hashes,
-// and every screen asks for them.
+// The hash functions are compiled once, when this file is first imported: the other spellings of an
+// address take three hashes, and every screen asks for them.
 
 import { createKeccak, createSHA256 } from 'hash-wasm';
 

@@ -1,5 +1,6 @@
-// The bloom over their logs, and the root of the trie of receipts (yellow paper, sections 4.3.1 and
-// 4.3.2 and appendices B and D). No library that is kept well does the trie without a database.
+// Computes the root of the trie of a block's receipts, and the bloom over their logs (yellow paper,
+// sections 4.3.1 and 4.3.2 and appendices B and D). No library that is kept well does the trie
+// without a database.
 
 import { hex } from '@scure/base';
 import { keccak256 } from './digest.ts';

@@ -6,7 +6,6 @@ export type UnixSeconds = number;
 
 /** Milliseconds of a second. */
 export const MS_PER_S = 1_000;
-/** Seconds of an hour. */
 export const HOUR_S = 3_600;
 /** Seconds of a UTC day. */
 export const DAY_S = 86_400;

@@ -61,17 +61,14 @@ const BACKOFF_MAX_MS = 30_000;
 const DOUBLINGS_MAX = 20;
 /** The longest silence before a welcome has said how often a heartbeat comes. */
 const SILENCE_MS = 60_000;
-/** Heartbeats that may be missed. */
 const HEARTBEATS_MISSED_MAX = 3;
 const MS_PER_S = 1_000;
 /** A client's fault, which the next attempt would repeat. */
 const FAULT_OF_THE_CALLER = 400;
 const FAULT_OF_THE_SERVICE = 500;
 
-/** Where a follower stands. */
 type Place = { at: number | null; silenceMs: number };
 
-/** The end of one connection. */
 type Ended = {
   /** It said more than its welcome, so that the next one need not wait long. */
   readonly moved: boolean;

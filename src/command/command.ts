@@ -51,14 +51,14 @@ export type Command<S> = {
   readonly example: string;
   /** Further lines of its help: options and their meaning. */
   readonly details?: readonly string[];
-  /** What may be typed after its name, for shells that complete it. */
+  /** The words that shells complete after its name. */
   readonly completes: Completes;
   readonly run: (argv: readonly string[], io: Io, services: S) => Promise<ExitStatus>;
 };
 
 /**
- * What a shell completes of a command: its options, each with whether a value follows, and the
- * closed lists of words; `argument`: those of its arguments.
+ * The completions of a command: its options, each with whether a value follows, and the closed
+ * lists of words; `argument`: those of its arguments.
  */
 export type Completes = {
   readonly argument: readonly string[];
@@ -191,7 +191,6 @@ type Values<P extends Parameters> = {
   readonly [N in keyof P]: P[N] extends Parameter<infer T> ? T : never;
 };
 
-/** Takes any text. */
 export const anyText: Parse<string> = (text) => text;
 
 /** Takes one word of a closed list. */

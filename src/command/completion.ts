@@ -5,13 +5,11 @@ import { print } from './output.ts';
 
 type Completed = Pick<Command<never>, 'name' | 'completes'>;
 
-/** What `exhibit completion` needs: every command. */
 export type CompletionServices = { readonly commands: () => readonly Completed[] };
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** `exhibit completion`. */
 export const completionCommand = defineCommand({
   name: 'completion',
   summary: 'Print the script by which a shell completes commands and options.',
@@ -34,7 +32,7 @@ export function completionScript(shell: Shell, commands: readonly Completed[]): 
   return shell === 'fish' ? fishScript(rules) : posixScript(shell, rules);
 }
 
-/** What may be typed where the line stands: behind some first words, and behind an option. */
+/** The words that may follow in a line: behind some first words, and behind an option. */
 type Rule = {
   /** The first words without `exhibit`, as patterns of `case`. */
   readonly keys: readonly string[];

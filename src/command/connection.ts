@@ -224,7 +224,7 @@ function faultText(fault: unknown): string {
   return 'code' in fault && typeof fault.code === 'string' ? fault.code : fault.name;
 }
 
-/** What to do next where a request was refused, by its status. */
+/** The next step after a refused request, by its status. */
 export type NextSteps = { readonly [status: number]: string };
 
 /** A value of the expected shape, or the exit status of a request without one, which was told. */

@@ -18,7 +18,6 @@ import { factLines, tableLines } from './output.ts';
 
 type How = { readonly colour: boolean; readonly width?: number | undefined };
 
-/** The lines of a card. */
 export function cardLines({ version, model }: ModelArtefact, how: How): string[] {
   const { card } = model;
   const { data, split } = card;
@@ -115,7 +114,6 @@ export function suspectLines({ features }: ModelCard): string[] {
     );
 }
 
-/** The lines of an evaluation. */
 export function evaluationLines(found: Evaluation, how: How): string[] {
   const { rows, deployers, died, died_share, resamples, seed, comparisons } = found;
   const columns = [

@@ -1,5 +1,5 @@
-// Prints what there is to know once a service runs. A first user reads it from top to bottom; what
-// is simulated says so before anything else.
+// Prints the start text of a service. A first user reads it from top to bottom; a simulated service
+// says so before anything else.
 
 import { dirname, join } from 'node:path';
 import { PUBLISHER_URL } from '../config/settings.ts';

@@ -1,5 +1,5 @@
-// Closes again what was opened, in reverse order, each whatever became of the others: what could
-// not be closed is told.
+// Closes opened resources in reverse order, each whatever became of the others, and reports the
+// faults.
 
 /** The resources opened so far. */
 export type Closings = {

@@ -46,7 +46,6 @@ export function localCommands(configurations: Configurations): Command<null>[] {
   ];
 }
 
-/** The headings of the help. */
 export const HELP_GROUPS: readonly HelpGroup[] = [
   { title: 'Run the service', commands: SERVICE_COMMANDS },
   { title: 'Operate it', commands: [configCommand, doctorCommand, completionCommand] },

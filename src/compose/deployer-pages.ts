@@ -23,7 +23,6 @@ import {
 } from '../features/launches/solana-deployer.route.ts';
 import type { DeployerRecords, WalletLaunches } from '../ports/deployers.ts';
 
-/** The ports that the page of a deployer rests on. */
 export type DeployerPagePorts = {
   readonly deployerRecords: DeployerRecords;
   readonly walletLaunches: WalletLaunches;
@@ -66,7 +65,6 @@ export function deployerShown({ deployerRecords, walletLaunches }: DeployerPageP
   };
 }
 
-/** The ports of the token page. */
 export type TokenPagePorts = Omit<CreatorPorts, 'deployerRecords'> & {
   readonly deployerRecords: DeployerRecords;
   readonly members: { readonly reading: (caller: Caller) => Promise<PageReading> };

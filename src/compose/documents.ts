@@ -101,7 +101,7 @@ export function pageFacts(config: Pick<Config, 'simulate' | 'explorerLinks'>): P
   return { simulated, version: VERSION, links: LINKS, explorers: explorersOf(config) };
 }
 
-// What is made up is at no explorer.
+// No explorer shows a made-up address.
 function explorersOf({
   simulate,
   explorerLinks,

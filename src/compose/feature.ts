@@ -95,7 +95,6 @@ export type Service = {
   readonly freshness: () => Promise<{ readonly [tag: string]: SourceFreshness }>;
   /** The state of following each chain, as its follower last reported. */
   readonly followers: FollowReports['all'];
-  /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingHealth;
   /** Calls whoever listens when a process has appended to a log, until it is undone. */

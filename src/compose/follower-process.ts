@@ -298,7 +298,6 @@ export const report = z.discriminatedUnion('say', [
 
 /** A message to the process. */
 export type FollowerOrder = z.infer<typeof followerOrder>;
-/** A message from it. */
 export type Report = z.infer<typeof report>;
 /** A message without its number. */
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;

@@ -84,7 +84,7 @@ async function inTime(
   return first;
 }
 
-/** Of what each answer reads anew no age was measured. */
+/** The age of a source that each answer reads anew was not measured. */
 function anew(reading: Partly<string | null, never>): SourceFreshness {
   if (reading instanceof Unread) return ageOf(reading, null);
   const [reason = null] = listOrNone(rowsSeen(map(reading, (says) => present([says]))));

@@ -5,7 +5,6 @@ import { startOfDay } from '../chain/time.ts';
 import type { Snapshot, WatchedList } from '../stores/snapshots/sanctions.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
 
-/** The gauges of a loaded list. */
 export function listGauges(snapshot: Pick<Snapshot, 'watched'>): GaugeReading[] {
   const gauge = (
     name: string,

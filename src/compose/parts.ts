@@ -51,7 +51,6 @@ export type ProcessParts = {
   readonly sources: readonly DatedSource[];
   /** The state of following each chain, as its follower last reported. */
   readonly followers: FollowReports['all'];
-  /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingHealth;
   /** The commands on the stores, each with what it needs. */

@@ -23,7 +23,6 @@ const CONTROL_MIGRATIONS = fileURLToPath(new URL('../../migrations/control', imp
 const WAREHOUSE_MIGRATIONS = fileURLToPath(new URL('../../migrations/warehouse', import.meta.url));
 const OWNER_ONLY = 0o700;
 
-/** The opened stores. */
 export type Stores = {
   readonly database: Database;
   readonly warehouse: Warehouse;

@@ -30,15 +30,12 @@ import {
 const SURFACES = ['hosted', 'integrations', 'intelligence', 'mcp', 'web'] as const;
 export type SurfaceName = (typeof SURFACES)[number];
 
-/** The tiers of intelligence tokens. */
 const TIERS = ['free', 'pro', 'desk'] as const;
 export type TierName = (typeof TIERS)[number];
 
-/** The plans that a membership can be on. */
 const PLANS = ['analyst', 'desk', 'enterprise'] as const;
 export type SoldPlan = (typeof PLANS)[number];
 
-/** The layouts of the warehouse's tables. */
 const LAYOUTS = ['single', 'cluster'] as const;
 export type LayoutName = (typeof LAYOUTS)[number];
 
@@ -95,7 +92,7 @@ const PORT = whole(0, 65_535, 'a port');
 export const PUBLISHER_URL =
   'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ADVANCED.ZIP';
 
-/** What can be linked at an explorer, by chain. */
+/** The links to an explorer, by chain. */
 const EXPLORER_LINKS = CHAIN_NAMES.flatMap((chain) => [`${chain}.address`, `${chain}.tx`] as const);
 
 const SERVING = {

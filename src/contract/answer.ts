@@ -97,7 +97,7 @@ export class Answer<in out Name extends string> {
 export type PagePiece = {
   /** Reads and draws it. Nothing is read of a page that nobody waits for. */
   readonly draw: () => Promise<string>;
-  /** What stands in its place where it failed; the log has the fault under this id. */
+  /** The text in place of a failed piece; the log has the fault under this id. */
   readonly failed: (requestId: string) => string;
 };
 
@@ -110,7 +110,7 @@ export class Reply<in out Name extends string> {
   readonly status: number;
   /** The headers that it declares, its content type among them where it has a body. */
   readonly headers: Headers;
-  /** What follows the body; `null`: the body is all of it. */
+  /** The pieces that follow the body; `null`: the body is all of it. */
   readonly rest: PageRest | null;
   readonly #text: string;
   private constructor(status: number, text: string, headers: Headers, rest: PageRest | null) {

@@ -1,7 +1,7 @@
-// What the fields of requests mean, by their names: a field means the same wherever it stands. A
-// schema that says more of itself is left as it is.
+// The meanings of the fields of requests, by their names: a field means the same in every route. A
+// schema with a description of its own keeps it.
 
-/** What a field means, and what may stand in it: values of the simulated world, in turn tried. */
+/** The meaning of a field, and example values of the simulated world, tried in turn. */
 type Input = { readonly means: string; readonly examples?: readonly unknown[] };
 
 /** Listed in the simulated world; and one of its wallets on Solana. */

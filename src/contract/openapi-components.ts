@@ -41,7 +41,7 @@ export function publishedDocument(document: OpenapiDocument): OpenapiDocument {
   };
 }
 
-/** What a shape of a route is called: `wallet_ofac` gives `WalletOfac`. */
+/** The name of a route's shape: `wallet_ofac` gives `WalletOfac`. */
 function pascal(name: string): string {
   return name.replaceAll(/(?:^|[_\W]+)(\w)/g, (_, first: string) => first.toUpperCase());
 }
@@ -132,9 +132,9 @@ function hoistInto(schemas: Schemas, answers: ReadonlyMap<string, string>): Hois
   const hoist: Hoist = (schema, name, within) => {
     if (schema.$ref !== undefined) return answerNamed(schema.$ref, answers);
     const { description, title, 'x-exhibit-claim': claim, ...shape } = schema;
-    // What was named where it is declared begins the names of its fields too.
+    // A name given at the declaration begins the names of its fields too.
     const [own, inside] = title === undefined ? [name, within] : [title, title];
-    // What is said of a field stands beside the reference: the shape stands in other places too.
+    // The words of a field stand beside the reference: the shape stands in other places too.
     const beside = {
       ...(description === undefined ? {} : { description }),
       ...(claim === undefined ? {} : { 'x-exhibit-claim': claim }),

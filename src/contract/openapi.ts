@@ -17,11 +17,10 @@ export type Content = {
   readonly [type: string]: { readonly schema: JsonSchema; readonly example?: unknown };
 };
 
-/** One operation of the document. */
 export type Operation = {
   readonly operationId: string;
   readonly summary: string;
-  /** What opens it. */
+  /** The credential that opens it, in a sentence. */
   readonly description: string;
   readonly deprecated?: true;
   readonly tags: readonly string[];
@@ -48,7 +47,6 @@ export type Operation = {
 
 type Schemas = { readonly [type: string]: JsonSchema };
 
-/** The whole document. */
 export type OpenapiDocument = {
   readonly openapi: '3.1.0';
   readonly info: {
@@ -256,7 +254,7 @@ function securityOf(route: AnyRoute): Operation['security'] {
   return inQuery && access === 'bearer' ? [...opens, { query_token: [] }] : opens;
 }
 
-/** What opens an operation. */
+/** The credential that opens an operation, in a sentence. */
 export function accessSentence(security: Operation['security']): string {
   const ways = security.flatMap((way) => Object.keys(way));
   if (ways.length === 0) return 'Open: no credential.';

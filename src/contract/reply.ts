@@ -19,7 +19,6 @@ export type HeaderArguments<H extends ReplyHeaders, S> = S extends keyof H
   ? [headers: { readonly [K in keyof H[S]]: string | readonly string[] | null }]
   : [];
 
-/** The parts of a route that say how it replies. */
 type Replies = {
   readonly kind: string;
   readonly responses?: Responses;

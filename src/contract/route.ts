@@ -331,7 +331,6 @@ export function plainRoute<
   return { ...spec, ...inputsOf<P, Q, B>(spec), requestHeaders, headers, kind: 'plain', reply };
 }
 
-/** Any plain route. */
 export type AnyPlainRoute = RouteFacts & {
   readonly kind: 'plain';
   readonly params: Fields;
@@ -343,7 +342,6 @@ export type AnyPlainRoute = RouteFacts & {
   readonly keptS?: number;
 };
 
-/** A handler of a plain route. */
 export type PlainHandler<R extends AnyPlainRoute> = (
   input: InputOf<R>,
   asked: RequestContext,

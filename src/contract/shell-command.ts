@@ -2,7 +2,7 @@
 // it for one word: a subject of a link never becomes a command.
 
 const PLAIN = /^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$/;
-/** What a terminal may act on, or what hides what is pasted. */
+/** Characters that a terminal may act on, or that hide pasted text. */
 const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 const QUOTE = "'";

@@ -12,7 +12,6 @@ type Entry<N extends string, T> = { readonly of: T; readonly message: StreamMess
 /** Both ends of a log: `newest` is 0 while nothing was ever told, `oldest` can still be had. */
 type Ends = { readonly newest: number; readonly oldest: number | null };
 
-/** The parts of a stream's logs. */
 export type StreamLogParts<N extends string, T, P extends string> = {
   readonly route: {
     readonly gap: (from: number, to: number) => StreamMessage<N>;

@@ -25,7 +25,6 @@ export const positionRange = sharedShape(
   z.strictObject({ from: position, to: position }),
 );
 
-/** The fields of every welcome. */
 const WELCOME = {
   /** Where the reader stands before the first event that follows. */
   seq: position,
@@ -122,7 +121,6 @@ type Spec<
   readonly refused: R;
 };
 
-/** A declared stream. */
 export type StreamRoute<
   N extends string,
   Q extends Fields,
@@ -175,7 +173,6 @@ export type AnyStreamRoute = RouteFacts & {
   };
 };
 
-/** The request of a stream handler. */
 export type StreamRequest<R extends AnyStreamRoute> = {
   readonly query: z.output<R['query']>;
   readonly caller: Caller;
@@ -220,7 +217,6 @@ export type StreamHandler<R extends AnyStreamRoute> = (
   asked: StreamRequest<R>,
 ) => Promise<Streaming<R> | Reply<R['name']> | Refusal>;
 
-/** Declares a stream. */
 export function streamRoute<
   const N extends string,
   Q extends Fields,
@@ -288,7 +284,7 @@ function messageSchemas(name: string, kinds: readonly (readonly [string, Fields]
     // negative is asked for at a route, where every port can be silent.
     const json = JSON.stringify(z.toJSONSchema(schema, { unrepresentable: 'any' }));
     if (json.includes(CLAIM_META)) throw new Error(`${name}: ${type} denies something`);
-    // What every stream says is one shape.
+    // A message that every stream has is one shape.
     all[type] =
       type in COMMON
         ? sharedShape(`Stream${type[0]?.toUpperCase()}${type.slice(1)}`, schema)
@@ -361,5 +357,4 @@ function frameText(payload: Buffer): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** Any declared route. */
 export type AnyRoute = AnyEvidenceRoute | AnyPlainRoute | AnyStreamRoute;

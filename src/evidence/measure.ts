@@ -86,7 +86,6 @@ export function wilsonInterval(
   return { low: end(-spread), high: end(spread) };
 }
 
-/** Hits among what was counted. */
 type Share = { readonly hits: number; readonly of: number };
 
 /**

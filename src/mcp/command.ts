@@ -1,4 +1,4 @@
-// Standard output carries the protocol and nothing else: what there is to say goes beside it.
+// Standard output carries the protocol and nothing else; messages go to standard error.
 
 import { defineCommand, EXIT } from '../command/command.ts';
 import {
@@ -9,7 +9,6 @@ import {
 } from '../command/connection.ts';
 import type { ToolServices } from './stdio.ts';
 
-/** `exhibit mcp`. */
 export const mcpCommand = defineCommand({
   name: 'mcp',
   summary: 'Give an MCP client the tools of a running service.',

@@ -30,7 +30,6 @@ type RouteTool = {
 /** The tools by name, in the order of their routes. */
 export type Tools = ReadonlyMap<string, RouteTool>;
 
-/** The raw arguments of a tool call. */
 type Arguments = { readonly [name: string]: unknown } | undefined;
 
 const PARTS = ['params', 'query', 'body'] as const;
@@ -204,7 +203,6 @@ function asText(value: unknown): unknown {
 /** A call as its client knows it: its id there, and a signal that nobody waits for the answer. */
 export type ToolCall = { readonly id: string | number; readonly signal: AbortSignal };
 
-/** Asks the route of a tool. */
 export type AskTool = (asked: ToolRequest, call: ToolCall) => Promise<ToolAnswer>;
 
 /** The instructions for reading an answer; a client shows them to its model with the tools. */

@@ -1,11 +1,10 @@
-// Of a secret it shows that there is one, of a URL its scheme and host.
+// Of a secret the command shows that there is one, of a URL its scheme and host.
 
 import { defineCommand, EXIT, flag, UsageError } from '../command/command.ts';
 import { print, printJson, tableLines } from '../command/output.ts';
 import { configurationPage, exampleFile } from '../config/settings.ts';
 import type { Configured } from '../config.ts';
 
-/** `exhibit config`. */
 export const configCommand = defineCommand({
   name: 'config',
   summary: 'Print the configuration in effect, secrets masked.',

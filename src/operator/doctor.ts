@@ -1,5 +1,5 @@
-// It tells what each thing that is absent means for the answers of this deployment. It changes
-// nothing, and what it could not check it never calls well.
+// Doctor tells what each absent dependency means for the answers of this deployment. It changes
+// nothing, and calls nothing well that it could not check.
 
 import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
@@ -38,7 +38,6 @@ const LOOK_MAX_MS = 10_000;
 const DISK_LOW_BYTES = 2 * 1024 ** 3;
 const GIB = 1024 ** 3;
 
-/** `exhibit doctor`. */
 export const doctorCommand = defineCommand({
   name: 'doctor',
   summary: 'Check every dependency, and say what each absent one answers.',

@@ -420,7 +420,6 @@ export function usageLines(usage: string): string[] {
   return [...lines, line];
 }
 
-/** The command that starts a service. */
 export type ServiceCommand = Pick<
   Command<never>,
   'name' | 'summary' | 'usage' | 'example' | 'details' | 'completes'

@@ -23,7 +23,6 @@ export type Feed = {
   readonly entries: readonly Entry[];
 };
 
-/** A feed as a document. */
 export function atomFeed({ id, title, updated, self, page, entries }: Feed): string {
   const lines = [
     '<?xml version="1.0" encoding="utf-8"?>',

@@ -11,10 +11,10 @@ export type GraphNode = {
   readonly id: string;
   readonly column: number;
   readonly row: number;
-  /** What is said of it, a line each: so many at most. */
+  /** The lines about it, so many at most. */
   readonly lines: readonly string[];
   readonly tone: 'subject' | 'listed' | 'plain' | 'unread';
-  /** What stands in the place of the address. */
+  /** The text in the place of the address. */
   readonly name?: string;
   /** Where it leads; absent: nowhere. */
   readonly href?: string;

@@ -142,7 +142,6 @@ export type PageMessage = {
   readonly back: { readonly path: string; readonly text: string };
 };
 
-/** The page of a message. */
 export function messagePage(facts: PageFacts, { title, why, current, back }: PageMessage): string {
   return page({
     ...facts,
@@ -220,7 +219,6 @@ export function refusalPage(facts: PageFacts, refusal: Refusal): string {
   });
 }
 
-/** What a refusal says, in a sentence. */
 export function refusalSentence({ code, body }: Refusal): string {
   const { error, reason, request_id } = Object(body);
   if (code === 'fault') return `${error} ${request_id}`;

@@ -248,7 +248,7 @@ function Cell<Row>({ column: { head, cell, look, isName }, row, isStacked }: Cel
 }
 
 type PagerProps = {
-  /** What the pages are of. */
+  /** The subject of the pages. */
   readonly of: string;
   /** The numbers of this page and of the last one, from 1. */
   readonly at: number;

@@ -44,7 +44,7 @@ export type AccessLog = {
   readonly list: (membershipId: string) => Promise<Partly<readonly AccessChange[], AccessLogPort>>;
 };
 
-// It holds hashes and display prefixes only: no key can be had from it.
+// The store of keys holds hashes and display prefixes only: no key can be had from it.
 
 /** The name of this port in readings. */
 export type KeysPort = 'keys';
@@ -92,7 +92,6 @@ const bytes = z.instanceof(Uint8Array);
 const secretHash = z.strictObject({ hash: bytes, pepper: z.string() });
 export type SecretHash = Readonly<z.output<typeof secretHash>>;
 
-/** A key to store. */
 export type NewKey = {
   readonly id: string;
   readonly holder: KeyHolder;
@@ -194,7 +193,6 @@ export const intelligenceToken = z.strictObject({
 });
 export type IntelligenceToken = z.output<typeof intelligenceToken>;
 
-/** A token to store. */
 export type NewToken = Omit<IntelligenceToken, 'revoked_at'> & { readonly secret: SecretHash };
 
 /** The tokens of the intelligence service that were minted here. */
@@ -211,7 +209,8 @@ export type TokenStore = {
   ) => Promise<Reading<Revoked<IntelligenceToken>, TokensPort>>;
 };
 
-// It knows nothing of keys, quota or payment; a miss means that no such membership was recorded.
+// The store of memberships knows nothing of keys, quota or payment; a miss means that no such
+// membership was recorded.
 
 /** The name of this port in readings. */
 type MembershipsPort = 'memberships';
@@ -241,7 +240,6 @@ export type MembershipEvent = Omit<Membership, 'created_at' | 'updated_at'> & {
 /** The membership after an event; `applied` is false where a newer event was known already. */
 export type RecordedMembership = { readonly membership: Membership; readonly applied: boolean };
 
-/** The memberships. */
 export type MembershipStore = {
   /** Whether what is stored survives a restart. */
   readonly durable: boolean;
@@ -322,7 +320,7 @@ export type PaymentStore = {
   ) => Promise<Partly<readonly PaymentEvent[], PaymentsPort>>;
 };
 
-// It refuses to grant past the limit, however many processes charge at once.
+// The counters grant nothing past the limit, however many processes charge at once.
 
 /** The name of this port in readings. */
 export type QuotaPort = 'quota';
@@ -350,7 +348,6 @@ export type Remaining = {
 export const dayOfUse = z.strictObject({ day: z.string(), used: z.int() });
 export type DayOfUse = z.output<typeof dayOfUse>;
 
-/** The counters. */
 export type QuotaStore = {
   /** Charges one. It is stored before the promise resolves. */
   readonly charge: (allowance: Allowance) => Promise<Reading<Charge, QuotaPort>>;
@@ -371,15 +368,14 @@ export type QuotaStore = {
   readonly usage: (subject: string, period: string) => Promise<Reading<number, QuotaPort>>;
 };
 
-// It holds hashes only: no cookie can be had from it.
+// The store of sessions holds hashes only: no cookie can be had from it.
 
 /** The name of this port in readings. */
 export type SessionsPort = 'sessions';
 
-/** What a session was last used from, in short: its browser, and its network. */
+/** The browser and the network that a session was last used from, in short. */
 export type UsedFrom = { readonly browser: string; readonly network: string };
 
-/** A signed-in browser. */
 export const browserSession = z.strictObject({
   id: z.string(),
   membership_id: z.string(),
@@ -400,7 +396,6 @@ export type BrowserSession = z.output<typeof browserSession>;
 export const foundSession = browserSession.extend({ by_replaced: z.boolean() });
 export type FoundSession = z.output<typeof foundSession>;
 
-/** A session to store. */
 export type NewSession = Pick<BrowserSession, 'id' | 'membership_id' | 'created_at'> & {
   readonly secret: SecretHash;
   readonly from: UsedFrom;
@@ -456,7 +451,6 @@ export type SignInPort = 'sign_in';
 /** A code, with the browser that it opens in; `null`: it opened in none yet. */
 export const signInCode = secretHash.extend({ browser_hash: bytes.nullable() });
 
-/** The store of signing in. */
 export type SignInStore = {
   /** Counts a try in two buckets, and says how many there were since the time of each began. */
   readonly countTries: (
@@ -464,7 +458,6 @@ export type SignInStore = {
     at: UnixSeconds,
     windowS: number,
   ) => Promise<Reading<{ readonly ofId: number; readonly ofNetwork: number }, SignInPort>>;
-  /** Forgets the tries of a bucket. */
   readonly forgetTries: (bucket: number) => Promise<Reading<true, SignInPort>>;
   /** The code of a membership; `null` where there is none, or no such membership. */
   readonly codeOf: (

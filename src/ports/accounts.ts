@@ -44,7 +44,6 @@ export type AuthorityFact = {
   readonly owner: string | null;
 };
 
-/** The facts of an address. */
 export type FactValues = {
   readonly code: CodeFact;
   readonly nonce: number;
@@ -214,7 +213,6 @@ export type MixerLookUp = {
   readonly found: ReadonlyMap<string, readonly MixerContract[]>;
 };
 
-/** The registry of mixers. */
 export type MixerRegistry = {
   readonly lookUp: (
     addresses: readonly string[],

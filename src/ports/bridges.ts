@@ -9,7 +9,6 @@ import type { RefusedLine } from './tables.ts';
 /** The name of this port in readings and contracts. */
 export type BridgeRegistryPort = 'bridge_registry';
 
-/** The protocols covered. */
 export const BRIDGE_PROTOCOLS = [
   'across',
   'stargate',
@@ -21,7 +20,6 @@ export const BRIDGE_PROTOCOLS = [
 ] as const;
 export type BridgeProtocol = (typeof BRIDGE_PROTOCOLS)[number];
 
-/** The chains covered. */
 export const BRIDGE_CHAINS = ['ethereum', 'arbitrum', 'base', 'bsc', 'polygon'] as const;
 export type BridgeChain = (typeof BRIDGE_CHAINS)[number];
 

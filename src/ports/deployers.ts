@@ -152,7 +152,6 @@ export type CommittedRecord = DeployerWalk & { readonly failed: FailedWalk | nul
 /** A question about a record that is older than this has the address walked again, in seconds. */
 export const RECORD_FRESH_S = 21_600;
 
-/** The committed records. */
 export type DeployerRecords = {
   /**
    * The record of an address of `DEPLOYER_CHAIN`. Where there is none, or one older than
@@ -179,7 +178,10 @@ export type MadeContract = {
   readonly reverted: boolean;
 };
 
-/** Whom the chain credits with a contract: who signed; `null`: a relay, for somebody else. */
+/**
+ * The account that the chain credits with a contract, its signer; `null`: a relay, for somebody
+ * else.
+ */
 export type Maker = { readonly signer: string | null };
 
 /** The contracts that an address created, and their creators by the chain. */
@@ -326,8 +328,8 @@ export type DeployerWalks = {
   readonly fail: (address: string, failed: FailedWalk) => Promise<Reading<true, DeployerWalksPort>>;
 };
 
-// It rests on the launches that this deployment recorded: a wallet without one has not been
-// cleared. Where collection has fallen behind, what is not found was not looked for.
+// The record of a wallet rests on the launches that this deployment recorded: a wallet without one
+// has not been cleared. Where collection has fallen behind, what is not found was not looked for.
 
 /** The name of this port in readings and contracts. */
 export type WalletLaunchesPort = 'wallet_launches';
@@ -385,7 +387,6 @@ export type CorpusState = {
   readonly hold_out: HoldOut | null;
 };
 
-/** The record of a wallet. */
 export type WalletRecord = {
   readonly corpus: CorpusState;
   readonly settled: number;
@@ -402,7 +403,6 @@ export const WALLET_ENTRIES_MAX = 500;
 /** How many that wait are read of a wallet: a day has room for no more. */
 export const WAITING_MAX = 100_000;
 
-/** The launch of a mint, with its launcher. */
 export const mintLaunch = z.strictObject({
   deployer: z.string(),
   launched_at: z.int(),

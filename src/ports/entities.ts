@@ -368,7 +368,6 @@ export type BitcoinBlocks = {
   readonly refused: () => RefusedTransactions;
 };
 
-/** The progress of an import. */
 export type BlocksImported = {
   readonly blocks: number;
   /** Blocks of which not all transactions came: what they tie is kept, and they stay open. */

@@ -319,7 +319,6 @@ export type ListedHistories = {
   ) => Promise<Reading<ListSlice, RawHistoryPort>>;
 };
 
-/** The contents of the ring for one chain. */
 export type RingChain = {
   readonly chain: ChainName;
   /** Listed addresses of its kind, and how many of them are held in full to a fresh tip. */

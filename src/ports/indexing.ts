@@ -375,7 +375,6 @@ export type FollowReportsPort = 'follow_reports';
  */
 export const FOLLOW_STATES = ['following', 'held_up', 'stopped'] as const;
 
-/** A report as it is kept. */
 export const followReport = z.strictObject({
   chain: z.enum(CHAIN_NAMES),
   state: z.enum(FOLLOW_STATES),

@@ -15,7 +15,6 @@ export const INTEGRATION_LIMITS = { each: 10, addresses: 100, dead_shown: 100 } 
 export const CHAT_PLATFORMS = ['slack', 'discord', 'telegram'] as const;
 export type ChatPlatform = (typeof CHAT_PLATFORMS)[number];
 
-/** The subjects of a dispatch. */
 export const DISPATCH_KINDS = ['flag', 'watch', 'signal'] as const;
 export type DispatchKind = (typeof DISPATCH_KINDS)[number];
 
@@ -68,7 +67,6 @@ export const integration = z.strictObject({
 });
 export type Integration = z.output<typeof integration>;
 
-/** An integration that is to be added. */
 export type NewIntegration = Pick<
   Integration,
   'id' | 'platform' | 'place' | 'rules' | 'created_at' | 'verified_at'
@@ -143,7 +141,8 @@ export type IntegrationStore = {
   ) => Promise<Reading<true, IntegrationsPort>>;
 };
 
-// It is asked at its own addresses alone: of what a member gave only ids and tokens are sent.
+// A platform is asked at its own addresses alone: of what a member gave only ids and tokens are
+// sent.
 
 /** The name of this port in readings. */
 export type ChatPort = 'chat_platforms';
@@ -219,7 +218,6 @@ export type DeliveryEnd = { readonly after_s: number } & (
   | { readonly outcome: 'moved'; readonly sealed: Sealed }
 );
 
-/** The queues. */
 export type Deliveries = {
   /** Holds some integrations for so long, each with what it is told next. */
   readonly claim: (
@@ -266,7 +264,6 @@ export type FlagStep = {
   readonly dispatches: readonly FlagDispatch[];
 };
 
-/** The place in the log of flags. */
 export type FlagPlace = {
   /** The number of the last flag that was told; `newest` where none ever was. */
   readonly place: (newest: number) => Promise<Reading<number, FlagPlacePort>>;

@@ -133,7 +133,7 @@ export type LaunchListings = {
   ) => Promise<Reading<ListingState, LaunchListingsPort>>;
 };
 
-// It counts what was collected here, which is a part of what is launched.
+// The counts are of launches collected here, which are a part of all launches.
 
 /** The name of this port in readings. */
 export type LaunchMonthsPort = 'launch_months';
@@ -155,7 +155,6 @@ export const launchMonth = z.strictObject({
 });
 export type LaunchMonth = z.output<typeof launchMonth>;
 
-/** The counts. */
 export type LaunchMonths = {
   /** The last `monthsMax` months with this one, oldest first; a month without any is absent. */
   readonly newest: (

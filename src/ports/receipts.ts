@@ -55,7 +55,7 @@ export type SolanaTransaction = {
   readonly slot: number;
   /** Unix seconds. */
   readonly at: number;
-  /** Who signed it first, and paid for it. */
+  /** Its first signer, who paid for it. */
   readonly payer: string;
   readonly success: boolean;
 };

@@ -79,7 +79,6 @@ export type FlagWindow = {
   readonly flags: readonly LaunchFlag[];
 };
 
-/** The table of flags. */
 export type RugFlags = {
   /** The last `windowS` seconds. */
   readonly inWindow: (windowS: number) => Promise<Partly<FlagWindow, RugFlagsPort>>;
@@ -170,7 +169,6 @@ export type FlagLogBounds = { readonly newest: number; readonly oldest: number |
 /** Events that follow each other, and both ends of the log when they were read. */
 export type FlagEventChunk = FlagLogBounds & { readonly events: readonly FlagEvent[] };
 
-/** The log of flags. */
 export type FlagEvents = {
   /** The first events after a number, `FLAG_EVENTS_AT_ONCE_MAX` of them at most. */
   readonly after: (seq: number) => Promise<Reading<FlagEventChunk, FlagEventsPort>>;

@@ -16,7 +16,7 @@ export function modelVersion(sha256: string): string {
   return `rug-2-${sha256.slice(0, 12)}`;
 }
 
-/** What names a version, of whichever format. */
+/** The form of a version, of whichever format. */
 export const MODEL_VERSION = /^rug-[0-9]{1,2}-[0-9a-f]{12}$/;
 
 /** Where the card of a version is answered, and where people read it. */
@@ -426,7 +426,6 @@ export const RUG_FEATURES = [
   },
 ] as const satisfies readonly RugFeature[];
 
-/** The name of a feature. */
 export type FeatureName = (typeof RUG_FEATURES)[number]['name'];
 
 /** A trained model. `base` and leaves are log-odds. */
@@ -469,7 +468,6 @@ export function levelFacts(level: FlagLevel | null): (readonly [string, string])
   ];
 }
 
-/** What a card without a level says. */
 const NO_LEVEL = 'no level qualifies: nothing is flagged';
 
 /** A share in hundredths, with the ends of its interval. */
@@ -501,7 +499,7 @@ export type KeptModel = PublishedModel & {
 /** Launches of which it was seen whether they died, and those of them that did. */
 export type Settled = { readonly settled: number; readonly died: number };
 
-/** What became of the newest flags of a model whose horizon has passed. */
+/** The outcomes of a model's newest flags whose horizon has passed. */
 export type FlagFates = Settled & {
   /** Among as new flags, those of which nobody saw it. `settled` are `DRIFT_FLAGS` at most. */
   readonly unknown: number;
@@ -509,7 +507,6 @@ export type FlagFates = Settled & {
   readonly deployers: { readonly flagged: Settled; readonly passed: Settled };
 };
 
-/** The published models. */
 export type PublishedModels = {
   /**
    * The one in force. Unread with `model_not_published` where none ever was, with
@@ -599,7 +596,7 @@ export type ScoredWallet = Omit<WalletToScore, 'launches' | 'unread'> & {
   readonly unlisted: readonly string[];
   /** Hours after its launch at which the fate of a flagged one is settled. */
   readonly horizon_h: number;
-  /** What became of its launches, as far as it is known. */
+  /** The outcomes of its launches, as far as they are known. */
   readonly seen: readonly {
     readonly token: string;
     readonly as: 'died' | 'live';
@@ -627,11 +624,10 @@ export type ScorerRun = {
 /** Wallets that are due, and how many there are in all. */
 export type Due = { readonly wallets: readonly WalletToScore[]; readonly due: number };
 
-/** Who scores: a model, and up to which age of a launch. */
+/** The model that scores, and the age of a launch up to which it does. */
 export type ScoringModel = Pick<ModelArtefact, 'version'> &
   Pick<RugModel['card']['target'], 'scored_within_h'>;
 
-/** Where scores are kept. */
 export type LaunchScoring = {
   /** Wallets whose launches this model has not scored as they are on record now. */
   readonly due: (
@@ -642,7 +638,7 @@ export type LaunchScoring = {
   /** Writes what is said of a wallet, with its events, all of it or nothing. */
   readonly commit: (scored: ScoredWallet) => Promise<Reading<Committed, LaunchScoringPort>>;
   readonly end: (run: ScorerRun) => Promise<Reading<true, LaunchScoringPort>>;
-  /** What became of the newest flags of a model. */
+  /** The outcomes of a model's newest flags. */
   readonly fates: (version: string) => Promise<Reading<FlagFates, LaunchScoringPort>>;
   /**
    * Withdraws the flags of a model, which is told once, and takes back some that stand. Tells how

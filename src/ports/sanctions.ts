@@ -1,4 +1,5 @@
-// It knows nothing of chains, transfers or proximity.
+// The sanctions list, its publications and their store. The port knows nothing of chains, transfers
+// or proximity.
 
 import { z } from 'zod';
 import type { AddressKind } from '../chain/address.ts';
@@ -160,7 +161,6 @@ export type FileEvent = z.output<typeof fileEvent>;
 /** A span of time in Unix seconds; `null` leaves its side open. `until` is not part of it. */
 export type Span = { readonly from: number | null; readonly until: number | null };
 
-/** Which changes are asked for. */
 export type ListChangesRequest = Span & {
   /** Only older ones than this; `null`: from the newest on. */
   readonly beforeId: number | null;
@@ -363,7 +363,8 @@ export type PublicationStore = {
   readonly recordRefusal: (refusal: HeldRefusal) => Promise<Reading<true, PublicationStorePort>>;
 };
 
-// It judges nothing: whether a file is a list is for its reader, whether it is good for the gate.
+// The store judges nothing: the reader decides whether a file is a list, the gate whether it is
+// good.
 
 /** The name of this port in readings. */
 export type PublisherPort = 'publisher';

@@ -95,7 +95,6 @@ export type NewRecord = Omit<ScreeningRecord, 'id' | 'kept_until'>;
 /** Records are kept so many years, as long as the rules on sanctions ask of whoever screens. */
 export const RECORDS_KEPT_YEARS = 10;
 
-/** The records. */
 export type ScreeningRecords = {
   /** Keeps a screen; `full` where the membership has as many as it may. */
   readonly keep: (

@@ -1,5 +1,5 @@
-// It carries no event and keeps none: whoever is called looks at the log, and looks now and then
-// uncalled, so that a bus that is silent delays and loses nothing.
+// The bus carries no event and keeps none: a called process reads the log, and reads it now and
+// then uncalled, so that a silent bus delays and loses nothing.
 
 import { z } from 'zod';
 import type { Reading } from '../evidence/reading.ts';
@@ -14,7 +14,6 @@ export type HeldStreams = { readonly holder: string; readonly tier: string; read
 export const heldTogether = z.strictObject({ granted: z.boolean(), others: z.int() });
 export type HeldTogether = z.output<typeof heldTogether>;
 
-/** The bus. */
 export type Bus = {
   readonly kind: 'in_process' | 'postgres';
   /** Calls all who listen, in every process. */

@@ -170,7 +170,6 @@ const importEnd = z.strictObject({
   completed_at: z.number(),
 });
 
-/** An import that completed. */
 export const tableImport = importFacts.extend({
   ...importEnd.shape,
   id: z.int(),
@@ -183,7 +182,6 @@ export type ImportFacts = Readonly<z.output<typeof importFacts>>;
 /** The end of an import. `as_of` is the source's date of its rows, or the time of the import. */
 export type ImportEnd = Readonly<z.output<typeof importEnd>>;
 
-/** A completed import. */
 export type TableImport = Readonly<z.output<typeof tableImport>>;
 
 /** A refused row: its line in the file, a stable code, and a sentence that quotes no value. */
@@ -293,7 +291,6 @@ export type LabelWords = z.output<typeof labelWords>;
 /** The words of a log for what an import changed. */
 export const IMPORT_CHANGES = ['added', 'changed', 'removed'] as const;
 
-/** One change of the table. */
 export const labelChange = exchangeLabel.omit({ clusterable: true }).extend({
   /** Grows with time: a later change has a larger one. */
   id: z.int().positive(),
@@ -309,7 +306,6 @@ export const labelChange = exchangeLabel.omit({ clusterable: true }).extend({
 });
 export type LabelChange = z.output<typeof labelChange>;
 
-/** Which changes are asked for. */
 export type ChangesRequest = {
   /** Only older ones than this; `null`: from the newest on. */
   readonly beforeId: number | null;
@@ -383,7 +379,6 @@ export type OtherListChange = z.output<typeof otherListChange>;
 
 const count = z.int().nonnegative();
 
-/** An import that completed. */
 export const otherListImport = z.strictObject({
   list: z.string(),
   import_id: z.int().positive(),

@@ -1,5 +1,5 @@
-// How what a known caller sends to a route becomes status and bytes: parsed, asked, written,
-// charged. It knows no HTTP: every door (the web server, tools, a scan) that knows the caller asks
+// Answers a known caller of a route: parses the input, asks the handler, writes the answer, charges
+// it. This file knows no HTTP: every interface that knows the caller (web server, tools, scan) asks
 // here. No answer leaves before its charge is stored, and no 4xx or 5xx is charged.
 
 import { hash } from 'node:crypto';
@@ -37,12 +37,11 @@ export type RouteQuestion = {
   readonly isGone?: () => boolean;
 };
 
-/** The finished answer. */
 export type WrittenAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** What follows the bytes; absent: they are all of it. */
+  /** The texts that follow the bytes; absent: the bytes are all of it. */
   readonly rest?: WrittenRest;
 };
 
@@ -343,7 +342,7 @@ function brokenTexts(value: unknown): PropertyKey[][] {
   );
 }
 
-/** What was expected, in our words: the validator asks for them where a schema has none. */
+/** The words about an expected value: the validator asks for them where a schema has none. */
 function expectationOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type': {

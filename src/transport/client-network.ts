@@ -1,4 +1,4 @@
-// From which network does a request come? Who tries codes has many addresses, and few networks.
+// Names the network of a request: somebody who tries codes has many addresses, and few networks.
 
 import type { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -106,7 +106,6 @@ function countedLate(
   };
 }
 
-/** The meters of the streams. */
 export type StreamMeters = {
   readonly opened: (route: string, tier: StreamScope) => void;
   readonly closed: (route: string, tier: StreamScope, why: StreamEnd) => void;

@@ -30,7 +30,6 @@ export type Door = Outlet & {
   readonly destroy: () => void;
 };
 
-/** The dependencies of a reader. */
 export type ReaderParts = {
   readonly route: AnyStreamRoute;
   readonly limits: StreamLimits;
@@ -50,7 +49,6 @@ const MS_PER_S = 1_000;
 /** A source that has much to say lets others have their turn after this many messages. */
 const BURST_MAX = 128;
 
-/** One open stream. */
 export class StreamReader {
   readonly #door: Door;
   readonly #parts: ReaderParts;

@@ -53,7 +53,6 @@ import {
   type StreamScope,
 } from './stream-reader.ts';
 
-/** The streams of a server. */
 export type StreamServing = {
   readonly mounted: readonly MountedStream[];
   readonly limits: StreamLimits;
@@ -262,7 +261,6 @@ export type MountedStream = {
   }) => Promise<AnyStreaming | Reply<never> | Refusal>;
 };
 
-/** The dependencies of opening. */
 export type OpeningParts = Answering & {
   readonly stream: MountedStream;
   readonly hub: StreamHub;
@@ -270,7 +268,6 @@ export type OpeningParts = Answering & {
   readonly now: () => number;
 };
 
-/** A request to open a stream. */
 export type OpeningRequest = {
   readonly id: string;
   readonly startedMs: number;
@@ -412,7 +409,6 @@ export type StreamHub = {
   readonly stop: () => Promise<void>;
 };
 
-/** The dependencies of the hub. */
 export type HubParts = {
   readonly routes: readonly AnyStreamRoute[];
   readonly slots: StreamSlots;

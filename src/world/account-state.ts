@@ -49,7 +49,6 @@ type Account = {
   readonly address: string;
 };
 
-/** The code at an address. */
 export function codeAt({ address }: Account): string {
   if (address.toLowerCase() === SANDBOX_SCORED.proxy) return PROXY_CODE;
   const deployed = deployedCode(address);

@@ -26,7 +26,6 @@ export const SANDBOX_DEPLOYERS = {
   unwalked: makeUp('sandbox deployer unwalked'),
 } as const;
 
-/** A contract that somebody made. */
 type WorldContract = {
   readonly address: string;
   readonly maker: string;
@@ -157,7 +156,7 @@ export function launchRows({ n, at, address, maker, tx, ...launch }: EvmLaunch):
   ];
 }
 
-/** Who signed the transaction of a creation, and what it called; `null` for any other. */
+/** The signer and the callee of a creation's transaction; `null` for any other. */
 export function signedCreation(tx: string): { from: string; to: string | null } | null {
   const one = WORLD_CONTRACTS.find((_, n) => txOf(`creation ${n}`) === tx);
   return one === undefined ? null : { from: one.maker, to: one.factory };

@@ -8,7 +8,6 @@ import { WORLD_SEED } from './listed-parties.ts';
 import { inventAddress } from './made-up-address.ts';
 import type { WorldPool } from './venue-api.ts';
 
-/** Seconds between two launches. */
 const LAUNCH_EACH_S = 1_200;
 const LAUNCHES_OF_A_WALLET = 6;
 const LOSES_EVERY = 3;

@@ -46,7 +46,6 @@ type ExplorerCall = {
   readonly from: number;
 };
 
-/** The parts of the stand-in. */
 type ExplorerOptions = {
   readonly chains: ExplorerChains;
   readonly fault: (call: ExplorerCall) => ExplorerFault | null;

@@ -1,12 +1,11 @@
-// At `/rpc/CHAIN_ID` of a stand-in for tests and the simulated world. A re-org replaces the hashes
-// of the newest blocks; the chain's facts stay, in blocks of other hashes.
+// Serves simulated nodes at `/rpc/CHAIN_ID`, for tests and the simulated world. A re-org replaces
+// the hashes of the newest blocks; the chain's facts stay, in blocks of other hashes.
 
 import type { ServerResponse } from 'node:http';
 import type { WorldChains } from './chain-types.ts';
 import { type NodeFaultName, nodeAnswer, REORG_DEPTH_MAX } from './json-rpc.ts';
 import { answerPage, bodyOf, drip, type StandIn, startStandIn } from './stand-in.ts';
 
-/** The parts of the nodes. */
 type NodesOptions = {
   readonly chains: WorldChains;
   readonly fault: (chainId: number) => NodeFaultName | null;
@@ -64,7 +63,6 @@ function questionIn(body: string): unknown {
   }
 }
 
-/** The nodes on a port of 127.0.0.1. */
 export type StartedNodes = {
   readonly url: (chainId: number) => URL;
   readonly fault: (fault: NodeFaultName | null) => void;

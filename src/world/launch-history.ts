@@ -26,7 +26,6 @@ export const WORLD_HORIZON_H = 4;
 
 const COLUMNS = 'chain,token,deployer,launched_at,outcome,died_at,observed_until,liquidity_usd';
 
-/** The launches, as CSV. */
 export function worldLaunchHistoryCsv(seed: string): string {
   const rows = Array.from({ length: DEPLOYERS }, (_, at) => launchesOf(seed, at)).flat();
   return `${[COLUMNS, ...rows].join('\n')}\n`;

@@ -90,7 +90,7 @@ function hex(value: number): string {
   return `0x${value.toString(16)}`;
 }
 
-/** Who signed a transaction, and what it called; `null` for an action that asks something else. */
+/** The signer and the callee of a transaction; `null` for an action that asks something else. */
 export function evmLaunchAnswer(action: string, params: URLSearchParams): object | null {
   const hash = String(params.get('txhash'));
   const launch = evmLaunchOfTx(hash);

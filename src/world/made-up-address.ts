@@ -1,4 +1,5 @@
-// Well-formed for its network, drawn from a digest of a seed and a name: nobody holds its key.
+// Makes up addresses that are well-formed for their network, from a digest of a seed and a name:
+// nobody holds a key of one.
 
 import { createHash } from 'node:crypto';
 import { checksumAddress, equivalentForms, parseEvmAddress } from '../chain/address.ts';

@@ -38,7 +38,6 @@ export function isPublisherFault(text: string): text is PublisherFault {
   return PUBLISHER_FAULTS.some((fault) => fault === text);
 }
 
-/** The parts of the stand-in. */
 type PublisherOptions = {
   /** Unix seconds. */
   readonly now: () => number;
@@ -54,7 +53,6 @@ const LINK_PATH = '/s3/';
 const LINK_TTL_S = 3_600;
 const ADDRESSES_BELOW_FLOOR = 120;
 
-/** The files it serves. */
 const EXPORT_NAMES = ['SDN.XML', 'SDN_XML.ZIP', 'SDN_ADVANCED.XML', 'SDN_ADVANCED.ZIP'] as const;
 type ExportName = (typeof EXPORT_NAMES)[number];
 
@@ -262,7 +260,6 @@ function damageFile(xml: string, fault: PublisherFault): string {
   }
 }
 
-/** One request that the stand-in answered. */
 type PublisherRequest = {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];

@@ -124,7 +124,6 @@ type Making = {
   readonly through: string | null;
 };
 
-/** The whole transaction of a launch. */
 export function launchTransaction(
   launch: WorldLaunch,
   slot: number,

@@ -228,7 +228,6 @@ type RefusedReason =
   | 'twice'
   | 'not_in_block_order';
 
-/** Parses a line. */
 function etlRow(text: string): EtlRow {
   const value = jsonIn(text);
   if (value === undefined) return { kind: 'refused', reason: 'not_json', block: null };

@@ -34,7 +34,6 @@ const CALLS_MAX = 2;
 /** A page that is set. `key` goes as a bearer token, as Across asks for one. */
 type SetPage = { readonly url: URL; readonly key: string | null; readonly guard: ProviderGuard };
 
-/** The pages that are set. */
 type StatusPagesOptions = {
   readonly pages: ReadonlyMap<StatusPage, SetPage>;
   /** Unix seconds. */
@@ -42,7 +41,6 @@ type StatusPagesOptions = {
   readonly timeMs: number;
 };
 
-/** The status pages. */
 export function statusPages(
   options: StatusPagesOptions,
 ): Pick<BridgeArrivals, 'pageOf' | 'statusOf'> {
@@ -193,7 +191,6 @@ const ACROSS_ANSWER = outsideBody({
   destinationChainId: z.number().nullable(),
 });
 
-/** The page of Across. */
 export const ACROSS: PageReader = {
   page: 'across_status',
   protocols: ['across'],
@@ -288,7 +285,6 @@ const TRANSFER = outsideBody({
 // A transaction with several transfers is answered by a list.
 const HOP_ANSWER = z.union([z.array(TRANSFER).min(1).max(100), TRANSFER.transform((one) => [one])]);
 
-/** The page of Hop. */
 export const HOP: PageReader = {
   page: 'hop_status',
   protocols: ['hop'],
@@ -345,7 +341,6 @@ const MESSAGE = outsideRow({
 });
 const LAYERZERO_ANSWER = outsideBody({ data: z.array(MESSAGE).min(1).max(8) });
 
-/** The page of LayerZero. */
 export const LAYERZERO_SCAN: PageReader = {
   page: 'layerzero_scan',
   protocols: ['layerzero', 'stargate'],
@@ -375,7 +370,6 @@ const SYNAPSE_ANSWER = outsideBody({
   data: outsideRow({ bridgeTransactions: z.array(ROW).min(1).max(100) }),
 });
 
-/** The page of Synapse. */
 export const SYNAPSE: PageReader = {
   page: 'synapse_explorer',
   protocols: ['synapse'],

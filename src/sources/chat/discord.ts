@@ -25,7 +25,6 @@ function escapeMarkdown(text: string): string {
   return text.replace(/[\\*_~`|>#\-[\]()<:@.!+=/]/g, '\\$&');
 }
 
-/** Builds the message. */
 export function discordMessage(post: ChatPost) {
   const { title, facts, caveat, foot } = layOut(post, {
     unitsMax: UNITS_MAX,
@@ -66,7 +65,6 @@ function endOf(answer: ChatAnswer): PostEnd {
 const FAULT_CHARS_MAX = 100;
 const API = ['api', 'v10', 'webhooks'] as const;
 
-/** Posts one message. */
 export async function postToDiscord(
   { webhook_id, webhook_token }: Discord,
   post: ChatPost,
@@ -80,7 +78,6 @@ export async function postToDiscord(
   return isTaken ? { outcome: 'taken' } : endOf(answer);
 }
 
-/** The facts of a webhook. */
 export async function factsOfDiscord(
   { webhook_id, webhook_token }: Discord,
   { discord: root }: ChatRoots,

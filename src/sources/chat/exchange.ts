@@ -1,4 +1,4 @@
-// It is asked once: when to ask again is decided where it is kept what waits.
+// A platform is asked once: the queue of waiting messages decides when to ask again.
 
 import { formatIsoTime, MS_PER_S } from '../../chain/time.ts';
 import { type Read, type Unread, unread } from '../../evidence/reading.ts';

@@ -5,7 +5,6 @@ import { type ChatRoots, readPlatform } from './exchange.ts';
 import { factsOfSlack, postToSlack } from './slack.ts';
 import { factsOfTelegram, postToTelegram } from './telegram.ts';
 
-/** The names of the platforms. */
 const TITLES: { readonly [P in ChatPlatform]: string } = {
   slack: 'Slack',
   discord: 'Discord',

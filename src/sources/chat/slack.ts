@@ -105,7 +105,6 @@ function endOf(error: string, answer: ChatAnswer): PostEnd {
 const said = outsideRow({ ok: z.boolean(), error: z.string().max(100).optional() });
 const botFacts = outsideRow({ ok: z.literal(true), team: z.string(), user: z.string() });
 
-/** Posts one message. */
 export async function postToSlack(
   target: Slack,
   post: ChatPost,

@@ -1,5 +1,5 @@
-// In its HTML, where three characters alone are escaped. A group that became a supergroup has
-// another id, which its refusal names.
+// Messages go in Telegram's HTML, where three characters alone are escaped. A group that became a
+// supergroup has another id, which its refusal names.
 
 import { z } from 'zod';
 import { present } from '../../evidence/measure.ts';
@@ -31,7 +31,6 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (one) => String(ESCAPES[one]));
 }
 
-/** Builds the message. */
 export function telegramMessage(chatId: string, post: ChatPost) {
   const { title, facts, caveat, foot } = layOut(post, { unitsMax: UNITS_MAX, escaped: escapeHtml });
   const link = `<a href="${escapeHtml(post.link)}">Open the page</a>`;
@@ -94,7 +93,6 @@ function callBot(
   return chatCall({ root, path: [`bot${bot_token}`, method], body, signal });
 }
 
-/** Posts one message. */
 export async function postToTelegram(
   target: Telegram,
   post: ChatPost,

@@ -1,5 +1,5 @@
-// With traces both kinds of coin transfer are known; with receipts only those of transactions. It
-// refuses a block of which a transaction was told by neither.
+// With traces both kinds of coin transfer are known; with receipts only those of transactions. A
+// block is refused if a transaction has neither.
 
 import type { ChainName } from '../../chain/chain.ts';
 import type { HeldCreation, MisshapenLogs, TipBlock, TransferFact } from '../../ports/indexing.ts';

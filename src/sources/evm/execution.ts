@@ -1,5 +1,6 @@
-// Receipts always, by block or one by one, and traces of one of two kinds where it has them. A
-// method that is missing, or a null, is never taken for a block in which nothing happened.
+// Reads the execution of blocks from a node: receipts, by block or one by one, and traces of one of
+// two kinds if the node has them. A method that is missing, or a null, is never taken for a block
+// in which nothing happened.
 
 import { z } from 'zod';
 import { isSystemAddress } from '../../chain/address.ts';

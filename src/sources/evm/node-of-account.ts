@@ -32,7 +32,6 @@ import {
 } from './state-facts-of-account.ts';
 import { LOG, parseResult, quantity } from './wire.ts';
 
-/** The node of one chain. */
 type FactsNode = { readonly chain: EvmChainName; readonly rpc: JsonRpc };
 
 type NodeFactsOptions = {

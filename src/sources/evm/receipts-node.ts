@@ -25,7 +25,6 @@ import { quantity } from './wire.ts';
 const PORT = 'transaction_receipts';
 type ReceiptReading = Reading<ReceiptFacts, TransactionReceiptsPort>;
 
-/** Receipts from nodes. */
 export function nodeReceipts({ nodes, simulated, now }: ChainNodes): TransactionReceipts {
   return {
     lookUp: async (chain, hashes, signal) => {

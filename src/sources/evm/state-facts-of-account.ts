@@ -46,7 +46,6 @@ const HEX_CHARS_PER_BYTE = 2;
 const ADDRESS_CHARS = 40;
 const DECIMALS_MAX = 255n;
 
-/** The code at an address. */
 export async function codeOf(ask: StateAsk, address: string): Promise<CodeFact> {
   const code = (await askState(ask, { method: 'eth_getCode', address }, BYTES)).toLowerCase();
   return {

@@ -1,4 +1,5 @@
-// A form that is not its own is a fault of the node: nothing is filled in.
+// The forms of values in a node's answers. A value of another form is a fault of the node: nothing
+// is filled in.
 
 import { z } from 'zod';
 import { ADDRESS, AMOUNT, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';

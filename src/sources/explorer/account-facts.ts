@@ -324,7 +324,6 @@ function whyOf(at: ExplorerChain): (error: unknown) => Why {
 // list may have left out newer ones: it is a part.
 
 const APPROVALS_PORT = 'token_approvals';
-/** The explorer, and the limits of one request. */
 type ExplorerApprovalsOptions = ExplorersOfChains & { readonly permit2: Permit2 };
 
 type Addresses = readonly string[];
@@ -389,7 +388,6 @@ export const LOG_NUMBER = z
   .string()
   .transform((text) => (text === '0x' ? '0x0' : text))
   .pipe(COUNT);
-/** A row of the list. */
 export const LOG_ROW = outsideRow({
   address: ADDRESS,
   // Blockscout fills up to four topics with null.

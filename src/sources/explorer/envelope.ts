@@ -1,5 +1,5 @@
-// Its errors come with HTTP 200, some as text where a list belongs, so that nothing is taken for
-// rows but a list, and nothing for empty but the words of `empties.ts`.
+// An explorer's errors come with HTTP 200, some as text where a list belongs, so that nothing is
+// taken for rows but a list, and nothing for empty but the words of `empties.ts`.
 
 import { z } from 'zod';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
@@ -208,12 +208,11 @@ export function saysEmpty(action: ListAction, status: string, message: string): 
   return EMPTIES[action].some((one) => one.status === status && one.message === message);
 }
 
-// It holds addresses that may carry a key: they are asked and never shown.
+// The addresses of explorers may carry a key: they are asked and never shown.
 
 /** A question of one of the explorers: parameters of a GET, or a node's method by POST. */
 type ExplorerQuestion = { readonly url: URL; readonly body: unknown };
 
-/** One chain at one explorer. */
 export type ExplorerChain = {
   readonly chain: EvmChainName;
   readonly name: 'Etherscan-compatible API' | 'Blockscout';

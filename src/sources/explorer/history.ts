@@ -302,7 +302,6 @@ type SliceOptions = {
   readonly now: () => number;
 };
 
-/** The lists of some explorers. */
 export function explorerLists({ chains, now }: SliceOptions): ListedHistories {
   const heads = headReader(now);
   const kinds = new Map(chains.map(({ chain }) => [chain, wholeKinds('explorer', chain, 0)]));

@@ -44,7 +44,6 @@ export type ReadAs<T> = { readonly block: number; readonly told: T | null };
 /** Reads a row; throws `ProviderFault` for one that is not as documented. */
 type RowReader<T> = (action: ListAction, row: unknown, asked: RowsQuery) => ReadAs<T>;
 
-/** A list that is read. */
 type Reading<T> = {
   readonly at: ExplorerChain;
   readonly action: ListAction;
@@ -386,8 +385,8 @@ function checkParty(
   throw new ProviderFault(`answered rows of another address (${action})`, 'passing');
 }
 
-// It is read before the lists, which are read up to it: what is younger can still be undone. A
-// Blockscout instance is first asked of which chain it is; the wrong one is no source.
+// The settled block is read before the lists, which are read up to it: younger blocks can still be
+// undone. A Blockscout instance is first asked of which chain it is; the wrong one is no source.
 
 /** The newest settled block. `time` is Unix seconds. */
 export type SettledHead = { readonly block: number; readonly time: number };

@@ -11,13 +11,11 @@ import { parse as parseWhole } from 'csv-parse/sync';
 import type { BrokenRow, RawRow, TableLine } from '../../ports/tables.ts';
 import { FileFault } from './text-lines.ts';
 
-/** The longest record, in bytes. */
 const RECORD_BYTES_MAX = 64 * 1024;
 /** The most columns that a header may name. */
 const COLUMNS_MAX = 64;
 /** The most lines of a table that is read whole. */
 const LINES_MAX = 20_000;
-/** The largest file that is read whole. */
 const TABLE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A table that people edit may have either, or both. */
@@ -53,7 +51,7 @@ export async function csvTable(
   return { sha256, lines: csvLines(bytes.toString('utf8')) };
 }
 
-/** What may stand between the cells of a file: a comma, or what spreadsheets write instead. */
+/** The delimiters of a file's cells: a comma, or those of spreadsheets. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Its first line begins there; a longer one is of commas. */
 const HEAD_BYTES = 64 * 1024;

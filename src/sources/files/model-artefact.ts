@@ -19,7 +19,6 @@ import { describeFault, FileFault } from './text-lines.ts';
 
 const PORT = 'model_file';
 const MODEL_FILE = { name: 'model file', url: 'urn:exhibit:model-file' } as const;
-/** The largest file of an artefact. */
 const ARTEFACT_BYTES_MAX = 16 * 1024 * 1024;
 
 const file = z.strictObject({

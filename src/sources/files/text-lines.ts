@@ -58,7 +58,6 @@ export function describeFault(fault: unknown): string {
 // Reads rows from JSON lines. One object a line, its values texts, numbers, flags or null. Any
 // other line is named, and reading continues; a line without end is a fault of the file.
 
-/** The longest line, in characters. */
 const LINE_CHARS_MAX = 64 * 1024;
 
 /** The rows of a file of JSON lines, in UTF-8. Blank lines are passed over. */

@@ -31,7 +31,6 @@ type Rows = AsyncIterable<RawRow | BrokenRow>;
 type Item = { readonly value: unknown; readonly line: number };
 type Head = { readonly [name: string]: unknown };
 
-/** The layout and the rows of one document. */
 export async function documentRows(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ layout: FileLayout; rows: Rows }> {

@@ -1,6 +1,6 @@
-// Its faults name no part of a URL. It refuses endless redirects, one from https down to http or
-// into this network, plain http over the web, a body without end and one that drips. The body is
-// taken at the pace of whoever receives it.
+// Fetches files and JSON. A fault names no part of a URL. Refused are endless redirects, one from
+// https down to http or into this network, plain http over the web, a body without end and one that
+// drips. The body is taken at the pace of its receiver.
 
 import type { Agent, IncomingMessage } from 'node:http';
 import { z } from 'zod';

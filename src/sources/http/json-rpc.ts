@@ -1,5 +1,6 @@
 // A call is answered with a result or with the server's own error; whatever is neither (HTML, a
-// missing answer, silence) is a fault and never a result. It waits where it is told to wait.
+// missing answer, silence) is a fault and never a result. The client waits as long as the server
+// tells it to.
 
 import { Agent as PlainAgent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
@@ -9,7 +10,6 @@ import { type Answered, exchange, jsonIn, outsideBody, outsideRow } from './fetc
 import { FetchFault, originText } from './outbound-call.ts';
 import { attempt, ProviderFault, retry } from './provider.ts';
 
-/** One call. */
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 
 /** The server's own error. `data` is as it came. */

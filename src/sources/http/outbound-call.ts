@@ -1,6 +1,7 @@
-// It ends in its time or when it is stopped, and a body ends at its cap. User info goes as a header
-// and nowhere else, and no fault names any part of a URL. It is made of node:http: undici 7.30
-// throws past every handler when a server closes while a body waits for its reader.
+// One outbound call ends in its time or when it is stopped, and its body ends at its cap. User info
+// goes as a header and nowhere else, and no fault names any part of a URL. The call is made of
+// node:http: undici 7.30 throws past every handler when a server closes while a body waits for its
+// reader.
 
 import { type LookupAddress, lookup } from 'node:dns';
 import {
@@ -171,7 +172,6 @@ export function retryAfterMs(value: string | undefined): number | null {
 }
 
 const CUT = 'closed the connection early';
-/** System codes in words. */
 const FAULTS: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'refused the connection'],
   ['ENOTFOUND', 'its name was not found'],

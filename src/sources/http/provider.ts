@@ -1,5 +1,5 @@
-// A rate for each provider, a rest for one that keeps failing, a budget for each request. It
-// refuses to turn a question that was not asked into an answer: whatever stops one is thrown.
+// A rate for each provider, a rest for one that keeps failing, a budget for each request. A
+// question that was not asked never becomes an answer: whatever stops one is thrown.
 
 import { setMaxListeners } from 'node:events';
 import { MS_PER_S } from '../../chain/time.ts';

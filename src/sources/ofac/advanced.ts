@@ -244,7 +244,7 @@ function judgeEntry(draft: EntryDraft, parties: Parties, entries: Map<string, Sd
   entries.set(uid, { programs: unsaid ? null : programs, listed_on: listedOn });
 }
 
-// It keeps the id of each party, and name and features only of one that carries an address.
+// The reader keeps the id of each party, and name and features only of one that carries an address.
 // A party that cannot be told apart refuses the file; a name or type that cannot be read is left
 // open, with a note, since it loses no address.
 

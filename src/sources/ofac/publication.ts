@@ -1,4 +1,4 @@
-// It holds the shapes and the words for refusing; it reads nothing.
+// The shapes of a publication, and the words for refusing one; nothing is read here.
 
 import { parseKnownAddress } from '../../chain/address.ts';
 import { parseIsoDate } from '../../chain/time.ts';
@@ -90,7 +90,6 @@ export type PublicationRefusal = {
   readonly published: string | null;
 };
 
-/** Makes a refusal. */
 export function refusal(
   code: ListRefusalCode,
   reason: string,

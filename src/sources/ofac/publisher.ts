@@ -1,4 +1,5 @@
-// It follows the publisher's redirect to an expiring link and never keeps where it led.
+// Downloads from the publisher and its mirrors, and spools the files. The publisher redirects to an
+// expiring link, which is followed and never kept.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -35,7 +36,6 @@ export function listUserAgent(version: string): string {
 /** The longest validator that is kept; a longer one is as good as none. */
 const VALIDATOR_CHARS_MAX = 256;
 
-/** The options of a mirror on the web. */
 export type HttpMirrorOptions = {
   readonly url: URL;
   readonly spool: Spool;
@@ -47,7 +47,6 @@ export type HttpMirrorOptions = {
   readonly isInside?: IsInside;
 };
 
-/** A mirror on the web. */
 export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirrorOptions): Mirror {
   const { url, spool, now } = options;
   const shown = publicAddress(url);
@@ -121,7 +120,7 @@ function shortValidator(value: string | null): string | null {
   return value !== null && value.length <= VALIDATOR_CHARS_MAX ? value : null;
 }
 
-// It reads the file where it lies and never changes it.
+// A mirror on disk is read where it lies and never changed.
 
 /** A mirror that is a file. Its time stamp and size are its validators. */
 export function fileMirror(options: {
@@ -193,8 +192,8 @@ function fileFault(error: unknown): string | null {
   return code === 'ENOENT' ? 'the file does not exist' : `the file could not be read (${code})`;
 }
 
-// It keeps the newest few refused files for the operator to look at, the file of the list in force
-// for a later reader, and removes everything else.
+// The spool keeps the newest few refused files for the operator to look at, the file of the list in
+// force for a later reader, and removes everything else.
 
 /** The system's code of a fault of the file system, such as a full disk; `null` for a bug. */
 export function systemFault(error: unknown): string | null {
@@ -359,7 +358,7 @@ async function dropAbandoned(directory: string): Promise<void> {
   }
 }
 
-// It shows scheme and host of a configured address, more only of the publisher's own pages.
+// A source shows scheme and host of a configured address, more only of the publisher's own pages.
 
 /** The publisher's own exports that can serve as the list, smallest first. */
 export const PUBLISHER_EXPORTS = [

@@ -147,7 +147,6 @@ function lastWords(child: ChildProcess): () => string {
 /** Marks the command line of the separate reader. */
 export const READER_MARK = 'read-sdn-publication';
 
-/** Rows in one message. */
 export const ROWS_PER_MESSAGE = 250;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -192,7 +191,7 @@ export const readingTask = z.strictObject({
 });
 export type ReadingTask = z.infer<typeof readingTask>;
 
-// It joins the readers of the publisher's formats to the port that a refresh uses.
+// The port of a refresh, over the readers of the publisher's formats.
 
 /** Reads a file in a process apart, so that serving goes on meanwhile. */
 export function sdnReader(limits: ContainerLimits = CONTAINER_LIMITS): PublicationReader {

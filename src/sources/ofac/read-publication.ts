@@ -1,5 +1,5 @@
-// It reads to the end or refuses with one reason; it judges neither size nor age (see gate.ts).
-// It parses where it is called: a serving process calls read-apart.ts instead.
+// Reads a publication to its end or refuses it with one reason; `publication-gate.ts` judges size
+// and age. It parses in the calling process: a serving process calls `read-apart.ts` instead.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -280,7 +280,7 @@ export function unreadable(error: unknown): PublicationRefusal {
   return refusal('unreadable', `the file could not be read: ${error.code}`);
 }
 
-// It reads the SDN XML and the SDN advanced XML; the enhanced and the delimited files are
+// The SDN XML and the SDN advanced XML are read; the enhanced and the delimited files are
 // recognised and refused by name, and so is every other root or namespace.
 
 const ENHANCED_ROOT = 'sanctionsData';
@@ -364,8 +364,8 @@ function readerFor({ local, namespace }: Root): DocumentReader {
   return make();
 }
 
-// It looks at the beginning alone, whatever the root, the namespace and the rest of the file are:
-// that a newer list was published is known even where its format is not.
+// The date is read from the beginning alone, whatever the root, the namespace and the rest of the
+// file are: that a newer list was published is known even where its format is not.
 
 /** Both formats state their day in their first kilobyte. */
 export const STATED_WITHIN_BYTES = 64 * 1024;

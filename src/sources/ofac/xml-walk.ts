@@ -1,6 +1,6 @@
-// A grammar of places names them; all else is passed over, and refused where it holds what only a
-// place may hold. It keeps nothing, and it refuses a document that is not XML, declares a type, is
-// nested or stretched beyond reason, or never ends.
+// Walks an XML document by a grammar of places; all else is passed over, and refused where it holds
+// what only a place may hold. The walk keeps nothing, and refuses a document that is not XML,
+// declares a type, is nested or stretched beyond reason, or never ends.
 
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { textOrEmpty } from '../../evidence/measure.ts';

@@ -1,6 +1,6 @@
-// A coin that it leaves out has no price there; one that could not be read is not in the answer. A
-// price too far from its time is none. Each question about markets holds a coin that has one: a
-// source that has lost that too was not read.
+// A coin that DefiLlama leaves out has no price there; one that could not be read is not in the
+// answer. A price too far from its time is none. Each question about markets holds a coin that has
+// one: a source that has lost that too was not read.
 
 import { z } from 'zod';
 import type { ChainName } from '../../chain/chain.ts';

@@ -158,7 +158,7 @@ function worthAt(transfer: HistoryTransfer, price: Price): Worth {
   return { usd, price_basis: price.basis };
 }
 
-// It is bounded: what was written longest ago goes first.
+// The cache is bounded: the entry that was written longest ago goes first.
 
 /** A bounded memory, each entry of which is known for a time. */
 export type KeptPrices<V> = {

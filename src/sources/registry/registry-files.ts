@@ -111,7 +111,6 @@ function unreadable(what: string): (fault: string | null) => Why {
   return (fault) => why('store_unreadable', { what, fault: fault ?? 'it holds no row' });
 }
 
-/** The reading of a file's rows. */
 type Rows<R> = {
   readonly heading: string;
   /** The row that cells hold, or what is wrong with them. */
@@ -217,7 +216,6 @@ export function mixersAmong(
   return { table_rows: rows.length, found };
 }
 
-/** The mixers' contracts of a file. */
 export function mixerRegistryFile(path: Path): MixerRegistry {
   const table = registryFile(
     'mixer_registry',
@@ -298,7 +296,6 @@ const ANYWHERE: Rows<AnywhereRow> = {
   },
 };
 
-/** The relays of a file. */
 export function relaysFile(path: Path): Relays {
   return registryFile(
     'chain_facts',
@@ -403,7 +400,6 @@ export function establishedRows(lines: readonly TableLine[]): ReadonlySet<string
   return new Set(rowsIn(ESTABLISHED, lines).map(({ token }) => token));
 }
 
-/** The established tokens of a file. */
 export function establishedTokens(path: Path): EstablishedTokens {
   const table = registryFile<ReadonlySet<string>, EstablishedTokensPort>(
     'established_tokens',

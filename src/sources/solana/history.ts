@@ -31,7 +31,6 @@ import {
 
 const PORT = 'raw_history';
 
-/** The node of live reads, and the budget of one request. */
 type SolanaHistoryOptions = SolanaNode & {
   /** Unix seconds. */
   readonly now: () => number;
@@ -326,8 +325,9 @@ function shapeless(method: string): ProviderFault {
   return new ProviderFault(`answered JSON of another shape to ${method}`, 'passing');
 }
 
-// It takes what instructions of the system and token programs move. Programs can move lamports of
-// accounts that they own without one, so that what it finds is never all that there may be.
+// Transfers are read from instructions of the system and token programs. Programs can move lamports
+// of accounts that they own without one, so that the found transfers are never all that there may
+// be.
 
 const amount = z.union([z.number().int().nonnegative(), z.string().regex(/^[0-9]{1,20}$/)]);
 const instruction = outsideRow({ program: z.string().optional(), parsed: z.unknown().optional() });

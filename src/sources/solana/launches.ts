@@ -63,7 +63,6 @@ type Instruction = z.output<typeof instruction>;
 /** A pool as its transaction shows it. `maker`: who signed for it. */
 export type FoundPool = Omit<SeenLaunch, 'deployer' | 'credited_by'> & { readonly maker: string };
 
-/** The launches of a transaction. */
 export type FoundLaunches = {
   /** Mints that a launchpad made. */
   readonly launches: readonly SeenLaunch[];

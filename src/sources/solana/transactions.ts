@@ -31,7 +31,6 @@ type TransactionsOptions = SolanaNode & {
   readonly simulated: boolean;
 };
 
-/** Transactions of Solana from a node. */
 export function solanaTransactions(options: TransactionsOptions): SolanaTransactions {
   const { url, now, timeMs, simulated } = options;
   const provider = `Solana node ${originText(url)}`;

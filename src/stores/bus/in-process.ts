@@ -1,5 +1,3 @@
-// The bus of a deployment that is one process.
-
 import { read } from '../../evidence/reading.ts';
 import type { Bus } from '../../ports/streams.ts';
 

@@ -414,7 +414,6 @@ async function examinationsOf(database: Database, chain: ChainName, addresses: r
 // Replaces the stored judgements of a subject by those of an examination. A tie is an inference:
 // the old judgement is deleted first, so that no tie outlives its reason.
 
-/** Rows of one insert. */
 export const INSERT_ROWS_MAX = 2_000;
 
 /** Keeps what examinations saw. `now`: Unix seconds. */

@@ -380,7 +380,6 @@ function conditions<Row>(table: string, counting: Counting<Row>) {
   };
 }
 
-/** A row as the store gives it. */
 type Kept = { readonly n: number; readonly [column: string]: StoredRow[string] };
 
 /** Makes rows of kept ones; of a text that many rows of a page repeat there is one copy. */
@@ -474,7 +473,6 @@ async function inPieces(
   }
 }
 
-/** A log as a source. */
 type LogFacts<T, P extends string> = {
   readonly port: P;
   readonly title: string;

@@ -448,7 +448,7 @@ export function tokenTable(database: Database, context: ControlContext): TokenSt
   };
 }
 
-// It refuses a prefix that several rows share: none of them is revoked.
+// A prefix that several rows share is refused: none of them is revoked.
 
 /** The revocation, in a table with `id`, `prefix` and `revoked_at` under the alias `k`. */
 type Revocation<Shown> = {

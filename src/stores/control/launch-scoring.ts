@@ -1,5 +1,5 @@
-// What it says of a wallet, and the events that tell of it, are one transaction: a process that is
-// killed leaves all of it or nothing. Whoever scores a wallet second finds that it was scored.
+// The scores of a wallet and the events about them are one transaction: a killed process leaves all
+// of it or nothing. A process that scores a wallet second finds that it was scored.
 
 import { z } from 'zod';
 import { DAY_S, HOUR_S, MS_PER_S } from '../../chain/time.ts';
@@ -90,7 +90,7 @@ const TRIM = `
   where r.chain = $1 and r.ended_at < control_now() - make_interval(days => $2::int)
     and r.id < (select max(id) from scorer_runs where chain = $1)`;
 
-// What was flagged once counts as flagged, whatever the model said of it later.
+// A launch that was flagged once counts as flagged, whatever the model said of it later.
 const SAID = `
   insert into launch_fates as f (model_version, chain, token, address, flagged, settles_at)
   select $1, $2, s.token, $3, s.flagged, to_timestamp(s.settles_at)

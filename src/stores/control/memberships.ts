@@ -1,4 +1,4 @@
-// It refuses an event older than the one that it knows.
+// A membership takes no payment event that is older than its last one.
 
 import { z } from 'zod';
 import { DAY_S } from '../../chain/time.ts';
@@ -209,7 +209,6 @@ async function applyChange(
 /** So many changes of a membership are shown, the newest. */
 const CHANGES_MAX = 100;
 
-/** A change to note. */
 type NewChange = Omit<AccessChange, 'id'> & { readonly membership_id: string | null };
 
 /** Notes a change inside the transaction that makes it, so that neither is without the other. */

@@ -1,5 +1,6 @@
-// In the transaction of what happened: neither is without the other. Whoever queues for an
-// integration holds its row until that ends, so that its numbers have the order of the commits.
+// A dispatch is queued in the transaction of its event: neither is without the other. The
+// transaction holds the row of the integration until it ends, so that the numbers of dispatches
+// have the order of the commits.
 
 import { z } from 'zod';
 import {

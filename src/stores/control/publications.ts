@@ -1,6 +1,6 @@
-// The publications of the list, which one is in force, and what each changed. A replacement is one
+// The publications of the list, the one in force, and the changes of each. A replacement is one
 // transaction under the lock of the row that names the list in force. `ports/sanctions.ts` has the
-// shapes of its rows, and `features/sanctions/publication-gate.ts` decides what is written.
+// shapes of the rows, and `features/sanctions/publication-gate.ts` decides which list is written.
 
 import { z } from 'zod';
 import { matchKey } from '../../chain/address.ts';
@@ -62,7 +62,6 @@ const HELD_MAX = 20_000;
 /** Sources told at once: each configured address that was ever asked is one. */
 const ASKED_MAX = 50;
 
-/** The publications in a control store. */
 export function publicationStore(database: Database, now: () => number): PublicationStore {
   const context = { simulated: false, nowMs: () => now() * MS_PER_S };
   const { ask, run } = controlReadings(PORT, 'The store of the sanctions list', context);
@@ -569,7 +568,6 @@ function nameKey(entity: string | null): string | null {
 
 /** How many refusals are remembered: a source that sends other bytes each hour fills a week. */
 const REFUSALS_MAX = 200;
-/** Refusals told at once. */
 export const REFUSALS_TOLD_MAX = 10;
 
 /** So long must the publisher have called ours the newest before a newer file is forgotten. */

@@ -244,7 +244,7 @@ export async function appendFlagEvents(
   return before + 1;
 }
 
-/** What an event has none of where its kind does not say it. */
+/** The fields of an event whose kind does not have them. */
 const NO_EVENT = {
   chain: null,
   address: null,

@@ -214,7 +214,7 @@ const fatesRow = z.object({
   passed_died: count,
 });
 
-/** What became of the newest launches that a model flagged, and of those that it passed. */
+/** The outcomes of the newest launches that a model flagged, and of those that it passed. */
 export async function readFates(database: Database, version: string): Promise<FlagFates> {
   const bounds = [SETTLED_FOR_S, FATES_MAX, DRIFT_FLAGS, DRIFT_FLAGS_OF_ONE, DRIFT_DEPLOYERS];
   const row = fatesRow.parse(onlyRow(await database.query(FATES, [version, ...bounds])));

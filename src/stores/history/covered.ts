@@ -213,7 +213,6 @@ function rememberedGaps(tip: FreshTip): GapsOf {
   };
 }
 
-/** The gaps of a ring in words. */
 export function ringGapsText(gaps: readonly RingGap[]): string {
   const addresses = [...new Set(gaps.map(({ listed }) => listed))];
   const named = addresses.slice(0, NAMED_MAX).flatMap((listed) => {

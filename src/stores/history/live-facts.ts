@@ -113,7 +113,6 @@ export function factOf(one: HistoryTransfer): TransferFact {
   };
 }
 
-/** The tokens in transfers. */
 export function tokensIn(transfers: readonly HistoryTransfer[], read_at: number): TokenFact[] {
   const tokens = new Map<string, TokenFact>();
   for (const { chain, token, symbol, decimals, has_market } of transfers) {

@@ -20,7 +20,6 @@ import { tableSource } from '../../sources/files/table-source.ts';
 /** How often the store is asked; a new import is in use after at most this and one loading. */
 export const TABLE_POLL_MS = 15_000;
 
-/** The options of a held table. */
 export type HeldOptions<Row extends StoredRow, P extends string, Answer> = {
   readonly table: TableShape<Row, P, Answer>;
   readonly store: TableStore<Row>;

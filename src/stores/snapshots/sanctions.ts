@@ -333,7 +333,6 @@ export function neverLoaded(newest: HeldRefusal | null): Reading<never, Sanction
   return unread(PORT, why('list_never_loaded', { detail }));
 }
 
-/** The publications around a day. */
 export type AroundDay = {
   /** The newest held that a check after the end of that day still found the newest. */
   readonly covering: HeldPublication | null;

@@ -154,7 +154,8 @@ export function warehouseFacts(warehouse: Warehouse, now: () => number): ChainFa
           const factory = signer === creator ? null : creator;
           const fact: CreationFact = { creator: signer, relay: null, factory, tx, block };
           const told = factRead(fact, warehouseSource(now(), observed === 0));
-          // What the transaction called is not held: it may be a bundler's or a relayer's.
+          // The callee of the transaction is not held: it may be a bundler's or a relayer's
+          // contract.
           return factory === null ? told : weaken(told, why('creation_relay_unread'));
         } catch (error) {
           return unreadFor('chain_facts', error);

@@ -1,6 +1,6 @@
-// It refuses to guess: an unreachable store is StoreUnavailable, a wrong statement is SqlError.
-// Both engines give the same values: int8 as bigint, numeric, date and timestamp as text,
-// timestamptz as Date, bytea as Uint8Array, json as the parsed value.
+// The control store as its tables ask it: an unreachable store is StoreUnavailable, a wrong
+// statement is SqlError. Both engines give the same values: int8 as bigint, numeric, date and
+// timestamp as text, timestamptz as Date, bytea as Uint8Array, json as the parsed value.
 
 import { MS_PER_S } from '../../../chain/time.ts';
 import {
@@ -34,7 +34,6 @@ export type Session = {
   readonly script: (sql: string) => Promise<void>;
 };
 
-/** Bounds of one transaction. */
 type TransactionLimits = {
   /** The longest that the whole transaction may take; past it the transaction is undone. */
   readonly timeoutMs: number;
@@ -161,7 +160,7 @@ export function fromSqlState(code: string, message: string): StoreUnavailable | 
   return row === undefined ? new SqlError(code, message) : new StoreUnavailable(row[1], code);
 }
 
-// It refuses to call stored what was not: after a failed statement there is no commit.
+// Nothing is called stored that was not: after a failed statement there is no commit.
 
 /** One session that belongs to the transaction alone until it has ended. */
 export type OwnSession = Session & {
@@ -222,7 +221,6 @@ export async function transact<T>(
 // meanwhile waits for the next. It refuses callers past its bound rather than let them wait
 // without end.
 
-/** Bounds of a queue. */
 type BatchLimits = {
   /** Items in one batch. */
   readonly batchMax: number;
@@ -314,7 +312,6 @@ export type ControlReadings<P extends string> = {
   readonly source: () => Source;
 };
 
-/** The readings of a port. */
 export function controlReadings<P extends string>(
   port: P,
   what: string,

@@ -143,12 +143,10 @@ async function create(directory: string): Promise<void> {
 
 // A worker that ends, breaks or stalls is silence for its callers, and is not used again.
 
-/** A statement for the engine. */
 type EngineStatement =
   | { readonly kind: 'query' | 'often'; readonly sql: string; readonly params: Param[] }
   | { readonly kind: 'script'; readonly sql: string };
 
-/** A started engine. */
 export type Engine = {
   readonly run: (statement: EngineStatement) => Promise<object[]>;
   readonly ended: () => boolean;

@@ -52,7 +52,6 @@ const spanRow = z.tuple([whole, whole, whole]);
 const countedRow = z.tuple([text, whole]);
 const provedRow = z.tuple([z.enum(['native', 'internal']), whole, whole, whole]);
 
-/** The tables of one import. */
 export function importTables(warehouse: Warehouse, importId: string) {
   const mine = `import_id = '${importId}'`;
   return {

@@ -291,7 +291,6 @@ function childOptionsOf(directory: string, limits: EngineLimits): ChildOptions {
 
 // One life of the child: how it is started, asked, stopped and mourned.
 
-/** A running child. */
 type EngineChild = {
   readonly pid: number;
   /** Sends a statement. A told `stop` cancels it, and after `graceMs` kills the child for it. */

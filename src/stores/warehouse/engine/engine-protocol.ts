@@ -42,7 +42,6 @@ export type EngineOrder = z.infer<typeof engineOrder>;
 export type EngineJob =
   | Omit<Extract<EngineOrder, { do: 'run' }>, 'id'>
   | Omit<Extract<EngineOrder, { do: 'insert' }>, 'id'>;
-/** The options of the child for its directory. */
 export type ChildOptions = z.infer<typeof childOptions>;
 
 /** The file descriptor on which the child finds its end of the stream. */

@@ -501,7 +501,6 @@ export type TokenNames = {
   ) => Pick<HistoryTransfer, 'symbol' | 'decimals' | 'has_market'>;
 };
 
-/** The facts of an unknown token. */
 export const UNKNOWN_TOKEN = { symbol: null, decimals: null, has_market: null } as const;
 
 /** A transfer as it is held under one of its addresses. */
@@ -557,7 +556,6 @@ function numberAt(hex: string, from: number, until: number): number {
 
 const CHAIN_CODES: readonly (ChainName | undefined)[] = [undefined, ...CHAIN_NAMES];
 
-/** The chain of a row. */
 export function chainOf([, code]: PackedSide): ChainName {
   const chain = CHAIN_CODES[code];
   if (chain === undefined) throw new RangeError('a chain without a name');

@@ -322,7 +322,6 @@ export function asOf(
 // rows: the reverse could take a range that was recorded meanwhile for one that the earlier rows
 // fill.
 
-/** The held data of one address. */
 export type HeldAddress = HeldRows & {
   readonly held: HeldBlocksOf;
   readonly ranges: readonly HeldBlocks[];
@@ -340,7 +339,6 @@ const READS_MAX = 5;
 /** Ranges of single addresses in one answer. */
 const RANGES_MAX = 100_000;
 
-/** The tables of what is recorded. */
 const RECORDED_IN = ['coverage', 'address_coverage', 'tokens'] as const;
 
 const rangeRow = z.tuple([
@@ -546,7 +544,6 @@ const SQL = `SELECT lower(hex(addr)), max(degree) AS most, sum(transfers), min(o
 FROM (SELECT addr, degree, transfers, observed FROM degrees FINAL)
 GROUP BY addr ORDER BY most DESC LIMIT ${HUBS_MAX}`;
 
-/** The hubs of a warehouse. */
 export function knownHubs(warehouse: Warehouse) {
   let hubs = new Map<string, KnownHub>();
   let readAtMs: number | null = null;

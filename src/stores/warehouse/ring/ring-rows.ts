@@ -106,7 +106,6 @@ const NUMBER_BYTES = 8;
 /** Buckets that are put in order before others have their turn. */
 const BUCKETS_AT_ONCE = 32;
 
-/** The fingerprint of an address. */
 export function ringFingerprint(address: string): number {
   return Number.parseInt(addressHex(address).slice(-HEX_DIGITS), 16);
 }
@@ -383,7 +382,6 @@ export class RingFull extends Error {}
 /** How far a build has come, in listed addresses. */
 export type RingProgress = (done: number, of: number) => void;
 
-/** A ring in memory. */
 export class RingState {
   readonly #warehouse: Warehouse;
   readonly #marked: () => Promise<Mark>;

@@ -211,7 +211,6 @@ async function completeSigners(
 /** A value of a row: big integers as text, and `null` for columns that take one. */
 export type FactCell = string | number | boolean | null | readonly string[];
 
-/** Rows for one table. */
 export type TableRows = {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly FactCell[])[];
@@ -362,7 +361,6 @@ export function creationRows(
   return { columns, rows: rows.map((row) => [...row, finality]) };
 }
 
-/** Headers as rows. */
 export function blockRows(blocks: readonly BlockFact[], { finality }: BlockStanding): TableRows {
   const rows = blocks.map(({ chain, number, hash, parent_hash, time }) => [
     ...[chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time), finality],
@@ -384,7 +382,6 @@ export function coverageRows(ranges: readonly HeldRange[]): TableRows {
   return { columns: COVERAGE_COLUMNS, rows };
 }
 
-/** Signers as rows. */
 export function transactionRows(transactions: readonly TransactionFact[]): TableRows {
   const rows = transactions.map(({ chain, block, tx_hash, initiator, success }) => [
     ...[chain, block, hashHex(tx_hash), addressHex(short(initiator)), successCode(success)],

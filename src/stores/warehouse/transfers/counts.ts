@@ -236,7 +236,6 @@ export function degreeCount(warehouse: Warehouse) {
 // written, and only blocks that are there. Final rows are counted when they are written, and the
 // tip on each call.
 
-/** Reads the contents, chain by chain. */
 export async function readHeldChains(warehouse: Warehouse): Promise<readonly HeldChain[]> {
   const held = await readHeld(warehouse, WRITE);
   const tip = tipRows(held.followed);

@@ -435,7 +435,6 @@ function within(going: readonly Going[], kind: string, block: string): string {
   return `(${each.join(' OR ')})`;
 }
 
-/** The condition for transfers of `transfers`. */
 export function goingTransfers(chain: ChainName, going: readonly Going[]): string {
   return `chain = '${chain}' AND ${within(going, 'toUInt8(kind)', 'block')}`;
 }

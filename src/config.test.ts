@@ -84,7 +84,7 @@ describe('values', () => {
     'a refresh of %s is refused',
     (text) => {
       expect(problems({ EXHIBIT_SDN_REFRESH: text })).toEqual([
-        'EXHIBIT_SDN_REFRESH: expected a time such as 90m, 2h or 7d (a bare number is hours)',
+        'EXHIBIT_SDN_REFRESH: expected a time such as 90m, 2h or 7d (a bare number is hours), from 1m to 366d',
       ]);
     },
   );
@@ -106,13 +106,13 @@ describe('values', () => {
       EXHIBIT_EXPLORER_KEY: 'K3Y',
       EXHIBIT_RPC_BASE: 'https://rpc.example/v1/PATHKEY',
       EXHIBIT_OPS_PORT: '9090',
-      EXHIBIT_PUBLIC_URL: 'https://api.example/exhibit/',
+      EXHIBIT_PUBLIC_URL: 'https://api.example/',
       EXHIBIT_SDN_URL: 'file:/srv/SDN.ZIP, https://mirror.example/SDN.XML',
     });
     expect(config.store.kind).toBe('postgres');
     expect(config.warehouse).toMatchObject({ kind: 'clickhouse', layout: 'single' });
     expect(config.ops).toEqual({ kind: 'set', port: 9090 });
-    expect(config.publicUrl).toBe('https://api.example/exhibit');
+    expect(config.publicUrl).toBe('https://api.example');
     expect(config.explorer.kind).toBe('set');
     expect(config.rpc.base?.reveal()).toBe('https://rpc.example/v1/PATHKEY');
     expect(config.rpc.ethereum).toBeNull();
@@ -149,6 +149,18 @@ describe('problems', () => {
       'EXHIBIT_INTELLIGENCE_TOKENS: expected tier:token pairs, comma-separated (tiers free, pro, ' +
         'desk), each token of at least 16 characters without white space',
     ]);
+  });
+
+  test('a public URL with a path is refused, and a believed proxy needs the host in front', () => {
+    expect(problems({ EXHIBIT_PUBLIC_URL: 'https://api.example/exhibit' })).toEqual([
+      expect.stringContaining('EXHIBIT_PUBLIC_URL: expected an absolute http: or https: URL of a'),
+    ]);
+    for (const text of ['true', '1']) {
+      expect(problems({ EXHIBIT_TRUST_PROXY: text })).toEqual([
+        'EXHIBIT_TRUST_PROXY: needs EXHIBIT_PUBLIC_URL too, the host that clients ask',
+      ]);
+    }
+    expect(good({ EXHIBIT_TRUST_PROXY: 'false' }).trustProxy).toBe(false);
   });
 
   test('each problem has one line, all of them at once', () => {

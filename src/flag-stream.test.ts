@@ -441,7 +441,7 @@ describe('refuses before the upgrade', () => {
     const { app } = await serveFlags();
     for (const url of ['/ws/flags', '/sse/flags']) {
       const reply = await app.inject({ method: 'POST', url });
-      expect([reply.statusCode, reply.headers.allow]).toEqual([405, 'GET']);
+      expect([reply.statusCode, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
     }
   });
 });

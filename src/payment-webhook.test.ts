@@ -121,6 +121,13 @@ describe('says', () => {
     expect(await member()).toMatchObject({ status: 'active', plan: 'desk', updated_at: NOW - 10 });
   });
 
+  test('events of one second are listed in the order in which they came, the newest first', async () => {
+    const { send, events } = await serve();
+    const ids = ['msg_m', 'msg_z', 'msg_a', 'msg_k'];
+    for (const id of ids) await send({ at: NOW - 10 }, { id });
+    expect((await events()).map(({ delivery_id }) => delivery_id)).toEqual(ids.toReversed());
+  });
+
   test('events in any order leave the membership as the newest by its own time', async () => {
     const told: SentMembership[] = [
       { at: NOW - 40 },

@@ -15,6 +15,7 @@ import {
   type Presented,
   quotaHeaders,
   quotaSpent,
+  untilReset,
 } from './gate.ts';
 import { PLANS } from './plan.ts';
 import { deriveSecrets, mintKey } from './secret.ts';
@@ -302,10 +303,9 @@ describe('allowances', () => {
     ['2026-11-21T23:59:59.001Z', '2026-11-21', 1],
     ['2026-12-31T12:00:00Z', '2026-12-31', 43_200],
   ])('a day at %s is %s and begins anew in %i s', (iso, period, reset_s) => {
-    expect(dailyAllowance('mem_1', PLANS.desk, at(iso))).toEqual({
-      allowance: { subject: 'membership:mem_1', period, limit: 10_000 },
-      reset_s,
-    });
+    const dated = dailyAllowance('mem_1', PLANS.desk, at(iso));
+    expect(dated.allowance).toEqual({ subject: 'membership:mem_1', period, limit: 10_000 });
+    expect(untilReset(dated, at(iso))).toBe(reset_s);
   });
 
   test.each([
@@ -313,10 +313,9 @@ describe('allowances', () => {
     ['2026-12-01T00:00:00Z', '2026-12', 31 * 86_400],
     ['2028-02-01T00:00:00Z', '2028-02', 29 * 86_400],
   ])('a month at %s is %s and begins anew in %i s', (iso, period, reset_s) => {
-    expect(monthlyAllowance('key_1', partner, at(iso))).toEqual({
-      allowance: { subject: 'key:key_1', period, limit: 500 },
-      reset_s,
-    });
+    const dated = monthlyAllowance('key_1', partner, at(iso));
+    expect(dated.allowance).toEqual({ subject: 'key:key_1', period, limit: 500 });
+    expect(untilReset(dated, at(iso))).toBe(reset_s);
   });
 });
 
@@ -330,7 +329,8 @@ describe('what is said of them', () => {
   });
 
   test('a spent allowance is a 429 of the declared shape that says when to come back', () => {
-    const refusal = quotaSpent(dailyAllowance('m', PLANS.analyst, at('2026-11-21T23:59:30Z')));
+    const now = at('2026-11-21T23:59:30Z');
+    const refusal = quotaSpent(dailyAllowance('m', PLANS.analyst, now), now);
     expect(refusal.status).toBe(429);
     expect(REFUSALS.quota.body.parse(refusal.body)).toEqual({
       error: 'All 1000 requests of this UTC day are used. The allowance begins anew in 30 seconds.',
@@ -343,7 +343,7 @@ describe('what is said of them', () => {
       'X-RateLimit-Reset': '30',
       'Retry-After': '30',
     });
-    const monthly = quotaSpent(monthlyAllowance('k', partner, at('2026-11-30T23:59:30Z')));
+    const monthly = quotaSpent(monthlyAllowance('k', partner, now), now);
     expect(monthly.body).toMatchObject({ error: expect.stringContaining('UTC month') });
   });
 });

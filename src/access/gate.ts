@@ -98,8 +98,8 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
     if (left instanceof Unread) return turnAway(storeUnavailable(allowance));
     const { limit, remaining } = left.value;
     const origin = originOf(credential, presented);
-    if (remaining === 0) return { kind: 'refused', refusal: quotaSpent(allowance), origin };
-    const figures = { limit, remaining, reset_s: allowance.reset_s };
+    if (remaining === 0) return { kind: 'refused', refusal: quotaSpent(allowance, now()), origin };
+    const figures = { limit, remaining, reset_s: untilReset(allowance, now()) };
     return { kind: 'admitted', caller: callerOf(credential), credential, figures, origin };
   };
 
@@ -124,9 +124,11 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
         authenticate(presented, anyRuleOf(presented), stores, now()),
         (credential): Soon<QuotaFigures> => {
           if (!credential.admitted) return noAllowance(now());
-          const { allowance, reset_s } = credential.allowance;
-          return whenThere(quota.remaining(allowance), (left) =>
-            left instanceof Unread ? noAllowance(now()) : { ...left.value, reset_s },
+          const dated = credential.allowance;
+          return whenThere(quota.remaining(dated.allowance), (left) =>
+            left instanceof Unread
+              ? noAllowance(now())
+              : { ...left.value, reset_s: untilReset(dated, now()) },
           );
         },
       ),
@@ -137,12 +139,13 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
     },
     noFigures: () => noAllowance(now()),
     charge: async ({ credential, figures }) => {
-      const { allowance, reset_s } = credential.allowance;
-      const charged = await quota.charge(allowance);
-      if (charged instanceof Unread) return await turnAway(storeUnavailable(credential.allowance));
+      const dated = credential.allowance;
+      const charged = await quota.charge(dated.allowance);
+      if (charged instanceof Unread) return await turnAway(storeUnavailable(dated));
       const { granted, used, limit } = charged.value;
-      if (!granted) return { kind: 'refused', refusal: quotaSpent(credential.allowance) };
+      if (!granted) return { kind: 'refused', refusal: quotaSpent(dated, now()) };
       const remaining = Math.max(limit - used, 0);
+      const reset_s = untilReset(dated, now());
       return { kind: 'charged', figures: { ...figures, limit, remaining, reset_s } };
     },
   };
@@ -358,15 +361,19 @@ export function credentialRefusal(
   }
   const own = allowance !== null && remaining !== null;
   const figures = own
-    ? { limit: allowance.allowance.limit, remaining, reset_s: allowance.reset_s }
+    ? {
+        limit: allowance.allowance.limit,
+        remaining,
+        reset_s: untilReset(allowance, now),
+      }
     : noAllowance(now);
   return new Refusal('credential', body, quotaHeaders(figures));
 }
 
 // Allowances. Nothing is counted here: the counters are the quota store's.
 
-/** An allowance with the whole seconds until it begins anew. */
-export type DatedAllowance = { readonly allowance: Allowance; readonly reset_s: number };
+/** An allowance, and when it begins anew. */
+export type DatedAllowance = { readonly allowance: Allowance; readonly resets_at: UnixSeconds };
 
 /** The figures of the three quota headers. */
 export type QuotaFigures = {
@@ -396,7 +403,7 @@ export function dailyAllowance(membershipId: string, plan: Plan, now: UnixSecond
       period: dayOf(now),
       limit: plan.daily_requests,
     },
-    reset_s: secondsUntil(nextUtcMidnight(now), now),
+    resets_at: nextUtcMidnight(now),
   };
 }
 
@@ -408,7 +415,7 @@ function publishableAllowance(keyId: string, plan: Plan, now: UnixSeconds): Date
       period: dayOf(now),
       limit: plan.publishable_requests,
     },
-    reset_s: secondsUntil(nextUtcMidnight(now), now),
+    resets_at: nextUtcMidnight(now),
   };
 }
 
@@ -424,17 +431,18 @@ export function monthlyAllowance(
       period: dayOf(now).slice(0, MONTH_CHARS),
       limit: holder.monthly_budget,
     },
-    reset_s: secondsUntil(nextUtcMonth(now), now),
+    resets_at: nextUtcMonth(now),
   };
 }
 
-function secondsUntil(moment: UnixSeconds, now: UnixSeconds): number {
-  return Math.ceil(moment - now);
+/** Whole seconds until an allowance begins anew; zero, where it did meanwhile. */
+export function untilReset({ resets_at }: DatedAllowance, now: UnixSeconds): number {
+  return Math.max(Math.ceil(resets_at - now), 0);
 }
 
 /** The figures where no membership is known: nothing is allowed until midnight UTC. */
 export function noAllowance(now: UnixSeconds): QuotaFigures {
-  return { limit: 0, remaining: 0, reset_s: secondsUntil(nextUtcMidnight(now), now) };
+  return { limit: 0, remaining: 0, reset_s: Math.ceil(nextUtcMidnight(now) - now) };
 }
 
 /** The three headers that every hosted response carries. */
@@ -447,8 +455,9 @@ export function quotaHeaders({ limit, remaining, reset_s }: QuotaFigures) {
 }
 
 /** The refusal of a request whose allowance is spent. */
-export function quotaSpent({ allowance, reset_s }: DatedAllowance): Refusal {
-  const { limit, period } = allowance;
+export function quotaSpent(dated: DatedAllowance, now: UnixSeconds): Refusal {
+  const { limit, period } = dated.allowance;
+  const reset_s = untilReset(dated, now);
   const span = period.length === MONTH_CHARS ? 'month' : 'day';
   const error =
     `All ${limit} requests of this UTC ${span} are used. ` +

@@ -51,7 +51,7 @@ export function pageReading(
         const retry = { 'retry-after': String(STORE_RETRY_AFTER_S) };
         return new Refusal('overloaded', { error: charged.why.reason }, retry);
       }
-      return charged.value.granted ? null : quotaSpent(dated);
+      return charged.value.granted ? null : quotaSpent(dated, now());
     };
     return { may: true, pay };
   };

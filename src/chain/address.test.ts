@@ -185,7 +185,10 @@ describe('checksumAddress', () => {
 
 describe('describeMisform', () => {
   const LOST = 'epjfwdd5aufqssqem2qn1xzybapc8g4weggkzwytdt1v';
-  test('base58 of a Solana length that is not 32 bytes may have lost its case', () => {
+  test('base58 that is not 32 bytes may have lost its case, or characters', () => {
+    for (const text of [LOST.slice(13), `${LOST}1`, LOST + LOST]) {
+      expect(describeMisform(text)).toBe('solana_letter_case');
+    }
     expect(describeMisform(LOST)).toBe('solana_letter_case');
     expect(describeMisform('z'.repeat(44))).toBe('solana_letter_case');
     expect(describeMisform('1'.repeat(33))).toBe('solana_letter_case');
@@ -195,14 +198,14 @@ describe('describeMisform', () => {
   test('an address of any kind is not misformed', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        expect(describeMisform(text)).toBeNull();
+        expect(describeMisform(text)).toBe('form_not_recognised');
       }),
     );
   });
 
-  test('nothing is said of a text outside the pattern', () => {
-    for (const text of ['', LOST.replace('e', '0'), LOST.slice(13), `${LOST}1`, `${LOST}\n`]) {
-      expect(describeMisform(text)).toBeNull();
+  test('nothing more is said of a text that is no base58, of a word or of a file', () => {
+    for (const text of ['', LOST.replace('e', '0'), 'word', LOST.repeat(3), `${LOST}\n`]) {
+      expect(describeMisform(text)).toBe('form_not_recognised');
     }
   });
 });

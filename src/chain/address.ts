@@ -169,16 +169,17 @@ export function checksumAddress(address: EvmAddress): string {
   return String.fromCharCode(...codes);
 }
 
-const SOLANA_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+/** Base58 as long as a cut key, or as short as two of them: no word, and no file. */
+const KEY_LIKE_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{20,88}$/;
 
 /**
- * Names the likely mistake in a text that is no address: `solana_letter_case` for a text with the
- * characters and length of a Solana address, as after a loss of letter case. Null if nothing can be
- * inferred: a bech32 address of a chain that is not screened has one case too.
+ * The likely mistake in a text that is no address: `solana_letter_case` for base58 that is no key
+ * of 32 bytes, as after a loss of letter case or of characters. A bech32 address of a chain that is
+ * not screened is none of these: it has one case too.
  */
-export function describeMisform(text: string): 'solana_letter_case' | null {
-  if (!SOLANA_PATTERN.test(text) || parseKnownAddress(text) !== null) return null;
-  return isBech32(text) ? null : 'solana_letter_case';
+export function describeMisform(text: string): 'form_not_recognised' | 'solana_letter_case' {
+  const isKeyLike = KEY_LIKE_PATTERN.test(text) && parseKnownAddress(text) === null;
+  return isKeyLike && !isBech32(text) ? 'solana_letter_case' : 'form_not_recognised';
 }
 
 const LOWER_CASE_PATTERN = /[a-z]/;

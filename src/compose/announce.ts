@@ -123,7 +123,10 @@ export async function announceLive(
 function pagesOf(url: string, { surfaces }: Config): string[] {
   const pages = `Pages to open: ${LINKS.map(({ path }) => url + path).join(' ')}`;
   const tools = `For MCP clients, with the API key: ${url}${MCP_PATH}`;
-  return surfaces.includes('mcp') ? [pages, tools] : [pages];
+  return [
+    ...(surfaces.includes('web') ? [pages] : []),
+    ...(surfaces.includes('mcp') ? [tools] : []),
+  ];
 }
 
 function freshnessText({ state, published, reason }: SourceFreshness): string {

@@ -1,11 +1,13 @@
 // Every guide that is served leads somewhere: as a page, as Markdown, and in the list for models.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toolsOf } from '../mcp/tools.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
 import { pageFacts, webDocuments } from './documents.ts';
 import { guideLink, servedGuides } from './guides.ts';
+import { CONTRACTS } from './list.ts';
 
 const GUIDES = servedGuides();
 const quiet = () => undefined;
@@ -90,4 +92,22 @@ test('llms.txt names each of them and the API, by addresses that answer', async 
       there: true,
     });
   }
+});
+
+test('the guide of tools names each tool with its arguments and routes, and no other', () => {
+  const guide = GUIDES.find(({ path }) => path === 'guides/mcp');
+  const rows = [...String(guide?.text).matchAll(/^\| `(\w+)` \| (.+) \| (.+) \|$/gm)];
+  const told = rows.map(([, name, given = '', asked = '']) => ({
+    name,
+    arguments: [...given.matchAll(/`(\w+)`(?: \(|,|$)/g)].map(([, one]) => one),
+    routes: [...asked.matchAll(/`([^`]+)`/g)].map(([, one]) => one),
+  }));
+  const made = [...toolsOf(CONTRACTS)].map(([name, { listed, routes }]) => ({
+    name,
+    arguments: Object.keys(Object(listed.inputSchema).properties),
+    routes: routes.map(({ path }) => path),
+  }));
+  const byName = (a: { name?: string | undefined }, b: { name?: string | undefined }) =>
+    String(a.name).localeCompare(String(b.name));
+  expect(told.sort(byName)).toEqual(made.sort(byName));
 });

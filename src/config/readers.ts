@@ -112,13 +112,23 @@ export function urls(...schemes: readonly string[]): SettingReader<readonly Priv
 
 /** The base of public links: printed as it is, so that it may not carry a credential. */
 export const publicUrl: SettingReader<string> = reader(
-  'an absolute http: or https: URL without user info, query or fragment',
+  'an absolute http: or https: URL of a host alone, without user info, path, query or fragment; ' +
+    'a path is not served',
   (text) => {
     if (!URL.canParse(text)) return undefined;
-    const { protocol, host: at, username, password, search, hash, href } = new URL(text);
+    const {
+      protocol,
+      host: at,
+      username,
+      password,
+      search,
+      hash,
+      origin,
+      pathname,
+    } = new URL(text);
     if (!['http:', 'https:'].includes(protocol) || at === '') return undefined;
-    if (username + password + search + hash !== '') return undefined;
-    return href.replace(/\/+$/, '');
+    if (username + password + search + hash !== '' || pathname !== '/') return undefined;
+    return origin;
   },
 );
 
@@ -137,10 +147,22 @@ function isUnit(text: string): text is Unit {
 
 /** Milliseconds, from `90m`, `2h`, `7d`, `30s`, or a bare number in the setting's own unit. */
 export function duration(bare: Unit, minMs: number, maxMs: number): SettingReader<number> {
-  return reader(`a time such as 90m, 2h or 7d (a bare number is ${UNIT_WORDS[bare]})`, (text) => {
-    const ms = durationMs(text, bare);
-    return ms !== undefined && ms >= minMs && ms <= maxMs ? ms : undefined;
-  });
+  const bounds = `from ${durationText(minMs)} to ${durationText(maxMs)}`;
+  return reader(
+    `a time such as 90m, 2h or 7d (a bare number is ${UNIT_WORDS[bare]}), ${bounds}`,
+    (text) => {
+      const ms = durationMs(text, bare);
+      return ms !== undefined && ms >= minMs && ms <= maxMs ? ms : undefined;
+    },
+  );
+}
+
+/** A whole number of the largest unit that divides it. */
+function durationText(ms: number): string {
+  for (const unit of ['d', 'h', 'm'] as const) {
+    if (ms % UNITS_MS[unit] === 0) return `${ms / UNITS_MS[unit]}${unit}`;
+  }
+  return `${ms / UNITS_MS.s}s`;
 }
 
 function durationMs(text: string, bare: Unit): number | undefined {
@@ -157,7 +179,8 @@ export type AgeLimit =
 /** A duration as for `duration`, or `none`. */
 export function ageLimit(bare: Unit, maxMs: number): SettingReader<AgeLimit> {
   return reader(
-    `a time such as 90m, 2h or 7d (a bare number is ${UNIT_WORDS[bare]}), or none`,
+    `a time such as 90m, 2h or 7d (a bare number is ${UNIT_WORDS[bare]}), ` +
+      `up to ${durationText(maxMs)}, or none`,
     (text) => {
       if (text === 'none') return { kind: 'lifted' };
       const ms = durationMs(text, bare);

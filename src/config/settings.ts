@@ -100,7 +100,8 @@ const SERVING = {
   EXHIBIT_PORT: withInitial('8080', PORT, 'Port to listen on; `0` takes a free one.'),
   EXHIBIT_PUBLIC_URL: optional(
     publicUrl,
-    'Base of the links in answers. It is public: it takes no user info and no query.',
+    'Scheme and host of the links in answers, of the cookies and of the forms that are taken. It ' +
+      'takes no user info, no path and no query.',
     { unset: 'the listening address' },
   ),
   EXHIBIT_RECEIPTS_DIR: optional(path, 'Folder of the receipts that are published.', {
@@ -128,7 +129,9 @@ const SERVING = {
   EXHIBIT_TRUST_PROXY: withInitial(
     'false',
     trueOrFalse,
-    'Whether `X-Forwarded-*` headers are believed.',
+    'Whether the service stands behind one proxy, which writes the address of each client at the ' +
+      'end of `X-Forwarded-For`: sign-in limits and the list of sessions then go by it. Scheme ' +
+      'and host come from `EXHIBIT_PUBLIC_URL`, which it needs, and from no header.',
   ),
   EXHIBIT_PROXY_URL: optional(
     WEB_URL,
@@ -439,6 +442,10 @@ export function conflicts(given: SettingTexts, simulate: boolean): string[] {
   }
   if (given.has('EXHIBIT_WORLD_FAULTS') && !simulate) {
     lines.push('EXHIBIT_WORLD_FAULTS: takes effect in the simulated world only (EXHIBIT_SIMULATE)');
+  }
+  const trusts = ['true', '1'].includes(String(given.get('EXHIBIT_TRUST_PROXY')));
+  if (trusts && !given.has('EXHIBIT_PUBLIC_URL')) {
+    lines.push('EXHIBIT_TRUST_PROXY: needs EXHIBIT_PUBLIC_URL too, the host that clients ask');
   }
   if (simulate) lines.push(...realSources(given));
   return lines;

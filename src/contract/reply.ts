@@ -43,6 +43,13 @@ export function isSentByPages(route: {
   return access === 'session' || (body !== undefined && mediaOf(body).kind === 'form');
 }
 
+/** Whether a page of any other origin may read the answer of a route: open to all, and no page. */
+export function isPublicDocument(
+  route: Replies & { readonly method: string; readonly access: string },
+): boolean {
+  return route.method === 'GET' && route.access === 'open' && !isPage(route);
+}
+
 /** Whether an answer of a route is named, so that a client that holds it is told so. */
 export function isRevalidated({ headers, keptS }: Replies): boolean {
   if (keptS !== undefined) return true;

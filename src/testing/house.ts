@@ -125,7 +125,7 @@ export const ARROWS: readonly Arrows[] = [
   {
     of: 'src/transport/',
     may: [CONTRACT, ACCESS, EVIDENCE, `types:${PORTS}work/`],
-    outside: ['fastify', 'prom-client', 'ws', 'types:zod'],
+    outside: ['@fastify/accept-negotiator', 'fastify', 'prom-client', 'ws', 'types:zod'],
   },
   {
     // Tools over HTTP stand beside the routes; over stdio they are a command that asks a service.

@@ -13,6 +13,7 @@ import {
   type QuotaFigures,
   quotaHeaders,
   quotaSpent,
+  untilReset,
 } from '../access/gate.ts';
 import { Answer, type Headers, type PageRest, Reply } from '../contract/answer.ts';
 import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
@@ -120,17 +121,17 @@ function answerer(
   };
   return async (sent, by, { id, startedMs, asked, isGone }) => {
     if (isGone?.() === true) return answerNobody();
-    const tooMany = underWay.begin(by, route.name);
-    if (tooMany !== null) return refuse(tooMany, figuresOf(by));
+    const tooMany = underWay.begin(by, route.name, asked.now());
+    if (tooMany !== null) return refuse(tooMany, figuresOf(by, asked.now()));
     const end = () => underWay.end(by, route.name);
     let isOver = true;
     const onFault = (fault: unknown) =>
       log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');
     try {
       const input = parseInput(route, sent);
-      if (input instanceof Refusal) return refuse(input, figuresOf(by));
+      if (input instanceof Refusal) return refuse(input, figuresOf(by, asked.now()));
       const said = await handle(input, asked, by.caller);
-      if (said instanceof Refusal) return refuse(said, figuresOf(by));
+      if (said instanceof Refusal) return refuse(said, figuresOf(by, asked.now()));
       // Written before it is charged, so that a fault in the answer is never paid for.
       const { status, state, bytes, declared, rest } = writeAnswer(said, asked.now());
       // An answer is charged if it is ready while its client is still there.
@@ -139,7 +140,7 @@ function answerer(
       const charged = isFree ? null : await charge(gate, by);
       if (charged?.kind === 'refused') return refuse(charged.refusal, null);
       meters.answered(route.name, state, (performance.now() - startedMs) / 1000);
-      const figures = charged === null ? figuresOf(by) : charged.figures;
+      const figures = charged === null ? figuresOf(by, asked.now()) : charged.figures;
       const headers =
         figures === null ? headersOf(declared, status, bytes) : chargedHeaders(figures, declared);
       const whole = {
@@ -152,7 +153,7 @@ function answerer(
       return { ...whole, rest: { texts: textsAsTheyCome(rest, id, onFault), end } };
     } catch (fault) {
       onFault(fault);
-      return refuse(faultRefusal(id), figuresOf(by));
+      return refuse(faultRefusal(id), figuresOf(by, asked.now()));
     } finally {
       if (isOver) end();
     }
@@ -255,9 +256,10 @@ export function refusalSaid(
   return { status: refusal.status, headers, bytes: Buffer.from(text) };
 }
 
-/** The allowance of a caller that has one. */
-export function figuresOf(by: Admission | null): QuotaFigures | null {
-  return by?.kind === 'admitted' ? by.figures : null;
+/** The allowance of a caller that has one, as it stands now. */
+export function figuresOf(by: Admission | null, now: number): QuotaFigures | null {
+  if (by?.kind !== 'admitted') return null;
+  return { ...by.figures, reset_s: untilReset(by.credential.allowance, now) };
 }
 
 /** Charges a caller that the gate admitted. */
@@ -298,7 +300,7 @@ export type Input = Sent;
 export function parseInput(route: Declared, sent: Sent): Input | Refusal {
   const problems: string[] = [];
   const params = take(route.params, sent.params, '', problems);
-  const query = take(route.query, sent.query, '', problems);
+  const query = take(route.query, withPlainNumbers(route.query, sent.query), '', problems);
   const body = route.body === null ? undefined : take(route.body, sent.body, 'body', problems);
   const { requestHeaders } = route;
   if (requestHeaders === undefined || requestHeaders === null) {
@@ -306,6 +308,26 @@ export function parseInput(route: Declared, sent: Sent): Input | Refusal {
   }
   const headers = take(requestHeaders, selectDeclared(requestHeaders, sent.headers), '', problems);
   return problems.length > 0 ? badInput(problems) : { params, query, body, headers };
+}
+
+/** A whole number in a query is written in decimal digits: no exponent, sign, space or prefix. */
+const DIGITS = /^(0|[1-9][0-9]*)$/;
+const NO_NUMBER = 'NaN';
+
+// A coerced number would take `0x10`, `1e1` or ` 1`, which no reader of the documents expects.
+function withPlainNumbers({ shape }: z.ZodObject, sent: unknown): unknown {
+  if (typeof sent !== 'object' || sent === null) return sent;
+  const fields = Object.entries(sent).map(([name, value]) => {
+    const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    const isPlain = typeof value !== 'string' || DIGITS.test(value);
+    return [name, isPlain || schema === undefined || !isCoerced(schema) ? value : NO_NUMBER];
+  });
+  return Object.fromEntries(fields);
+}
+
+function isCoerced(schema: z.ZodType): boolean {
+  const { coerce, innerType } = defOf(schema);
+  return coerce === true || (innerType !== undefined && isCoerced(innerType));
 }
 
 function selectDeclared({ shape }: z.ZodObject, sent: unknown): object {
@@ -497,7 +519,7 @@ export const UNCHARGED_OF_ONE_ROUTE_MAX = 256;
 /** The requests under way. What has begun must end, once. */
 export type UnderWay = {
   /** Begins one of a route, or says why not. */
-  readonly begin: (by: Admission, route: string) => Refusal | null;
+  readonly begin: (by: Admission, route: string, now: number) => Refusal | null;
   readonly end: (by: Admission, route: string) => void;
 };
 
@@ -506,11 +528,11 @@ export function requestsUnderWay(gate: AccessGate | null): UnderWay {
   let all = 0;
   const counts = new Map<string, number>();
 
-  const begin = (by: Admission, route: string): Refusal | null => {
+  const begin = (by: Admission, route: string, now: number): Refusal | null => {
     const name = counterOf(by, route);
     const counted = counts.get(name);
     const mine = counted === undefined ? NONE : counted;
-    const refusal = refuseOneMore(by, gate, all, mine);
+    const refusal = refuseOneMore(by, gate, { all, mine, now });
     if (refusal !== null) return refusal;
     all += 1;
     counts.set(name, mine + 1);
@@ -539,8 +561,7 @@ function counterOf(by: Admission, route: string): string {
 function refuseOneMore(
   by: Admission,
   gate: AccessGate | null,
-  all: number,
-  mine: number,
+  { all, mine, now }: { readonly all: number; readonly mine: number; readonly now: number },
 ): Refusal | null {
   if (all >= REQUESTS_MAX) return overloadRefusal(BUSY);
   if (by.kind === 'uncharged')
@@ -553,7 +574,7 @@ function refuseOneMore(
   if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
   const left = gate.left(by);
   if (mine < left) return null;
-  if (left === 0) return quotaSpent(by.credential.allowance);
+  if (left === 0) return quotaSpent(by.credential.allowance, now);
   return overloadRefusal(
     `The ${left} requests that this allowance has left are under way; try again in a second. ` +
       'Nothing was charged.',

@@ -20,7 +20,7 @@ import { isFormOf } from '../access/session.ts';
 import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import {
   FORM_TOKEN,
-  HTML_TYPE,
+  isPublicDocument,
   isRevalidated,
   isSentByPages,
   type Media,
@@ -39,15 +39,13 @@ import {
   faultRefusal,
   figuresOf,
   type Mounted,
-  PAGE_HEADERS,
   reasonOf,
   refusalSaid,
   type Sent,
-  type WrittenAnswer,
-  type WrittenRest,
 } from './answer.ts';
 import { clientNetwork } from './client-network.ts';
 import { credentialsIn, foreignForm, searchOf } from './guard.ts';
+import { sendAnswer, sendIfNew, sendInPieces } from './send.ts';
 import { STOPPING, type StreamServing, serveStreams } from './stream.ts';
 
 /** The largest body of a route that names no bound of its own. */
@@ -58,7 +56,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 72_000;
 /** Browsers come back by https alone for a year. Other hosts of the domain are left alone. */
 const HSTS = 'max-age=31536000';
-const NOT_MODIFIED = 304;
 /** The prefix of the hosted surface's paths, unknown ones included. */
 const HOSTED_PATHS = '/api/v1/';
 
@@ -87,7 +84,7 @@ export type HttpOptions = Answering & {
   readonly now: () => number;
   /** Time for reading history inside one request. */
   readonly budgetMs: number;
-  /** Whether `X-Forwarded-*` are believed. */
+  /** Whether the end of `X-Forwarded-For` is believed: a proxy stands in front. */
   readonly trustProxy: boolean;
   readonly streams?: StreamServing;
   /** The only names under which it is asked; left out, any. */
@@ -116,7 +113,6 @@ export function createHttp(
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    trustProxy: options.trustProxy,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -158,7 +154,7 @@ export function createHttp(
   }
   for (const one of doorsOf(options)) openDoor(app, one, options);
   const { streams } = options;
-  if (streams !== undefined) serveStreams(app, { ...options, streams, send });
+  if (streams !== undefined) serveStreams(app, { ...options, streams });
   refuseTheRest(app, options);
   closeUnused(app);
   return app;
@@ -222,17 +218,19 @@ function mountInScope(app: FastifyInstance, asking: Asking, options: HttpOptions
 function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void {
   const { route, guard, ask, refuse } = asking;
   const { now, budgetMs } = options;
-  const leave = isRevalidated(route) ? sendIfNew : send;
+  const leave = isRevalidated(route) ? sendIfNew : sendAnswer;
   const byPages = isSentByPages(route);
+  const isPublic = isPublicDocument(route);
   app.route({
-    method: route.method,
+    method: methodsOf(route.method),
     url: pathOfRoute(route),
     bodyLimit: route.bodyBytesMax === undefined ? BODY_BYTES_MAX : route.bodyBytesMax,
     onRequest: (request, reply, done) => {
+      if (isPublic) reply.raw.setHeader('access-control-allow-origin', '*');
       const enter = (said: Admission | TurnedAway): void => {
         if (said.kind !== 'uncharged') allowPage(reply, said.origin);
         if (said.kind === 'refused') {
-          send(reply, refuse(said.refusal, null));
+          sendAnswer(reply, refuse(said.refusal, null));
           return;
         }
         const cookie = said.kind === 'uncharged' ? said.cookie : undefined;
@@ -240,7 +238,7 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
         if (typeof cookie === 'string') reply.raw.setHeader('set-cookie', cookie);
         const encoded = route.body === null ? null : encodingRefusal(request.headers);
         if (encoded !== null) {
-          send(reply, refuse(encoded, figuresOf(said)));
+          sendAnswer(reply, refuse(encoded, figuresOf(said, now())));
           return;
         }
         request.by = said;
@@ -262,13 +260,13 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     const refusal = refusalFor(fault, request, options, bodyTypeOf(route));
     // Of an answer that has begun nothing can be taken back: its end says that it is not whole.
     if (reply.raw.headersSent) reply.raw.destroy();
-    else send(reply, refuse(refusal, figuresOf(request.by)));
+    else sendAnswer(reply, refuse(refusal, figuresOf(request.by, now())));
   };
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { id, startedMs, by } = request;
     if (by === null) throw new Error(`${route.name}: nobody was let in`);
     const sent = byPages ? withoutToken(request, by) : request;
-    if (sent instanceof Refusal) return send(reply, refuse(sent, null));
+    if (sent instanceof Refusal) return sendAnswer(reply, refuse(sent, null));
     const { asked: context, done } = contextOf(reply.raw, now, budgetMs);
     const asked = byPages
       ? { ...context, network: clientNetwork(request.raw, options.trustProxy) }
@@ -305,15 +303,15 @@ function mountPreflight(
     const { origin, 'access-control-request-method': method } = request.headers;
     if (origin === undefined || method !== route.method) {
       const error = `Method not allowed here; expected ${route.method}.`;
-      return send(
+      return sendAnswer(
         reply,
         refuse(new Refusal('wrong_method', { error }, { allow: route.method }), null),
       );
     }
     const refusal = await gate.admitPage(origin);
-    if (refusal !== null) return send(reply, refuse(refusal, null));
+    if (refusal !== null) return sendAnswer(reply, refuse(refusal, null));
     allowPage(reply, origin);
-    send(reply, {
+    sendAnswer(reply, {
       status: 200,
       headers: {
         ...quotaHeaders(gate.noFigures()),
@@ -331,10 +329,15 @@ function mountPreflight(
     handler: (request, reply) => {
       reply.hijack();
       answer(request, reply).catch((fault) =>
-        send(reply, refuse(refusalFor(fault, request, options), null)),
+        sendAnswer(reply, refuse(refusalFor(fault, request, options), null)),
       );
     },
   });
+}
+
+// The runtime leaves out the body of an answer to `HEAD`.
+function methodsOf(method: Method): string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
 function pathOfRoute({ path }: Asking['route']): string {
@@ -347,65 +350,12 @@ function bodyTypeOf({ body }: Asking['route']): string {
   return name;
 }
 
-// Written past the framework, whose own sending costs more than most answers. Of what the framework
-// would add, only the closing of a connection is kept.
-function send(reply: FastifyReply, { status, headers, bytes }: WrittenAnswer): void {
-  reply.raw.writeHead(status, {
-    ...(headers['content-type'] === HTML_TYPE ? PAGE_HEADERS : API_HEADERS),
-    'x-request-id': reply.request.id,
-    ...headers,
-    ...(reply.hasHeader('connection') ? { connection: 'close' } : {}),
-    'content-length': bytes.length,
-  });
-  reply.hijack();
-  reply.raw.end(bytes);
-}
-
-/** Sends a page as it comes. Whoever hangs up ends it, and with it all that is still read. */
-async function sendInPieces(
-  reply: FastifyReply,
-  { status, headers, bytes }: WrittenAnswer,
-  { texts, end }: WrittenRest,
-): Promise<void> {
-  const { raw } = reply;
-  try {
-    raw.writeHead(status, {
-      ...PAGE_HEADERS,
-      'x-request-id': reply.request.id,
-      ...headers,
-      ...(reply.hasHeader('connection') ? { connection: 'close' } : {}),
-      // Proxies that gather an answer before they pass it on are asked not to.
-      'x-accel-buffering': 'no',
-    });
-    raw.write(bytes);
-    for await (const text of texts) {
-      if (raw.destroyed) return;
-      if (!raw.write(text)) await untilDrained(raw);
-    }
-    raw.end();
-  } finally {
-    end();
-  }
-}
-
-function untilDrained(raw: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const goOn = () => {
-      raw.off('drain', goOn);
-      raw.off('close', goOn);
-      resolve();
-    };
-    raw.once('drain', goOn);
-    raw.once('close', goOn);
-  });
-}
-
 function openDoor(app: FastifyInstance, door: HttpDoor, options: HttpOptions): void {
   const { path, admit, serve } = door;
   const refuse = (reply: FastifyReply, refusal: Refusal | null): boolean => {
     if (refusal === null) return false;
     options.meters.refused(path, reasonOf(refusal));
-    send(reply, refusalSaid(refusal, null));
+    sendAnswer(reply, refusalSaid(refusal, null));
     return true;
   };
   app.route({
@@ -429,21 +379,6 @@ function openDoor(app: FastifyInstance, door: HttpDoor, options: HttpOptions): v
       );
     },
   });
-}
-
-// A client that holds the answer already is told so, without its bytes.
-function sendIfNew(reply: FastifyReply, said: WrittenAnswer): void {
-  const { 'if-none-match': held } = reply.request.headers;
-  const { etag } = said.headers;
-  const isHeld = said.status === 200 && typeof etag === 'string' && isNamed(held, etag);
-  // Under this status the runtime sends the length and leaves out the bytes.
-  send(reply, isHeld ? { ...said, status: NOT_MODIFIED } : said);
-}
-
-function isNamed(held: string | undefined, etag: string): boolean {
-  const strong = (tag: string) => tag.trim().replace(/^W\//, '');
-  if (held === undefined) return false;
-  return held.split(',').some((tag) => ['*', strong(etag)].includes(strong(tag)));
 }
 
 function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
@@ -472,7 +407,8 @@ function refuseAt(
 ): void {
   const page = request.headers.accept?.includes('text/html') === true ? refusalPage : undefined;
   meters.refused('unknown', refusal.code);
-  const say = (figures: QuotaFigures | null) => send(reply, refusalSaid(refusal, figures, page));
+  const say = (figures: QuotaFigures | null) =>
+    sendAnswer(reply, refusalSaid(refusal, figures, page));
   const figures = gate === null ? null : figuresAt(gate, request.raw);
   if (figures instanceof Promise) figures.then(say, () => say(null));
   else say(figures);
@@ -503,12 +439,16 @@ function pathOf(url: string): string {
 }
 
 function methodsAt(options: HttpOptions, path: string): string[] {
-  const methods = new Set<Method>();
+  const methods = new Set<string>();
   const { streams } = options;
   for (const one of streams === undefined ? [] : streams.mounted) {
-    if (one.route.path === path || one.route.eventsPath === path) methods.add('GET');
+    if (one.route.path === path || one.route.eventsPath === path) {
+      for (const method of methodsOf('GET')) methods.add(method);
+    }
   }
-  for (const { route } of options.mounted) if (matches(route.path, path)) methods.add(route.method);
+  for (const { route } of options.mounted) {
+    if (matches(route.path, path)) for (const one of methodsOf(route.method)) methods.add(one);
+  }
   for (const door of doorsOf(options)) if (door.path === path) methods.add('POST');
   return [...methods];
 }

@@ -164,14 +164,24 @@ describe('over a socket and injected', () => {
     expect(got).toEqual(await injected(by, path, headers));
   });
 
-  test.each(['POST', 'HEAD'])('the method %s is refused alike', async (method) => {
+  test('another method is refused alike', async () => {
     const by = await served();
     const path = '/api/v1/probe/0xabc/look';
-    const got = await overSocket(by, path, {}, method);
-    expect([got.status, got.headers['allow']]).toEqual([405, 'GET']);
-    expect(got.body === '').toBe(method === 'HEAD');
-    const alike = await injected(by, path, {}, method);
-    expect(got).toEqual(method === 'HEAD' ? { ...alike, body: '' } : alike);
+    const got = await overSocket(by, path, {}, 'POST');
+    expect([got.status, got.headers['allow']]).toEqual([405, 'GET, HEAD']);
+    expect(got).toEqual(await injected(by, path, {}, 'POST'));
+  });
+
+  test('HEAD is answered and charged as GET is, without the body', async () => {
+    const by = await served();
+    const path = '/api/v1/probe/0xabc/look';
+    const headers = { authorization: by.authorization };
+    const got = await overSocket(by, path, headers, 'HEAD');
+    const whole = await overSocket(by, path, headers);
+    expect([got.status, got.body]).toEqual([200, '']);
+    expect(got.headers['content-length']).toBe(whole.headers['content-length']);
+    const used = await by.quota.usage('membership:mem_1', '2026-05-28');
+    expect(used.checked && used.value).toBe(2);
   });
 
   test('a fault is a 500 with the id of its log line, and is not charged', async () => {

@@ -93,19 +93,21 @@ function endOf(fault: Error): StreamEnd {
   return typeof code === 'string' && code.startsWith('WS_ERR_') ? 'bad_protocol' : 'reader_left';
 }
 
+/** The head of a response of events. */
+export const EVENTS_HEADERS: { readonly [name: string]: string } = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Proxies that gather an answer before they pass it on are asked not to.
+  'x-accel-buffering': 'no',
+};
+
 /** Opens a stream of server-sent events. */
 export function eventsDoor(
   response: ServerResponse,
   headers: { readonly [name: string]: string },
   { closeMs }: StreamLimits,
 ): Door {
-  response.writeHead(200, {
-    ...headers,
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    // Proxies that gather an answer before they pass it on are asked not to.
-    'x-accel-buffering': 'no',
-  });
+  response.writeHead(200, { ...headers, ...EVENTS_HEADERS });
   response.write(`retry: ${RETRY_MS}\n\n`);
   return {
     stream: response,

@@ -704,7 +704,7 @@ describe('refuses before the upgrade', () => {
     const { app } = await serveTicks();
     for (const url of ['/ws/ticks', '/sse/ticks']) {
       const reply = await app.inject({ method: 'POST', url });
-      expect([reply.statusCode, reply.headers.allow]).toEqual([405, 'GET']);
+      expect([reply.statusCode, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
     }
   });
 });

@@ -32,8 +32,10 @@ import {
 import { clientNetwork } from './client-network.ts';
 import { type Guard, guardOfStream, searchOf } from './guard.ts';
 import type { StreamMeters } from './metrics.ts';
+import { sendAnswer } from './send.ts';
 import {
   type Ears,
+  EVENTS_HEADERS,
   eventsDoor,
   type FindUpgrading,
   frameRate,
@@ -65,8 +67,6 @@ type Serving = Answering & {
   readonly streams: StreamServing;
   readonly now: () => number;
   readonly trustProxy: boolean;
-  /** Sends a whole answer. */
-  readonly send: (reply: FastifyReply, said: WrittenAnswer) => void;
 };
 
 type Mount = OpeningParts & Serving & { readonly guard: Guard };
@@ -95,14 +95,14 @@ function serveSocket(
   find: FindUpgrading,
   upgrade: ReturnType<typeof websocketDoors>,
 ): void {
-  const { stream, hub, streams, meters, send } = mount;
+  const { stream, hub, streams, meters } = mount;
   const { route } = stream;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const upgrading = find(request.raw);
     if (upgrading === undefined) throw new Error(`${route.name}: no upgrade came with it`);
     const { socket } = upgrading;
     const said = await openStream(mount, openingOf(mount, request, null, socket));
-    if ('status' in said) return send(reply, said);
+    if ('status' in said) return sendAnswer(reply, said);
     const headers = { 'X-Request-Id': request.id, ...said.quota };
     upgrade(request.raw, upgrading, headers, (door) => {
       const reader = said.begin(door);
@@ -111,7 +111,9 @@ function serveSocket(
       return earsOf(mount, said.streaming, reader);
     });
   };
-  app.get(route.path, {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: route.path,
     onRequest: (request, reply, done) => {
       if (find(request.raw) !== undefined) {
         admit(mount, request, reply, done);
@@ -119,20 +121,25 @@ function serveSocket(
       }
       const refusal = upgradeRequired(route, streams.base());
       meters.refused(route.name, refusal.code);
-      send(reply, refusalSaid(refusal, null));
+      sendAnswer(reply, refusalSaid(refusal, null));
     },
     handler: answering(mount, answer),
   });
 }
 
 function serveEvents(app: FastifyInstance, mount: Mount): void {
-  const { stream, hub, limits, send } = mount;
+  const { stream, hub, limits } = mount;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { raw } = reply;
+    if (request.method === 'HEAD') {
+      // No event follows, so that no place is taken.
+      raw.writeHead(200, { ...API_HEADERS, 'x-request-id': request.id, ...EVENTS_HEADERS }).end();
+      return;
+    }
     const last = request.headers['last-event-id'];
     const lastEventId = typeof last === 'string' ? last : null;
     const said = await openStream(mount, openingOf(mount, request, lastEventId, raw));
-    if ('status' in said) return send(reply, said);
+    if ('status' in said) return sendAnswer(reply, said);
     if (raw.destroyed) return;
     const headers = { ...API_HEADERS, 'x-request-id': request.id, ...said.quota };
     const reader = said.begin(eventsDoor(raw, headers, limits));
@@ -142,8 +149,16 @@ function serveEvents(app: FastifyInstance, mount: Mount): void {
     });
     reader.run(said.streaming.welcome, said.streaming.messages);
   };
-  app.get(stream.route.eventsPath, {
-    onRequest: (request, reply, done) => admit(mount, request, reply, done),
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: stream.route.eventsPath,
+    onRequest: (request, reply, done) => {
+      // A page of any origin may read what a token in the query opens, as by WebSocket.
+      if (stream.route.access === 'bearer') {
+        reply.raw.setHeader('access-control-allow-origin', '*');
+      }
+      admit(mount, request, reply, done);
+    },
     handler: answering(mount, answer),
   });
 }
@@ -151,20 +166,20 @@ function serveEvents(app: FastifyInstance, mount: Mount): void {
 type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 // The framework is told first that the answer is ours to write, so that it waits for nothing.
-function answering({ stream, log, send }: Mount, answer: Answer) {
+function answering({ stream, log }: Mount, answer: Answer) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
     answer(request, reply).catch((fault) => {
       const { id } = request;
       log.error({ request_id: id, route: stream.route.path, fault: describe(fault) }, 'fault');
       if (reply.raw.headersSent) reply.raw.destroy();
-      else send(reply, refusalSaid(faultRefusal(id), null));
+      else sendAnswer(reply, refusalSaid(faultRefusal(id), null));
     });
   };
 }
 
 function admit(
-  { guard, stream, meters, send, trustProxy }: Mount,
+  { guard, stream, meters, trustProxy }: Mount,
   request: FastifyRequest,
   reply: FastifyReply,
   done: (fault?: Error) => void,
@@ -172,7 +187,7 @@ function admit(
   const enter = (said: Admission | TurnedAway): void => {
     if (said.kind === 'refused') {
       meters.refused(stream.route.name, reasonOf(said.refusal));
-      send(reply, refusalSaid(said.refusal, null));
+      sendAnswer(reply, refusalSaid(said.refusal, null));
       return;
     }
     request.by = said;
@@ -295,7 +310,7 @@ export async function openStream(
   const { stream, hub, meters, log } = parts;
   const { route } = stream;
   const { id, by, ends } = asked;
-  const figures = figuresOf(by);
+  const figures = figuresOf(by, parts.now());
   const refuseOpening = (refusal: Refusal): WrittenAnswer => {
     meters.refused(route.name, refusal.code);
     return refusalSaid(refusal, figures);

@@ -200,10 +200,13 @@ describe('places', () => {
     const underWay = requestsUnderWay(null);
     const nobody = { kind: 'uncharged', caller: { kind: 'nobody' } } as const;
     const routes = Array.from({ length: REQUESTS_MAX }, (_, i) => `route_${i}`);
-    for (const route of routes) expect(underWay.begin(nobody, route)).toBeNull();
-    expect(underWay.begin(nobody, 'one_more')).toMatchObject({ code: 'overloaded', status: 503 });
+    for (const route of routes) expect(underWay.begin(nobody, route, 0)).toBeNull();
+    expect(underWay.begin(nobody, 'one_more', 0)).toMatchObject({
+      code: 'overloaded',
+      status: 503,
+    });
     underWay.end(nobody, 'route_7');
-    expect(underWay.begin(nobody, 'one_more')).toBeNull();
+    expect(underWay.begin(nobody, 'one_more', 0)).toBeNull();
     expect(() => underWay.end(nobody, 'route_7')).toThrow('was not under way');
   });
 });

@@ -3,7 +3,7 @@
 // `new-key.route.tsx` shows a new key once.
 
 import { z } from 'zod';
-import { dailyAllowance } from '../../access/gate.ts';
+import { dailyAllowance, untilReset } from '../../access/gate.ts';
 import { isListableOrigin, ORIGIN_FORM, ORIGINS_MAX } from '../../access/origins.ts';
 import { PLANS } from '../../access/plan.ts';
 import type { UnshownKeys } from '../../access/unshown-key.ts';
@@ -187,7 +187,9 @@ async function viewSettings(
 ): Promise<Omit<SettingsView, 'form_token' | 'revoked'>> {
   const { membership_id } = membership;
   const plan = PLANS[membership.plan];
-  const { allowance, reset_s } = dailyAllowance(membership_id, plan, now);
+  const dated = dailyAllowance(membership_id, plan, now);
+  const { allowance } = dated;
+  const reset_s = untilReset(dated, now);
   const days = daysShown(membership.created_at, now);
   const [first = allowance.period] = days;
   const [listed, used, counted, changes] = await Promise.all([

@@ -2,7 +2,7 @@
 // It refuses to answer an empty list unless the whole history on the chain was read.
 
 import { z } from 'zod';
-import { parseAddress } from '../../chain/address.ts';
+import { describeMisform, parseAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import type { TransferDirection } from '../../chain/transfer.ts';
 import { badInput } from '../../contract/refusals.ts';
@@ -164,7 +164,7 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
   return async ({ params, query }, { signal }) => {
     const { chain } = query;
     const parsed = parseAddress(params.address);
-    if (parsed === null) return badInput([why('form_not_recognised').reason]);
+    if (parsed === null) return badInput([why(describeMisform(params.address)).reason]);
     const { address, kind } = parsed;
     if (kind !== 'evm') {
       const reason = why('not_traced_kind', { kind });

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
-import { parseAddress } from '../../chain/address.ts';
+import { describeMisform, parseAddress } from '../../chain/address.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { html } from '../../contract/reply.ts';
 import { callerName, evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
@@ -150,7 +150,8 @@ export function deployerRecordHandler({
       const subject = parsed === null ? address : parsed.address;
       return deployerRecord.absent.not_supported({ subject, why: chainNotServed(chain) });
     }
-    if (parsed?.kind !== 'evm') return badInput([why('form_not_recognised').reason]);
+    if (parsed === null) return badInput([why(describeMisform(address)).reason]);
+    if (parsed.kind !== 'evm') return badInput([why('form_not_recognised').reason]);
     const subject = parsed.address;
     const reading = await deployerRecords.recordOf(subject, callerName(caller));
     if (!reading.checked) return deployerRecord.absent.not_deployed({ subject, silent: reading });

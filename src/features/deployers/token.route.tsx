@@ -129,8 +129,7 @@ export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCr
   return async ({ params, query }, asked, caller) => {
     const parsed = parseAddress(params.address);
     if (parsed === null) {
-      const misform = describeMisform(params.address);
-      return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
+      return badInput([why(describeMisform(params.address)).reason]);
     }
     const { kind, address } = parsed;
     const { chain = kind === 'solana' ? 'solana' : DEPLOYER_CHAIN } = query;

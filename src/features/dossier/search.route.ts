@@ -64,8 +64,11 @@ function problemOf(text: string): string {
   if (NAME.test(text)) {
     return 'Names are not resolved here: who holds one may change. Search for the address itself.';
   }
-  if (describeMisform(text) !== null) {
-    return 'It has the characters of a Solana address, and is none: often a letter in wrong case.';
+  if (describeMisform(text) === 'solana_letter_case') {
+    return (
+      'It has the characters of a Solana address, and is none: often a letter in wrong case, or ' +
+      'one too few.'
+    );
   }
   return NO_ADDRESS;
 }

@@ -197,12 +197,9 @@ function questionOf(text: string, query: EntityQuery): Question | Refusal {
   const parsed = parseAddress(text);
   const chain = query.chain === undefined ? defaultChain(parsed?.kind) : query.chain;
   if (chain === null) {
-    const misform = parsed === null ? describeMisform(text) : null;
-    const why =
-      misform === null
-        ? 'expected an EVM, Solana or Bitcoin address'
-        : 'not a 32-byte key; check its letter case';
-    return badInput([`address: ${why}`]);
+    const misform = parsed === null ? describeMisform(text) : 'form_not_recognised';
+    if (misform === 'solana_letter_case') return badInput([why(misform).reason]);
+    return badInput(['address: expected an EVM, Solana or Bitcoin address']);
   }
   const address = onChain(chain, text);
   if (address === null) return badInput([`address: expected an address of ${chain}`]);

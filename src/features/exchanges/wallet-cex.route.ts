@@ -199,8 +199,7 @@ export function walletCexHandler(ports: AttributionPorts): Handler<typeof wallet
   return async ({ params }, { signal }) => {
     const subject = parseAddress(params.address);
     if (subject === null) {
-      const misform = describeMisform(params.address);
-      return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
+      return badInput([why(describeMisform(params.address)).reason]);
     }
     const found = await attribution(subject, ports, { chains: null, signal });
     const { address } = subject;

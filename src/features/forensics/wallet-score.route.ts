@@ -205,8 +205,7 @@ export function walletScoreHandler(ports: ForensicPorts): Handler<typeof walletS
   return async ({ params }, asked) => {
     const subject = parseAddress(params.address);
     if (subject === null) {
-      const misform = describeMisform(params.address);
-      return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
+      return badInput([why(describeMisform(params.address)).reason]);
     }
     const evidence = await forensicEvidence(ports, subject, asked);
     return saysSomething(evidence) ? viewEvidence(evidence) : absence(evidence);

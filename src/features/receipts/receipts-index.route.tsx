@@ -132,8 +132,7 @@ export function receiptsIndexHandler({
   return async ({ query: { address, q, limit } }) => {
     const parsed = address === undefined ? null : parseAddress(address);
     if (address !== undefined && parsed === null) {
-      const misform = describeMisform(address);
-      return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
+      return badInput([why(describeMisform(address)).reason]);
     }
     const subject = parsed === null ? 'receipts' : parsed.address;
     const files = await receiptFolder.files();

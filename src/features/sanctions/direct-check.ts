@@ -122,8 +122,7 @@ export function directCheck(
     return { outcome: 'silent', silent: settled, why, listedForms };
   }
   if (!subject.recognised && !isElsewhere && !settled.value.found.has(key)) {
-    const misform = describeMisform(subject.address);
-    return { outcome: 'misformed', code: misform === null ? 'form_not_recognised' : misform };
+    return { outcome: 'misformed', code: describeMisform(subject.address) };
   }
   return { outcome: 'checked', look: settled, forms, listedForms };
 }

@@ -614,6 +614,5 @@ export function misformOf(
     if (asked === null) continue;
     if (!(asked instanceof Read) || asked.value.found.has(subject.address)) return null;
   }
-  const misform = describeMisform(text);
-  return misform === null ? 'form_not_recognised' : misform;
+  return describeMisform(text);
 }

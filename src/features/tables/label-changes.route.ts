@@ -95,8 +95,7 @@ export function labelChangesHandler(log: LabelChanges): PlainHandler<typeof labe
   return async ({ query: { address, before, limit } }) => {
     const parsed = address === undefined ? null : parseAddress(address);
     if (address !== undefined && parsed === null) {
-      const misform = describeMisform(address);
-      return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
+      return badInput([why(describeMisform(address)).reason]);
     }
     const found = await log.newest({
       beforeId: before === undefined ? null : before,

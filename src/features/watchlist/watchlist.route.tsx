@@ -201,8 +201,7 @@ function unavailableBody({ reason }: Why) {
 function addressOf(text: string): string | Why {
   const subject = listSubject(text);
   if (subject?.recognised === true) return subject.address;
-  const misform = describeMisform(text);
-  return why(misform === null ? 'form_not_recognised' : misform);
+  return why(describeMisform(text));
 }
 
 /** The missing range after a number; for a number ahead of the log, the whole range up to it. */

@@ -135,7 +135,7 @@ export function paymentTable(database: Database, context: ControlContext): Payme
       askList(LISTED_MAX, 'payment events', async (limit) => {
         const rows = await database.query(
           `select ${PAYMENT_COLUMNS} from payment_events p where $1::text is null or p.outcome = $1
-           order by p.received_at desc, p.delivery_id limit ${limit}`,
+           order by p.arrival desc limit ${limit}`,
           [outcome],
         );
         return z.array(paymentEvent).parse(rows);

@@ -1,0 +1,144 @@
+// An answer is the same whatever method or encoding it is asked in, and a page of a session is
+// never compressed.
+
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { InjectOptions } from 'fastify';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { html } from '../contract/reply.ts';
+import { plainRoute } from '../contract/route.ts';
+import type { Mounted } from './answer.ts';
+import { createHttp } from './http.ts';
+import { createMeters } from './metrics.ts';
+
+const LONG = 'evidence '.repeat(500);
+const FACTS = { surface: 'web', method: 'GET', summary: 'A route of the tests.' } as const;
+const document = plainRoute({
+  ...FACTS,
+  name: 'document',
+  path: '/document',
+  access: 'open',
+  keptS: 60,
+  responses: { 200: z.strictObject({ text: z.string() }) },
+});
+const short = plainRoute({
+  ...FACTS,
+  name: 'short',
+  path: '/short',
+  access: 'open',
+  responses: { 200: z.strictObject({ fine: z.boolean() }) },
+});
+const page = plainRoute({
+  ...FACTS,
+  name: 'page',
+  path: '/page',
+  access: 'visitor',
+  responses: { 200: html() },
+});
+const posted = plainRoute({
+  ...FACTS,
+  method: 'POST',
+  name: 'posted',
+  path: '/posted',
+  access: 'open',
+  responses: { 200: z.strictObject({ fine: z.boolean() }) },
+});
+const MOUNTED: Mounted[] = [
+  { route: document, handle: async () => document.reply(200, { text: LONG }) },
+  { route: short, handle: async () => short.reply(200, { fine: true }) },
+  { route: page, handle: async () => page.reply(200, `<!doctype html><p>${LONG}</p>`) },
+  { route: posted, handle: async () => posted.reply(200, { fine: true }) },
+];
+
+const apps: { close: () => Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+});
+
+function ask(options: InjectOptions) {
+  const nothing = () => undefined;
+  const app = createHttp({
+    mounted: MOUNTED,
+    gate: null,
+    meters: createMeters([]),
+    log: { info: nothing, warn: nothing, error: nothing },
+    now: () => 1_780_000_000,
+    budgetMs: 1_000,
+    trustProxy: false,
+    refusalPage: ({ code }) => `<!doctype html><p>${code}</p>`,
+  });
+  apps.push(app);
+  return app.inject(options);
+}
+
+describe('HEAD', () => {
+  test.each(['/document', '/short', '/page'])(
+    'has the head of GET at %s, and no body',
+    async (url) => {
+      const got = await ask({ method: 'GET', url });
+      const head = await ask({ method: 'HEAD', url });
+      const { date: _, 'x-request-id': __, ...expected } = got.headers;
+      expect(head.headers).toMatchObject(expected);
+      expect([head.statusCode, head.body]).toEqual([200, '']);
+    },
+  );
+
+  test('is no method of a route that changes something, and is named where it is one', async () => {
+    const wrong = await ask({ method: 'HEAD', url: '/posted' });
+    expect([wrong.statusCode, wrong.headers.allow]).toEqual([405, 'POST']);
+    const other = await ask({ method: 'DELETE', url: '/short' });
+    expect([other.statusCode, other.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('an encoding', () => {
+  const asked = (url: string, accepted: string, more: { [name: string]: string } = {}) =>
+    ask({ method: 'GET', url, headers: { 'accept-encoding': accepted, ...more } });
+
+  test.each([
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['br;q=0.1, gzip;q=0.9', 'gzip'],
+    ['*', 'br'],
+  ])('of %s is %s: shorter, and the same text', async (accepted, encoding) => {
+    const plain = await ask({ method: 'GET', url: '/document' });
+    const packed = await asked('/document', accepted);
+    expect(packed.headers['content-encoding']).toBe(encoding);
+    expect(packed.headers['content-length']).toBe(String(packed.rawPayload.length));
+    expect(packed.rawPayload.length).toBeLessThan(plain.rawPayload.length / 10);
+    const unpack = encoding === 'br' ? brotliDecompressSync : gunzipSync;
+    expect(unpack(packed.rawPayload).toString()).toBe(plain.body);
+    expect([plain.headers.vary, packed.headers.vary]).toEqual(Array(2).fill('Accept-Encoding'));
+    expect(packed.headers.etag).toBe(`W/${String(plain.headers.etag)}`);
+    const again = await asked('/document', accepted, {
+      'if-none-match': String(packed.headers.etag),
+    });
+    expect([again.statusCode, again.body]).toEqual([304, '']);
+  });
+
+  test.each([
+    ['a client that takes none', '/document', 'identity'],
+    ['one that refuses both', '/document', 'gzip;q=0, br;q=0'],
+    ['a short answer', '/short', 'gzip'],
+  ])('is none for %s', async (_, url, accepted) => {
+    expect((await asked(url, accepted)).headers['content-encoding']).toBeUndefined();
+  });
+
+  test('is none for a page of a session: its length would tell the token of its forms', async () => {
+    const visitor = await asked('/page', 'gzip');
+    expect(visitor.headers['content-encoding']).toBe('gzip');
+    const member = await asked('/page', 'gzip', { cookie: 'exhibit_session=a' });
+    expect(member.headers['content-encoding']).toBeUndefined();
+    expect(member.headers.vary).toBe('Cookie, Accept-Encoding');
+  });
+});
+
+test('a page of any origin reads what is open to all and is no page, and nothing else', async () => {
+  const origins = await Promise.all(
+    ['/document', '/short', '/page', '/nowhere'].map(async (url) => {
+      const answer = await ask({ method: 'GET', url, headers: { origin: 'https://a.example' } });
+      return answer.headers['access-control-allow-origin'];
+    }),
+  );
+  expect(origins).toEqual(['*', '*', undefined, undefined]);
+});

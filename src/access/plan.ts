@@ -1,6 +1,12 @@
 // The only table of plans: quota, key limits, access to routes and the pricing page read it.
 
-import { type Membership, PLAN_NAMES, type PlanName } from '../ports/access.ts';
+import { map } from '../evidence/reading.ts';
+import {
+  type Membership,
+  type MembershipStore,
+  PLAN_NAMES,
+  type PlanName,
+} from '../ports/access.ts';
 import { mintId } from './secret.ts';
 
 /** A plan. All but `per_minute_ceiling` is enforced. */
@@ -80,4 +86,13 @@ export function mintMembershipId(): string {
 /** Whether the membership opens anything. */
 export function isActive(membership: Membership): boolean {
   return membership.status === 'active';
+}
+
+/** Reads the plan of a membership that has a session. */
+export function planReader(memberships: Pick<MembershipStore, 'find'>) {
+  return async (membershipId: string) =>
+    map(await memberships.find(membershipId), (membership) => {
+      if (membership === null) throw new Error('a session of a membership that is not there');
+      return membership.plan;
+    });
 }

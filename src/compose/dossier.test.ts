@@ -114,6 +114,21 @@ describe('says', () => {
     expect(html).toContain('The same as a table');
   });
 
+  test('beside the title, to whoever is signed in, what records and what watches it', async () => {
+    const { whole } = pagesOver('empty');
+    const { html } = await whole(STRANGER);
+    for (const action of ['/screens', '/watchlist']) {
+      const [, form = ''] = html.split(`<form method="post" action="${action}">`);
+      expect(form.split('</form>')[0]).toContain('name="form_token" value="token"');
+      expect(form.split('</form>')[0]).toMatch(
+        new RegExp(`name="address" value="${STRANGER}"`, 'i'),
+      );
+    }
+    const nobody = (await whole(STRANGER, NOBODY)).html;
+    expect(nobody).toContain('<a href="/activate">Sign in to record or watch it</a>');
+    expect(nobody).not.toContain('<form method="post"');
+  });
+
   test('a part alone with its JSON and the command that asks for it', async () => {
     const { html } = await pagesOver('empty').part(STRANGER, 'lists');
     expect(html).toContain('&quot;sanctioned&quot;: false');

@@ -4,6 +4,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { createGate } from '../access/gate.ts';
 import { mountedPage } from '../compose/documents.ts';
+import type { AnyFeature } from '../compose/feature.ts';
 import { handlerOf } from '../compose/list.ts';
 import { members as membersFeature } from '../features/access/feature.ts';
 import { integrationPorts, integrations } from '../features/integrations/feature.ts';
@@ -14,6 +15,7 @@ import type { FreshStore } from './control-store.ts';
 import { gatedRoute } from './gated-route.ts';
 import { membersIn, WEBHOOK_SECRET } from './members.ts';
 import { deliveryHeaders, membershipEvent } from './payment-platform.ts';
+import { TEST_SERVICE } from './service.ts';
 
 /** When the clock stands still first, Unix seconds. */
 export const START = 1_790_000_000;
@@ -27,8 +29,11 @@ const FORM = 'application/x-www-form-urlencoded';
 
 const FACTS = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
 
-function mountOver(given: object): Mounted[] {
-  const pages = [...membersFeature.pages, ...integrations.pages];
+/** Pages of other features that are served beside those of memberships, and their ports. */
+export type MorePages = { readonly pages: AnyFeature['pages']; readonly given: object };
+
+function mountOver(given: object, more: AnyFeature['pages']): Mounted[] {
+  const pages = [...membersFeature.pages, ...integrations.pages, ...more];
   return [
     ...pages.map((page) => mountedPage(page, given, FACTS)),
     ...integrations.routes.map(({ route }) => {
@@ -40,12 +45,12 @@ function mountOver(given: object): Mounted[] {
 
 async function listening(
   made: ReturnType<typeof membersIn>,
-  given: object,
+  mounted: readonly Mounted[],
   now: () => number,
 ): Promise<string> {
   const quiet = () => undefined;
   const app = createHttp({
-    mounted: mountOver(given),
+    mounted,
     gate: createGate({ ...made, durable: true }, now),
     sessions: made.browsers,
     refusalPage: ({ code }) => `<h1>${code}</h1>`,
@@ -69,7 +74,12 @@ const NO_CHATS = { slack: NOWHERE, discord: NOWHERE, telegram: NOWHERE };
  * Serves two memberships of the Analyst plan, asked by the fetch of a test; closes after it. Their
  * chats are at the roots that are given.
  */
-export async function serveMembers(fresh: FreshStore, ask: typeof fetch, chatRoots = NO_CHATS) {
+export async function serveMembers(
+  fresh: FreshStore,
+  ask: typeof fetch,
+  chatRoots = NO_CHATS,
+  more: MorePages = { pages: [], given: {} },
+) {
   const store = fresh();
   const asked: string[] = [];
   const database = {
@@ -87,8 +97,9 @@ export async function serveMembers(fresh: FreshStore, ask: typeof fetch, chatRoo
   }
   const context = { simulated: false, nowMs: () => at * 1_000 };
   const chats = integrationPorts({ database, context, secrets: made.secrets }, chatRoots, BASE);
-  const given = { members: made.members, chats, service: { base: () => BASE } };
-  const origin = await listening(made, given, now);
+  const service = { ...TEST_SERVICE, base: () => BASE };
+  const given = { ...more.given, members: made.members, chats, service };
+  const origin = await listening(made, mountOver(given, more.pages), now);
   const send = async (method: string, path: string, headers: Headers = {}, body?: string) => {
     const sent = { method, headers, redirect: 'manual' as const };
     const reply = await ask(origin + path, body === undefined ? sent : { ...sent, body });

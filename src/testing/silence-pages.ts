@@ -59,7 +59,7 @@ const DENIALS: readonly PageSaying[] = [
   [/^Nobody is named as its maker$/, ['chain_facts', 'wallet_launches']],
   [/^Everything that became known here was scored\. It clears nobody\.$/, ['rug_flags']],
   [/^Established tokens left out: 0\.$/, ['rug_flags']],
-  [/^No record has been made yet: POST \/api\/v1\/screens makes one\.$/, ['screening_records']],
+  [/^No record has been made yet: “Record this” on the page of /, ['screening_records']],
   [/^No launch of the last twelve months is on record here\./, ['launch_months']],
   [/^No address is watched yet\.$/, ['watchlist.list']],
   [/^No change has been told yet\.$/, ['watchlist.newest']],

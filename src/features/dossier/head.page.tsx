@@ -26,24 +26,31 @@ export function SubjectHead({ head: { subject, kind } }: { head: DossierHead }) 
   );
 }
 
+const ACTIONS = [
+  ['/screens', 'Record this'],
+  ['/watchlist', 'Watch this'],
+] as const;
+
 /** The actions of a member on the subject, or where to sign in for them. */
 export function SubjectActions({ head: { subject, caller } }: { head: DossierHead }) {
   if (caller.kind !== 'session') {
     return (
       <p class="actions quiet">
-        <a href="/activate">Sign in to watch it</a>
+        <a href="/activate">Sign in to record or watch it</a>
       </p>
     );
   }
   return (
     <div class="actions">
-      <form method="post" action="/watchlist">
-        <input type="hidden" name="form_token" value={caller.form_token} />
-        <input type="hidden" name="address" value={subject} />
-        <button class="plain" type="submit">
-          Watch this
-        </button>
-      </form>
+      {ACTIONS.map(([action, says]) => (
+        <form key={action} method="post" action={action}>
+          <input type="hidden" name="form_token" value={caller.form_token} />
+          <input type="hidden" name="address" value={subject} />
+          <button class="plain" type="submit">
+            {says}
+          </button>
+        </form>
+      ))}
     </div>
   );
 }

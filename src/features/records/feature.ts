@@ -1,11 +1,12 @@
 // Records of screens: what was answered on which versions, kept for whoever has to show it later.
 
-import { PLANS } from '../../access/plan.ts';
+import { PLANS, planReader } from '../../access/plan.ts';
 import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS } from '../../compose/clock.ts';
 import {
   type Base,
   feature,
+  type Members,
   type OpenedRests,
   type Service,
   servePage,
@@ -20,6 +21,8 @@ import type { ScreenPorts } from '../screening/bulk-screen.ts';
 import { bulkWalletScreenHandler } from '../screening/bulk-wallet-screen.route.ts';
 import { tables } from '../tables/feature.ts';
 import {
+  recordForm,
+  recordFormHandler,
   screenPage,
   screenPageHandler,
   screensPage,
@@ -99,6 +102,11 @@ export const records = feature({
     servePage(screenPage, null, (given: RecordsOpened, facts) =>
       screenPageHandler(pagePorts(given), facts),
     ),
+    servePage(recordForm, null, (given: RecordsOpened & { readonly members: Members }, facts) => {
+      const { reading, settings } = given.members;
+      const planOf = planReader(settings.memberships);
+      return recordFormHandler({ ...recordsOver(given), reading, planOf }, facts);
+    }),
   ],
 });
 

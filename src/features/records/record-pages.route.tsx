@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { formatIsoDate, formatIsoTime } from '../../chain/time.ts';
-import { html } from '../../contract/reply.ts';
+import { Refusal } from '../../contract/refusals.ts';
+import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { shellCommand } from '../../contract/shell-command.ts';
-import { rowsSeen, Unread } from '../../evidence/reading.ts';
+import { addressText } from '../../contract/wire.ts';
+import { type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
+import type { PlanName } from '../../ports/access.ts';
 import type {
   RecordedInput,
   RecordLine,
@@ -15,10 +19,19 @@ import type {
 import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../screening/bulk-wallet-screen.route.ts';
 import { LOOK_WORDS, type Looks, lookOfListing, looksOf } from '../screening/shapes.ts';
-import { RECORDED, type screenRecord, UNKNOWN, viewRecord } from './records.route.ts';
+import {
+  FULL,
+  makeRecord,
+  RECORDED,
+  type RecordsDependencies,
+  type screenRecord,
+  UNKNOWN,
+  viewRecord,
+} from './records.route.ts';
 
 const SESSION = { surface: 'web', access: 'session', method: 'GET' } as const;
 const ID_CHARS_MAX = 64;
+const FORM_BYTES_MAX = 4_096;
 
 export const screensPage = plainRoute({
   ...SESSION,
@@ -35,6 +48,18 @@ export const screenPage = plainRoute({
   summary: 'A record of a screen, to print and to file.',
   params: z.strictObject({ id: z.string().min(1).max(ID_CHARS_MAX) }),
   responses: { 200: html(), 404: html(), 503: html() },
+});
+
+export const recordForm = plainRoute({
+  ...SESSION,
+  name: 'record_form',
+  method: 'POST',
+  path: '/screens',
+  summary: 'Screens an address as record_screen does, and leads to the page of its record.',
+  bodyBytesMax: FORM_BYTES_MAX,
+  body: form(z.strictObject({ address: addressText })),
+  responses: { 303: noBody(), 403: html(), 409: html(), 429: html(), 503: html() },
+  headers: { 303: { location: 'The page of the record.' } },
 });
 
 /** A record as its route shows it, and its answer taken apart where this version can. */
@@ -57,9 +82,9 @@ export type RecordPagePorts = {
   readonly base: () => string;
 };
 
-function membershipOf(caller: Caller): string {
+function sessionOf(caller: Caller): Extract<Caller, { kind: 'session' }> {
   if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
-  return caller.membership_id;
+  return caller;
 }
 
 /** @internal */
@@ -68,7 +93,7 @@ export function screensPageHandler(
   facts: PageFacts,
 ): PlainHandler<typeof screensPage> {
   return async (_input, _request, caller) => {
-    const newest = await records.newest(membershipOf(caller));
+    const newest = await records.newest(sessionOf(caller).membership_id);
     if (newest instanceof Unread) {
       return screensPage.reply(503, recordNotShown(facts, newest.why.reason));
     }
@@ -83,7 +108,7 @@ export function screenPageHandler(
   facts: PageFacts,
 ): PlainHandler<typeof screenPage> {
   return async ({ params: { id } }, _request, caller) => {
-    const found = await records.find(membershipOf(caller), id);
+    const found = await records.find(sessionOf(caller).membership_id, id);
     if (found instanceof Unread) {
       return screenPage.reply(503, recordNotShown(facts, found.why.reason));
     }
@@ -96,6 +121,48 @@ export function screenPageHandler(
     };
     return screenPage.reply(200, recordPage(facts, shown));
   };
+}
+
+type Permit =
+  | { readonly may: true; readonly pay: () => Promise<Refusal | null> }
+  | { readonly may: false; readonly why: Why };
+
+/** The dependencies of the form. */
+export type RecordFormPorts = RecordsDependencies & {
+  /** Whether a caller may have it, and what charges it then. */
+  readonly reading: (caller: Caller) => Promise<Permit>;
+  readonly planOf: (membershipId: string) => Promise<Reading<PlanName, never>>;
+};
+
+/**
+ * @internal A record is a request of the membership's allowance, charged once it is made: what is
+ * answered with 4xx or 5xx costs nothing.
+ */
+export function recordFormHandler(
+  dependencies: RecordFormPorts,
+  facts: PageFacts,
+): PlainHandler<typeof recordForm> {
+  return async ({ body: { address } }, request, caller) => {
+    const { membership_id, session_id } = sessionOf(caller);
+    const permit = await dependencies.reading(caller);
+    if (!permit.may) return recordForm.reply(statusOf(permit.why), notMade(facts, permit.why));
+    const plan = await dependencies.planOf(membership_id);
+    if (plan instanceof Unread) return recordForm.reply(503, notMade(facts, plan.why));
+    const input = { route: 'wallet_ofac', address: address.trim(), on: null } as const;
+    const owner = { kind: 'member', membership_id, plan: plan.value, key_id: session_id } as const;
+    const made = await makeRecord(dependencies, input, owner, request);
+    if (made instanceof Refusal) return made;
+    if (made === 'full') return recordForm.reply(409, notMade(facts, { reason: FULL }));
+    if ('why' in made) return recordForm.reply(503, notMade(facts, made.why));
+    const unpaid = await permit.pay();
+    if (unpaid !== null) return unpaid;
+    return recordForm.reply(303, undefined, { location: `${PATH}/${made.record.id}` });
+  };
+}
+
+function statusOf({ code }: Why): 403 | 429 | 503 {
+  if (code === 'page_allowance_spent') return 429;
+  return code === 'page_membership_inactive' ? 403 : 503;
 }
 
 function aboutOf(input: RecordedInput): string {
@@ -129,6 +196,13 @@ function recordNotShown(facts: PageFacts, why: string): string {
   return messagePage(facts, { title: TITLE, why, current: PATH, back });
 }
 
+/** The page where no record was made. */
+function notMade(facts: PageFacts, { reason }: Pick<Why, 'reason'>): string {
+  const back = { path: PATH, text: 'All records of this membership' };
+  const told = `${reason} Nothing was charged.`;
+  return messagePage(facts, { title: 'No record was made', why: told, current: PATH, back });
+}
+
 type ListProps = { records: readonly RecordLine[] | null; whole: boolean };
 
 function List({ records, whole }: ListProps) {
@@ -142,7 +216,7 @@ function List({ records, whole }: ListProps) {
       {records === null ? (
         <p class="nothing">
           {whole
-            ? 'No record has been made yet: POST /api/v1/screens makes one.'
+            ? 'No record has been made yet: “Record this” on the page of an address makes one.'
             : 'The records could not be read.'}
         </p>
       ) : (
@@ -213,7 +287,7 @@ function Facts({ shown: { record, base } }: { shown: RecordView }) {
       </dd>
       <dt>Made</dt>
       <dd>
-        {record.made_at}, with the key {record.key_id}
+        {record.made_at}, by {record.key_id}
       </dd>
       <dt>Asked</dt>
       <dd>

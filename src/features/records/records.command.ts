@@ -57,7 +57,7 @@ function recordFacts(of: ScreeningRecord): Fact[] {
   return [
     ['record', of.id],
     ['made', `${of.made_at}, kept until ${of.kept_until}`],
-    ['asked', `${aboutText(of.asked)}, by the key ${of.key_id}`],
+    ['asked', `${aboutText(of.asked)}, by ${of.key_id}`],
     ['state', of.state],
     ...of.not_read.map((text): Fact => ['not read', text]),
     ['list', list === null ? `not read: ${of.list_reason}` : `${list.name}, ${list.published}`],

@@ -73,7 +73,7 @@ const screeningRecord = sharedShape(
     id: words(),
     made_at: isoTime,
     kept_until: isoTime,
-    key_id: words().describe('The key that asked.'),
+    key_id: words().describe('The key that asked, or the session of the browser that did.'),
     asked: z.strictObject({
       route: oneOf(RECORDED_ROUTES),
       addresses: z.array(words()).min(1),
@@ -250,12 +250,8 @@ export function recordScreenHandler(
 ): PlainHandler<typeof recordScreen> {
   return async ({ body: { address, on } }, request, caller) => {
     const day = on === undefined ? null : on;
-    const made = await make(
-      dependencies,
-      { route: 'wallet_ofac', address, on: day },
-      request,
-      caller,
-    );
+    const input = { route: 'wallet_ofac', address, on: day } as const;
+    const made = await makeRecord(dependencies, input, memberOf(caller), request);
     if (made instanceof Refusal) return made;
     if (made === 'full') return recordScreen.reply(409, { error: FULL });
     if ('why' in made) return recordScreen.reply(503, unavailableBody(made.why));
@@ -270,7 +266,7 @@ export function recordBulkScreenHandler(
   return async ({ body: { addresses, tables } }, request, caller) => {
     const limited = tables === undefined ? null : tables;
     const input = { route: 'bulk_wallet_screen', addresses, tables: limited } as const;
-    const made = await make(dependencies, input, request, caller);
+    const made = await makeRecord(dependencies, input, memberOf(caller), request);
     if (made instanceof Refusal) return made;
     if (made === 'full') return recordBulkScreen.reply(409, { error: FULL });
     if ('why' in made) return recordBulkScreen.reply(503, unavailableBody(made.why));
@@ -278,7 +274,8 @@ export function recordBulkScreenHandler(
   };
 }
 
-const FULL = 'This membership holds as many records as its plan keeps.';
+/** The sentence of a membership that holds as many records as it may. */
+export const FULL = 'This membership holds as many records as its plan keeps.';
 
 function unavailableBody({ reason }: Why) {
   return { error: 'unavailable', reason };
@@ -288,13 +285,14 @@ function pathOf({ id }: ScreeningRecord): string {
   return `/api/v1/screens/${id}`;
 }
 
-async function make(
+/** @internal Screens, and keeps the answer as a record of whoever asks. */
+export async function makeRecord(
   dependencies: RecordsDependencies,
   input: RecordedInput,
+  caller: Member,
   request: RequestContext,
-  caller: Caller,
 ): Promise<Made> {
-  const { membership_id, key_id, plan } = memberOf(caller);
+  const { membership_id, key_id, plan } = caller;
   const screened = await screenSteadily(dependencies, input, request, caller);
   if (screened instanceof Refusal || 'why' in screened) return screened;
   const kept = await dependencies.records.keep(

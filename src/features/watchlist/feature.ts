@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { planReader } from '../../access/plan.ts';
 import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import {
@@ -11,7 +12,6 @@ import {
   serveRoute,
   serveStream,
 } from '../../compose/feature.ts';
-import { map } from '../../evidence/reading.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { entities } from '../entities/feature.ts';
 import { ENTITY_CHAINS } from '../entities/wallet-entity.route.ts';
@@ -119,21 +119,19 @@ export const watchlist = feature({
   ],
   pages: [
     servePage(watchlistPage, 'Watchlist', (ports: PagePorts, facts) =>
-      watchlistPageHandler({ ...ports, planOf: planOf(ports) }, facts),
+      watchlistPageHandler(
+        { ...ports, planOf: planReader(ports.members.settings.memberships) },
+        facts,
+      ),
     ),
     servePage(watchForm, null, (ports: PagePorts, facts) =>
-      watchFormHandler({ ...ports, planOf: planOf(ports) }, facts),
+      watchFormHandler({ ...ports, planOf: planReader(ports.members.settings.memberships) }, facts),
     ),
     servePage(unwatchForm, null, (ports: PagePorts, facts) =>
-      unwatchFormHandler({ ...ports, planOf: planOf(ports) }, facts),
+      unwatchFormHandler(
+        { ...ports, planOf: planReader(ports.members.settings.memberships) },
+        facts,
+      ),
     ),
   ],
 });
-
-function planOf({ members }: PagePorts) {
-  return async (membershipId: string) =>
-    map(await members.settings.memberships.find(membershipId), (membership) => {
-      if (membership === null) throw new Error('a session of a membership that is not there');
-      return membership.plan;
-    });
-}

@@ -63,32 +63,42 @@ export function Evidence({ part, facts, shown }: EvidenceProps) {
   );
 }
 
-// Findings of one kind stand together. Those that the subject signed something of stand first, then
-// those of which that is not known: what others did to an address cannot fill its page.
+// Findings of one kind stand together, and the strongest kind first, so that what others did to an
+// address cannot fill its page.
 
 type Finding = EvidenceData['findings'][number];
 
 const ITEMS_MAX = 4;
 const PAGE_MAX = 8;
 
-function signedRank({ initiated_by_subject: signed }: Finding): number {
-  if (signed === null) return 1;
-  return signed ? 0 : 2;
+/** What a list, an issuer or a table says of the address itself. */
+const OF_ITSELF: ReadonlySet<string> = new Set([
+  'listed_itself',
+  'issuer_freeze',
+  'flagged_itself',
+]);
+
+/** From the strongest: what the address is, what it signed, what nobody knows who signed. */
+function rankOf({ kind, initiated_by_subject: signed }: Finding): number {
+  if (OF_ITSELF.has(kind)) return 0;
+  if (signed === null) return 2;
+  return signed ? 1 : 3;
 }
 
 /** The findings by kind, the strongest kind and the strongest of each kind first. */
-function groupsOf(findings: readonly Finding[]): readonly (readonly [Finding, ...Finding[]])[] {
-  const ordered = [...findings].sort(
-    (one, other) =>
-      signedRank(one) - signedRank(other) || other.evidence_count - one.evidence_count,
-  );
+export function findingGroups(
+  findings: readonly Finding[],
+): readonly (readonly [Finding, ...Finding[]])[] {
   const groups = new Map<string, [Finding, ...Finding[]]>();
-  for (const one of findings.toSorted((a, b) => signedRank(a) - signedRank(b))) {
-    if (groups.has(one.kind)) continue;
-    const [first, ...more] = ordered.filter(({ kind }) => kind === one.kind);
-    if (first !== undefined) groups.set(one.kind, [first, ...more]);
+  for (const one of findings) {
+    const known = groups.get(one.kind);
+    if (known === undefined) groups.set(one.kind, [one]);
+    else known.push(one);
   }
-  return [...groups.values()];
+  const byStrength = (one: Finding, other: Finding) =>
+    rankOf(one) - rankOf(other) || other.evidence_count - one.evidence_count;
+  for (const group of groups.values()) group.sort(byStrength);
+  return [...groups.values()].sort(([one], [other]) => rankOf(one) - rankOf(other));
 }
 
 function Groups({ data: { findings }, subject }: { data: EvidenceData; subject: string }) {
@@ -96,7 +106,7 @@ function Groups({ data: { findings }, subject }: { data: EvidenceData; subject: 
   const page = `/address/${encodeURIComponent(subject)}/evidence`;
   return (
     <ol class="findings">
-      {groupsOf(findings).map((group) => {
+      {findingGroups(findings).map((group) => {
         const [first, ...more] = group;
         return (
           <li key={first.kind}>
@@ -130,7 +140,7 @@ function Listed({
   data: EvidenceData;
   shown: FindingsRange;
 }) {
-  const all = groupsOf(findings).flat();
+  const all = findingGroups(findings).flat();
   const sought = kind === undefined ? all : all.filter((one) => one.kind === kind);
   if (sought.length === 0) return null;
   const last = Math.ceil(sought.length / PAGE_MAX);

@@ -38,7 +38,9 @@ type Relation = {
   readonly name: string | null;
   /** On the way to `who` it passes through this address; `null`: it is next to the subject. */
   readonly past: string | null;
+  /** Whether it paid, which an arrow shows; of a tie nothing flows. */
   readonly isInward: boolean;
+  readonly direction: 'to it' | 'from it' | 'both ways' | null;
   readonly amounts: readonly string[];
   readonly first: string | null;
   readonly last: string | null;
@@ -154,6 +156,7 @@ function wayOf(hop: Hop, who: string, { path, at, entity }: OnPath): Relation {
     name: isLast ? listed : null,
     past: past === undefined ? null : past,
     isInward: hop.to !== who,
+    direction: hop.to === who ? 'to it' : 'from it',
     amounts: [hop.usd === null ? amount : `${amount} (${usd(hop.usd)})`],
     first: hop.at,
     last: hop.at,
@@ -180,11 +183,12 @@ function flowsOf(counterparties: readonly Counterparty[]): readonly Relation[] {
     ];
     return {
       kind: 'flow',
-      says: flowText(one),
+      says: 'transfers',
       who: address,
       name: label,
       past: null,
       isInward,
+      direction: directionOf(one),
       amounts: isInward ? amounts : amounts.reverse(),
       first: first_at,
       last: last_at,
@@ -195,9 +199,9 @@ function flowsOf(counterparties: readonly Counterparty[]): readonly Relation[] {
   });
 }
 
-function flowText({ sent, received }: Counterparty): string {
-  if (sent.transfers === 0) return 'paid it';
-  return received.transfers === 0 ? 'was paid by it' : 'paid it, and was paid by it';
+function directionOf({ sent, received }: Counterparty): 'to it' | 'from it' | 'both ways' {
+  if (sent.transfers === 0) return 'from it';
+  return received.transfers === 0 ? 'to it' : 'both ways';
 }
 
 // Dollars are held against dollars, and counts against counts where neither side has a price.
@@ -220,6 +224,7 @@ function tieOf({ address, tied_as, weakest, links, path }: Member): Relation {
     name: null,
     past: nearest === undefined ? null : nearest.to,
     isInward: false,
+    direction: null,
     amounts: [weightText(weakest), countWords(links, 'item')],
     first: null,
     last: null,
@@ -255,7 +260,8 @@ function Figure({ relations, unread, subject }: FigureProps) {
           rows={rows}
           columns={[
             { head: 'Who', cell: ({ who, name }) => <Address of={who} name={name} /> },
-            { head: 'How', cell: ({ says }) => says },
+            { head: 'How', cell: ({ says, past }) => <How says={says} past={past} /> },
+            { head: 'Money', cell: ({ direction }) => (direction === null ? '–' : direction) },
             { head: 'Amount', cell: ({ amounts }) => amounts.join('; ') },
             { head: 'When', cell: ({ first, last }) => <When first={first} last={last} /> },
             { head: 'Signed', cell: ({ signed }) => (signed === null ? '–' : signed) },
@@ -267,6 +273,20 @@ function Figure({ relations, unread, subject }: FigureProps) {
         />
       </details>
     </figure>
+  );
+}
+
+/** What the relation is, and through whom it leads. */
+function How({ says, past }: Pick<Relation, 'says' | 'past'>) {
+  return (
+    <>
+      {says}
+      {past !== null && (
+        <>
+          , through <Address of={past} inline />
+        </>
+      )}
+    </>
   );
 }
 
@@ -332,7 +352,7 @@ function Picture({ relations, unread, subject }: FigureProps) {
       <p class="quiet legend">
         {left.length > 0 && 'Left: who paid it most. '}
         Solid: money; red: the way to a listed address; dotted: a tie, which is inferred; dashed:
-        nobody looked. {hidden > 0 && `${countWords(hidden, 'more neighbour')} in the table. `}
+        nobody looked. {hidden > 0 && `${countWords(hidden, 'more neighbour')} not drawn. `}
         Each opens its own dossier.
       </p>
     </>

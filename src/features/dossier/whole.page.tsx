@@ -9,7 +9,7 @@ import { listOrNone } from '../../evidence/measure.ts';
 import { type PageFacts, pageInPieces, piece } from '../../pages/layout.tsx';
 import { Address, Badge, countWords, Moment } from '../../pages/words.tsx';
 import { EntityPart } from './entity.page.tsx';
-import { Evidence } from './evidence.page.tsx';
+import { Evidence, findingGroups } from './evidence.page.tsx';
 import {
   ReceiptsPart,
   SubjectActions,
@@ -370,9 +370,13 @@ function evidenceMoments({ facts, findings }: EvidenceData): Happening[] {
     told.push({ at: first, says: 'First transfer that was seen', who: null, part });
   if (funded !== null) told.push({ at: funded.at, says: 'Funded by', who: funded.address, part });
   if (last !== null) told.push({ at: last, says: 'Last transfer that was seen', who: null, part });
-  for (const { title, evidence } of findings) {
-    const [first] = evidence.flatMap(({ at }) => (at === null ? [] : [at])).sort();
-    if (first !== undefined) told.push({ at: first, says: title, who: null, part });
+  // One moment of each kind: what others did a hundred times is no hundred moments.
+  for (const group of findingGroups(findings)) {
+    const [{ title }, ...more] = group;
+    const items = group.flatMap(({ evidence }) => evidence);
+    const [first] = items.flatMap(({ at }) => (at === null ? [] : [at])).sort();
+    const says = more.length === 0 ? title : `${title}: the first of ${group.length}`;
+    if (first !== undefined) told.push({ at: first, says, who: null, part });
   }
   return told;
 }

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
 import {
@@ -81,6 +81,37 @@ describe('the watchlist', () => {
     expect([stranger.status, stranger.err]).toEqual([1, expect.stringContaining('--key-file')]);
   }, 120_000);
 });
+
+/** The commands of a guide's block under a heading, as they are pasted. */
+function commandsOf(guide: string, heading: string): string {
+  const text = readFileSync(new URL(`../docs/guides/${guide}`, import.meta.url), 'utf8');
+  const [, under = ''] = text.split(`${heading}\n`);
+  const [, block = ''] = under.split('```');
+  if (block === '') throw new Error(`${guide} has no commands under ${heading}`);
+  return block.replaceAll('http://127.0.0.1:8080', service.base_url);
+}
+
+test('a watched address is told in a chat stand-in, by the commands of the guide as they stand', async () => {
+  const before = service.program.err().length;
+  const env = onlySettings({ EXHIBIT_API_KEY: service.api_key });
+  const pasted = commandsOf('chats.md', '### Try it in the simulated world');
+  const command = `bin() { ${process.execPath} ${MAIN} "$@"; }; ${pasted.replaceAll('bin/exhibit', 'bin')}`;
+  const { stdout, stderr, status } = spawnSync('bash', ['-ec', command], {
+    cwd: home,
+    encoding: 'utf8',
+    env,
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('"platform":"discord"');
+  await vi.waitFor(
+    () => {
+      const told = service.program.err().slice(before).split('\n');
+      const taken = told.filter((line) => line.includes('simulated chat: took a message'));
+      expect(taken.join('\n')).toContain(LISTED);
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+}, 120_000);
 
 describe('a record', () => {
   test('is made, listed, shown, printed on paper and replayed to the same answer', async () => {

@@ -39,7 +39,7 @@ async function startRoles(
   if (seat !== null) opened.add('owner', seat.close);
   const stores = await openStores(config);
   opened.add('stores', stores.close);
-  const world = config.simulate ? await startSimulated(config, opened) : null;
+  const world = config.simulate ? await startSimulated(config, log, opened) : null;
   const outside = world === null ? outsideOf(config) : world.outside;
   const parts = await startParts(config, stores, outside, log, opened);
   const others = commandHandler(parts.commands, null);

@@ -38,6 +38,7 @@ import { LAUNCHES_SPAN_S, launchPoolsAt, worldLaunchesIn } from '../world/solana
 import { isVenueFault, startVenue } from '../world/venue-api.ts';
 import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
+import type { Logger } from './logger.ts';
 import { type Outside, simulatedOutside } from './outside.ts';
 import type { ProcessParts } from './parts.ts';
 import { VERSION } from './version.ts';
@@ -68,8 +69,15 @@ export const CREDENTIALS_FILE = 'demo-credentials.json';
 const SOURCE = 'simulated-world';
 const ETHEREUM_ID = 1;
 
-/** Starts the stand-in providers on loopback, with the faults that were asked for. */
-export async function startSimulated(config: Config, opened: Closings): Promise<SimulatedWorld> {
+/**
+ * Starts the stand-in providers on loopback, with the faults that were asked for. The log holds
+ * each message that a stand-in of a chat took, since nobody can open that chat.
+ */
+export async function startSimulated(
+  config: Config,
+  log: Pick<Logger, 'info'>,
+  opened: Closings,
+): Promise<SimulatedWorld> {
   const chains = worldChains(nowS, WORLD_SEED);
   const publisher = await startPublisher({ now: nowS });
   opened.add('simulated publisher', publisher.close);
@@ -88,7 +96,7 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
   opened.add('simulated venue', venue.close);
   const solana = await startSolana(() => worldLaunchesIn(nowS() - LAUNCHES_SPAN_S, nowS()));
   opened.add('simulated Solana node', solana.close);
-  const chats = await startChats();
+  const chats = await startChats((made) => log.info(made, 'simulated chat: took a message'));
   opened.add('simulated chats', chats.close);
   for (const { provider, fault } of config.worldFaults) {
     if (provider === 'chats' && isChatFault(fault)) chats.fault(fault);

@@ -164,8 +164,10 @@ export type StartedChats = {
 const BODY_CHARS_MAX = 100_000;
 const KEPT_MAX = 10_000;
 
-/** Starts the stand-ins. */
-export async function startChats(): Promise<StartedChats> {
+/** Starts the stand-ins. `onPosted` is told of each post that a platform took. */
+export async function startChats(
+  onPosted: (made: ChatCallMade) => void = () => undefined,
+): Promise<StartedChats> {
   let faultOf: (path: string) => ChatFault | null = () => null;
   const hanging = new Set<ServerResponse>();
   const posted: ChatCallMade[] = [];
@@ -193,8 +195,11 @@ export async function startChats(): Promise<StartedChats> {
     if (reply === null) return void response.writeHead(404).end('{}');
     const isPost = !/auth\.test|getMe|getChat/.test(path) && body !== null;
     const isTaken = isPost && reply.status === 200 && !reply.body.includes('"ok":false');
-    if (isTaken && posted.length < KEPT_MAX)
-      posted.push({ platform, to: placeOf(path, body), body });
+    if (isTaken) {
+      const made = { platform, to: placeOf(path, body), body };
+      if (posted.length < KEPT_MAX) posted.push(made);
+      onPosted(made);
+    }
     response.writeHead(reply.status, { ...reply.headers }).end(reply.body);
   };
 

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import type { ChatPost, ChatTarget, PostEnd, TargetFacts } from '../../ports/integrations.ts';
 import { outsideRow } from '../http/fetch.ts';
+import { removeSecrets } from '../http/secrets.ts';
 import {
   type ChatAnswer,
   type ChatRoots,
@@ -47,7 +48,7 @@ const hook = outsideRow({
 /** Codes after which the webhook takes nothing any more: it is gone, or its token is. */
 const BROKEN: ReadonlySet<number> = new Set([10_003, 10_015, 50_001, 50_013, 50_027]);
 
-function endOf(answer: ChatAnswer): PostEnd {
+function endOf(answer: ChatAnswer, token: string): PostEnd {
   const { status, json, retry_after_s } = answer;
   if (status === 429) {
     const asked = limited.safeParse(json);
@@ -57,7 +58,7 @@ function endOf(answer: ChatAnswer): PostEnd {
   const error = refused.safeParse(json);
   if (!error.success || error.data.code === undefined || status >= 500)
     return unexpectedEnd(answer);
-  const fault = `said ${error.data.code}: ${oneLine(error.data.message, FAULT_CHARS_MAX)}`;
+  const fault = `said ${error.data.code}: ${oneLine(removeSecrets(error.data.message, [token]), FAULT_CHARS_MAX)}`;
   if (BROKEN.has(error.data.code)) return { outcome: 'broken', fault };
   return status === 400 ? { outcome: 'refused', fault } : unexpectedEnd(answer);
 }
@@ -75,7 +76,7 @@ export async function postToDiscord(
   const body = discordMessage(post);
   const answer = await chatCall({ root, path, query: 'wait=true', body, signal });
   const isTaken = answer.status === 200 && taken.safeParse(answer.json).success;
-  return isTaken ? { outcome: 'taken' } : endOf(answer);
+  return isTaken ? { outcome: 'taken' } : endOf(answer, webhook_token);
 }
 
 export async function factsOfDiscord(
@@ -95,7 +96,7 @@ export async function factsOfDiscord(
     const place = `${name === null ? 'Webhook' : name} in channel ${channel_id}`;
     return { outcome: 'verified', place: oneLine(place, PLACE_CHARS_MAX) };
   }
-  const end = endOf(answer);
+  const end = endOf(answer, webhook_token);
   return end.outcome === 'broken' || end.outcome === 'later'
     ? end
     : later('did not say what the webhook is of', null);

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { present } from '../../evidence/measure.ts';
 import type { ChatPost, ChatTarget, PostEnd, TargetFacts } from '../../ports/integrations.ts';
 import { outsideRow } from '../http/fetch.ts';
+import { removeSecrets } from '../http/secrets.ts';
 import {
   type ChatAnswer,
   type ChatRoots,
@@ -65,11 +66,11 @@ const bot = outsideRow({ ok: z.literal(true), result: outsideRow({ username: z.s
 const NO_CHAT =
   /chat not found|chat_id is empty|group chat was deactivated|not enough rights|PEER_ID/i;
 
-function endOf(answer: ChatAnswer): PostEnd {
+function endOf(answer: ChatAnswer, { bot_token }: Telegram): PostEnd {
   const error = failed.safeParse(answer.json);
   if (!error.success || answer.status >= 500) return unexpectedEnd(answer);
   const { error_code: code, description, parameters } = error.data;
-  const fault = `said ${code}: ${oneLine(description, FAULT_CHARS_MAX)}`;
+  const fault = `said ${code}: ${oneLine(removeSecrets(description, [bot_token]), FAULT_CHARS_MAX)}`;
   if (code === 429) {
     const wait = parameters?.retry_after;
     return later(fault, wait === undefined ? answer.retry_after_s : wait);
@@ -102,7 +103,7 @@ export async function postToTelegram(
   const body = telegramMessage(target.chat_id, post);
   const answer = await callBot('sendMessage', target, roots, body, signal);
   const isTaken = answer.status === 200 && ok.safeParse(answer.json).success;
-  return isTaken ? { outcome: 'taken' } : endOf(answer);
+  return isTaken ? { outcome: 'taken' } : endOf(answer, target);
 }
 
 /** The names of a bot and its chat. */
@@ -113,18 +114,18 @@ export async function factsOfTelegram(
 ): Promise<TargetFacts> {
   const known = await callBot('getMe', target, roots, {}, signal);
   const who = bot.safeParse(known.json);
-  if (!who.success) return notFacts(known);
+  if (!who.success) return notFacts(known, target);
   const answer = await callBot('getChat', target, roots, { chat_id: target.chat_id }, signal);
   const where = chat.safeParse(answer.json);
-  if (!where.success) return notFacts(answer);
+  if (!where.success) return notFacts(answer, target);
   const { title, username } = where.data.result;
   const [name] = present([title, username, target.chat_id]);
   const place = `${name}, as ${who.data.result.username}`;
   return { outcome: 'verified', place: oneLine(place, PLACE_CHARS_MAX) };
 }
 
-function notFacts(answer: ChatAnswer): TargetFacts {
-  const end = endOf(answer);
+function notFacts(answer: ChatAnswer, target: Telegram): TargetFacts {
+  const end = endOf(answer, target);
   return end.outcome === 'broken' || end.outcome === 'later'
     ? end
     : later('did not say which chat it is', null);

@@ -14,6 +14,7 @@ import {
   type ProviderGuard,
   type ProviderTerms,
 } from '../http/provider.ts';
+import { removeSecrets, secretsIn } from '../http/secrets.ts';
 
 /** The provider does not serve this chain to this deployment: it is one that is not read here. */
 export class ChainRefused extends ProviderFault {
@@ -47,7 +48,7 @@ export function pageIn(action: ListAction, answer: unknown): ListPage {
   const read = envelope.safeParse(answer);
   if (!read.success) throw new ProviderFault('answered JSON of another shape', 'passing');
   const { status, message, result } = read.data;
-  if (/^result window is too large/i.test(message)) throw new WindowEnded();
+  if ([message, result].some((one) => WINDOW_ENDED.test(String(one)))) throw new WindowEnded();
   if (status === PENDING) return { rows: listOf(result), pending: true };
   // A null is recorded beside the words alone, and never beside an “OK”.
   const nothing = Array.isArray(result) ? result.length === 0 : result === null && status === '0';
@@ -58,6 +59,9 @@ export function pageIn(action: ListAction, answer: unknown): ListPage {
     throw new ProviderFault(`answered no rows with ${quote(message)}`, 'passing');
   return { rows, pending: false };
 }
+
+/** Etherscan says it as the message; others as the reason of a `NOTOK`. */
+const WINDOW_ENDED = /^result window is too large/i;
 
 /** Blockscout's word for a list of which some blocks' traces are not processed yet. */
 const PENDING = '2';
@@ -123,13 +127,13 @@ function failure(message: string, result: unknown): Error {
   return new ProviderFault(`answered ${named}`, lasting ? 'lasting' : 'passing');
 }
 
-const SAID_CHARS_MAX = 160;
-const CREDENTIAL_LIKE = /[A-Za-z0-9_-]{24,}/g;
+/** What is quoted of a provider before its credentials are taken out, and after that. */
+const QUOTED_CHARS_MAX = 2_000;
+const FAULT_CHARS_MAX = 240;
 
-/** The message of a provider, shortened, without anything that could be a key. */
+/** The message of a provider, on one line. A fault shows it without credentials (`askExplorer`). */
 function quote(text: string): string {
-  const plain = text.replace(/https?:\/\/\S+/g, '[address]').replace(CREDENTIAL_LIKE, '[…]');
-  return `“${plain.replace(/\s+/g, ' ').slice(0, SAID_CHARS_MAX)}”`;
+  return `“${text.slice(0, QUOTED_CHARS_MAX).replace(/\s+/g, ' ')}”`;
 }
 
 const worded = outsideRow({ message: z.string() });
@@ -219,6 +223,8 @@ export type ExplorerChain = {
   /** Scheme and host. */
   readonly shown: string;
   readonly guard: ProviderGuard;
+  /** The credentials that its questions carry. */
+  readonly secrets: readonly string[];
   /** A question of the account module and others, by its parameters. */
   readonly list: (params: Readonly<Record<string, string>>) => ExplorerQuestion;
   /** A node's method. */
@@ -240,12 +246,24 @@ const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 16 * 2 ** 20 };
 
 /** Asks once and reads the answer under the guard, so that a limit is waited out. */
 export function askExplorer<T>(
-  { guard }: ExplorerChain,
+  { guard, secrets }: ExplorerChain,
   budget: CallBudget,
   question: ExplorerQuestion,
   read: (answer: unknown) => T,
 ): Promise<T> {
-  return askJson({ ...question, guard, budget, limits: LIMITS }, read);
+  return askJson({ ...question, guard, budget, limits: LIMITS }, (answer) => {
+    try {
+      return read(answer);
+    } catch (error) {
+      throw error instanceof ProviderFault ? withoutSecrets(error, secrets) : error;
+    }
+  });
+}
+
+function withoutSecrets(told: ProviderFault, secrets: readonly string[]): ProviderFault {
+  const fault = removeSecrets(told.fault, secrets).slice(0, FAULT_CHARS_MAX);
+  if (fault === told.fault) return told;
+  return new ProviderFault(fault, told.passing ? 'passing' : 'lasting', told.waitMs);
 }
 
 /** The explorer's fault on one chain, as a reason. */
@@ -278,6 +296,7 @@ export function etherscanChain(
   return {
     chain,
     guard,
+    secrets: [...secretsIn(url), ...(key === null ? [] : [key])],
     list,
     name: 'Etherscan-compatible API',
     shown: originText(url),
@@ -300,6 +319,7 @@ export function blockscoutChain(chain: EvmChainName, { url, guard }: At): Explor
   return {
     chain,
     guard,
+    secrets: secretsIn(url),
     name: 'Blockscout',
     shown: originText(url),
     list: (params) => ({ url: withParams(at('/api'), params), body: null }),

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
@@ -24,6 +25,7 @@ import { WORLD_SEED } from '../../world/listed-parties.ts';
 import { inventAddress } from '../../world/made-up-address.ts';
 import { ProviderFault, providerGuard, withBudget } from '../http/provider.ts';
 import {
+  askExplorer,
   blockscoutChain,
   ChainRefused,
   EMPTIES,
@@ -669,6 +671,8 @@ describe('nothing is empty but the words for it', () => {
   test('the end of a window is no end of the list', () => {
     const message = 'Result window is too large, PageNo x Offset size must be less than …';
     expect(() => pageIn('txlist', { status: '0', message, result: null })).toThrow(WindowEnded);
+    const inReason = { status: '0', message: 'NOTOK', result: message };
+    expect(() => pageIn('txlist', inReason)).toThrow(WindowEnded);
   });
 
   test('a plan that lacks the chain is told from a passing failure, in every module', () => {
@@ -678,16 +682,34 @@ describe('nothing is empty but the words for it', () => {
     expect(() => nodeResultIn(answer)).toThrow(ChainRefused);
   });
 
-  test('what a provider says is shown without what could be a key', () => {
-    const result = `Invalid API Key ${'K'.repeat(34)} at https://x.example/y`;
-    let said = '';
-    try {
-      pageIn('txlist', { status: '0', message: 'NOTOK', result });
-    } catch (error) {
-      said = String(error);
+  test.each([
+    [`/${'a1'}/v2/api`, 'Q7'],
+    ['/v2/api', 'K'.repeat(34)],
+    ['/secretpath/v2/api?extra=%2Bplus', 'has spaces & marks'],
+  ])('what an explorer at %s says is shown without its key %s', async (path, key) => {
+    const server = createServer((request, response) => {
+      const extra = new URL(String(request.url), 'http://x').searchParams.get('extra');
+      const result = `Invalid API Key (#err2)|${key}|${encodeURIComponent(key)}|${extra} at /secretpath`;
+      response.end(JSON.stringify({ status: '0', message: 'NOTOK', result }));
+    });
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    const url = new URL(`http://127.0.0.1:${Object(server.address()).port}${path}`);
+    const limits = { callsPerS: 100, retriesMax: 0, backoffMs: 1, failuresMax: 9, restMs: 1 };
+    const guard = providerGuard(limits, () => 0);
+    const at = etherscanChain('ethereum', { url, guard }, key);
+    const { signal } = new AbortController();
+    const said = await withBudget({ callsMax: 1, timeMs: 10_000, signal }, (budget) =>
+      askExplorer(at, budget, at.list({}), (answer) => pageIn('txlist', answer)),
+    ).catch(String);
+    server.close();
+    expect(said).toContain('Invalid API Key (#err2)|[…]|[…]|');
+    const sent = [
+      key,
+      encodeURIComponent(key),
+      ...(path.includes('secret') ? ['+plus', 'secretpath'] : []),
+    ];
+    for (const part of sent) {
+      expect(said).not.toContain(part);
     }
-    expect(said).toContain('Invalid API Key');
-    expect(said).not.toContain('KKKK');
-    expect(said).not.toContain('x.example');
   });
 });

@@ -80,7 +80,12 @@ export async function readList<T>(
   let shown = 0;
   const result = (cut: boolean, whole_to: number) => ({ transfers: done, cut, pending, whole_to });
   for (let pages = 0; pages < pagesMax; pages += 1) {
-    const { rows, ...page } = await askPage(list, { ...asked, fromBlock: from }, 1);
+    const page = await attempt(WindowEnded, () => askPage(list, { ...asked, fromBlock: from }, 1));
+    if (page instanceof WindowEnded) {
+      if (pages === 0) throw page;
+      return result(true, from - 1);
+    }
+    const { rows } = page;
     pending ||= page.pending;
     // The two answers are of different states: nothing follows from either.
     const again = rows.filter(({ block }) => block === from).length;

@@ -58,7 +58,8 @@ function endOf(answer: ChatAnswer, token: string): PostEnd {
   const error = refused.safeParse(json);
   if (!error.success || error.data.code === undefined || status >= 500)
     return unexpectedEnd(answer);
-  const fault = `said ${error.data.code}: ${oneLine(removeSecrets(error.data.message, [token]), FAULT_CHARS_MAX)}`;
+  const message = removeSecrets(error.data.message, [token]);
+  const fault = `said ${error.data.code}: ${oneLine(message, FAULT_CHARS_MAX)}`;
   if (BROKEN.has(error.data.code)) return { outcome: 'broken', fault };
   return status === 400 ? { outcome: 'refused', fault } : unexpectedEnd(answer);
 }

@@ -70,7 +70,8 @@ function endOf(answer: ChatAnswer, { bot_token }: Telegram): PostEnd {
   const error = failed.safeParse(answer.json);
   if (!error.success || answer.status >= 500) return unexpectedEnd(answer);
   const { error_code: code, description, parameters } = error.data;
-  const fault = `said ${code}: ${oneLine(removeSecrets(description, [bot_token]), FAULT_CHARS_MAX)}`;
+  const words = removeSecrets(description, [bot_token]);
+  const fault = `said ${code}: ${oneLine(words, FAULT_CHARS_MAX)}`;
   if (code === 429) {
     const wait = parameters?.retry_after;
     return later(fault, wait === undefined ? answer.retry_after_s : wait);

@@ -183,7 +183,11 @@ async function call(
     throw new ExhibitFailure(name, received.code, FAILED[received.code], received.cause);
   }
   const { status, headers, text } = received;
-  if (!statuses.includes(status)) throw refusalOf(name, status, headers, hiding(secret, text));
+  if (!statuses.includes(status)) {
+    // A credential that was sent back stands in no error.
+    const shown = secret === null ? text : text.replaceAll(secret, '[credential]');
+    throw refusalOf(name, status, headers, shown);
+  }
   const said = jsonOf(text);
   if (route.kind === 'plain' && said !== undefined) return { status, body: said };
   if (isEnvelope(said, route.absences)) return said;
@@ -240,11 +244,6 @@ function isEnvelope(said: unknown, absences: readonly Absence[]): boolean {
   if (state === 'ok') return typeof data === 'object' && data !== null;
   const isDeclared = absences.some((one) => one === state);
   return isDeclared && data === null && typeof fieldOf(said, 'reason') === 'string';
-}
-
-/** A text in which a credential that was sent back stands no more. */
-function hiding(secret: string | null, text: string): string {
-  return secret === null ? text : text.replaceAll(secret, '[credential]');
 }
 
 function refusalOf(route: string, status: number, headers: Headers, text: string): Error {

@@ -169,7 +169,8 @@ function itemsOf<E extends { readonly type: string; readonly seq: number }>(
       if (said.heartbeat_s !== undefined) {
         place.silenceMs = said.heartbeat_s * MS_PER_S * HEARTBEATS_MISSED_MAX;
       }
-      const gap = isBehind(said.seq, place)
+      const isBehind = said.seq !== undefined && place.at !== null && said.seq < place.at;
+      const gap = isBehind
         ? restartAt(said.seq, place)
         : said.gap === undefined || said.gap === null
           ? []
@@ -201,10 +202,6 @@ function gapsOf(from: number, to: number, place: Place): StreamItem<never>[] {
   if (to <= known) return [];
   place.at = to;
   return [{ kind: 'gap', from: Math.max(from, known + 1), to }];
-}
-
-function isBehind(seq: number | undefined, { at }: Place): seq is number {
-  return seq !== undefined && at !== null && seq < at;
 }
 
 // The service does not know the numbers that this follower has: its log was put back to an earlier
@@ -259,6 +256,7 @@ export function refusalIn(fault: unknown): StreamRefused | null {
 /** The longest event that is taken, and the longest body of a refusal. */
 const EVENT_CHARS_MAX = 1024 * 1024;
 const REFUSAL_CHARS_MAX = 64 * 1024;
+const FIELD = 'data:';
 
 /** The messages of a stream of events, until it ends; it rejects where it breaks or is refused. */
 export async function* parseEvents(
@@ -282,7 +280,9 @@ export async function* parseEvents(
     text += chunk.replaceAll('\r', '');
     let end = text.indexOf('\n\n');
     while (end !== -1) {
-      const data = dataOf(text.slice(0, end));
+      const lines = text.slice(0, end).split('\n');
+      const said = lines.filter((line) => line.startsWith(FIELD));
+      const data = said.map((line) => line.slice(FIELD.length).trimStart()).join('\n');
       text = text.slice(end + 2);
       if (data !== '') yield parseFrame(data);
       end = text.indexOf('\n\n');
@@ -304,11 +304,6 @@ async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string,
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-}
-
-function dataOf(event: string): string {
-  const lines = event.split('\n').filter((line) => line.startsWith('data:'));
-  return lines.map((line) => line.slice('data:'.length).trimStart()).join('\n');
 }
 
 async function refusalOf(response: Response): Promise<StreamRefused> {
@@ -357,18 +352,13 @@ function isFrame(said: unknown): said is StreamFrame {
   if (typeof said !== 'object' || said === null) return false;
   const { type, seq, heartbeat_s, gap, from, to } = said as { readonly [name: string]: unknown };
   const isRange = gap === undefined || gap === null || isFrameRange(gap);
-  return (
-    typeof type === 'string' && isRange && [seq, heartbeat_s, from, to].every(isNumberOrLeftOut)
-  );
+  const numbers = [seq, heartbeat_s, from, to].filter((one) => one !== undefined);
+  return typeof type === 'string' && isRange && numbers.every(Number.isSafeInteger);
 }
 
 function isFrameRange(gap: unknown): boolean {
   if (typeof gap !== 'object' || gap === null || !('from' in gap) || !('to' in gap)) return false;
   return Number.isSafeInteger(gap.from) && Number.isSafeInteger(gap.to);
-}
-
-function isNumberOrLeftOut(value: unknown): boolean {
-  return value === undefined || Number.isSafeInteger(value);
 }
 
 /**

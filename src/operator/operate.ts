@@ -68,7 +68,10 @@ async function runInOwner(
   operations: Operations,
 ): Promise<number> {
   let seat = first;
-  const gone = waitForLeave(io.signal);
+  // The owner notices that its caller has left and ends the command there.
+  const gone = new Promise<{ readonly status: number }>((settle) => {
+    io.signal.addEventListener('abort', () => settle({ status: EXIT.failed }), { once: true });
+  });
   for (let tries = 1; !seat.owner; tries += 1) {
     const outcome = await Promise.race([callOwner(seat, asked, io), gone]);
     if ('status' in outcome) return outcome.status;
@@ -77,13 +80,6 @@ async function runInOwner(
     seat = await operations.takeSeat(config.dataDir);
   }
   return runOnOwnStores(config, asked, io, operations, seat);
-}
-
-// The owner notices that its caller has left and ends the command there.
-function waitForLeave(signal: AbortSignal): Promise<{ readonly status: number }> {
-  return new Promise((settle) => {
-    signal.addEventListener('abort', () => settle({ status: EXIT.failed }), { once: true });
-  });
 }
 
 async function runOnOwnStores(

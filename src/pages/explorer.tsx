@@ -13,11 +13,6 @@ export const Explorers = createContext<ExplorerPages>(new Map());
 
 const PLACE = '{}';
 
-function explorerPage(template: string, id: string): { href: string; host: string } {
-  const href = template.replace(PLACE, () => encodeURIComponent(id));
-  return { href, host: new URL(href).host };
-}
-
 type LinkProps = { of: string; chain: string | null; what: 'address' | 'tx' };
 
 /** A link to the explorer of a chain; nothing where none is set. */
@@ -25,12 +20,12 @@ export function ExplorerLink({ of, chain, what }: LinkProps) {
   const explorers = useContext(Explorers);
   const template = explorers.get(`${chain}.${what}`);
   if (template === undefined) return null;
-  const { href, host } = explorerPage(template, of);
+  const href = template.replace(PLACE, () => encodeURIComponent(of));
   return (
     <>
       {' '}
       <a href={href} rel="noreferrer noopener external">
-        {host}
+        {new URL(href).host}
       </a>
     </>
   );

@@ -59,57 +59,51 @@ export function referencePage(facts: PageFacts, read: OpenapiDocument): string {
 export function operationPage(facts: PageFacts, read: OpenapiDocument, id: string): string | null {
   const entry = entriesOf(read).find(({ one }) => one.operationId === id);
   if (entry === undefined) return null;
+  const { path, method, one } = entry;
+  const body = schemaOf(one.requestBody?.content);
   return page({
     ...facts,
-    title: `API reference: ${entry.path}`,
+    title: `API reference: ${path}`,
     current: '/docs',
     children: (
       <>
         <p class="eyebrow">
           <a href="/docs">API reference</a>
         </p>
-        <RouteEntry entry={entry} server={serverOf(read)} />
+        <section class="route" aria-labelledby={one.operationId}>
+          <h1 id={one.operationId}>
+            <span class="verb">{method.toUpperCase()}</span> <code>{path}</code>
+          </h1>
+          <p>{one.summary}</p>
+          <p class="quiet">{one.description}</p>
+          <pre tabindex={0}>
+            <code>{example(path, method, one, serverOf(read))}</code>
+          </pre>
+          {one.parameters !== undefined && (
+            <Fields
+              caption="Parameters"
+              rows={one.parameters.map((p) => ({
+                name: p.name,
+                kind: `${p.in}, ${typeWords(p.schema)}`,
+                needed: p.required,
+                claim: null,
+              }))}
+            />
+          )}
+          {body !== undefined && <Fields caption="Body" rows={rowsOf(body, '', 0)} />}
+          {Object.entries(one.responses).map(([status, response]) => (
+            <Response key={status} status={status} response={response} />
+          ))}
+          {Object.entries({ ...one['x-messages']?.sent }).map(([type, schema]) => (
+            <Fields key={type} caption={`Message ${type}`} rows={rowsOf(schema, '', 0)} />
+          ))}
+          {Object.entries({ ...one['x-messages']?.heard }).map(([type, schema]) => (
+            <Fields key={type} caption={`Frame ${type} of a client`} rows={rowsOf(schema, '', 0)} />
+          ))}
+        </section>
       </>
     ),
   });
-}
-
-function RouteEntry({ entry, server }: { entry: Entry; server: string }) {
-  const { path, method, one } = entry;
-  const body = schemaOf(one.requestBody?.content);
-  return (
-    <section class="route" aria-labelledby={one.operationId}>
-      <h1 id={one.operationId}>
-        <span class="verb">{method.toUpperCase()}</span> <code>{path}</code>
-      </h1>
-      <p>{one.summary}</p>
-      <p class="quiet">{one.description}</p>
-      <pre tabindex={0}>
-        <code>{example(path, method, one, server)}</code>
-      </pre>
-      {one.parameters !== undefined && (
-        <Fields
-          caption="Parameters"
-          rows={one.parameters.map((p) => ({
-            name: p.name,
-            kind: `${p.in}, ${typeWords(p.schema)}`,
-            needed: p.required,
-            claim: null,
-          }))}
-        />
-      )}
-      {body !== undefined && <Fields caption="Body" rows={rowsOf(body, '', 0)} />}
-      {Object.entries(one.responses).map(([status, response]) => (
-        <Response key={status} status={status} response={response} />
-      ))}
-      {Object.entries({ ...one['x-messages']?.sent }).map(([type, schema]) => (
-        <Fields key={type} caption={`Message ${type}`} rows={rowsOf(schema, '', 0)} />
-      ))}
-      {Object.entries({ ...one['x-messages']?.heard }).map(([type, schema]) => (
-        <Fields key={type} caption={`Frame ${type} of a client`} rows={rowsOf(schema, '', 0)} />
-      ))}
-    </section>
-  );
 }
 
 type ResponseProps = { status: string; response: Operation['responses'][string] };
@@ -118,21 +112,18 @@ function Response({ status, response }: ResponseProps) {
   const found = schemaOf(response.content);
   const [first] = found?.oneOf === undefined ? [found] : found.oneOf;
   const rows = first === undefined ? [] : rowsOf(first, '', 0);
+  // The document's descriptions are Markdown: a text between backticks is code.
+  const words = response.description
+    .split('`')
+    .map((piece, i) => (i % 2 === 0 ? piece : <code key={piece}>{piece}</code>));
   return (
     <details open={status === '200'}>
       <summary>
-        <span class="status">{status}</span> {withCode(response.description)}
+        <span class="status">{status}</span> {words}
       </summary>
       {rows.length > 0 && <Fields caption={`Fields of a ${status}`} rows={rows} />}
     </details>
   );
-}
-
-// The document's descriptions are Markdown: what stands between backticks is code.
-function withCode(text: string) {
-  return text
-    .split('`')
-    .map((piece, i) => (i % 2 === 0 ? piece : <code key={piece}>{piece}</code>));
 }
 
 function schemaOf(content: Content | undefined): JsonSchema | undefined {
@@ -164,7 +155,9 @@ function rowsOf(of: JsonSchema, prefix: string, depth: number): readonly Row[] {
   if (depth > DEPTH_MAX) return [];
   return listFrom(of.properties, Object.entries<JsonSchema>).flatMap(([name, field]) => {
     const full = prefix === '' ? name : `${prefix}.${name}`;
-    const inner = innerOf(field);
+    const some = field.anyOf?.find((one) => one.type !== 'null');
+    const plain = some === undefined ? field : some;
+    const items = plain.items;
     const claim = field['x-exhibit-claim'];
     const row: Row = {
       name: full,
@@ -172,14 +165,9 @@ function rowsOf(of: JsonSchema, prefix: string, depth: number): readonly Row[] {
       needed: of.required?.includes(name) === true,
       claim: claim === undefined ? null : claim.rests_on.join(', '),
     };
-    return [row, ...rowsOf(inner.of, inner.list ? `${full}[]` : full, depth + 1)];
+    const [inner, place] = items === undefined ? [plain, full] : [items, `${full}[]`];
+    return [row, ...rowsOf(inner, place, depth + 1)];
   });
-}
-
-function innerOf(field: JsonSchema): { of: JsonSchema; list: boolean } {
-  const some = field.anyOf?.find((one) => one.type !== 'null');
-  const plain = some === undefined ? field : some;
-  return plain.items === undefined ? { of: plain, list: false } : { of: plain.items, list: true };
 }
 
 function typeWords(field: JsonSchema): string {

@@ -384,7 +384,14 @@ function Whole({ shown }: { shown: SettingsView }) {
       )}
       <MembershipSection shown={shown} />
       <Keys shown={shown} />
-      <Usage shown={shown} />
+      <section aria-labelledby="usage">
+        <h2 id="usage">Use by day</h2>
+        {'unread' in shown.days ? (
+          <p>The use could not be read: {shown.days.unread}</p>
+        ) : (
+          <UsageChart days={shown.days.read} />
+        )}
+      </section>
       <Changes changes={shown.changes} />
     </>
   );
@@ -615,19 +622,6 @@ function Ended({ keys }: { keys: readonly ApiKey[] }) {
         ]}
       />
     </details>
-  );
-}
-
-function Usage({ shown: { days } }: { shown: SettingsView }) {
-  return (
-    <section aria-labelledby="usage">
-      <h2 id="usage">Use by day</h2>
-      {'unread' in days ? (
-        <p>The use could not be read: {days.unread}</p>
-      ) : (
-        <UsageChart days={days.read} />
-      )}
-    </section>
   );
 }
 

@@ -15,7 +15,6 @@ import {
 } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import { Unread } from '../../evidence/reading.ts';
-import type { PageFacts } from '../../pages/layout.tsx';
 import type { ChatTarget, Sealed } from '../../ports/integrations.ts';
 import type { ChatRoots } from '../../sources/chat/exchange.ts';
 import { chatPlatforms } from '../../sources/chat/platforms.ts';
@@ -38,12 +37,9 @@ import {
 } from './integrations.route.ts';
 
 import {
-  chatsMessage,
   connectForm,
   connectFormHandler,
-  type IntegrationPages,
   integrationsPage,
-  integrationsShown,
   pageHandler,
   removeForm,
   removeFormHandler,
@@ -92,27 +88,19 @@ export const integrations = feature({
   ports: {},
   pages: [
     servePage(integrationsPage, null, ({ chats }: IntegrationsPorts, facts) =>
-      pageHandler(chats, drawing(facts)),
+      pageHandler(chats, facts),
     ),
     servePage(connectForm, null, ({ chats }: IntegrationsPorts, facts) =>
-      connectFormHandler(chats, drawing(facts)),
+      connectFormHandler(chats, facts),
     ),
     servePage(testForm, null, ({ chats }: IntegrationsPorts, facts) =>
-      testFormHandler(chats, drawing(facts)),
+      testFormHandler(chats, facts),
     ),
     servePage(removeForm, null, ({ chats }: IntegrationsPorts, facts) =>
-      removeFormHandler(chats, drawing(facts)),
+      removeFormHandler(chats, facts),
     ),
   ],
 });
-
-function drawing(facts: PageFacts): IntegrationPages {
-  return {
-    whole: (shown) => integrationsShown(facts, shown),
-    unread: (reason) => chatsMessage(facts, 'Chats', `Your chats could not be read: ${reason}`),
-    notDone: (title, why) => chatsMessage(facts, title, why),
-  };
-}
 
 /** The ports of integrations: the platforms at these roots, and links that begin with `base`. */
 export function integrationPorts(

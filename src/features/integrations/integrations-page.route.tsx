@@ -101,12 +101,6 @@ export type IntegrationsView = {
   readonly letters: { readonly read: readonly LetterView[] | null; readonly whole: boolean };
 };
 
-export type IntegrationPages = {
-  readonly whole: (shown: IntegrationsView) => string;
-  readonly unread: (reason: string) => string;
-  readonly notDone: (title: string, why: string) => string;
-};
-
 // The membership follows from the session alone.
 
 const PATH = '/settings/integrations';
@@ -154,15 +148,15 @@ async function viewFor(
 
 /** @internal */
 export function pageHandler(
-  desk: IntegrationPorts,
-  draw: IntegrationPages,
+  ports: IntegrationPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof integrationsPage> {
-  return async ({ query: { done } }, _asked, caller) => {
+  return async ({ query: { done } }, _request, caller) => {
     const notice = done === undefined ? null : ({ text: DONE[done], role: 'status' } as const);
-    const shown = await viewFor(desk, caller, notice);
+    const shown = await viewFor(ports, caller, notice);
     return typeof shown === 'string'
-      ? integrationsPage.reply(503, draw.unread(shown))
-      : integrationsPage.reply(200, draw.whole(shown));
+      ? integrationsPage.reply(503, chatsUnread(facts, shown))
+      : integrationsPage.reply(200, integrationsShown(facts, shown));
   };
 }
 
@@ -170,12 +164,12 @@ const NOT_CONNECTED = 'The chat was not connected';
 
 /** @internal */
 export function connectFormHandler(
-  desk: IntegrationPorts,
-  draw: IntegrationPages,
+  ports: IntegrationPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof connectForm> {
   const refuse = (status: 400 | 409 | 503, why: string) =>
-    connectForm.reply(status, draw.notDone(NOT_CONNECTED, why));
-  return async ({ body }, asked, caller) => {
+    connectForm.reply(status, chatsMessage(facts, NOT_CONNECTED, why));
+  return async ({ body }, request, caller) => {
     const { platform, kinds, chains, addresses, ...fields } = body;
     const lines = addresses === undefined ? undefined : linesOf(addresses);
     const bad = lines?.find((line) => parseAddress(line) === null);
@@ -185,7 +179,7 @@ export function connectFormHandler(
     }
     const rules = { kinds: listOf(kinds), chains: listOf(chains), addresses: lines };
     const given = Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== ''));
-    const end = await connectChat(desk, requestBy(caller, asked), platform, given, rules);
+    const end = await connectChat(ports, requestBy(caller, request), platform, given, rules);
     if (end.outcome === 'bad_input') return refuse(400, `${end.problems.join('. ')}.`);
     if (end.outcome === 'refused') return refuse(409, end.why);
     if (end.outcome === 'unread') return refuse(503, NO_STORE);
@@ -205,36 +199,37 @@ function listOf<T extends string>(given: T | readonly T[] | undefined): readonly
 
 /** @internal */
 export function testFormHandler(
-  desk: IntegrationPorts,
-  draw: IntegrationPages,
+  ports: IntegrationPorts,
+  facts: PageFacts,
 ): PlainHandler<typeof testForm> {
-  return async ({ params: { id } }, asked, caller) => {
-    const end = await testChat(desk, requestBy(caller, asked), id);
+  return async ({ params: { id } }, request, caller) => {
+    const end = await testChat(ports, requestBy(caller, request), id);
     const title = 'The chat was not tested';
-    if (end.outcome === 'unread') return testForm.reply(503, draw.notDone(title, NO_STORE));
-    if (end.outcome === 'unknown') return testForm.reply(404, draw.notDone(title, UNKNOWN));
+    if (end.outcome === 'unread') return testForm.reply(503, chatsMessage(facts, title, NO_STORE));
+    if (end.outcome === 'unknown') return testForm.reply(404, chatsMessage(facts, title, UNKNOWN));
     const notice: Notice =
       end.reason === null
         ? { text: 'The platform took the test: look for it in the chat.', role: 'status' }
         : { text: end.reason, role: 'alert' };
-    const shown = await viewFor(desk, caller, notice);
+    const shown = await viewFor(ports, caller, notice);
     return typeof shown === 'string'
-      ? testForm.reply(503, draw.unread(shown))
-      : testForm.reply(200, draw.whole(shown));
+      ? testForm.reply(503, chatsUnread(facts, shown))
+      : testForm.reply(200, integrationsShown(facts, shown));
   };
 }
 
 /** @internal */
 export function removeFormHandler(
   { integrations }: IntegrationPorts,
-  draw: IntegrationPages,
+  facts: PageFacts,
 ): PlainHandler<typeof removeForm> {
   return async ({ params: { id } }, { now }, caller) => {
     const { membership_id } = sessionOf(caller);
     const removed = await integrations.remove(membership_id, id, now(), 'member');
     const title = 'The chat was not removed';
-    if (removed instanceof Unread) return removeForm.reply(503, draw.notDone(title, NO_STORE));
-    if (!removed.value) return removeForm.reply(404, draw.notDone(title, UNKNOWN));
+    if (removed instanceof Unread)
+      return removeForm.reply(503, chatsMessage(facts, title, NO_STORE));
+    if (!removed.value) return removeForm.reply(404, chatsMessage(facts, title, UNKNOWN));
     return removeForm.reply(303, undefined, { location: `${PATH}?done=removed` });
   };
 }
@@ -246,13 +241,15 @@ const KIND_WORDS: { readonly [kind: string]: string } = {
   watch: 'changes of what you watch',
 };
 
-/** @internal The page of the chats of a membership. */
-export function integrationsShown(facts: PageFacts, shown: IntegrationsView): string {
+function integrationsShown(facts: PageFacts, shown: IntegrationsView): string {
   return page({ ...facts, title: TITLE, current: '/settings', children: <Whole shown={shown} /> });
 }
 
-/** A page that says one thing: what could not be read, or was not done, and why. */
-export function chatsMessage(facts: PageFacts, title: string, why: string): string {
+function chatsUnread(facts: PageFacts, reason: string): string {
+  return chatsMessage(facts, TITLE, `Your chats could not be read: ${reason}`);
+}
+
+function chatsMessage(facts: PageFacts, title: string, why: string): string {
   const back = { path: PATH, text: 'Back to the chats' };
   return messagePage(facts, { title, why, current: '/settings', back });
 }

@@ -16,7 +16,14 @@ import {
   HOUSE,
   TESTS,
 } from './testing/house.ts';
-import { arrowViolations, circles, deadFiles, featureOf, isOf } from './testing/tidy-arrows.ts';
+import {
+  arrowViolations,
+  circles,
+  deadFiles,
+  featureOf,
+  featuresSeen,
+  isOf,
+} from './testing/tidy-arrows.ts';
 import {
   ARROWS_ALLOWED,
   ARROWS_REFUSED,
@@ -51,6 +58,8 @@ function check(fixture: Fixture, text: string): string[] {
   return [...rules, ...shapeViolations(source)].map((one) => one.rule);
 }
 
+const SEEN = featuresSeen(sources, FEATURES_REST_ON);
+
 describe('the house', () => {
   test('is examined whole', () => {
     expect(sources.length).toBeGreaterThan(FILES_EXAMINED_MIN);
@@ -64,7 +73,8 @@ describe('the house', () => {
   });
 
   test('imports only along its arrows', () => {
-    expect(written(sources.flatMap((source) => arrowViolations(source, HOUSE)))).toEqual([]);
+    const house = { ...HOUSE, features: SEEN };
+    expect(written(sources.flatMap((source) => arrowViolations(source, house)))).toEqual([]);
   });
 
   test('writes no forbidden form', () => {
@@ -224,9 +234,18 @@ describe('the graph', () => {
   });
 
   function restsOn(feature: string): string[] {
-    const direct = FEATURES_REST_ON[feature] ?? [];
+    const direct = SEEN[feature] ?? [];
     return [...direct, ...direct.flatMap(restsOn)];
   }
+
+  test('a feature sees the engines of the features that its feature.ts opens', () => {
+    const text = "import { a } from '../a/feature.ts';\nimport { b } from '../b/shapes.ts';";
+    const files = [
+      parseFile('src/features/c/feature.ts', text),
+      parseFile('src/features/c/c.ts', "import { d } from '../d/feature.ts';"),
+    ];
+    expect(featuresSeen(files, { c: ['e'] })).toEqual({ c: ['e', 'a'] });
+  });
 
   test('a circle is found, a chain is none', () => {
     const files = [

@@ -49,9 +49,27 @@ export function arrowViolations(source: SourceFile, house: House): Violation[] {
       const own = featureOf(source.path);
       const to = featureOf(targetOf(source.path, one.from));
       const isOther = own !== null && to !== null && own !== to;
-      const rest = `${one.from} (FEATURES_REST_ON of src/testing/house.ts says what ${own} sees)`;
+      const rest = `${one.from} (${own} sees what its feature.ts or FEATURES_REST_ON names)`;
       return violation(source, isOther ? { line: one.line, from: rest } : one);
     });
+}
+
+/** The features whose engines each feature sees: by its row, and by what its `feature.ts` opens. */
+export function featuresSeen(
+  sources: readonly SourceFile[],
+  rows: House['features'],
+): House['features'] {
+  const seen = new Map(Object.entries(rows));
+  for (const { path, imports } of sources) {
+    const own = featureOf(path);
+    if (own === null || !path.endsWith('/feature.ts')) continue;
+    const opened = imports.flatMap(
+      ({ from }) => /^\.\.\/([^/]+)\/feature\.ts$/.exec(from)?.[1] ?? [],
+    );
+    const before = seen.get(own);
+    seen.set(own, [...new Set([...(before === undefined ? [] : before), ...opened])]);
+  }
+  return Object.fromEntries(seen);
 }
 
 /** A test is of the row that its own file is of. */

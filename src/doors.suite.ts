@@ -237,44 +237,35 @@ const answer = await client.wallet_ofac({ address: '${LISTED}' });
 if (answer.data?.sanctioned !== true) console.log('nothing there');
 `;
 
-/** The requests for each route. */
-const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
+/** The requests for routes that need more than an address. */
+const OWN_QUESTIONS: { readonly [N in keyof typeof ROUTES]?: object } = {
   bulk_wallet_screen: { body: { addresses: [LISTED] } },
   connect_integration: {
     chat_platform: 'discord',
     body: { webhook_id: '123456789012345678', webhook_token: 'd'.repeat(68) },
   },
   deployer_record: { address: LISTED, chain: 'ethereum' },
-  health: {},
-  label_changes: {},
-  leaderboard: {},
-  list_integrations: {},
-  other_list_changes: {},
   partner_scan: { address: LISTED, body: { sections: ['ofac'] } },
-  receipts_index: {},
   record_bulk_screen: { body: { addresses: [LISTED] } },
   record_screen: { body: { address: LISTED } },
-  registry_bridges: {},
   remove_integration: { id: 'int_1' },
   rug_model_card: { version: 'rug-2-000000000000' },
-  rugs_leaderboard: {},
-  sanctions_changes: {},
   screen_record: { id: 'scr_unknown' },
-  screen_records: {},
   screen_replay: { id: 'scr_unknown' },
   solana_deployer: { address: 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS' },
   test_integration: { id: 'int_1' },
-  token_creator: { address: LISTED },
   unwatch_address: { id: 'wch_unknown' },
   wallet_bridges: { address: LISTED, chain: 'base' },
-  wallet_cex: { address: LISTED },
-  wallet_entity: { address: LISTED },
-  wallet_ofac: { address: LISTED },
-  wallet_score: { address: LISTED },
   watch_address: { body: { address: LISTED } },
-  watchlist: {},
-  watchlist_changes: {},
 };
+
+/** The requests for each route: its own, else one about a listed address where it takes one. */
+const QUESTIONS = Object.fromEntries(
+  Object.entries<{ readonly path: string }>(ROUTES).map(([name, { path }]) => {
+    const plain = path.includes('{address}') ? { address: LISTED } : {};
+    return [name, name in OWN_QUESTIONS ? OWN_QUESTIONS[name as keyof typeof ROUTES] : plain];
+  }),
+);
 
 const MADE = ['connect_integration', 'record_bulk_screen', 'record_screen', 'watch_address'];
 const UNKNOWN = [
@@ -390,7 +381,6 @@ export function doorsSayTheSame(started: () => Simulated): void {
     });
 
     test('asks every route of the service, with types that need no Node.js', async () => {
-      expect(Object.keys(QUESTIONS)).toEqual(Object.keys(ROUTES));
       expect(compile(PROGRAM)).toMatchObject({ status: 0, stdout: '' });
       const said = await output(process.execPath, [join(project, 'program.js')], {
         BASE_URL: url,

@@ -19,7 +19,7 @@ import {
 import { RUG_PLANS } from './rug-worlds.ts';
 import { BRIDGE } from './twins/bridges.ts';
 import { transferOf } from './twins/history.ts';
-import { articleOf } from './twins/receipts.ts';
+import { SUBJECT_PLANS } from './twins/ports.ts';
 import { entryOf } from './twins/sanctions.ts';
 import { labelOf, OTHER_LIST, otherEntryOf } from './twins/tables.ts';
 import { unheldPlans } from './unheld-worlds.ts';
@@ -141,12 +141,7 @@ const TABLE_PLANS: readonly Plan[] = [
     labels: ['Exchange', 'Another'].map((entity) => labelOf(evm('exchange'), entity)),
     contradicts: { wallet_cex: ['labels', 'conflicts'] },
   },
-  {
-    name: 'an article about it',
-    about: evm('written about'),
-    articles: [articleOf(evm('written about'))],
-    contradicts: {},
-  },
+  ...SUBJECT_PLANS,
   {
     name: 'a launcher',
     about: addressNamed('solana', 'launcher'),

@@ -43,7 +43,8 @@ export const SHIPPED_LABELS = new URL('../../../registry/exchange-wallets.csv', 
 type ListChangesDependencies = { readonly otherListChanges: OtherListChanges };
 type LabelChangesDependencies = { readonly labelChanges: LabelChanges };
 
-function importedFacts<P extends string, Answer>(
+/** The facts of the port of an imported table, which is as old as its oldest import. */
+export function importedFacts<P extends string, Answer>(
   { port }: Pick<TableShape<never, P, Answer>, 'port' | 'index'>,
   { title, says, pages }: Pick<PortFacts<never>, 'title' | 'says' | 'pages'>,
 ): PortFacts<{ readonly lookUp: (of: readonly string[]) => Promise<Partly<Answer, P>> }> {
@@ -122,6 +123,10 @@ export const tables = feature({
         otherLists: { lookUp: others.lookUp, poll: others.poll, now: nowS },
         tables: { simulated, now: nowS, importerOf: (name: string) => importers.get(name) },
       },
+      /** Serves a table that another feature declares, and takes imports of it. */
+      serve: <Row extends StoredRow, P extends string, Answer>(
+        table: ImportedTable<Row, P, Answer>,
+      ): TableLookUp<P, Answer> => lookUpOnly(serve(table)),
       imports: () => all.flatMap((one) => one.imports()),
       poll: async () => {
         await Promise.all(all.map((one) => one.poll()));

@@ -53,6 +53,7 @@ import {
   memoryReceipts,
   type PlantedReceipts,
   plantedReceipts,
+  RECEIPT_PLANS,
   type ReceiptsPorts,
   silentReceipts,
 } from './receipts.ts';
@@ -148,6 +149,14 @@ export type Planted = PlantedAccounts &
   PlantedReceipts &
   PlantedSanctions &
   PlantedTables;
+
+/** The worlds of single subjects: whom each is about, its facts, and the negatives they rule out. */
+export const SUBJECT_PLANS: readonly (Planted & {
+  readonly name: string;
+  readonly about: string;
+  readonly item?: string;
+  readonly contradicts: { readonly [route: string]: readonly string[] };
+})[] = [...RECEIPT_PLANS];
 
 /** The ports over what is planted, beside somebody and something else in every table and list. */
 export function plantedPorts(planted: Planted, screened: string) {

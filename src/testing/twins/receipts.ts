@@ -41,3 +41,13 @@ export function articleOf(subject: string): ReceiptFile {
   const lists = { tags: [], transactions: [] };
   return { file: `${slug}.md`, state: 'published', receipt: { ...receipt, ...texts, ...lists } };
 }
+
+/** The worlds of this subject. */
+export const RECEIPT_PLANS = [
+  {
+    name: 'an article about it',
+    about: evm('written about'),
+    articles: [articleOf(evm('written about'))],
+    contradicts: {},
+  },
+];

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Reply } from './contract/answer.ts';
 import { Refusal } from './contract/refusals.ts';
 import type { Caller } from './contract/route.ts';
-import { watchStreamHandler } from './features/watchlist/watchlist.route.tsx';
+import { watchStreamHandler } from './features/watchlist/watch-stream.route.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';

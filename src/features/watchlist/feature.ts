@@ -21,6 +21,7 @@ import { sanctions } from '../sanctions/feature.ts';
 import { tables } from '../tables/feature.ts';
 import { rescreenRounds } from './rescreen.job.ts';
 import type { Watchlist } from './shapes.ts';
+import { watchStream, watchStreamHandler } from './watch-stream.route.ts';
 import { WATCHLIST_COMMANDS } from './watchlist.command.ts';
 import {
   unwatchAddress,
@@ -37,8 +38,6 @@ import {
   watchlistPage,
   watchlistPageHandler,
   watchlistRoute,
-  watchStream,
-  watchStreamHandler,
 } from './watchlist.route.tsx';
 import { watchlistTable, watchScreeningTable } from './watchlist.store.ts';
 

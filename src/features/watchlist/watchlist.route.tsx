@@ -1,18 +1,17 @@
-// /api/v1/watchlist, its stream and its page: the addresses that a membership watches, and their
-// changes. The key or the session alone tells whose watchlist it is. A part of which nothing is
-// known is never drawn as a good sign: it says when it was looked at.
+// /api/v1/watchlist and its page: the addresses that a membership watches, and their changes. The
+// key or the session alone tells whose watchlist it is. A part of which nothing is known is never
+// drawn as a good sign: it says when it was looked at.
 
 import { z } from 'zod';
 import { PLANS } from '../../access/plan.ts';
 import { describeMisform } from '../../chain/address.ts';
-import { badInput, Refusal } from '../../contract/refusals.ts';
+import { badInput } from '../../contract/refusals.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { position, positionRange, type StreamHandler, streamRoute } from '../../contract/stream.ts';
-import { shareLogs } from '../../contract/stream-log.ts';
+import { position, positionRange } from '../../contract/stream.ts';
 import { addressText, harmless, prose, unavailable, words } from '../../contract/wire.ts';
 import { listOrNone, placeOrBeginning } from '../../evidence/measure.ts';
-import { decide, map, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
+import { decide, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { momentText, Table } from '../../pages/words.tsx';
@@ -25,7 +24,6 @@ import {
   type WatchChange,
   type WatchedAddress,
   type Watchlist,
-  watchChange,
   watched,
 } from './shapes.ts';
 
@@ -209,67 +207,6 @@ function gapAfter(since: number, { newest, oldest }: WatchBounds) {
   const first = oldest === null ? newest + 1 : oldest;
   if (since > newest) return { from: newest + 1, to: since };
   return since < first - 1 ? { from: since + 1, to: first - 1 } : null;
-}
-
-// /ws/watchlist and its twin /sse/watchlist tell the changes under the numbers of the log. Each
-// membership has a log of its own, which its readers share with nobody else.
-
-type WatchStreamPorts = {
-  readonly watchlist: Pick<Watchlist, 'after'>;
-  readonly onAppended: (call: () => void) => () => void;
-};
-
-export const watchStream = streamRoute({
-  name: 'watch_stream',
-  surface: 'hosted',
-  path: '/ws/watchlist',
-  eventsPath: '/sse/watchlist',
-  summary: 'What changes of the addresses that the membership watches, as it is found.',
-  access: 'analyst',
-  query: z.strictObject({}),
-  welcome: z.strictObject({}),
-  events: { change: watchChange },
-  notices: {},
-  asks: {},
-  refused: {},
-});
-
-/** How long a change may go unnoticed where the bus is silent. */
-const POLL_MS = 5_000;
-/** Changes that are read at once, and those of a membership that are held while it reads them. */
-const AT_ONCE = 100;
-const HELD_MAX = 500;
-/** Readings of a log that may fail one after another before its streams end. */
-const SILENT_READINGS_MAX = 5;
-
-/** @internal */
-export function watchStreamHandler(ports: WatchStreamPorts): StreamHandler<typeof watchStream> {
-  const openLog = shareLogs({
-    route: watchStream,
-    after: async (membershipId, seq) =>
-      map(
-        await ports.watchlist.after(membershipId, seq, AT_ONCE),
-        ({ newest, oldest, changes }) => ({
-          newest,
-          oldest,
-          entries: changes.map(({ seq, ...change }) => ({
-            of: membershipId,
-            message: watchStream.event('change', seq, change),
-          })),
-        }),
-      ),
-    heldMax: HELD_MAX,
-    readsForEach: true,
-    onAppended: ports.onAppended,
-    pollMs: POLL_MS,
-    silentReadingsMax: SILENT_READINGS_MAX,
-  });
-  return async ({ caller, since, signal }) => {
-    const { membership_id } = memberOf(caller);
-    const log = await openLog(membership_id, { since, signal }, (of) => of === membership_id);
-    if (log instanceof Refusal) return log;
-    return { welcome: watchStream.welcome(log.standing), messages: log.messages };
-  };
 }
 
 // The page, and the two forms on it.

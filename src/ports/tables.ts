@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
-import { DATED_BY, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/source.ts';
+import { DATED_BY, IMPORT_ORIGINS, type ImportOrigin, type Source } from '../evidence/source.ts';
 
 /** The name of a table's store in readings. */
 export type TableStorePort = 'imported_table';
@@ -48,6 +48,8 @@ export type TableShape<Row, P extends string, Answer> = {
   readonly port: P;
   /** Its name as a source. */
   readonly title: string;
+  /** Whether an answer is as old as it: a list changes, a reference table has a date. */
+  readonly ages: Source['kind'];
   /** The table in words, for reasons. */
   readonly what: string;
   readonly columns: { readonly [C in keyof Row]: ColumnKind };

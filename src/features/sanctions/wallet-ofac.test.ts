@@ -350,6 +350,16 @@ describe('says of other lists', () => {
     expect(caveat).toContain('is no part of `sanctioned`');
   });
 
+  test('an answer is as old as the oldest list that it rests on, of whatever authority', async () => {
+    const asOf = async (as_of: number) => {
+      const said = await screen({ otherLists: { ...on([entry]).otherLists, as_of } }, SUBJECT);
+      return said instanceof Refusal ? null : said.as_of;
+    };
+    const old = STILL_NOW - 40 * 86_400;
+    expect(await asOf(old)).toBe(old);
+    expect(await asOf(STILL_NOW - 5)).toBe(STILL_NOW - 120);
+  });
+
   test('another form of the same key in a field of its own, and an entry that has ended as ended', async () => {
     const tron = { ...otherEntryOf(SUBJECT_TRON), source: 'uk' };
     const ended = { ...entry, ended_at: '2026-01-02' };

@@ -29,6 +29,7 @@ export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, F
   name: 'flagged_addresses',
   port: 'flagged_addresses',
   title: 'Flagged address table',
+  ages: 'table',
   what: 'the table of flagged addresses',
   columns: {
     address: 'text',

@@ -133,6 +133,7 @@ export const exchangeLabels: ImportedTable<ExchangeLabel, ExchangeLabelsPort, La
   name: 'exchange_labels',
   port: 'exchange_labels',
   title: 'Exchange wallet table',
+  ages: 'table',
   what: 'the exchange-wallet table',
   columns: {
     address: 'text',

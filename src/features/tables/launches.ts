@@ -40,6 +40,7 @@ export const launchCorpus: ImportedTable<Launch, LaunchCorpusPort, CorpusLookUp>
   name: 'launches',
   port: 'launch_corpus',
   title: 'Solana launch corpus',
+  ages: 'table',
   what: 'the Solana launch corpus',
   columns: {
     mint: 'text',

@@ -33,6 +33,7 @@ export const otherLists: ImportedTable<OtherListEntry, OtherListsPort, OtherList
   name: 'other_lists',
   port: 'other_lists',
   title: 'Other lists',
+  ages: 'observation',
   what: 'the table of other lists',
   columns: {
     address: 'text',

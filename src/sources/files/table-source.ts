@@ -13,7 +13,7 @@ export const HASH_CHARS_SHOWN = 12;
  * part; it is simulated where any part is. The hash of several is that of their hashes in order.
  */
 export function tableSource(
-  title: string,
+  { title, ages }: { readonly title: string; readonly ages: Source['kind'] },
   imports: readonly [TableImport, ...TableImport[]],
   rows: number,
 ): Source {
@@ -27,7 +27,7 @@ export function tableSource(
     name: `${title}, import ${newest.id}: ${count}`,
     url: link === null ? `urn:sha256:${sha256}` : link,
     as_of: Math.min(...imports.map((one) => one.as_of)),
-    kind: 'table',
+    kind: ages,
     simulated: imports.some((one) => one.origin === 'simulated'),
   };
 }

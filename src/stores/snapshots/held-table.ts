@@ -179,7 +179,7 @@ async function load<Row extends StoredRow, P extends string, Answer>(
   if (!(counting instanceof Read)) return { why: counting.why };
   const rows = [...counting.value.values()].reduce((sum, one) => sum + one, 0);
   if (rows === 0) return { why: nothingCounts(table) };
-  const source = tableSource(table.title, imports, rows);
+  const source = tableSource(table, imports, rows);
   const { max, of, beyond } = table.held;
   const tooMany = (): Holding<Row, P, Answer> =>
     beyond === 'ask'

@@ -55,7 +55,7 @@ export function memoryTable<Row extends StoredRow, P extends string, Answer>(
   sources: readonly string[] = ['memory'],
   lost: ReadonlyMap<string, number> = new Map(),
 ): TableLookUp<P, Answer> {
-  const { port, counting, title, what } = table;
+  const { port, counting, title, what, ages } = table;
   const flag = counting.which === 'best row' ? counting.where : null;
   const counted = rows?.filter((row) => flag === null || row[flag] === true);
   if (counted === undefined || (flag !== null && counted.length === 0)) {
@@ -72,7 +72,7 @@ export function memoryTable<Row extends StoredRow, P extends string, Answer>(
   });
   const index = table.index(imports);
   for (const row of counted) index.add(row);
-  const source = memorySource(title, 'table', { as_of, simulated });
+  const source = memorySource(title, ages, { as_of, simulated });
   return {
     lookUp: async (addresses) => read(index.answer(counted.length, addresses), { port, source }),
   };

@@ -32,7 +32,7 @@ import {
   type Spoiler,
   spoiledPorts,
 } from './testing/silence-ports.ts';
-import { WORLDS } from './testing/worlds.ts';
+import { RING_WORLDS, WORLDS } from './testing/worlds.ts';
 
 const EMPTY = WORLDS.find(({ empty }) => empty);
 
@@ -266,6 +266,22 @@ describe('commands over a silent port', () => {
     console.info(`${name}: ${cells} cells, ${leaks.length} denials`);
     expect(leaks).toEqual([]);
     expect(cells).toMatchSnapshot();
+  });
+
+  test('a look beside a hub denies a path only where the ring is whole', async () => {
+    const [address = ''] = RING_WORLDS.flatMap(({ subjects }) => subjects);
+    const told: (readonly [boolean, boolean])[] = [];
+    for (const world of RING_WORLDS) {
+      ports = world.ports;
+      const { lines } = await asking(`look ${address} --part ofac`);
+      const text = lines.join('\n');
+      told.push([/no path found/.test(text), /not checked: hub_unread/.test(text)]);
+    }
+    expect(told).toEqual([
+      [false, true],
+      [false, true],
+      [true, false],
+    ]);
   });
 
   test('a command that is declared is run here, or says why it denies nothing', () => {

@@ -33,7 +33,7 @@ import {
 import { codeUnder, isTest } from './testing/tidy-source.ts';
 import { type PageTwins, pageTwins } from './testing/twins/members.ts';
 import { wholePageOf } from './testing/whole-page.ts';
-import { WORLDS } from './testing/worlds.ts';
+import { RING_WORLDS, WORLDS } from './testing/worlds.ts';
 
 const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
 const ALL = FEATURES as readonly AnyFeature[];
@@ -184,6 +184,24 @@ test.each(Object.entries(DRAWN))(
     expect(cells).toMatchSnapshot();
   },
 );
+
+test('beside a hub, the dossier denies a path only where the ring is whole', async () => {
+  const page = PAGES.find(({ route }) => route.name === 'dossier_page');
+  if (page === undefined) throw new Error('test: no dossier');
+  const [address = ''] = RING_WORLDS.flatMap(({ subjects }) => subjects);
+  const drawn = await Promise.all(
+    RING_WORLDS.map(async (world) => {
+      const { lines } = await draw(page, world, { params: { address } }, () => null);
+      const text = lines.join('\n');
+      return [/No path of two hops leads/.test(text), /hub_unread: /.test(text)];
+    }),
+  );
+  expect(drawn).toEqual([
+    [false, true],
+    [false, true],
+    [true, false],
+  ]);
+});
 
 test('a page that is declared is drawn, or says why it states nothing', () => {
   const shown = PAGES.filter(({ route }) => route.method === 'GET').map(({ route }) => route.name);

@@ -24,7 +24,7 @@ import type { Sample } from './testing/silence-judge.ts';
 import type { MakeHandler } from './testing/silence-made.ts';
 import type { PortTags } from './testing/silence-ports.ts';
 import { LEAK_RULES, type Leak, type LeakRule, leaksText } from './testing/silence-rules.ts';
-import { WORLDS } from './testing/worlds.ts';
+import { RING_WORLDS, WORLDS } from './testing/worlds.ts';
 
 /** Every route but those that are about no address: of the process, and of a member's chats. */
 const ROUTES: readonly SilenceRoute[] = CONTRACTS.filter(
@@ -121,9 +121,26 @@ const asked = new Map<SilenceRoute, Promise<Findings>>();
 function findingsOf(route: SilenceRoute): Promise<Findings> {
   const held = asked.get(route);
   if (held !== undefined) return held;
-  const found = checkSilence({ route, make: makerOf(route), tags: TAGS }, WORLDS, sampleOf(route));
+  const found = askEverywhere(route);
   asked.set(route, found);
   return found;
+}
+
+/** Asks in every world, and who reads the ring in each of its states besides. */
+async function askEverywhere(route: SilenceRoute): Promise<Findings> {
+  const specimen = { route, make: makerOf(route), tags: TAGS };
+  const found = await checkSilence(specimen, WORLDS, sampleOf(route));
+  if (!found.asked.has('counterpartyRing')) return found;
+  const sample = { faults: RING_WORLDS, pairs: RING_WORLDS };
+  const states = await checkSilence(specimen, RING_WORLDS, sample);
+  expect(states.asked.has('counterpartyRing'), 'the ring is read in its states').toBe(true);
+  return {
+    ...found,
+    leaks: [...found.leaks, ...states.leaks],
+    cells: found.cells + states.cells,
+    otherwise: new Set([...found.otherwise, ...states.otherwise]),
+    contradicted: new Set([...found.contradicted, ...states.contradicted]),
+  };
 }
 
 describe.each(ROUTES)('$name', { timeout: TIMEOUT_MS }, (route) => {

@@ -5,8 +5,11 @@ import { dirname, join } from 'node:path';
 import { PUBLISHER_URL } from '../config/settings.ts';
 import type { Config } from '../config.ts';
 import { shellCommand } from '../contract/shell-command.ts';
+import { Read, unread } from '../evidence/reading.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../evidence/waiting.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { MCP_PATH } from '../mcp/http-door.ts';
+import type { RingKeeping } from '../ports/history.ts';
 import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
 import { SANDBOX_LABELLED } from '../world/labels.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
@@ -88,10 +91,18 @@ function directoryOf({ dataDir, shown }: Config): string {
   return `EXHIBIT_DATA_DIR=${shellCommand([dirname(dataDir)])} `;
 }
 
-/** Prints the lines of a live service: for each source, its age or the reason for its silence. */
+type LiveParts = {
+  readonly sources: readonly DatedSource[];
+  readonly ringReach: RingKeeping['reach'];
+};
+
+/**
+ * Prints the lines of a live service: for each source, its age or the reason for its silence, and
+ * how far the ring of each chain is.
+ */
 export async function announceLive(
   config: Config,
-  sources: readonly DatedSource[],
+  { sources, ringReach }: LiveParts,
   url: string | null,
 ): Promise<string[]> {
   const widest = Math.max(...sources.map(({ facts }) => facts.title.length));
@@ -106,6 +117,10 @@ export async function announceLive(
     '',
     'What each part rests on:',
     ...lines,
+    '',
+    'Listed addresses that are held in full, by chain. Until a chain is whole, a walk that left a',
+    'busy address out is not checked:',
+    ...(await reachLines(ringReach)),
     '',
     ...(url === null
       ? []
@@ -133,4 +148,18 @@ function freshnessText({ state, published, reason }: SourceFreshness): string {
   if (state === 'fresh') return published === null ? 'read' : `of ${published}`;
   if (state === 'stale') return `of ${published}: ${reason}`;
   return state === 'per_answer' ? 'asked for each answer' : `silent: ${reason}`;
+}
+
+/** A start waits so long for the ring to be told. */
+const REACH_MS = 2_000;
+
+async function reachLines(ringReach: RingKeeping['reach']): Promise<string[]> {
+  const told = await inTime(ringReach, AbortSignal.timeout(REACH_MS));
+  const reading = told === OUT_OF_TIME ? unread('raw_ring', STOPPED_BY_TIME) : told;
+  if (!(reading instanceof Read)) return [`  not told yet: ${reading.why.reason}`];
+  if (reading.value.length === 0) return ['  no chain is read here'];
+  const widest = Math.max(...reading.value.map(({ chain }) => chain.length));
+  return reading.value.map(({ chain, state, listed, held_in_full }) => {
+    return `  ${chain.padEnd(widest)}  ${state}: ${held_in_full} of ${listed}`;
+  });
 }

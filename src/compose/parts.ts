@@ -15,6 +15,7 @@ import { integrations } from '../features/integrations/feature.ts';
 import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
+import type { RingKeeping } from '../ports/history.ts';
 import type { FollowReports } from '../ports/indexing.ts';
 import type { PublishedModels } from '../ports/rug-model.ts';
 import type { Bus } from '../ports/streams.ts';
@@ -53,6 +54,8 @@ export type ProcessParts = {
   readonly followers: FollowReports['all'];
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingHealth;
+  /** How far the ring of each chain is, as it is held now. */
+  readonly ringReach: RingKeeping['reach'];
   /** The commands on the stores, each with what it needs. */
   readonly commands: readonly Command<null>[];
   readonly jobs: readonly Job[];
@@ -137,6 +140,7 @@ function composeParts(
     followers: of(indexing).services.followers,
     modelInForce: of(rugModelFeature).services.model.published.inForce,
     ring: of(indexing).ringFacts,
+    ringReach: of(indexing).services.warehouseRing.reach,
     commands: [bindCommand(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => listOrNone(jobs)),
     of,

@@ -52,7 +52,7 @@ async function startRoles(
   const lines =
     world !== null && serving !== null
       ? await announceWorld(config, parts, world, serving)
-      : await announceLive(config, parts.sources, serving === null ? null : serving.url);
+      : await announceLive(config, parts, serving === null ? null : serving.url);
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 

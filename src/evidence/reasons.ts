@@ -140,6 +140,14 @@ export const REASONS = {
     means: 'The ring around the list is being built, or cannot be held by this deployment.',
     next: 'The operator reads `exhibit warehouse ring status`.',
   },
+  hub_unread: {
+    sentence:
+      'hub_unread: too busy to walk past: {hubs}. If they dealt with the list is unread: {cause}',
+    means:
+      'An address with too many counterparties is left out of a walk. Whether it dealt with a ' +
+      'listed address is told by the histories of those, which are not all read.',
+    next: 'The operator reads `exhibit warehouse ring status`; the next walk looks again.',
+  },
   node_budget: {
     sentence: 'node_budget: the walk met {met} addresses, more than the {limit} it may hold.',
     means: 'The walk was larger than it may be, so it is not taken as complete.',

@@ -93,7 +93,7 @@ export type HistoryProvenance = (typeof HISTORY_PROVENANCES)[number];
 /**
  * The history of one address. `degree` is its number of distinct counterparties, without itself; in
  * a part, and over `degreeMax`, it is a lower bound. Over `degreeMax` the counterparties may be
- * left out, and are then counted over edges alone (`kept-sides.ts`): the walk does not pass a hub.
+ * left out, and are then counted over edges alone (`counts.ts`): the walk does not pass a hub.
  * Otherwise all of them are present.
  */
 export type Neighbourhood = {
@@ -115,7 +115,10 @@ export type CoveredNeighbourhood = Neighbourhood & {
   readonly signs_within: readonly CoverageRange[];
 };
 
-/** Bounds of one look-up. What does not fit into them makes the address's reading a part. */
+/**
+ * Bounds of one look-up. What does not fit into them makes the address's reading a part. What moved
+ * nothing and the address did not sign may come beside what they bound: it makes no edge.
+ */
 export type NeighbourhoodLimits = {
   /** The most transfers of one address; one that has more is a part with the reason `row_cap`. */
   readonly rowsMax: number;
@@ -319,11 +322,24 @@ export type ListedHistories = {
   ) => Promise<Reading<ListSlice, RawHistoryPort>>;
 };
 
-export type RingChain = {
+/**
+ * The state of the ring of a chain. `whole`: each listed address is held there in full; only then
+ * is it known whom an address that is not walked past dealt with.
+ */
+export const RING_STATES = ['absent', 'half', 'whole'] as const;
+export type RingExtent = (typeof RING_STATES)[number];
+
+/** How far the ring of a chain is. */
+export type RingReach = {
   readonly chain: ChainName;
+  readonly state: RingExtent;
   /** Listed addresses of its kind, and how many of them are held in full to a fresh tip. */
   readonly listed: number;
   readonly held_in_full: number;
+};
+
+/** The contents of the ring for one chain. */
+export type RingChain = RingReach & {
   /** Pairs of a counterparty and a listed address. */
   readonly pairs: number;
 };
@@ -342,10 +358,12 @@ export type RingStatus = {
 /** Progress in listed addresses. */
 export type RingBuilding = (done: number, of: number) => void;
 
-/** The upkeep of the ring. Both methods update it; `rebuild` begins from nothing. */
+/** The upkeep of the ring. `status` and `rebuild` update it; `rebuild` begins from nothing. */
 export type RingKeeping = {
   readonly status: () => Promise<Reading<RingStatus, RawRingPort>>;
   readonly rebuild: (told: RingBuilding) => Promise<Reading<RingStatus, RawRingPort>>;
+  /** How far it is by chain, as single addresses and chains are held. Nothing is built for it. */
+  readonly reach: () => Promise<Reading<readonly RingReach[], RawRingPort>>;
 };
 
 /** The state of the ring at its last check; `null` before the first. */

@@ -18,6 +18,8 @@ export type LiveProgram = {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
   readonly base: () => string;
+  /** What it said on standard output so far. */
+  readonly out: () => string;
   /** Ends the service and its publisher. */
   readonly close: () => Promise<void>;
 };
@@ -55,6 +57,7 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
     cwd,
     env,
     base: () => String(/http:\/\/127\.0\.0\.1:\d+/.exec(service.out() + service.err())?.[0]),
+    out: service.out,
     close: async () => {
       service.child.kill('SIGKILL');
       await service.ended;

@@ -45,7 +45,7 @@ function portsOf(world: ScreenWorld): OfacPorts {
     labels: [],
     listed: [listedEntry(LISTED)],
     older,
-    ring: 'built',
+    ring: 'whole',
     ...world,
   });
   const noList = silentPorts(why('list_never_loaded', { detail: '' })).sanctionsList;

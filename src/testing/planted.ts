@@ -24,6 +24,8 @@ export type Fact = {
   readonly item: string;
   /** The claims that it contradicts, by route and pattern. */
   readonly contradicts: { readonly [route: string]: readonly string[] };
+  /** What it contradicts beside that, as long as the ring is not read whole. */
+  readonly ringless: Fact['contradicts'];
 };
 
 /** A world as it is written down. */
@@ -34,6 +36,7 @@ export type Plan = Planted & {
   readonly chain?: string;
   readonly item?: string;
   readonly contradicts: Fact['contradicts'];
+  readonly ringless?: Fact['contradicts'];
   readonly subjects?: readonly string[];
   readonly days?: readonly string[];
 };
@@ -71,8 +74,8 @@ const STRANGERS = {
 /** The world of a plan. */
 export function worldOf(plan: Plan): World {
   const { name, about, contradicts, days = [], on = null, item = about, chain = 'ethereum' } = plan;
-  const { subjects = [STRANGERS.evm, about, about] } = plan;
-  const facts = [{ name, about, on, chain, item, contradicts }];
+  const { subjects = [STRANGERS.evm, about, about], ringless = {} } = plan;
+  const facts = [{ name, about, on, chain, item, contradicts, ringless }];
   return worldOver(plan, { name, empty: false, subjects, days, facts });
 }
 

@@ -58,7 +58,7 @@ export type Run = {
   readonly sample: Sample;
   readonly leaks: Leak[];
   cells: number;
-  readonly sets: { readonly [P in Patterns]: Set<string> };
+  readonly sets: { readonly [P in Patterns]: Set<string> } & { readonly asked: Set<PortName> };
   /** The answers of the current request so far, by their text. */
   readonly heard: Map<string, Utterance>;
   /** The trials of that request so far. */
@@ -238,7 +238,7 @@ export function checkPlanted(run: Run, cell: Cell, said: Utterance): void {
   for (const fact of cell.world.facts) {
     if (!isAskedAbout(fact, cell.ask)) continue;
     const missed = said.kind === 'insufficient_evidence';
-    for (const pattern of patternsOf(run, fact)) {
+    for (const pattern of [...patternsOf(run, fact), ...ringlessPatterns(run, cell, fact)]) {
       if (missed && isOfMiss(run, pattern)) {
         leak(run, cell, 'a planted fact denied', `${fact.name}: ${said.kind}`);
       }
@@ -250,6 +250,12 @@ export function checkPlanted(run: Run, cell: Cell, said: Utterance): void {
       }
     }
   }
+}
+
+/** What a fact contradicts beside its own patterns while the ring is weak, by the same rule. */
+function ringlessPatterns(run: Run, { weak }: Cell, fact: Fact): readonly string[] {
+  if (!weak.has('counterpartyRing')) return [];
+  return patternsOf(run, { ...fact, contradicts: fact.ringless });
 }
 
 function isAskedAbout({ about, on, chain }: Fact, ask: Ask): boolean {

@@ -52,6 +52,8 @@ export type Findings = {
   readonly otherwise: ReadonlySet<string>;
   /** The patterns that a planted fact contradicts, where it was asked about. */
   readonly contradicted: ReadonlySet<string>;
+  /** The ports that were asked. */
+  readonly asked: ReadonlySet<PortName>;
 };
 
 /** Checks one route in every world. It asks on until the leaks are enough for the caller. */
@@ -67,6 +69,7 @@ export async function checkSilence(
     said: new Set<string>(),
     otherwise: new Set<string>(),
     contradicted: new Set<string>(),
+    asked: new Set<PortName>(),
   };
   const places = new Map(placesOfRoute(route).map((one) => [one.pattern, one]));
   const heard = new Map<string, Utterance>();
@@ -111,6 +114,7 @@ async function checkAsk(run: Run, world: World, ask: Ask): Promise<void> {
   if (trial === null) return;
   const { said: spoken } = trial;
   const log = trial.log.map(({ told }) => told);
+  for (const { port } of log) run.sets.asked.add(port);
   noteSaid(run, whole, spoken);
   checkPlanted(run, whole, spoken);
   checkWords(run, whole, spoken, null);

@@ -1,7 +1,12 @@
 // The ports of a walk over a few transfers and a few listed addresses. A world of the memory
 // adapters at one second, in which one chain is held in full by default; no deployment reads it.
 
-import type { CounterpartyRing, HistoryTransfer, TransferHistory } from '../ports/history.ts';
+import type {
+  CounterpartyRing,
+  HistoryTransfer,
+  RingExtent,
+  TransferHistory,
+} from '../ports/history.ts';
 import type { ListEntry, SanctionsList } from '../ports/sanctions.ts';
 import type { ExchangeLabel, ExchangeLabels } from '../ports/tables.ts';
 import { coveredHistory, coveredRing } from '../stores/history/covered.ts';
@@ -34,8 +39,8 @@ export type WalkedWorld = {
   /** Publications before the one in force. */
   readonly older?: readonly MemoryPublication[];
   readonly simulated?: boolean;
-  /** The ring around the list: not built unless said, so that the walk goes address by address. */
-  readonly ring?: 'unbuilt' | 'built';
+  /** The ring around the list: absent unless said, so that the walk goes address by address. */
+  readonly ring?: RingExtent;
 };
 
 /** The ports that a walk reads. */
@@ -71,7 +76,7 @@ export function walkedPorts(world: WalkedWorld): WalkedPorts {
     }),
     labels: memoryExchangeLabels({ labels, as_of: now, simulated }),
     history: coveredHistory(memoryTransferHistory(held), tip),
-    ring: coveredRing(memoryRing(held, world.ring !== 'built'), tip),
+    ring: coveredRing(memoryRing(held, world.ring === undefined ? 'absent' : world.ring), tip),
   };
 }
 

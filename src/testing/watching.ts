@@ -42,7 +42,7 @@ function portsOf(world: WatchWorld): RescreenParts['ports'] {
     transfers: [],
     labels: [],
     listed: [],
-    ring: 'built',
+    ring: 'whole',
     ...world,
   });
   const { otherEntries: entries = [], flagged: rows = [], clusters = [] } = world;

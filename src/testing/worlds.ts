@@ -1,7 +1,7 @@
 // An empty one, and for each fact one that holds that fact and nothing else.
 
 import { otherForms, parseKnownAddress } from '../chain/address.ts';
-import type { HistoryTransfer } from '../ports/history.ts';
+import { type HistoryTransfer, RING_STATES, type RingExtent } from '../ports/history.ts';
 import { addressNamed, evm } from './addresses.ts';
 import { bridgeWorlds } from './bridge-worlds.ts';
 import { DEPLOYER_PLANS } from './deployer-worlds.ts';
@@ -191,6 +191,30 @@ const NFT: Partial<HistoryTransfer> = {
   usd: null,
 };
 
+/** What a walk beside a hub may not say, as long as not all that listed addresses did is read. */
+const UNLOOKED: Fact['contradicts'] = {
+  wallet_ofac: ['proximity_checked', 'proximity.checked', 'proximity.found'],
+  wallet_score: ['findings_checked', 'findings_found'],
+};
+
+/** A hub beside the subject that dealt with a listed address, in one state of the ring. */
+function hubPlan(name: string, ringState: RingExtent): Plan {
+  const met = ['proximity.hubs_not_expanded', 'proximity.hubs_not_expanded_count'];
+  const contacts = ['proximity.hub_contacts', 'proximity.hub_contacts_count'];
+  return walkPlan({
+    name,
+    ringState,
+    entries: LISTED_FAR,
+    transfers: [
+      ...crowd(NEAR, HUB_DEGREE - 2),
+      ...[transferOf(SUBJECT, NEAR), transferOf(NEAR, FAR)],
+    ],
+    labels: [labelOf(NEAR, 'Exchange')],
+    contradicts: ringState === 'whole' ? { wallet_ofac: [...met, ...contacts] } : UNLOOKED,
+    ringless: UNLOOKED,
+  });
+}
+
 const WALK_PLANS: readonly Plan[] = [
   walkPlan({
     name: 'paid a listed address',
@@ -210,24 +234,10 @@ const WALK_PLANS: readonly Plan[] = [
     transfers: [transferOf(FAR, NEAR), transferOf(NEAR, SUBJECT), transferOf(NEAR, evm('next'))],
     contradicts: { wallet_ofac: ['proximity.found'], wallet_score: ['findings_found'] },
   }),
-  walkPlan({
-    name: 'beside a hub that dealt with a listed address',
-    entries: LISTED_FAR,
-    transfers: [
-      ...crowd(NEAR, HUB_DEGREE - 2),
-      ...[transferOf(SUBJECT, NEAR), transferOf(NEAR, FAR)],
-    ],
-    labels: [labelOf(NEAR, 'Exchange')],
-    contradicts: {
-      wallet_ofac: [
-        ...['proximity.hubs_not_expanded', 'proximity.hubs_not_expanded_count'],
-        ...['proximity.hub_contacts', 'proximity.hub_contacts_count'],
-      ],
-    },
-  }),
+  hubPlan('beside a hub that dealt with a listed address', 'whole'),
   walkPlan({
     name: 'beside a hub, the ring not built',
-    ringUnbuilt: true,
+    ringState: 'absent',
     transfers: [...crowd(NEAR, HUB_DEGREE - 1), transferOf(SUBJECT, NEAR)],
     contradicts: {
       wallet_ofac: ['proximity.hubs_not_expanded', 'proximity.hubs_not_expanded_count'],
@@ -253,7 +263,7 @@ const WALK_PLANS: readonly Plan[] = [
   }),
   walkPlan({
     name: 'in a crowd over the node budget, a listed address among it',
-    ringUnbuilt: true,
+    ringState: 'absent',
     entries: LISTED_FAR,
     transfers: [NEAR, evm('next'), evm('last')].flatMap((one) => [
       ...crowd(one, CROWD),
@@ -348,3 +358,8 @@ export const WORLDS: readonly World[] = [
   ...[...BRIDGE_PLANS, ...FORENSIC_PLANS, ...UNHELD_PLANS].map(worldOf),
   ...[...DEPLOYER_PLANS, ...RUG_PLANS].map(worldOf),
 ];
+
+/** One world of each state of the ring: a route that reads the ring is asked in them too. */
+export const RING_WORLDS: readonly World[] = RING_STATES.map((state) =>
+  worldOf(hubPlan(`beside a hub that dealt with a listed address, the ring ${state}`, state)),
+);

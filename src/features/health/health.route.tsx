@@ -9,6 +9,7 @@ import { type PageFacts, page } from '../../pages/layout.tsx';
 import { ageText, FactList, Moment, Table } from '../../pages/words.tsx';
 import {
   RING_FILL_STATES,
+  RING_STATES,
   type RingFillState,
   type RingGap,
   type RingReport,
@@ -45,6 +46,7 @@ const followedChain = z.strictObject({
 /**
  * The ring of all who dealt with listed addresses. `whole`: each listed address is held from its
  * first block to a fresh tip on each chain that is read; walks then need not read their second hop.
+ * Until a chain is whole, a walk that left a busy address out has not looked.
  */
 const ring = z.strictObject({
   state: z.enum(['whole', 'not_whole', 'unread']),
@@ -54,6 +56,7 @@ const ring = z.strictObject({
     .record(
       z.string(),
       z.strictObject({
+        state: z.enum(RING_STATES),
         listed: z.int().nonnegative(),
         held_in_full: z.int().nonnegative(),
         counterparties: z.int().nonnegative(),
@@ -212,8 +215,8 @@ function ringOf(report: RingReport) {
     return { state: 'unread' as const, reason: status.why.reason, as_of, chains: null };
   }
   const { chains, gaps } = status.value;
-  const told = chains.map(({ chain, listed, held_in_full, pairs }) => {
-    return [chain, { listed, held_in_full, counterparties: pairs }] as const;
+  const told = chains.map(({ chain, pairs, ...reach }) => {
+    return [chain, { ...reach, counterparties: pairs }] as const;
   });
   const reason = chains.length === 0 ? NO_CHAIN : lackOf(gaps);
   const state = reason === null ? ('whole' as const) : ('not_whole' as const);
@@ -451,9 +454,11 @@ function Following({ following, now }: FollowingProps) {
 
 type RingProps = { ring: HealthView['ring']; now: number };
 
-const RING_STATES: { readonly [S in z.output<typeof ring>['state']]: string } = {
+const RING_WORDS: { readonly [S in z.output<typeof ring>['state']]: string } = {
   whole: 'Whole: everybody who dealt with a listed address is held.',
-  not_whole: 'Not whole: the second hop of a walk is read address by address.',
+  not_whole:
+    'Not whole: the second hop of a walk is read address by address, and one that leaves a busy ' +
+    'address out is not checked.',
   unread: 'Not read: whether everybody who dealt with a listed address is held is not known.',
 };
 
@@ -463,7 +468,7 @@ function Ring({ ring, now }: RingProps) {
   return (
     <>
       <p>
-        {RING_STATES[state]}{' '}
+        {RING_WORDS[state]}{' '}
         <span class="quiet">
           {reason} Looked at {ageText(now - as_of)}.
         </span>
@@ -474,6 +479,7 @@ function Ring({ ring, now }: RingProps) {
           rows={Object.entries(chains)}
           columns={[
             { head: 'Chain', cell: ([chain]) => chain },
+            { head: 'State', cell: ([, one]) => one.state },
             { head: 'Listed', cell: ([, one]) => one.listed.toLocaleString('en') },
             { head: 'Held in full', cell: ([, one]) => one.held_in_full.toLocaleString('en') },
             { head: 'Counterparties', cell: ([, one]) => one.counterparties.toLocaleString('en') },

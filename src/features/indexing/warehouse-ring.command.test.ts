@@ -15,19 +15,19 @@ const WHOLE: RingStatus = {
   pairs: 131_072,
   bytes: 1_048_576,
   build_ms: 1_500,
-  chains: [{ chain: 'ethereum', listed: 2, held_in_full: 2, pairs: 131_072 }],
+  chains: [{ chain: 'ethereum', state: 'whole', listed: 2, held_in_full: 2, pairs: 131_072 }],
   gaps: [],
 };
 const gap = { listed: evm('listed'), chain: 'ethereum', kind: 'token', held: 'none' } as const;
 const LACKING: RingStatus = {
   ...WHOLE,
-  chains: [{ chain: 'ethereum', listed: 2, held_in_full: 1, pairs: 131_072 }],
+  chains: [{ chain: 'ethereum', state: 'half', listed: 2, held_in_full: 1, pairs: 131_072 }],
   gaps: Array.from({ length: 25 }, () => gap),
 };
 
 function typed(line: string, status: RingStatus, filling: RingFillState = FILLED) {
   const told = read(status, { port: 'raw_ring', source });
-  const keeping: RingKeeping = {
+  const keeping: Pick<RingKeeping, 'status' | 'rebuild'> = {
     status: async () => told,
     rebuild: async (progress) => {
       progress(1, 2);
@@ -62,8 +62,8 @@ test('a whole ring is said to be whole, with its size and how long it took', asy
   const { status, lines } = await typed('warehouse ring status', WHOLE);
   expect(status).toBe(0);
   expect(lines).toEqual([
-    'chain     listed  held in full  counterparties',
-    'ethereum       2             2          131072',
+    'chain     state  listed  held in full  counterparties',
+    'ethereum  whole       2             2          131072',
     '131072 pairs of 2 listed addresses in 1.0 MiB, built in 1.5 s.',
     'It is whole: each listed address is held from its first block to a fresh tip.',
     'Reading ahead: nothing is left to read. 3 of 3 lists, 7 of 100 calls today.',
@@ -72,6 +72,7 @@ test('a whole ring is said to be whole, with its size and how long it took', asy
 
 test('what a ring lacks stands address by address, and is counted beyond the first', async () => {
   const { lines } = await typed('warehouse ring status', LACKING);
+  expect(lines[1]).toBe('ethereum  half        2             1          131072');
   expect(lines.join('\n')).not.toContain('It is whole');
   expect(lines.filter((line) => line.startsWith(evm('listed')))).toHaveLength(20);
   expect(lines.at(-2)).toBe('and 5 more; --json tells all of them');

@@ -14,7 +14,9 @@ import type {
 } from '../../ports/history.ts';
 
 type RingServices = {
-  readonly warehouseRing: RingKeeping & { readonly filling: RingFilling };
+  readonly warehouseRing: Pick<RingKeeping, 'status' | 'rebuild'> & {
+    readonly filling: RingFilling;
+  };
 };
 
 const GAPS_SHOWN = 20;
@@ -28,7 +30,8 @@ const status = defineCommand({
   example: 'exhibit warehouse ring status',
   notes: [
     'The ring is every counterparty of every listed address, as the warehouse holds them. A walk',
-    'that meets a whole one need not read its second hop address by address.',
+    'that meets a whole one need not read its second hop address by address. Until a chain is',
+    'whole, a walk that left a busy address out is not checked.',
     'Exit status 3: the warehouse or the list could not be read.',
   ],
   run: async (_, io, { warehouseRing: ring }: RingServices) =>
@@ -112,11 +115,14 @@ function readAheadLine(filling: RingFillState): string {
 function ringLines({ listed, pairs, bytes, build_ms, chains, gaps }: RingStatus, io: Io): string[] {
   const columns = [
     { title: 'chain' },
+    { title: 'state' },
     { title: 'listed', right: true },
     { title: 'held in full', right: true },
     { title: 'counterparties', right: true },
   ];
-  const rows = chains.map((one) => [one.chain, one.listed, one.held_in_full, one.pairs]);
+  const rows = chains.map(({ chain, state, ...of }) => {
+    return [chain, state, of.listed, of.held_in_full, of.pairs];
+  });
   const took = build_ms === null ? '' : `, built in ${(build_ms / MS_PER_S).toFixed(1)} s`;
   const size = `${pairs} pairs of ${listed} listed addresses in ${(bytes / MIB).toFixed(1)} MiB`;
   if (chains.length === 0) return ['No chain is read here, so there is no ring.'];

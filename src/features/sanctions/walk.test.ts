@@ -306,14 +306,26 @@ describe('hubs', () => {
     );
   });
 
-  test('nobody is reached past a hub, which is counted; the walk is still whole', async () => {
+  test('nobody is reached past a hub, and only a whole ring tells whom it dealt with', async () => {
     const transfers = [memoryTransfer(1, SUBJECT, hub), memoryTransfer(2, hub, LISTED)];
-    const one = await whole({ transfers: [...transfers, ...crowd(hub, 6)], limits });
-    expect(one.found).toBeNull();
-    expect(one.hubs).toEqual([{ address: hub, degree: 8, label: null }]);
-    expect(one.hubs_count).toBe(1);
-    expect(one.frontier_exhausted).toBe(false);
-    expect(one.hops_examined).toBe(2);
+    const world = { transfers: [...transfers, ...crowd(hub, 6)], limits } as const;
+    const counted = { found: null, hubs_count: 1, frontier_exhausted: false } as const;
+    const hubs = [{ address: hub, degree: 8, label: null }];
+    const met = await whole({ ...world, ring: 'whole' });
+    expect(met).toMatchObject({ ...counted, hubs, hub_contacts_count: 1, hops_examined: 2 });
+    for (const ring of ['absent', 'half'] as const) {
+      const reading = await walk({ ...world, ring });
+      expect(reading).not.toBeInstanceOf(Read);
+      expect(reasonIn(reading)).toMatch(
+        new RegExp(`^hub_unread: too busy to walk past: ${hub}. If they dealt with the list is`),
+      );
+      expect(sightOf(reading)).toMatchObject({
+        ...counted,
+        hubs,
+        hops_examined: 1,
+        nodes_unread: 1,
+      });
+    }
   });
 
   test('a hub that is itself listed is found', async () => {
@@ -330,11 +342,14 @@ describe('hubs', () => {
 
   test('carries the label that a table names, or why it carries none', async () => {
     const label = labelOf(hub, 'Exchange');
-    const transfers = [memoryTransfer(1, SUBJECT, hub), ...crowd(hub, 6)];
-    const labelled = await whole({ transfers, limits, labels: [label] });
+    const transfers = [
+      ...[memoryTransfer(1, SUBJECT, hub), memoryTransfer(2, hub, LISTED)],
+      ...crowd(hub, 5),
+    ];
+    const labelled = await whole({ transfers, limits, labels: [label], ring: 'whole' });
     expect(labelled.hubs).toEqual([{ address: hub, degree: 7, label: 'Exchange: Hot Wallet' }]);
     expect(labelled.labels_unread).toBeNull();
-    const silent = await whole({ transfers, limits, labels: null });
+    const silent = await whole({ transfers, limits, labels: null, ring: 'whole' });
     expect(silent.hubs[0]?.label).toBeNull();
     expect(silent.labels_unread?.code).toBe('table_never_imported');
   });
@@ -371,7 +386,7 @@ describe('NFTs', () => {
     const coverage = fullCoverage('ethereum', STILL_NOW - 60).flatMap((one) =>
       one.kind === 'nft' ? [{ ...one, address: SUBJECT }] : [one],
     );
-    const world = { transfers: HARMLESS, ring: 'built', history: { coverage } } as const;
+    const world = { transfers: HARMLESS, ring: 'whole', history: { coverage } } as const;
     const one = await whole(world);
     expect([one.found, one.ring instanceof Read]).toEqual([null, true]);
     expect(one.nft_not_examined).toContain('ethereum');

@@ -125,8 +125,17 @@ export type Walk = {
  * nothing further could change that; but on made-up data nothing is.
  */
 export function settledWalk(walk: Partly<Walk, WalkPort>): Reading<Walk, WalkPort> {
-  const isMadeUp = ({ causes }: Walk) => causes.some(({ why: { code } }) => code === 'simulated');
   return decide(walk, (seenSoFar) => seenSoFar.found !== null && !isMadeUp(seenSoFar));
+}
+
+/** The walk as far as it tells of the hubs that it met: what was met is a fact, however cut. */
+export function walkWithHubs(walk: Partly<Walk, WalkPort>): Partly<Walk, WalkPort> {
+  const met = decide(walk, (seenSoFar) => seenSoFar.hubs_count > 0 && !isMadeUp(seenSoFar));
+  return met instanceof Read ? met : walk;
+}
+
+function isMadeUp({ causes }: Walk): boolean {
+  return causes.some(({ why: { code } }) => code === 'simulated');
 }
 
 /** The options of a walk: the signal ends its time. */
@@ -291,6 +300,7 @@ async function secondHop(
   const readings = taken.length === 0 ? new Map() : await askHistory(state, ports.history, taken);
   const met = expand(state, taken, readings);
   await meetRing(state, ports.history, { ring, reached, readings, met });
+  if (!isRung) fileHubs(state, ring.why);
   const found = await testMet(state, ports, met);
   const isWhole = state.causes.size === 0;
   // An address that the ring names is listed, and is never walked past.
@@ -299,6 +309,15 @@ async function secondHop(
 }
 
 const NOBODY: readonly Reached[] = Object.freeze([]);
+
+/** Only a whole ring tells whom a hub dealt with: else a hub that was left out is unread. */
+function fileHubs({ hubs, unread: missed, causes }: WalkState, { reason: cause }: Why): void {
+  const [first] = hubs;
+  if (first === undefined) return;
+  for (const { address } of hubs) missed.add(address);
+  const more = hubs.length === 1 ? '' : ` and ${hubs.length - 1} more`;
+  addCause(causes, why('hub_unread', { hubs: `${first.address}${more}`, cause }));
+}
 
 async function concludeWalk(
   state: WalkState,

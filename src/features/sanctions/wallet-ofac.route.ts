@@ -21,7 +21,7 @@ import {
   rowFacts,
   words,
 } from '../../contract/wire.ts';
-import { type Claim, claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
+import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { both, map, type Partly, Read, rowsSeen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
@@ -57,7 +57,14 @@ import {
   spellingsOf,
   standsOnOthers,
 } from './direct-check.ts';
-import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
+import {
+  proximity,
+  settledWalk,
+  WALK_LIMITS,
+  type Walk,
+  type WalkPort,
+  walkWithHubs,
+} from './walk.ts';
 import { endOf, type Hop, type LeftOutContact, type ListWalkLimits, stopsOf } from './walk-hop.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
@@ -460,9 +467,9 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
     nodes_unread: nodesUnread(walk),
     frontier_exhausted:
       settled instanceof Read ? claim(settled, (one) => one.frontier_exhausted) : null,
-    node_budget_hit: fact(walk, (one) => one.node_budget_hit),
-    hubs_not_expanded: fact(walk, (one) => [...one.hubs]),
-    hubs_not_expanded_count: fact(walk, (one) => one.hubs_count),
+    node_budget_hit: claimOrNull(walkWithBudget(walk), (one) => one.node_budget_hit),
+    hubs_not_expanded: claimOrNull(walkWithHubs(walk), (one) => [...one.hubs]),
+    hubs_not_expanded_count: claimOrNull(walkWithHubs(walk), (one) => one.hubs_count),
     hub_contacts: claim(
       withRing(walk),
       (one) => one.hub_contacts.map(hubContactOf),
@@ -492,17 +499,10 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
   };
 }
 
-/**
- * A fact of a walk that settled something: what it met is told, but that it met nothing of a kind
- * is told only of a walk that was read to its end.
- */
-function fact<T extends boolean | number | readonly unknown[]>(
-  walk: Partly<Walk, WalkPort>,
-  pick: (one: Walk) => T,
-): Claim<T, null, WalkPort> {
+/** The walk as far as it tells that it met more than it may hold. */
+function walkWithBudget(walk: Partly<Walk, WalkPort>): Partly<Walk, WalkPort> {
   const settled = settledWalk(walk);
-  const met = settled instanceof Read && isSomething(pick(settled.value));
-  return claimOrNull(met ? settled : walk, pick);
+  return settled instanceof Read && settled.value.node_budget_hit ? settled : walk;
 }
 
 /** The walk together with the ring: only both can say that no hub dealt with a listed address. */
@@ -516,10 +516,6 @@ const RING_NOT_MET = unread(
   'counterparty_ring' as const,
   why('ring_unbuilt', { cause: 'nobody was met with it' }),
 );
-
-function isSomething(value: boolean | number | readonly unknown[]): boolean {
-  return typeof value === 'object' ? value.length > 0 : value !== false && value !== 0;
-}
 
 function reasonOf(walk: Partly<Walk, WalkPort>): string {
   const causes = rowsSeen(map(walk, (one) => one.causes));

@@ -584,7 +584,7 @@ describe('says of proximity', () => {
     });
   });
 
-  test('hubs that were not walked past, largest first, beside a negative', async () => {
+  test('hubs that were not walked past, largest first, as not looked at until the ring is whole', async () => {
     const hubs = [MIDDLE, TOKEN];
     const crowd = hubs.flatMap((hub, i) =>
       Array.from({ length: 4 + i }, (_, n) =>
@@ -592,14 +592,21 @@ describe('says of proximity', () => {
       ),
     );
     const transfers = [...hubs.map((hub, n) => memoryTransfer(n, SUBJECT, hub)), ...crowd];
-    const { proximity, caveat } = await screenData(
-      { transfers, ring: 'unbuilt', limits: { ...WALK_LIMITS, degreeMax: 4 } },
+    const world = { transfers, limits: { ...WALK_LIMITS, degreeMax: 4 } } as const;
+    const { proximity, proximity_checked, caveat } = await screenData(
+      { ...world, ring: 'absent' },
       SUBJECT,
     );
+    expect(proximity_checked).toBe(false);
     expect(proximity).toMatchObject({
-      checked: true,
-      found: false,
-      frontier_exhausted: false,
+      checked: false,
+      reason:
+        `hub_unread: too busy to walk past: ${MIDDLE} and 1 more. If they dealt with the ` +
+        'list is unread: ring_unbuilt: the counterparties of listed addresses cannot be told: the ring is being ' +
+        'built.',
+      found: null,
+      frontier_exhausted: null,
+      nodes_unread: 2,
       hubs_not_expanded_count: 2,
       hubs_not_expanded: [
         { address: TOKEN, degree: 6, label: null },
@@ -607,6 +614,11 @@ describe('says of proximity', () => {
       ],
     });
     expect(caveat).toContain('Addresses with too many counterparties were not walked past: 2.');
+    const whole = await screenData({ ...world, ring: 'whole' }, SUBJECT);
+    expect(whole.proximity).toMatchObject({ checked: true, found: false, hub_contacts: [] });
+    const half = await screenData({ ...world, ring: 'half' }, SUBJECT);
+    expect(half.proximity).toMatchObject({ checked: false, found: null, hub_contacts: null });
+    expect(half.proximity.reason).toContain('ring_partial: listed addresses are held only in part');
   });
 });
 
@@ -635,7 +647,7 @@ describe('is silent of proximity', () => {
   test('of proximity where the node budget was hit, naming how many were met', async () => {
     const transfers = [...HARMLESS, memoryTransfer(2, SUBJECT, TOKEN)];
     const limits = { ...WALK_LIMITS, nodesMax: 1 };
-    const world = { transfers, limits, ring: 'unbuilt' } as const;
+    const world = { transfers, limits, ring: 'absent' } as const;
     const { proximity, proximity_checked } = await screenData(world, SUBJECT);
     expect(proximity_checked).toBe(false);
     expect(proximity).toEqual({

@@ -17,6 +17,7 @@ import {
   type RawHistoryPort,
   type RawRing,
   type RawRingPort,
+  type RingExtent,
   type TransferHistory,
   UNPRICED,
 } from '../../ports/history.ts';
@@ -137,16 +138,23 @@ function counterpartiesOf(
 
 const RING = 'raw_ring';
 
-/** The ring in memory; one that is `unbuilt` is unread, as while a deployment builds its own. */
-export function memoryRing(held: MemoryHistory, unbuilt = false): RawRing {
+/**
+ * The ring in memory. `absent`: as while a deployment builds its own; `half`: the last listed
+ * address and each second one before it were not read yet, nor told by their chains.
+ */
+export function memoryRing(held: MemoryHistory, state: RingExtent = 'whole'): RawRing {
   const source = memorySource('Transfers in memory', 'observation', held);
   const origin = { port: RING, source } as const;
   return {
     meet: async ({ addresses, listed, chains, rowsMax, signal }) => {
       if (signal.aborted) return unread(RING, why('time_budget'));
-      if (unbuilt) return unread(RING, why('ring_unbuilt', { cause: 'the ring is being built' }));
+      if (state === 'absent') {
+        return unread(RING, why('ring_unbuilt', { cause: 'the ring is being built' }));
+      }
+      const filed =
+        state === 'whole' ? listed : listed.filter((_, i) => (listed.length - i) % 2 === 0);
       const asked = new Set(addresses);
-      const onList = new Set(listed);
+      const onList = new Set(filed);
       const newestFirst = [...held.transfers].sort((a, b) => b.at - a.at);
       const pairs = new Map<string, HistoryTransfer[]>();
       for (const transfer of newestFirst) {
@@ -165,7 +173,9 @@ export function memoryRing(held: MemoryHistory, unbuilt = false): RawRing {
         const shown = transfers.slice(0, rowsMax);
         collect(meetings, one, { address, transfers: shown, transfer_count: transfers.length });
       }
-      const ring: HeldRing = { meetings, coverage: ringCoverage(held) };
+      const all = ringCoverage(held);
+      const coverage = state === 'whole' ? all : onlyOf(all, filed);
+      const ring: HeldRing = { meetings, coverage };
       const reading: Partly<HeldRing, RawRingPort> = held.simulated
         ? part(ring, origin, why('simulated'))
         : read(ring, origin);
@@ -182,6 +192,14 @@ function ringCoverage({ coverage }: MemoryHistory): HeldRing['coverage'] {
     else ofListed.set(address, [...rowsUnder(ofListed, address), range]);
   }
   return { ofChains, ofListed };
+}
+
+function onlyOf(
+  { ofChains, ofListed }: HeldRing['coverage'],
+  filed: readonly string[],
+): HeldRing['coverage'] {
+  const own = filed.map((one) => [one, [...ofChains, ...rowsUnder(ofListed, one)]] as const);
+  return { ofChains: [], ofListed: new Map(own) };
 }
 
 const HASH_DIGITS = 64;
@@ -241,8 +259,8 @@ export function silentHistory(): RawHistory {
 
 export type HistoryHeld = {
   readonly history: MemoryHistory;
-  /** Whether the ring around the list is still to be built; left out, it is built. */
-  readonly ringUnbuilt?: boolean;
+  /** The ring around the list; left out, it is whole. */
+  readonly ringState?: RingExtent;
 };
 
 export type HistoryPorts = {
@@ -254,7 +272,7 @@ export function memoryWalked(held: HistoryHeld, now: () => number): HistoryPorts
   const tip = { now, tipMaxAgeS: TIP_MAX_AGE_S };
   return {
     transferHistory: coveredHistory(memoryTransferHistory(held.history), tip),
-    counterpartyRing: coveredRing(memoryRing(held.history, held.ringUnbuilt), tip),
+    counterpartyRing: coveredRing(memoryRing(held.history, held.ringState), tip),
   };
 }
 
@@ -273,8 +291,8 @@ export function silentWalked(cause: Why): HistoryPorts {
 /** The transfers that a world may plant. */
 export type PlantedHistory = {
   readonly transfers?: readonly HistoryTransfer[];
-  /** Whether the ring around the list is still to be built. */
-  readonly ringUnbuilt?: boolean;
+  /** The ring around the list; left out, it is whole. */
+  readonly ringState?: RingExtent;
   /** The held part of Ethereum, if it is not all of it. */
   readonly coverage?: readonly MemoryCoverage[];
 };
@@ -283,7 +301,7 @@ export type PlantedHistory = {
 export const CHAINS_READ: readonly ChainName[] = ['ethereum', 'base', 'solana', 'bitcoin'];
 
 export function plantedHistory(planted: PlantedHistory): HistoryPorts {
-  const { transfers = [], ringUnbuilt = false, coverage = wholeCoverage('ethereum') } = planted;
+  const { transfers = [], ringState = 'whole', coverage = wholeCoverage('ethereum') } = planted;
   const history: MemoryHistory = {
     as_of: STILL_NOW - MINUTE_S,
     simulated: false,
@@ -295,7 +313,7 @@ export function plantedHistory(planted: PlantedHistory): HistoryPorts {
     ],
     provenance: 'warehouse',
   };
-  return memoryWalked({ history, ringUnbuilt }, () => STILL_NOW);
+  return memoryWalked({ history, ringState }, () => STILL_NOW);
 }
 
 const MINUTE_S = 60;

@@ -83,7 +83,7 @@ export function pageTwins(): PageTwins {
     rawRing: {
       status: async () => {
         const counts = { listed: 1, pairs: 0, held_in_full: 1 };
-        const chains = [{ chain: 'ethereum', ...counts }] as const;
+        const chains = [{ chain: 'ethereum', state: 'whole', ...counts }] as const;
         const status = { listed: 1, pairs: 0, bytes: 0, build_ms: null, chains, gaps: [] };
         return read(status, { port: 'raw_ring', source });
       },

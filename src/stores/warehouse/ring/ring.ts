@@ -29,6 +29,7 @@ import type {
   RingGap,
   RingKeeping,
   RingLack,
+  RingReach,
   RingRequest,
   RingStatus,
   TransferHistoryPort,
@@ -367,21 +368,35 @@ export function ringKeeping({
     }
   }
 
+  /** The gaps of the listed addresses, read once they were brought up. */
+  async function gapsAfter(
+    bringUp: (all: readonly string[]) => Promise<void>,
+    addresses: ListedAddresses['addresses'],
+    chains: readonly ChainName[],
+  ): Promise<readonly RingGap[]> {
+    const kinds = [...new Set(chains.map((chain) => CHAINS[chain].kind))];
+    const all = kinds.flatMap((kind) => rowsUnder(addresses, kind));
+    await bringUp(all);
+    const coverage = await ring.coverage(all);
+    return kinds.flatMap((kind) => {
+      const own = chains.filter((chain) => CHAINS[chain].kind === kind);
+      return gapsOf(coverage, { listed: rowsUnder(addresses, kind), chains: own });
+    });
+  }
+
   const statusBy = (bringUp: (all: readonly string[]) => Promise<void>) =>
     askRing(async (addresses, chains) => {
-      const kinds = [...new Set(chains.map((chain) => CHAINS[chain].kind))];
-      const all = kinds.flatMap((kind) => rowsUnder(addresses, kind));
-      await bringUp(all);
-      const coverage = await ring.coverage(all);
-      const gaps = kinds.flatMap((kind) => {
-        const own = chains.filter((chain) => CHAINS[chain].kind === kind);
-        return gapsOf(coverage, { listed: rowsUnder(addresses, kind), chains: own });
-      });
+      const gaps = await gapsAfter(bringUp, addresses, chains);
       return statusOf(ring.facts(), addresses, chains, gaps);
     });
 
   return {
     status: () => statusBy((all) => ring.bringUp(all)),
+    reach: () =>
+      askRing(async (addresses, chains) => {
+        const gaps = await gapsAfter(async () => undefined, addresses, chains);
+        return reachOf(addresses, chains, gaps);
+      }),
     rebuild: (progress) => statusBy((all) => ring.bringUp(all, { anew: true, told: progress })),
     lack: () =>
       askRing(async (addresses, chains) => {
@@ -397,18 +412,25 @@ function statusOf(
   chains: readonly ChainName[],
   gaps: readonly RingGap[],
 ): RingStatus {
-  const rows = chains.map((chain) => {
-    const own = rowsUnder(addresses, CHAINS[chain].kind);
-    const lacking = new Set(gaps.flatMap((gap) => (gap.chain === chain ? [gap.listed] : [])));
-    const held = byChain.find((one) => one.chain === chain);
-    return {
-      chain,
-      listed: own.length,
-      held_in_full: own.length - lacking.size,
-      pairs: held === undefined ? 0 : held.pairs,
-    };
+  const rows = reachOf(addresses, chains, gaps).map((one) => {
+    const held = byChain.find(({ chain }) => chain === one.chain);
+    return { ...one, pairs: held === undefined ? 0 : held.pairs };
   });
   const kinds = new Set(chains.map((chain) => CHAINS[chain].kind));
   const listed = [...kinds].reduce((sum, kind) => sum + rowsUnder(addresses, kind).length, 0);
   return { listed, pairs, bytes, build_ms, chains: rows, gaps };
+}
+
+function reachOf(
+  addresses: ListedAddresses['addresses'],
+  chains: readonly ChainName[],
+  gaps: readonly RingGap[],
+): readonly RingReach[] {
+  return chains.map((chain) => {
+    const listed = rowsUnder(addresses, CHAINS[chain].kind).length;
+    const lacking = new Set(gaps.flatMap((gap) => (gap.chain === chain ? [gap.listed] : [])));
+    const held_in_full = listed - lacking.size;
+    const begun = held_in_full > 0 ? 'half' : 'absent';
+    return { chain, state: lacking.size === 0 ? 'whole' : begun, listed, held_in_full };
+  });
 }

@@ -144,10 +144,9 @@ async function readAddress(
   const lists = (await Promise.all(asked.map((at) => listsOf(ask, at)))).flat();
   if (lists.length === 0) return unread(PORT, why('no_history'));
   const joined = some(lists);
-  const whole = map(joined, (parts) => neighbourhoodOf(address, parts, limits));
-  const count = rowsSeen(map(joined, (parts) => [rowsOf(parts).length]));
-  const hub = rowsSeen(map(whole, ({ degree }) => [degree > limits.degreeMax]));
-  const over = count !== null && count[0] > limits.rowsMax && hub !== null && !hub[0];
+  const told = map(joined, (parts) => neighbourhoodOf(address, parts, limits));
+  const over = rowsSeen(map(told, (one) => [one.isCut]))?.[0] === true;
+  const whole = map(told, (one) => one.known);
   const cut = over ? weaken(whole, rowCap(address, limits.rowsMax)) : whole;
   return reader.simulated ? weakenSimulated(cut, reader) : cut;
 }
@@ -259,23 +258,50 @@ function rowsIn(reading: Partly<Neighbourhood, RawHistoryPort>): number {
   return known.reduce((rows, { transfer_count }) => rows + transfer_count, 0);
 }
 
+/**
+ * The neighbourhood in some lists, and whether transfers were left out of it. What moved nothing
+ * and the address did not sign makes no edge, so it counts for neither bound.
+ */
 function neighbourhoodOf(
   address: string,
   parts: readonly ListPart[],
-  limits: NeighbourhoodLimits,
-): Neighbourhood {
+  { rowsMax, degreeMax, transfersPerCounterpartyMax }: NeighbourhoodLimits,
+): { readonly known: Neighbourhood; readonly isCut: boolean } {
   const rows = rowsOf(parts);
   const coverage = parts.flatMap((one) => one.coverage);
+  const isForged = forgeryTest(address, coverage);
+  const edges = rows.filter((row) => !isForged(row));
+  const degree = byOtherSide(edges, address).size;
+  const of = { address, coverage, provenance: 'onchain' } as const;
+  if (degree > degreeMax && edges.length > rowsMax) {
+    return { known: { ...of, degree, counterparties: [] }, isCut: false };
+  }
+  const isCut = edges.length > rowsMax;
+  const kept = new Set(isCut ? edges.slice(0, rowsMax) : edges);
   const all = byOtherSide(rows, address);
-  const known = { address, coverage, degree: all.size, provenance: 'onchain' } as const;
-  const isMany = all.size > limits.degreeMax && rows.length > limits.rowsMax;
-  if (isMany) return { ...known, counterparties: [] };
-  const taken = byOtherSide(rows.slice(0, limits.rowsMax), address);
+  const taken = byOtherSide(
+    rows.filter((row) => kept.has(row) || isForged(row)),
+    address,
+  );
   const counterparties = [...taken].map(([other, held]): Counterparty => {
-    const transfers = held.slice(0, limits.transfersPerCounterpartyMax);
+    const over = held.filter((row) => !isForged(row)).slice(transfersPerCounterpartyMax);
+    const transfers = over.length === 0 ? held : held.filter((row) => !over.includes(row));
     return { address: other, transfers, transfer_count: rowsUnder(all, other).length };
   });
-  return { ...known, counterparties };
+  return { known: { ...of, degree: isCut ? degree : all.size, counterparties }, isCut };
+}
+
+/** Tells a transfer of nothing that the address is known not to have signed. */
+function forgeryTest(
+  address: string,
+  coverage: readonly CoverageRange[],
+): (transfer: HistoryTransfer) => boolean {
+  const own = coverage.filter(({ kind }) => kind === 'native').map(({ chain }) => chain);
+  return ({ chain, raw_amount, initiator }) => {
+    // Where its own transactions came whole, what is in none of them is not signed by it.
+    const isOthers = initiator === null ? own.includes(chain) : initiator !== address;
+    return raw_amount === 0n && isOthers;
+  };
 }
 
 function byOtherSide(

@@ -35,8 +35,14 @@ export type Listed<T = HistoryTransfer> = {
   readonly whole_to: number;
 };
 
-/** How much of a list is read at once: so many transfers, or pages. */
+/** How much of a list is read at once: so many transfers that moved something, or pages. */
 export type ListBounds = { readonly transfersMax: number; readonly pagesMax?: number };
+
+/**
+ * Rows of one list that moved nothing and may be forged: they count for no bound but this one, so
+ * that nobody cuts another's list short with them.
+ */
+const EMPTY_ROWS_MAX = 50_000;
 
 /** A row as it came, with its block, and what it tells; `null` where it tells nothing. */
 export type ReadAs<T> = { readonly block: number; readonly told: T | null };
@@ -49,6 +55,8 @@ type Reading<T> = {
   readonly action: ListAction;
   readonly rowIn: RowReader<T>;
   readonly budget: CallBudget;
+  /** Whether a row counts for `transfersMax`; without it each does. */
+  readonly counts?: (told: T) => boolean;
 };
 
 /** Reads a list to its end, or until its bounds are passed. */
@@ -63,7 +71,9 @@ export function readTransfers(
     const { block, transfer } = rowIn(list, row, of);
     return { block, told: transfer };
   };
-  return readList({ at, action, rowIn: transferIn, budget }, asked, bounds);
+  const counts = ({ raw_amount, initiator }: HistoryTransfer) =>
+    raw_amount > 0n || initiator === asked.address;
+  return readList({ at, action, rowIn: transferIn, budget, counts }, asked, bounds);
 }
 
 /** Reads a list as `listed` does, whatever its rows tell. */
@@ -72,8 +82,17 @@ export async function readList<T>(
   asked: RowsQuery,
   { transfersMax, pagesMax = PAGES_MAX }: ListBounds,
 ): Promise<Listed<T>> {
-  const { action } = list;
+  const { action, counts } = list;
   const done: T[] = [];
+  let counted = 0;
+  const add = (rows: readonly ReadAs<T>[]) => {
+    for (const { told } of rows) {
+      if (told === null) continue;
+      done.push(told);
+      if (counts?.(told) !== false) counted += 1;
+    }
+  };
+  const isOver = () => counted > transfersMax || done.length - counted > EMPTY_ROWS_MAX;
   let pending = false;
   let from = asked.fromBlock;
   // How many rows of block `from` the page before ended with; 0 where it is not known to have any.
@@ -95,8 +114,8 @@ export async function readList<T>(
     const last = rows.at(-1)?.block;
     if (last === undefined) return result(false, asked.toBlock);
     if (rows.length < PAGE_ROWS) {
-      collectTransfers(done, rows);
-      const cut = done.length > transfersMax;
+      add(rows);
+      const cut = isOver();
       if (!cut) {
         const ended = rows.filter(({ block }) => block === last).length;
         const rest = { ...asked, fromBlock: last };
@@ -110,18 +129,18 @@ export async function readList<T>(
     }
     const before = rows.filter(({ block }) => block < last);
     if (before.length > 0) {
-      collectTransfers(done, before);
+      add(before);
       shown = rows.length - before.length;
       from = last;
     } else {
       const rest = await restOfBlock(list, { ...asked, fromBlock: last }, rows);
-      collectTransfers(done, rest.rows);
+      add(rest.rows);
       pending ||= rest.pending;
       if (rest.cut || last === asked.toBlock) return result(rest.cut, rest.cut ? last - 1 : last);
       shown = 0;
       from = last + 1;
     }
-    if (done.length > transfersMax) return result(true, from - 1);
+    if (isOver()) return result(true, from - 1);
   }
   return result(true, from - 1);
 }
@@ -151,12 +170,6 @@ async function restOfBlock<T>(
     full = page.rows.length >= PAGE_ROWS;
   }
   return { rows, cut: false, pending };
-}
-
-function collectTransfers<T>(done: T[], rows: readonly ReadAs<T>[]): void {
-  for (const { told } of rows) {
-    if (told !== null) done.push(told);
-  }
 }
 
 async function askPage<T>(

@@ -1,8 +1,11 @@
 // A failed start leaves no resource open.
 
 import type { Config } from '../config.ts';
+import { Read } from '../evidence/reading.ts';
+import { access } from '../features/access/feature.ts';
 import { commandHandler } from '../operator/operate.ts';
 import { becomeOwner, type Ownership } from '../operator/owner.ts';
+import type { TokenStore } from '../ports/access.ts';
 import { announceLive, announceSimulated, SIMULATED_LINE } from './announce.ts';
 import { type Closings, closings, openWhole } from './closings.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -72,9 +75,27 @@ async function serve(
   log: Logger,
   opened: Closings,
 ): Promise<Serving> {
+  await refuseWithoutToken(config, parts.of(access).services.tokens);
   const serving = await startServing({ ...parts, config, log });
   opened.add('http', serving.close);
   return serving;
+}
+
+/** Throws where a surface that is asked for by name could let nobody in. */
+async function refuseWithoutToken(
+  { surfaces, intelligence, shown }: Config,
+  minted: Pick<TokenStore, 'list'>,
+): Promise<void> {
+  const isNamed = shown.some(({ name, from }) => name === 'EXHIBIT_SURFACES' && from === 'set');
+  if (!isNamed || !surfaces.includes('intelligence')) return;
+  if (intelligence.allowAnonymous || intelligence.tokens.length > 0) return;
+  const tokens = await minted.list();
+  // Of a store that was not read nothing is said.
+  if (!(tokens instanceof Read) || tokens.value.some((one) => one.revoked_at === null)) return;
+  throw new Error(
+    'EXHIBIT_SURFACES: intelligence has no token, so that nobody could come in. Mint one with ' +
+      '`exhibit tokens mint`, set EXHIBIT_INTELLIGENCE_TOKENS, or start with --allow-anonymous.',
+  );
 }
 
 async function announceWorld(

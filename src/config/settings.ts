@@ -255,7 +255,8 @@ const ACCESS = {
     'false',
     trueOrFalse,
     'The intelligence service without a token; also the flag `--allow-anonymous`. With neither ' +
-      'a token nor this the service refuses to start that surface.',
+      'this nor a token, set or minted, a process whose `EXHIBIT_SURFACES` names that surface ' +
+      'does not start; where it is not set, the surface answers 401 until a token is minted.',
   ),
 } as const;
 

@@ -249,7 +249,12 @@ details.caveat { border-top: 0; }
 .findings li { margin: 1rem 0; }
 .findings h3 { margin: 0 0 .25rem; }
 .findings p { margin: .15rem 0; overflow-wrap: anywhere; }
-.chains a { margin-right: .6rem; }
+.findings > li > p, .findings > li > details:not([open]) { display: inline; border: 0; padding: 0;
+  margin-right: .4rem; }
+.findings > li > details > summary { color: var(--accent); list-style: none; }
+.findings > li > details:not([open]) > summary { display: inline; }
+.findings > li > details > summary::-webkit-details-marker { display: none; }
+.chains a { display: inline-block; margin-right: .6rem; }
 h1 { overflow-wrap: anywhere; }
 .prose table { display: table; }
 .prose td, .prose th { min-width: 0; overflow-wrap: anywhere; }
@@ -306,14 +311,22 @@ form.seek input { flex: 1 1 10rem; }
 .cards code { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   color: var(--quiet); }
 @media (max-width: 40rem) { .top search { flex: 1 0 100%; margin: 0; }
-  .part { padding: .75rem 1rem; margin: .75rem 0; font-size: .95rem; }
+  .part { padding: .6rem .9rem; margin: .6rem 0; font-size: .95rem; }
   .part h3 { margin: 1rem 0 .25rem; } .part p { margin: .35rem 0; }
+  .part > header h2 { font-size: 1.15rem; } .says { font-size: 1rem; }
+  .part.untold .nothing p { display: inline; margin-right: .3rem; }
+  .part .unchecked { padding: .2rem .6rem; margin: .4rem 0; font-size: .9rem; }
+  .part .unchecked p { margin: .2rem 0; }
+  .frame::part(glance) { margin: .75rem 0 1rem; }
+  .part .cells:not(.match) { display: block; margin: .5rem 0; }
+  .part .cells:not(.match) > div { display: flex; justify-content: space-between; gap: .75rem; }
+  .part .cells:not(.match) dd { text-align: right; }
   .part > footer { margin-top: .5rem; padding-top: 0; }
-  .part details { padding: .3rem 0; } .findings { padding-left: 1.1rem; }
-  .findings li { margin: .6rem 0; } .timeline li { padding-bottom: .4rem; }
+  .part details { padding: .3rem 0; } .findings { padding-left: 1.1rem; margin: .4rem 0; }
+  .findings li { margin: .4rem 0; } .timeline li { padding-bottom: .4rem; }
   .part details.caveat { margin: .5rem 0; padding: 0 0 0 .75rem; font-size: .88rem; }
   .caveat > summary { cursor: pointer; }
-  .caveat:not([open]) > summary { display: -webkit-box; -webkit-line-clamp: 3;
+  .caveat:not([open]) > summary { display: -webkit-box; -webkit-line-clamp: 2;
     -webkit-box-orient: vertical; overflow: hidden; }
   .graph.of-3 { min-width: 34rem; } .graph.of-4 { min-width: 46rem; }
   .cells { grid-template-columns: 1fr 1fr; }
@@ -329,7 +342,7 @@ form.seek input { flex: 1 1 10rem; }
     padding: .4rem .8rem; border-top-width: 1px; border-left-width: .25rem; }
   .line.hit { border-left-color: var(--bad); } .line.seen { border-left-color: var(--accent); }
   .line a { grid-row: 1; margin: 0; }
-  .line p { grid-column: 1 / -1; -webkit-line-clamp: 2; } }
+  .line p { grid-column: 1 / -1; -webkit-line-clamp: 1; } .line.hit p { -webkit-line-clamp: 2; } }
 @media print {
   :root { --ink: #000; --quiet: #444; --paper: #fff; --card: #fff; --line: #bbb; --control: #666;
     --accent: #0b4a70; --bad: #8c1d1d; --warn: #fff; --warn-ink: #000; --code: #fff; }

@@ -10,9 +10,12 @@ import {
 import type { EntityData, PartOf } from './shapes.ts';
 
 const ROWS_MAX = 20;
+/** Items that stand where other parts stand on the page too. */
+const ITEMS_MAX = 3;
 
 export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: PartFacts }) {
   const verdict = entityVerdict(part);
+  const max = facts.alone ? ROWS_MAX : ITEMS_MAX;
   return (
     <DossierSection
       name="entity"
@@ -28,8 +31,8 @@ export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: P
             <Unchecked what="Further members:" reason={data.reason} />
           )}
           {data.members.length > 0 && <Members data={data} />}
-          {data.evidence.length > 0 && <Items evidence={data.evidence} />}
-          {data.against.length > 0 && <Against against={data.against} />}
+          {data.evidence.length > 0 && <Items evidence={data.evidence} max={max} />}
+          {data.against.length > 0 && <Against against={data.against} max={max} />}
           <Heuristics coverage={data.coverage} />
           <Caveat>{data.caveat}</Caveat>
         </>
@@ -43,11 +46,16 @@ export const TIED_AS = {
   deposit_address: 'deposit address of an exchange',
 } as const;
 
+/** How many of them the rows are, where they are not all. */
+function cutText(count: number, max: number): string | undefined {
+  return count > max ? `The first ${max} of ${count}` : undefined;
+}
+
 function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-function Members({ data: { members, cluster_id } }: { data: EntityData }) {
+function Members({ data: { members, cluster_id, chain } }: { data: EntityData }) {
   return (
     <>
       <p>
@@ -56,9 +64,10 @@ function Members({ data: { members, cluster_id } }: { data: EntityData }) {
       <details>
         <summary>{countWords(members.length, 'member')}, each with its weakest tie</summary>
         <Table
+          caption={cutText(members.length, ROWS_MAX)}
           rows={members.slice(0, ROWS_MAX)}
           columns={[
-            { head: 'Member', cell: (one) => <Address of={one.address} /> },
+            { head: 'Member', cell: (one) => <Address of={one.address} chain={chain} /> },
             { head: 'Tied as', cell: (one) => TIED_AS[one.tied_as] },
             { head: 'Items that name it', cell: (one) => one.links.toLocaleString('en') },
             { head: 'Weakest tie', cell: (one) => words(one.weakest.heuristic) },
@@ -70,12 +79,20 @@ function Members({ data: { members, cluster_id } }: { data: EntityData }) {
   );
 }
 
-function Items({ evidence }: Pick<EntityData, 'evidence'>) {
+function Cut({ count, max }: { count: number; max: number }) {
+  const text = cutText(count, max);
+  return text === undefined ? null : <p class="quiet">{text}</p>;
+}
+
+type Bounded<K extends keyof EntityData> = Pick<EntityData, K> & { max: number };
+
+function Items({ evidence, max }: Bounded<'evidence'>) {
   return (
     <>
       <h3>{countWords(evidence.length, 'item')} of evidence</h3>
+      <Cut count={evidence.length} max={max} />
       <ol class="findings">
-        {evidence.slice(0, ROWS_MAX).map((one) => (
+        {evidence.slice(0, max).map((one) => (
           <li key={one.id}>
             <p>
               <strong>{words(one.heuristic)}</strong>, {weightText(one)}, <Moment at={one.at} />
@@ -88,12 +105,13 @@ function Items({ evidence }: Pick<EntityData, 'evidence'>) {
   );
 }
 
-function Against({ against }: Pick<EntityData, 'against'>) {
+function Against({ against, max }: Bounded<'against'>) {
   return (
     <>
       <h3>What speaks against a tie</h3>
+      <Cut count={against.length} max={max} />
       <ul class="findings">
-        {against.slice(0, ROWS_MAX).map((one) => (
+        {against.slice(0, max).map((one) => (
           <li key={`${one.kind} ${one.through} ${one.at}`}>
             <p>
               <strong>{words(one.kind)}</strong>, <Moment at={one.at} />

@@ -18,6 +18,7 @@ import {
   DossierSection,
   depositVerdict,
   exchangesVerdict,
+  Folded,
   launchesVerdict,
   listVerdict,
   otherListsVerdict,
@@ -25,6 +26,8 @@ import {
   pathVerdict,
   strongest,
   Unchecked,
+  UncheckedByReason,
+  type UncheckedPart,
   type Verdict,
   withoutCode,
 } from './section.page.tsx';
@@ -110,9 +113,7 @@ function Direct({ data: { matches, list, equivalent_forms: forms }, verdict }: P
       </p>
       {forms.length > 0 && (
         <details>
-          <summary>
-            {countWords(forms.length, 'other form')} of it looked for on the same list
-          </summary>
+          <summary>{countWords(forms.length, 'other form')} of it, looked for as well</summary>
           <Table
             caption="Other forms of the address"
             rows={forms}
@@ -230,9 +231,9 @@ export function Launches({ part, facts }: LaunchesProps) {
         <>
           <p class={`says ${verdict.tone}`}>{verdict.says}</p>
           {data.chain === 'ethereum' ? (
-            <Record record={data.record} />
+            <Record record={data.record} alone={facts.alone} />
           ) : (
-            <Wallet wallet={data.wallet} />
+            <Wallet wallet={data.wallet} alone={facts.alone} />
           )}
           <p>
             <a href={`/deployer/${data.chain}/${encodeURIComponent(facts.subject)}`}>
@@ -249,30 +250,37 @@ export function Launches({ part, facts }: LaunchesProps) {
 type EthereumRecord = Extract<LaunchesData, { chain: 'ethereum' }>['record'];
 type SolanaWallet = Extract<LaunchesData, { chain: 'solana' }>['wallet'];
 
-function Record({ record: { finding, launches } }: { record: EthereumRecord }) {
+/** So many launches stand at once where other parts stand on the page too. */
+const LAUNCHES_OPEN = 2;
+
+type RecordProps = { record: EthereumRecord; alone: boolean };
+
+function Record({ record: { finding, launches }, alone }: RecordProps) {
   return (
     <>
       <p>{finding}</p>
       {launches.length > 0 && (
-        <Table
-          caption={`Launches, ${rowsText(launches.length)}`}
-          rows={launches.slice(0, ROWS_MAX)}
-          columns={[
-            { head: 'Token', cell: (one) => <Address of={one.address} /> },
-            { head: 'Outcome', cell: (one) => one.outcome.replaceAll('_', ' ') },
-            { head: 'Launched', cell: (one) => <Moment at={one.created_at} /> },
-          ]}
-        />
+        <Folded
+          says={`Launches, ${rowsText(launches.length)}`}
+          open={alone || launches.length <= LAUNCHES_OPEN}
+        >
+          <Table
+            rows={launches.slice(0, ROWS_MAX)}
+            columns={[
+              { head: 'Token', cell: (one) => <Address of={one.address} chain="ethereum" /> },
+              { head: 'Outcome', cell: (one) => one.outcome.replaceAll('_', ' ') },
+              { head: 'Launched', cell: (one) => <Moment at={one.created_at} /> },
+            ]}
+          />
+        </Folded>
       )}
     </>
   );
 }
 
-function Wallet({
-  wallet: { entries, count, window_hours, suppressed },
-}: {
-  wallet: SolanaWallet;
-}) {
+type WalletProps = { wallet: SolanaWallet; alone: boolean };
+
+function Wallet({ wallet: { entries, count, window_hours, suppressed }, alone }: WalletProps) {
   const settled = countWords(count, 'settled launch', 'settled launches');
   return (
     <>
@@ -280,15 +288,19 @@ function Wallet({
         {settled}, each looked at {window_hours} hours after it was made
         {suppressed > 0 && `; ${suppressed} more wait to be settled`}.
       </p>
-      <Table
-        caption={`Settled launches, ${rowsText(entries.length)}`}
-        rows={entries.slice(0, ROWS_MAX)}
-        columns={[
-          { head: 'Mint', cell: (one) => <Address of={one.mint} /> },
-          { head: 'Outcome', cell: (one) => one.outcome },
-          { head: 'Launched', cell: (one) => <Moment at={one.launched_at} /> },
-        ]}
-      />
+      <Folded
+        says={`Settled launches, ${rowsText(entries.length)}`}
+        open={alone || entries.length <= LAUNCHES_OPEN}
+      >
+        <Table
+          rows={entries.slice(0, ROWS_MAX)}
+          columns={[
+            { head: 'Mint', cell: (one) => <Address of={one.mint} chain="solana" /> },
+            { head: 'Outcome', cell: (one) => one.outcome },
+            { head: 'Launched', cell: (one) => <Moment at={one.launched_at} /> },
+          ]}
+        />
+      </Folded>
     </>
   );
 }
@@ -311,8 +323,9 @@ export function Exchanges({ part, facts }: ExchangesProps) {
       {(data) => (
         <>
           <p class={`says ${verdict.tone}`}>{verdict.says}</p>
-          <Labels data={data} />
-          <Activity activity={data.activity} isSaid={verdict.tone === 'open'} />
+          <Labels data={data} alone={facts.alone} />
+          <UncheckedByReason of={unreadDealings(data, verdict)} />
+          <Activity activity={data.activity} alone={facts.alone} />
           <Caveat>{data.caveat}</Caveat>
         </>
       )}
@@ -320,22 +333,41 @@ export function Exchanges({ part, facts }: ExchangesProps) {
   );
 }
 
-function Labels({ data: { labels, linked, linked_reason, table_rows } }: { data: ExchangesData }) {
+function unreadDealings(
+  { linked, linked_reason, activity }: ExchangesData,
+  verdict: Verdict,
+): readonly UncheckedPart[] {
+  const told: UncheckedPart[] = [];
+  if (linked === null) told.push({ name: 'Labels of its cluster', reason: linked_reason });
+  // A verdict that is open tells this reason itself.
+  if (!activity.checked && verdict.tone !== 'open') {
+    told.push({ name: 'Dealings with exchanges', reason: activity.reason });
+  }
+  return told;
+}
+
+type LabelsProps = { data: ExchangesData; alone: boolean };
+
+function Labels({ data: { labels, linked, table_rows }, alone }: LabelsProps) {
   return (
     <>
       {labels.length > 0 ? (
-        <Table
-          caption={`Labels of it, of a table of ${countWords(table_rows, 'row')}`}
-          rows={labels}
-          columns={[
-            { head: 'Label', cell: (one) => one.label },
-            { head: 'Exchange', cell: (one) => one.entity },
-            { head: 'Role', cell: (one) => one.role },
-            { head: 'Confidence', cell: (one) => one.confidence },
-            { head: 'Source', cell: (one) => one.source },
-            { head: 'First seen', cell: (one) => one.first_seen },
-          ]}
-        />
+        <Folded
+          says={`${countWords(labels.length, 'label')} of it, of ${countWords(table_rows, 'row')}`}
+          open={alone || labels.length === 1}
+        >
+          <Table
+            rows={labels}
+            columns={[
+              { head: 'Label', cell: (one) => one.label },
+              { head: 'Exchange', cell: (one) => one.entity },
+              { head: 'Role', cell: (one) => one.role },
+              { head: 'Confidence', cell: (one) => one.confidence },
+              { head: 'Source', cell: (one) => one.source },
+              { head: 'First seen', cell: (one) => one.first_seen },
+            ]}
+          />
+        </Folded>
       ) : (
         <p>
           A table of {countWords(table_rows, 'row')} holds no label of it. Whose it is, that does
@@ -343,30 +375,35 @@ function Labels({ data: { labels, linked, linked_reason, table_rows } }: { data:
         </p>
       )}
       {linked !== null && linked.length > 0 && (
-        <Table
-          caption="Labelled addresses of its cluster: that it is tied to them is inferred"
-          rows={linked}
-          columns={[
-            { head: 'Address', cell: (one) => <Address of={one.address} /> },
-            { head: 'Label', cell: (one) => one.label },
-            { head: 'Exchange', cell: (one) => one.entity },
-            { head: 'Inferred with', cell: weightText },
-          ]}
-        />
+        <Folded
+          says={`Inferred: ${countWords(linked.length, 'labelled member')} of its cluster`}
+          open={alone}
+        >
+          <Table
+            rows={linked}
+            columns={[
+              { head: 'Address', cell: (one) => <Address of={one.address} /> },
+              { head: 'Label', cell: (one) => one.label },
+              { head: 'Exchange', cell: (one) => one.entity },
+              { head: 'Inferred with', cell: weightText },
+            ]}
+          />
+        </Folded>
       )}
-      {linked === null && <Unchecked what="Labels of its cluster:" reason={linked_reason} />}
     </>
   );
 }
 
-type ActivityProps = { activity: ExchangesData['activity']; isSaid: boolean };
+type ActivityProps = { activity: ExchangesData['activity']; alone: boolean };
 
-function Activity({ activity, isSaid }: ActivityProps) {
-  const { exchanges, inferred_deposit_addresses: deposits, checked, reason } = activity;
+/** Transfers that are shown with each exchange where other parts stand on the page too. */
+const FIRST_TRANSFERS = 5;
+
+function Activity({ activity, alone }: ActivityProps) {
+  const { exchanges, inferred_deposit_addresses: deposits } = activity;
   const inferred = depositVerdict(deposits);
   return (
     <>
-      {!checked && !isSaid && <Unchecked what="Dealings with exchanges:" reason={reason} />}
       {exchanges?.slice(0, EXCHANGE_ROWS_MAX).map((one) => (
         <details key={one.entity}>
           <summary>
@@ -381,14 +418,17 @@ function Activity({ activity, isSaid }: ActivityProps) {
             </span>
           </summary>
           <Table
-            caption={`Transfers with ${one.entity}, the newest first`}
-            rows={one.transactions}
+            caption={`Transfers with ${one.entity}, the newest${alone ? ' first' : ''}`}
+            rows={alone ? one.transactions : one.transactions.slice(0, FIRST_TRANSFERS)}
             columns={[
               {
                 head: 'Direction',
                 cell: (each) => (each.direction === 'in' ? 'received' : 'sent'),
               },
-              { head: 'Wallet', cell: (each) => <Address of={each.wallet} name={each.label} /> },
+              {
+                head: 'Wallet',
+                cell: (each) => <Address of={each.wallet} name={each.label} chain={each.chain} />,
+              },
               { head: 'Amount', cell: (each) => amountText(each.amount, each.symbol) },
               { head: 'Worth', cell: (each) => usd(each.usd) },
               { head: 'When', cell: (each) => <Moment at={each.at} /> },
@@ -403,22 +443,27 @@ function Activity({ activity, isSaid }: ActivityProps) {
         </p>
       )}
       {deposits !== null && deposits.length > 0 && (
-        <Table
-          caption="Deposit addresses, inferred from what they passed on"
-          rows={deposits}
-          columns={[
-            {
-              head: 'Address',
-              cell: (one) => (
-                <Address of={one.address} name={one.is_subject ? 'this address' : null} />
-              ),
-            },
-            { head: 'Exchange', cell: (one) => one.entity },
-            { head: 'Passed on', cell: (one) => `${(one.ratio * PERCENT).toFixed(1)} %` },
-            { head: 'Within', cell: (one) => `${one.delay_s.toLocaleString('en')} s` },
-            { head: 'Inferred with', cell: weightText },
-          ]}
-        />
+        <Folded
+          says={`${countWords(deposits.length, 'deposit address', 'deposit addresses')}, inferred`}
+          open={alone}
+        >
+          <Table
+            caption="Inferred from what they passed on"
+            rows={deposits}
+            columns={[
+              {
+                head: 'Address',
+                cell: (one) => (
+                  <Address of={one.address} name={one.is_subject ? 'this address' : null} />
+                ),
+              },
+              { head: 'Exchange', cell: (one) => one.entity },
+              { head: 'Passed on', cell: (one) => `${(one.ratio * PERCENT).toFixed(1)} %` },
+              { head: 'Within', cell: (one) => `${one.delay_s.toLocaleString('en')} s` },
+              { head: 'Inferred with', cell: weightText },
+            ]}
+          />
+        </Folded>
       )}
     </>
   );
@@ -459,8 +504,10 @@ export function Bridges({ part, facts, kind }: BridgesProps) {
           {verdict.tone !== 'open' && !data.coverage.checked && (
             <Unchecked what="Further transfers:" reason={data.coverage.reason} />
           )}
-          {data.bridges.length > 0 && <Seen data={data} />}
-          {data.deposits !== null && <Deposits deposits={data.deposits} chain={data.chain} />}
+          {data.bridges.length > 0 && <Seen data={data} alone={facts.alone} />}
+          {data.deposits !== null && (
+            <Deposits deposits={data.deposits} chain={data.chain} alone={facts.alone} />
+          )}
           {data.receipts !== null && !data.receipts.complete && (
             <Unchecked what="Receipts:" reason={data.receipts.reason} />
           )}
@@ -473,7 +520,7 @@ export function Bridges({ part, facts, kind }: BridgesProps) {
 
 const DIRECTIONS = { out: 'sent', in: 'received', both: 'sent and received' } as const;
 
-function Seen({ data }: { data: BridgesData }) {
+function Seen({ data, alone }: { data: BridgesData; alone: boolean }) {
   const { bridges, totals, chain, unpriced_transfers: unpriced } = data;
   const sums = [
     totals.out_usd === null ? null : `sent ${usd(totals.out_usd)}`,
@@ -487,24 +534,25 @@ function Seen({ data }: { data: BridgesData }) {
           {unpriced !== null && unpriced > 0 && ` and without ${unpricedText(unpriced)}`}.
         </p>
       )}
-      <Table
-        caption={`Bridges on ${chain}`}
-        rows={bridges}
-        columns={[
-          {
-            head: 'Bridge',
-            cell: (one) => (one.messaging_only ? `${one.name} (messages)` : one.name),
-          },
-          { head: 'Protocol', cell: (one) => one.protocol },
-          { head: 'Direction', cell: (one) => DIRECTIONS[one.direction] },
-          {
-            head: 'Transfers',
-            cell: (one) => worthText({ ...one, unpriced: one.unpriced_transfers }),
-          },
-          { head: 'First', cell: (one) => <Moment at={one.first_seen} /> },
-          { head: 'Last', cell: (one) => <Moment at={one.last_seen} /> },
-        ]}
-      />
+      <Folded says={`${countWords(bridges.length, 'bridge')} on ${chain}`} open={alone}>
+        <Table
+          rows={bridges}
+          columns={[
+            {
+              head: 'Bridge',
+              cell: (one) => (one.messaging_only ? `${one.name} (messages)` : one.name),
+            },
+            { head: 'Protocol', cell: (one) => one.protocol },
+            { head: 'Direction', cell: (one) => DIRECTIONS[one.direction] },
+            {
+              head: 'Transfers',
+              cell: (one) => worthText({ ...one, unpriced: one.unpriced_transfers }),
+            },
+            { head: 'First', cell: (one) => <Moment at={one.first_seen} /> },
+            { head: 'Last', cell: (one) => <Moment at={one.last_seen} /> },
+          ]}
+        />
+      </Folded>
     </>
   );
 }
@@ -518,24 +566,27 @@ const STATES = {
   messaging_only: 'a message, no money',
 } as const;
 
-type DepositsProps = { deposits: readonly BridgeDeposit[]; chain: string };
+type DepositsProps = { deposits: readonly BridgeDeposit[]; chain: string; alone: boolean };
 
-function Deposits({ deposits, chain }: DepositsProps) {
+function Deposits({ deposits, chain, alone }: DepositsProps) {
+  const rows = deposits.slice(0, BRIDGE_ROWS_MAX);
+  const cut = rows.length < deposits.length ? `: the newest ${rows.length}` : ', the newest first';
   return (
-    <Table
-      caption={`What it sent, the newest first: ${countWords(deposits.length, 'deposit')}`}
-      rows={deposits.slice(0, BRIDGE_ROWS_MAX)}
-      columns={[
-        { head: 'Bridge', cell: (one) => one.name },
-        {
-          head: 'Amount',
-          cell: (one) => (one.amount === null ? 'not read' : amountText(one.amount, null)),
-        },
-        { head: 'When', cell: (one) => <Moment at={one.at} /> },
-        { head: 'Transaction', cell: (one) => <Tx of={one.tx} chain={chain} /> },
-        { head: 'Other side', cell: (one) => <OtherSide destination={one.destination} /> },
-      ]}
-    />
+    <Folded says={`${countWords(deposits.length, 'deposit')} that it sent${cut}`} open={alone}>
+      <Table
+        rows={rows}
+        columns={[
+          { head: 'Bridge', cell: (one) => one.name },
+          {
+            head: 'Amount',
+            cell: (one) => (one.amount === null ? 'not read' : amountText(one.amount, null)),
+          },
+          { head: 'When', cell: (one) => <Moment at={one.at} /> },
+          { head: 'Transaction', cell: (one) => <Tx of={one.tx} chain={chain} /> },
+          { head: 'Other side', cell: (one) => <OtherSide destination={one.destination} /> },
+        ]}
+      />
+    </Folded>
   );
 }
 
@@ -569,8 +620,8 @@ function Chains({ part, subject }: { part: PartOf<BridgesData>; subject: string 
         >
           {chain}
         </a>
-      ))}
-      . <a href="/registry/bridges">Which contracts are looked for</a>
+      ))}{' '}
+      <a href="/registry/bridges">Which contracts are looked for</a>
     </p>
   );
 }

@@ -2,7 +2,7 @@
 // figures as a table. What was not looked at stands in the picture as a place of its own.
 
 import { compareDecimals } from '../../chain/amount.ts';
-import { collect, present } from '../../evidence/measure.ts';
+import { present } from '../../evidence/measure.ts';
 import { weightText } from '../../evidence/weight.ts';
 import { dossierPath, Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import {
@@ -17,7 +17,7 @@ import {
   worthText,
 } from '../../pages/words.tsx';
 import { TIED_AS } from './entity.page.tsx';
-import { pathVerdict, Unchecked } from './section.page.tsx';
+import { pathVerdict, UncheckedByReason, type UncheckedPart } from './section.page.tsx';
 import type { EntityData, EvidenceData, ListsData, PartOf } from './shapes.ts';
 
 export type PicturedParts = {
@@ -65,48 +65,32 @@ export function Ways({ parts, subject }: WaysProps) {
       <header>
         <h2 id="ways">Ways, flows and ties</h2>
       </header>
-      <p class={`says ${way.tone}`}>
-        <Badge {...way} /> Two hops: {way.says}
-      </p>
-      {[...byReason(unread)].map(([reason, names]) => (
-        <Unchecked key={reason} what={`${names.join(', ')}:`} reason={reason} />
-      ))}
-      <Figure
-        relations={relations}
-        unread={way.tone === 'open' ? ['Two hops', ...unread.map(nameOf)] : unread.map(nameOf)}
-        subject={subject}
-      />
+      {way.tone !== 'open' && (
+        <p class={`says ${way.tone}`}>
+          <Badge {...way} /> Two hops: {way.says}
+        </p>
+      )}
+      <UncheckedByReason of={unread} />
+      <Figure relations={relations} unread={unread.map(({ name }) => name)} subject={subject} />
       <Hubs lists={parts.lists} />
     </section>
   );
 }
 
-type Unread = { readonly name: string; readonly reason: string };
-const nameOf = ({ name }: Unread): string => name;
-
-/** The parts that were not looked at to their end, and why. */
-function unreadOf({ lists, evidence, entity }: PicturedParts): Unread[] {
-  const told: Unread[] = [];
-  const tell = (name: string, reason: string | null) =>
-    told.push({ name, reason: reasonText(reason) });
+function unreadOf({ lists, evidence, entity }: PicturedParts): UncheckedPart[] {
+  const told: UncheckedPart[] = [];
+  const tell = (name: string, reason: string | null) => told.push({ name, reason });
   const way = lists.state === 'ok' ? lists.data.proximity : null;
-  // Beside a way that was found, and beside a verdict that says why, this is of further ways.
+  if (pathVerdict(lists).tone === 'open') {
+    tell('Two hops', lists.state === 'ok' ? lists.data.proximity.reason : lists.reason);
+  }
+  // Beside a way that was found this is of further ways.
   if (way !== null && way.found === true && way.reason !== null) tell('Other ways', way.reason);
   if (evidence.state !== 'ok') tell('Flows', evidence.reason);
   else if (!evidence.data.flows.checked) tell('Further flows', evidence.data.flows.reason);
   if (entity.state !== 'ok') tell('Ties', entity.reason);
   else if (!entity.data.checked) tell('Further ties', entity.data.reason);
   return told;
-}
-
-function byReason(unread: readonly Unread[]): ReadonlyMap<string, readonly string[]> {
-  const names = new Map<string, string[]>();
-  for (const { name, reason } of unread) collect(names, reason, name);
-  return names;
-}
-
-function reasonText(reason: string | null): string {
-  return reason === null ? 'It was not read to its end.' : reason;
 }
 
 function relationsOf({ lists, evidence, entity }: PicturedParts, subject: string): Relation[] {
@@ -349,12 +333,15 @@ function Picture({ relations, unread, subject }: FigureProps) {
         nodes={[centre, ...nodes]}
         edges={edges}
       />
-      <p class="quiet legend">
-        {left.length > 0 && 'Left: who paid it most. '}
-        Solid: money; red: the way to a listed address; dotted: a tie, which is inferred; dashed:
-        nobody looked. {hidden > 0 && `${countWords(hidden, 'more neighbour')} not drawn. `}
-        Each opens its own dossier.
-      </p>
+      {hidden > 0 && <p class="quiet legend">{countWords(hidden, 'more neighbour')} not drawn.</p>}
+      <details class="legend">
+        <summary>How to read the picture</summary>
+        <p>
+          {left.length > 0 && 'Left: who paid it most. '}
+          Solid: money; red: the way to a listed address; dotted: a tie, which is inferred; dashed:
+          nobody looked. Each opens its own dossier.
+        </p>
+      </details>
     </>
   );
 }

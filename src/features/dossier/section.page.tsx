@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { shellCommand } from '../../contract/shell-command.ts';
-import { listOrNone } from '../../evidence/measure.ts';
+import { collect, listOrNone } from '../../evidence/measure.ts';
 import { isNoneFound } from '../../evidence/reasons.ts';
 import type { Weight } from '../../evidence/weight.ts';
 import { ageText, Badge, countWords, Moment, shorten, type Tone } from '../../pages/words.tsx';
@@ -194,6 +194,45 @@ export function Unchecked({ what, reason }: { what: string; reason: string | nul
     <p class="unchecked">
       <Badge tone="open" /> <strong>{what}</strong> {withoutCode(reason)}
     </p>
+  );
+}
+
+/** Something that was not looked at to its end, and why. */
+export type UncheckedPart = { readonly name: string; readonly reason: string | null };
+
+/** Each reason once, with all that was not checked for it. */
+export function UncheckedByReason({ of }: { of: readonly UncheckedPart[] }) {
+  const names = new Map<string, string[]>();
+  for (const { name, reason } of of) {
+    collect(names, reason === null ? 'It was not read to its end.' : reason, name);
+  }
+  if (names.size === 0) return null;
+  return (
+    <div class="unchecked">
+      {[...names].map(([reason, all]) => (
+        <p key={reason}>
+          <Badge tone="open" /> <strong>{all.join(', ')}:</strong> {withoutCode(reason)}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** A table under the words that open it: at once where a part has the page for itself. */
+export function Folded({
+  says,
+  open,
+  children,
+}: {
+  says: ComponentChildren;
+  open: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <details open={open}>
+      <summary>{says}</summary>
+      {children}
+    </details>
   );
 }
 

@@ -250,8 +250,8 @@ function endPiece(readers: PartReaders): Piece {
     <>
       {Object.values(parts).some((part) => part.ran_out) && (
         <p class="notice" role="note" slot="short">
-          Not everything was read in the time that a page has. What was read is kept: load the page
-          again, or open a part alone, which has more time.
+          Not everything was read in the time that a page has. Load it again, or open a part alone,
+          which has more time.
         </p>
       )}
       <Timeline parts={parts} />
@@ -281,7 +281,7 @@ type TimedParts = Omit<DossierParts, 'receipts'>;
 
 /** Moments that are shown, the newest, and those of them that are so at once. */
 const MOMENTS_MAX = 30;
-const FIRST_MOMENTS = 5;
+const FIRST_MOMENTS = 3;
 
 function Timeline({ parts }: { parts: TimedParts }) {
   const all = timelineOf(parts);

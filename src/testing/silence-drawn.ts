@@ -28,6 +28,11 @@ const SESSION = { kind: 'session', session_id: 'ses_1', form_token: 'token' } as
 export const MEMBER = { ...SESSION, membership_id: RECORD_OF } as const;
 const NEWCOMER = { ...SESSION, membership_id: 'mem_new' } as const;
 
+const OF_ADDRESS: PageDrawing = {
+  isAsked: true,
+  inEvery: true,
+  asks: (address) => [{ params: { address } }],
+};
 const OF_NOBODY: PageDrawing = { isAsked: false, asks: () => [{}] };
 const OF_MEMBERS: PageDrawing = {
   isAsked: false,
@@ -37,9 +42,8 @@ const OF_MEMBERS: PageDrawing = {
 /** The subject of the article that every world holds. */
 const HELD = evm('elsewhere').toLowerCase();
 
-/** The pages that tell of addresses, lists, sources or of what a membership holds. */
-export const DRAWN: { readonly [page: string]: PageDrawing } = {
-  dossier_page: { isAsked: true, inEvery: true, asks: (address) => [{ params: { address } }] },
+/** Pages that need more than an address, or a caller. */
+const DRAWN: { readonly [page: string]: PageDrawing } = {
   dossier_part_page: {
     isAsked: true,
     asks: (address) => [
@@ -49,13 +53,6 @@ export const DRAWN: { readonly [page: string]: PageDrawing } = {
   },
   deployer_page: { isAsked: true, inEvery: true, asks: onItsChain },
   token_page: { isAsked: true, inEvery: true, asks: onItsChain },
-  sanctions_changes_page: OF_NOBODY,
-  sanctions_changes_feed: OF_NOBODY,
-  bridge_contracts_page: OF_NOBODY,
-  leaderboard_page: OF_NOBODY,
-  entities_calibration_page: OF_NOBODY,
-  status_page: OF_NOBODY,
-  receipts_feed: OF_NOBODY,
   receipts_page: {
     isAsked: false,
     asks: () => [{}, { query: { q: HELD } }, { query: { q: 'nobody' } }],
@@ -101,4 +98,19 @@ function onItsChain(address: string): readonly PageAsk[] {
 /** The addresses for which a page is drawn in a world. */
 export function subjectsOf({ isAsked }: PageDrawing, world: World): readonly string[] {
   return isAsked ? [...new Set(world.subjects)] : [''];
+}
+
+/** How each page is drawn, by name. One that takes an address, or nothing, needs no row. */
+export function drawingsOf(
+  pages: readonly { readonly name: string; readonly path: string }[],
+): [name: string, drawing: PageDrawing][] {
+  const told = new Map(Object.entries(DRAWN));
+  return pages.flatMap(({ name, path }): [string, PageDrawing][] => {
+    const own = told.get(name);
+    if (own !== undefined) return [[name, own]];
+    const params = path.match(/\{\w+\}/g);
+    if (name in STATES_NOTHING) return [];
+    if (params === null) return [[name, OF_NOBODY]];
+    return params.join() === '{address}' ? [[name, OF_ADDRESS]] : [];
+  });
 }

@@ -2,6 +2,7 @@
 // A page is read as lines: a line of a table, a badge with its title, a sentence.
 
 import { wordingOf } from './silence-words.ts';
+import { SUBJECT_DENIALS } from './twins/ports.ts';
 
 /** Words of pages by which a line could deny something, beside those of answers. */
 const DENYING = /\b(not on|does not apply|no entry|untouched|clean)\b/i;
@@ -17,6 +18,7 @@ const RECORDS = ['deployer_records'];
 const LAUNCHES = ['wallet_launches'];
 
 const DENIALS: readonly PageSaying[] = [
+  ...SUBJECT_DENIALS,
   [/^None found Sanctions list$/, LIST],
   [/^No entry on the .* published [\d-]+\.$/, LIST],
   [/^None found Other lists$/, OTHERS],
@@ -33,7 +35,6 @@ const DENIALS: readonly PageSaying[] = [
     ['sanctions_list', 'transfer_history'],
   ],
   [/^Sanctions lists None found$/, [...LIST, ...OTHERS]],
-  [/^Receipts: None of the published receipts \(\d+\) covers the question\.$/, ['receipts']],
   [/^None found Two hops$/, ['sanctions_list', 'transfer_history']],
   [/^Two hops of transfers None found$/, ['sanctions_list', 'transfer_history']],
   [/^No path of two hops leads to a listed address\.$/, ['sanctions_list', 'transfer_history']],
@@ -63,7 +64,6 @@ const DENIALS: readonly PageSaying[] = [
   [/^No launch of the last twelve months is on record here\./, ['launch_months']],
   [/^No address is watched yet\.$/, ['watchlist.list']],
   [/^No change has been told yet\.$/, ['watchlist.newest']],
-  [/^(No published receipt (holds|has)|No such receipt$)/, ['receipts']],
   [/^You have no key that opens anything\.$|^0 of \d+ active keys of your plan\.$/, ['keys']],
   [/^Nothing has been changed yet\.$/, ['access_log']],
   [/^No browser is signed in\.$/, ['sessions']],

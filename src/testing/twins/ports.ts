@@ -53,6 +53,7 @@ import {
   memoryReceipts,
   type PlantedReceipts,
   plantedReceipts,
+  RECEIPT_DENIALS,
   RECEIPT_PLANS,
   type ReceiptsPorts,
   silentReceipts,
@@ -150,13 +151,18 @@ export type Planted = PlantedAccounts &
   PlantedSanctions &
   PlantedTables;
 
-/** The worlds of single subjects: whom each is about, its facts, and the negatives they rule out. */
+/** The worlds of single subjects: whom each is about, what is planted, and what that rules out. */
 export const SUBJECT_PLANS: readonly (Planted & {
   readonly name: string;
   readonly about: string;
   readonly item?: string;
   readonly contradicts: { readonly [route: string]: readonly string[] };
 })[] = [...RECEIPT_PLANS];
+
+/** The lines of pages that deny something of single subjects, with the ports that they rest on. */
+export const SUBJECT_DENIALS: readonly (readonly [line: RegExp, restsOn: readonly string[]])[] = [
+  ...RECEIPT_DENIALS,
+];
 
 /** The ports over what is planted, beside somebody and something else in every table and list. */
 export function plantedPorts(planted: Planted, screened: string) {

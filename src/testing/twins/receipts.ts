@@ -51,3 +51,9 @@ export const RECEIPT_PLANS = [
     contradicts: {},
   },
 ];
+
+/** The lines of pages that deny something of this subject, with their ports. */
+export const RECEIPT_DENIALS = [
+  [/^Receipts: None of the published receipts \(\d+\) covers the question\.$/, ['receipts']],
+  [/^(No published receipt (holds|has)|No such receipt$)/, ['receipts']],
+] as const;

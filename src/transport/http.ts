@@ -1,5 +1,6 @@
-// Serves declared routes over HTTP. This file knows the web framework and no route: declarations
-// and handlers hold everything specific to a route.
+// Serves declared routes over HTTP. This file knows the web framework and no route: `guard.ts`
+// admits the caller, `answer.ts` parses, answers and charges, and the declaration holds everything
+// specific to a route.
 
 import {
   type IncomingHttpHeaders,

@@ -1,4 +1,5 @@
-// A record quotes the answer of the route that it is of, as text, so that its hash can be checked.
+// A record quotes the answer of its route as text, so that the hash of the answer can be checked.
+// `record-pages.route.tsx` shows records to people.
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';

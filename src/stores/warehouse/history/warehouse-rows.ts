@@ -1,7 +1,7 @@
-// Reads the transfers of some addresses from the warehouse. One statement for all of them, over
-// final rows and the tip. Rows come packed (`sides` in migrations/warehouse defines the packing),
-// perhaps more than once; here each is taken once, newest first. `../transfers/append.ts` writes
-// what is decoded here.
+// Reads the transfers of some addresses from the warehouse, and combines reads that run at once
+// into one statement, over final rows and the tip. Rows come packed (`sides` in
+// migrations/warehouse defines the packing, `../transfers/append.ts` writes it), perhaps more than
+// once; here each is taken once, newest first.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../../chain/chain.ts';

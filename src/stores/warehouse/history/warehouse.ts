@@ -1,8 +1,7 @@
-// With whom did these addresses exchange transfers, by what the warehouse holds?
-// Coverage is read before the rows that it vouches for, and a read that spans a roll-back is made
-// again. Nothing is kept of an answer: only which addresses are hubs, and what tokens are called.
-// `warehouse-rows.ts` states and unpacks the rows; `../transfers/held.ts` says which blocks are
-// held, and whether anything was written since.
+// The transfer history of addresses as the warehouse holds it. Coverage is read before the rows
+// that it vouches for, and a read that spans a roll-back is made again. No answer is kept, but
+// coverage, hubs, counts and names of tokens are. `warehouse-rows.ts` states and unpacks the rows;
+// `../transfers/held.ts` says which blocks are held, and whether anything was written since.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';

@@ -166,7 +166,7 @@ const STATUSES = new Map([
   // The example names no chat: which fields it needs follows from the platform.
   ['connect_integration', 400],
   // The simulated world holds no list of another authority, and its log says so.
-  ['other_list_changes', 503],
+  ['other_list_changes', 404],
 ]);
 
 /** A started service, and the key of a partner. */

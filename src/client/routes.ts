@@ -125,7 +125,7 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     method: 'GET',
     path: '/api/v1/registry/labels/changes',
     access: 'open',
-    statuses: [200, 503],
+    statuses: [200, 404, 503],
     absences: [],
   },
   leaderboard: {
@@ -149,7 +149,7 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     method: 'GET',
     path: '/api/v1/registry/lists/changes',
     access: 'open',
-    statuses: [200, 503],
+    statuses: [200, 404, 503],
     absences: [],
   },
   partner_scan: {

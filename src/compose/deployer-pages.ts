@@ -4,7 +4,7 @@
 import type { PageReading } from '../access/page-reading.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { Caller, InputOf, RequestContext } from '../contract/route.ts';
-import { isNoneFound, type Why } from '../evidence/reasons.ts';
+import { isNoneFound, isNotSetUp, type Why } from '../evidence/reasons.ts';
 import {
   type DeployerView,
   deployerRecord,
@@ -36,7 +36,8 @@ function absentOf({ state, why }: { readonly state: string; readonly why: Why | 
   const unsettled = state === 'insufficient_evidence' ? 'undecided' : 'unread';
   const search = isNoneFound(why) ? 'none' : unsettled;
   const shown = { kind: 'absent', search, reason: why.reason } as const;
-  return { status: state === 'not_deployed' ? 503 : 200, shown } as const;
+  const isOutage = state === 'not_deployed' && !isNotSetUp(why);
+  return { status: isOutage ? 503 : 200, shown } as const;
 }
 
 /** Asks the route of a chain about an address. */

@@ -279,6 +279,12 @@ export function daySpan(from: string | undefined, to: string | undefined): DaySp
   return { from: first, until: last === null ? null : last + DAY_S };
 }
 
+/** What was asked about was never set up on this deployment. */
+export const notSetUp = sharedShape(
+  'NotSetUp',
+  z.strictObject({ error: z.literal('not_set_up'), reason: prose().min(1) }),
+);
+
 /** Something that an answer rests on could not be read, and which. */
 export const unavailable = sharedShape(
   'Unavailable',

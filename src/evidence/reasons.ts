@@ -651,3 +651,16 @@ export function why<C extends ReasonCode>(
   });
   return { code, reason: filled };
 }
+
+/** The reasons that say that nobody set it up, so that waiting changes nothing. */
+const NOT_SET_UP: ReadonlySet<ReasonCode> = new Set([
+  'not_configured',
+  'table_never_imported',
+  'model_not_published',
+  'never_scored',
+]);
+
+/** Whether it was never set up here: an outage is another thing, which passes. */
+export function isNotSetUp({ code }: Pick<Why, 'code'>): boolean {
+  return NOT_SET_UP.has(code);
+}

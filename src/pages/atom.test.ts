@@ -5,23 +5,27 @@ import { expect, test } from 'vitest';
 import { atomFeed } from './atom.ts';
 
 const feedWith = (text: string) =>
-  atomFeed({
-    id: 'urn:x',
+  atomFeed('https://exhibit.example', {
     title: text,
     updated: 1_790_000_000,
     self: '/x.atom',
     page: '/x',
-    entries: [
-      { id: 'urn:x:1', title: text, updated: 0, link: { type: 'text/html', href: text }, text },
-    ],
+    entries: [{ id: '1', title: text, updated: 0, link: { type: 'text/html', href: text }, text }],
   });
 
 test('it names itself, its page and each entry, with times of RFC 3339', () => {
   const feed = feedWith('A & <B>');
   expect(feed).toContain('<title>A &amp; &lt;B&gt;</title>');
   expect(feed).toContain('<updated>2026-09-21T14:13:20.000Z</updated>');
-  expect(feed).toContain('<link rel="self" type="application/atom+xml" href="/x.atom"/>');
-  expect(feed).toContain('href="A &amp; &lt;B&gt;"');
+  expect(feed).toContain(
+    '<link rel="self" type="application/atom+xml" href="https://exhibit.example/x.atom"/>',
+  );
+  expect(feed).toContain('<id>https://exhibit.example/x.atom</id>');
+  expect(feed).toContain('<id>https://exhibit.example/x.atom#1</id>');
+  expect(feed).toContain(
+    '<link rel="alternate" type="text/html" href="https://exhibit.example/x"/>',
+  );
+  expect(feed).toContain('href="https://exhibit.exampleA &amp; &lt;B&gt;"');
 });
 
 test('no text can end an element or an attribute, nor put in what XML does not allow', () => {

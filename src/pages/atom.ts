@@ -1,9 +1,9 @@
-// Writes feeds as Atom (RFC 4287). Links are references, so that a feed holds under any address of
-// the service.
+// Writes feeds as Atom (RFC 4287). Readers keep an entry by its id and open its link without the
+// address of the feed: both are absolute, and of this deployment alone.
 
 import { formatIsoTime } from '../chain/time.ts';
 
-/** One entry. `href` is a reference to what it tells of; times are Unix seconds. */
+/** One entry. `id` is its name within the feed; `href` is a path; times are Unix seconds. */
 type Entry = {
   readonly id: string;
   readonly title: string;
@@ -14,7 +14,6 @@ type Entry = {
 
 /** A feed, newest first. `updated` is that of its newest entry, or when it was looked at. */
 export type Feed = {
-  readonly id: string;
   readonly title: string;
   readonly updated: number;
   /** Its own path, and that of the page that shows the same. */
@@ -23,29 +22,31 @@ export type Feed = {
   readonly entries: readonly Entry[];
 };
 
-export function atomFeed({ id, title, updated, self, page, entries }: Feed): string {
+/** Writes a feed of the service at `base`, without a final slash. */
+export function atomFeed(base: string, { title, updated, self, page, entries }: Feed): string {
+  const own = escapeXml(base + self);
   const lines = [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
-    `<id>${escapeXml(id)}</id>`,
+    `<id>${own}</id>`,
     `<title>${escapeXml(title)}</title>`,
     `<updated>${formatIsoTime(updated)}</updated>`,
     '<author><name>Exhibit</name></author>',
-    `<link rel="self" type="application/atom+xml" href="${escapeXml(self)}"/>`,
-    `<link rel="alternate" type="text/html" href="${escapeXml(page)}"/>`,
-    ...entries.map(entryOf),
+    `<link rel="self" type="application/atom+xml" href="${own}"/>`,
+    `<link rel="alternate" type="text/html" href="${escapeXml(base + page)}"/>`,
+    ...entries.map((entry) => entryOf(base, self, entry)),
     '</feed>',
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function entryOf({ id, title, updated, link, text }: Entry): string {
+function entryOf(base: string, self: string, { id, title, updated, link, text }: Entry): string {
   return [
     '<entry>',
-    `<id>${escapeXml(id)}</id>`,
+    `<id>${escapeXml(`${base}${self}#${id}`)}</id>`,
     `<title>${escapeXml(title)}</title>`,
     `<updated>${formatIsoTime(updated)}</updated>`,
-    `<link rel="alternate" type="${escapeXml(link.type)}" href="${escapeXml(link.href)}"/>`,
+    `<link rel="alternate" type="${escapeXml(link.type)}" href="${escapeXml(base + link.href)}"/>`,
     `<content type="text">${escapeXml(text)}</content>`,
     '</entry>',
   ].join('\n');

@@ -101,12 +101,12 @@ export const receipts = feature({
         return receiptPage.reply(200, receiptArticle(facts, shown, found.body));
       };
     }),
-    servePage(receiptsFeed, null, ({ receiptFolder }: ReceiptsPorts, { simulated }) => {
+    servePage(receiptsFeed, null, ({ receiptFolder, service }: ReceiptsPorts, { simulated }) => {
       return async () => {
         const files = await receiptFolder.files();
         if (!(files instanceof Read)) return receiptsFeed.reply(503, files.why.reason);
         const feed = receiptsFeedOf(selectPublished(files.value), simulated, nowS());
-        return receiptsFeed.reply(200, atomFeed(feed));
+        return receiptsFeed.reply(200, atomFeed(service.base(), feed));
       };
     }),
   ],

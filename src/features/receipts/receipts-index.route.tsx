@@ -348,7 +348,7 @@ export function receiptsFeedOf(receipts: readonly Receipt[], simulated: boolean,
   const entries = receipts
     .slice(0, ENTRIES_MAX)
     .map(({ id, slug, title, date, description, subject }) => ({
-      id: `urn:exhibit:receipts:${id}`,
+      id,
       title,
       updated: Number(parseIsoDate(date)),
       link: { type: 'text/html', href: `${PATH}/${slug}` },
@@ -356,7 +356,6 @@ export function receiptsFeedOf(receipts: readonly Receipt[], simulated: boolean,
     }));
   const [newest] = entries;
   return {
-    id: 'urn:exhibit:receipts',
     title: simulated ? `Simulated: ${TITLE}` : TITLE,
     updated: newest === undefined ? now : newest.updated,
     self: receiptsFeed.path,

@@ -137,7 +137,7 @@ export const rugs = feature({
           ? launchCharts(months.value, now())
           : { reason: months.why.reason };
         const html = leaderboardHtml(facts, shown, charts);
-        return leaderboardPage.reply('reason' in shown ? 503 : 200, html);
+        return leaderboardPage.reply('reason' in shown && shown.isOutage ? 503 : 200, html);
       };
     }),
     servePage(leaderboardScript, null, (_given: unknown) => {

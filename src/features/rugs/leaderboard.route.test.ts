@@ -323,7 +323,7 @@ describe.each(WATCHED_SOURCES)('a window that was not watched through its %s', (
         body: { state: 'no_snapshot', available: false, reason },
       });
       const ports = { rugFlags: held([]), launchWatch };
-      expect(await viewWindow(ports, STILL_NOW)).toEqual({ reason });
+      expect(await viewWindow(ports, STILL_NOW)).toEqual({ reason, isOutage: true });
     },
   );
 

@@ -107,6 +107,7 @@ export const listChangesFeed = plainRoute({
   access: 'open',
   responses: {
     200: text('application/atom+xml; charset=utf-8'),
+    404: text('text/plain; charset=utf-8'),
     503: text('text/plain; charset=utf-8'),
   },
 });
@@ -365,7 +366,6 @@ export function changesFeed(
   const [newest] = files;
   if (newest === undefined) throw new Error('a feed of no file has no time');
   return {
-    id: 'urn:exhibit:sanctions-changes',
     title: simulated ? `Simulated: ${TITLE}` : TITLE,
     updated: newest.at,
     self: FEED,
@@ -375,7 +375,7 @@ export function changesFeed(
       const day = formatIsoTime(at).slice(0, 10);
       const own = changes.filter((one) => one.to.sha256 === sha256 && one.at === at);
       return {
-        id: `urn:exhibit:sanctions-changes:${at}:${outcome}:${sha256}`,
+        id: `${at}-${outcome}-${sha256}`,
         title: titleOf(file),
         updated: at,
         link: { type: 'application/json', href: `${MACHINE}?from=${day}&to=${day}` },

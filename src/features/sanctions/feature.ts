@@ -10,6 +10,7 @@ import {
   feature,
   type Job,
   type OpenedRests,
+  type Service,
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
@@ -66,6 +67,7 @@ import { type OfacPorts, walletOfac, walletOfacHandler } from './wallet-ofac.rou
 
 type Rested = OpenedRests<{ tables: typeof tables }>;
 type ChangesDependencies = { readonly sanctionsChanges: ListChanges };
+type FeedDependencies = ChangesDependencies & { readonly service: Pick<Service, 'base'> };
 
 export const sanctions = feature({
   name: 'sanctions',
@@ -177,13 +179,14 @@ export const sanctions = feature({
     servePage(
       listChangesFeed,
       null,
-      ({ sanctionsChanges: log }: ChangesDependencies, { simulated }) => {
+      ({ sanctionsChanges: log, service }: FeedDependencies, { simulated }) => {
         return async () => {
           const found = await readChanges(log);
           if ('reason' in found) return listChangesFeed.reply(503, found.reason);
           const { files, changes } = found;
-          if (files.length === 0) return listChangesFeed.reply(503, NO_FILE.reason);
-          return listChangesFeed.reply(200, atomFeed(changesFeed(files, changes, simulated)));
+          if (files.length === 0) return listChangesFeed.reply(404, NO_FILE.reason);
+          const feed = changesFeed(files, changes, simulated);
+          return listChangesFeed.reply(200, atomFeed(service.base(), feed));
         };
       },
     ),

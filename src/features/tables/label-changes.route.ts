@@ -10,6 +10,7 @@ import {
   isoDay,
   isoTime,
   negative,
+  notSetUp,
   oneOf,
   prose,
   rowFact,
@@ -18,7 +19,7 @@ import {
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { Unread } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
+import { isNotSetUp, why } from '../../evidence/reasons.ts';
 import {
   IMPORT_CHANGES,
   type LabelChange,
@@ -77,9 +78,8 @@ export const labelChanges = plainRoute({
         caveat: prose().min(1),
       })
       .describe('The changes of imports that completed. A page of a longer log names the next.'),
-    503: unavailable.describe(
-      'The log could not be read, or no import of labels has ever completed.',
-    ),
+    404: notSetUp.describe('No import of labels has ever completed.'),
+    503: unavailable.describe('The log could not be read.'),
   },
 });
 
@@ -104,7 +104,10 @@ export function labelChangesHandler(log: LabelChanges): PlainHandler<typeof labe
     });
     const page = pageOfLog(found);
     if (page instanceof Unread) {
-      return labelChanges.reply(503, { error: 'unavailable', reason: page.why.reason });
+      const { reason } = page.why;
+      return isNotSetUp(page.why)
+        ? labelChanges.reply(404, { error: 'not_set_up', reason })
+        : labelChanges.reply(503, { error: 'unavailable', reason });
     }
     return labelChanges.reply(200, {
       changes: claim(page.page, (changes) => changes.map(changeShown)),

@@ -71,7 +71,8 @@ describe('says', () => {
 describe('is silent', () => {
   test('while no import has completed', async () => {
     const { status, body } = await bodyOf((await logged()).changes);
-    expect(status).toBe(503);
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ error: 'not_set_up' });
     expect(body).not.toHaveProperty('changes');
   });
 

@@ -13,6 +13,7 @@ import {
   isoDay,
   isoTime,
   negative,
+  notSetUp,
   prose,
   rowFacts,
   unavailable,
@@ -20,6 +21,7 @@ import {
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
 import { decide, Unread } from '../../evidence/reading.ts';
+import { isNotSetUp, type Why } from '../../evidence/reasons.ts';
 import {
   entryLogged,
   type OtherListChanges,
@@ -83,7 +85,8 @@ export const otherListChanges = plainRoute({
         'The changes by the days (UTC) on which lists were imported here, `from` to `to`, both ' +
           'included, of one list where it is named, and each import with its counts.',
       ),
-    503: unavailable.describe('The log could not be read, or no list has ever been imported.'),
+    404: notSetUp.describe('No list has ever been imported.'),
+    503: unavailable.describe('The log could not be read.'),
   },
 });
 
@@ -113,8 +116,8 @@ export function otherListChangesHandler(
     const filed = await log.imports({ ...of, limit: IMPORTS_MAX });
     const page = pageOfLog(found);
     const imports = decide(filed, holdsSome);
-    if (page instanceof Unread) return refuseUnread(page.why.reason);
-    if (imports instanceof Unread) return refuseUnread(imports.why.reason);
+    if (page instanceof Unread) return refuseUnread(page.why);
+    if (imports instanceof Unread) return refuseUnread(imports.why);
     return otherListChanges.reply(200, {
       changes: claim(page.page, (changes) =>
         changes.map((change) => ({ ...change, at: formatIsoTime(change.at) })),
@@ -127,6 +130,9 @@ export function otherListChangesHandler(
   };
 }
 
-function refuseUnread(reason: string) {
-  return otherListChanges.reply(503, { error: 'unavailable', reason });
+function refuseUnread(why: Why) {
+  const { reason } = why;
+  return isNotSetUp(why)
+    ? otherListChanges.reply(404, { error: 'not_set_up', reason })
+    : otherListChanges.reply(503, { error: 'unavailable', reason });
 }

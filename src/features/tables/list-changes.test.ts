@@ -138,7 +138,7 @@ onEachEngine(({ empty, listChanges, fallSilent }) => {
     test('while no list was imported, and while the store is', async () => {
       await empty(otherLists);
       const never = await bodyOf(listChanges());
-      expect(never.status).toBe(503);
+      expect(never).toMatchObject({ status: 404, body: { error: 'not_set_up' } });
       expect(never.body).not.toHaveProperty('changes');
       fallSilent(true);
       expect((await bodyOf(listChanges())).status).toBe(503);

@@ -405,7 +405,7 @@ const COLLECTED = `
     join recent on recent.deployer = k.deployer
     order by k.mint, k.settled desc, k.checked_at desc, k.import_id desc
   ), wallets as (
-    select b.deployer, date_trunc('second', max(b.checked_at)) as checked_at,
+    select b.deployer, count(*) as held, date_trunc('second', max(b.checked_at)) as checked_at,
       bool_or(x.token is null
         and b.launched_at > control_now() - make_interval(hours => $5::int)) as fresh
     from best b
@@ -414,9 +414,10 @@ const COLLECTED = `
     group by b.deployer
   ), gone as (
     select distinct f.address from launch_scores f
-    where f.chain = 'solana' and f.outcome = 'flagged'
-      and not exists (select from best b where b.mint = f.token and b.deployer = f.address)
-      and (select count(*) from best b where b.deployer = f.address) < $4::int
+    left join best b on b.mint = f.token and b.deployer = f.address
+    left join wallets w on w.deployer = f.address
+    where f.chain = 'solana' and f.outcome = 'flagged' and b.mint is null
+      and (w.held is null or w.held < $4::int)
   ), due as (
     select w.deployer as address,
       case when w.fresh or g.address is not null then control_now() else w.checked_at end
@@ -429,15 +430,22 @@ const COLLECTED = `
     union all
     select address, control_now() from gone
     where address not in (select deployer from wallets)
+  ), next as (
+    select address, observed_at, count(*) over ()::int4 as due
+    from due order by observed_at, address limit $2::int
+  ), own as (
+    select b.*, row_number() over (partition by b.deployer order by b.launched_at desc) as nth
+    from best b join next on next.address = b.deployer
   )
-  select d.address, ${epoch('d.observed_at')}, count(*) over ()::int4 as due,
-    (select coalesce(json_agg(json_build_object(
-       'token', b.mint, 'settled', b.settled, 'listed', b.listed,
-       'launched_at', extract(epoch from b.launched_at)::float8,
-       'checked_at', extract(epoch from b.checked_at)::float8)), '[]'::json)
-     from (select * from best where best.deployer = d.address
-           order by launched_at desc limit $4::int) b) as launches
-  from due d order by d.observed_at, d.address limit $2::int`;
+  select n.address, ${epoch('n.observed_at')}, n.due,
+    coalesce(json_agg(json_build_object(
+      'token', o.mint, 'settled', o.settled, 'listed', o.listed,
+      'launched_at', extract(epoch from o.launched_at)::float8,
+      'checked_at', extract(epoch from o.checked_at)::float8)
+      order by o.launched_at desc) filter (where o.mint is not null), '[]'::json) as launches
+  from next n left join own o on o.deployer = n.address and o.nth <= $4::int
+  group by n.address, n.observed_at, n.due
+  order by n.observed_at, n.address`;
 
 const REACHED = `select ${epoch('min(reached_at)', 'reached_at')} from launch_cursors`;
 const reachedRow = z.object({ reached_at: z.number().nullable() });

@@ -100,11 +100,10 @@ function own(client: Client, timeoutMs: number): OwnSession {
   return {
     query: (sql, params) => run(client, sql, listOrNone(params), timeoutMs),
     script: async (sql) => {
-      await run(client, sql, NO_PARAMS, timeoutMs);
       // Each statement of a long transaction may take as long as the whole of it.
-      if (sql === 'begin' && timeoutMs > STATEMENT_TIMEOUT_MS) {
-        await run(client, `set local statement_timeout = ${timeoutMs}`, NO_PARAMS, timeoutMs);
-      }
+      const isLong = sql === 'begin' && timeoutMs > STATEMENT_TIMEOUT_MS;
+      const long = `${sql}; set local statement_timeout = ${timeoutMs}`;
+      await run(client, isLong ? long : sql, NO_PARAMS, timeoutMs);
     },
     alive: () => client.broken !== true,
   };

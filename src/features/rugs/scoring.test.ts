@@ -85,22 +85,25 @@ test('a launch that no venue lists is not scored', () => {
   expect(scored([{ ...NEW, listed: false }, ...DEAD])).toEqual([]);
 });
 
+const IN_PART = { is_whole: false, disowned: [] };
+
 test('where an input was not read nothing is said of the launch', () => {
   const silent = scored([{ ...NEW, listed: null }, ...DEAD]);
   const reason = 'whether a venue lists it was not read';
   expect(silent).toMatchObject([{ outcome: 'unscored', reason }]);
-  const partly = scored([NEW], { unread: 'the launches were read in part' });
+  const partly = scored([NEW], { unread: 'the launches were read in part', record: IN_PART });
   expect(partly).toMatchObject([{ outcome: 'unscored', reason: 'the launches were read in part' }]);
 });
 
 test('a history that was read in part convicts by what was read, and passes nobody', () => {
   const unread = 'the launches were read in part';
   const statement = expect.stringContaining('That is by the launches that were read');
-  expect(scored([NEW, ...DEAD], { unread })).toMatchObject([
+  const cut = { unread, record: IN_PART };
+  expect(scored([NEW, ...DEAD], cut)).toMatchObject([
     { outcome: 'flagged', top_evidence: { feature: 'deployer_death_rate_before', statement } },
   ]);
   const alive = launched('alive', 90, { seen: { as: 'live', at: OBSERVED } });
-  expect(scored([NEW, alive], { unread })).toMatchObject([{ outcome: 'unscored', reason: unread }]);
+  expect(scored([NEW, alive], cut)).toMatchObject([{ outcome: 'unscored', reason: unread }]);
 });
 
 test('a history in which fates are not known convicts only where none of them would clear it', () => {
@@ -111,6 +114,19 @@ test('a history in which fates are not known convicts only where none of them wo
   const [said] = scored([NEW, ...DEAD, ...unknown], { unread });
   expect(said).toMatchObject({ token: NEW.token, outcome: 'unscored', reason: unread });
   expect(scored([NEW, ...DEAD, young], {})[0]).toMatchObject({ outcome: 'flagged' });
+});
+
+test('a history in which fates alone are not known passes where none of them would convict it', () => {
+  const unread = 'what became of 1 of the launches of its wallet was not read';
+  const live = { as: 'live', at: OBSERVED } as const;
+  const alive = ['a', 'b', 'c'].map((name, i) => launched(name, 60 + i, { seen: live }));
+  const unknown = launched('unknown', 90);
+  const [said] = scored([NEW, ...alive, unknown], { unread });
+  expect(said).toMatchObject({ token: NEW.token, outcome: 'passed' });
+  const cut = { unread, record: IN_PART };
+  expect(scored([NEW, ...alive, unknown], cut)[0]).toMatchObject({ outcome: 'unscored' });
+  const [open] = scored([NEW, unknown], { unread });
+  expect(open).toMatchObject({ outcome: 'unscored', reason: unread });
 });
 
 test('what it was launched with is evidence, by what was pooled then and not now', () => {

@@ -52,11 +52,13 @@ function scoreLaunch(
   const subject = { token, launched_at, liquidity_usd };
   const reason = unreadOf(launch, model);
   if (reason !== null) return { ...subject, outcome: 'unscored', reason };
-  const { score, strongest, features } = mildest(launch, wallet, model);
-  // A history that was read in part passes nobody: what was not read could raise the score.
+  const { lowest, highest } = scoreSpan(launch, wallet, model);
+  const { score, strongest, features } = lowest;
+  // What was not read could raise the score, unless fates alone are unknown and none would do it.
+  const isSpanned = wallet.record.is_whole && level !== null && highest.score < level;
   const passed: ScoredLaunch =
-    wallet.unread === null
-      ? { ...subject, outcome: 'passed', score }
+    wallet.unread === null || isSpanned
+      ? { ...subject, outcome: 'passed', score: highest.score }
       : { ...subject, outcome: 'unscored', reason: wallet.unread };
   if (level === null || score < level) return passed;
   // Nothing that was read says enough: a flag without evidence is none.
@@ -78,22 +80,22 @@ type Scored = Pick<Prediction, 'score' | 'strongest'> & {
 };
 
 /**
- * The score on what was read. Where what became of launches was not read, it is the lowest of those
- * on which nothing, life and death is taken for it: a part convicts only where no fate of them
- * would clear it.
+ * The score on what was read. Where what became of launches was not read, the lowest and highest of
+ * those on which nothing, life and death is taken for it: a part convicts only where no fate of
+ * them would clear it, and passes only where none would convict it.
  */
-function mildest(
+function scoreSpan(
   launch: LaunchOnRecord,
   { unread, launches, observed_at: at }: WalletToScore,
   model: Judging['model'],
-): Scored {
+): { readonly lowest: Scored; readonly highest: Scored } {
   const { target } = model.card;
   const withFate = (as: 'live' | 'died') =>
     launches.map((one) =>
       one.seen === null && one.listed !== false ? { ...one, seen: { as, at } } : one,
     );
   const histories = unread === null ? [launches] : [launches, withFate('live'), withFate('died')];
-  const [first, ...others] = histories.map((history): Scored => {
+  const scored = histories.map((history): Scored => {
     const features = featuresOf(
       {
         launched_at: launch.launched_at,
@@ -116,8 +118,10 @@ function mildest(
     const { score, strongest } = predict(model, features, target);
     return { score, strongest, features };
   });
-  if (first === undefined) throw new Error('a launch was held against no history');
-  return others.reduce((low, one) => (one.score < low.score ? one : low), first);
+  return {
+    lowest: scored.reduce((low, one) => (one.score < low.score ? one : low)),
+    highest: scored.reduce((high, one) => (one.score > high.score ? one : high)),
+  };
 }
 
 const OF_FIRST_LIQUIDITY: ReadonlySet<string> = new Set(['liquidity_usd', 'ether_pooled_whole']);

@@ -1,9 +1,7 @@
 // Who is answered as the creator of a token, over explorers that name its factory too, through
 // bundlers and relayers, and of a contract whose signer may be one of them?
 
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Refusal } from './contract/refusals.ts';
 import { envelopeSchema, NOBODY } from './contract/route.ts';
 import { weaken } from './evidence/reading.ts';
@@ -16,97 +14,30 @@ import {
 import type { ChainFacts } from './ports/accounts.ts';
 import { explorerFacts } from './sources/explorer/account-facts.ts';
 import { explorerCreations } from './sources/explorer/deployer-creations.ts';
-import { blockscoutChain, etherscanChain } from './sources/explorer/envelope.ts';
-import { jsonIn } from './sources/http/fetch.ts';
-import { providerGuard } from './sources/http/provider.ts';
 import { relaysFile } from './sources/registry/registry-files.ts';
 import { cascadedFacts } from './stores/history/live-facts.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
+import {
+  type ExplorerDialect as Dialect,
+  startCreationExplorer as explorerOf,
+  FACTORY,
+  type CreationRow as Row,
+  CREATOR as SIGNER,
+  type SignedCreation as Signed,
+  TOKEN,
+  CREATION_TX as TX,
+} from './testing/creation-explorer.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { memoryChainFacts } from './testing/twins/accounts.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from './testing/twins/deployers.ts';
 
-const [TOKEN, SIGNER, FACTORY, OTHER] = ['token', 'signer', 'factory', 'other'].map(evm) as [
-  string,
-  string,
-  string,
-  string,
-];
-const TX = `0x${'7'.repeat(64)}`;
+const OTHER = evm('other');
 const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 const FORWARDER = '0xd8253782c45a12053594b9deB72d8e8aB2Fca54c';
 const DATED = { as_of: STILL_NOW - 60, simulated: false };
 const SIGNAL = new AbortController().signal;
 const relays = relaysFile(new URL('../registry/relays.csv', import.meta.url));
-
-let server: Server | null = null;
-afterEach(() => {
-  server?.closeAllConnections();
-  server?.close();
-  server = null;
-});
-
-type Dialect = 'Etherscan' | 'Blockscout';
-type Row = { readonly contractCreator: string; readonly contractFactory?: string };
-type Signed = {
-  readonly to: string | null;
-  readonly logs?: readonly string[];
-  /** The account whose code is a delegation of EIP-7702. */
-  readonly delegated?: string;
-} | null;
-
-/** An explorer that names a row as the creation of the token, and its transaction. */
-async function explorerOf(dialect: Dialect, row: Row, signed: Signed) {
-  const started = createServer((request, reply) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { searchParams } = new URL(String(request.url), 'http://x');
-      const asked = jsonIn(Buffer.concat(chunks).toString());
-      const method = Reflect.get(Object(asked), 'method');
-      const action = String(searchParams.get('action') ?? method);
-      reply.writeHead(200, { 'content-type': 'application/json' });
-      const params: unknown = Reflect.get(Object(asked), 'params');
-      const of = searchParams.get('address') ?? String(Array.isArray(params) ? params[0] : '');
-      const isDelegated = action === 'eth_getCode' && of === signed?.delegated;
-      const answer = isDelegated ? DELEGATES : answerTo(action, row, signed);
-      reply.end(JSON.stringify(answer));
-    });
-  });
-  server = started;
-  await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
-  const { port } = started.address() as AddressInfo;
-  const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 99, restMs: 1 };
-  const guard = providerGuard(limits, () => performance.now());
-  const root = `http://127.0.0.1:${port}`;
-  return dialect === 'Etherscan'
-    ? etherscanChain('ethereum', { url: new URL(`${root}/v2/api`), guard }, null)
-    : blockscoutChain('ethereum', { url: new URL(root), guard });
-}
-
-const DELEGATES = { jsonrpc: '2.0', id: 1, result: `0xef0100${'7'.repeat(40)}` };
-
-function answerTo(action: string, row: Row, signed: Signed): object {
-  const passed = (result: unknown) => ({ jsonrpc: '2.0', id: 1, result });
-  const ok = (result: unknown) => ({ status: '1', message: 'OK', result });
-  const logs = (signed?.logs ?? []).map((address) => ({ address, topics: [], data: '0x' }));
-  const told = signed === null ? null : { from: SIGNER, to: signed.to, logs };
-  switch (action) {
-    case 'eth_chainId':
-      return passed('0x1');
-    case 'eth_getCode':
-      return passed('0x6001');
-    case 'getcontractcreation':
-      return ok([{ contractAddress: TOKEN, txHash: TX, blockNumber: '7', ...row }]);
-    case 'eth_getTransactionReceipt':
-      return passed(told);
-    case 'gettxinfo':
-      return told === null ? { status: '0', message: 'Transaction not found' } : ok(told);
-    default:
-      return { status: '0', message: 'NOTOK', result: 'Error! Missing Or invalid Action name' };
-  }
-}
 
 const HOW = { now: () => STILL_NOW, timeMs: 5_000, callsMax: 20, simulated: false };
 

@@ -31,7 +31,7 @@ export type TrueLaunch = {
 };
 
 /** A contract that is no launch. `signer`: whom the chain credits. */
-type OtherContract = {
+export type OtherContract = {
   readonly address: string;
   readonly maker: string;
   readonly signer: string;
@@ -62,7 +62,7 @@ const WAYS: { readonly [source in YearSource]: readonly string[] } = {
   queue: ['stopped', 'flooded'],
   collection: ['stopped'],
 };
-type Outage = {
+export type Outage = {
   readonly source: YearSource;
   readonly way: string;
   readonly from: number;
@@ -91,14 +91,19 @@ export type YearSize = {
   readonly tricks: number;
   /** One launcher of so many is on Ethereum. */
   readonly ethereumEvery: number;
+  /** From the end of an outage of a source to its next one, on average. */
+  readonly outageEachDays: number;
+  /** So many days are between two lulls, in which hardly anybody launches. */
+  readonly lullEachDays: number;
 };
 
 /** Launches of one launcher are so far apart, from and to, in days. */
-const APART_DAYS = { quick: [1, 8], usual: [8, 50], rare: [60, 150] } as const;
+const APART_DAYS = { quick: [1, 8], usual: [10, 70], rare: [60, 200] } as const;
 const DUMMIES = 30;
 /** One launcher of so many hides one launch among dummies, which blinds the window for a month. */
-const HIDES_EVERY = 100;
-const OUTAGE_EACH_S = 12 * DAY_S;
+const HIDES_EVERY = 128;
+/** How long a lull lasts, and the share of launches that are made in it all the same. */
+const LULL = { days: 5, share: 0.1 } as const;
 const OUTAGE_MAX_H = 60;
 const REVIVES = 0.15;
 const CHANGES_WITHIN_H = 20;
@@ -116,18 +121,21 @@ export function yearWorld(seed: number, from: number, size: YearSize): YearWorld
     const name = `launcher ${seed} ${n}`;
     return { chain, address: chain === 'ethereum' ? hexOf(name) : `wallet-${seed}-${n}` };
   });
-  const lives = { launchers, lottery, from, to, tricks: size.tricks };
-  const made = launchers.map((one, n) => lifeOf(one, { ...lives, hides: n % HIDES_EVERY === 0 }));
+  const { tricks, lullEachDays, outageEachDays } = size;
+  const lives = { launchers, lottery, from, to, tricks, lullEachDays };
+  const made = launchers.map((one, n) =>
+    lifeOf(one, { ...lives, hides: n % HIDES_EVERY === HIDES_EVERY / 2 }),
+  );
   const launches = made.flatMap((one) => one.launches);
-  const outagesOf = (source: YearSource) => drawOutages(source, lottery, from, to);
-  return {
+  const span = { from, to, eachS: outageEachDays * DAY_S };
+  const outagesOf = (source: YearSource) => drawOutages(source, lottery, span);
+  const others = made.flatMap((one) => one.others);
+  return worldOf({
     from,
     to,
     launchers,
     launches,
-    byToken: new Map(launches.map((one) => [one.token, one])),
-    byWallet: walletsOf(launches),
-    others: made.flatMap(({ others }) => others),
+    others,
     outages: {
       explorer: outagesOf('explorer'),
       makers: outagesOf('makers'),
@@ -139,7 +147,14 @@ export function yearWorld(seed: number, from: number, size: YearSize): YearWorld
       queue: outagesOf('queue'),
       collection: outagesOf('collection'),
     },
-  };
+  });
+}
+
+/** The world of these launches. */
+export function worldOf(facts: Omit<YearWorld, 'byToken' | 'byWallet'>): YearWorld {
+  const { launches } = facts;
+  const byToken = new Map(launches.map((one) => [one.token, one]));
+  return { ...facts, byToken, byWallet: walletsOf(launches) };
 }
 
 function walletsOf(launches: readonly TrueLaunch[]) {
@@ -156,6 +171,7 @@ type Lives = {
   readonly from: number;
   readonly to: number;
   readonly tricks: number;
+  readonly lullEachDays: number;
   readonly hides: boolean;
 };
 
@@ -164,7 +180,7 @@ function lifeOf({ chain, address }: Launcher, lives: Lives) {
   const launches: TrueLaunch[] = [];
   const others: OtherContract[] = [];
   const { quick, usual, rare } = APART_DAYS;
-  const pace = lottery.oneOf([quick, usual, usual, rare]);
+  const pace = lottery.oneOf([quick, usual, usual, usual, rare, rare, rare, rare]);
   // Of ten launchers five lose all, two lose some, two none, and one launches nothing.
   const loses = lottery.oneOf([1, 1, 1, 1, 1, 0.5, 0.5, 0, 0, null]);
   const isMadeElsewhere = chain === 'ethereum' && lottery.happens(0.2);
@@ -180,6 +196,7 @@ function lifeOf({ chain, address }: Launcher, lives: Lives) {
   let { hides } = lives;
   const apart = () => (pace[0] + lottery.share() * (pace[1] - pace[0])) * DAY_S;
   for (let at = begins + apart(), n = 0; at < to && loses !== null; at += apart(), n += 1) {
+    if (isInLull(at - from, lives.lullEachDays) && !lottery.happens(LULL.share)) continue;
     const name = `${address} ${n}`;
     const when = Math.floor(at);
     const diesAt = lottery.happens(loses) ? when + spanS(lottery, 1, 61) : null;
@@ -234,11 +251,21 @@ function spanS(lottery: Lottery, fromH: number, toH: number): number {
   return Math.floor((fromH + lottery.share() * (toH - fromH)) * HOUR_S);
 }
 
-function drawOutages(source: YearSource, lottery: Lottery, from: number, to: number): Outage[] {
+function isInLull(passedS: number, lullEachDays: number): boolean {
+  return (passedS / DAY_S) % lullEachDays >= lullEachDays - LULL.days;
+}
+
+type OutageSpan = { readonly from: number; readonly to: number; readonly eachS: number };
+
+function drawOutages(
+  source: YearSource,
+  lottery: Lottery,
+  { from, to, eachS }: OutageSpan,
+): Outage[] {
   const outages: Outage[] = [];
   let at = from;
   while (at < to) {
-    at += Math.floor(lottery.share() * 2 * OUTAGE_EACH_S);
+    at += Math.floor(lottery.share() * 2 * eachS);
     const lasts = (1 + lottery.below(OUTAGE_MAX_H)) * HOUR_S;
     outages.push({ source, way: lottery.oneOf(WAYS[source]), from: at, to: at + lasts });
     at += lasts;

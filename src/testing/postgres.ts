@@ -69,6 +69,9 @@ function serverUser(): { uid: number; gid: number } | null {
 const UNTIL_INPUT_ENDS =
   'exec 3<&0; "$@" & server=$!; (cat <&3 >/dev/null; kill -QUIT $server) & wait $server';
 
+/** No test takes the power away, and none has a statement long enough to be compiled. */
+const UNSAVED = ['fsync=off', 'synchronous_commit=off', 'jit=off'];
+
 async function startServer(bin: string, settings: readonly string[]): Promise<TestPostgres> {
   const user = serverUser();
   const home = mkdtempSync(join(tmpdir(), 'exhibit-test-postgres-'));
@@ -83,7 +86,7 @@ async function startServer(bin: string, settings: readonly string[]): Promise<Te
   const port = await freePort();
   const words = [
     ...[join(bin, 'postgres'), '-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home],
-    ...['max_connections=200', ...settings].flatMap((one) => ['-c', one]),
+    ...['max_connections=200', ...UNSAVED, ...settings].flatMap((one) => ['-c', one]),
   ];
   const server = spawn('sh', ['-c', UNTIL_INPUT_ENDS, 'sh', ...words], {
     ...as,

@@ -91,14 +91,14 @@ export type YearSize = {
   readonly tricks: number;
   /** One launcher of so many is on Ethereum. */
   readonly ethereumEvery: number;
+  /** The paces of launchers: launches of one are so far apart, from and to, in days. */
+  readonly paces: readonly (readonly [from: number, to: number])[];
   /** From the end of an outage of a source to its next one, on average. */
   readonly outageEachDays: number;
   /** So many days are between two lulls, in which hardly anybody launches. */
   readonly lullEachDays: number;
 };
 
-/** Launches of one launcher are so far apart, from and to, in days. */
-const APART_DAYS = { quick: [1, 8], usual: [10, 70], rare: [60, 200] } as const;
 const DUMMIES = 30;
 /** One launcher of so many hides one launch among dummies, which blinds the window for a month. */
 const HIDES_EVERY = 128;
@@ -121,8 +121,8 @@ export function yearWorld(seed: number, from: number, size: YearSize): YearWorld
     const name = `launcher ${seed} ${n}`;
     return { chain, address: chain === 'ethereum' ? hexOf(name) : `wallet-${seed}-${n}` };
   });
-  const { tricks, lullEachDays, outageEachDays } = size;
-  const lives = { launchers, lottery, from, to, tricks, lullEachDays };
+  const { tricks, paces, lullEachDays, outageEachDays } = size;
+  const lives = { launchers, lottery, from, to, tricks, paces, lullEachDays };
   const made = launchers.map((one, n) =>
     lifeOf(one, { ...lives, hides: n % HIDES_EVERY === HIDES_EVERY / 2 }),
   );
@@ -171,6 +171,7 @@ type Lives = {
   readonly from: number;
   readonly to: number;
   readonly tricks: number;
+  readonly paces: YearSize['paces'];
   readonly lullEachDays: number;
   readonly hides: boolean;
 };
@@ -179,8 +180,7 @@ function lifeOf({ chain, address }: Launcher, lives: Lives) {
   const { lottery, from, to, tricks } = lives;
   const launches: TrueLaunch[] = [];
   const others: OtherContract[] = [];
-  const { quick, usual, rare } = APART_DAYS;
-  const pace = lottery.oneOf([quick, usual, usual, usual, rare, rare, rare, rare]);
+  const pace = lottery.oneOf(lives.paces);
   // Of ten launchers five lose all, two lose some, two none, and one launches nothing.
   const loses = lottery.oneOf([1, 1, 1, 1, 1, 0.5, 0.5, 0, 0, null]);
   const isMadeElsewhere = chain === 'ethereum' && lottery.happens(0.2);

@@ -43,7 +43,7 @@ const ROUNDS_MAX = 5_000;
 /** Walkers at once, as many processes have them. */
 const WALKERS = 4;
 /** Who floods the queue asks about so many wallets, of which so many walks are made in a step. */
-const FLOOD = { wallets: 30, walks: 20 } as const;
+const FLOOD = { wallets: 6, walks: 3 } as const;
 const signal = new AbortController().signal;
 
 /** Runs a year over an empty store. */

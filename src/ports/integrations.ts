@@ -31,6 +31,8 @@ export const dispatchMessage = z.object({
   caveat: z.string(),
   /** The page that shows it, as a path of this service. */
   path: z.string(),
+  /** A further page, with the words of its link. */
+  more: z.object({ title: z.string(), path: z.string() }).optional(),
   /** Unix seconds. */
   at: z.number(),
   simulated: z.boolean(),
@@ -155,7 +157,11 @@ export type ChatTarget =
   | { readonly platform: 'telegram'; readonly bot_token: string; readonly chat_id: string };
 
 /** A message with the page that shows it, and the number that tells a repeated one. */
-export type ChatPost = DispatchMessage & { readonly link: string; readonly dispatch: number };
+export type ChatPost = Omit<DispatchMessage, 'more'> & {
+  readonly link: string;
+  readonly more_link: { readonly title: string; readonly url: string } | null;
+  readonly dispatch: number;
+};
 
 /**
  * The platform's answer. `later`: it accepts nothing now, and may give a delay; `broken`: it

@@ -80,13 +80,15 @@ async function postMessage(
   const { dispatch, message, attempts } = claimed;
   const { backoff_s, backoff_max_s } = parts.pace;
   const backoff = Math.min(backoff_s * 2 ** Math.min(attempts, DOUBLINGS_MAX), backoff_max_s);
-  const post = Object.assign({ dispatch, link: parts.base + message.path }, message);
+  const { more, ...said } = message;
+  const more_link = more === undefined ? null : { title: more.title, url: parts.base + more.path };
+  const post = Object.assign({ dispatch, link: parts.base + said.path, more_link }, said);
   // It ends by its own deadline: one that is broken off may have been taken, and would come twice.
-  const said = await parts.platforms.post(target, post, new AbortController().signal);
-  if (said instanceof Unread) {
-    return { outcome: 'later', fault: said.why.reason, after_s: backoff };
+  const told = await parts.platforms.post(target, post, new AbortController().signal);
+  if (told instanceof Unread) {
+    return { outcome: 'later', fault: told.why.reason, after_s: backoff };
   }
-  return settleBy(parts, { claimed, target, end: said.value, backoff });
+  return settleBy(parts, { claimed, target, end: told.value, backoff });
 }
 
 type DeliveryAnswer = {

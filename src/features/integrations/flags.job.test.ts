@@ -57,6 +57,7 @@ onEachEngine((engine, fresh) => {
             'Flag: 2',
           ],
           caveat: expect.stringContaining('not cleared'),
+          more: { title: 'Card of the model', path: '/models/rug/rug-1' },
           path: `/deployer/ethereum/${address}`,
           at: STILL_NOW,
           simulated: false,

@@ -85,12 +85,13 @@ const WITHDRAWAL_CAVEAT =
 export function flagDispatch(event: FlagEvent): FlagDispatch {
   const { seq, simulated, model_version } = event;
   const key = `flag:${seq}`;
+  const card = { title: 'Card of the model', path: modelPagePath(model_version) };
   if (event.kind === 'withdrawal') {
     const message = {
       title: 'The flags of a model were withdrawn',
       facts: [`Why: ${event.reason}`],
       caveat: WITHDRAWAL_CAVEAT,
-      path: modelPagePath(model_version),
+      path: card.path,
       simulated,
       at: event.withdrawn_at,
     };
@@ -105,6 +106,7 @@ export function flagDispatch(event: FlagEvent): FlagDispatch {
       facts: [...facts, `Why: ${event.reason}`],
       caveat: RETRACTION_CAVEAT,
       ...shown,
+      more: card,
       at: event.retracted_at,
     };
     return { key, chain, address, message };
@@ -114,6 +116,7 @@ export function flagDispatch(event: FlagEvent): FlagDispatch {
     facts: [...facts, `Evidence: ${event.evidence}`, `Model: ${model_version}`, `Flag: ${seq}`],
     caveat: FLAG_CAVEAT,
     ...shown,
+    more: card,
     at: event.flagged_at,
   };
   return { key, chain, address, message };

@@ -410,6 +410,7 @@ export async function testChat(
     caveat: TEST_CAVEAT,
     path: PATH,
     link: base + PATH,
+    more_link: null,
     at,
     simulated,
     dispatch: NO_DISPATCH,

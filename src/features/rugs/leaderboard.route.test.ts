@@ -68,7 +68,11 @@ const ENTRY = {
   token: evm(`a launch of ${ALICE}`),
   launches: 1,
 };
-const CHAIN_SHOWN = { ...SCORED, last_scored_at: '2026-09-24T11:59:00.000Z' };
+const CHAIN_SHOWN = {
+  ...SCORED,
+  last_scored_at: '2026-09-24T11:59:00.000Z',
+  model_card: '/api/models/rug/rug-1',
+};
 
 function held(flags: readonly LaunchFlag[], chains = [SCORED]): RugFlags {
   return memoryRugFlags({ chains, flags, simulated: false, as_of: STILL_NOW - 60 });

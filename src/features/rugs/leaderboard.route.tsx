@@ -50,6 +50,8 @@ export const FLAGS = { restsOn: ['rug_flags'] } as const;
 export const BOARD_ENTRIES_MAX = 100;
 export const ENTRIES_DEFAULT = 50;
 
+const modelCardWords = words().describe('Where the card of that version is answered.');
+
 /** How many entries are asked for. */
 export const limit = z.coerce.number().int().min(1).max(BOARD_ENTRIES_MAX).optional();
 /** A wallet with the strongest of its flags. `launches`: how many of its launches are flagged. */
@@ -67,7 +69,7 @@ export const entry = sharedShape(
     last_scored_at: isoTime,
     top_evidence: rowFacts(topEvidence).extend({ statement: prose().min(1) }),
     model_version: words(),
-    model_card: words().describe('Where the card of that version is answered.'),
+    model_card: modelCardWords,
     token: words(),
     launches: z.int().positive(),
   }),
@@ -76,7 +78,11 @@ export const entry = sharedShape(
 export type ListedWallet = z.output<typeof entry>;
 
 /** The scored launches of a chain in the window. */
-const scored = rowFacts(scoredChain).extend({ chain: words(), last_scored_at: isoTime });
+const scored = rowFacts(scoredChain).extend({
+  chain: words(),
+  last_scored_at: isoTime,
+  model_card: modelCardWords,
+});
 
 /** Why `empty` denies nothing by itself. */
 export const SAID_BY_EMPTY_REASON = 'empty_reason beside it says why';
@@ -363,7 +369,8 @@ export async function viewWindow(ports: WindowPorts, now: UnixSeconds) {
 }
 
 function scoredShown({ last_scored_at, ...one }: ScoredChain) {
-  return { ...one, last_scored_at: formatIsoTime(last_scored_at) };
+  const model_card = modelCardPath(one.model_version);
+  return { ...one, last_scored_at: formatIsoTime(last_scored_at), model_card };
 }
 
 /** A wallet as it is listed. */
@@ -398,7 +405,10 @@ type WindowView = {
   /** The part of the window that was not scored; `null` if all of it was. */
   readonly partial: string | null;
   readonly suppressed: number | null;
-  readonly scored: readonly Omit<z.output<typeof scored>, 'model_version' | 'suppressed'>[];
+  readonly scored: readonly Omit<
+    z.output<typeof scored>,
+    'model_version' | 'model_card' | 'suppressed'
+  >[];
   readonly caveat: string;
 };
 

@@ -17,8 +17,8 @@ import {
 
 type Discord = Extract<ChatTarget, { platform: 'discord' }>;
 
-/** A description takes 4,096 characters. */
-const UNITS_MAX = 4_000;
+/** A description takes 4,096 characters; the link to a further page has the rest. */
+const UNITS_MAX = 3_700;
 
 // A backslash before any of them leaves the character itself, and links that are none of ours are
 // no links.
@@ -31,7 +31,9 @@ export function discordMessage(post: ChatPost) {
     unitsMax: UNITS_MAX,
     escaped: escapeMarkdown,
   });
-  const description = facts === '' ? caveat : `${facts}\n\n${caveat}`;
+  const { more_link } = post;
+  const more = more_link === null ? '' : `[${more_link.title}](${more_link.url})`;
+  const description = [facts, caveat, more].filter((one) => one !== '').join('\n\n');
   const embed = { title, url: post.link, description, footer: { text: foot.replaceAll('\\', '') } };
   return { embeds: [embed], allowed_mentions: { parse: [] } };
 }

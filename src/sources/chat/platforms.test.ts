@@ -33,6 +33,10 @@ const POST: ChatPost = {
   caveat: 'A flag is evidence about a launch.',
   path: '/deployer/base/0x1',
   link: 'https://exhibit.example/deployer/base/0x1',
+  more_link: {
+    title: 'Card of the model',
+    url: 'https://exhibit.example/models/rug/rug-2-0123456789ab',
+  },
   dispatch: 17,
   at: 1_790_251_200,
   simulated: false,
@@ -231,6 +235,8 @@ describe('what is posted', () => {
         const text = unescaped(one);
         expect(text).toContain(post.caveat.trim());
         expect(text).toContain('https://exhibit.example/deployer/base/0x1');
+        expect(text).toContain('https://exhibit.example/models/rug/rug-2-0123456789ab');
+        expect(text).toContain('Card of the model');
         expect(text).toContain('dispatch 17');
         expect(text).toContain('2026-09-24T12:00:00');
       }

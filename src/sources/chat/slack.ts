@@ -31,6 +31,11 @@ function escapeMrkdwn(text: string): string {
   return text.replace(/[&<>]/g, (one) => String(ESCAPES[one]));
 }
 
+/** The address of a link: its text ends at `>`, and its address at `|`. */
+function address(url: string): string {
+  return escapeMrkdwn(url.replaceAll('|', '%7C'));
+}
+
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false }) as const;
 
 /** Builds the message. Notifications show `text`. */
@@ -39,8 +44,11 @@ export function slackMessage(post: ChatPost) {
     unitsMax: UNITS_MAX,
     escaped: escapeMrkdwn,
   });
-  // A link's text ends at `>`, and its address at `|`.
-  const link = escapeMrkdwn(post.link.replaceAll('|', '%7C'));
+  const links = [`<${address(post.link)}|Open the page>`];
+  const { more_link } = post;
+  if (more_link !== null) {
+    links.push(`<${address(more_link.url)}|${escapeMrkdwn(more_link.title)}>`);
+  }
   return {
     text: title,
     blocks: [
@@ -49,7 +57,7 @@ export function slackMessage(post: ChatPost) {
       { type: 'section', text: plain(caveat) },
       {
         type: 'section',
-        text: { type: 'mrkdwn', text: `<${link}|Open the page>`, verbatim: true },
+        text: { type: 'mrkdwn', text: links.join(' · '), verbatim: true },
       },
       { type: 'context', elements: [plain(foot)] },
     ],

@@ -34,7 +34,11 @@ function escapeHtml(text: string): string {
 
 export function telegramMessage(chatId: string, post: ChatPost) {
   const { title, facts, caveat, foot } = layOut(post, { unitsMax: UNITS_MAX, escaped: escapeHtml });
-  const link = `<a href="${escapeHtml(post.link)}">Open the page</a>`;
+  const linkTo = (url: string, title: string) =>
+    `<a href="${escapeHtml(url)}">${escapeHtml(title)}</a>`;
+  const { more_link } = post;
+  const more = more_link === null ? [] : [linkTo(more_link.url, more_link.title)];
+  const link = [linkTo(post.link, 'Open the page'), ...more].join(' · ');
   const text = [`<b>${title}</b>`, facts, `<i>${caveat}</i>`, link, foot]
     .filter((part) => part !== '')
     .join('\n\n');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { FileLayout } from '../../ports/tables.ts';
 import { addressNamed, evm } from '../../testing/addresses.ts';
 import { flaggedAddresses } from './flagged-rows.ts';
 
@@ -9,8 +10,8 @@ const ADDRESS = evm('flagged');
 const MAKER = evm('maker');
 const TX = `0x${'Ab'.repeat(32)}`;
 
-function judged(fields: { readonly [column: string]: string }) {
-  return judge({ line: 2, fields: new Map(Object.entries(fields)) }, 'rows');
+function judged(fields: { readonly [column: string]: string }, layout: FileLayout = 'rows') {
+  return judge({ line: 2, fields: new Map(Object.entries(fields)) }, layout);
 }
 
 describe('the layouts of flagged rows', () => {
@@ -78,5 +79,39 @@ describe('the layouts of flagged rows', () => {
     ['a day of no form', { address: ADDRESS, tag: 'x', first_seen: 'once' }, 'bad_time'],
   ])('a row with %s is refused', (_, fields, code) => {
     expect(judged(fields)).toMatchObject({ code });
+  });
+});
+
+describe('a tag of a TagPack', () => {
+  const TAG = { address: ADDRESS, currency: 'ETH', label: 'Locky', lastmod: '2023-02-22' };
+
+  test.each([
+    ['by its abuse', { abuse: 'ransomware', category: 'user' }, 'ransomware'],
+    ['by its concepts', { concepts: 'user ransomware' }, 'ransomware'],
+    ['by its category', { category: 'scam', source: 'https://example.org/x' }, 'scam'],
+    ['of a hacked exchange', { category: 'exchange', abuse: 'service_hack' }, 'service_hack'],
+  ])('flags an address %s', (_, more, category) => {
+    expect(judged({ ...TAG, ...more }, 'tagpack')).toMatchObject({
+      row: {
+        address: ADDRESS,
+        tag: 'Locky',
+        category,
+        chain: 'ethereum',
+        first_seen: '2023-02-22',
+      },
+    });
+  });
+
+  test('of no abuse flags nobody, and each refusal names a field of the format', () => {
+    const none = { code: 'no_abuse', about: null };
+    expect(judged({ ...TAG, category: 'exchange' }, 'tagpack')).toEqual(none);
+    const abuse = { ...TAG, abuse: 'scam' };
+    for (const [more, refused] of [
+      [{ lastmod: 'once' }, { code: 'bad_time', about: 'lastmod' }],
+      [{ source: 'ftp://x' }, { code: 'bad_link', about: 'source' }],
+      [{ label: 'a\u202eb' }, { code: 'bad_text', about: 'label' }],
+    ] as const) {
+      expect(judged({ ...abuse, ...more }, 'tagpack')).toEqual(refused);
+    }
   });
 });

@@ -4,6 +4,7 @@
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { parseChain } from '../../chain/chain.ts';
 import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
+import { textOrEmpty } from '../../evidence/measure.ts';
 import type { FlaggedAddressesPort, FlaggedLookUp, FlaggedRow } from '../../ports/rug-flags.ts';
 import type { RawRow } from '../../ports/tables.ts';
 import {
@@ -17,7 +18,7 @@ import {
   rowsByAddress,
   valueIn,
 } from './import-rows.ts';
-import { isPublicLink } from './labels.ts';
+import { chainOfTag, isPublicLink } from './labels.ts';
 
 const TAG_CHARS_MAX = 200;
 const CATEGORY_CHARS_MAX = 60;
@@ -63,7 +64,11 @@ export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, F
   },
   judge: (told) => {
     const today = formatIsoDate(told.imported_at);
-    return (raw) => flaggedRow(readFlagWords(raw), told, today);
+    return (raw, layout) => {
+      const isTag = layout === 'tagpack';
+      const said = isTag ? readAbuseTag(raw) : readFlagWords(raw);
+      return 'code' in said ? said : flaggedRow(said, told, today, isTag ? TAG_FIELDS : COLUMNS);
+    };
   },
   words: {
     command: 'findings import',
@@ -75,7 +80,8 @@ export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, F
     file: [
       'CSV (.csv), JSON lines (.jsonl) or a JSON list (.json); the layouts of the',
       'Forta labelled data sets, or columns address, tag and, where known,',
-      'category, chain, is_contract, creator, creation_tx, source_url, first_seen',
+      'category, chain, is_contract, creator, creation_tx, source_url, first_seen;',
+      'or a GraphSense TagPack (.yaml), of which the tags of abuse are taken',
     ],
     sourceOption: 'source',
     source: 'whose rows these are; a later import of the same name replaces them all',
@@ -99,6 +105,60 @@ const SAYS_NOTHING = {
   day: null,
 };
 type FlagWords = Readonly<Record<keyof typeof SAYS_NOTHING, string | null>>;
+
+/** What a format calls the values that a row can be refused for. */
+const COLUMNS = {
+  tag: 'tag',
+  category: 'category',
+  link: 'source_url',
+  day: 'first_seen',
+} as const;
+const TAG_FIELDS = { tag: 'label', category: 'abuse', link: 'source', day: 'lastmod' } as const;
+
+/**
+ * Concepts of the taxonomy that GraphSense and INTERPOL publish for abuse, which newer packs name
+ * instead of the field `abuse`: graphsense-tagpack-tool, src/tagpack/db/concepts.yaml.
+ */
+const ABUSES: ReadonlySet<string> = new Set([
+  'abuse',
+  'blackmail',
+  'csam',
+  'dark_web',
+  'extortion',
+  'hack',
+  'phishing',
+  'ponzi_scheme',
+  'pyramid_scheme',
+  'ransomware',
+  'sanction',
+  'scam',
+  'service_hack',
+  'sextortion',
+  'shop_scam',
+  'terrorism',
+]);
+
+/** A tag of a GraphSense TagPack. Only one of abuse flags an address. */
+function readAbuseTag(raw: RawRow): FlagWords | RowRefused {
+  const cell = (field: string) => valueIn(raw, field);
+  const kinds = [cell('category'), ...textOrEmpty(cell('concepts')).split(' ')];
+  const concept = kinds.find((one) => one !== null && ABUSES.has(one));
+  const abuse = firstOf(cell('abuse'), concept === undefined ? null : concept);
+  if (abuse === null) return refuseRow('no_abuse', null);
+  const day = cell('lastmod');
+  return {
+    ...SAYS_NOTHING,
+    address: cell('address'),
+    chain: chainOfTag(raw),
+    tag: firstOf(cell('label'), cell('actor')),
+    category: abuse,
+    link: cell('source'),
+    // A time begins with its day.
+    day: day === null ? null : day.slice(0, ISO_DAY_CHARS),
+  };
+}
+
+const ISO_DAY_CHARS = 10;
 
 /** The layout is told by the column that holds the address. */
 function readFlagWords(raw: RawRow): FlagWords {
@@ -145,13 +205,14 @@ function flaggedRow(
   said: FlagWords,
   { source, source_url }: ImportContext,
   today: string,
+  fields: typeof COLUMNS | typeof TAG_FIELDS,
 ): Accepted<FlaggedRow> | RowRefused {
   if (said.address === null) return refuseRow('missing_field', 'address');
   const tag = firstOf(said.tag, said.category);
   const category = firstOf(said.category, said.tag);
-  if (tag === null || category === null) return refuseRow('missing_field', 'tag');
-  if (!isShowable(tag, TAG_CHARS_MAX)) return refuseRow('bad_text', 'tag');
-  if (!isShowable(category, CATEGORY_CHARS_MAX)) return refuseRow('bad_text', 'category');
+  if (tag === null || category === null) return refuseRow('missing_field', fields.tag);
+  if (!isShowable(tag, TAG_CHARS_MAX)) return refuseRow('bad_text', fields.tag);
+  if (!isShowable(category, CATEGORY_CHARS_MAX)) return refuseRow('bad_text', fields.category);
   const parsed = parseAddress(said.address);
   if (parsed === null) return refuseRow('bad_address', null);
   if (isSystemAddress(parsed.address)) return refuseRow('system_address', null);
@@ -162,9 +223,9 @@ function flaggedRow(
   if ('code' in made) return made;
   const isContract = flagIn(said.contract);
   if (isContract === undefined) return refuseRow('bad_flag', 'is_contract');
-  if (said.link !== null && !isPublicLink(said.link)) return refuseRow('bad_link', 'source_url');
+  if (said.link !== null && !isPublicLink(said.link)) return refuseRow('bad_link', fields.link);
   const dated_at = said.day === null ? null : parseIsoDate(said.day);
-  if (said.day !== null && dated_at === null) return refuseRow('bad_time', 'first_seen');
+  if (said.day !== null && dated_at === null) return refuseRow('bad_time', fields.day);
   const chain = said.chain === null ? null : said.chain.toLowerCase();
   const known = chain === null ? null : parseChain(chain);
   const row: FlaggedRow = {

@@ -30,6 +30,7 @@ import type {
 export const ROW_REFUSALS = {
   unreadable_row: 'the row could not be read',
   not_an_exchange: 'the tag names no exchange',
+  no_abuse: 'the tag names no abuse',
   missing_field: 'a required value is missing',
   bad_address: 'no EVM, Solana, Bitcoin or Tron address',
   wrong_form_for_chain: 'not an address of the chain that the row names',
@@ -50,6 +51,7 @@ type RowRefusalCode = keyof typeof ROW_REFUSALS;
 const LOSES_NOTHING: ReadonlySet<RowRefusalCode> = new Set([
   'duplicate',
   'account_only',
+  'no_abuse',
   'not_an_exchange',
 ]);
 

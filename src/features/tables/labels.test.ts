@@ -181,11 +181,19 @@ describe('a tag of a TagPack', () => {
     });
   });
 
-  test('without an actor names no entity: a label is not guessed into one', () => {
-    expect(judged({ ...TAG, actor: '' }, 'tagpack')).toEqual({
-      code: 'missing_field',
-      about: 'entity',
+  test('without an actor is of the exchange that its label names', () => {
+    expect(judged({ ...TAG, actor: '' }, 'tagpack')).toMatchObject({
+      entity: 'Exemplar reserves',
+      label: 'Exemplar reserves',
     });
+  });
+
+  test.each<[name: string, more: Fields, refused: object]>([
+    ['actor or label', { actor: '', label: '' }, { code: 'missing_field' }],
+    ['source', { source: 'ftp://x' }, { code: 'bad_link' }],
+    ['lastmod', { lastmod: 'once' }, { code: 'bad_time' }],
+  ])('is refused by the field that a pack has: %s', (about, more, refused) => {
+    expect(judged({ ...TAG, ...more }, 'tagpack')).toEqual({ ...refused, about });
   });
 });
 

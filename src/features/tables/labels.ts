@@ -162,8 +162,9 @@ export const exchangeLabels: ImportedTable<ExchangeLabel, ExchangeLabelsPort, La
   judge: (told) => {
     const today = formatIsoDate(told.imported_at);
     return (raw, layout) => {
-      const said = layout === 'tagpack' ? readTag(raw) : readColumns(raw);
-      return 'code' in said ? said : labelRow(said, told, today);
+      const isTag = layout === 'tagpack';
+      const said = isTag ? readTag(raw) : readColumns(raw);
+      return 'code' in said ? said : labelRow(said, told, today, isTag ? TAG_FIELDS : COLUMNS);
     };
   },
   words: {
@@ -195,6 +196,10 @@ type LabelWords = Readonly<
   >
 >;
 
+/** What a format calls the values that a row can be refused for. */
+const COLUMNS = { entity: 'entity', link: 'source_url', day: 'first_seen' } as const;
+const TAG_FIELDS = { entity: 'actor or label', link: 'source', day: 'lastmod' } as const;
+
 function readColumns(raw: RawRow): LabelWords {
   return {
     address: valueIn(raw, 'address'),
@@ -216,11 +221,13 @@ function readTag(raw: RawRow): LabelWords | RowRefused {
   if (kinds?.includes('exchange') !== true || valueIn(raw, 'abuse') !== null) {
     return refuseRow('not_an_exchange', null);
   }
+  const [actor, label] = [valueIn(raw, 'actor'), valueIn(raw, 'label')];
   return {
     address: valueIn(raw, 'address'),
     chain: chainOfTag(raw),
-    entity: valueIn(raw, 'actor'),
-    label: valueIn(raw, 'label'),
+    // Packs without actors name the exchange in the label.
+    entity: actor === null ? label : actor,
+    label,
     role: null,
     confidence: valueIn(raw, 'confidence'),
     link: valueIn(raw, 'source'),
@@ -229,35 +236,38 @@ function readTag(raw: RawRow): LabelWords | RowRefused {
 }
 
 /** A tag's network, else its currency where that is a chain's own coin and not a token's symbol. */
-function chainOfTag(raw: RawRow): string | null {
+export function chainOfTag(raw: RawRow): string | null {
   const network = valueIn(raw, 'network');
-  if (network !== null) return network;
   const currency = valueIn(raw, 'currency');
-  if (currency === null) return null;
-  const name = currency.toLowerCase();
-  return CHAIN_NAMES.has(name) || SPELLED_LIKE_BITCOIN.has(name) ? name : null;
+  const stated = network === null ? currency : network;
+  if (stated === null) return null;
+  const name = stated.toLowerCase();
+  const served = CHAIN_NAMES.get(name);
+  if (served !== undefined) return served.chain;
+  return network !== null || SPELLED_LIKE_BITCOIN.has(name) ? name : null;
 }
 
 function labelRow(
   said: LabelWords,
   told: ImportContext,
   today: string,
+  fields: typeof COLUMNS | typeof TAG_FIELDS,
 ): Accepted<ExchangeLabel> | RowRefused {
   if (said.address === null) return refuseRow('missing_field', 'address');
-  if (said.entity === null) return refuseRow('missing_field', 'entity');
+  if (said.entity === null) return refuseRow('missing_field', fields.entity);
   const placed = placeAddress(said.address, said.chain);
   if ('code' in placed) return placed;
   const label = said.label === null ? said.entity : said.label;
-  if (!isShowable(said.entity, ENTITY_CHARS_MAX)) return refuseRow('bad_text', 'entity');
+  if (!isShowable(said.entity, ENTITY_CHARS_MAX)) return refuseRow('bad_text', fields.entity);
   if (!isShowable(label, LABEL_CHARS_MAX)) return refuseRow('bad_text', 'label');
   const role = roleOf(said.role, label, told.otherwise);
   if (role === null) return refuseRow('unknown_role', null);
   const confidence = said.confidence === null ? CONFIDENCE_UNSTATED : said.confidence;
   if (rungOf(confidence) === null) return refuseRow('unknown_confidence', null);
-  if (said.link !== null && !isPublicLink(said.link)) return refuseRow('bad_link', 'source_url');
+  if (said.link !== null && !isPublicLink(said.link)) return refuseRow('bad_link', fields.link);
   // A time begins with its day.
   const dated_at = said.day === null ? null : parseIsoDate(said.day.slice(0, ISO_DAY_CHARS));
-  if (said.day !== null && dated_at === null) return refuseRow('bad_time', 'first_seen');
+  if (said.day !== null && dated_at === null) return refuseRow('bad_time', fields.day);
   const row: ExchangeLabel = {
     ...placed,
     label,

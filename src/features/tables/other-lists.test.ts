@@ -148,6 +148,24 @@ onEachEngine(({ empty }) => {
     ]);
   });
 
+  test('takes a TagPack, which is as old as it says', async () => {
+    const store = await empty(otherLists);
+    const head =
+      'title: Sanctioned\ncreator: Us\nlastmod: 2022-04-15\nabuse: sanction\ncurrency: ETH';
+    const tags = `tags:\n- address: '${evm('a')}'\n  actor: group\n  label: The Group\n`;
+    const path = await fileOf('pack.yaml', `${head}\nsource: https://example.org/p\n${tags}`);
+    await importInto(otherLists, store, { path, source: 'pack' });
+    const held = serveTable(otherLists, store);
+    await held.poll();
+    const look = await held.lookUp([evm('a')]);
+    if (!(look instanceof Read)) throw new Error(look.why.reason);
+    const as_of = Date.UTC(2022, 3, 15) / 1_000;
+    expect(look.value.lists).toMatchObject([{ name: 'pack', as_of, dated_by: 'file' }]);
+    expect([...look.value.found.values()].flat()).toMatchObject([
+      { entity: 'group', note: 'The Group', programs: 'sanction', currency: 'ETH' },
+    ]);
+  });
+
   test('counts the rows with which an entry may be lost, and keeps each that says something else', async () => {
     const store = await empty(otherLists);
     const [a, b] = [evm('a'), evm('b')];

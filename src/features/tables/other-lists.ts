@@ -60,7 +60,7 @@ export const otherLists: ImportedTable<OtherListEntry, OtherListsPort, OtherList
       answer: (_, asked) => ({ lists: imports.map(listOf), found: own.under(asked) }),
     };
   },
-  judge: (told) => (raw) => entryIn(raw, told),
+  judge: (told) => (raw, layout) => entryIn(layout === 'tagpack' ? tagAsEntry(raw) : raw, told),
   leastShare: 0.8,
   words: {
     command: 'lists import',
@@ -69,7 +69,8 @@ export const otherLists: ImportedTable<OtherListEntry, OtherListsPort, OtherList
     example: 'entities.ftm.json --list eu-fsf',
     file: [
       'FollowTheMoney entities, a line each, as OpenSanctions publishes them (.json,',
-      '.jsonl), or CSV (.csv) or JSON lines (.jsonl) with the column address and, where',
+      '.jsonl), a GraphSense TagPack (.yaml), which dates itself by its lastmod, or CSV',
+      '(.csv) or JSON lines (.jsonl) with the column address and, where',
       'known, entity, entity_type, currency, programs, entry_id, source_url, listed_at,',
       'ended_at, note, seen_at (when its maker last saw the entry)',
     ],
@@ -95,6 +96,30 @@ function listOf(one: TableImport): OtherList {
     source_url: one.source_url,
     simulated: one.origin === 'simulated',
   };
+}
+
+/** The fields of a tag of a GraphSense TagPack, by our names. */
+const TAG_COLUMNS = [
+  ['address', 'address'],
+  ['currency', 'currency'],
+  ['category', 'entity_type'],
+  ['abuse', 'programs'],
+  ['source', 'source_url'],
+  ['lastmod', 'seen_at'],
+] as const;
+
+/** A tag as a row: its actor is the entity, and its label then a note. */
+function tagAsEntry({ line, fields }: RawRow): RawRow {
+  const own = new Map<string, string>();
+  for (const [field, column] of TAG_COLUMNS) {
+    const value = fields.get(field);
+    if (value !== undefined) own.set(column, value);
+  }
+  const [actor, label] = [fields.get('actor'), fields.get('label')];
+  if (actor !== undefined && label !== undefined) own.set('note', label);
+  const entity = actor === undefined ? label : actor;
+  if (entity !== undefined) own.set('entity', entity);
+  return { line, fields: own };
 }
 
 function entryIn(

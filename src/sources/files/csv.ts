@@ -125,11 +125,12 @@ function ends(cells: readonly string[], end: RegExp): number {
   return cells.reduce((found, cell) => found + cell.split(end).length - 1, 0);
 }
 
-/** The rows of a CSV file: a header, commas, UTF-8. */
+/** The rows of a CSV file in UTF-8 with a header, by the delimiter of its cells. */
 export async function* csvRows(
   chunks: AsyncIterable<Uint8Array>,
+  delimiter: string,
 ): AsyncGenerator<RawRow | BrokenRow> {
-  const parser = parse({ ...OPTIONS, relax_quotes: true });
+  const parser = parse({ ...OPTIONS, delimiter, relax_quotes: true });
   const input = Readable.from(chunks, { objectMode: false });
   input.once('error', (fault) => parser.destroy(fault));
   input.pipe(parser);

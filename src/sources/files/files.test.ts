@@ -65,6 +65,16 @@ describe('CSV', () => {
     ]);
   });
 
+  test.each([';', '\t', '|'])(
+    'cells apart by %j are read, behind a byte order mark too',
+    async (mark) => {
+      const csv = ['address,label', 'a,"d, e"'].map((line) => line.replace(',', mark)).join('\r\n');
+      const { rows, fault } = await at('a.csv', `\ufeff${csv}\r\n`);
+      expect(rows).toEqual([[2, { address: 'a', label: 'd, e' }]]);
+      expect(fault).toBeNull();
+    },
+  );
+
   test('a record with too many or too few values is named and the rest is read', async () => {
     const { rows, fault } = await at('a.csv', 'address,entity\na\nb,c,d\ne,f\n');
     expect(rows).toEqual([

@@ -17,7 +17,7 @@ import type {
   TableFilePort,
   TableFiles,
 } from '../../ports/tables.ts';
-import { csvRows } from './csv.ts';
+import { csvDialect, csvRows } from './csv.ts';
 import { followTheMoneyRows, isFollowTheMoney } from './follow-the-money.ts';
 import { describeFault, FileFault, jsonLineRows } from './text-lines.ts';
 import { documentRows } from './yaml.ts';
@@ -35,14 +35,20 @@ type FormatRows = AsyncIterable<RawRow | BrokenRow>;
 
 type Format = {
   readonly bytesMax: number;
-  readonly read: (chunks: AsyncIterable<Uint8Array>) => Promise<{
+  readonly read: (
+    chunks: AsyncIterable<Uint8Array>,
+    path: string,
+  ) => Promise<{
     readonly layout: FileLayout;
     readonly rows: FormatRows;
   }>;
 };
 
 const WHOLE: Format = { bytesMax: WHOLE_BYTES_MAX, read: documentRows };
-const CSV: Format = { bytesMax: FILE_BYTES_MAX, read: async (c) => asRows(csvRows(c)) };
+const CSV: Format = {
+  bytesMax: FILE_BYTES_MAX,
+  read: async (chunks, path) => asRows(csvRows(chunks, (await csvDialect(path)).delimiter)),
+};
 const LINES: Format = { bytesMax: FILE_BYTES_MAX, read: async (c) => asRows(jsonLineRows(c)) };
 
 function asRows(rows: FormatRows): { layout: FileLayout; rows: FormatRows } {
@@ -78,7 +84,7 @@ async function openFile(path: string): Promise<Reading<OpenedFile, TableFilePort
     if (size > bytesMax) return silent(`it is over ${bytesMax} bytes; split it`);
     if (entities) return read(readTwice(path, size, origin), origin);
     const watched = watch(path);
-    const { layout, rows } = await format.read(watched.chunks);
+    const { layout, rows } = await format.read(watched.chunks, path);
     const file: OpenedFile = {
       layout,
       bytes: size,

@@ -34,7 +34,7 @@ import { startNodes } from './world/json-rpc-server.ts';
 import { WORLD_SEED } from './world/listed-parties.ts';
 import { type StartedSolana, startSolana } from './world/solana-api.ts';
 import type { WorldEntry } from './world/solana-transactions.ts';
-import { type StartedVenue, startVenue } from './world/venue-api.ts';
+import { type StartedVenue, startVenue, type WorldPool } from './world/venue-api.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -50,6 +50,8 @@ const fresh = embeddedControl();
 const clock: LaunchClock = { at: BEGAN };
 const now = () => clock.at;
 let shown: readonly WorldEntry[] = [];
+/** The pools of each mint at the venue. */
+let listed: readonly WorldPool[] = [];
 let explorer: StartedExplorer;
 let venue: StartedVenue;
 let nodes: Awaited<ReturnType<typeof startNodes>>;
@@ -59,7 +61,9 @@ let rpc: JsonRpc;
 beforeAll(async () => {
   const chains = worldChains(now, WORLD_SEED);
   explorer = await startExplorer(chains);
-  venue = await startVenue((chain, token) => worldPoolsOf(chain, token, Date.now() / 1_000));
+  venue = await startVenue((chain, token) =>
+    chain === 'solana' ? listed : worldPoolsOf(chain, token, Date.now() / 1_000),
+  );
   nodes = await startNodes(chains);
   node = await startSolana(
     () => [],
@@ -72,6 +76,7 @@ afterAll(async () => {
 beforeEach(() => {
   clock.at = BEGAN;
   shown = [launchesAtPump({ mint: MINT, by: MAKER, at: BEGAN - 31 * HOUR_S })];
+  listed = [];
   explorer.fault(() => null);
   venue.fault(() => null);
   nodes.fault(null);
@@ -244,6 +249,30 @@ test('a venue that does not tell of a launch in time leaves no quiet window', as
   await served.score();
   expect(await served.get(WALLET)).not.toContain('"settled_at":');
   await expectUnwatched(served, 'solana: launches of which the venue did not tell in time: 1');
+});
+
+test.each<[string, readonly WorldPool[], string]>([
+  [
+    'trades on the curve of its launchpad',
+    [{ side: 'base', liquidityUsd: null, volumeUsd24h: 900, dex: 'pumpfun' }],
+    'died',
+  ],
+  [
+    'left the curve for a pool',
+    [{ side: 'base', liquidityUsd: 40_000, volumeUsd24h: 900, dex: 'pumpswap' }],
+    'survived',
+  ],
+])('of a launch that %s it is said what was seen', async (_, pools, outcome) => {
+  listed = pools;
+  const served = await serve('solana');
+  await served.collect();
+  await served.settle();
+  const said = await served.get(WALLET);
+  expect(said).toContain(`"outcome":"${outcome}"`);
+  expect(said).toContain(
+    'A launch died where a venue listed it on the curve of its launchpad at most once its window ' +
+      'had passed: it may still trade there.',
+  );
 });
 
 test('launches that nobody collects leave no quiet window', async () => {

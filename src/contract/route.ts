@@ -399,6 +399,18 @@ export type Caller =
       readonly form_token: string;
     };
 
+/** The caller of a page of a session: the guard lets nobody else in. */
+export function sessionOf(caller: Caller): Extract<Caller, { kind: 'session' }> {
+  if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
+  return caller;
+}
+
+/** The caller of a route of a plan: the gate lets nobody else in. */
+export function memberOf(caller: Caller): Extract<Caller, { kind: 'member' }> {
+  if (caller.kind !== 'member') throw new Error('the gate let in a caller without a membership');
+  return caller;
+}
+
 /** One name for all that a caller asks for, whichever of its keys it sends. */
 export function callerName(caller: Caller): string {
   switch (caller.kind) {

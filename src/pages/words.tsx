@@ -280,3 +280,8 @@ export function Pager({ of, at, last, linkTo, before, after }: PagerProps) {
     </nav>
   );
 }
+
+/** The field of a form that holds the token of its session. */
+export function FormToken({ token }: { token: string }) {
+  return <input type="hidden" name="form_token" value={token} />;
+}

@@ -3,13 +3,13 @@
 import { z } from 'zod';
 import { formatIsoDate } from '../../chain/time.ts';
 import { html } from '../../contract/reply.ts';
-import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
 import { shellCommand } from '../../contract/shell-command.ts';
 import { Unread } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { momentText } from '../../pages/words.tsx';
 import type { UnshownKey } from '../../ports/unshown-keys.ts';
-import { NO_STORE, notDone, type SettingsPorts, sessionOf } from './settings.route.tsx';
+import { NO_STORE, notDone, type SettingsPorts } from './settings.route.tsx';
 
 export const newKeyShown = plainRoute({
   name: 'new_key_shown',

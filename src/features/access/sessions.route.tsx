@@ -3,12 +3,12 @@
 import { z } from 'zod';
 import type { Sessions } from '../../access/session.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
-import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
 import { type Partly, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { Moment, Table } from '../../pages/words.tsx';
+import { FormToken, Moment, Table } from '../../pages/words.tsx';
 import type { BrowserSession, SessionsPort } from '../../ports/access.ts';
-import { notDone, sessionOf, Token } from './settings.route.tsx';
+import { notDone } from './settings.route.tsx';
 
 const SESSION = { surface: 'web', access: 'session' } as const;
 const FORM_BYTES_MAX = 4_096;
@@ -126,7 +126,7 @@ function Whole({ view: { listed, own, form_token } }: { view: View }) {
       {!listed.checked && rows !== null && <p class="notice">{listed.why.reason}</p>}
       {rows !== null && rows.length > 1 && (
         <form method="post" action="/settings/other-sessions/end">
-          <Token token={form_token} />
+          <FormToken token={form_token} />
           <button class="danger" type="submit">
             End all others
           </button>
@@ -175,7 +175,7 @@ function End({ id, own, token }: { id: string; own: string; token: string }) {
   const path = id === own ? '/sign-out' : `/settings/sessions/${id}/end`;
   return (
     <form method="post" action={path}>
-      <Token token={token} />
+      <FormToken token={token} />
       <button class={id === own ? 'plain' : 'danger'} type="submit">
         {id === own ? 'Sign out' : 'End this'}
       </button>

@@ -9,10 +9,10 @@ import { PLANS } from '../../access/plan.ts';
 import type { UnshownKeys } from '../../access/unshown-key.ts';
 import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
-import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
 import { map, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { momentText, Table } from '../../pages/words.tsx';
+import { FormToken, momentText, Table } from '../../pages/words.tsx';
 import type {
   AccessChange,
   AccessLog,
@@ -143,16 +143,8 @@ export type SettingsPorts = {
   readonly base: () => string;
 };
 
-type InSession = Extract<Caller, { kind: 'session' }>;
-
 /** So many days of use are shown, today with them. */
 const DAYS_SHOWN = 30;
-
-/** The session of a caller on a page of one. */
-export function sessionOf(caller: Caller): InSession {
-  if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
-  return caller;
-}
 
 /** @internal */
 export function settingsHandler(
@@ -365,7 +357,7 @@ function Whole({ shown }: { shown: SettingsView }) {
       <div class="headed">
         <h1>{TITLE}</h1>
         <form method="post" action="/sign-out">
-          <Token token={form_token} />
+          <FormToken token={form_token} />
           <button class="plain" type="submit">
             Sign out
           </button>
@@ -395,11 +387,6 @@ function Whole({ shown }: { shown: SettingsView }) {
       <Changes changes={shown.changes} />
     </>
   );
-}
-
-/** The field of a form that holds the token of its session. */
-export function Token({ token }: { token: string }) {
-  return <input type="hidden" name="form_token" value={token} />;
 }
 
 function MembershipSection({ shown: { member, today } }: { shown: SettingsView }) {
@@ -502,7 +489,7 @@ function NewKeySection({ token, publishable }: { token: string; publishable: num
   return (
     <>
       <form class="search" method="post" action="/settings/keys">
-        <Token token={token} />
+        <FormToken token={token} />
         <label for="name">Name of a new key: what will use it?</label>
         <input id="name" name="name" type="text" maxLength={60} required autocomplete="off" />
         <button type="submit">Create a key</button>
@@ -510,7 +497,7 @@ function NewKeySection({ token, publishable }: { token: string; publishable: num
       <details>
         <summary>Create a publishable key, for a page in a browser</summary>
         <form method="post" action="/settings/keys">
-          <Token token={token} />
+          <FormToken token={token} />
           <p>
             Everybody who opens the page can read this key. It only reads evidence, from pages of
             the origins that you list, and has {number(publishable)} requests a day of its own.
@@ -573,7 +560,7 @@ function KeyRow({ shown, token, isActive }: RowProps) {
           <details>
             <summary>Replace</summary>
             <form method="post" action={`/settings/keys/${id}/replace`}>
-              <Token token={token} />
+              <FormToken token={token} />
               <label for={`overlap-${id}`}>This key opens beside the new one for</label>
               <select id={`overlap-${id}`} name="overlap">
                 <option value="1">1 hour</option>
@@ -589,7 +576,7 @@ function KeyRow({ shown, token, isActive }: RowProps) {
         <details>
           <summary>Revoke</summary>
           <form method="post" action={`/settings/keys/${id}/revoke`}>
-            <Token token={token} />
+            <FormToken token={token} />
             <p>What still sends it is refused within seconds. This cannot be undone.</p>
             <button class="danger" type="submit">
               Revoke {name === null ? prefix : name}

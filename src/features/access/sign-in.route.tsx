@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Sessions, SignIn } from '../../access/session.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
-import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
 import { Unread } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 
@@ -121,8 +121,7 @@ export function signOutHandler(
   facts: PageFacts,
 ): PlainHandler<typeof signOut> {
   return async (_input, _request, caller) => {
-    if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
-    const ended = await sessions.signOut(caller.session_id);
+    const ended = await sessions.signOut(sessionOf(caller).session_id);
     if (ended instanceof Unread) {
       return signOut.reply(503, signInPage(facts, { kind: 'still_in' }));
     }

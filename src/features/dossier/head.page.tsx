@@ -1,7 +1,7 @@
 // The head of a dossier, its actions, and the receipts about its subject.
 
 import { Copy, ExplorerLinks } from '../../pages/explorer.tsx';
-import { countWords } from '../../pages/words.tsx';
+import { countWords, FormToken } from '../../pages/words.tsx';
 import { withoutCode } from './section.page.tsx';
 import type { DossierHead, EvidenceData, PartOf, ReceiptsData } from './shapes.ts';
 
@@ -44,7 +44,7 @@ export function SubjectActions({ head: { subject, caller } }: { head: DossierHea
     <div class="actions">
       {ACTIONS.map(([action, says]) => (
         <form key={action} method="post" action={action}>
-          <input type="hidden" name="form_token" value={caller.form_token} />
+          <FormToken token={caller.form_token} />
           <input type="hidden" name="address" value={subject} />
           <button class="plain" type="submit">
             {says}

@@ -8,9 +8,11 @@ import {
   type PlainHandler,
   plainRoute,
   type RequestContext,
+  sessionOf,
 } from '../../contract/route.ts';
 import { rowsSeen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import { FormToken } from '../../pages/words.tsx';
 import {
   CHAT_PLATFORMS,
   type DeadLetter,
@@ -108,18 +110,12 @@ const NO_STORE =
   'Chats cannot be read or changed just now. This is a fault of the service; try again later.';
 const UNKNOWN = 'This membership has no such chat.';
 
-type InSession = Extract<Caller, { kind: 'session' }>;
 type Notice = IntegrationsView['notice'];
 
 const DONE = {
   connected: 'The chat is connected. Test it, so that you know what arrives.',
   removed: 'The chat is removed, with what waited for it.',
 } as const;
-
-function sessionOf(caller: Caller): InSession {
-  if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
-  return caller;
-}
 
 function requestBy(caller: Caller, { now, signal }: RequestContext) {
   return { membership_id: sessionOf(caller).membership_id, now, signal };
@@ -303,10 +299,6 @@ function rulesText({ kinds, chains, addresses }: Integration['rules']): string {
   return `Is told of ${of}, ${on}${about}.`;
 }
 
-function Token({ token }: { token: string }) {
-  return <input type="hidden" name="form_token" value={token} />;
-}
-
 function Row({ shown, token }: { shown: Integration; token: string }) {
   const { id, platform, place, rules, verified_at, broken_at, fault, delivered_at } = shown;
   return (
@@ -332,7 +324,7 @@ function Row({ shown, token }: { shown: Integration; token: string }) {
       )}
       <div class="actions">
         <form method="post" action={`${PATH}/${id}/test`}>
-          <Token token={token} />
+          <FormToken token={token} />
           <button class="plain" type="submit">
             Test {NAMES[platform]}
           </button>
@@ -340,7 +332,7 @@ function Row({ shown, token }: { shown: Integration; token: string }) {
         <details>
           <summary>Remove</summary>
           <form method="post" action={`${PATH}/${id}/remove`}>
-            <Token token={token} />
+            <FormToken token={token} />
             <p>What waits for it goes with it. This cannot be undone.</p>
             <button class="danger" type="submit">
               Remove {place}
@@ -453,7 +445,7 @@ function ConnectForm({ way, token }: { way: Way; token: string }) {
     <details>
       <summary>{title}</summary>
       <form class="panel" method="post" action={PATH}>
-        <Token token={token} />
+        <FormToken token={token} />
         <input type="hidden" name="platform" value={platform} />
         {fields.map(({ name, label, secret }) => (
           <p class="field" key={name}>

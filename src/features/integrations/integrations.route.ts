@@ -3,7 +3,7 @@ import { parseAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
-import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { memberOf, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { addressText, harmless, isoTime, oneOf, prose, words } from '../../contract/wire.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import { rowsSeen, Unread } from '../../evidence/reading.ts';
@@ -184,17 +184,12 @@ const NO_STORE = {
 };
 const UNKNOWN = { error: 'This membership has no such integration.' };
 
-function memberOf(caller: Caller): string {
-  if (caller.kind !== 'member') throw new Error('the guard let in a caller without a membership');
-  return caller.membership_id;
-}
-
 /** @internal */
 export function connectHandler(desk: IntegrationPorts): PlainHandler<typeof connectIntegration> {
   return async ({ params: { chat_platform: platform }, body }, { now, signal }, caller) => {
     const { rules, chat_id, ...others } = body;
     const fields = chat_id === undefined ? others : { ...others, chat_id: String(chat_id) };
-    const asked = { membership_id: memberOf(caller), now, signal };
+    const asked = { membership_id: memberOf(caller).membership_id, now, signal };
     const end = await connectChat(desk, asked, platform, fields, rules);
     if (end.outcome === 'bad_input') return badInput(end.problems);
     if (end.outcome === 'unread') return connectIntegration.reply(503, NO_STORE);
@@ -209,7 +204,11 @@ export function connectHandler(desk: IntegrationPorts): PlainHandler<typeof conn
 /** @internal */
 export function testHandler(desk: IntegrationPorts): PlainHandler<typeof testIntegration> {
   return async ({ params: { id } }, { now, signal }, caller) => {
-    const end = await testChat(desk, { membership_id: memberOf(caller), now, signal }, id);
+    const end = await testChat(
+      desk,
+      { membership_id: memberOf(caller).membership_id, now, signal },
+      id,
+    );
     if (end.outcome === 'unread') return testIntegration.reply(503, NO_STORE);
     if (end.outcome === 'unknown') return testIntegration.reply(404, UNKNOWN);
     return testIntegration.reply(200, { delivered: end.reason === null, reason: end.reason });
@@ -224,7 +223,7 @@ export function listHandler({
   base,
 }: IntegrationPorts): PlainHandler<typeof listIntegrations> {
   return async (_input, _asked, caller) => {
-    const membership_id = memberOf(caller);
+    const membership_id = memberOf(caller).membership_id;
     const [listed, dead] = await Promise.all([
       integrations.list(membership_id),
       integrations.deadLetters(membership_id),
@@ -265,7 +264,7 @@ export function removeHandler({
   integrations,
 }: IntegrationPorts): PlainHandler<typeof removeIntegration> {
   return async ({ params: { id } }, { now }, caller) => {
-    const removed = await integrations.remove(memberOf(caller), id, now(), 'member');
+    const removed = await integrations.remove(memberOf(caller).membership_id, id, now(), 'member');
     if (removed instanceof Unread) return removeIntegration.reply(503, NO_STORE);
     return removed.value
       ? removeIntegration.reply(200, { id, removed: true })

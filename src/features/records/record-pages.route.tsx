@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { formatIsoDate, formatIsoTime } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
-import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { type Caller, type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
 import { shellCommand } from '../../contract/shell-command.ts';
 import { addressText } from '../../contract/wire.ts';
 import { type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
@@ -81,11 +81,6 @@ export type RecordPagePorts = {
   readonly records: Pick<ScreeningRecords, 'find' | 'newest'>;
   readonly base: () => string;
 };
-
-function sessionOf(caller: Caller): Extract<Caller, { kind: 'session' }> {
-  if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
-  return caller;
-}
 
 /** @internal */
 export function screensPageHandler(

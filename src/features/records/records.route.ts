@@ -9,6 +9,7 @@ import { Refusal } from '../../contract/refusals.ts';
 import {
   type Caller,
   type Handler,
+  memberOf,
   type PlainHandler,
   plainRoute,
   type RequestContext,
@@ -237,11 +238,6 @@ const MOVING = 'The lists and tables are being replaced just now; ask again.';
 const RETRY = { 'retry-after': '5' };
 
 type Member = Extract<Caller, { kind: 'member' }>;
-
-function memberOf(caller: Caller): Member {
-  if (caller.kind !== 'member') throw new Error('a record needs a membership');
-  return caller;
-}
 
 type Made = { readonly record: ScreeningRecord } | 'full' | { readonly why: Why } | Refusal;
 

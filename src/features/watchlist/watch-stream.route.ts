@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { Refusal } from '../../contract/refusals.ts';
+import { memberOf } from '../../contract/route.ts';
 import { type StreamHandler, streamRoute } from '../../contract/stream.ts';
 import { shareLogs } from '../../contract/stream-log.ts';
 import { map } from '../../evidence/reading.ts';
@@ -60,8 +61,7 @@ export function watchStreamHandler(ports: WatchStreamPorts): StreamHandler<typeo
     silentReadingsMax: SILENT_READINGS_MAX,
   });
   return async ({ caller, since, signal }) => {
-    if (caller.kind !== 'member') throw new Error('a watchlist needs a membership');
-    const { membership_id } = caller;
+    const { membership_id } = memberOf(caller);
     const log = await openLog(membership_id, { since, signal }, (of) => of === membership_id);
     if (log instanceof Refusal) return log;
     return { welcome: watchStream.welcome(log.standing), messages: log.messages };

@@ -7,14 +7,14 @@ import { PLANS } from '../../access/plan.ts';
 import { describeMisform } from '../../chain/address.ts';
 import { badInput } from '../../contract/refusals.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
-import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { memberOf, type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
 import { position, positionRange } from '../../contract/stream.ts';
 import { addressText, harmless, prose, unavailable, words } from '../../contract/wire.ts';
 import { listOrNone, placeOrBeginning } from '../../evidence/measure.ts';
 import { decide, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { momentText, Table } from '../../pages/words.tsx';
+import { FormToken, momentText, Table } from '../../pages/words.tsx';
 import type { PlanName } from '../../ports/access.ts';
 import { listSubject } from '../sanctions/direct-check.ts';
 import {
@@ -186,11 +186,6 @@ export function watchlistChangesHandler(ports: {
   };
 }
 
-function memberOf(caller: Caller): Extract<Caller, { kind: 'member' }> {
-  if (caller.kind !== 'member') throw new Error('a watchlist needs a membership');
-  return caller;
-}
-
 function unavailableBody({ reason }: Why) {
   return { error: 'unavailable', reason };
 }
@@ -327,11 +322,6 @@ export function unwatchFormHandler(
   };
 }
 
-function sessionOf(caller: Caller): Extract<Caller, { kind: 'session' }> {
-  if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
-  return caller;
-}
-
 /** A page that says one thing: what could not be read, or was not done, and why. */
 function refusal(facts: PageFacts, title: string, reason: string): string {
   const back = { path: PATH, text: 'Back to the watchlist' };
@@ -383,7 +373,7 @@ function Whole({ shown }: { shown: PageContent }) {
         </p>
       )}
       <form class="search" method="post" action={PATH}>
-        <Token token={form_token} />
+        <FormToken token={form_token} />
         <label for="address">
           Address to watch, {watched_max.toLocaleString('en')} at most in your plan
         </label>
@@ -428,10 +418,6 @@ function Whole({ shown }: { shown: PageContent }) {
   );
 }
 
-function Token({ token }: { token: string }) {
-  return <input type="hidden" name="form_token" value={token} />;
-}
-
 function Row({ watched, token }: { watched: WatchedAddress; token: string }) {
   const { id, address, added_at, parts } = watched;
   return (
@@ -443,7 +429,7 @@ function Row({ watched, token }: { watched: WatchedAddress; token: string }) {
           </a>
         </h3>
         <form method="post" action={`${PATH}/${id}/remove`}>
-          <Token token={token} />
+          <FormToken token={token} />
           <button class="plain" type="submit" aria-label={`Watch ${address} no more`}>
             Remove
           </button>

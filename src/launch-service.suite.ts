@@ -25,6 +25,7 @@ import { LAUNCH_NOTES, launchCollectionTable } from './stores/control/launch-col
 import { launchScoringTable } from './stores/control/launch-scoring.ts';
 import { launchWatchTable } from './stores/control/launch-watch.ts';
 import { rugFlagTable } from './stores/control/rug-flags.ts';
+import { rugModelTable } from './stores/control/rug-models.ts';
 import { accessIn, type TestStore } from './testing/control-store.ts';
 import { flagEventsIn } from './testing/flag-events.ts';
 import { walletLaunchesIn } from './testing/imported-tables.ts';
@@ -47,7 +48,9 @@ const ASKED = [
   'deployer_record',
   'solana_deployer',
   'token_creator',
+  'rug_model_card',
 ];
+const PAGES = ['token_page', 'rug_model_page'];
 const { signal } = new AbortController();
 
 /** A clock that a test moves, in Unix seconds. */
@@ -87,6 +90,7 @@ export async function serveLaunches(store: TestStore, { clock, sources, inForce 
     deployerRecords: deployerRecordTable(store, context, null),
     walletLaunches: walletLaunchesIn(store, now),
     chainFacts: sources.facts,
+    publishedModels: rugModelTable(store, context),
     members: { reading: async () => ({ may: true, pay: async () => null }) },
   };
   const { keys, quota, memberships } = accessIn(store, context.nowMs);
@@ -152,7 +156,7 @@ function mountsOver(given: object): Mounted[] {
       return { route, handle: handlerOf(route.name, given) };
     }),
     ...pages
-      .filter(({ route }) => route.name === 'token_page')
+      .filter(({ route }) => PAGES.includes(route.name))
       .map((page) => mountedPage(page, given, facts)),
   ];
 }

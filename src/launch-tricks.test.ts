@@ -6,7 +6,9 @@ import { DAY_S, HOUR_S } from './chain/time.ts';
 import { type LaunchClock, type ServedLaunches, serveLaunches } from './launch-service.suite.ts';
 import type { PublishedModels } from './ports/rug-model.ts';
 import { explorerFacts } from './sources/explorer/account-facts.ts';
+import { artefactIn } from './sources/files/model-artefact.ts';
 import { relaysFile } from './sources/registry/registry-files.ts';
+import { rugModelTable } from './stores/control/rug-models.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { embeddedControl } from './testing/control-store.ts';
@@ -29,7 +31,7 @@ import {
   type YearSource,
   type YearWorld,
 } from './testing/launch-year/world.ts';
-import { modelInForce } from './testing/rug-models.ts';
+import { artefactText, modelInForce, SMALL_MODEL } from './testing/rug-models.ts';
 import { memoryChainFacts } from './testing/twins/accounts.ts';
 import { UNDATED } from './testing/twins/dated.ts';
 import type { Body } from './transport/stream-service.suite.ts';
@@ -91,14 +93,16 @@ function worldWith({ launches, others = [], away = {} }: Truth): YearWorld {
   });
 }
 
-function serveWorld(truth: Truth, facts = memoryChainFacts({ ...UNDATED, chains: [], facts: [] })) {
+const NO_FACTS = memoryChainFacts({ ...UNDATED, chains: [], facts: [] });
+
+function serveWorld(truth: Truth, facts = NO_FACTS, store = fresh()) {
   const clock: LaunchClock = { at: NOW };
   const world = worldWith(truth);
   const now = () => clock.at;
   const { feed, listings } = solanaSourcesOf(world, now);
   const { inForce = modelInForce(['ethereum']) } = truth;
   const sources = { walk: walkSourcesOf(world, now), facts, feed, listings };
-  return serveLaunches(fresh(), { clock, sources, inForce });
+  return serveLaunches(store, { clock, sources, inForce });
 }
 
 /** Walks and scores until nobody is due. */
@@ -320,6 +324,39 @@ describe('what else is said', () => {
     expect(board).toContain('"count":0,"empty":true,"empty_reason":"quiet_window: ');
     expect(board).toContain('"window_checked":true');
     expect(board).not.toContain('solana');
+  });
+
+  test('whatever names a version leads to its card, and the card of each answers', async () => {
+    const store = fresh();
+    const models = rugModelTable(store, { simulated: false, nowMs: () => NOW * 1_000 });
+    const versions: string[] = [];
+    for (const model of [SMALL_MODEL, { ...SMALL_MODEL, base: 0.3 }]) {
+      const artefact = artefactIn(artefactText(model));
+      expect(await models.publish(artefact)).toMatchObject({ value: 'published' });
+      versions.push(artefact.version);
+    }
+    const newest = String(versions.at(-1));
+    const truth = { launches: CAUGHT, inForce: models.inForce };
+    const served = await serveWorld(truth, NO_FACTS, store);
+    await askAbout(served, ONE);
+    const [flag] = await eventsOf(served, 1);
+    const said = [
+      await served.get(BOARD),
+      await served.get('/api/leaderboard/rugs', 'Bearer pro-1'),
+      JSON.stringify(flag),
+    ];
+    for (const one of said) {
+      const named = one.match(/"model_version":"[^"]*"/g);
+      const linked = one.match(/"model_card":"[^"]*"/g);
+      expect(new Set(named)).toEqual(new Set([`"model_version":"${newest}"`]));
+      expect(linked).toEqual(named?.map(() => `"model_card":"/api/models/rug/${newest}"`));
+    }
+    for (const version of versions) {
+      const card = await served.get(`/api/models/rug/${version}`);
+      expect(card).toContain(`"version":"${version}"`);
+      expect(card).toContain(`"in_force":${version === newest}`);
+      expect(await served.get(`/models/rug/${version}`)).toContain(`<code>${version}</code>`);
+    }
   });
 
   test.each([`/api/v1/evm/deployer/ethereum/`, `/api/v1/evm/deployer/base/`, `/api/v1/token/`])(

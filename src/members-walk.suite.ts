@@ -11,7 +11,8 @@ import { type Simulated, startProgram } from './testing/program.ts';
 import { trialsOf } from './testing/trials.ts';
 import { SANDBOX_SCORED } from './world/account-state.ts';
 import { SANDBOX_WALLETS } from './world/chain-data.ts';
-import { SANDBOX_PARTY } from './world/listed-parties.ts';
+import { SANDBOX_PARTY, WORLD_SEED } from './world/listed-parties.ts';
+import { inventAddress } from './world/made-up-address.ts';
 
 const SECRET = 'ws_a1b2c3d4e5f6a7b8';
 /** The settings of the service under test. */
@@ -23,11 +24,22 @@ const CODE = 'EX-5KQ2HT-9WNB7RLD-4XPM6CW';
 const ID = 'mem_Qx7Lk2Vw9TzB4n';
 const LISTED = String(SANDBOX_PARTY.addresses[0]?.address);
 
-/** Much is known of one, nothing of another, one is a hub; EXHIBIT_TEST_EVERY_DOSSIER=1: all. */
-const ADDRESSES =
-  trialsOf('EXHIBIT_TEST_EVERY_DOSSIER', 0, 1) === 0
-    ? [SANDBOX_SCORED.scored, SANDBOX_WALLETS.unused, SANDBOX_WALLETS.hub]
-    : namedInGuide();
+/** Nothing is known of one, one is a hub, and the pages of the others are the tallest. */
+const TALLEST = [
+  SANDBOX_SCORED.scored,
+  SANDBOX_SCORED.flagged,
+  SANDBOX_WALLETS.bridged,
+  inventAddress(WORLD_SEED, 'evm', 'world wallet 126'),
+];
+/** EXHIBIT_TEST_EVERY_DOSSIER=1: all that the guide names too. */
+const ADDRESSES = [
+  ...TALLEST,
+  ...(trialsOf('EXHIBIT_TEST_EVERY_DOSSIER', 0, 1) === 0
+    ? [SANDBOX_WALLETS.unused, SANDBOX_WALLETS.hub]
+    : namedInGuide()),
+];
+/** A dossier is so tall at most on a phone, in pixels. */
+const TALL_MAX = 6_000;
 
 /** The addresses that the guide of the simulated world names. */
 function namedInGuide(): readonly string[] {
@@ -153,9 +165,24 @@ export function memberGetsAlong(started: () => Simulated): void {
     test.each(ADDRESSES)(
       'the dossier of %s, in light and dark, wide and narrow',
       async (address) => {
-        await lookAt(browser, { base, path: `/address/${address}` });
+        await lookAt(browser, { base, path: `/address/${address}`, tallMax: TALL_MAX });
       },
     );
+
+    test('records and watches an address from its page, and the record fits a phone', async () => {
+      for (const [name, at] of [
+        ['Watch this', '/watchlist'],
+        ['Record this', '/screens/scr_'],
+      ] as const) {
+        await page.goto(`${base}/address/${LISTED}`);
+        await page.getByRole('button', { name }).click();
+        expect(new URL(page.url()).pathname).toMatch(new RegExp(`^${at}`));
+        const told = String(await page.locator('main').textContent());
+        expect(told.toLowerCase()).toContain(LISTED.toLowerCase());
+      }
+      const storageState = await context.storageState();
+      await lookAt(browser, { base, path: new URL(page.url()).pathname, storageState });
+    });
 
     test('connects a chat, is told by a test that it arrives, and removes another one', async () => {
       await page.goto(`${base}/settings`);

@@ -249,10 +249,10 @@ details.caveat { border-top: 0; }
 .findings li { margin: 1rem 0; }
 .findings h3 { margin: 0 0 .25rem; }
 .findings p { margin: .15rem 0; overflow-wrap: anywhere; }
-.findings > li > p, .findings > li > details:not([open]) { display: inline; border: 0; padding: 0;
-  margin-right: .4rem; }
+.findings > li > p { display: inline; margin-right: .4rem; }
+.findings > li > details { border: 0; padding: 0; }
+.findings > li > details:not([open]) { display: inline-block; margin-right: .4rem; }
 .findings > li > details > summary { color: var(--accent); list-style: none; }
-.findings > li > details:not([open]) > summary { display: inline; }
 .findings > li > details > summary::-webkit-details-marker { display: none; }
 .chains a { display: inline-block; margin-right: .6rem; }
 h1 { overflow-wrap: anywhere; }
@@ -322,7 +322,8 @@ form.seek input { flex: 1 1 10rem; }
   .part .cells:not(.match) > div { display: flex; justify-content: space-between; gap: .75rem; }
   .part .cells:not(.match) dd { text-align: right; }
   .part > footer { margin-top: .5rem; padding-top: 0; }
-  .part details { padding: .3rem 0; } .findings { padding-left: 1.1rem; margin: .4rem 0; }
+  .part details { padding: .3rem 0; } .part .findings > li > details { padding: 0; }
+  .findings { padding-left: 1.1rem; margin: .4rem 0; }
   .findings li { margin: .4rem 0; } .timeline li { padding-bottom: .4rem; }
   .part details.caveat { margin: .5rem 0; padding: 0 0 0 .75rem; font-size: .88rem; }
   .caveat > summary { cursor: pointer; }

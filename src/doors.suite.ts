@@ -280,7 +280,7 @@ const STATUSES = new Map([
   ...[...UNKNOWN, 'unwatch_address'].map((name) => [name, 404] as const),
   ...MADE.map((name) => [name, 201] as const),
   // The simulated world holds no list of another authority, and its log says so.
-  ['other_list_changes', 503],
+  ['other_list_changes', 404],
 ]);
 
 /** Each door of a started service says the same. */

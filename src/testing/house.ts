@@ -33,7 +33,7 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   screening: ['tables'],
   entities: ['deposits'],
   exchanges: ['deposits', 'history', 'tables'],
-  forensics: ['deployers', 'sanctions', 'tables'],
+  forensics: ['bridges', 'deployers', 'sanctions', 'tables'],
   'flag-stream': ['rugs'],
 };
 

@@ -110,9 +110,10 @@ export function sortContacts(
 }
 
 /** The transactions whose receipts tell most: those of contacts first, then of candidates. */
-export function transactionsToRead(contacts: Contacts, most: number): string[] {
+export function transactionsToRead(contacts: Contacts, most: number, of?: 'candidates'): string[] {
   const { bridging, candidates } = contacts;
-  const wanted = [...bridging.map(({ transfer }) => transfer), ...candidates];
+  const sure = of === 'candidates' ? [] : bridging.map(({ transfer }) => transfer);
+  const wanted = [...sure, ...candidates];
   return [...new Set(wanted.map(({ tx }) => tx))].slice(0, most);
 }
 
@@ -250,13 +251,39 @@ export async function traceBridges(
     readTable(portInTime('bridge_registry', ports.bridgeRegistry, signal), chain),
     addressHistory(ports.transferHistory, address, { signal, chains: [chain] }),
   ]);
+  return traceHistory(ports, { table, history }, { address, chain, signal });
+}
+
+/** What a trace is made of: the registry, and the history of one address on its chain or more. */
+export type TraceReadings = {
+  readonly table: Partly<RegistryTable, BridgeRegistryPort>;
+  readonly history: Partly<AddressHistory, TransferHistoryPort>;
+};
+
+type TraceRequest = {
+  readonly address: string;
+  readonly chain: BridgeChain;
+  readonly signal: AbortSignal;
+  /** Reads no receipt of what is a contact without one: for whoever shows no event of it. */
+  readonly receiptsOf?: 'candidates';
+};
+
+/**
+ * Traces what was read of one address. Whoever tells of bridges asks it: none denies what another
+ * sees.
+ */
+export async function traceHistory(
+  ports: Pick<BridgePorts, 'transactionReceipts'>,
+  { table, history }: TraceReadings,
+  { address, chain, signal, receiptsOf }: TraceRequest,
+): Promise<TraceResult> {
   const inputs: Partly<TraceInputs, TracePort> = map(both({ table, history }), (one) => {
     const index = registryIndex(one.table.rows);
     return { ...one, index, contacts: sortContacts(address, chain, one.history.transfers, index) };
   });
   const known = rowsSeen(
     map(inputs, (one) => [
-      { ...one, wanted: transactionsToRead(one.contacts, Number.POSITIVE_INFINITY) },
+      { ...one, wanted: transactionsToRead(one.contacts, Number.POSITIVE_INFINITY, receiptsOf) },
     ]),
   );
   if (known === null || known[0].wanted.length === 0) {

@@ -30,7 +30,7 @@ import {
   type MixerRegistry,
   type TokenApprovals,
 } from '../../ports/accounts.ts';
-import type { BridgeRegistry } from '../../ports/bridges.ts';
+import type { BridgeRegistry, TransactionReceipts } from '../../ports/bridges.ts';
 import type { DeployerRecords } from '../../ports/deployers.ts';
 import type {
   CoinJoins,
@@ -42,6 +42,12 @@ import type { CounterpartyRing, HistoryTransfer, TransferHistory } from '../../p
 import type { FlaggedAddresses } from '../../ports/rug-flags.ts';
 import type { SanctionsList } from '../../ports/sanctions.ts';
 import type { ExchangeLabels } from '../../ports/tables.ts';
+import {
+  type Contact,
+  type TracePort,
+  type TraceReadings,
+  traceHistory,
+} from '../bridges/trace.ts';
 import {
   addressHistory,
   firstFundingTransfer,
@@ -106,6 +112,7 @@ export type ForensicPorts = {
   readonly flaggedAddresses: FlaggedAddresses;
   readonly mixerRegistry: MixerRegistry;
   readonly bridgeRegistry: BridgeRegistry;
+  readonly transactionReceipts: TransactionReceipts;
   readonly chainFacts: ChainFacts;
   readonly transferHistory: TransferHistory;
   readonly counterpartyRing: CounterpartyRing;
@@ -175,12 +182,18 @@ export async function forensicEvidence(
   const onList = listOrNone(rowsSeen(map(listed, ({ found }) => [...found.keys()])));
   const inFlags = listOrNone(rowsSeen(map(flagged, ({ found }) => [...found.keys()])));
   const told: ReadonlySet<string> = new Set([...onList, ...inFlags]);
-  const [left, setBy] = await Promise.all([
+  const [left, setBy, bridged] = await Promise.all([
     askAllowances(ports.tokenApprovals, address, approvals, told, signal),
     askSetters(ports.chainFacts, address, named, told, signal),
+    bridgeContactsOf(
+      { ...ports, transferHistory: once },
+      { table: tables.bridges, history },
+      address,
+      asked,
+    ),
   ]);
   const read = { subject, history, coinJoins, facts, named, freezes, approvals };
-  const inputs = { ...read, ...tables, walk, left, setBy };
+  const inputs = { ...read, ...tables, walk, left, setBy, bridged };
   const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
     (kind): KindResult => {
       const nameAll = (drafts: readonly FindingDraft[]) =>
@@ -205,6 +218,8 @@ function portsInTime(ports: ForensicPorts, signal: AbortSignal): ForensicPorts {
     flaggedAddresses: portInTime('flagged_addresses', ports.flaggedAddresses, signal),
     mixerRegistry: portInTime('mixer_registry', ports.mixerRegistry, signal),
     bridgeRegistry: portInTime('bridge_registry', ports.bridgeRegistry, signal),
+    // A trace settles with the receipts that came before the signal.
+    transactionReceipts: ports.transactionReceipts,
     chainFacts: factsInTime(ports.chainFacts, signal),
     transferHistory: ports.transferHistory,
     counterpartyRing: ports.counterpartyRing,
@@ -254,6 +269,36 @@ async function walkOf(
   }
   return proximity({ list, history, ring, labels: null }, subject, WALK_LIMITS, asked);
 }
+
+/** The contacts with bridges on each chain of the registry that is read. */
+async function bridgeContactsOf(
+  ports: ForensicPorts,
+  readings: TraceReadings,
+  address: string,
+  { signal }: ForensicRequest,
+): Promise<FindingInputs['bridged']> {
+  const rows = listOrNone(rowsSeen(map(readings.table, (table) => table.rows)));
+  const whole = map(both(readings), (): readonly Contact[] => NO_CONTACT);
+  if (rows.length === 0) return whole;
+  const known = listOrNone(rowsSeen(await ports.transferHistory.chainsRead()));
+  const chains = [...new Set(rows.map(({ chain }) => chain))].filter((one) => known.includes(one));
+  const traces = chains.map(async (chain) => {
+    const { trace } = await traceHistory(ports, readings, {
+      address,
+      chain,
+      signal,
+      receiptsOf: 'candidates',
+    });
+    return map(trace, ({ contacts }) => [
+      ...[...contacts.bridging, ...contacts.messaging, ...contacts.provided],
+    ]);
+  });
+  return map(some<readonly Contact[], TracePort>([whole, ...(await Promise.all(traces))]), (all) =>
+    all.flat(),
+  );
+}
+
+const NO_CONTACT: readonly Contact[] = Object.freeze([]);
 
 /** The chain that stands for a kind of address; `null` where none is read here. */
 export const MAIN_CHAINS: Readonly<Record<ParsedAddress['kind'], ChainName | null>> = {

@@ -18,6 +18,7 @@ import {
 import type { FlaggedAddressesPort, FlaggedLookUp } from '../../ports/rug-flags.ts';
 import type { ListLookUp, SanctionsListPort } from '../../ports/sanctions.ts';
 import type { ExchangeLabelsPort, LabelLookUp } from '../../ports/tables.ts';
+import type { Contact, TracePort } from '../bridges/trace.ts';
 import { type AddressHistory, viewTransfer } from '../history/address-history.ts';
 import { type LeftOut, sift } from '../history/edge-rule.ts';
 import type { Walk, WalkPort } from '../sanctions/walk.ts';
@@ -44,6 +45,8 @@ export type FindingInputs = {
   readonly labels: Reading<LabelLookUp, ExchangeLabelsPort>;
   readonly mixers: Reading<MixerLookUp, MixerRegistryPort>;
   readonly bridges: Reading<RegistryTable, BridgeRegistryPort>;
+  /** The contacts with bridges that the trace of each chain shows. */
+  readonly bridged: Partly<readonly Contact[], TracePort>;
   /** The facts of each chain on which they were asked, the main one first. */
   readonly facts: readonly ChainFactsOf[];
   /** The freezes by token issuers, on each chain that was read. */

@@ -3,10 +3,11 @@
 
 import { matchKey } from '../../../chain/address.ts';
 import { formatIsoTime } from '../../../chain/time.ts';
-import { present, rowsUnder } from '../../../evidence/measure.ts';
+import { collect, present, rowsUnder } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import type { JoinedIn, JointForm } from '../../../ports/entities.ts';
 import type { HistoryTransfer } from '../../../ports/history.ts';
+import type { Contact } from '../../bridges/trace.ts';
 import { leadingLabel } from '../../tables/labels.ts';
 import {
   byOther,
@@ -53,29 +54,39 @@ export const mixerContact: FindingKind = {
     }),
 };
 
-/** Transfers to or from the contracts of a bridge. A mint or a bridged token's own are none. */
+/**
+ * Transfers to or from the contracts of a bridge, and those that an event of one names. The trace
+ * that `bridges` answers decides, so that neither denies what the other sees.
+ */
 export const bridgeContact: FindingKind = {
   kind: 'bridge_contact',
   title: 'Bridge contact',
   appliesTo: ['evm'],
   ofHistory: true,
-  find: ({ subject: { address }, history, bridges }) =>
-    map(both({ history, bridges }), (seen) => {
-      const { kept } = sidesOf(address, seen.history.transfers);
-      const lists = byOther(address, kept);
+  find: ({ subject: { address }, bridged, bridges }) =>
+    map(both({ bridged, bridges }), (seen) => {
+      const lists = new Map<string, Contact[]>();
+      for (const one of seen.bridged) collect(lists, rowName(one.row), one);
       return seen.bridges.rows.flatMap((row) => {
-        const transfers = rowsUnder(lists, row.address).filter((one) => isOnChainAt(row, one));
-        if (transfers.length === 0) return [];
+        const contacts = rowsUnder(lists, rowName(row));
+        if (contacts.length === 0) return [];
+        const transfers = contacts.map(({ transfer }) => transfer);
         const messaging = row.role === 'messaging' ? ', which only passes messages' : '';
+        const byEvent = contacts.filter(({ basis }) => basis === 'event').length;
+        const events = byEvent === 0 ? '' : `; ${byEvent} of them by what its events name`;
         const statement =
           `${countText(address, transfers)} with ${row.name} of ${row.protocol} (${row.role}) on ` +
-          `${row.chain}, ${row.address}${messaging}; ${wishText(address, transfers)}.`;
+          `${row.chain}, ${row.address}${messaging}${events}; ${wishText(address, transfers)}.`;
         const { as_of } = draftSource(bridges);
         const source = row.sources.join('; ');
         return [{ statement, ...carryEvidence(address, transfers), source, as_of }];
       });
     }),
 };
+
+function rowName({ chain, address, role }: Contact['row']): string {
+  return `${chain} ${address} ${role}`;
+}
 
 function isOnChainAt(
   row: { readonly chain: string; readonly valid_from_block: number | null },

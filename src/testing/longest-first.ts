@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'src/silence.test.ts',
   'src/generated-requests.test.ts',
+  'src/entity-orders.test.ts',
   'src/service.test.ts',
   'src/stores/warehouse/transfers/store.test.ts',
   'src/stores/warehouse/bulk-import/resume.test.ts',

@@ -34,6 +34,8 @@ import type { LabelledNames } from '../tables/labels.ts';
 import { earliest, FUNDED_MAX, FUNDING_WINDOW_S, SERVICE_DEGREE, type TiedBy } from './evidence.ts';
 
 const DEPOSITS_READ_MAX = 20;
+/** The same where the histories are held here, so that to read one costs no provider's call. */
+const DEPOSITS_HELD_MAX = 500;
 const PARTNERS_READ_MAX = 10;
 const TARGETS_READ_MAX = 20;
 
@@ -85,8 +87,10 @@ function partnersIn(paid: readonly string[], kept: readonly HistoryTransfer[]): 
 export async function depositsFound(scene: Scene, ports: DepositsPorts): Promise<Found> {
   const { own, kept, named, reading, asked } = scene;
   const paid = candidatesOf(own.address, kept, named.isLabelled);
-  const taken = paid.slice(0, DEPOSITS_READ_MAX);
-  const histories = new Map([[own.address, reading], ...(await read(taken, ports, asked))]);
+  const near = await read(paid.slice(0, DEPOSITS_READ_MAX), ports, asked);
+  const taken = paid.slice(0, [...near.values()].every(isHeld) ? DEPOSITS_HELD_MAX : near.size);
+  const far = await read(taken.slice(near.size), ports, asked);
+  const histories = new Map([[own.address, reading], ...near, ...far]);
   const inferred = await depositsIn(histories, ports, asked.signal);
   const deposits = listFrom(rowsSeen(map(inferred, (found) => [found])), ([found]) => found);
   const ties = deposits.flatMap((one) =>
@@ -110,6 +114,10 @@ export async function depositsFound(scene: Scene, ports: DepositsPorts): Promise
         ? ran
         : weaken(ran, why('deposit_kind_unknown', { address: open.inferred.address })),
   };
+}
+
+function isHeld(one: History): boolean {
+  return one instanceof Read && one.value.provenance === 'warehouse';
 }
 
 /** The first funder of the address, and the others that it funded within a window. */

@@ -18,6 +18,8 @@ const LOG = z.looseObject({ topics: z.array(z.string()), logIndex: z.string() })
 const RECEIPT = z.looseObject({ transactionHash: z.string(), logs: z.array(LOG) });
 const TRANSACTION = z.looseObject({ hash: z.string() });
 const BLOCK = z.looseObject({ hash: z.string(), transactions: z.array(TRANSACTION) });
+const TRACE = z.looseObject({ traceAddress: z.array(z.number()) });
+type Traced = z.infer<typeof TRACE>;
 type Receipt = z.infer<typeof RECEIPT>;
 type Told = { readonly block: z.infer<typeof BLOCK>; readonly receipts: readonly Receipt[] };
 /** Cuts what a node tells of a block; `before` is the block before it, as it is. */
@@ -118,6 +120,12 @@ const CUTS_BY_ROOT: readonly (readonly [string, Cut])[] = [
 
 function own(one: Receipt | undefined): Receipt[] {
   return one === undefined ? [] : [one];
+}
+
+function traceAt(all: readonly Traced[], i: number): Traced {
+  const one = all[i];
+  if (one === undefined) throw new RangeError(`no trace ${i}`);
+  return one;
 }
 
 function failedOnce(one: Receipt, i: number): Receipt {
@@ -234,7 +242,7 @@ describe.skipIf(absent).each<EvmChainName>(['ethereum', 'base'])(`${title} of %s
   });
 
   const noRoot = ['no root', withBlock({ receiptsRoot: undefined })] as const;
-  const cuts = [...CUTS, ...CUTS_BY_ROOT, ...(chain === 'ethereum' ? [noRoot] : [])];
+  const cuts = [...CUTS, ...CUTS_BY_ROOT, noRoot];
   describe.each(WAYS)('by %s', (_, lacks) => {
     test.each(cuts)('%s: is not held', async (_name, cut) => {
       cutAt(target, cut, lacks);
@@ -259,6 +267,27 @@ describe.skipIf(absent).each<EvmChainName>(['ethereum', 'base'])(`${title} of %s
       expect(ended.state.last_block).toBeNull();
       expect(said).toContain('told a block of another chain');
     });
+  });
+
+  test('a block whose traces lack an inner call, which its caller counts: is not held', async () => {
+    const traces = new Map<number, readonly Traced[]>();
+    for (let number = 1; number <= target; number += 1) {
+      traces.set(number, z.array(TRACE).parse(await anvil.ask('trace_block', hex(number))));
+    }
+    const isInner = ({ traceAddress }: Traced) => traceAddress.length > 0;
+    const [at] = [...traces].filter(([, all]) => all.some(isInner)).map(([number]) => number);
+    if (at === undefined) throw new Error('test: no block has an inner call');
+    const all = z.array(TRACE).parse(traces.get(at));
+    const left = [...all.keys()].filter((i) => isInner(traceAt(all, i)));
+    for (const i of left) {
+      proxy.setRule(({ method, params: [asked] }) => {
+        const isAsked = method === 'trace_block' && asked === hex(at);
+        return isAsked ? { result: all.filter((_, n) => n !== i) } : null;
+      });
+      const { ended, said } = await followed(at);
+      expect(ended.state.last_block).toBeNull();
+      expect(said).toContain('told a trace that lacks a call');
+    }
   });
 
   test('a node with traces and without receipts is refused at once', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CHAIN_NAMES, CHAINS, chainById, EVM_CHAINS, isEvmChain, parseChain } from './chain.ts';
-import { type TransferKind, type TransferSource, wholeKinds } from './transfer.ts';
+import { BLOCK_PROOFS, type TransferKind, type TransferSource, wholeKinds } from './transfer.ts';
 
 describe('the table of chains', () => {
   test('each chain has the id and the coin that its own documents give', () => {
@@ -58,6 +58,7 @@ describe('parseChain', () => {
 
 const ALL = ['native', 'internal', 'token'];
 const WITHOUT_CALLS = ['native', 'token'];
+const UNROOTED = ['arbitrum', 'hyperevm', 'polygon'] as const;
 
 /** The kinds of what has an amount, which a negative needs. */
 function amountKinds(...of: Parameters<typeof wholeKinds>): TransferKind[] {
@@ -67,9 +68,20 @@ function amountKinds(...of: Parameters<typeof wholeKinds>): TransferKind[] {
 test.each(['trace_block', 'call_tracer', 'trace_files'] as const)(
   '%s: internal is not claimed where the chain moves coins outside of what is traced',
   (source) => {
-    for (const chain of ['arbitrum', 'hyperevm', 'polygon'] as const) {
-      expect(amountKinds(source, chain, 500_000_000)).toEqual(WITHOUT_CALLS);
+    for (const chain of UNROOTED) {
+      expect(amountKinds(source, chain, 500_000_000)).not.toContain('internal');
     }
+  },
+);
+
+test.each(['trace_block', 'call_tracer', 'receipts'] as const)(
+  '%s: payments are not claimed where no root in a header shows that one is missing',
+  (source) => {
+    for (const chain of EVM_CHAINS) {
+      const kinds = amountKinds(source, chain, 500_000_000);
+      expect([chain, kinds.includes('native')]).toEqual([chain, BLOCK_PROOFS[chain].rooted]);
+    }
+    expect(UNROOTED.map((chain) => BLOCK_PROOFS[chain].rooted)).toEqual([false, false, false]);
   },
 );
 

@@ -161,6 +161,15 @@ export const NOT_WHOLE: readonly NotWhole[] = [
     because: 'State sync brings deposits of the coin, and its nodes do not trace it.',
   },
   {
+    sources: ['trace_block', 'call_tracer', 'receipts'],
+    chains: ['arbitrum', 'polygon', 'hyperevm'],
+    kinds: ['native'],
+    before: null,
+    because:
+      'Its headers are held against no root, so that a payment that is missing together with its ' +
+      'receipt would not be seen.',
+  },
+  {
     sources: ['trace_files'],
     chains: ['base', 'bsc'],
     kinds: INTERNAL,
@@ -231,3 +240,53 @@ export function sameKindsUntil(
   });
   return changes.length === 0 ? null : Math.min(...changes);
 }
+
+/** How the completeness of a block of a chain is shown, and what is not shown by it. */
+export type BlockProof = {
+  /** Whether the root of the receipts in the header is recomputed. */
+  readonly rooted: boolean;
+  readonly proved: string;
+  readonly not_proved: string;
+};
+
+const BY_ROOT =
+  'one receipt for each transaction, logs numbered without a gap, blooms, and the root of the ' +
+  'receipts in the header';
+const BY_BLOOM =
+  'one receipt for each transaction, logs numbered without a gap, and the bloom in the header';
+const OF_TRACES = 'traces beyond the number of calls that each call of `trace_block` tells';
+
+/** The proof of a block by chain. */
+export const BLOCK_PROOFS: { readonly [C in ChainName]: BlockProof } = {
+  ethereum: { rooted: true, proved: BY_ROOT, not_proved: `amounts of payments; ${OF_TRACES}` },
+  base: { rooted: true, proved: BY_ROOT, not_proved: `amounts of payments; ${OF_TRACES}` },
+  bsc: { rooted: true, proved: BY_ROOT, not_proved: `amounts of payments; ${OF_TRACES}` },
+  arbitrum: {
+    rooted: false,
+    proved: BY_BLOOM,
+    not_proved:
+      'a payment missing together with its receipt; amounts; the second of two equal token ' +
+      `transfers; ${OF_TRACES}`,
+  },
+  polygon: {
+    rooted: false,
+    proved: `${BY_BLOOM}, with or without the logs of state sync`,
+    not_proved:
+      'a payment missing together with its receipt (the root of the transactions is not held ' +
+      'against the header); amounts; the second of two equal token transfers; coins of state sync; ' +
+      OF_TRACES,
+  },
+  hyperevm: {
+    rooted: false,
+    proved: `${BY_BLOOM}, with or without the logs of HyperCore`,
+    not_proved:
+      'a payment missing together with its receipt; amounts; the second of two equal token ' +
+      `transfers; transfers from HyperCore; ${OF_TRACES}`,
+  },
+  solana: { rooted: false, proved: 'nothing', not_proved: 'every kind: no node of it is believed' },
+  bitcoin: {
+    rooted: false,
+    proved: 'transactions in number and order, and the output that each input spends',
+    not_proved: 'the root of the transactions in the header',
+  },
+};

@@ -1,7 +1,7 @@
 // The pages under docs/reference are made from the tables here; a test holds that they are current.
 
 import { CHAIN_NAMES } from '../chain/chain.ts';
-import { NOT_WHOLE, type TransferSource, wholeKinds } from '../chain/transfer.ts';
+import { BLOCK_PROOFS, NOT_WHOLE, type TransferSource, wholeKinds } from '../chain/transfer.ts';
 import { REASONS } from '../evidence/reasons.ts';
 import { REFUSALS } from './refusals.ts';
 
@@ -91,6 +91,15 @@ export function coveragePage(): string {
     'Why not more:',
     '',
     ...missing,
+    '',
+    'What proves a block whole, by chain. What is not proved makes no negative:',
+    '',
+    '| chain | proved by | not proved |',
+    '| --- | --- | --- |',
+    ...CHAIN_NAMES.map((chain) => {
+      const { proved, not_proved } = BLOCK_PROOFS[chain];
+      return `| ${chain} | ${proved} | ${not_proved} |`;
+    }),
     '',
   ].join('\n');
 }

@@ -38,7 +38,7 @@ const BLOCK: NodeBlock = {
 function trace(path: number[], over: Partial<ParityTrace> & { value?: bigint } = {}): ParityTrace {
   const { value, ...rest } = over;
   const action = { from: B, to: C, value: value === undefined ? 1n : value, callType: 'call' };
-  const at = { blockHash: BLOCK.hash, transactionHash: TX, traceAddress: path };
+  const at = { blockHash: BLOCK.hash, transactionHash: TX, traceAddress: path, subtraces: 0 };
   return { type: 'call', action, result: {}, ...at, ...rest };
 }
 

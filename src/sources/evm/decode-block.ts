@@ -2,6 +2,7 @@
 // block is refused if a transaction has neither.
 
 import type { ChainName } from '../../chain/chain.ts';
+import { listFrom } from '../../evidence/measure.ts';
 import type { HeldCreation, MisshapenLogs, TipBlock, TransferFact } from '../../ports/indexing.ts';
 import {
   type NodeBlock,
@@ -347,6 +348,32 @@ export function parityFrames(traces: readonly ParityTrace[]): TraceFrame[] {
         throw new NodeFault('told a trace of an unknown type');
     }
   });
+}
+
+/** Each trace tells how many calls it made: all of them must be there, by their numbers. */
+export function checkCalls(traces: readonly ParityTrace[]): void {
+  const own = traces.filter(({ type }) => type !== 'reward');
+  const made = new Map<string, Set<number>>();
+  for (const { transactionHash: tx, traceAddress } of own) {
+    const n = traceAddress.at(-1);
+    if (n === undefined) continue;
+    const caller = key(String(tx), traceAddress.slice(0, -1));
+    made.set(caller, new Set([...listFrom(made.get(caller), (some) => [...some]), n]));
+  }
+  const frames = new Set<string>();
+  for (const { transactionHash: tx, traceAddress, subtraces } of own) {
+    const at = key(String(tx), traceAddress);
+    const calls = made.get(at);
+    const isWhole =
+      calls === undefined
+        ? subtraces === 0
+        : calls.size === subtraces && Math.max(...calls) === subtraces - 1;
+    if (!isWhole || frames.has(at)) throw new NodeFault('told a trace that lacks a call');
+    frames.add(at);
+  }
+  if ([...made.keys()].some((caller) => !frames.has(caller))) {
+    throw new NodeFault('told a trace that lacks a call');
+  }
 }
 
 /** The frames of `debug_traceBlock…` with `callTracer`; `hashes` are the block's transactions. */

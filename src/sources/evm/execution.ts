@@ -6,9 +6,16 @@ import { z } from 'zod';
 import { isSystemAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { type CommittedReceipt, logsBloom, receiptsRoot } from '../../chain/receipts-root.ts';
+import { BLOCK_PROOFS } from '../../chain/transfer.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
 import type { JsonRpc, RpcAnswer, RpcCall } from '../http/json-rpc.ts';
-import { callTracerFrames, type Execution, parityFrames, type TraceFrame } from './decode-block.ts';
+import {
+  callTracerFrames,
+  checkCalls,
+  type Execution,
+  parityFrames,
+  type TraceFrame,
+} from './decode-block.ts';
 import { nodeRefusalOf } from './log-ranges.ts';
 import {
   ChainMoved,
@@ -50,6 +57,7 @@ const ASK_TRACES: Readonly<Record<TracePath, Ask<readonly TraceFrame[]>>> = {
       // It is asked by number: another block may stand there by now.
       const other = traces.some((one) => one.blockHash !== blocks[i]?.hash);
       if (other) throw new ChainMoved();
+      checkCalls(traces);
       return parityFrames(traces);
     });
   },
@@ -244,7 +252,7 @@ export function provenReceipts(
   for (const receipt of ordered) checkOwnLogs(receipt);
   checkNumbers(block, ordered);
   checkBloom(chain, block, ordered);
-  if (ROOTED.has(chain)) checkRoot(chain, block, ordered);
+  if (BLOCK_PROOFS[chain].rooted) checkRoot(block, ordered);
   return ordered;
 }
 
@@ -290,20 +298,9 @@ function checkBloom(chain: EvmChainName, block: NodeBlock, receipts: readonly No
  */
 const BLOOM_WITHOUT_SYSTEM: ReadonlySet<EvmChainName> = new Set(['polygon', 'hyperevm']);
 
-/**
- * Chains whose headers commit to receipts in Ethereum's own encoding, or in that of the OP stack.
- */
-const ROOTED: ReadonlySet<EvmChainName> = new Set(['ethereum', 'base', 'bsc']);
-
-function checkRoot(
-  chain: EvmChainName,
-  { receiptsRoot: told }: NodeBlock,
-  receipts: readonly NodeReceipt[],
-): void {
-  if (told == null) {
-    if (chain !== 'ethereum') return;
-    throw new NodeFault('told a block without the root of its receipts');
-  }
+/** Of headers that commit to receipts in Ethereum's own encoding, or in that of the OP stack. */
+function checkRoot({ receiptsRoot: told }: NodeBlock, receipts: readonly NodeReceipt[]): void {
+  if (told == null) throw new NodeFault('told a block without the root of its receipts');
   if (told !== receiptsRoot(receipts.map(committedReceipt))) {
     throw new NodeFault('told a block whose receipts are not those of its root');
   }

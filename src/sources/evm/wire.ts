@@ -72,6 +72,8 @@ export const PARITY_TRACE = outsideRow({
   result: outsideRow({ address: ADDRESS.nullish() }).nullish(),
   error: z.string().nullish(),
   traceAddress: z.array(z.number().int().nonnegative()),
+  // How many calls it made; all of them stand in the block's traces.
+  subtraces: z.number().int().nonnegative(),
   blockHash: WORD,
   transactionHash: WORD.nullish(),
 });

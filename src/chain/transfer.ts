@@ -273,8 +273,8 @@ export const BLOCK_PROOFS: { readonly [C in ChainName]: BlockProof } = {
     proved: `${BY_BLOOM}, with or without the logs of state sync`,
     not_proved:
       'a payment missing together with its receipt (the root of the transactions is not held ' +
-      'against the header); amounts; the second of two equal token transfers; coins of state sync; ' +
-      OF_TRACES,
+      'against the header); amounts; the second of two equal token transfers; coins of state ' +
+      `sync; ${OF_TRACES}`,
   },
   hyperevm: {
     rooted: false,

@@ -265,6 +265,19 @@ export async function askFor<S extends z.ZodType>(
 }
 
 const refusal = z.object({ error: z.string() });
+const fieldRefused = z.object({
+  path: z.array(z.union([z.string(), z.number()])),
+  says: z.string(),
+});
+const badInput = z.object({ fields: z.array(fieldRefused) });
+
+/** The fields that a refusal names, each by its path; none where it names none. */
+export function refusedFields(body: unknown): readonly z.output<typeof fieldRefused>[] {
+  const parsed = badInput.safeParse(body);
+  return parsed.success ? parsed.data.fields : NO_FIELDS;
+}
+
+const NO_FIELDS: readonly z.output<typeof fieldRefused>[] = Object.freeze([]);
 
 /** The words of a refusal: what the service says of a request that it did not answer. */
 export function refusalText(status: number, body: unknown): string {

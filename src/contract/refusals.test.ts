@@ -5,19 +5,31 @@ import { describe, expect, test } from 'vitest';
 import { badInput, PROBLEMS_SHOWN_MAX, REFUSALS } from './refusals.ts';
 
 describe('bad input', () => {
+  const text = fc.string({ maxLength: 2_000 });
+  const wrong = fc.record({
+    path: fc.array(fc.oneof(text, fc.nat()), { maxLength: 2 }),
+    says: text,
+  });
+
   test('names each problem in order', () => {
-    const refusal = badInput(['limit: an integer of 1 to 100', 'q: at most 64 characters']);
+    const fields = [
+      { path: ['limit'], says: 'an integer of 1 to 100' },
+      { path: ['addresses', 3, 'form'], says: 'at most 64 characters' },
+    ];
+    const refusal = badInput(fields);
     expect(refusal.status).toBe(400);
     expect(refusal.body).toEqual({
-      error: 'limit: an integer of 1 to 100; q: at most 64 characters',
+      error: 'limit: an integer of 1 to 100; addresses[3].form: at most 64 characters',
+      fields,
     });
   });
 
   test('however many and long the problems, the body stays under 8 KiB and counts the rest', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ maxLength: 2_000 }), { maxLength: 600 }), (problems) => {
-        const { error } = REFUSALS.bad_input.body.parse(badInput(problems).body);
+      fc.property(fc.array(wrong, { minLength: 1, maxLength: 600 }), (problems) => {
+        const { error, fields } = REFUSALS.bad_input.body.parse(badInput(problems).body);
         expect(error.length).toBeLessThan(8 * 1024);
+        expect(JSON.stringify(fields.map(({ path }) => path)).length).toBeLessThan(16 * 1024);
         const rest = problems.length - PROBLEMS_SHOWN_MAX;
         if (rest > 0) expect(error.endsWith(`; and ${rest} more`)).toBe(true);
       }),

@@ -1,11 +1,14 @@
 // A refusal is about the request or the caller; it never says anything about an address.
 
 import { z } from 'zod';
+import { describeMisform } from '../chain/address.ts';
+import { why } from '../evidence/reasons.ts';
 
 /** How many problems of a body are named; the rest are counted. */
 export const PROBLEMS_SHOWN_MAX = 20;
 /** The longest text of one problem, so that a body can never be echoed back at length. */
 const PROBLEM_CHARS_MAX = 200;
+const NAME_CHARS_MAX = 100;
 
 /** Why a credential opened nothing. */
 export const CREDENTIAL_REASONS = [
@@ -18,9 +21,31 @@ export type CredentialReason = (typeof CREDENTIAL_REASONS)[number];
 
 const plain = z.strictObject({ error: z.string() });
 
+/** What was wrong with an input: where it stood, and what was expected there. */
+const inputProblem = z.strictObject({
+  path: z
+    .array(z.union([z.string(), z.int().nonnegative()]))
+    .describe('Names of fields and places in lists, from the outermost on.'),
+  says: z.string(),
+});
+export type InputProblem = z.output<typeof inputProblem>;
+
+const badInputBody = z.strictObject({
+  error: z.string().describe('All of it in words, for people.'),
+  fields: z
+    .array(inputProblem)
+    .min(1)
+    .max(PROBLEMS_SHOWN_MAX)
+    .describe('The same for programs; the first of them, where there are many.'),
+});
+
 /** Every refusal that the service can give. `docs/reference/errors.md` is made from this table. */
 export const REFUSALS = {
-  bad_input: { status: 400, body: plain, means: 'A field was not what was expected; it is named.' },
+  bad_input: {
+    status: 400,
+    body: badInputBody,
+    means: 'A field was not what was expected; `fields` names it by its path.',
+  },
   unauthorized: {
     status: 401,
     body: z.strictObject({ error: z.literal('unauthorized'), reason: z.string() }),
@@ -117,12 +142,34 @@ export class Refusal {
 }
 
 /** Refuses an input by naming each field and what was expected; the input is never echoed. */
-export function badInput(problems: readonly string[]): Refusal {
-  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map((p) => p.slice(0, PROBLEM_CHARS_MAX));
-  const rest = problems.length - shown.length;
-  return new Refusal('bad_input', {
-    error: shown.join('; ') + (rest > 0 ? `; and ${rest} more` : ''),
-  });
+export function badInput(problems: readonly InputProblem[]): Refusal {
+  const fields = problems.slice(0, PROBLEMS_SHOWN_MAX).map(({ path, says }) => ({
+    path: path.map((step) => (typeof step === 'string' ? step.slice(0, NAME_CHARS_MAX) : step)),
+    says: says.slice(0, PROBLEM_CHARS_MAX),
+  }));
+  const rest = problems.length - fields.length;
+  const texts = fields.map((one) => problemText(one).slice(0, PROBLEM_CHARS_MAX));
+  const error = texts.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+  return new Refusal('bad_input', { error, fields });
+}
+
+/** Refuses one field of an input. */
+export function badField(name: string, says: string): Refusal {
+  return badInput([{ path: [name], says }]);
+}
+
+/** Refuses a text that is no address of a known form. */
+export function badAddress(text: string): Refusal {
+  return badField('address', why(describeMisform(text)).reason);
+}
+
+/** A problem in words: `addresses[3]: form not recognised`. What is of the whole has no name. */
+export function problemText({ path, says }: InputProblem): string {
+  const name = path.reduce<string>((named, step) => {
+    if (typeof step === 'number') return `${named}[${step}]`;
+    return named === '' ? step : `${named}.${step}`;
+  }, '');
+  return name === '' ? says : `${name}: ${says}`;
 }
 
 /** The refusal of who may come again in a second: nothing of the request is at fault. */

@@ -271,11 +271,13 @@ export const addressText = z
 /** Unix seconds: from a time on, before another; `null` is no bound. */
 export type DaySpan = { readonly from: number | null; readonly until: number | null };
 
-/** The span of some days (UTC), both included; a text says what is wrong with them. */
-export function daySpan(from: string | undefined, to: string | undefined): DaySpan | string {
+export const LATER_THAN_TO = 'it is later than `to`';
+
+/** The span of some days (UTC), both included; `null`: it ends before it begins. */
+export function daySpan(from: string | undefined, to: string | undefined): DaySpan | null {
   const first = from === undefined ? null : startOfDay(from);
   const last = to === undefined ? null : startOfDay(to);
-  if (first !== null && last !== null && first > last) return 'from: it is later than `to`';
+  if (first !== null && last !== null && first > last) return null;
   return { from: first, until: last === null ? null : last + DAY_S };
 }
 

@@ -100,12 +100,12 @@ export const REASONS = {
     next: 'Try again later; the operator looks at `exhibit doctor`.',
   },
   form_not_recognised: {
-    sentence: 'address: form not recognised; nothing was checked',
+    sentence: 'form not recognised; nothing was checked',
     means: 'The text is no address of a known form and does not stand on the list.',
     next: 'Send an EVM, Solana, Bitcoin or Tron address.',
   },
   solana_letter_case: {
-    sentence: 'address: not a 32-byte key; check its letter case',
+    sentence: 'not a 32-byte key; check its letter case',
     means: 'The text looks like base58 but does not decode to a Solana key.',
     next: 'Send the address exactly as its owner shows it.',
   },

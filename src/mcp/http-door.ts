@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { AccessGate } from '../access/gate.ts';
-import { badInput, Refusal } from '../contract/refusals.ts';
+import { badField, Refusal } from '../contract/refusals.ts';
 import {
   type Answers,
   contextUntil,
@@ -81,10 +81,10 @@ export function mcpDoor(parts: McpDoor): HttpDoor {
     serve: async ({ id, request, body }, response) => {
       const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
       if (messages.length > BATCH_MAX) {
-        return badInput([`body: expected at most ${BATCH_MAX} messages at once`]);
+        return badField('body', `expected at most ${BATCH_MAX} messages at once`);
       }
       if (body === undefined && request.headers['content-type'] !== undefined) {
-        return badInput(['body: expected valid JSON']);
+        return badField('body', 'expected valid JSON');
       }
       if (body === undefined) return new Refusal('wrong_content_type', { error: NO_JSON });
       const client = request.headers[CLIENT];

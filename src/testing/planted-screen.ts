@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { parseAddress } from '../chain/address.ts';
-import { badInput } from '../contract/refusals.ts';
+import { badField } from '../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../contract/route.ts';
 import { addressText, checkedFlag, negative, prose, words } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
@@ -156,7 +156,7 @@ export function screenHandler(
       const labels = await screen.labels(ports, address);
       const linked = await screen.linked(ports, address, signal);
       rests.push(look);
-      if (screen.refuses(labels)) return badInput(['addresses: not now']);
+      if (screen.refuses(labels)) return badField('addresses', 'not now');
       const { tables, sizes, newest, notes } = screen;
       told = {
         tables: tables(labels),

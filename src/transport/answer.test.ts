@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Admission, createGate } from '../access/gate.ts';
 import { deriveSecrets, mintKey, mintSecret } from '../access/secret.ts';
-import { badInput, Refusal } from '../contract/refusals.ts';
+import { badField, Refusal } from '../contract/refusals.ts';
 import { type Caller, NOBODY, plainRoute } from '../contract/route.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { type AnyHandler, answersOf, parseInput } from './answer.ts';
@@ -124,15 +124,16 @@ describe('refuses', () => {
   test('what the route does not declare, before the handler, and charges nothing', async () => {
     const { ask, member, used } = await asked(() => Promise.reject(new Error('was asked')));
     const said = await ask(member, { params: {}, query: { colour: 'red' }, body: undefined });
+    const says = 'unknown name "colour"; expected no fields here';
     expect([said.status, said.bytes.toString()]).toEqual([
       400,
-      '{"error":"unknown name \\"colour\\"; expected no fields here"}',
+      JSON.stringify({ error: says, fields: [{ path: [], says }] }),
     ]);
     expect(await used()).toBe(0);
   });
 
   test.each<[string, AnyHandler, number]>([
-    ['what the handler refuses', async () => badInput(['no']), 400],
+    ['what the handler refuses', async () => badField('q', 'no'), 400],
     ['what is not there', async () => probe.reply(404, { error: 'no' }), 404],
     ['what cannot be done', async () => probe.reply(409, { error: 'no' }), 409],
     ['what could not be read', async () => probe.reply(503, { error: 'no' }), 503],

@@ -16,7 +16,7 @@ import {
   untilReset,
 } from '../access/gate.ts';
 import { Answer, type Headers, type PageRest, Reply } from '../contract/answer.ts';
-import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
+import { badInput, type InputProblem, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import { HTML_TYPE, isPage } from '../contract/reply.ts';
 import {
   type AnyEvidenceRoute,
@@ -298,7 +298,7 @@ export type Input = Sent;
 
 /** The declared input, or the refusal that names every field that was wrong. */
 export function parseInput(route: Declared, sent: Sent): Input | Refusal {
-  const problems: string[] = [];
+  const problems: InputProblem[] = [];
   const params = take(route.params, sent.params, '', problems);
   const query = take(route.query, withPlainNumbers(route.query, sent.query), '', problems);
   const body = route.body === null ? undefined : take(route.body, sent.body, 'body', problems);
@@ -336,14 +336,14 @@ function selectDeclared({ shape }: z.ZodObject, sent: unknown): object {
   );
 }
 
-function take(schema: z.ZodType, value: unknown, whole: string, problems: string[]): unknown {
+function take(schema: z.ZodType, value: unknown, whole: string, problems: InputProblem[]): unknown {
   const result = schema.safeParse(value, { error: expectationOf });
   if (!result.success) {
     for (const issue of result.error.issues) problems.push(problem(issue, whole, schema));
     return undefined;
   }
   for (const path of brokenTexts(result.data)) {
-    problems.push(`${pathText(path, whole)}: ${WHOLE_TEXT}`);
+    problems.push({ path: pathOf(path, whole), says: WHOLE_TEXT });
   }
   return result.data;
 }
@@ -427,24 +427,21 @@ const UNITS: ReadonlyMap<string, { readonly one: string; readonly many: string }
   ['array', { one: 'entry', many: 'entries' }],
 ]);
 
-function problem(issue: z.core.$ZodIssue, whole: string, schema: z.ZodType): string {
+function problem(issue: z.core.$ZodIssue, whole: string, schema: z.ZodType): InputProblem {
+  const path = pathOf(issue.path, whole);
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(shapeOf(schema));
     const names = issue.keys.map(nameText).join(', ');
     const expected = known.length === 0 ? 'no fields here' : `only ${known.join(', ')}`;
-    const at = pathText(issue.path, whole);
-    return `${at === WHOLE_REQUEST ? '' : `${at}: `}unknown name ${names}; expected ${expected}`;
+    return { path, says: `unknown name ${names}; expected ${expected}` };
   }
-  return `${pathText(issue.path, whole)}: ${issue.message}`;
+  return { path, says: issue.message };
 }
 
-const WHOLE_REQUEST = 'request';
-
 /** Where a value stands; `whole` names the part of the request, which has no name of its own. */
-function pathText(path: readonly PropertyKey[], whole: string): string {
-  const at = fieldName(path);
-  if (at !== '') return at;
-  return whole === '' ? WHOLE_REQUEST : whole;
+function pathOf(path: readonly PropertyKey[], whole: string): InputProblem['path'] {
+  if (path.length === 0) return whole === '' ? [] : [whole];
+  return path.map((step) => (typeof step === 'number' ? step : String(step)));
 }
 
 // A key can be sent in the place of a name: what has no name's form, or begins as our keys do, is
@@ -452,13 +449,6 @@ function pathText(path: readonly PropertyKey[], whole: string): string {
 function nameText(name: string): string {
   const isName = /^[A-Za-z][A-Za-z0-9_-]{0,29}$/.test(name) && !/^sc[pt]?_/i.test(name);
   return isName ? JSON.stringify(name) : `of ${name.length} characters, not repeated here`;
-}
-
-function fieldName(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((name, step) => {
-    if (typeof step === 'number') return `${name}[${step}]`;
-    return name === '' ? String(step) : `${name}.${String(step)}`;
-  }, '');
 }
 
 /** The fields of an object, also of one that may be left out. */

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
 import { PLANS } from '../access/plan.ts';
 import { deriveSecrets, mintKey } from '../access/secret.ts';
-import { badInput } from '../contract/refusals.ts';
+import { badField } from '../contract/refusals.ts';
 import { html, noBody, text } from '../contract/reply.ts';
 import { evidenceRoute, type Handler, plainRoute } from '../contract/route.ts';
 import { negative } from '../contract/wire.ts';
@@ -219,7 +219,8 @@ describe('http', () => {
       const headers = { ...sent.headers, 'content-type': type };
       const reply = await serve({ by }).inject({ ...sent, headers, ...over });
       expect(reply.statusCode).toBe(status);
-      expect(Object.keys(reply.json())).toEqual(['error']);
+      const typed = status === 400 ? ['error', 'fields'] : ['error'];
+      expect(Object.keys(reply.json())).toEqual(typed);
       expect(reply.json().error).toContain(names);
       expect(await by.used()).toBe(0);
       expect(reply.headers['x-request-id']).toBeDefined();
@@ -297,7 +298,7 @@ describe('http', () => {
 
     test('a handler that refuses its input is not charged', async () => {
       const by = await member();
-      const handle: Handler<typeof probe> = async () => badInput(['address: form not recognised']);
+      const handle: Handler<typeof probe> = async () => badField('address', 'form not recognised');
       const reply = await serve({ by, handle }).inject(asking(by));
       expect(reply.statusCode).toBe(400);
       expect(await by.used()).toBe(0);

@@ -18,7 +18,7 @@ import {
   type TurnedAway,
 } from '../access/gate.ts';
 import { isFormOf } from '../access/session.ts';
-import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
+import { badField, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import {
   FORM_TOKEN,
   isPublicDocument,
@@ -122,7 +122,7 @@ export function createHttp(
     genReqId: requestIds(),
     frameworkErrors: (error, request, reply) => {
       const refusal = refusalOfFault(error);
-      refuseAt(request, reply, refusal === null ? badInput([BAD_PATH]) : refusal, options);
+      refuseAt(request, reply, refusal === null ? badField('path', BAD_PATH) : refusal, options);
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
   });
@@ -176,7 +176,7 @@ function refusalOfHost(request: FastifyRequest, { hosts }: HttpOptions): Refusal
 
 function withoutHost({ headers, raw }: FastifyRequest): Refusal | null {
   if (headers.host !== undefined || raw.httpVersion !== '1.1') return null;
-  return badInput(['host: expected the header that HTTP/1.1 requires']);
+  return badField('host', 'expected the header that HTTP/1.1 requires');
 }
 
 // The requests of one event-loop tick are all read first and then answered: what each step needs is
@@ -498,7 +498,7 @@ export function acceptOnly(app: FastifyInstance, { kind, type }: Media): void {
     try {
       done(null, parse(String(text)));
     } catch (fault) {
-      done(fault instanceof Error ? fault : new BrokenBody('body: expected what can be read'));
+      done(fault instanceof Error ? fault : new BrokenBody('expected what can be read'));
     }
   });
 }
@@ -510,7 +510,7 @@ function jsonOf(text: string): unknown {
     const parsed: unknown = JSON.parse(text);
     return parsed;
   } catch {
-    throw new BrokenBody('body: expected valid JSON');
+    throw new BrokenBody('expected valid JSON');
   }
 }
 
@@ -518,7 +518,7 @@ function jsonOf(text: string): unknown {
 function formOf(text: string): { readonly [field: string]: string | readonly string[] } {
   const sent = new URLSearchParams(text);
   if (sent.size > FORM_FIELDS_MAX) {
-    throw new BrokenBody(`body: expected at most ${FORM_FIELDS_MAX} fields`);
+    throw new BrokenBody(`expected at most ${FORM_FIELDS_MAX} fields`);
   }
   return Object.fromEntries(
     [...new Set(sent.keys())].map((name) => {
@@ -529,14 +529,14 @@ function formOf(text: string): { readonly [field: string]: string | readonly str
 }
 
 /** The words about a path that cannot be read. */
-export const BAD_PATH = 'path: expected a decodable path of at most 256 characters a field';
+export const BAD_PATH = 'expected a decodable path of at most 256 characters a field';
 
 /** A body that is not what its type announces; the message says what was expected. */
 export class BrokenBody extends Error {}
 
 /** The refusal that a fault of the framework stands for; `null` for a fault of ours. */
 export function refusalOfFault(error: unknown, bodyType = 'application/json'): Refusal | null {
-  if (error instanceof BrokenBody) return badInput([error.message]);
+  if (error instanceof BrokenBody) return badField('body', error.message);
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -547,12 +547,12 @@ export function refusalOfFault(error: unknown, bodyType = 'application/json'): R
       });
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return badInput(['body: expected valid JSON']);
+      return badField('body', 'expected valid JSON');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return badInput(['content-length: expected the length of the body']);
+      return badField('content-length', 'expected the length of the body');
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return badInput([BAD_PATH]);
+      return badField('path', BAD_PATH);
     default:
       return null;
   }
@@ -603,7 +603,7 @@ function refusalOfParser(code: string | undefined): Refusal {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Refusal('too_slow', { error: 'request: expected whole within 30 seconds' });
     default:
-      return badInput(['request: expected one of HTTP/1.1']);
+      return badField('request', 'expected one of HTTP/1.1');
   }
 }
 

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Admission, quotaHeaders, type TurnedAway } from '../access/gate.ts';
 import { Reply } from '../contract/answer.ts';
-import { badInput, overloadRefusal, Refusal } from '../contract/refusals.ts';
+import { badField, overloadRefusal, Refusal } from '../contract/refusals.ts';
 import {
   type AnyStreamRoute,
   positionText,
@@ -369,7 +369,7 @@ function placeOf(route: AnyStreamRoute, { query, lastEventId }: OpeningRequest):
   if (lastEventId === null)
     return { query: own, since: since === undefined ? null : Number(since) };
   if (!positionText.safeParse(lastEventId).success) {
-    return badInput(['Last-Event-ID: expected the id of an event of this stream']);
+    return badField('Last-Event-ID', 'expected the id of an event of this stream');
   }
   return { query: own, since: Number(lastEventId) };
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { describeMisform, parseAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import type { TransferDirection } from '../../chain/transfer.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badAddress } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
   addressText,
@@ -164,7 +164,7 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
   return async ({ params, query }, { signal }) => {
     const { chain } = query;
     const parsed = parseAddress(params.address);
-    if (parsed === null) return badInput([why(describeMisform(params.address)).reason]);
+    if (parsed === null) return badAddress(params.address);
     const { address, kind } = parsed;
     if (kind !== 'evm') {
       const reason = why('not_traced_kind', { kind });

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
-import { describeMisform, parseAddress } from '../../chain/address.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { parseAddress } from '../../chain/address.ts';
+import { badAddress, badField } from '../../contract/refusals.ts';
 import { html } from '../../contract/reply.ts';
 import { callerName, evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
 import {
@@ -150,8 +150,8 @@ export function deployerRecordHandler({
       const subject = parsed === null ? address : parsed.address;
       return deployerRecord.absent.not_supported({ subject, why: chainNotServed(chain) });
     }
-    if (parsed === null) return badInput([why(describeMisform(address)).reason]);
-    if (parsed.kind !== 'evm') return badInput([why('form_not_recognised').reason]);
+    if (parsed === null) return badAddress(address);
+    if (parsed.kind !== 'evm') return badField('address', why('form_not_recognised').reason);
     const subject = parsed.address;
     const reading = await deployerRecords.recordOf(subject, callerName(caller));
     if (!reading.checked) return deployerRecord.absent.not_deployed({ subject, silent: reading });

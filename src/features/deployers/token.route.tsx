@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
-import { describeMisform, parseAddress } from '../../chain/address.ts';
+import { parseAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badAddress, badField } from '../../contract/refusals.ts';
 import { html } from '../../contract/reply.ts';
 import {
   type Caller,
@@ -128,14 +128,12 @@ const CAVEAT =
 export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCreator> {
   return async ({ params, query }, asked, caller) => {
     const parsed = parseAddress(params.address);
-    if (parsed === null) {
-      return badInput([why(describeMisform(params.address)).reason]);
-    }
+    if (parsed === null) return badAddress(params.address);
     const { kind, address } = parsed;
     const { chain = kind === 'solana' ? 'solana' : DEPLOYER_CHAIN } = query;
     if (kind === 'solana' && chain === 'solana') return answerForMint(ports, address);
     if (kind !== 'evm' || chain === 'solana') {
-      return badInput([`address: not an address of ${chain}; nothing was checked`]);
+      return badField('address', `not an address of ${chain}; nothing was checked`);
     }
     return contractMade(ports, { chain, address, asked, caller });
   };

@@ -1,7 +1,7 @@
 // One source that never answers holds up no page: its part is told as not read, the rest is there.
 
 import { expect, test } from 'vitest';
-import { badInput, Refusal } from '../../contract/refusals.ts';
+import { badField, Refusal } from '../../contract/refusals.ts';
 import { NOBODY } from '../../contract/route.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { dossierHandler } from './dossier.route.tsx';
@@ -12,7 +12,7 @@ const REFUSED = 'Not read for this kind of address.';
 
 test('a part that never answers is late, and denies nothing', async () => {
   const never = () => new Promise<never>(() => undefined);
-  const refused = async () => badInput(['address: not of this kind']);
+  const refused = async () => badField('address', 'not of this kind');
   const held = { lists: refused, evidence: refused, exchanges: refused };
   const handle = dossierHandler(
     {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describeMisform, isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { badInput, type Refusal } from '../../contract/refusals.ts';
+import { badField, type Refusal } from '../../contract/refusals.ts';
 import { type PlainHandler, plainRoute, type RequestContext } from '../../contract/route.ts';
 import {
   addressText,
@@ -198,14 +198,14 @@ function questionOf(text: string, query: EntityQuery): Question | Refusal {
   const chain = query.chain === undefined ? defaultChain(parsed?.kind) : query.chain;
   if (chain === null) {
     const misform = parsed === null ? describeMisform(text) : 'form_not_recognised';
-    if (misform === 'solana_letter_case') return badInput([why(misform).reason]);
-    return badInput(['address: expected an EVM, Solana or Bitcoin address']);
+    if (misform === 'solana_letter_case') return badField('address', why(misform).reason);
+    return badField('address', 'expected an EVM, Solana or Bitcoin address');
   }
   const address = onChain(chain, text);
-  if (address === null) return badInput([`address: expected an address of ${chain}`]);
+  if (address === null) return badField('address', `expected an address of ${chain}`);
   if (query.explain === undefined) return { chain, address, to: null };
   const to = onChain(chain, query.explain);
-  if (to === null) return badInput([`explain: expected an address of ${chain}`]);
+  if (to === null) return badField('explain', `expected an address of ${chain}`);
   return { chain, address, to };
 }
 

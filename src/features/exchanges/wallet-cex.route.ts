@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { checksumAddress, describeMisform, parseAddress } from '../../chain/address.ts';
+import { checksumAddress, parseAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badAddress } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
   addressText,
@@ -17,7 +17,6 @@ import {
 } from '../../contract/wire.ts';
 import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { decide, map, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
 import { WEIGHT_BASES } from '../../evidence/weight.ts';
 import { HISTORY_PROVENANCES } from '../../ports/history.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
@@ -198,9 +197,7 @@ type Data = z.input<typeof walletCex.data>;
 export function walletCexHandler(ports: AttributionPorts): Handler<typeof walletCex> {
   return async ({ params }, { signal }) => {
     const subject = parseAddress(params.address);
-    if (subject === null) {
-      return badInput([why(describeMisform(params.address)).reason]);
-    }
+    if (subject === null) return badAddress(params.address);
     const found = await attribution(subject, ports, { chains: null, signal });
     const { address } = subject;
     if (found instanceof Unread) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { checksumAddress, describeMisform, matchKey, parseAddress } from '../../chain/address.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { checksumAddress, matchKey, parseAddress } from '../../chain/address.ts';
+import { badAddress } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import {
   addressText,
@@ -204,9 +204,7 @@ type Data = z.input<typeof walletScore.data>;
 export function walletScoreHandler(ports: ForensicPorts): Handler<typeof walletScore> {
   return async ({ params }, asked) => {
     const subject = parseAddress(params.address);
-    if (subject === null) {
-      return badInput([why(describeMisform(params.address)).reason]);
-    }
+    if (subject === null) return badAddress(params.address);
     const evidence = await forensicEvidence(ports, subject, asked);
     return saysSomething(evidence) ? viewEvidence(evidence) : absence(evidence);
   };

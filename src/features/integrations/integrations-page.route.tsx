@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
+import { problemText } from '../../contract/refusals.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import {
   type Caller,
@@ -176,7 +177,9 @@ export function connectFormHandler(
     const rules = { kinds: listOf(kinds), chains: listOf(chains), addresses: lines };
     const given = Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== ''));
     const end = await connectChat(ports, requestBy(caller, request), platform, given, rules);
-    if (end.outcome === 'bad_input') return refuse(400, `${end.problems.join('. ')}.`);
+    if (end.outcome === 'bad_input') {
+      return refuse(400, `${end.problems.map(problemText).join('. ')}.`);
+    }
     if (end.outcome === 'refused') return refuse(409, end.why);
     if (end.outcome === 'unread') return refuse(503, NO_STORE);
     return connectForm.reply(303, undefined, { location: `${PATH}?done=connected` });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badInput, type InputProblem } from '../../contract/refusals.ts';
 import { memberOf, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { addressText, harmless, isoTime, oneOf, prose, words } from '../../contract/wire.ts';
 import { listOrNone } from '../../evidence/measure.ts';
@@ -319,7 +319,7 @@ export type ConnectEnd =
       readonly created_at: UnixSeconds;
       readonly reason: string | null;
     }
-  | { readonly outcome: 'bad_input'; readonly problems: readonly string[] }
+  | { readonly outcome: 'bad_input'; readonly problems: readonly InputProblem[] }
   | { readonly outcome: 'refused'; readonly why: string }
   | { readonly outcome: 'unread' };
 
@@ -341,7 +341,10 @@ export async function connectChat(
   const said = await desk.platforms.verify(target, signal);
   const facts = said instanceof Unread ? null : said.value;
   if (facts !== null && facts.outcome === 'broken') {
-    return { outcome: 'bad_input', problems: [`body: ${platform} ${facts.fault}`] };
+    return {
+      outcome: 'bad_input',
+      problems: [{ path: ['body'], says: `${platform} ${facts.fault}` }],
+    };
   }
   const isVerified = facts !== null && facts.outcome === 'verified';
   const place = facts !== null && 'place' in facts ? facts.place : placeOf(target);
@@ -475,7 +478,7 @@ const TELEGRAM_BOT: Form = {
 /** A target, or what was wrong with what was given, field by field. */
 export type TargetOf =
   | { readonly target: ChatTarget }
-  | { readonly problems: readonly [string, ...string[]] };
+  | { readonly problems: readonly [InputProblem, ...InputProblem[]] };
 
 /** The target that was given. `slackRoot` is where webhooks of Slack are posted to here. */
 export function chatTargetOf(
@@ -496,15 +499,19 @@ export function chatTargetOf(
   if (given.webhook_url === undefined) {
     const { bot_token, channel } = given;
     if (bot_token === undefined && channel === undefined) {
-      return { problems: ['body: expected webhook_url, or bot_token and channel'] };
+      const says = 'expected webhook_url, or bot_token and channel';
+      return { problems: [{ path: ['body'], says }] };
     }
     const forms = { bot_token: SLACK_BOT, channel: FORMS.channel };
     return targetFrom(given, { bot_token, channel }, forms, (held) => ({ platform, ...held }));
   }
-  const beside = namesBeside(given, ['webhook_url']);
-  if (beside !== null) return { problems: [beside] };
+  const [first, ...rest] = namesBeside(given, ['webhook_url']);
+  if (first !== undefined) return { problems: [first, ...rest] };
   const webhook = slackWebhook(given.webhook_url, slackRoot);
-  if (webhook === null) return { problems: [`webhook_url: expected ${SLACK_HOOKS}/services/T…`] };
+  if (webhook === null) {
+    const says = `expected ${SLACK_HOOKS}/services/T…`;
+    return { problems: [{ path: ['webhook_url'], says }] };
+  }
   return { target: { platform, webhook } };
 }
 
@@ -521,11 +528,11 @@ function slackWebhook(text: string, slackRoot: URL): string | null {
   return webhook === undefined || pathname !== prefix + whole ? null : webhook;
 }
 
-function namesBeside(given: TargetFields, wanted: readonly string[]): string | null {
+function namesBeside(given: TargetFields, wanted: readonly string[]): InputProblem[] {
   const others = Object.entries(given).filter(([name, value]) => {
     return value !== undefined && !wanted.includes(name);
   });
-  return others.length === 0 ? null : `${others.map(([name]) => name).join(', ')}: not of this`;
+  return others.map(([name]) => ({ path: [name], says: 'not of this' }));
 }
 
 function targetFrom<F extends string>(
@@ -538,10 +545,10 @@ function targetFrom<F extends string>(
   const problems = names.flatMap((name) => {
     const value = fields[name];
     const { pattern, expected } = forms[name];
-    return value !== undefined && pattern.test(value) ? [] : [`${name}: expected ${expected}`];
+    const isFit = value !== undefined && pattern.test(value);
+    return isFit ? [] : [{ path: [name], says: `expected ${expected}` }];
   });
-  const beside = namesBeside(given, names);
-  const [first, ...rest] = beside === null ? problems : [...problems, beside];
+  const [first, ...rest] = [...problems, ...namesBeside(given, names)];
   if (first !== undefined) return { problems: [first, ...rest] };
   return { target: target(fields as { readonly [N in F]: string }) };
 }

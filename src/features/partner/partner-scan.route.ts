@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { Answer, type AnswerAmong, Sections } from '../../contract/answer.ts';
-import { badInput, REFUSALS, Refusal } from '../../contract/refusals.ts';
+import { badField, REFUSALS, Refusal } from '../../contract/refusals.ts';
 import {
   type Caller,
   evidenceRoute,
@@ -193,7 +193,7 @@ type Body = InputOf<typeof partnerScan>['body'];
 function wantSections(body: Body): ReadonlySet<ScanSection> | Refusal {
   const wanted = new Set<ScanSection>(body?.sections === undefined ? SECTION_NAMES : body.sections);
   if (body?.chain === undefined || wanted.has('bridges')) return wanted;
-  return badInput(['chain: expected only with the section bridges']);
+  return badField('chain', 'expected only with the section bridges');
 }
 
 const DEFAULT_CHAIN = 'ethereum';

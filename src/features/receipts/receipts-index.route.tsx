@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { describeMisform, parseAddress } from '../../chain/address.ts';
+import { parseAddress } from '../../chain/address.ts';
 import { parseIsoDate } from '../../chain/time.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badAddress } from '../../contract/refusals.ts';
 import { html, text } from '../../contract/reply.ts';
 import { evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
 import {
@@ -131,9 +131,7 @@ export function receiptsIndexHandler({
 }: ReceiptsPorts): Handler<typeof receiptsIndex> {
   return async ({ query: { address, q, limit } }) => {
     const parsed = address === undefined ? null : parseAddress(address);
-    if (address !== undefined && parsed === null) {
-      return badInput([why(describeMisform(address)).reason]);
-    }
+    if (address !== undefined && parsed === null) return badAddress(address);
     const subject = parsed === null ? 'receipts' : parsed.address;
     const files = await receiptFolder.files();
     if (!(files instanceof Read))

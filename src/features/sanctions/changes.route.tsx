@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { matchKey } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badField } from '../../contract/refusals.ts';
 import { html, text } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import {
@@ -10,6 +10,7 @@ import {
   checkedFlag,
   daySpan,
   isoTime,
+  LATER_THAN_TO,
   negative,
   prose,
   rowFact,
@@ -123,7 +124,7 @@ export const LIST_CHANGES_CAVEAT =
 export function sanctionsChangesHandler(log: ListChanges): PlainHandler<typeof sanctionsChanges> {
   return async ({ query: { address, from, to, before, limit } }) => {
     const span = daySpan(from, to);
-    if (typeof span === 'string') return badInput([span]);
+    if (span === null) return badField('from', LATER_THAN_TO);
     const found = await log.newest({
       ...span,
       beforeId: before === undefined ? null : before,

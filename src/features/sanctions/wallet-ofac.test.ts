@@ -282,7 +282,10 @@ describe('refuses', () => {
   test('a text that is no address and is not listed, without repeating it', async () => {
     const refusal = {
       status: 400,
-      body: { error: 'address: form not recognised; nothing was checked' },
+      body: {
+        error: 'address: form not recognised; nothing was checked',
+        fields: [{ path: ['address'], says: 'form not recognised; nothing was checked' }],
+      },
     };
     const cut = SUBJECT.slice(0, -1);
     for (const text of [
@@ -301,7 +304,10 @@ describe('refuses', () => {
     const folded = 'FWZedVtyKQtP4CXhT7XDnLidRADrJknmZGA2qNjpTPg8'.toLowerCase().replace(/l/g, 'L');
     expect(await screenRefusal({}, folded)).toEqual({
       status: 400,
-      body: { error: 'address: not a 32-byte key; check its letter case' },
+      body: {
+        error: 'address: not a 32-byte key; check its letter case',
+        fields: [{ path: ['address'], says: 'not a 32-byte key; check its letter case' }],
+      },
     });
   });
 
@@ -312,7 +318,10 @@ describe('refuses', () => {
     }
     expect(await screenRefusal({}, SUBJECT, '2026-09-25')).toEqual({
       status: 400,
-      body: { error: 'on: a day that is not in the future' },
+      body: {
+        error: 'on: a day that is not in the future',
+        fields: [{ path: ['on'], says: 'a day that is not in the future' }],
+      },
     });
   });
 });

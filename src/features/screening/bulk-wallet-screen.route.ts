@@ -69,9 +69,10 @@ export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulk
     switch (screen.outcome) {
       case 'misformed':
         return badInput(
-          screen.misformed.map(({ index, code }) =>
-            why(code).reason.replace(/^address/, `addresses[${index}]`),
-          ),
+          screen.misformed.map(({ index, code }) => ({
+            path: ['addresses', index],
+            says: why(code).reason,
+          })),
         );
       case 'silent':
         return bulkWalletScreen.absent.not_deployed({ subject: SUBJECT, ...screen });

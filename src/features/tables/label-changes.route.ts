@@ -1,9 +1,9 @@
 // Declares GET /api/v1/registry/labels/changes: the public change log of the exchange-wallet table.
 
 import { z } from 'zod';
-import { describeMisform, matchKey, parseAddress } from '../../chain/address.ts';
+import { matchKey, parseAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badAddress } from '../../contract/refusals.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import {
   addressText,
@@ -19,7 +19,7 @@ import {
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { Unread } from '../../evidence/reading.ts';
-import { isNotSetUp, why } from '../../evidence/reasons.ts';
+import { isNotSetUp } from '../../evidence/reasons.ts';
 import {
   IMPORT_CHANGES,
   type LabelChange,
@@ -94,9 +94,7 @@ export const CHANGES_CAVEAT =
 export function labelChangesHandler(log: LabelChanges): PlainHandler<typeof labelChanges> {
   return async ({ query: { address, before, limit } }) => {
     const parsed = address === undefined ? null : parseAddress(address);
-    if (address !== undefined && parsed === null) {
-      return badInput([why(describeMisform(address)).reason]);
-    }
+    if (address !== undefined && parsed === null) return badAddress(address);
     const found = await log.newest({
       beforeId: before === undefined ? null : before,
       matchKey: parsed === null ? null : matchKey(parsed.address),

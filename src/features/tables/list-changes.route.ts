@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { matchKey, parseKnownAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badField } from '../../contract/refusals.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import {
   addressText,
@@ -12,6 +12,7 @@ import {
   daySpan,
   isoDay,
   isoTime,
+  LATER_THAN_TO,
   negative,
   notSetUp,
   prose,
@@ -104,7 +105,7 @@ export function otherListChangesHandler(
 ): PlainHandler<typeof otherListChanges> {
   return async ({ query: { list, address, from, to, before, limit } }) => {
     const span = daySpan(from, to);
-    if (typeof span === 'string') return badInput([span]);
+    if (span === null) return badField('from', LATER_THAN_TO);
     const known = address === undefined ? null : parseKnownAddress(address);
     const of = { ...span, list: list === undefined ? null : list };
     const found = await log.newest({

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { PLANS } from '../../access/plan.ts';
 import { describeMisform } from '../../chain/address.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badField, problemText } from '../../contract/refusals.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { memberOf, type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
 import { position, positionRange } from '../../contract/stream.ts';
@@ -144,7 +144,7 @@ export function watchAddressHandler(ports: {
   return async ({ body: { address } }, _request, caller) => {
     const { membership_id, plan } = memberOf(caller);
     const known = addressOf(address);
-    if (typeof known !== 'string') return badInput([known.reason]);
+    if (typeof known !== 'string') return badField('address', known.reason);
     const added = await ports.watchlist.add(membership_id, known, PLANS[plan].watched_addresses);
     if (added instanceof Unread) return watchAddress.reply(503, unavailableBody(added.why));
     if (added.value === 'full') return watchAddress.reply(409, { error: FULL });
@@ -297,7 +297,8 @@ export function watchFormHandler(
     const { membership_id } = sessionOf(caller);
     const known = addressOf(address.trim());
     if (typeof known !== 'string') {
-      return watchForm.reply(400, refusal(facts, NOT_WATCHED, known.reason));
+      const says = problemText({ path: ['address'], says: known.reason });
+      return watchForm.reply(400, refusal(facts, NOT_WATCHED, says));
     }
     const plan = await ports.planOf(membership_id);
     if (plan instanceof Unread) return watchForm.reply(503, refusal(facts, NOT_WATCHED, NO_STORE));

@@ -2,18 +2,12 @@
 // Commands that tell of addresses, over a service whose ports fall silent in the empty world.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXIT } from './command/command.ts';
 import { HELP_GROUPS } from './compose/commands.ts';
-import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
-import { Answer, Reply } from './contract/answer.ts';
-import { Refusal } from './contract/refusals.ts';
-import { NOBODY } from './contract/route.ts';
 import { type EntityQuestion, entityCommands } from './features/entities/entity.command.ts';
 import { answerTo } from './features/entities/feature.ts';
 import { sanctionsCheck } from './features/sanctions/check.command.ts';
@@ -23,8 +17,8 @@ import { screenCommand } from './features/screening/screen.command.ts';
 import { addressReader } from './testing/address-records.ts';
 import { addressNamed } from './testing/addresses.ts';
 import { ran } from './testing/recording-io.ts';
+import { type RouteServer, startRouteServer } from './testing/route-server.ts';
 import { TEST_SERVICE } from './testing/service.ts';
-import type { MakeHandler } from './testing/silence-made.ts';
 import {
   type PortName,
   type SilencePorts,
@@ -56,58 +50,20 @@ const PHRASES: readonly (readonly [RegExp, readonly PortName[]])[] = [
 ];
 
 let ports: SilencePorts;
-let server: Server;
+let server: RouteServer;
 let cwd: string;
 
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'exhibit-silence-'));
-  server = createServer((request, response) => {
-    served(request).then(
-      ({ status, bytes }) => response.writeHead(status).end(bytes),
-      (fault: unknown) => response.writeHead(500).end(JSON.stringify({ error: String(fault) })),
-    );
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  server = await startRouteServer(
+    () => ports,
+    () => Number(EMPTY?.now),
+  );
 });
 afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((closed) => server.close(closed));
+  await server.close();
   rmSync(cwd, { recursive: true, force: true });
 });
-
-/** The answer of a path's route over the current ports. */
-async function served(
-  request: IncomingMessage,
-): Promise<{ status: number; bytes: Buffer | string }> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  const url = new URL(String(request.url), 'http://service');
-  const [route, params] = routeAt(url.pathname);
-  if (EMPTY === undefined) throw new Error('test: no world');
-  const input = {
-    params: route.params.parse(params),
-    query: route.query.parse(Object.fromEntries(url.searchParams)),
-    body: route.body?.parse(JSON.parse(Buffer.concat(chunks).toString())),
-  };
-  const given = { ...ports, service: TEST_SERVICE };
-  const handle = handlerOf(route.name, given) as ReturnType<MakeHandler>;
-  const asked = { now: () => EMPTY.now, signal: new AbortController().signal };
-  const answer: unknown = await handle(input, asked, NOBODY);
-  if (answer instanceof Refusal) return { status: 400, bytes: JSON.stringify(answer.body) };
-  if (answer instanceof Answer) return { status: 200, bytes: answer.bytes(EMPTY.now) };
-  if (answer instanceof Reply) return { status: answer.status, bytes: JSON.stringify(answer.body) };
-  throw new Error('test: no answer');
-}
-
-/** The route at a path, with the values of its parameters. */
-function routeAt(path: string): [(typeof CONTRACTS)[number], { [name: string]: string }] {
-  for (const route of CONTRACTS) {
-    const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-    const found = new RegExp(`^${pattern}$`).exec(path);
-    if (found !== null) return [route, { ...found.groups }];
-  }
-  throw new Error(`test: no route at ${path}`);
-}
 
 type Said = { readonly status: number; readonly text: string };
 
@@ -189,9 +145,8 @@ function checking(words: string): ReturnType<typeof ran> {
 }
 
 function asking(line: string): ReturnType<typeof ran> {
-  const { port } = server.address() as AddressInfo;
   const services = { started: parseConfig({}, { cwd }), ...addressReader };
-  const words = `${line} --base-url http://127.0.0.1:${port} --key k`;
+  const words = `${line} --base-url ${server.base} --key k`;
   return ran(words, [lookCommand, screenCommand], services, { cwd });
 }
 

@@ -12,8 +12,10 @@ export type ListAnswer = {
   readonly listed: boolean | null;
   /** The entity of its entries, ended ones included. */
   readonly entity: string | null;
-  /** Other forms of it that the list has an entry of. */
+  /** Other forms of it that are listed. */
   readonly forms: readonly string[];
+  /** Whether an entry of it, or of another form of it, has ended. */
+  readonly ended: boolean | null;
 };
 
 /** The words with which a text begins that names a listing; `FORM` is of another form. */
@@ -34,7 +36,7 @@ export function otherListsText(said: readonly ListAnswer[]): string {
 
 type Text = { readonly word: (typeof ORDER)[number]; readonly text: string };
 
-function textsOf({ list, as_of, listed, entity, forms }: ListAnswer): Text[] {
+function textsOf({ list, as_of, listed, entity, forms, ended }: ListAnswer): Text[] {
   const dated = `${list} of ${formatIsoDate(as_of)}`;
   const whom = entity === null ? '' : `: ${entity}`;
   const texts: Text[] = [];
@@ -44,8 +46,8 @@ function textsOf({ list, as_of, listed, entity, forms }: ListAnswer): Text[] {
   }
   if (listed === null) texts.push({ word: NOT_CHECKED, text: `not checked: ${dated}` });
   if (listed === false && forms.length === 0) {
-    if (entity === null) texts.push({ word: 'not', text: `not on ${dated}` });
-    else texts.push({ word: 'ended', text: `ended on ${dated}${whom}` });
+    if (ended === true) texts.push({ word: 'ended', text: `ended on ${dated}${whom}` });
+    else texts.push({ word: 'not', text: `not on ${dated}` });
   }
   return texts;
 }

@@ -433,7 +433,7 @@ export type OtherListsPort = 'other_lists';
 export type OtherListEntry = EntryLogged & { readonly source: string };
 
 /** Whether an entry has not ended by a day, in ISO 8601. */
-export function standsOn({ ended_at }: OtherListEntry, day: string): boolean {
+export function standsOn({ ended_at }: Pick<OtherListEntry, 'ended_at'>, day: string): boolean {
   return ended_at === null || ended_at > day;
 }
 

@@ -101,9 +101,16 @@ const TABLE_PLANS: readonly Plan[] = [
   {
     name: 'one of several, listed by another authority',
     about: evm('listed by others'),
-    otherEntries: [otherEntryOf(evm('listed by others'))],
+    otherEntries: [
+      otherEntryOf(evm('listed by others')),
+      { ...otherEntryOf(evm('listed by others')), entry_id: 'eu-2', ended_at: '2026-01-01' },
+    ],
     contradicts: {
-      bulk_wallet_screen: ['results[].other_lists[].listed', 'results[].state'],
+      bulk_wallet_screen: [
+        'results[].other_lists[].listed',
+        'results[].other_lists[].ended',
+        'results[].state',
+      ],
     },
   },
   {
@@ -111,7 +118,9 @@ const TABLE_PLANS: readonly Plan[] = [
     about: addressNamed('tron', 'twice'),
     item: OTHER_LIST,
     otherEntries: [otherEntryOf(TWICE_AS_EVM)],
-    contradicts: { wallet_ofac: ['other_lists[].equivalent_matches'] },
+    contradicts: {
+      wallet_ofac: ['other_lists[].equivalent_matches', 'other_lists[].equivalent_listed'],
+    },
   },
   {
     name: 'one of several, listed by another authority under another form of the same key',

@@ -12,6 +12,7 @@ import {
   usd,
   worthText,
 } from '../../pages/words.tsx';
+import { type Look, lookOfOther } from '../screening/shapes.ts';
 import {
   bridgesVerdict,
   Caveat,
@@ -133,6 +134,13 @@ function Direct({ data: { matches, list, equivalent_forms: forms }, verdict }: P
   );
 }
 
+const ON_LIST: ReadonlyMap<Look, string> = new Map([
+  ['listed', 'listed'],
+  ['form_listed', 'listed in another form'],
+  ['ended', 'entry ended'],
+  ['no_record', 'no entry'],
+]);
+
 function OtherLists({ data: { other_lists: lists }, verdict }: Props) {
   return (
     <>
@@ -150,14 +158,10 @@ function OtherLists({ data: { other_lists: lists }, verdict }: Props) {
             { head: 'Rows', cell: (one) => one.rows.toLocaleString('en') },
             {
               head: 'This address',
-              cell: (one) =>
-                one.listed === null || !one.checked ? (
-                  <Badge tone="open" />
-                ) : one.listed ? (
-                  'listed'
-                ) : (
-                  'no entry'
-                ),
+              cell: (one) => {
+                const look = lookOfOther(one);
+                return look === 'not_checked' ? <Badge tone="open" /> : ON_LIST.get(look);
+              },
             },
           ]}
         />

@@ -7,6 +7,7 @@ import { collect, listOrNone } from '../../evidence/measure.ts';
 import { isNoneFound } from '../../evidence/reasons.ts';
 import type { Weight } from '../../evidence/weight.ts';
 import { ageText, Badge, countWords, Moment, shorten, type Tone } from '../../pages/words.tsx';
+import { type Look, lookOfLists, lookOfOther } from '../screening/shapes.ts';
 import type {
   BridgesData,
   EntityData,
@@ -315,17 +316,24 @@ export function listVerdict(part: PartOf<ListsData>): Verdict {
 export function otherListsVerdict(part: PartOf<ListsData>): Verdict {
   return verdict(part, ({ other_lists: lists, other_lists_reason: reason }) => {
     if (lists === null) return open(reason);
-    const hits = lists.filter(
-      ({ listed, equivalent_matches: others }) =>
-        listed === true || (others !== null && others.length > 0),
-    );
-    if (hits.length > 0) return hitVerdict(`Listed on ${joinNames(hits.map(({ list }) => list))}.`);
-    const unread = lists.filter(
-      ({ checked, listed, equivalent_matches: others }) =>
-        !checked || listed === null || others === null,
-    );
-    if (unread.length > 0) return open(unread[0]?.reason === undefined ? null : unread[0].reason);
-    return noneVerdict(`No entry on ${joinNames(lists.map(({ list }) => list))}.`);
+    const namesUnder = (look: Look) => {
+      const those = lists.filter((one) => lookOfOther(one) === look);
+      return joinNames(those.map(({ list }) => list));
+    };
+    switch (lookOfLists(lists.map(lookOfOther))) {
+      case 'listed':
+        return hitVerdict(`Listed on ${namesUnder('listed')}.`);
+      case 'form_listed':
+        return hitVerdict(`Another form of it is listed on ${namesUnder('form_listed')}.`);
+      case 'ended':
+        return seenVerdict(`Its entry has ended on ${namesUnder('ended')}.`);
+      case 'no_record':
+        return noneVerdict(`No entry on ${namesUnder('no_record')}.`);
+      default: {
+        const unread = lists.find((one) => lookOfOther(one) === 'not_checked');
+        return open(unread === undefined ? null : unread.reason);
+      }
+    }
   });
 }
 

@@ -5,6 +5,7 @@ import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
 import { shellCommand } from '../../contract/shell-command.ts';
 import { addressText } from '../../contract/wire.ts';
+import { listOrNone } from '../../evidence/measure.ts';
 import { type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
@@ -18,7 +19,13 @@ import type {
 } from '../../ports/screening.ts';
 import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../screening/bulk-wallet-screen.route.ts';
-import { LOOK_WORDS, type Looks, lookOfListing, looksOf } from '../screening/shapes.ts';
+import {
+  LOOK_WORDS,
+  type Looks,
+  lookOfListing,
+  lookOfOther,
+  looksOf,
+} from '../screening/shapes.ts';
 import {
   FULL,
   makeRecord,
@@ -411,8 +418,9 @@ type Bulk = Extract<Answered, { route: 'bulk_wallet_screen' }>['data'];
 
 /** @internal One address against the lists, and the walk to a listed one. */
 export function OfacAnswer({ data }: { data: Ofac }) {
-  const { list, matches, equivalent_forms, other_lists, proximity } = data;
-  const forms = equivalent_forms.filter(({ listed }) => listed === true);
+  const { list, matches, equivalent_forms, other_lists, other_lists_reason, proximity } = data;
+  // EIP-55 writes the same address: listed, it is the address that is.
+  const forms = equivalent_forms.filter(({ form, listed }) => listed === true && form !== 'eip55');
   return (
     <ul class="entries">
       <li>
@@ -436,27 +444,60 @@ export function OfacAnswer({ data }: { data: Ofac }) {
             <strong>Listed in another form</strong> ({form}): <code>{address}</code>
           </p>
         ))}
+        {equivalent_forms.some(({ listed }) => listed === null) && (
+          <p>Other forms of it: not checked, since the list is past its age.</p>
+        )}
       </li>
-      {other_lists?.map(({ list: name, listed, matches: found, as_of, reason }) => (
-        <li key={name}>
-          <h3>{name}</h3>
-          <p>
-            {listed === null && `Not determined: ${textOf(reason)}`}
-            {listed === false && `Not among its entries as of ${formatIsoDate(as_of)}.`}
-            {listed === true && (
-              <>
-                <strong>Listed</strong> as {textOf(found?.[0]?.entity)}.
-              </>
-            )}
-          </p>
+      {other_lists === null ? (
+        <li>
+          <h3>Lists of other authorities</h3>
+          <p>Not checked: {textOf(other_lists_reason)}</p>
         </li>
-      ))}
+      ) : (
+        other_lists.map((one) => (
+          <li key={one.list}>
+            <h3>{one.list}</h3>
+            <p>
+              <OnOtherList list={one} />
+            </p>
+          </li>
+        ))
+      )}
       <li>
         <h3>Transfers, two hops at most</h3>
         <Proximity walk={proximity} />
       </li>
     </ul>
   );
+}
+
+type OnOther = NonNullable<Ofac['other_lists']>[number];
+
+function OnOtherList({ list }: { list: OnOther }) {
+  const { as_of, reason, matches, equivalent_matches: forms } = list;
+  const [entry] = listOrNone(matches);
+  const [form] = listOrNone(forms);
+  const dated = formatIsoDate(as_of);
+  switch (lookOfOther(list)) {
+    case 'listed':
+      return (
+        <>
+          <strong>Listed</strong> as {textOf(entry?.entity)}.
+        </>
+      );
+    case 'form_listed':
+      return (
+        <>
+          <strong>Listed in another form</strong>: <code>{textOf(form?.listed_address)}</code>
+        </>
+      );
+    case 'ended':
+      return <>Its entry had ended as of {dated}.</>;
+    case 'no_record':
+      return <>Not among its entries as of {dated}.</>;
+    default:
+      return <>Not checked: {textOf(reason)}</>;
+  }
 }
 
 function Proximity({ walk }: { walk: Ofac['proximity'] }) {

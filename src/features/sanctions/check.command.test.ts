@@ -33,7 +33,7 @@ describe('check', () => {
     row(BITCOIN, '9', { currency: 'USDT', listed_on: null }),
   ];
 
-  const NONE = 'none imported';
+  const NONE = 'not checked';
 
   type Given = { checked_at?: number; held?: boolean; others?: MemoryOtherLists };
 
@@ -272,11 +272,11 @@ describe('a file', () => {
       expect(errors).toEqual(['1402 addresses (from, to), 1 on the sanctions list of 2026-11-18.']);
       expect(lines).toHaveLength(1 + 1402);
       expect(lines[1]?.trim().split(/\s{2,}/)).toEqual([
-        ...['2', 'from', evm('from 0'), 'not on the list', '–', '–', '–', 'none imported', CAVEAT],
+        ...['2', 'from', evm('from 0'), 'not on the list', '–', '–', '–', 'not checked', CAVEAT],
       ]);
       expect(lines.at(-1)?.split(/\s{2,}/)).toEqual([
         ...['1402', 'to', LISTED, 'LISTED', 'X, "Y"', 'CYBER2; SDGT', '9'],
-        ...['none imported', CAVEAT],
+        ...['not checked', CAVEAT],
       ]);
     });
 

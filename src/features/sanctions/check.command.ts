@@ -2,6 +2,7 @@
 // key or account stands beside the answer about the address, never in it. The list is opened as in
 // `sanctions.command.ts`.
 
+import { formatIsoDate } from '../../chain/time.ts';
 import {
   ADDRESSES_MAX,
   addressLayoutOf,
@@ -43,7 +44,7 @@ import type {
   PublicationStore,
   SanctionsList,
 } from '../../ports/sanctions.ts';
-import type { BrokenRow, OtherLists } from '../../ports/tables.ts';
+import { type BrokenRow, type OtherLists, standsOn } from '../../ports/tables.ts';
 import {
   askOtherLists,
   type CaseHint,
@@ -437,21 +438,26 @@ export async function checkOthers(
   const holds = standsOnOthers(look, subject);
   if (other_lists === null) {
     const isShort = !('why' in look) || look.why.code !== 'table_never_imported';
-    const text = isShort ? 'not checked' : 'none imported';
-    return { ...NOT_ASKED, reason, text, isShort };
+    return { ...NOT_ASKED, reason, isShort };
   }
-  const shown = other_lists.map(({ checked, listed, matches, equivalent_matches, ...one }) => ({
-    ...one,
-    checked: checked.shown,
-    listed: listed.shown,
-    matches: matches.shown,
-    equivalent_matches: equivalent_matches.shown,
-  }));
+  const shown = other_lists.map(
+    ({ checked, listed, matches, equivalent_matches, equivalent_listed, ...one }) => ({
+      ...one,
+      checked: checked.shown,
+      listed: listed.shown,
+      matches: matches.shown,
+      equivalent_matches: equivalent_matches.shown,
+      equivalent_listed: equivalent_listed.shown,
+    }),
+  );
+  const today = formatIsoDate(now);
   const said = shown.map(({ list, as_of, listed, matches, equivalent_matches }): ListAnswer => {
-    const own = listOrNone(matches).map(({ entity }) => (entity === null ? UNNAMED : entity));
-    const forms = listOrNone(equivalent_matches).map(({ listed_address }) => listed_address);
-    const entity = own.length === 0 ? null : [...new Set(own)].join('; ');
-    return { list, as_of, listed, entity, forms };
+    const [own, others] = [listOrNone(matches), listOrNone(equivalent_matches)];
+    const names = (own.length > 0 ? own : others).map(({ entity }) => entity ?? UNNAMED);
+    const entity = names.length === 0 ? null : [...new Set(names)].join('; ');
+    const forms = others.filter((one) => standsOn(one, today));
+    const ended = [...own, ...others].some((one) => !standsOn(one, today));
+    return { list, as_of, listed, entity, forms: forms.map((one) => one.listed_address), ended };
   });
   return {
     shown,

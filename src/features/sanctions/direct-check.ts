@@ -188,6 +188,7 @@ export function otherListsShown(look: Look, subject: ListSubject, now: number) {
     const own = (held: OtherListsLookUp) => ownEntries(held, subject, list);
     const stands = (held: OtherListsLookUp) => own(held).some((one) => standsOn(one, today));
     const others = (held: OtherListsLookUp) => otherEntries(held, subject, list);
+    const formStands = (held: OtherListsLookUp) => others(held).some((one) => standsOn(one, today));
     return {
       list: name,
       ...facts,
@@ -204,6 +205,7 @@ export function otherListsShown(look: Look, subject: ListSubject, now: number) {
         (held) => others(held).map(matchOf),
         unknown,
       ),
+      equivalent_listed: claim(decide(whole, formStands), formStands, unknown),
       reason: whole instanceof Read ? null : whole.why.reason,
     };
   });

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { FORM_RELATIONS } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
-import { badInput } from '../../contract/refusals.ts';
+import { badField } from '../../contract/refusals.ts';
 import { evidenceRoute, type Handler, type RequestContext } from '../../contract/route.ts';
 import {
   addressText,
@@ -108,6 +108,9 @@ const otherListShown = z.strictObject({
   listed: negative(z.boolean().nullable(), OTHER),
   matches: negative(z.array(otherMatch).nullable(), OTHER),
   equivalent_matches: negative(z.array(otherMatch).nullable(), OTHER),
+  equivalent_listed: negative(z.boolean().nullable(), OTHER).describe(
+    'Whether another form of it has an entry that has not ended.',
+  ),
   reason: prose().nullable(),
 });
 
@@ -373,10 +376,10 @@ export function walletOfacHandler(
   return async ({ params, query }, asked) => {
     const on = query.on === undefined ? null : query.on;
     if (on !== null && on > formatIsoDate(asked.now())) {
-      return badInput(['on: a day that is not in the future']);
+      return badField('on', 'a day that is not in the future');
     }
     const subject = listSubject(params.address);
-    if (subject === null) return badInput([why('form_not_recognised').reason]);
+    if (subject === null) return badField('address', why('form_not_recognised').reason);
 
     const spellings = spellingsOf(subject);
     const { sanctionsList } = ports;
@@ -386,7 +389,7 @@ export function walletOfacHandler(
       await (on === null ? sanctionsList.lookUp(spellings) : sanctionsList.lookUpOn(on, spellings)),
       standsOnOthers(others, subject),
     );
-    if (check.outcome === 'misformed') return badInput([why(check.code).reason]);
+    if (check.outcome === 'misformed') return badField('address', why(check.code).reason);
     const { address } = subject;
     const named = otherListsNaming(others, subject);
     if (check.outcome === 'silent') {

@@ -4,7 +4,7 @@ import { Claim } from '../../evidence/claim.ts';
 import { weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { OtherListEntry } from '../../ports/tables.ts';
-import { addressNamed, evm } from '../../testing/addresses.ts';
+import { addressNamed, EVERY_FORM, evm } from '../../testing/addresses.ts';
 import { type MemoryWorld, memoryPorts, silentPorts } from '../../testing/twins/ports.ts';
 import { entryOf } from '../../testing/twins/sanctions.ts';
 import { labelOf, otherEntryOf } from '../../testing/twins/tables.ts';
@@ -329,9 +329,23 @@ describe('a text of no known form', () => {
         { index: 2, code: 'form_not_recognised' },
       ],
     });
-    expect(await resultsOf(['no-known-form'], unread)).toMatchObject([
+    expect(await resultsOf(['no-known-form', STRANGER], unread)).toMatchObject([
       { kind: 'other', state: 'not_deployed', checked: { sanctions_list: false } },
+      { kind: 'evm', state: 'not_deployed' },
     ]);
+  });
+
+  test('is held by no table of exchange wallets, which is not asked about it', async () => {
+    const both = await resultsOf([LITERAL, LABELLED]);
+    expect(both).toMatchObject([
+      {
+        checked: { exchange_table: null },
+        unasked: { exchange_table: 'does_not_apply', launch_corpus: 'does_not_apply' },
+      },
+      { checked: { exchange_table: true }, unasked: { exchange_table: null } },
+    ]);
+    const unread = ports({ silent: ['sanctionsList'] });
+    expect((await screenOf([LITERAL], unread)).outcome).toBe('silent');
   });
 });
 
@@ -375,33 +389,6 @@ describe('equivalent forms', () => {
     if (screen.outcome !== 'screened') throw new Error(`not screened: ${screen.outcome}`);
     return screen.results.map(plain);
   }
-
-  /** One address of every form, of the key of BIP-173's example where it has one. */
-  const EVERY_FORM = {
-    bitcoin_p2pkh: '1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH',
-    bitcoin_p2sh: '3CWFddi6m4ndiGyKqzYvsFYagqDLPVMTzC',
-    bitcoin_segwit: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-    bitcoin_taproot: 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
-    litecoin: 'LVuDpNCSSj6pQ7t9Pv6d6sUkLKoqDEVUnJ',
-    litecoin_p2sh: 'MJiPwX84iBe4WnFDwsYGgtnz1XonPhUqhf',
-    litecoin_segwit: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-    dogecoin_or_verge: 'DFpN6QqFfUm3gKNaxN6tNcab1FArL9cZLE',
-    dash: 'XmN7PQYWKn5MJFna5fRYgP6mxT2F7xpekE',
-    zcash_transparent: 't1UYsZVJkLPeMjxEtACvSxfWuNmddpWfxzs',
-    zcash_sapling: 'zs1z7rejlpsa98s2rrrfkwmaxu53e4ue0ulcrw0h4x5g8jl04tak0d3mm47vdtahatqrlkngh9slya',
-    zcash_sprout:
-      'zcU1Cd6zYyZCd2VJF8yKgmzjxdiiU1rgTTjEwoN1CGUWCziPkUTXUjXmX7TMqdMNsTfuiGN1jQoVN4kGxUR4sAPN4XZ7pxb',
-    ripple: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh',
-    monero:
-      '4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2684Rge',
-    monero_integrated:
-      '4LL9oSLmtpccfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2bYXZKKQePHES9khPK',
-    bitcoin_cash: 'qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a',
-    bitcoin_gold: 'GUXByHDZLvU4DnVH9imSFckt3HEQ5cFgE5',
-    ethereum_classic: '0xd882cfc20f52f2599d84b8e8d58c7fb62cfe344b',
-    tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-    solana: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-  };
 
   function withList(listed: readonly string[], checked_at = NOW - 60): ScreenPorts {
     const entries = listed.map((address) => ({ ...entryOf(address), programs: ['CYBER2'] }));

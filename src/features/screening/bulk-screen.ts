@@ -104,19 +104,19 @@ export async function bulkScreen(
 ): Promise<Screen> {
   const isAsked = (table: TableName) => tables === undefined || tables.includes(table);
   const subjects = addresses.map(subjectOf);
-  const keys: string[] = [];
+  const labelled: string[] = [];
   const spellings: string[] = [];
   const wallets: string[] = [];
   for (const subject of subjects) {
     if (subject === null) continue;
-    keys.push(subject.address);
+    if (canHold('exchange_table', subject)) labelled.push(subject.address);
     spellings.push(subject.address);
     for (const { address } of subject.forms) spellings.push(address);
-    if (subject.kind === 'solana') wallets.push(subject.address);
+    if (canHold('launch_corpus', subject)) wallets.push(subject.address);
   }
   const [list, labels, corpus, asked] = await Promise.all([
     isAsked('sanctions_list') ? ports.sanctionsList.lookUp(spellings) : null,
-    isAsked('exchange_table') ? ports.exchangeLabels.lookUp(keys) : null,
+    labelled.length > 0 && isAsked('exchange_table') ? ports.exchangeLabels.lookUp(labelled) : null,
     wallets.length > 0 && isAsked('launch_corpus') ? ports.launchCorpus.lookUp(wallets) : null,
     isAsked('other_lists') ? ports.otherLists.lookUp(spellings) : null,
   ]);
@@ -137,15 +137,21 @@ export async function bulkScreen(
 }
 
 function screenOf(subjects: readonly Subject[], readings: Readings, today: string): Screen {
-  const launchers = applying(subjects.filter(isLauncher), readings, today);
-  const noLaunchers = subjects.filter((one) => !isLauncher(one));
-  const rest = applying(noLaunchers, { ...readings, corpus: null }, today);
+  const groups = new Map<ScreenKind, Applying>();
+  const tablesOf = (kind: ScreenKind) => {
+    const known = groups.get(kind);
+    if (known !== undefined) return known;
+    const alike = subjects.filter((one) => one.kind === kind);
+    const applied = applying(kind, alike, readings, today);
+    groups.set(kind, applied);
+    return applied;
+  };
   const results: ScreenResult[] = [];
   const counts = { ok: 0, insufficient_evidence: 0, not_deployed: 0 };
   let list: Read<ListLookUp, SanctionsListPort> | null = null;
   let corpus: Read<CorpusLookUp, LaunchCorpusPort> | null = null;
   for (const subject of subjects) {
-    const tables = isLauncher(subject) ? launchers : rest;
+    const tables = tablesOf(subject.kind);
     const onList = onListAs(readings.list, (look) => look.found.has(subject.address));
     const formsOnList = onListAs(readings.list, (look) => listedForms(look, subject).length > 0);
     if (onList instanceof Read) list = onList;
@@ -180,7 +186,32 @@ function onListAs(
   return list === null ? null : decide(list, test);
 }
 
-const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';
+/** Whether a table can hold an address of a form: a label has a chain that is served here. */
+function canHold(table: TableName, { kind }: Pick<Subject, 'kind'>): boolean {
+  if (table === 'launch_corpus') return kind === 'solana';
+  return table !== 'exchange_table' || kind !== 'other';
+}
+
+/** What is left of the readings where they are about one kind of address. */
+function readingsFor(kind: ScreenKind, readings: Readings): Readings {
+  const labels = canHold('exchange_table', { kind }) ? readings.labels : null;
+  const corpus = canHold('launch_corpus', { kind }) ? readings.corpus : null;
+  return { ...readings, labels, corpus };
+}
+
+function whyUnasked(kind: ScreenKind, readings: Readings): ScreenResult['unasked'] {
+  const { list, labels, corpus, unheld, others } = readings;
+  const whyNot = (table: TableName, reading: object | null) => {
+    if (!canHold(table, { kind })) return 'does_not_apply';
+    return reading === null ? 'not_asked' : null;
+  };
+  return {
+    exchange_table: whyNot('exchange_table', labels),
+    launch_corpus: whyNot('launch_corpus', corpus),
+    other_lists: whyNot('other_lists', unheld === null ? others : unheld),
+    sanctions_list: whyNot('sanctions_list', list),
+  };
+}
 
 function silence(readings: Readings): Screen {
   const { list, labels, corpus, others } = readings;
@@ -210,6 +241,7 @@ type Applying = Omit<Readings, 'list' | 'othersWhole' | 'unheld'> & {
   /** Whether each of them was read to its end. */
   readonly isWhole: boolean;
   readonly checked: ScreenResult['checked'];
+  readonly unasked: ScreenResult['unasked'];
   /** The state of those that no table was found to hold. */
   readonly absent: ScreenResult['state'];
   /** The state of those that a list read to its end does not hold. */
@@ -229,7 +261,13 @@ type Tables = {
   readonly others: OtherListsLookUp | null;
 };
 
-function applying(subjects: readonly Subject[], applied: Readings, today: string): Applying {
+function applying(
+  kind: ScreenKind,
+  subjects: readonly Subject[],
+  readings: Readings,
+  today: string,
+): Applying {
+  const applied = readingsFor(kind, readings);
   const { list, labels, corpus, others, unheld, othersWhole } = applied;
   const othersAsked = unheld === null ? othersWhole : unheld;
   const isWhole = silentTables(applied) === '';
@@ -245,6 +283,7 @@ function applying(subjects: readonly Subject[], applied: Readings, today: string
       other_lists: othersAsked === null ? null : claimWhole(othersAsked),
       sanctions_list: list === null ? null : claimWhole(list),
     },
+    unasked: whyUnasked(kind, readings),
     absent: isWhole ? absence(applied, subjects) : 'not_deployed',
     unlisted: list instanceof Read ? missFrom(list, subjects) : null,
     formsUnlisted: list instanceof Read ? formsUnlisted(list, subjects) : null,
@@ -333,6 +372,7 @@ function resultOf(
       listed && !tables.isWhole
         ? { ...tables.checked, sanctions_list: claimWhole(list) }
         : tables.checked,
+    unasked: tables.unasked,
   };
   if (!held) result.reason = tables.reason;
   return result;
@@ -480,6 +520,10 @@ export function listingsElsewhere(
       .find(({ entity }) => entity !== null);
     const stands = (look: OtherListsLookUp, address: string) =>
       entriesIn(look, list, address).some((entry) => standsOn(entry, today));
+    const hasEnded = (look: OtherListsLookUp) =>
+      spellings
+        .flatMap((address) => entriesIn(look, list, address))
+        .some((entry) => !standsOn(entry, today));
     const isListed = (look: OtherListsLookUp) =>
       subjects.some(({ address }) => stands(look, address));
     const formsListed = (look: OtherListsLookUp) =>
@@ -497,6 +541,7 @@ export function listingsElsewhere(
         formsListed,
         unknown,
       ),
+      ended: claim(decide(whole, hasEnded), hasEnded, unknown),
       as_of,
       dated_by,
       reason: whole instanceof Read ? null : whole.why.reason,

@@ -33,6 +33,14 @@ const LIST_SOURCE = { name: 'OFAC SDN List', url: 'memory:', as_of: CHECKED };
 const LABELS_SOURCE = { name: 'Exchange wallet table', url: 'memory:', as_of: IMPORTED };
 const CORPUS_SOURCE = { name: 'Solana launch corpus', url: 'memory:', as_of: IMPORTED };
 
+/** Only wallets of Solana can stand in the corpus of its launches. */
+const NO_WALLET = {
+  exchange_table: null,
+  launch_corpus: 'does_not_apply',
+  other_lists: null,
+  sanctions_list: null,
+};
+
 const LABEL: ExchangeLabel = {
   address: LABELLED,
   chain: 'ethereum',
@@ -151,6 +159,7 @@ describe('says', () => {
             equivalent_forms: [],
             other_lists: null,
             checked: CHECKED_ALL,
+            unasked: NO_WALLET,
           },
           {
             address: LABELLED,
@@ -168,6 +177,7 @@ describe('says', () => {
             equivalent_forms: [],
             other_lists: null,
             checked: CHECKED_ALL,
+            unasked: NO_WALLET,
           },
           {
             address: FLAGGED,
@@ -179,6 +189,7 @@ describe('says', () => {
             equivalent_forms: [],
             other_lists: null,
             checked: { ...CHECKED_ALL, launch_corpus: true },
+            unasked: { ...NO_WALLET, launch_corpus: null },
           },
           {
             address: STRANGER,
@@ -190,6 +201,7 @@ describe('says', () => {
             equivalent_forms: [],
             other_lists: null,
             checked: CHECKED_ALL,
+            unasked: NO_WALLET,
             reason:
               'None of the tables that were read holds a record of this address: ' +
               'the sanctions list, the exchange-wallet table.',
@@ -270,6 +282,7 @@ describe('is silent', () => {
               other_lists: false,
               sanctions_list: true,
             },
+            unasked: NO_WALLET,
             reason:
               'Could not be read: the exchange-wallet table (The store could not be read: it is ' +
               'down). Nothing was found in the rest, which is no negative.',

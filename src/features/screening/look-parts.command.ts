@@ -4,10 +4,11 @@
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { EXIT } from '../../command/command.ts';
-import { refusalText, type ServiceAnswer } from '../../command/connection.ts';
+import { refusalText, refusedFields, type ServiceAnswer } from '../../command/connection.ts';
 import type { AnswerPart, Fact } from '../../command/output.ts';
 import { collect, listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { BRIDGE_CHAINS } from '../../ports/bridges.ts';
+import { LOOK_WORDS } from './shapes.ts';
 
 /** One request of a part. `name` tells several of one part apart. */
 export type LookRequest = {
@@ -258,8 +259,9 @@ export function lookPart({ name, tell, isByToken }: LookRequest, said: ServiceAn
   const unread = (why: string): AnswerPart => ({ name, unread: why, status: EXIT.couldNotCheck });
   if (said.kind === 'silent') return unread(said.reason);
   // The list took the address: a route that refuses its form has nothing to say of it.
-  if (said.status === 400) {
-    return statePart(name, `does not apply: ${refusalText(400, said.body)}`, false);
+  const ofForm = refusedFields(said.body).find(({ path: [field] }) => field === 'address');
+  if (said.status === 400 && ofForm !== undefined) {
+    return statePart(name, `${LOOK_WORDS.does_not_apply}: ${ofForm.says}`, false);
   }
   if (said.status !== 200) return unread(refusalText(said.status, said.body));
   const none = absent.safeParse(said.body);

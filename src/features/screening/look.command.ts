@@ -29,6 +29,7 @@ import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import { DATED_BY, type DatedBy } from '../../evidence/source.ts';
 import { LOOK_PARTS, lookPart } from './look-parts.command.ts';
 import { leftUnread, screenedBody, screenText } from './screen.command.ts';
+import { LOOK_WORDS, lookOfOther } from './shapes.ts';
 
 const list = z.object({ name: z.string(), published: z.string(), addresses: z.number() });
 const match = z.object({
@@ -50,6 +51,7 @@ const otherList = z.object({
   listed: z.boolean().nullable(),
   matches: z.array(otherMatch).nullable(),
   equivalent_matches: z.array(otherMatch).nullable(),
+  equivalent_listed: z.boolean().nullable(),
   reason: z.string().nullable(),
 });
 const ofacData = z.object({
@@ -201,14 +203,15 @@ function otherListFacts({
 }: z.output<typeof ofacData>): Fact[] {
   if (lists === null) return [['other lists', `not checked: ${textOrEmpty(reason)}`]];
   return lists.map((one): Fact => {
-    const own = listOrNone(one.matches).map(elsewhereText);
-    const forms = listOrNone(one.equivalent_matches).map(elsewhereText);
-    const texts: string[] = [];
-    if (own.length > 0)
-      texts.push(`${one.listed === true ? 'LISTED' : 'ended'}: ${own.join('; ')}`);
-    if (forms.length > 0) texts.push(`another form: ${forms.join('; ')}`);
-    if (one.listed === null) texts.push(`not checked: ${textOrEmpty(one.reason)}`);
-    else if (texts.length === 0) texts.push(`no record on this list (${one.rows} rows)`);
+    const entries = [
+      ...listOrNone(one.matches).map(elsewhereText),
+      ...listOrNone(one.equivalent_matches).map((form) => `another form: ${elsewhereText(form)}`),
+    ];
+    const look = lookOfOther(one);
+    const word = LOOK_WORDS[look];
+    const texts = entries.length === 0 ? [] : [`${word}: ${entries.join('; ')}`];
+    if (look === 'not_checked') texts.push(`${word}: ${textOrEmpty(one.reason)}`);
+    if (look === 'no_record') texts.push(`${word} on this list (${one.rows} rows)`);
     const dated = `${one.list} of ${formatIsoDate(one.as_of)}, ${DATED[one.dated_by]}`;
     return ['other list', `${texts.join('; ')}; ${dated}`];
   });

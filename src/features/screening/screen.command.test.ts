@@ -110,8 +110,10 @@ describe('screen', () => {
       answer = (one) => {
         const bad = one.addresses.indexOf('oops');
         if (bad < 0) return everyone(one);
-        const error = `addresses[${bad}]: form not recognised; nothing was checked; and 2 more`;
-        return { status: 400, body: { error } };
+        // The words name another position: a program reads none from them.
+        const says = 'form not recognised; nothing was checked';
+        const fields = [{ path: ['addresses', bad], says }];
+        return { status: 400, body: { error: `addresses[0]: ${says}; and 2 more`, fields } };
       };
       const said = await screen(`${A}\noops\n${B}\n`);
       expect(said.status).toBe(3);
@@ -357,6 +359,7 @@ describe('screen', () => {
         as_of: Date.UTC(2026, 10, 20) / 1_000,
         rows: 9,
         equivalent_matches: [],
+        equivalent_listed: false,
         reason: null,
       };
       const entry = {
@@ -384,6 +387,7 @@ describe('screen', () => {
           listed: false,
           matches: [],
           equivalent_matches: [entry],
+          equivalent_listed: true,
         },
       ];
       answer = both(listData({ other_lists, other_lists_reason: null }));
@@ -393,7 +397,8 @@ describe('screen', () => {
           'the date of its file',
         'other list   no record on this list (9 rows); uk of 2026-11-20, as the operator states',
         'other list   not checked: Refused: 2 rows.; fr of 2026-11-20, the day of its import',
-        'other list   another form: Doe, Jane, EU-1 (0xa); de of 2026-11-20, the date of its file',
+        'other list   FORM LISTED: another form: Doe, Jane, EU-1 (0xa); de of 2026-11-20, ' +
+          'the date of its file',
       ]);
     });
 
@@ -410,7 +415,8 @@ describe('screen', () => {
     });
 
     test('a text that is no address is bad usage, asked once', async () => {
-      answer = () => ({ status: 400, body: { error: 'address: form not recognised' } });
+      const fields = [{ path: ['address'], says: 'form not recognised' }];
+      answer = () => ({ status: 400, body: { error: 'address: form not recognised', fields } });
       const said = await run(`look oops --part ofac --part screen --base-url ${base} --key k`);
       expect(said.status).toBe(2);
       expect(asked).toHaveLength(1);
@@ -473,9 +479,9 @@ describe('a file', () => {
   function said(text: string): { status: number; body: object } {
     const body = bodySent.parse(JSON.parse(text));
     const bad = body.addresses.flatMap((one, i) =>
-      one.startsWith('0x') ? [] : [`addresses[${i}]: form not recognised; nothing was checked`],
+      one.startsWith('0x') ? [] : [{ path: ['addresses', i], says: 'form not recognised' }],
     );
-    if (bad.length > 0) return { status: 400, body: { error: bad.slice(0, 20).join('; ') } };
+    if (bad.length > 0) return { status: 400, body: { error: 'no', fields: bad.slice(0, 20) } };
     if (quota === 0) return { status: 429, body: { error: 'the quota of the day is spent' } };
     quota -= 1;
     asked.push(body);

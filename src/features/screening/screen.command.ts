@@ -36,6 +36,7 @@ import {
   type ConnectionServices,
   findConnection,
   refusalText,
+  refusedFields,
 } from '../../command/connection.ts';
 import { otherListsText } from '../../command/other-lists-text.ts';
 import { type FieldText, rowsPrinter } from '../../command/output.ts';
@@ -47,7 +48,7 @@ import {
   openOut,
   placeOf,
 } from './screened-file.command.ts';
-import { LOOK_WORDS, looksOf, SCREEN_STATES, SCREENED_TABLES } from './shapes.ts';
+import { LOOK_WORDS, looksOf, SCREEN_STATES, SCREENED_TABLES, UNASKED } from './shapes.ts';
 
 /** A path from where the caller stands; `-`, which is standard input, stays as it is. */
 const fileOrInput: Parse<string> = (text, name, io) =>
@@ -267,7 +268,7 @@ async function screenBatch(
     const said = await askService(to, { method: 'POST', path: PATH, body }, io.signal);
     if (said.kind === 'silent') return inOrder(batch, misformed, said.reason);
     if (said.status === 400) {
-      const named = namedPositions(said.body, asked);
+      const named = refusedRows(said.body, asked);
       if (named.size === 0) return inOrder(batch, misformed, refusalText(400, said.body));
       for (const [row, reason] of named) misformed.set(row, reason);
       continue;
@@ -324,15 +325,13 @@ function inOrder(
   });
 }
 
-// A refusal names positions: `addresses[3]: form not recognised; nothing was checked; addresses[5]`
-function namedPositions(body: unknown, asked: readonly FileRow[]): Map<FileRow, string> {
+/** The rows that a refusal names by their places among the addresses, each with what it says. */
+function refusedRows(body: unknown, asked: readonly FileRow[]): Map<FileRow, string> {
   const named = new Map<FileRow, string>();
-  const text = refusalText(400, body);
-  for (const [, position, reason] of text.matchAll(
-    /addresses\[(\d+)\]: (.*?)(?=; (?:addresses\[|and \d)|$)/g,
-  )) {
-    const row = asked[Number(position)];
-    if (row !== undefined && reason !== undefined) named.set(row, reason);
+  for (const { path, says } of refusedFields(body)) {
+    const [field, place] = path;
+    const row = field === 'addresses' && typeof place === 'number' ? asked[place] : undefined;
+    if (row !== undefined) named.set(row, says);
   }
   return named;
 }
@@ -422,8 +421,9 @@ const SHOWN: readonly ScreenColumn[] = [
   resultColumn('forms listed', (result) => formsOnList(result).join(' ')),
   resultColumn('lists', ({ other_lists: lists }) => {
     if (lists === null || lists === undefined) return null;
-    const answers = lists.map(({ equivalent_forms: forms, ...one }) => {
-      return { ...one, forms: listOrNone(forms).map(({ address }) => address) };
+    const answers = lists.map(({ equivalent_forms: forms, ended, ...one }) => {
+      const hasEnded = ended === undefined ? one.entity !== null : ended;
+      return { ...one, ended: hasEnded, forms: listOrNone(forms).map(({ address }) => address) };
     });
     return otherListsText(answers);
   }),
@@ -464,6 +464,7 @@ const otherList = z.looseObject({
   listed: z.boolean().nullable(),
   entity: z.string().nullable(),
   equivalent_forms: z.array(z.looseObject({ address: z.string() })).nullable(),
+  ended: z.boolean().nullish(),
 });
 
 const screenResult = z.looseObject({
@@ -492,6 +493,14 @@ const screenResult = z.looseObject({
     other_lists: z.boolean().nullish(),
     sanctions_list: z.boolean().nullable(),
   }),
+  unasked: z
+    .looseObject({
+      exchange_table: z.enum(UNASKED).nullable(),
+      launch_corpus: z.enum(UNASKED).nullable(),
+      other_lists: z.enum(UNASKED).nullable(),
+      sanctions_list: z.enum(UNASKED).nullable(),
+    })
+    .optional(),
   reason: z.string().optional(),
 });
 export type AnsweredScreen = z.output<typeof screenResult>;

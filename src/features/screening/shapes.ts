@@ -69,6 +69,9 @@ const otherList = z.strictObject({
   listed: negative(z.boolean().nullable(), OTHERS),
   entity: words().nullable().describe('Whom its entries name, of other forms and ended ones too.'),
   equivalent_forms: negative(z.array(listedForm).nullable(), OTHERS),
+  ended: negative(z.boolean().nullable(), OTHERS).describe(
+    'Whether an entry of it, or of another form of it, has ended.',
+  ),
   as_of: unixSeconds,
   dated_by: oneOf(DATED_BY),
   reason: prose()
@@ -77,6 +80,10 @@ const otherList = z.strictObject({
 });
 
 export type ListingElsewhere = z.input<typeof otherList>;
+
+/** Why a table was not asked about an address. */
+export const UNASKED = ['does_not_apply', 'not_asked'] as const;
+const unasked = oneOf(UNASKED).nullable();
 
 /** One screen result: what the tables that were read hold of one address. */
 export const screenResult = z.strictObject({
@@ -98,6 +105,17 @@ export const screenResult = z.strictObject({
     other_lists: checkedFlagOrNull(OTHERS),
     sanctions_list: checkedFlagOrNull(LIST),
   }),
+  unasked: z
+    .strictObject({
+      exchange_table: unasked,
+      launch_corpus: unasked,
+      other_lists: unasked,
+      sanctions_list: unasked,
+    })
+    .describe(
+      'Why a flag of `checked` is null: the table can hold no address of this form, or `tables` ' +
+        'left it out. Null where the table was asked.',
+    ),
   reason: prose().optional(),
 });
 
@@ -124,11 +142,56 @@ export const LOOK_WORDS = {
 } as const;
 export type Look = keyof typeof LOOK_WORDS;
 
+/** What one list of another authority holds of an address; `null` where a miss is no answer. */
+type HeldOnList = {
+  readonly listed: boolean | null;
+  /** Whether another form of it is listed. */
+  readonly form_listed: boolean | null;
+  /** Whether an entry of it, or of another form of it, has ended. */
+  readonly ended: boolean | null;
+};
+
+/** The word of one list of another authority. */
+export function lookOfList({ listed, form_listed, ended }: HeldOnList): Look {
+  if (listed === true) return 'listed';
+  if (form_listed === true) return 'form_listed';
+  if (listed === null || form_listed === null || ended === null) return 'not_checked';
+  return ended ? 'ended' : 'no_record';
+}
+
+/** What a list of another authority says in the screen of one address. */
+type OtherListFields = {
+  readonly listed: boolean | null;
+  readonly matches: readonly object[] | null;
+  readonly equivalent_matches: readonly object[] | null;
+  readonly equivalent_listed: boolean | null;
+};
+
+/** The same word, of the screen of one address. */
+export function lookOfOther(list: OtherListFields): Look {
+  const { listed, matches, equivalent_matches: forms, equivalent_listed: form_listed } = list;
+  const ended = matches === null || forms === null ? null : matches.length + forms.length > 0;
+  return lookOfList({ listed, form_listed, ended });
+}
+
+/** The order in which the word of one list stands for all of them. */
+const STRONGEST = ['listed', 'form_listed', 'not_checked', 'ended', 'no_record'] as const;
+
+/** The word of some lists together; `null`: of none. */
+export function lookOfLists(looks: readonly Look[]): Look | null {
+  const word = STRONGEST.find((one) => looks.includes(one));
+  return word === undefined ? null : word;
+}
+
 type Listing = {
   readonly listed: boolean | null;
   readonly entity: string | null;
   readonly equivalent_forms: readonly unknown[] | null;
+  /** An earlier service does not tell it. */
+  readonly ended?: boolean | null | undefined;
 };
+
+type Unasked = (typeof UNASKED)[number] | null;
 
 /** The fields of a result by which a look-up is told. */
 type Looked = {
@@ -144,6 +207,8 @@ type Looked = {
     readonly other_lists?: boolean | null | undefined;
     readonly sanctions_list: boolean | null;
   };
+  /** An earlier service does not tell it. */
+  readonly unasked?: { readonly [T in TableName]: Unasked } | undefined;
 };
 
 /** The word of each table about an address. Only `no_record` is an absence. */
@@ -157,41 +222,40 @@ export type Looks = {
 
 /** Reads the words off the fields of a result. */
 export function looksOf(result: Looked): Looks {
-  const { sanctions, equivalent_forms: forms, checked, kind } = result;
-  const list = checked.sanctions_list;
-  const hasForm = forms !== null && forms !== undefined && forms.length > 0;
-  const ofLaunches = result.launches === null ? missOf(checked.launch_corpus) : 'record';
+  const { sanctions, equivalent_forms: forms, exchange, launches } = result;
+  const isTold = forms !== null && forms !== undefined;
+  const hasForm = isTold && forms.length > 0;
   return {
-    sanctions_list: sanctions?.listed === true ? 'listed' : missOf(list, sanctions !== null),
-    equivalent_forms: hasForm ? 'listed' : missOf(list, forms !== null && forms !== undefined),
+    sanctions_list:
+      sanctions?.listed === true ? 'listed' : missOf(result, 'sanctions_list', sanctions !== null),
+    equivalent_forms: hasForm ? 'listed' : missOf(result, 'sanctions_list', isTold),
     other_lists: othersLook(result),
-    exchange_table: result.exchange === null ? missOf(checked.exchange_table) : 'record',
-    // Only wallets of Solana can stand in the corpus of its launches.
-    launch_corpus: kind === 'solana' ? ofLaunches : 'does_not_apply',
+    exchange_table: exchange === null ? missOf(result, 'exchange_table') : 'record',
+    launch_corpus: launches === null ? missOf(result, 'launch_corpus') : 'record',
   };
 }
 
-/** The word of a table that holds nothing: `null` is a table that nobody asked. */
-function missOf(checked: boolean | null | undefined, isTold = true): Look {
-  if (checked === null || checked === undefined) return 'not_asked';
-  return checked && isTold ? 'no_record' : 'not_checked';
+/** The word of a table that holds nothing of an address. */
+function missOf({ checked, unasked, kind }: Looked, table: TableName, isTold = true): Look {
+  const flag = checked[table];
+  if (flag === true && isTold) return 'no_record';
+  if (flag === true || flag === false) return 'not_checked';
+  const why = unasked?.[table];
+  if (why !== undefined && why !== null) return why;
+  // An earlier service does not tell it: only wallets of Solana can stand in that corpus.
+  return table === 'launch_corpus' && kind !== 'solana' ? 'does_not_apply' : 'not_asked';
 }
 
 /** The word of one list of another authority. */
-export function lookOfListing({ listed, entity, equivalent_forms: forms }: Listing): Look {
-  if (listed === true) return 'listed';
-  if (forms !== null && forms.length > 0) return 'form_listed';
-  if (listed === null || forms === null) return 'not_checked';
-  return entity === null ? 'no_record' : 'ended';
+export function lookOfListing({ listed, entity, equivalent_forms: forms, ended }: Listing): Look {
+  const form_listed = forms === null ? null : forms.length > 0;
+  return lookOfList({ listed, form_listed, ended: ended === undefined ? entity !== null : ended });
 }
 
-/** The order in which the word of one list stands for all of them. */
-const STRONGEST = ['listed', 'form_listed', 'not_checked', 'ended', 'no_record'] as const;
-
-function othersLook({ other_lists: lists, checked }: Looked): Look {
-  const looks = lists?.map(lookOfListing);
-  const word = STRONGEST.find((one) => looks?.includes(one) === true);
-  return word === undefined ? missOf(checked.other_lists, false) : word;
+function othersLook(result: Looked): Look {
+  const { other_lists: lists } = result;
+  const word = lists === null || lists === undefined ? null : lookOfLists(lists.map(lookOfListing));
+  return word === null ? missOf(result, 'other_lists', false) : word;
 }
 
 const count = harmless(z.int().nonnegative(), 'it counts the states of the results beside it');

@@ -48,7 +48,7 @@ async function serveFlags(
     asked += 1;
     return log.after(seq);
   };
-  const handle: unknown = flagStreamHandler({
+  const handle: unknown = flagStreamHandler(flagStreamRoute, {
     flagEvents: { after },
     onAppended: bus.listen,
     unwatched,
@@ -363,14 +363,19 @@ describe('refuses before the upgrade', () => {
       'an unknown name',
       'token=pro-1&chain=base',
       400,
-      { error: expect.stringContaining('"chain"') },
+      { error: expect.stringContaining('"chain"'), fields: expect.any(Array) },
     ],
-    ['no chains', 'token=pro-1&chains=', 400, { error: expect.stringContaining('chains: ') }],
+    [
+      'no chains',
+      'token=pro-1&chains=',
+      400,
+      { error: expect.stringContaining('chains: '), fields: expect.any(Array) },
+    ],
     [
       'a place that is none',
       'token=pro-1&since=x',
       400,
-      { error: expect.stringContaining('since: ') },
+      { error: expect.stringContaining('since: '), fields: expect.any(Array) },
     ],
   ])('%s, over both doors', async (_, query, status, body) => {
     const { port, app } = await serveFlags();

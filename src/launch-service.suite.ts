@@ -102,7 +102,7 @@ export async function serveLaunches(store: TestStore, { clock, sources, inForce 
     return `Bearer ${member.text}`;
   };
   const member = await joinAs('mem_1');
-  const handle: unknown = flagStreamHandler({
+  const handle: unknown = flagStreamHandler(flagStreamRoute, {
     flagEvents: flagEventsIn(store),
     onAppended: () => () => undefined,
     unwatched: () => whyUnwatched({ rugFlags, launchWatch: watch }),

@@ -6,7 +6,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { mountedPage } from './compose/documents.ts';
 import type { StreamHandler, StreamMessage } from './contract/stream.ts';
-import { flagStreamRoute } from './features/flag-stream/flag-stream.route.ts';
+import { flagStreamRoute, memberFlags } from './features/flag-stream/flag-stream.route.ts';
 import { rugs } from './features/rugs/feature.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
@@ -45,6 +45,33 @@ const told: StreamMessage<'flag_stream'>[] = [
 ];
 const UNWATCHED = 'the venue is away';
 const places: (number | null)[] = [];
+
+/** The same of the members' stream, told once. */
+const toMembers: StreamHandler<typeof memberFlags> = async ({ caller, since }) => {
+  callers.push(caller.kind);
+  const { event: say, welcome: greet } = memberFlags;
+  const one = say('flag', 1, { ...flag, score: 0.97, evidence: 'To a member.' });
+  let at = since === null ? 0 : since;
+  const next = () => {
+    if (at >= 1) return 'wait';
+    at += 1;
+    return one;
+  };
+  const replay = { from: null, to: null, oldest: 1 };
+  const chosen = { chains: ['ethereum' as const], unknown_chains: [], unwatched: null };
+  return {
+    welcome: greet({ seq: at, replay, gap: null, ...chosen }),
+    messages: { next, onMore: () => undefined },
+    hear: () => null,
+  };
+};
+const callers: string[] = [];
+const SESSION = {
+  kind: 'session',
+  session_id: 'ses_1',
+  membership_id: 'mem_1',
+  form_token: 'token',
+} as const;
 
 /** The first reader is told two events and loses its stream; who resumes is told the rest. */
 const handle: StreamHandler<typeof flagStreamRoute> = async ({ since }) => {
@@ -92,8 +119,17 @@ describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium
       }
       return { outcome: 'unknown', reason: 'The token is not known here.' };
     },
+    sessions: {
+      authenticate: async (cookie) =>
+        cookie === 'exhibit_session=mine'
+          ? { outcome: 'opens', caller: SESSION, cookie: null }
+          : { outcome: 'none', reason: 'You are not signed in.' },
+    },
     streams: {
-      mounted: [{ route: flagStreamRoute, handle } as MountedStream],
+      mounted: [
+        { route: flagStreamRoute, handle } as MountedStream,
+        { route: memberFlags, handle: toMembers } as MountedStream,
+      ],
       limits: STREAM_LIMITS,
       slots: createSlots(STREAM_LIMITS.connectionsMax, { hold: async () => ({ checked: false }) }),
       base: () => base,
@@ -138,6 +174,33 @@ describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium
     await page.getByText('The token opens nothing here.').waitFor();
     expect(await page.locator('#live button').textContent()).toBe('Watch');
     await page.context().close();
+  });
+
+  test('a member sees flags by the session alone: no token is asked for, sent or kept', async () => {
+    const context = await browser.newContext();
+    await context.addCookies([{ name: 'exhibit_session', value: 'mine', url: base }]);
+    const page = await context.newPage();
+    const asked: Promise<string | null>[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/leaderboard/events')) {
+        asked.push(request.headerValue('authorization'));
+      }
+    });
+    await page.goto(`${base}/leaderboard`);
+    await page.getByText('To a member.').waitFor();
+    expect(await page.locator('#live-token').count()).toBe(0);
+    expect(await Promise.all(asked)).toEqual([null]);
+    expect(callers).toEqual(['session']);
+    await context.close();
+  });
+
+  test('nobody else reads it: without a session it is refused, and so is another site', async () => {
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${base}/leaderboard/events`, { headers }).then(({ status }) => status);
+    const own = { 'sec-fetch-site': 'same-origin' };
+    expect(await ask(own)).toBe(401);
+    const cookie = 'exhibit_session=mine';
+    expect(await ask({ cookie, 'sec-fetch-site': 'cross-site' })).toBe(403);
   });
 
   test('flags and retractions are shown, and a lost stream goes on where it was', async () => {

@@ -5,7 +5,11 @@ import { type Base, feature, type Service, serveStream } from '../../compose/fea
 import type { FlagEvents } from '../../ports/rug-flags.ts';
 import { flagEventLog } from '../../stores/control/rug-flags.ts';
 import { type WindowPorts, whyUnwatched } from '../rugs/watch.ts';
-import { flagStreamRoute as contract, flagStreamHandler } from './flag-stream.route.ts';
+import {
+  flagStreamRoute as contract,
+  flagStreamHandler,
+  memberFlags,
+} from './flag-stream.route.ts';
 
 import { pruneFlagEvents } from './prune.job.ts';
 import { watchCommand } from './watch.command.ts';
@@ -16,6 +20,14 @@ type FlagStreamPorts = WindowPorts & {
   readonly flagEvents: FlagEvents;
   readonly service: Service;
 };
+
+function flagStreamParts({ flagEvents, service, ...window }: FlagStreamPorts) {
+  return {
+    flagEvents,
+    onAppended: service.onCall,
+    unwatched: () => whyUnwatched(window),
+  };
+}
 
 export const flagStream = feature({
   name: 'flag-stream',
@@ -35,12 +47,11 @@ export const flagStream = feature({
     };
   },
   streams: [
-    serveStream(contract, ({ flagEvents, service, ...window }: FlagStreamPorts) =>
-      flagStreamHandler({
-        flagEvents,
-        onAppended: service.onCall,
-        unwatched: () => whyUnwatched(window),
-      }),
+    serveStream(contract, (given: FlagStreamPorts) =>
+      flagStreamHandler(contract, flagStreamParts(given)),
+    ),
+    serveStream(memberFlags, (given: FlagStreamPorts) =>
+      flagStreamHandler(memberFlags, flagStreamParts(given)),
     ),
   ],
   local: {

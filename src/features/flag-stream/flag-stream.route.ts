@@ -3,6 +3,7 @@ import { CHAIN_NAMES, type ChainName, parseChain } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import {
+  type AnyStreamRoute,
   position,
   type StreamHandler,
   type StreamMessage,
@@ -50,53 +51,73 @@ const subject = {
   ...model,
 };
 
-export const flagStreamRoute = streamRoute({
+/** A stream of flags under a name and paths of its own. */
+function flagsRoute<const N extends string>(
+  of: Pick<AnyStreamRoute, 'surface' | 'path' | 'eventsPath' | 'access'> & { readonly name: N },
+) {
+  return streamRoute({
+    ...of,
+    summary:
+      'Launches that the rug model flags, by the wallet that made them, and flags whose ground ' +
+      'is gone, as it happens.',
+    query: z.strictObject({
+      chains: z
+        .string()
+        .min(1)
+        .max(CHAINS_MAX * CHAIN_CHARS_MAX)
+        .describe('Names of chains, comma-separated, or `all`. Left out: every chain.')
+        .optional(),
+    }),
+    welcome: z.strictObject({ ...chosen, unwatched }),
+    events: {
+      flag: z.strictObject({
+        ...subject,
+        score: z.number().min(0).max(1).describe(SCORE_SENTENCE),
+        evidence: prose(),
+        deployer_history: z
+          .enum(DEPLOYER_HISTORIES)
+          .nullable()
+          .describe(
+            'Whether the fate of an earlier launch of the deployer was known: of `none` the score ' +
+              'rests on the launch itself. Null of what an earlier version told.',
+          ),
+        flagged_at: isoTime,
+      }),
+      retraction: z.strictObject({
+        ...subject,
+        retracts: position,
+        reason: prose(),
+        retracted_at: isoTime,
+      }),
+      /** All flags of a model are withdrawn; those that stand are taken back one by one after it. */
+      withdrawal: z.strictObject({ ...model, reason: prose(), withdrawn_at: isoTime }),
+    },
+    notices: {
+      subscribed: z.strictObject(chosen),
+      window: z.strictObject({ unwatched }).describe('What the welcome says of it has changed.'),
+    },
+    asks: { subscribe: asked, unsubscribe: asked },
+    refused: {},
+  });
+}
+
+type FlagsRoute<N extends string> = ReturnType<typeof flagsRoute<N>>;
+
+export const flagStreamRoute = flagsRoute({
   name: 'flag_stream',
   surface: 'intelligence',
   path: '/ws/flags',
   eventsPath: '/sse/flags',
-  summary:
-    'Launches that the rug model flags, by the wallet that made them, and flags whose ground is ' +
-    'gone, as it happens.',
   access: 'bearer',
-  query: z.strictObject({
-    chains: z
-      .string()
-      .min(1)
-      .max(CHAINS_MAX * CHAIN_CHARS_MAX)
-      .describe('Names of chains, comma-separated, or `all`. Left out: every chain.')
-      .optional(),
-  }),
-  welcome: z.strictObject({ ...chosen, unwatched }),
-  events: {
-    flag: z.strictObject({
-      ...subject,
-      score: z.number().min(0).max(1).describe(SCORE_SENTENCE),
-      evidence: prose(),
-      deployer_history: z
-        .enum(DEPLOYER_HISTORIES)
-        .nullable()
-        .describe(
-          'Whether the fate of an earlier launch of the deployer was known: of `none` the score ' +
-            'rests on the launch itself. Null of what an earlier version told.',
-        ),
-      flagged_at: isoTime,
-    }),
-    retraction: z.strictObject({
-      ...subject,
-      retracts: position,
-      reason: prose(),
-      retracted_at: isoTime,
-    }),
-    /** All flags of a model are withdrawn; those that stand are taken back one by one after it. */
-    withdrawal: z.strictObject({ ...model, reason: prose(), withdrawn_at: isoTime }),
-  },
-  notices: {
-    subscribed: z.strictObject(chosen),
-    window: z.strictObject({ unwatched }).describe('What the welcome says of it has changed.'),
-  },
-  asks: { subscribe: asked, unsubscribe: asked },
-  refused: {},
+});
+
+/** The same for browsers that are signed in: their session opens it, and no token stands in a page. */
+export const memberFlags = flagsRoute({
+  name: 'member_flags',
+  surface: 'web',
+  path: '/leaderboard/ws',
+  eventsPath: '/leaderboard/events',
+  access: 'session',
 });
 
 /** The parts of the stream: the log, and a call after each append. */
@@ -117,24 +138,20 @@ const WATCH_EACH_MS = 30_000;
 const SILENT_READINGS_MAX = 10;
 const ALL = 'all';
 
-type FlagMessage = StreamMessage<'flag_stream'>;
-
-/** @internal The handler of the stream. All that can be had again is held once for all readers. */
-export function flagStreamHandler({
-  flagEvents,
-  onAppended,
-  unwatched,
-  watchEachMs = WATCH_EACH_MS,
-}: FlagStreamParts): StreamHandler<typeof flagStreamRoute> {
+/** @internal The handler of a stream. All that can be had again is held once for all its readers. */
+export function flagStreamHandler<N extends string>(
+  route: FlagsRoute<N>,
+  { flagEvents, onAppended, unwatched, watchEachMs = WATCH_EACH_MS }: FlagStreamParts,
+): StreamHandler<FlagsRoute<N>> {
   const joinWatch = shareWatch(unwatched, watchEachMs);
   const openLog = shareLogs({
-    route: flagStreamRoute,
+    route,
     after: async (_, seq) =>
       map(await flagEvents.after(seq), ({ events, ...ends }) => ({
         ...ends,
         entries: events.map((event) => {
           const of = event.kind === 'withdrawal' ? null : event.chain;
-          return { of, message: write(event) };
+          return { of, message: write(route, event) };
         }),
       })),
     heldMax: FLAG_EVENTS_KEPT.eventsMax,
@@ -153,19 +170,19 @@ export function flagStreamHandler({
     if (log instanceof Refusal) return log;
     const watch = await joinWatch(signal);
     return {
-      welcome: flagStreamRoute.welcome({
+      welcome: route.welcome({
         ...log.standing,
         ...chosen,
         unwatched: watch.unwatched(),
       }),
-      messages: withWatch(log.messages, watch),
+      messages: withWatch(route, log.messages, watch),
       hear: (ask) => {
         const named = chainsIn(ask.chains);
         for (const chain of named.chains) {
           if (ask.type === 'subscribe') wanted.add(chain);
           else wanted.delete(chain);
         }
-        return flagStreamRoute.notice('subscribed', {
+        return route.notice('subscribed', {
           chains: CHAIN_NAMES.filter((chain) => {
             return chain === null || wanted.has(chain);
           }),
@@ -227,17 +244,18 @@ function shareWatch(look: () => Promise<string | null>, eachMs: number) {
 }
 
 /** The messages of a log, with what the watch says at each change. */
-function withWatch(
-  messages: StreamSource<FlagMessage>,
+function withWatch<N extends string>(
+  route: FlagsRoute<N>,
+  messages: StreamSource<StreamMessage<N>>,
   watch: SharedWatch,
-): StreamSource<FlagMessage> {
+): StreamSource<StreamMessage<N>> {
   let told = watch.unwatched();
   return {
     next: () => {
       const unwatched = watch.unwatched();
       if (unwatched === told) return messages.next();
       told = unwatched;
-      return flagStreamRoute.notice('window', { unwatched });
+      return route.notice('window', { unwatched });
     },
     onMore: (call) => {
       messages.onMore(call);
@@ -258,22 +276,22 @@ function chainsIn(names: readonly string[]): Chosen {
   };
 }
 
-function write(event: FlagEvent): FlagMessage {
+function write<N extends string>(route: FlagsRoute<N>, event: FlagEvent): StreamMessage<N> {
   const { seq, kind, model_version, simulated } = event;
   const model = { model_version, model_card: modelCardPath(model_version), simulated };
   if (kind === 'withdrawal') {
     const at = formatIsoTime(event.withdrawn_at);
-    return flagStreamRoute.event(kind, seq, { ...model, reason: event.reason, withdrawn_at: at });
+    return route.event(kind, seq, { ...model, reason: event.reason, withdrawn_at: at });
   }
   const { chain, address, token } = event;
   const subject = { chain, address, token, ...model };
   if (kind === 'retraction') {
     const { retracts, reason, retracted_at } = event;
     const at = formatIsoTime(retracted_at);
-    return flagStreamRoute.event(kind, seq, { ...subject, retracts, reason, retracted_at: at });
+    return route.event(kind, seq, { ...subject, retracts, reason, retracted_at: at });
   }
   const { score, evidence, deployer_history, flagged_at } = event;
   const at = formatIsoTime(flagged_at);
   const told = { ...subject, score, evidence, deployer_history, flagged_at: at };
-  return flagStreamRoute.event(kind, seq, told);
+  return route.event(kind, seq, told);
 }

@@ -128,7 +128,7 @@ export const rugs = feature({
   },
   pages: [
     servePage(leaderboardPage, 'Leaderboard', (given: LeaderboardPagePorts, facts) => {
-      return async (_input, { now }) => {
+      return async (_input, { now }, caller) => {
         const [shown, months] = await Promise.all([
           viewWindow(given, now()),
           given.launchMonths.newest(MONTHS_SHOWN),
@@ -136,7 +136,7 @@ export const rugs = feature({
         const charts = months.checked
           ? launchCharts(months.value, now())
           : { reason: months.why.reason };
-        const html = leaderboardHtml(facts, shown, charts);
+        const html = leaderboardHtml(facts, shown, charts, caller.kind === 'session');
         return leaderboardPage.reply('reason' in shown && shown.isOutage ? 503 : 200, html);
       };
     }),

@@ -398,7 +398,7 @@ describe('leaderboard page', () => {
 
   type Shown = Parameters<typeof leaderboardHtml>[1];
   const html = (shown: Shown, charts: ChartsView = NO_CHARTS) =>
-    leaderboardHtml(FACTS, shown, charts);
+    leaderboardHtml(FACTS, shown, charts, false);
 
   test('a quiet window, a table never written and one not read are three pages', () => {
     const quiet = html(WINDOW);

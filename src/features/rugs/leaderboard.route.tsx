@@ -123,7 +123,7 @@ export const leaderboardPage = plainRoute({
   method: 'GET',
   path: '/leaderboard',
   summary: 'The wallets that the rug model flagged in the last 24 hours, for people.',
-  access: 'open',
+  access: 'visitor',
   responses: { 200: html(), 503: html() },
 });
 
@@ -417,6 +417,7 @@ export function leaderboardHtml(
   facts: PageFacts,
   shown: WindowView | { readonly reason: string },
   charts: ChartsView,
+  isMember: boolean,
 ): string {
   return page({
     ...facts,
@@ -430,7 +431,7 @@ export function leaderboardHtml(
           first, each with the one piece of evidence that weighs most.
         </p>
         {'reason' in shown ? <Unread reason={shown.reason} /> : <Window shown={shown} />}
-        <Live />
+        <Live isMember={isMember} />
         <ChartSection charts={charts} />
       </>
     ),
@@ -533,18 +534,26 @@ function moveText({ score, top_evidence: { contribution } }: ListedWallet): stri
   return `${signedText(contribution)} in log-odds, ${signedText(points)} points of the score`;
 }
 
-/** Shown by the script alone: without one nothing on the page waits for anything. */
-function Live() {
+/**
+ * Shown by the script alone: without one nothing on the page waits for anything. The session of a
+ * member opens the stream at once; anybody else needs a token.
+ */
+function Live({ isMember }: { isMember: boolean }) {
   return (
-    <section id="live" aria-labelledby="live-title" hidden>
+    <section id="live" aria-labelledby="live-title" data-member={String(isMember)} hidden>
       <h2 class="section" id="live-title">
         As it happens
       </h2>
       <form class="search" autocomplete="off">
-        <label for="live-token">
-          An access token of the intelligence service. It stays in this page’s memory.
-        </label>
-        <input id="live-token" type="password" autocomplete="off" maxLength={200} />
+        {!isMember && (
+          <>
+            <label for="live-token">
+              An access token of the intelligence service. It stays in this page’s memory. Members
+              need none: <a href="/activate">sign in</a>.
+            </label>
+            <input id="live-token" type="password" autocomplete="off" maxLength={200} />
+          </>
+        )}
         <button type="submit">Watch</button>
       </form>
       <p id="live-state" role="status">

@@ -1,11 +1,14 @@
-// The script of the leaderboard's page shows flags as they come. The token stays in memory, and is
-// sent in a header: it stands in no address and in no store of the browser.
+// The script of the leaderboard's page shows flags as they come. The session of a member opens the
+// stream by its cookie. A token stays in memory, and is sent in a header: it stands in no address
+// and in no store of the browser.
 
 /** The script, as browsers run it. It builds nodes from texts and never from markup. */
 export const LIVE_SCRIPT = `'use strict';
 (() => {
   const live = document.getElementById('live');
   const form = live.querySelector('form');
+  const isMember = live.dataset.member === 'true';
+  const path = isMember ? '/leaderboard/events' : '/sse/flags';
   const token = form.querySelector('input');
   const button = form.querySelector('button');
   const state = document.getElementById('live-state');
@@ -124,17 +127,18 @@ export const LIVE_SCRIPT = `'use strict';
   };
 
   const REFUSED = {
-    401: 'The token opens nothing here.',
+    401: isMember ? 'Your session has ended: sign in again.' : 'The token opens nothing here.',
     404: 'This address tells no stream of flags.',
   };
 
   const watch = async (secret, signal) => {
     while (!signal.aborted) {
       say('Connecting …');
-      const headers = { authorization: 'Bearer ' + secret, accept: 'text/event-stream' };
+      const headers = { accept: 'text/event-stream' };
+      if (secret !== null) headers.authorization = 'Bearer ' + secret;
       if (last !== null) headers['last-event-id'] = String(last);
       try {
-        const answer = await fetch('/sse/flags', { headers, signal, cache: 'no-store' });
+        const answer = await fetch(path, { headers, signal, cache: 'no-store' });
         if (answer.status !== 200) {
           const known = REFUSED[answer.status];
           say(known || 'The stream was refused (' + answer.status + ').');
@@ -157,6 +161,13 @@ export const LIVE_SCRIPT = `'use strict';
     button.textContent = 'Watch';
   };
 
+  const begin = (secret) => {
+    const own = new AbortController();
+    ended = own;
+    button.textContent = 'Stop';
+    watch(secret, own.signal).finally(() => { if (ended === own) stop(); });
+  };
+
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (ended) {
@@ -164,16 +175,14 @@ export const LIVE_SCRIPT = `'use strict';
       say('Not watching: what is told now is not shown here.');
       return;
     }
-    const secret = token.value.trim();
+    const secret = isMember ? null : token.value.trim();
     if (secret === '') {
       say('Paste a token first.');
       return;
     }
-    const own = new AbortController();
-    ended = own;
-    button.textContent = 'Stop';
-    watch(secret, own.signal).finally(() => { if (ended === own) stop(); });
+    begin(secret);
   });
   live.hidden = false;
+  if (isMember) begin(null);
 })();
 `;

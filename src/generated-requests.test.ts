@@ -152,9 +152,8 @@ test('a day that no calendar has, NUL and half a character are refused, and no b
   const address = '0x64144967c175997FC8526ba694021ae36965331c';
   const noDay = JSON.stringify({ address, on: '2026-11-31' });
   const [status, text] = await ask('POST', '/api/v1/screens', noDay);
-  expect(JSON.parse(text)).toEqual({
-    error: 'on: expected a day of the calendar, written YYYY-MM-DD',
-  });
+  const says = 'expected a day of the calendar, written YYYY-MM-DD';
+  expect(JSON.parse(text)).toEqual({ error: `on: ${says}`, fields: [{ path: ['on'], says }] });
   expect(status).toBe(400);
   const half = '{"address":"\\ud800"}';
   for (const asked of [

@@ -598,10 +598,30 @@ describe('refuses before the upgrade', () => {
     ['no token', '', 401, { error: 'unauthorized', reason: 'No token was sent.' }],
     ['a wrong one', 'token=x', 401, { error: 'unauthorized', reason: expect.any(String) }],
     ['one that cannot be checked', 'token=down', 503, { error: 'Tokens cannot be checked.' }],
-    ['an unknown name', 'token=pro-1&x=1', 400, { error: expect.stringContaining('"x"') }],
-    ['a wrong value', 'token=pro-1&of=odd', 400, { error: expect.stringContaining('of: ') }],
-    ['no place', 'token=pro-1&since=', 400, { error: expect.stringContaining('since: ') }],
-    ['no number', 'token=pro-1&since=-1', 400, { error: expect.stringContaining('since: ') }],
+    [
+      'an unknown name',
+      'token=pro-1&x=1',
+      400,
+      { error: expect.stringContaining('"x"'), fields: expect.any(Array) },
+    ],
+    [
+      'a wrong value',
+      'token=pro-1&of=odd',
+      400,
+      { error: expect.stringContaining('of: '), fields: expect.any(Array) },
+    ],
+    [
+      'no place',
+      'token=pro-1&since=',
+      400,
+      { error: expect.stringContaining('since: '), fields: expect.any(Array) },
+    ],
+    [
+      'no number',
+      'token=pro-1&since=-1',
+      400,
+      { error: expect.stringContaining('since: '), fields: expect.any(Array) },
+    ],
   ])('%s, over both doors', async (_, query, status, body) => {
     const { port, app, metric } = await serveTicks();
     const refused = await refusedHandshake(port, `/ws/ticks?${query}`);

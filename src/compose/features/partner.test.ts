@@ -1,5 +1,6 @@
 // The partner scan over the handlers of its sections, and on a server that keeps budgets.
 
+import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createGate } from '../../access/gate.ts';
 import { deriveSecrets, mintKey } from '../../access/secret.ts';
@@ -25,7 +26,7 @@ import { accessIn, embeddedControl } from '../../testing/control-store.ts';
 import type { SilencePorts } from '../../testing/silence-ports.ts';
 import { silentPorts } from '../../testing/twins/ports.ts';
 import { WORLDS } from '../../testing/worlds.ts';
-import type { AnyHandler } from '../../transport/answer.ts';
+import { type AnyHandler, contextUntil } from '../../transport/answer.ts';
 import { createHttp } from '../../transport/http.ts';
 import { createMeters } from '../../transport/metrics.ts';
 import { EVIDENCE_ROUTES, handlerOf } from '../list.ts';
@@ -37,7 +38,9 @@ const ALL = Object.keys(SECTION_ROUTES);
 const PORTS = Object.keys(NO_PORTS) as (keyof typeof NO_PORTS)[];
 /** The worlds in which each port is silenced too. */
 const SPOILED = ['empty', 'labelled', 'paid a bridge, and was paid by it'];
-const asked = { now: () => NOW, signal: new AbortController().signal };
+const BUDGET_MS = 30_000;
+const NO_END = new AbortController().signal;
+const asked = { now: () => NOW, signal: NO_END };
 
 function worldOf(name: string) {
   const world = WORLDS.find((one) => one.name === name);
@@ -47,7 +50,11 @@ function worldOf(name: string) {
 
 /** The bytes or the body of what a route says over ports, as they leave. */
 async function textOf(name: string, ports: object, input: Parameters<AnyHandler>[0]) {
-  const said = await handlerOf(name, ports)(input, asked, NOBODY);
+  // Each request has a signal of its own, as on a server: all look-ups of a scan listen to it.
+  const one = contextUntil(NO_END, () => NOW, BUDGET_MS);
+  const said = await handlerOf(name, ports)(input, one.asked, NOBODY);
+  expect(getEventListeners(one.asked.signal, 'abort')).toEqual([]);
+  one.done();
   if (said instanceof Answer) return said.bytes(NOW).toString();
   return said instanceof Refusal ? JSON.stringify(said.body) : '';
 }

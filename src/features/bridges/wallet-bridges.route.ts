@@ -2,7 +2,7 @@
 // It refuses to answer an empty list unless the whole history on the chain was read.
 
 import { z } from 'zod';
-import { describeMisform, parseAddress } from '../../chain/address.ts';
+import { parseAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import type { TransferDirection } from '../../chain/transfer.ts';
 import { badAddress } from '../../contract/refusals.ts';

@@ -78,8 +78,8 @@ function flagsRoute<const N extends string>(
           .enum(DEPLOYER_HISTORIES)
           .nullable()
           .describe(
-            'Whether the fate of an earlier launch of the deployer was known: of `none` the score ' +
-              'rests on the launch itself. Null of what an earlier version told.',
+            'Whether the fate of an earlier launch of the deployer was known: of `none` the ' +
+              'score rests on the launch itself. Null of what an earlier version told.',
           ),
         flagged_at: isoTime,
       }),
@@ -89,7 +89,7 @@ function flagsRoute<const N extends string>(
         reason: prose(),
         retracted_at: isoTime,
       }),
-      /** All flags of a model are withdrawn; those that stand are taken back one by one after it. */
+      /** All flags of a model are withdrawn; those that stand are taken back after it. */
       withdrawal: z.strictObject({ ...model, reason: prose(), withdrawn_at: isoTime }),
     },
     notices: {
@@ -111,7 +111,7 @@ export const flagStreamRoute = flagsRoute({
   access: 'bearer',
 });
 
-/** The same for browsers that are signed in: their session opens it, and no token stands in a page. */
+/** The same for browsers that are signed in, whose session opens it. */
 export const memberFlags = flagsRoute({
   name: 'member_flags',
   surface: 'web',
@@ -138,7 +138,7 @@ const WATCH_EACH_MS = 30_000;
 const SILENT_READINGS_MAX = 10;
 const ALL = 'all';
 
-/** @internal The handler of a stream. All that can be had again is held once for all its readers. */
+/** @internal The handler of a stream. All that can be had again is held once for its readers. */
 export function flagStreamHandler<N extends string>(
   route: FlagsRoute<N>,
   { flagEvents, onAppended, unwatched, watchEachMs = WATCH_EACH_MS }: FlagStreamParts,

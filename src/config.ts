@@ -114,6 +114,8 @@ export type Config = {
     readonly checkouts: readonly { readonly word: SoldPlan; readonly url: string }[];
   };
   readonly liveBudgetMs: number;
+  /** How long a live reading serves further questions. */
+  readonly liveHoldMs: number;
   readonly tipMaxAgeMs: number;
   /** Calls of explorers a day that reading listed addresses ahead may make. */
   readonly ringCallsADay: number;
@@ -214,6 +216,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
       telegram: values.EXHIBIT_TELEGRAM_URL,
     },
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
+    liveHoldMs: values.EXHIBIT_LIVE_HOLD,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
     ringCallsADay: values.EXHIBIT_RING_CALLS,
     exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,

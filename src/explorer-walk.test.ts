@@ -9,7 +9,7 @@ import { explorerHistory } from './sources/explorer/history.ts';
 import { providerGuard } from './sources/http/provider.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { evm } from './testing/addresses.ts';
-import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
+import { STILL_NOW, TIP_MAX_AGE_S, UNHELD } from './testing/clock.ts';
 import { listedEntry, walkedPorts } from './testing/walked-world.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
@@ -56,6 +56,7 @@ async function walked(rows: readonly ExplorerRow[]): Promise<Walk> {
     timeMs: 5_000,
     callsMax: 500,
     simulated: false,
+    ...UNHELD,
   });
   const listed = [listedEntry(LISTED)];
   const ports = walkedPorts({ now: STILL_NOW, labels: null, transfers: [], listed });

@@ -30,7 +30,7 @@ import {
   hubContacts,
   subjectOf,
 } from './testing/brute-walk.ts';
-import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
+import { STILL_NOW, TIP_MAX_AGE_S, UNHELD } from './testing/clock.ts';
 import { trialsOf } from './testing/trials.ts';
 import { fullCoverage, memoryTransfer } from './testing/twins/history.ts';
 import { listedEntry, walkedPorts } from './testing/walked-world.ts';
@@ -152,7 +152,7 @@ function historyBy(kind: (typeof EXPLORERS)[number]): TransferHistory {
       : blockscoutChain(chain, { url: explorer.blockscout(Number(CHAINS[chain].chain_id)), guard }),
   );
   const budget = { timeMs: 60_000, callsMax: 100_000, simulated: false };
-  const raw = explorerHistory({ chains, now: () => STILL_NOW, ...budget });
+  const raw = explorerHistory({ chains, now: () => STILL_NOW, ...budget, ...UNHELD });
   return coveredHistory(raw, { now: () => STILL_NOW, tipMaxAgeS: TIP_MAX_AGE_S });
 }
 

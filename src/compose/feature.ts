@@ -213,6 +213,11 @@ export function routeOrigin({ simulate }: Config): ImportOrigin {
   return simulate ? 'simulated' : 'observed';
 }
 
+/** How long live readings hold, and how long a caller waits for one. */
+export function liveHolding({ liveHoldMs: heldMs, liveBudgetMs: timeMs }: Config) {
+  return { heldMs, timeMs, nowMs: () => performance.now() };
+}
+
 /** Where browsers find the service, as far as that is known before it listens. */
 export function baseOf({ publicUrl, listen: { host, port } }: Config): string {
   return publicUrl === null ? `http://${host}:${port}` : publicUrl;

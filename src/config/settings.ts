@@ -83,6 +83,7 @@ function forChains<const P extends string, const C extends ChainName>(
 
 const SECRET_CHARS_MIN = 16;
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
 const WEB_URL = url('https', 'http');
@@ -298,6 +299,12 @@ const LIMITS = {
     '20',
     duration('s', 1_000, 5 * MINUTE_MS),
     'Time for a live read inside a request. A bare number is seconds.',
+  ),
+  EXHIBIT_LIVE_HOLD: withInitial(
+    '60s',
+    duration('s', 0, HOUR_MS),
+    'How long a live reading serves further questions, dated as it was read; `0`: only questions ' +
+      'that are asked while it is under way. A bare number is seconds.',
   ),
   EXHIBIT_TIP_MAX_AGE: withInitial(
     '1h',

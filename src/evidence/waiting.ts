@@ -33,13 +33,18 @@ export async function inTime<T>(
 // Calls outside are made for somebody. A signal goes with all work down to its calls, so it says
 // for whom they are; one that says nothing is that of a caller who waits for an answer.
 
-const ASKERS = new WeakMap<AbortSignal, string>();
+const ASKERS = new WeakMap<AbortSignal, () => string | null>();
 
 /**
  * A signal for work for which no caller waits: whoever it is for, such as one membership's
  * watchlist, shares with the others like it what callers leave of a provider.
  */
 export function signalFor(asker: string, signal: AbortSignal): AbortSignal {
+  return signalAskedBy(() => asker, signal);
+}
+
+/** The same for work that several may come to wait for: who it is for may change meanwhile. */
+export function signalAskedBy(asker: () => string | null, signal: AbortSignal): AbortSignal {
   const own = AbortSignal.any([signal]);
   ASKERS.set(own, asker);
   return own;
@@ -48,7 +53,7 @@ export function signalFor(asker: string, signal: AbortSignal): AbortSignal {
 /** For whom the work of a signal is done; `null`: for a caller who waits. */
 export function askerOf(signal: AbortSignal): string | null {
   const asker = ASKERS.get(signal);
-  return asker === undefined ? null : asker;
+  return asker === undefined ? null : asker();
 }
 
 /** A port whose methods answer one reading each, under its name; it may hold lists beside them. */

@@ -17,6 +17,7 @@ import { BRIDGE_PROTOCOLS, STATUS_PAGES } from '../ports/bridges.ts';
 import { type BitcoinBlock, BlocksFault } from '../ports/entities.ts';
 import type { BrokenRow, RawRow } from '../ports/tables.ts';
 import { bitcoinChain, bitcoinCore } from '../testing/bitcoin-chain.ts';
+import { UNHELD } from '../testing/clock.ts';
 import {
   type Back,
   CALL,
@@ -332,7 +333,7 @@ const NODES: readonly Adapter[] = [
     name: 'history of a Solana node',
     back: () => cannedNode(SOLANA),
     ask: (url) => {
-      const history = solanaHistory({ url, guard: guardOf(), ...BUDGET });
+      const history = solanaHistory({ url, guard: guardOf(), ...BUDGET, ...UNHELD });
       return values(history.neighbourhoods([SOL], WALK));
     },
   },
@@ -369,7 +370,7 @@ const EXPLORERS: readonly Adapter[] = [
   {
     name: 'history of an explorer',
     ask: (url: URL) => {
-      const history = explorerHistory({ chains: chainsAt(url), ...BUDGET });
+      const history = explorerHistory({ chains: chainsAt(url), ...BUDGET, ...UNHELD });
       return values(history.neighbourhoods([SANDBOX_WALLETS.oneHop], WALK));
     },
   },

@@ -173,11 +173,22 @@ function node(chains: ExplorerChains, asked: Question, fault: ExplorerFault | nu
     const code = deployedCode(String(asked.address === null ? block : asked.address));
     return answer(code === null ? '0x' : code);
   }
+  const account = String(asked.address === null ? block : asked.address).toLowerCase();
+  if (action === 'eth_getTransactionCount') {
+    return answer(hex(countSigned(chains, chainId, account)));
+  }
+  if (action === 'eth_getBalance') return answer('0x0');
+  if (action === 'balance') return json({ status: '1', message: 'OK', result: '0' });
   const number = Number(block);
   if (action !== 'eth_getBlockByNumber' || !Number.isSafeInteger(number)) {
     return notOk('Error! Missing Or invalid Action name');
   }
   return answer({ number: hex(number), timestamp: hex(chains.timeOf(chainId, number)) });
+}
+
+function countSigned(chains: ExplorerChains, chainId: number, account: string): number {
+  const rows = chains.rowsOf(chainId, account);
+  return rows.filter(({ kind, from }) => kind === 'native' && from === account).length;
 }
 
 function hex(value: number): string {

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { MS_PER_S } from '../../chain/time.ts';
 import { nowS } from '../../compose/clock.ts';
 import { evmClients } from '../../compose/evm-clients.ts';
-import { type Base, feature, servePage, serveRoute } from '../../compose/feature.ts';
+import { type Base, feature, liveHolding, servePage, serveRoute } from '../../compose/feature.ts';
 import { type Outside, outsideOf } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { map, Read, unread } from '../../evidence/reading.ts';
@@ -24,6 +24,7 @@ import { FileFault } from '../../sources/files/text-lines.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import { type GuardLimits, providerGuard } from '../../sources/http/provider.ts';
 import { fileBridgeRegistry } from '../../sources/registry/registry-files.ts';
+import { heldArrivals, heldReceipts } from '../../stores/history/held-ports.ts';
 import { warehousePaidTo } from '../../stores/warehouse/history/paid-to.ts';
 import { SHIPPED_LABELS } from '../tables/feature.ts';
 import { SHIPPED_LABEL_COLUMNS, validateShippedLabels } from '../tables/labels.ts';
@@ -64,14 +65,18 @@ export const bridges = feature({
     const { simulate: simulated, liveBudgetMs: timeMs } = config;
     const bounds = { timeMs, rangesMax: REQUEST_RANGES_MAX };
     const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
+    const holding = liveHolding(config);
+    const arrivals = {
+      ...nodeArrivals({ nodes, simulated, now: nowS, ...bounds }),
+      ...statusPagesOf(outside, timeMs),
+    };
     return {
       ports: {
         bridgeRegistry: bridgeRegistryOf(),
-        transactionReceipts: nodeReceipts({ nodes, simulated, now: nowS }),
+        transactionReceipts: heldReceipts(nodeReceipts({ nodes, simulated, now: nowS }), holding),
         bridgeArrivals: {
-          ...nodeArrivals({ nodes, simulated, now: nowS, ...bounds }),
+          ...heldArrivals(arrivals, holding),
           ...warehousePaidTo(warehouse, { ...tip, timeMs }),
-          ...statusPagesOf(outside, timeMs),
         },
       },
       services: {},

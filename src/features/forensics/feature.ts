@@ -3,7 +3,13 @@
 
 import { nowS } from '../../compose/clock.ts';
 import { evmClients } from '../../compose/evm-clients.ts';
-import { type Base, feature, type OpenedRests, serveRoute } from '../../compose/feature.ts';
+import {
+  type Base,
+  feature,
+  liveHolding,
+  type OpenedRests,
+  serveRoute,
+} from '../../compose/feature.ts';
 import { map } from '../../evidence/reading.ts';
 import { nodeApprovals, nodeFreezes } from '../../sources/evm/approvals-node.ts';
 import { nodeFacts } from '../../sources/evm/node-of-account.ts';
@@ -15,6 +21,7 @@ import {
   permit2File,
   relaysFile,
 } from '../../sources/registry/registry-files.ts';
+import { heldApprovals, heldFacts, heldFreezes } from '../../stores/history/held-ports.ts';
 import { cascadedApprovals, cascadedFacts } from '../../stores/history/live-facts.ts';
 import { warehouseFacts } from '../../stores/warehouse/creations.ts';
 import { history } from '../history/feature.ts';
@@ -55,19 +62,23 @@ export const forensics = feature({
     const limits = { now: nowS, timeMs, callsMax: FACT_CALLS_MAX, simulated };
     const batched = evmClients(outside, TOKEN_LIMITS);
     const ofTokens = { nodes: batched.byChain, simulated, now: nowS };
+    const holding = liveHolding(config);
+    const facts = cascadedFacts([
+      nodeFacts({ nodes, simulated, now: nowS }),
+      warehouseFacts(warehouse, nowS),
+      explorerFacts({ chains: explorers, ...limits, relays: relaysFile(RELAYS) }),
+    ]);
+    const freezes = nodeFreezes({ ...ofTokens, tokens: freezingTokensFile(ISSUERS) });
+    const approvals = cascadedApprovals(
+      nodeApprovals({ ...ofTokens, permit2 }),
+      explorerApprovals({ chains: explorers, ...limits, permit2 }),
+    );
     return {
       ports: {
-        chainFacts: cascadedFacts([
-          nodeFacts({ nodes, simulated, now: nowS }),
-          warehouseFacts(warehouse, nowS),
-          explorerFacts({ chains: explorers, ...limits, relays: relaysFile(RELAYS) }),
-        ]),
+        chainFacts: heldFacts(facts, holding),
         mixerRegistry: mixerRegistryFile(MIXERS),
-        issuerFreezes: nodeFreezes({ ...ofTokens, tokens: freezingTokensFile(ISSUERS) }),
-        tokenApprovals: cascadedApprovals(
-          nodeApprovals({ ...ofTokens, permit2 }),
-          explorerApprovals({ chains: explorers, ...limits, permit2 }),
-        ),
+        issuerFreezes: heldFreezes(freezes, holding),
+        tokenApprovals: heldApprovals(approvals, holding),
       },
       services: {},
       close: () => {

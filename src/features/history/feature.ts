@@ -4,7 +4,7 @@
 import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
 import { nowS } from '../../compose/clock.ts';
-import { type Base, feature, routeOrigin } from '../../compose/feature.ts';
+import { type Base, feature, liveHolding, routeOrigin } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import { present } from '../../evidence/measure.ts';
 import { both, map, Read, unread } from '../../evidence/reading.ts';
@@ -22,6 +22,7 @@ import { marketHistory, valuedHistory, worthsBy } from '../../sources/prices/pri
 import { solanaHistory } from '../../sources/solana/history.ts';
 import { cascadedHistory } from '../../stores/history/cascade.ts';
 import { coveredHistory, coveredRing } from '../../stores/history/covered.ts';
+import { heldPrices } from '../../stores/history/held-ports.ts';
 import { tablePrices } from '../../stores/history/table-prices.ts';
 import { warehouseHistory, warehouseReads } from '../../stores/warehouse/history/warehouse.ts';
 import { warehousePrices } from '../../stores/warehouse/prices.ts';
@@ -53,12 +54,19 @@ export const history = feature({
       callsMax: LIVE_CALLS_MAX,
       simulated: config.simulate,
     };
+    const holding = liveHolding(config);
     const { solana: node } = outside;
-    const evm = explorers.length === 0 ? null : explorerHistory({ chains: explorers, ...limits });
+    const evm =
+      explorers.length === 0 ? null : explorerHistory({ chains: explorers, ...limits, ...holding });
     const solana =
       node === null
         ? null
-        : solanaHistory({ url: new URL(node), guard: guardOf(outside, 'solana'), ...limits });
+        : solanaHistory({
+            url: new URL(node),
+            guard: guardOf(outside, 'solana'),
+            ...limits,
+            ...holding,
+          });
     const live: RawHistory | null =
       evm === null && solana === null ? null : liveHistory({ evm, solana });
     const prices = tablePrices({
@@ -66,12 +74,15 @@ export const history = feature({
       source:
         outside.prices === null
           ? null
-          : defillamaPrices({
-              ...limits,
-              url: new URL(outside.prices),
-              guard: guardOf(outside, 'prices'),
-              callsMax: PRICE_CALLS_MAX,
-            }),
+          : heldPrices(
+              defillamaPrices({
+                ...limits,
+                url: new URL(outside.prices),
+                guard: guardOf(outside, 'prices'),
+                callsMax: PRICE_CALLS_MAX,
+              }),
+              holding,
+            ),
       now: nowS,
       onUnkept: (reason: string) => log.warn({ reason }, 'prices: not kept'),
     });

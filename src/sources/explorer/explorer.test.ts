@@ -10,6 +10,7 @@ import {
   type SuiteHistory,
   transferHistoryKeeps,
 } from '../../ports/transfer-history.suite.ts';
+import { UNHELD } from '../../testing/clock.ts';
 import { startFront } from '../../testing/damaged-front.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { SANDBOX_WALLETS, worldChains } from '../../world/chain-data.ts';
@@ -112,6 +113,7 @@ describe('explorer', () => {
       timeMs: 60_000,
       callsMax: 500,
       simulated: false,
+      ...UNHELD,
       ...over,
     });
   }

@@ -5,12 +5,13 @@
 import { type AddressKind, parseAddress } from '../../chain/address.ts';
 import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
 import { type TransferKind, wholeKinds } from '../../chain/transfer.ts';
-import { collect, listOrNone, rowsUnder } from '../../evidence/measure.ts';
+import { collect, listOrNone, present, rowsUnder } from '../../evidence/measure.ts';
 import {
   all,
   map,
   type Partly,
   part,
+  Read,
   read,
   rowsSeen,
   some,
@@ -33,6 +34,14 @@ import type {
   RawHistoryPort,
 } from '../../ports/history.ts';
 import {
+  isCutShort,
+  type LiveHolding,
+  mayHold,
+  roughBytes,
+  type SharedReadings,
+  sharedReadings,
+} from '../http/held-readings.ts';
+import {
   attempt,
   type CallBudget,
   ProviderFault,
@@ -52,10 +61,30 @@ import { type HeadReader, headReader, readTransfers, type SettledHead } from './
 
 const PORT = 'raw_history';
 
+type ExplorerHistoryOptions = ExplorersOfChains & LiveHolding;
+
 /** Transfer history read live through explorers. */
-export function explorerHistory(options: ExplorersOfChains): RawHistory {
-  const heads = headReader(options.now);
-  const reader = { ...options, heads };
+export function explorerHistory(options: ExplorerHistoryOptions): RawHistory {
+  const { heldMs, nowMs } = options;
+  const reader = {
+    ...options,
+    heads: headReader(options.now),
+    lists: sharedReadings<ListReading>({
+      ...LISTS_HELD,
+      nowMs,
+      holdMs: (list, wasStopped) => (!wasStopped && mayHold(list) ? heldMs : 0),
+      bytesOf: roughBytes,
+      isCutShort,
+      heldUnder: (key, list) => (list instanceof Read ? wholeKey(key) : key),
+    }),
+    isRead: sharedReadings<boolean>({
+      ...CHAINS_HELD,
+      nowMs,
+      holdMs: (_, wasStopped) => (wasStopped ? 0 : heldMs),
+      bytesOf: () => 1,
+      isCutShort: () => false,
+    }),
+  };
   return {
     chainsRead: () => chainsRead(reader),
     neighbourhoods: async (addresses, limits) => {
@@ -75,7 +104,16 @@ export function explorerHistory(options: ExplorersOfChains): RawHistory {
   };
 }
 
-type Reader = ExplorersOfChains & { readonly heads: HeadReader };
+type Reader = ExplorersOfChains & {
+  readonly heads: HeadReader;
+  readonly lists: SharedReadings<ListReading>;
+  /** Whether the source reads a chain. */
+  readonly isRead: SharedReadings<boolean>;
+};
+
+/** The bounds of the lists that are held, and of what is known of chains. */
+const LISTS_HELD = { entriesMax: 20_000, bytesMax: 64 * 2 ** 20 };
+const CHAINS_HELD = { entriesMax: EVM_CHAINS.length, bytesMax: 2 ** 10 };
 
 /** A chain that cannot be asked just now is still one that is read; a refused one is not. */
 function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {
@@ -85,8 +123,7 @@ function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {
     const names = new Set<ChainName>();
     await Promise.all(
       reader.chains.map(async (at) => {
-        const head = await headOf(reader, at, budget);
-        if (!(head instanceof ChainRefused)) names.add(at.chain);
+        if (await isChainRead(reader, at, budget)) names.add(at.chain);
       }),
     );
     const [first] = reader.chains;
@@ -97,6 +134,24 @@ function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {
       origin,
     );
   });
+}
+
+async function isChainRead(
+  reader: Reader,
+  at: ExplorerChain,
+  budget: CallBudget,
+): Promise<boolean> {
+  if (reader.heads.isRefused(at.chain)) return false;
+  const told = await tryReading(
+    PORT,
+    (error) => whyOf(error, at),
+    () =>
+      reader.isRead.ask(at.chain, budget, async (of) => {
+        const head = await attempt(ChainRefused, () => reader.heads.settled(at, of));
+        return !(head instanceof ChainRefused);
+      }),
+  );
+  return told !== false;
 }
 
 function headOf(
@@ -125,6 +180,8 @@ type ListPart = {
   readonly transfers: readonly HistoryTransfer[];
   readonly coverage: readonly CoverageRange[];
 };
+
+type ListReading = Partly<ListPart, RawHistoryPort>;
 
 async function readAddress(
   reader: Reader,
@@ -181,55 +238,100 @@ export const LIST_ACTIONS = [
   ['txlistinternal', 'internal'],
 ] as const satisfies readonly (readonly [ListAction, TransferKind])[];
 
-/** The three lists of an address on one chain; none where the chain is refused. */
-async function listsOf(
-  ask: Ask,
-  at: ExplorerChain,
-): Promise<readonly Partly<ListPart, RawHistoryPort>[]> {
+/**
+ * The three lists of an address on one chain; none where the chain is refused. Lists that are held
+ * need no head.
+ */
+async function listsOf(ask: Ask, at: ExplorerChain): Promise<readonly ListReading[]> {
+  const held = present(LIST_ACTIONS.map(([action]) => findList(ask, at, action)));
+  if (held.length === LIST_ACTIONS.length) return held;
   const head = await headOf(ask.reader, at, ask.budget);
   if (head instanceof ChainRefused) return [];
   if (!('block' in head)) return [head];
   return Promise.all(LIST_ACTIONS.map(([action, kind]) => listOf(ask, at, head, action, kind)));
 }
 
+/** The key of a list that is read no further than some rows, and of one that came to its end. */
+function listKey({ address, rowsMax }: Ask, { chain }: ExplorerChain, action: ListAction): string {
+  return `${chain} ${action} ${address} ${rowsMax}`;
+}
+
+function wholeKey(key: string): string {
+  return key.slice(0, key.lastIndexOf(' '));
+}
+
+/** A list that is held: a whole one that is as short as asked, or one that was read as far. */
+function findList(
+  { reader, ...ask }: Ask,
+  at: ExplorerChain,
+  action: ListAction,
+): ListReading | null {
+  const key = listKey({ reader, ...ask }, at, action);
+  const whole = reader.lists.find(wholeKey(key));
+  if (whole?.result instanceof Read && whole.result.value.transfers.length <= ask.rowsMax) {
+    return whole.result;
+  }
+  const cut = reader.lists.find(key);
+  return cut === null ? null : cut.result;
+}
+
 async function listOf(
+  ask: Ask,
+  at: ExplorerChain,
+  head: SettledHead,
+  action: ListAction,
+  kind: TransferKind,
+): Promise<ListReading> {
+  const held = findList(ask, at, action);
+  if (held !== null) return held;
+  const { reader, budget } = ask;
+  return tryReading(
+    PORT,
+    (error) => whyOf(error, at),
+    () =>
+      reader.lists.ask(listKey(ask, at, action), budget, async (of) => {
+        const list = await attempt(ChainRefused, () =>
+          readWholeList({ ...ask, budget: of }, at, head, action, kind),
+        );
+        if (!(list instanceof ChainRefused)) return list;
+        // It was counted as read when this request began: from the next one on it is not.
+        reader.heads.refuse(at.chain);
+        throw list;
+      }),
+  );
+}
+
+async function readWholeList(
   { reader, address, rowsMax, budget }: Ask,
   at: ExplorerChain,
   head: SettledHead,
   action: ListAction,
   kind: TransferKind,
-): Promise<Partly<ListPart, RawHistoryPort>> {
+): Promise<ListReading> {
   const asked = { chain: at.chain, address, fromBlock: 0, toBlock: head.block };
   const origin = { port: PORT, source: sourceOf(at, reader, head.time) } as const;
-  try {
-    const { transfers, cut, pending } = await readTransfers(
-      at,
-      action,
-      asked,
-      { transfersMax: rowsMax },
-      budget,
-    );
-    const seenOnly = { transfers, coverage: [] };
-    if (pending) return part(seenOnly, origin, explorerFailed(at, STILL_PENDING));
-    if (cut) return part(seenOnly, origin, rowCap(address, transfers.length));
-    const range: CoverageRange = {
-      chain: at.chain,
-      kind,
-      from_block: 0,
-      from_first: true,
-      to_block: head.block,
-      to_time: head.time,
-    };
-    // A list that leaves a success untold does not cover what succeeded.
-    const whole = wholeKinds('explorer', at.chain, range.from_block).includes(kind);
-    const told = whole && transfers.every(({ success }) => success !== null);
-    return read({ transfers, coverage: told ? [range] : [] }, origin);
-  } catch (error) {
-    if (!(error instanceof ChainRefused)) return unread(PORT, whyOf(error, at));
-    // It was counted as read when this request began: from the next one on it is not.
-    reader.heads.refuse(at.chain);
-    return unread(PORT, whyOf(error, at));
-  }
+  const { transfers, cut, pending } = await readTransfers(
+    at,
+    action,
+    asked,
+    { transfersMax: rowsMax },
+    budget,
+  );
+  const seenOnly = { transfers, coverage: [] };
+  if (pending) return part(seenOnly, origin, explorerFailed(at, STILL_PENDING));
+  if (cut) return part(seenOnly, origin, rowCap(address, transfers.length));
+  const range: CoverageRange = {
+    chain: at.chain,
+    kind,
+    from_block: 0,
+    from_first: true,
+    to_block: head.block,
+    to_time: head.time,
+  };
+  // A list that leaves a success untold does not cover what succeeded.
+  const whole = wholeKinds('explorer', at.chain, range.from_block).includes(kind);
+  const told = whole && transfers.every(({ success }) => success !== null);
+  return read({ transfers, coverage: told ? [range] : [] }, origin);
 }
 
 const STILL_PENDING = 'its internal transactions are not all processed yet';

@@ -5,9 +5,11 @@
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
 import { parseRawAmount } from '../../chain/amount.ts';
-import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { CHAINS, EVM_CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import type { HistoryTransfer } from '../../ports/history.ts';
 import { outsideRow } from '../http/fetch.ts';
+import { sharedReadings } from '../http/held-readings.ts';
 import { attempt, type CallBudget, ProviderFault } from '../http/provider.ts';
 import {
   askExplorer,
@@ -413,6 +415,8 @@ export type SettledHead = { readonly block: number; readonly time: number };
 export type HeadReader = {
   /** Gives the settled head of a chain. Throws `ChainRefused` for one that the source refuses. */
   readonly settled: (at: ExplorerChain, budget: CallBudget) => Promise<SettledHead>;
+  /** Whether the source refused a chain lately. */
+  readonly isRefused: (chain: EvmChainName) => boolean;
   /** Keeps in mind that the source refuses a chain. */
   readonly refuse: (chain: EvmChainName) => void;
 };
@@ -430,36 +434,78 @@ const SETTLED_BLOCKS: Readonly<Record<EvmChainName, number>> = {
   hyperevm: 1_200,
 };
 
-const HEAD_KEPT_S = 30;
 const REFUSAL_KEPT_S = 600;
 const CHAIN_ID_KEPT_S = 600;
 
-/** Reads heads, each kept for a moment. `now` is Unix seconds. */
+/**
+ * How long a chain's newest block holds, in seconds: the time of a block, and where blocks come
+ * faster as long as an address takes to be read under a free plan, so that one head serves it.
+ */
+const TIP_HELD_S: Readonly<Record<EvmChainName, number>> = {
+  ethereum: 12,
+  arbitrum: 5,
+  base: 5,
+  bsc: 5,
+  polygon: 5,
+  hyperevm: 5,
+};
+const HEAD_BYTES = 64;
+
+/** Blocks of chains by a name of each, shared while they are read and held for a block's time. */
+export function tipReadings<R>(now: () => number): SharedTips<R> {
+  const makeTip = (chain: EvmChainName) =>
+    sharedReadings<R>({
+      entriesMax: 1,
+      bytesMax: Number.POSITIVE_INFINITY,
+      nowMs: () => now() * MS_PER_S,
+      holdMs: (_, wasStopped) => (wasStopped ? 0 : TIP_HELD_S[chain] * MS_PER_S),
+      bytesOf: () => HEAD_BYTES,
+      isCutShort: () => false,
+    });
+  const tips = new Map(EVM_CHAINS.map((chain) => [chain, makeTip(chain)]));
+  return async (chain, budget, work) => {
+    const shared = tips.get(chain);
+    if (shared === undefined) throw new RangeError(`no tip of ${chain}`);
+    return shared.ask('', budget, work);
+  };
+}
+
+export type SharedTips<R> = (
+  chain: EvmChainName,
+  budget: CallBudget,
+  work: (budget: CallBudget) => Promise<R>,
+) => Promise<R>;
+
+/** Reads heads, each held for a moment. `now` is Unix seconds. */
 export function headReader(now: () => number): HeadReader {
-  const heads = new Map<EvmChainName, { readonly head: SettledHead; readonly at: number }>();
+  const tips = tipReadings<SettledHead>(now);
   const refused = new Map<EvmChainName, number>();
   const identified = new Map<EvmChainName, number>();
   const isKept = (at: number | undefined, keptS: number) => at !== undefined && now() - at < keptS;
 
+  const isRefused = (chain: EvmChainName) => isKept(refused.get(chain), REFUSAL_KEPT_S);
+
   const readSettled: HeadReader['settled'] = async (at, budget) => {
     const { chain } = at;
-    if (isKept(refused.get(chain), REFUSAL_KEPT_S)) throw new ChainRefused();
-    const known = heads.get(chain);
-    if (known !== undefined && isKept(known.at, HEAD_KEPT_S)) return known.head;
+    if (isRefused(chain)) throw new ChainRefused();
     try {
-      if (at.tellsChainId && !isKept(identified.get(chain), CHAIN_ID_KEPT_S)) {
-        await identify(at, budget);
-        identified.set(chain, now());
-      }
-      const head = await readHead(at, budget);
-      heads.set(chain, { head, at: now() });
-      return head;
+      return await tips(chain, budget, async (of) => {
+        if (at.tellsChainId && !isKept(identified.get(chain), CHAIN_ID_KEPT_S)) {
+          await identify(at, of);
+          identified.set(chain, now());
+        }
+        return readHead(at, of);
+      });
     } catch (error) {
       if (error instanceof ChainRefused) refused.set(chain, now());
       throw error;
     }
   };
-  return { settled: readSettled, refuse: (chain) => void refused.set(chain, now()) };
+  return {
+    settled: readSettled,
+    isRefused,
+    refuse: (chain) => void refused.set(chain, now()),
+  };
 }
 
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i;

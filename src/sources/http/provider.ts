@@ -107,7 +107,9 @@ export function callBudget(limits: {
   if (signal.aborted) stop();
   let calls = 0;
   return {
-    asker,
+    get asker() {
+      return askerOf(signal);
+    },
     signal: ended.signal,
     spend: () => {
       ended.signal.throwIfAborted();

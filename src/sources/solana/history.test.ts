@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Neighbourhood } from '../../ports/history.ts';
+import { UNHELD } from '../../testing/clock.ts';
 import { inventAddress } from '../../world/made-up-address.ts';
 import { liveHistory } from '../explorer/history.ts';
 import { providerGuard } from '../http/provider.ts';
@@ -110,7 +111,7 @@ async function told(over: Over = {}, callsMax = 100) {
   const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 99, restMs: 1 };
   const guard = providerGuard(limits, () => performance.now());
   const bounds = { timeMs: 500, callsMax, simulated: false };
-  const solana = solanaHistory({ url, guard, now: () => NOW, ...bounds });
+  const solana = solanaHistory({ url, guard, now: () => NOW, ...bounds, ...UNHELD });
   const history = liveHistory({ evm: null, solana });
   const readings = await history.neighbourhoods([ALICE], {
     rowsMax: 100,

@@ -6,7 +6,16 @@ import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { parseRawAmount } from '../../chain/amount.ts';
 import { collect } from '../../evidence/measure.ts';
-import { map, type Partly, part, read, rowsSeen, unread } from '../../evidence/reading.ts';
+import {
+  map,
+  Part,
+  type Partly,
+  part,
+  Read,
+  read,
+  rowsSeen,
+  unread,
+} from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type {
@@ -17,10 +26,12 @@ import type {
   RawHistoryPort,
 } from '../../ports/history.ts';
 import { type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
+import { type LiveHolding, mayHold, roughBytes, sharedReadings } from '../http/held-readings.ts';
 import { originText } from '../http/outbound-call.ts';
 import {
   askJson,
   attempt,
+  BudgetSpent,
   type CallBudget,
   observation,
   ProviderFault,
@@ -37,20 +48,48 @@ type SolanaHistoryOptions = SolanaNode & {
   readonly timeMs: number;
   readonly callsMax: number;
   readonly simulated: boolean;
-};
+} & LiveHolding;
+
+type AddressReading = Partly<Neighbourhood, RawHistoryPort>;
+/** A reading of an address. `isFull`: its caller's budget was all for it, and came to its end. */
+type HeldAddress = { readonly reading: AddressReading; readonly isFull: boolean };
+
+const HELD = { entriesMax: 5_000, bytesMax: 32 * 2 ** 20 };
 
 /** Transfer history of Solana read live from a node. */
 export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
+  const { heldMs, nowMs } = options;
+  const shared = sharedReadings<HeldAddress>({
+    ...HELD,
+    nowMs,
+    // A busy address takes the whole budget of a request each time: such a part holds as well.
+    holdMs: ({ reading, isFull }) =>
+      isFull || (!isOfBudget(reading) && mayHold(reading)) ? heldMs : 0,
+    bytesOf: ({ reading }) => roughBytes(reading),
+    isCutShort: ({ reading }) => isOfBudget(reading),
+  });
   return {
     chainsRead: async () => read(['solana'], { port: PORT, source: sourceOf(options) }),
     neighbourhoods: async (addresses, limits) => {
       const { timeMs, callsMax } = options;
       return withBudget({ timeMs, callsMax, signal: limits.signal }, async (budget) => {
-        const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
+        const readings = new Map<string, AddressReading>();
         let room = limits.batchRowsMax;
         for (const address of addresses) {
           const rowsMax = Math.min(limits.rowsMax, room);
-          const reading = await readAddress(options, address, { ...limits, rowsMax }, budget);
+          const asked = { ...limits, rowsMax };
+          const { degreeMax, transfersPerCounterpartyMax } = limits;
+          const key = [address, rowsMax, degreeMax, transfersPerCounterpartyMax].join(' ');
+          const isFirst = readings.size === 0;
+          const told = await attempt(BudgetSpent, () =>
+            shared.ask(key, budget, async (of) => {
+              const reading = await readAddress(options, address, asked, of);
+              const isFull = isFirst && reading instanceof Part && !limits.signal.aborted;
+              return { reading, isFull };
+            }),
+          );
+          const reading =
+            told instanceof BudgetSpent ? unread(PORT, whyOf(told, options)) : told.reading;
           readings.set(address, reading);
           const rows = rowsSeen(map(reading, ({ counterparties }) => counterparties));
           if (rows !== null) for (const { transfer_count } of rows) room -= transfer_count;
@@ -59,6 +98,11 @@ export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
       });
     },
   };
+}
+
+/** Whether a reading ended with a budget. */
+function isOfBudget(reading: AddressReading): boolean {
+  return !(reading instanceof Read) && ['time_budget', 'call_budget'].includes(reading.why.code);
 }
 
 function sourceOf(options: SolanaHistoryOptions): Source {

@@ -18,7 +18,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ImportOrigin } from '../../evidence/source.ts';
+import type { ImportOrigin, Source } from '../../evidence/source.ts';
 import type {
   Counterparty,
   HistoryTransfer,
@@ -51,6 +51,7 @@ type Answer = Partly<Neighbourhood, RawHistoryPort>;
 /** The warehouse, then a live read inside its budget. */
 export function cascadedHistory(options: CascadeOptions): RawHistory {
   const { held, live } = options;
+  const keep = keeperOf(options);
   const chainsRead = async () => joinedChains(await held.chainsRead(), await live.chainsRead());
   return {
     chainsRead,
@@ -69,7 +70,7 @@ export function cascadedHistory(options: CascadeOptions): RawHistory {
       for (const address of wanting) {
         const fresh = read.get(address);
         if (fresh === undefined) continue;
-        keep(fresh, limits, options);
+        keep(fresh, limits);
         answers.set(address, joinAnswers(had.get(address), fresh));
       }
       return answers;
@@ -170,20 +171,27 @@ export function eachOnce(lists: readonly (readonly HistoryTransfer[])[]): Histor
   return [...byName.values()].flat();
 }
 
-// Only what came whole is kept: a range recorded over rows that were left out would be a lie.
-function keep(reading: Answer, limits: NeighbourhoodLimits, options: CascadeOptions): void {
-  if (!(reading instanceof Read)) return;
-  const { counterparties, degree } = reading.value;
-  const whole = counterparties.every((one) => one.transfers.length === one.transfer_count);
-  if (!whole || degree !== counterparties.length || degree > limits.degreeMax) return;
-  const [source] = basis(reading).sources;
-  if (source === undefined) return;
-  const { origin, now, store, onUnkept } = options;
-  const facts = liveFacts(reading.value, { source: source.url, origin, read_at: now() });
-  void store.appendLive(facts).then(
-    (kept) => {
-      if (kept instanceof Unread) onUnkept(kept.why.reason);
-    },
-    (fault: unknown) => onUnkept(String(fault)),
-  );
+/**
+ * Keeps what came whole: a range recorded over rows that were left out would be a lie. A live
+ * reading that serves several questions has the same sources each time, and is kept once.
+ */
+function keeperOf({ origin, now, store, onUnkept }: CascadeOptions) {
+  const kept = new WeakSet<Source>();
+  return (reading: Answer, limits: NeighbourhoodLimits): void => {
+    if (!(reading instanceof Read)) return;
+    const { counterparties, degree } = reading.value;
+    const whole = counterparties.every((one) => one.transfers.length === one.transfer_count);
+    if (!whole || degree !== counterparties.length || degree > limits.degreeMax) return;
+    const { sources } = basis(reading);
+    const [source] = sources;
+    if (source === undefined || sources.every((one) => kept.has(one))) return;
+    for (const one of sources) kept.add(one);
+    const facts = liveFacts(reading.value, { source: source.url, origin, read_at: now() });
+    void store.appendLive(facts).then(
+      (told) => {
+        if (told instanceof Unread) onUnkept(told.why.reason);
+      },
+      (fault: unknown) => onUnkept(String(fault)),
+    );
+  };
 }

@@ -1,0 +1,192 @@
+// Behind nginx and HAProxy, with the usual lines of their manuals, every door of the service opens:
+// pages, compression, sign-in, events, WebSocket, tools and the health check of a load balancer.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { freePort } from './testing/free-port.ts';
+import { connectClient } from './testing/mcp-clients.ts';
+import { type Simulated, startSimulated } from './testing/program.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 240_000 });
+const START = { timeout: 30_000, interval: 100 };
+const FORGED = '203.0.113.9';
+
+type Ports = { readonly front: number; readonly service: number; readonly home: string };
+
+// nginx.org/en/docs/http/websocket.html, and the guide of reverse proxies beside it.
+const nginx = ({ front, service, home }: Ports) => `
+  daemon off; pid ${home}/nginx.pid; error_log stderr crit; worker_processes 1;
+  events { worker_connections 64; }
+  http {
+    access_log off;
+    client_body_temp_path ${home}/body; proxy_temp_path ${home}/proxy;
+    fastcgi_temp_path ${home}/f; uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
+    map $http_upgrade $connection_upgrade { default upgrade; '' close; }
+    server {
+      listen 127.0.0.1:${front};
+      location / {
+        proxy_pass http://127.0.0.1:${service};
+        proxy_http_version 1.1;
+        proxy_set_header Host $http_host;
+        proxy_set_header X-Real-IP $remote_addr;
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        proxy_set_header X-Forwarded-Proto $scheme;
+        proxy_set_header Upgrade $http_upgrade;
+        proxy_set_header Connection $connection_upgrade;
+      }
+    }
+  }`;
+
+// The configuration manual of HAProxy 2.6: the defaults of its first example, `option forwardfor`,
+// and a check by HEAD.
+const haproxy = ({ front, service }: Ports) => `
+global
+  maxconn 64
+defaults
+  mode http
+  option forwardfor
+  timeout connect 5s
+  timeout client 50s
+  timeout server 50s
+  timeout check 10s
+  timeout tunnel 1h
+frontend web
+  bind 127.0.0.1:${front}
+  default_backend exhibit
+backend exhibit
+  option httpchk HEAD /health
+  server one 127.0.0.1:${service} check inter 1s fall 3 rise 1
+`;
+
+const PROXIES = [
+  {
+    name: 'nginx',
+    program: '/usr/sbin/nginx',
+    config: nginx,
+    words: (file: string) => ['-c', file, '-e', 'stderr'],
+  },
+  {
+    name: 'HAProxy',
+    program: '/usr/sbin/haproxy',
+    config: haproxy,
+    words: (file: string) => ['-f', file],
+  },
+] as const;
+
+const ALL = PROXIES.map((one) => ({
+  ...one,
+  there: existsSync(one.program) ? '' : ' (skipped: not installed)',
+}));
+
+describe.each(ALL)('behind $name$there', ({ name, program, config, words }) => {
+  const isThere = existsSync(program);
+  const home = mkdtempSync(join(tmpdir(), 'exhibit-proxy-'));
+  let proxy: ChildProcess | undefined;
+  let service: Simulated | undefined;
+  let origin = '';
+  beforeAll(async () => {
+    if (!isThere) return;
+    const ports = { front: await freePort(), service: await freePort(), home };
+    origin = `http://127.0.0.1:${ports.front}`;
+    const env = {
+      EXHIBIT_PORT: String(ports.service),
+      EXHIBIT_PUBLIC_URL: origin,
+      EXHIBIT_TRUST_PROXY: 'true',
+    };
+    const file = join(home, 'proxy.conf');
+    writeFileSync(file, config(ports));
+    service = await startSimulated({ cwd: home, env });
+    proxy = spawn(program, words(file), { stdio: 'ignore' });
+    await vi.waitFor(async () => expect((await fetch(`${origin}/health`)).status).toBe(200), START);
+  });
+  afterAll(async () => {
+    proxy?.kill('SIGKILL');
+    service?.program.child.kill('SIGKILL');
+    await service?.program.ended;
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  function started(): Simulated {
+    if (service === undefined) throw new Error(`${name}: the service did not start`);
+    return service;
+  }
+  const get = (path: string, headers: { [name: string]: string } = {}, method = 'GET') =>
+    fetch(origin + path, { method, headers, redirect: 'manual' });
+
+  test.skipIf(!isThere)('pages, assets and answers come, compressed where asked', async () => {
+    const { api_key, base_url } = started();
+    expect(base_url).toBe(origin);
+    for (const path of ['/', '/docs', '/openapi.json']) {
+      const answer = await get(path, { 'accept-encoding': 'gzip' });
+      const seen = [answer.status, answer.headers.get('content-encoding')];
+      expect([path, ...seen]).toEqual([path, 200, 'gzip']);
+      expect((await answer.text()).length).toBeGreaterThan(1_000);
+      expect((await get(path, {}, 'HEAD')).status).toBe(200);
+    }
+    const address = `0x${'2'.repeat(40)}`;
+    const screened = await get(`/api/v1/wallet/${address}/ofac`, {
+      authorization: `Bearer ${api_key}`,
+    });
+    expect(await screened.json()).toMatchObject({ subject: address });
+    const dossier = await get(`/address/${address}`);
+    expect(await dossier.text()).toContain('</html>');
+  });
+
+  test.skipIf(!isThere)(
+    'a member signs in by the link, and is seen by the proxy’s word alone',
+    async () => {
+      const said = started().program.out();
+      const link = /(http:\S+\/activate\?\S+)/.exec(said)?.[1];
+      expect(link).toContain(`${origin}/activate?`);
+      const form = new URLSearchParams({
+        link: String(new URL(String(link)).searchParams.get('link')),
+      });
+      const post = (from: string) =>
+        fetch(`${origin}/activate`, {
+          method: 'POST',
+          body: form,
+          redirect: 'manual',
+          headers: { origin: from, 'x-forwarded-for': FORGED },
+        });
+      expect((await post('https://elsewhere.example')).status).toBe(403);
+      const signed = await post(origin);
+      expect([signed.status, signed.headers.get('location')]).toEqual([303, '/settings']);
+      const cookie = signed.headers
+        .getSetCookie()
+        .map((one) => one.split(';')[0])
+        .join('; ');
+      const sessions = await (await get('/settings/sessions', { cookie })).text();
+      expect(sessions).toContain('127.0.0');
+      expect(sessions).not.toContain('203.0.113');
+    },
+  );
+
+  test.skipIf(!isThere)('flags come by events and by WebSocket, tools by MCP', async () => {
+    const { stream_token: token, api_key } = started();
+    const events = await get('/sse/flags', { authorization: `Bearer ${token}` });
+    expect(events.headers.get('content-type')).toContain('text/event-stream');
+    const reader = events.body?.getReader();
+    const first = await reader?.read();
+    const second = await reader?.read();
+    const heard = [first, second].map((one) => new TextDecoder().decode(one?.value)).join('');
+    await reader?.cancel();
+    expect(heard).toContain('"type":"welcome"');
+    const socket = new WebSocket(`${origin.replace('http', 'ws')}/ws/flags?token=${token}`);
+    const welcome = await new Promise<string>((resolve, reject) => {
+      socket.once('message', (bytes) => resolve(String(bytes)));
+      socket.once('error', reject);
+    });
+    socket.close();
+    expect(welcome).toContain('"type":"welcome"');
+    const headers = { authorization: `Bearer ${api_key}` };
+    const client = await connectClient('2026-07-28', { url: `${origin}/mcp`, headers });
+    expect((await client.list()).length).toBeGreaterThan(5);
+    const { isError } = await client.call('wallet_ofac', { address: `0x${'2'.repeat(40)}` });
+    expect(isError).not.toBe(true);
+    await client.close();
+  });
+});

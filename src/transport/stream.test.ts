@@ -638,7 +638,10 @@ describe('refuses before the upgrade', () => {
     const reply = await app.inject({ url: '/sse/ticks', headers });
     expect([reply.statusCode, reply.json()]).toEqual([
       400,
-      { error: 'Last-Event-ID: expected the id of an event of this stream' },
+      {
+        error: 'Last-Event-ID: expected the id of an event of this stream',
+        fields: [{ path: ['Last-Event-ID'], says: 'expected the id of an event of this stream' }],
+      },
     ]);
   });
 

@@ -32,7 +32,6 @@ import {
 import { clientNetwork } from './client-network.ts';
 import { type Guard, guardOfStream, searchOf } from './guard.ts';
 import type { StreamMeters } from './metrics.ts';
-import { sendAnswer } from './send.ts';
 import {
   type Ears,
   EVENTS_HEADERS,
@@ -67,6 +66,8 @@ type Serving = Answering & {
   readonly streams: StreamServing;
   readonly now: () => number;
   readonly trustProxy: boolean;
+  /** Sends a whole answer. */
+  readonly send: (reply: FastifyReply, said: WrittenAnswer) => void;
 };
 
 type Mount = OpeningParts & Serving & { readonly guard: Guard };
@@ -95,14 +96,14 @@ function serveSocket(
   find: FindUpgrading,
   upgrade: ReturnType<typeof websocketDoors>,
 ): void {
-  const { stream, hub, streams, meters } = mount;
+  const { stream, hub, streams, meters, send } = mount;
   const { route } = stream;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const upgrading = find(request.raw);
     if (upgrading === undefined) throw new Error(`${route.name}: no upgrade came with it`);
     const { socket } = upgrading;
     const said = await openStream(mount, openingOf(mount, request, null, socket));
-    if ('status' in said) return sendAnswer(reply, said);
+    if ('status' in said) return send(reply, said);
     const headers = { 'X-Request-Id': request.id, ...said.quota };
     upgrade(request.raw, upgrading, headers, (door) => {
       const reader = said.begin(door);
@@ -121,14 +122,14 @@ function serveSocket(
       }
       const refusal = upgradeRequired(route, streams.base());
       meters.refused(route.name, refusal.code);
-      sendAnswer(reply, refusalSaid(refusal, null));
+      send(reply, refusalSaid(refusal, null));
     },
     handler: answering(mount, answer),
   });
 }
 
 function serveEvents(app: FastifyInstance, mount: Mount): void {
-  const { stream, hub, limits } = mount;
+  const { stream, hub, limits, send } = mount;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { raw } = reply;
     if (request.method === 'HEAD') {
@@ -139,7 +140,7 @@ function serveEvents(app: FastifyInstance, mount: Mount): void {
     const last = request.headers['last-event-id'];
     const lastEventId = typeof last === 'string' ? last : null;
     const said = await openStream(mount, openingOf(mount, request, lastEventId, raw));
-    if ('status' in said) return sendAnswer(reply, said);
+    if ('status' in said) return send(reply, said);
     if (raw.destroyed) return;
     const headers = { ...API_HEADERS, 'x-request-id': request.id, ...said.quota };
     const reader = said.begin(eventsDoor(raw, headers, limits));
@@ -166,20 +167,20 @@ function serveEvents(app: FastifyInstance, mount: Mount): void {
 type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 // The framework is told first that the answer is ours to write, so that it waits for nothing.
-function answering({ stream, log }: Mount, answer: Answer) {
+function answering({ stream, log, send }: Mount, answer: Answer) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
     answer(request, reply).catch((fault) => {
       const { id } = request;
       log.error({ request_id: id, route: stream.route.path, fault: describe(fault) }, 'fault');
       if (reply.raw.headersSent) reply.raw.destroy();
-      else sendAnswer(reply, refusalSaid(faultRefusal(id), null));
+      else send(reply, refusalSaid(faultRefusal(id), null));
     });
   };
 }
 
 function admit(
-  { guard, stream, meters, trustProxy }: Mount,
+  { guard, stream, meters, trustProxy, send }: Mount,
   request: FastifyRequest,
   reply: FastifyReply,
   done: (fault?: Error) => void,
@@ -187,7 +188,7 @@ function admit(
   const enter = (said: Admission | TurnedAway): void => {
     if (said.kind === 'refused') {
       meters.refused(stream.route.name, reasonOf(said.refusal));
-      sendAnswer(reply, refusalSaid(said.refusal, null));
+      send(reply, refusalSaid(said.refusal, null));
       return;
     }
     request.by = said;

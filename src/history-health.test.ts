@@ -18,7 +18,16 @@ const FAULTS: { readonly [fault: string]: (response: ServerResponse) => void } =
   hangs: () => undefined,
   'is no JSON': (response) => response.end('<html>'),
 };
+const provider = z.object({
+  name: z.string(),
+  url: z.string(),
+  state: z.string(),
+  silent_since: z.number().nullable(),
+  fault: z.string().nullable(),
+  hours: z.array(z.object({ calls: z.object({ failed: z.number() }).nullable() })),
+});
 const healthBody = z.object({
+  providers: z.array(provider),
   data_freshness: z.record(
     z.string(),
     z.object({
@@ -93,4 +102,30 @@ test('it says that none is held, and that it is asked live', { timeout: 120_000 
     },
     { timeout: 90_000, interval: 1_000 },
   );
+});
+
+test('an explorer that failed is silent since then until it answers, and the list nobody asked is not', {
+  timeout: 180_000,
+}, async () => {
+  const of = async (name: string) => {
+    const health = healthBody.parse(await (await fetch(`${base()}/health`)).json());
+    const found = health.providers.find((one) => one.name === name);
+    if (found === undefined) throw new Error(`test: ${name} is no provider`);
+    return found;
+  };
+  const page = async () => await (await fetch(`${base()}/status`)).text();
+  const wait = { timeout: 85_000, interval: 1_000 };
+  fault = 'fails';
+  await vi.waitFor(async () => expect((await of('Explorer')).state).toBe('silent'), wait);
+  const silent = await of('Explorer');
+  expect(silent).toMatchObject({ silent_since: expect.any(Number), fault: 'answered 500' });
+  expect(silent.hours.some(({ calls }) => calls !== null && calls.failed > 0)).toBe(true);
+  // The address of the explorer is its scheme and host: its path and its key are not told.
+  expect(silent.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(await page()).toMatch(/Explorer<\/strong>.*>silent<.* since .*It answered 500\./s);
+  expect(await of('Telegram')).toMatchObject({ state: 'not_asked', silent_since: null });
+  expect(await page()).toMatch(/Telegram<\/strong>.*>not asked<.*Not asked in /s);
+  fault = 'answers';
+  await vi.waitFor(async () => expect((await of('Explorer')).state).toBe('answered'), wait);
+  expect(await of('Explorer')).toMatchObject({ silent_since: null, fault: null });
 });

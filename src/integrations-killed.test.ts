@@ -28,7 +28,7 @@ const { openPglite } = await load('stores/control/engine/pglite.js');
 const { deliveryTable } = await load('stores/control/outbox.js');
 const { chatPlatforms } = await load('sources/chat/platforms.js');
 const { deliverUntilStopped, DELIVERY_PACE } = await load('features/integrations/deliver.job.js');
-const root = (name) => new URL(JSON.parse(roots)[name]);
+const root = (name) => ({ url: new URL(JSON.parse(roots)[name]), onCallEnd: () => undefined });
 const database = await openPglite(directory);
 const context = { simulated: false, nowMs: Date.now };
 const fail = (why) => { console.error(why); process.exit(1); };

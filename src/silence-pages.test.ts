@@ -11,6 +11,7 @@ import { FEATURES } from './compose/list.ts';
 import { outsideOf } from './compose/outside.ts';
 import { parseConfig } from './config.ts';
 import { Reply } from './contract/answer.ts';
+import type { ProviderReport } from './ports/providers.ts';
 import type { World } from './testing/planted.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import {
@@ -97,6 +98,20 @@ function membersOver({ memberships, keys, quota, accessLog, sessions }: PageTwin
   };
 }
 
+const SILENT: ProviderReport = {
+  name: 'Explorer',
+  url: 'https://explorer.example',
+  ports: ['transfer_history'],
+  carries: null,
+  state: 'silent',
+  silent_since: 1,
+  fault: 'answered 503',
+  last_answered: null,
+  watched_since: 0,
+  hours: [{ from: 0, calls: { answered: 0, failed: 1, stopped: 0 } }],
+};
+const UNASKED = { state: 'not_asked', fault: null, silent_since: null, hours: [] } as const;
+
 /** The process over these ports, as its page of the state asks it. */
 async function serviceOver(ports: OverPorts, { now }: World): Promise<Service> {
   const parsed = parseConfig({}, { cwd: '/' });
@@ -113,6 +128,7 @@ async function serviceOver(ports: OverPorts, { now }: World): Promise<Service> {
     freshness: () => freshnessOf(sources),
     followers: ports.followReports.all,
     ring: { report: () => ring, filling: () => null },
+    providers: () => [SILENT, { ...SILENT, name: 'Prices', ...UNASKED }],
   };
 }
 

@@ -1,7 +1,10 @@
 // Each area has clients of its own, since how long it may wait for a node is its own matter.
 
 import { EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
+import type { ProviderFacts, ProviderWatch } from '../ports/providers.ts';
 import { type JsonRpc, jsonRpc, type RpcLimits } from '../sources/http/json-rpc.ts';
+import { originText } from '../sources/http/outbound-call.ts';
+import { UNWATCHED } from '../sources/http/provider-watch.ts';
 import { pause } from './clock.ts';
 import type { Outside } from './outside.ts';
 
@@ -11,13 +14,26 @@ export type EvmClients = {
   readonly close: () => void;
 };
 
+/** What rests on the nodes of an area, and who takes how their calls end; `null`: nobody does. */
+type WatchedPorts = Pick<ProviderFacts, 'ports'> & Pick<ProviderWatch, 'watch'>;
+
 /** Makes the clients. Nothing is asked before they are. */
-export function evmClients({ rpc }: Pick<Outside, 'rpc'>, limits: RpcLimits): EvmClients {
+export function evmClients(
+  { rpc }: Pick<Outside, 'rpc'>,
+  limits: RpcLimits,
+  watched: WatchedPorts | null,
+): EvmClients {
   const byChain = new Map<EvmChainName, JsonRpc>();
   for (const chain of EVM_CHAINS) {
-    const url = rpc[chain];
-    if (url === null) continue;
-    byChain.set(chain, jsonRpc({ url: new URL(url), headers: {}, limits, sleep: pause }));
+    const configured = rpc[chain];
+    if (configured === null) continue;
+    const url = new URL(configured);
+    const name = `Node of ${chain}`;
+    const onCallEnd =
+      watched === null
+        ? UNWATCHED
+        : watched.watch({ name, url: originText(url), ports: watched.ports, carries: null });
+    byChain.set(chain, jsonRpc({ url, headers: {}, limits, sleep: pause, onCallEnd }));
   }
   return {
     byChain,

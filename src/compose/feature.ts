@@ -31,6 +31,7 @@ import type {
 import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { FollowReports } from '../ports/indexing.ts';
+import type { ProviderReport, ProviderWatch } from '../ports/providers.ts';
 import type { PublishedModels } from '../ports/rug-model.ts';
 import type { Bus } from '../ports/streams.ts';
 import type { ControlContext, Database } from '../stores/control/engine/database.ts';
@@ -49,6 +50,8 @@ export type Base = {
   readonly secrets: Secrets;
   readonly bus: Bus;
   readonly context: ControlContext;
+  /** Takes how each call to a provider ends. */
+  readonly providers: ProviderWatch;
 };
 
 /** How old a source is, for whoever asks: `/health`, the first page, `doctor`, the start. */
@@ -97,6 +100,8 @@ export type Service = {
   readonly followers: FollowReports['all'];
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingHealth;
+  /** The providers that this process asks, as it saw them. */
+  readonly providers: () => readonly ProviderReport[];
   /** Calls whoever listens when a process has appended to a log, until it is undone. */
   readonly onCall: Bus['listen'];
   /** The facts of the streams; `null` if this process serves none. */

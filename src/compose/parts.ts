@@ -17,12 +17,15 @@ import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { RingKeeping } from '../ports/history.ts';
 import type { FollowReports } from '../ports/indexing.ts';
+import type { ProviderWatch } from '../ports/providers.ts';
 import type { PublishedModels } from '../ports/rug-model.ts';
 import type { Bus } from '../ports/streams.ts';
 import { goThrough } from '../sources/http/outbound-call.ts';
+import { providerWatch } from '../sources/http/provider-watch.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
 import { doctorServices } from './checks.ts';
+import { nowS } from './clock.ts';
 import type { Closings } from './closings.ts';
 import { bindCommand } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
@@ -54,6 +57,8 @@ export type ProcessParts = {
   readonly followers: FollowReports['all'];
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingHealth;
+  /** The providers that this process asks, as it saw them. */
+  readonly providers: ProviderWatch['reports'];
   /** How far the ring of each chain is, as it is held now. */
   readonly ringReach: RingKeeping['reach'];
   /** The commands on the stores, each with what it needs. */
@@ -78,7 +83,8 @@ export async function startParts(
   const context = { simulated: config.simulate, nowMs: Date.now };
   const bus = openBus(config, database, log);
   opened.add('bus', bus.close);
-  const base = { config, outside, log, database, warehouse, secrets, bus, context };
+  const providers = providerWatch(nowS);
+  const base = { config, outside, log, database, warehouse, secrets, bus, context, providers };
   // In the order of the list, each on those that it rests on.
   const features = new Map<AnyFeature, Opened>();
   const of = lookUpIn(features);
@@ -93,12 +99,12 @@ export async function startParts(
   // All have ended before anything is closed: what starts late would stay open.
   const started = await Promise.allSettled([...features.values()].map((one) => one.start?.()));
   for (const one of started) if (one.status === 'rejected') throw one.reason;
-  return composeParts(config, { ...stores, bus }, features, outside);
+  return composeParts(config, { ...stores, bus, providers }, features, outside);
 }
 
 function composeParts(
   config: Config,
-  { database, warehouse, secrets, bus }: Stores & { readonly bus: Bus },
+  { database, warehouse, secrets, bus, providers }: Stores & Pick<Base, 'bus' | 'providers'>,
   opened: OpenedFeatures,
   outside: Outside,
 ): ProcessParts {
@@ -140,6 +146,7 @@ function composeParts(
     followers: of(indexing).services.followers,
     modelInForce: of(rugModelFeature).services.model.published.inForce,
     ring: of(indexing).ringFacts,
+    providers: providers.reports,
     ringReach: of(indexing).services.warehouseRing.reach,
     commands: [bindCommand(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => listOrNone(jobs)),

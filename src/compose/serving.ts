@@ -42,6 +42,7 @@ export type ServingParts = Pick<
   | 'followers'
   | 'modelInForce'
   | 'ring'
+  | 'providers'
 > & {
   readonly config: Config;
   readonly gate: AccessGate;
@@ -182,7 +183,7 @@ function mountRoutes(routes: readonly Mounted['route'][], given: object): Mounte
 }
 
 function serviceOf(
-  { config, sources, followers, modelInForce, ring, bus }: ServingParts,
+  { config, sources, followers, modelInForce, ring, providers, bus }: ServingParts,
   routes: readonly AnyRoute[],
   base: () => string,
   streaming: Service['streaming'],
@@ -199,6 +200,7 @@ function serviceOf(
     followers,
     modelInForce,
     ring,
+    providers,
     onCall: bus.listen,
     streaming,
   };

@@ -292,6 +292,11 @@ pre.json { max-height: 36rem; overflow: auto; font-size: .85rem; }
   height: .7rem; border-radius: 50%; background: var(--card); border: 2px solid var(--accent); }
 .timeline time { color: var(--quiet); font-size: .9rem; }
 .timeline li > div { margin: 0; overflow-wrap: anywhere; }
+.day { display: block; width: 13.5rem; max-width: 100%; height: 1.75rem; margin: .1rem 0 .3rem; }
+.day .answered { fill: var(--accent); } .day .failed { fill: var(--bad); }
+.day .stopped { fill: none; stroke: var(--control); stroke-dasharray: 2 2; }
+.day .idle { fill: var(--line); }
+.state.silent { color: var(--bad); } .state.not_asked, .state.unanswered { color: var(--quiet); }
 .top { flex-wrap: wrap; gap: .6rem 1.5rem; }
 .top search { margin-left: auto; flex: 0 1 24rem; }
 .top nav { flex: 1 0 100%; }

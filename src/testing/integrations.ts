@@ -2,6 +2,7 @@
 
 import type { ChatTarget, DispatchKind, NewDispatch } from '../ports/integrations.ts';
 import { chatPlatforms } from '../sources/chat/platforms.ts';
+import { UNWATCHED } from '../sources/http/provider-watch.ts';
 import type { Database } from '../stores/control/engine/database.ts';
 import { integrationTable } from '../stores/control/integrations.ts';
 import { appendDispatches, deliveryTable } from '../stores/control/outbox.ts';
@@ -104,11 +105,12 @@ export function integrationsIn(database: Database) {
 
 /** The platforms as the stand-ins serve them. */
 export function chatsAt({ slack, discord, telegram }: StartedChats['roots']) {
+  const root = (url: string) => ({ url: new URL(url), onCallEnd: UNWATCHED });
   const roots = {
-    slack_hooks: new URL(slack),
-    slack_api: new URL(slack),
-    discord: new URL(discord),
-    telegram: new URL(telegram),
+    slack_hooks: root(slack),
+    slack_api: root(slack),
+    discord: root(discord),
+    telegram: root(telegram),
   };
   return chatPlatforms({ roots, simulated: false, now: () => STILL_NOW });
 }

@@ -8,6 +8,7 @@ import type { AnyFeature } from '../compose/feature.ts';
 import { handlerOf } from '../compose/list.ts';
 import { members as membersFeature } from '../features/access/feature.ts';
 import { integrationPorts, integrations } from '../features/integrations/feature.ts';
+import { providerWatch } from '../sources/http/provider-watch.ts';
 import type { Mounted } from '../transport/answer.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
@@ -96,7 +97,11 @@ export async function serveMembers(
     await made.memberships.record({ membership_id, plan: 'analyst', status: 'active', at });
   }
   const context = { simulated: false, nowMs: () => at * 1_000 };
-  const chats = integrationPorts({ database, context, secrets: made.secrets }, chatRoots, BASE);
+  const chats = integrationPorts(
+    { database, context, secrets: made.secrets, providers: providerWatch(() => at) },
+    chatRoots,
+    BASE,
+  );
   const service = { ...TEST_SERVICE, base: () => BASE };
   const given = { ...more.given, members: made.members, chats, service };
   const origin = await listening(made, mountOver(given, more.pages), now);

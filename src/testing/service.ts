@@ -15,6 +15,7 @@ export const TEST_SERVICE: Service = {
   sources: [],
   freshness: async () => ({}),
   modelInForce: async () => unread('published_model', why('model_not_published')),
+  providers: () => [],
   ring: { report: () => null, filling: () => null },
   onCall: () => () => undefined,
   streaming: async () => null,

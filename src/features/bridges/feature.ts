@@ -11,6 +11,7 @@ import type { Config } from '../../config.ts';
 import { map, Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { BRIDGE_CHAINS, type BridgeArrivals, type BridgeRegistry } from '../../ports/bridges.ts';
+import type { ProviderWatch } from '../../ports/providers.ts';
 import { statusPages } from '../../sources/bridge-status/status-page.ts';
 import { nodeProbe } from '../../sources/evm/contract-probe.ts';
 import {
@@ -22,7 +23,9 @@ import {
 import { csvTable } from '../../sources/files/csv.ts';
 import { FileFault } from '../../sources/files/text-lines.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
+import { originText } from '../../sources/http/outbound-call.ts';
 import { type GuardLimits, providerGuard } from '../../sources/http/provider.ts';
+import { UNWATCHED } from '../../sources/http/provider-watch.ts';
 import { fileBridgeRegistry } from '../../sources/registry/registry-files.ts';
 import { heldArrivals, heldReceipts } from '../../stores/history/held-ports.ts';
 import { warehousePaidTo } from '../../stores/warehouse/history/paid-to.ts';
@@ -60,15 +63,18 @@ const COMMAND_ARRIVALS = { timeMs: 120_000, rangesMax: 500 } as const;
 export const bridges = feature({
   name: 'bridges',
   heading: 'Bridges',
-  open: ({ config, outside, warehouse }: Base) => {
-    const { byChain: nodes, close } = evmClients(outside, RECEIPT_LIMITS);
+  open: ({ config, outside, warehouse, providers }: Base) => {
+    const { byChain: nodes, close } = evmClients(outside, RECEIPT_LIMITS, {
+      ...providers,
+      ports: ['transaction_receipts', 'bridge_arrivals'],
+    });
     const { simulate: simulated, liveBudgetMs: timeMs } = config;
     const bounds = { timeMs, rangesMax: REQUEST_RANGES_MAX };
     const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
     const holding = liveHolding(config);
     const arrivals = {
       ...nodeArrivals({ nodes, simulated, now: nowS, ...bounds }),
-      ...statusPagesOf(outside, timeMs),
+      ...statusPagesOf(outside, timeMs, providers.watch),
     };
     return {
       ports: {
@@ -147,10 +153,21 @@ export const bridges = feature({
   ],
 });
 
-function statusPagesOf({ statusPages: urls }: Outside, timeMs: number) {
-  const pages = [...urls].map(([page, { url, key }]) => {
-    const guard = providerGuard(STATUS_GUARD, () => performance.now());
-    return [page, { url: new URL(url), key, guard }] as const;
+function statusPagesOf(
+  { statusPages: urls }: Outside,
+  timeMs: number,
+  watch: ProviderWatch['watch'],
+) {
+  const pages = [...urls].map(([page, { url: configured, key }]) => {
+    const url = new URL(configured);
+    const onCallEnd = watch({
+      name: `Status page ${page}`,
+      url: originText(url),
+      ports: ['bridge_arrivals'],
+      carries: null,
+    });
+    const guard = providerGuard(STATUS_GUARD, () => performance.now(), onCallEnd);
+    return [page, { url, key, guard }] as const;
   });
   return statusPages({ pages: new Map(pages), now: nowS, timeMs });
 }
@@ -194,11 +211,13 @@ export function bridgeServices(config: Config | null): RegistryServices & Bridge
       const { rows } = table.value;
       const explanation = explainReceipt(facts, options.chain ?? filed.chain, rows);
       if (!options.destination) return { read: true, ...explanation };
-      const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
+      const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS, null);
       const byChain = nodes === null ? new Map() : nodes.byChain;
       const simulated = config?.simulate === true;
       const pages =
-        config === null ? NO_PAGES : statusPagesOf(outsideOf(config), COMMAND_ARRIVALS.timeMs);
+        config === null
+          ? NO_PAGES
+          : statusPagesOf(outsideOf(config), COMMAND_ARRIVALS.timeMs, () => UNWATCHED);
       const logs = nodeArrivals({ nodes: byChain, simulated, now: nowS, ...COMMAND_ARRIVALS });
       const ports = {
         bridgeArrivals: { ...logs, ...pages, ...NO_WAREHOUSE },
@@ -221,7 +240,7 @@ async function checkFile(path: string | URL, config: Config | null, signal: Abor
   const table = await validateFile(path);
   if (!table.read) return table;
   const { sha256, validated, bridges } = table;
-  const clients = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
+  const clients = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS, null);
   const probes = BRIDGE_CHAINS.flatMap((chain) => {
     const rpc = clients?.byChain.get(chain);
     return rpc === undefined ? [] : nodeProbe(chain, rpc, nowS);

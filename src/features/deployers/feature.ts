@@ -28,7 +28,9 @@ import {
 import type { ExplorerChain } from '../../sources/explorer/envelope.ts';
 import { explorerLaunchPools, UNISWAP_V2 } from '../../sources/explorer/launch-pools.ts';
 import type { JsonRpc, RpcLimits } from '../../sources/http/json-rpc.ts';
+import { originText } from '../../sources/http/outbound-call.ts';
 import { providerGuard } from '../../sources/http/provider.ts';
+import { UNWATCHED } from '../../sources/http/provider-watch.ts';
 import { launchpadRegistry, relaysFile } from '../../sources/registry/registry-files.ts';
 import { deployerRecordTable, deployerWalkTable } from '../../stores/control/deployers.ts';
 import { history } from '../history/feature.ts';
@@ -77,8 +79,8 @@ export const deployers = feature({
   heading: 'Deployers',
   rests: { history },
   open: (base: Base, { history: { explorers, prices } }: Rested) => {
-    const { config, database, context, log, outside } = base;
-    const nodes = evmClients(outside, STATE_LIMITS);
+    const { config, database, context, log, outside, providers } = base;
+    const nodes = evmClients(outside, STATE_LIMITS, { ...providers, ports: ['deployer_records'] });
     const at = explorers.find(({ chain }) => chain === DEPLOYER_CHAIN);
     const node = nodes.byChain.get(DEPLOYER_CHAIN);
     const rpc = node === undefined ? null : node;
@@ -153,7 +155,7 @@ export const deployers = feature({
 });
 
 function sourcesOf(
-  { config, outside }: Base,
+  { config, outside, providers }: Base,
   at: ExplorerChain,
   node: JsonRpc | null,
   prices: Prices,
@@ -162,13 +164,24 @@ function sourcesOf(
   const explorer = { at, now: nowS, ...QUESTION, simulated };
   const { venue, callsPerS } = outside;
   const rate = callsPerS === null ? VENUE_CALLS_PER_S : callsPerS;
-  const guard = providerGuard({ ...VENUE_GUARD, callsPerS: rate }, () => performance.now());
+  const url = venue === null ? null : new URL(venue);
+  const onCallEnd =
+    url === null
+      ? UNWATCHED
+      : providers.watch({
+          name: 'Venue',
+          url: originText(url),
+          ports: ['deployer_records'],
+          carries: null,
+        });
+  const limits = { ...VENUE_GUARD, callsPerS: rate };
+  const guard = providerGuard(limits, () => performance.now(), onCallEnd);
   const listing = { guard, chain: DEPLOYER_CHAIN, now: nowS, ...QUESTION, simulated } as const;
   return {
     creations: explorerCreations(explorer, relaysFile(RELAYS)),
     kinds: contractKinds(explorer, node),
     transfers: explorerTokenTransfers(explorer),
-    venue: dexscreenerVenue(venue === null ? null : { url: new URL(venue), ...listing }),
+    venue: dexscreenerVenue(url === null ? null : { url, ...listing }),
     pairs:
       node === null
         ? null

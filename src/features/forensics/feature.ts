@@ -54,13 +54,17 @@ type Rested = OpenedRests<{ history: typeof history }>;
 export const forensics = feature({
   name: 'forensics',
   rests: { history },
-  open: ({ config, warehouse, outside }: Base, { history: { explorers } }: Rested) => {
+  open: ({ config, warehouse, outside, providers }: Base, { history: { explorers } }: Rested) => {
     const { simulate: simulated, liveBudgetMs: timeMs } = config;
-    const clients = evmClients(outside, STATE_LIMITS);
+    const watched = {
+      ...providers,
+      ports: ['chain_facts', 'issuer_freezes', 'token_approvals'],
+    };
+    const clients = evmClients(outside, STATE_LIMITS, watched);
     const nodes = [...clients.byChain].map(([chain, rpc]) => ({ chain, rpc }));
     const permit2 = permit2File(PERMIT2);
     const limits = { now: nowS, timeMs, callsMax: FACT_CALLS_MAX, simulated };
-    const batched = evmClients(outside, TOKEN_LIMITS);
+    const batched = evmClients(outside, TOKEN_LIMITS, watched);
     const ofTokens = { nodes: batched.byChain, simulated, now: nowS };
     const holding = liveHolding(config);
     const facts = cascadedFacts([

@@ -15,7 +15,10 @@ import {
   type RingReport,
 } from '../../ports/history.ts';
 import { FOLLOW_STATES, type FollowReports } from '../../ports/indexing.ts';
+import type { ProviderReport } from '../../ports/providers.ts';
 import { modelCardPath, modelPagePath, type PublishedModels } from '../../ports/rug-model.ts';
+import { Providers } from './providers.page.tsx';
+import { providerShown } from './shapes.ts';
 
 /**
  * One source's age. A source that was never loaded has no age, and neither has one whose answers
@@ -136,6 +139,12 @@ export const healthRoute = plainRoute({
           ),
         routes: z.record(z.string(), served),
         data_freshness: z.record(z.string(), sourceFreshness),
+        providers: z
+          .array(providerShown)
+          .describe(
+            'Each provider that this process asks, with the calls of its last day by hour. ' +
+              '`calls` is null in an hour in which nobody asked it.',
+          ),
         following: z
           .record(z.string(), followedChain)
           .nullable()
@@ -167,6 +176,7 @@ type HealthFacts = {
   /** `null` where no stream is served. */
   readonly streaming: () => Promise<StreamingFacts | null>;
   readonly ring: RingHealth;
+  readonly providers: () => readonly ProviderReport[];
 };
 
 /** The facts about the ring around the list. */
@@ -200,12 +210,21 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof healthRou
       model,
       routes,
       data_freshness: { ...(await facts.freshness()) },
+      providers: providersOf(facts.providers()),
       following: chains,
       ring: ringOf(facts.ring.report()),
       ring_read_ahead: readAheadOf(facts.ring.filling()),
       streaming,
     });
   };
+}
+
+function providersOf(reports: readonly ProviderReport[]) {
+  return reports.map(({ ports, hours, ...one }) => ({
+    ...one,
+    ports: [...ports],
+    hours: [...hours],
+  }));
 }
 
 function ringOf(report: RingReport) {
@@ -302,6 +321,7 @@ export function statusHtml(
   now: number,
 ): string {
   const { streaming, following, ring } = shown;
+  const titles = new Map(sources.map(({ tag, title }) => [tag, title]));
   return page({
     ...facts,
     title: 'Status',
@@ -311,6 +331,12 @@ export function statusHtml(
         <h1>Status</h1>
         <p class="lead">{leadOf(shown)}</p>
         <Sources ages={shown.data_freshness} sources={sources} now={now} />
+        {shown.providers.length > 0 && (
+          <>
+            <h2 class="section">Who is asked</h2>
+            <Providers providers={shown.providers} titles={titles} now={now} />
+          </>
+        )}
         <h2 class="section">Chains that are followed</h2>
         <Following following={following} now={now} />
         <h2 class="section">The ring around the list</h2>

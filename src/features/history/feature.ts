@@ -10,12 +10,14 @@ import { present } from '../../evidence/measure.ts';
 import { both, map, Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { RawHistory, TransferHistory } from '../../ports/history.ts';
+import type { OnCallEnd, ProviderFacts } from '../../ports/providers.ts';
 import {
   blockscoutChain,
   type ExplorerChain,
   etherscanChain,
 } from '../../sources/explorer/envelope.ts';
 import { explorerHistory, liveHistory } from '../../sources/explorer/history.ts';
+import { originText } from '../../sources/http/outbound-call.ts';
 import { type ProviderGuard, providerGuard } from '../../sources/http/provider.ts';
 import { defillamaPrices } from '../../sources/prices/defillama.ts';
 import { marketHistory, valuedHistory, worthsBy } from '../../sources/prices/priced-history.ts';
@@ -41,12 +43,12 @@ type KnownHistory = TransferHistory & { readonly chainsHeld?: RawHistory['chains
 
 export const history = feature({
   name: 'history',
-  open: ({ config, warehouse, outside, log }: Base) => {
+  open: ({ config, warehouse, outside, log, providers }: Base) => {
     const store = transferStore(warehouse, nowS);
     const reads = warehouseReads(warehouse, nowS);
     const held = warehouseHistory(warehouse, nowS, config.simulate, reads);
     const ring = warehouseRing(warehouse, reads, { now: nowS, simulated: config.simulate });
-    const explorers = explorersOf(outside);
+    const explorers = explorersOf(outside, providers);
 
     const limits = {
       now: nowS,
@@ -63,7 +65,7 @@ export const history = feature({
         ? null
         : solanaHistory({
             url: new URL(node),
-            guard: guardOf(outside, 'solana'),
+            guard: guardOf(outside, 'solana', providers.watch(solanaFacts(node))),
             ...limits,
             ...holding,
           });
@@ -78,7 +80,7 @@ export const history = feature({
               defillamaPrices({
                 ...limits,
                 url: new URL(outside.prices),
-                guard: guardOf(outside, 'prices'),
+                guard: guardOf(outside, 'prices', providers.watch(pricesFacts(outside.prices))),
                 callsMax: PRICE_CALLS_MAX,
               }),
               holding,
@@ -183,18 +185,50 @@ function historyText({ all, held }: ChainsKnown): string {
   return `${own}${asked}. An answer has the time of what it read, and says what it could not read.`;
 }
 
-function guardOf({ callsPerS }: Outside, provider: keyof typeof PLAN_CALLS_PER_S): ProviderGuard {
+function guardOf(
+  { callsPerS }: Outside,
+  provider: keyof typeof PLAN_CALLS_PER_S,
+  onCallEnd: OnCallEnd,
+): ProviderGuard {
   const allowed = callsPerS === null ? PLAN_CALLS_PER_S[provider] : callsPerS;
-  return providerGuard({ ...GUARD, callsPerS: allowed }, () => performance.now());
+  return providerGuard({ ...GUARD, callsPerS: allowed }, () => performance.now(), onCallEnd);
 }
 
-function explorersOf(outside: Outside): ExplorerChain[] {
+/** The ports of which an explorer reads the live part. */
+const EXPLORER_PORTS = [
+  'transfer_history',
+  'counterparty_ring',
+  'chain_facts',
+  'token_approvals',
+  'deployer_records',
+];
+
+function explorerFacts(name: string, url: string): ProviderFacts {
+  return { name, url: originText(new URL(url)), ports: EXPLORER_PORTS, carries: null };
+}
+
+function solanaFacts(node: string): ProviderFacts {
+  const url = originText(new URL(node));
+  return { name: 'Node of solana', url, ports: ['transfer_history'], carries: null };
+}
+
+function pricesFacts(prices: string): ProviderFacts {
+  const url = originText(new URL(prices));
+  return { name: 'Prices', url, ports: [], carries: 'amounts in US dollars' };
+}
+
+function explorersOf(outside: Outside, { watch }: Base['providers']): ExplorerChain[] {
   const { explorer, blockscout } = outside;
-  const etherscan = explorer === null ? null : guardOf(outside, 'etherscan');
+  const etherscan =
+    explorer === null
+      ? null
+      : guardOf(outside, 'etherscan', watch(explorerFacts('Explorer', explorer.url)));
   const chains = EVM_CHAINS.map((chain) => {
     const own = blockscout[chain];
     if (own !== null) {
-      return blockscoutChain(chain, { url: new URL(own), guard: guardOf(outside, 'blockscout') });
+      const onCallEnd = watch(explorerFacts(`Explorer of ${chain}`, own));
+      const guard = guardOf(outside, 'blockscout', onCallEnd);
+      return blockscoutChain(chain, { url: new URL(own), guard });
     }
     if (explorer === null || etherscan === null) return null;
     return etherscanChain(chain, { url: new URL(explorer.url), guard: etherscan }, explorer.key);

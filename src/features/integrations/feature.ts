@@ -19,6 +19,7 @@ import type { ChatTarget, Sealed } from '../../ports/integrations.ts';
 import type { ChatRoots } from '../../sources/chat/exchange.ts';
 import { chatPlatforms } from '../../sources/chat/platforms.ts';
 import { jsonIn } from '../../sources/http/fetch.ts';
+import { originText } from '../../sources/http/outbound-call.ts';
 import { integrationTable } from '../../stores/control/integrations.ts';
 import { deliveryTable } from '../../stores/control/outbox.ts';
 import { flagEventLog, flagsToldTable } from '../../stores/control/rug-flags.ts';
@@ -104,18 +105,23 @@ export const integrations = feature({
 
 /** The ports of integrations: the platforms at these roots, and links that begin with `base`. */
 export function integrationPorts(
-  { database, context, secrets }: Pick<Base, 'database' | 'context' | 'secrets'>,
+  {
+    database,
+    context,
+    secrets,
+    providers,
+  }: Pick<Base, 'database' | 'context' | 'secrets' | 'providers'>,
   chats: Outside['chats'],
   base: string,
 ): IntegrationPorts {
   const { simulated } = context;
-  const roots = rootsOf(chats);
+  const roots = rootsOf(chats, providers);
   return {
     integrations: integrationTable(database, context),
     platforms: chatPlatforms({ roots, simulated, now: nowS }),
     ...sealing(secrets),
     mintId: () => mintId('int'),
-    slackRoot: roots.slack_hooks,
+    slackRoot: roots.slack_hooks.url,
     base,
     simulated,
   };
@@ -142,14 +148,20 @@ function sealing(secrets: Secrets): Pick<IntegrationPorts, 'sealed' | 'opened'> 
   };
 }
 
-function rootsOf({ slack, discord, telegram }: Outside['chats']): ChatRoots {
-  const root = (configured: string | null, own: string) =>
-    new URL(configured === null ? own : configured);
+function rootsOf(
+  { slack, discord, telegram }: Outside['chats'],
+  { watch }: Base['providers'],
+): ChatRoots {
+  const root = (name: string, configured: string | null, own: string) => {
+    const url = new URL(configured === null ? own : configured);
+    const carries = `what is told in chats of ${name}`;
+    return { url, onCallEnd: watch({ name, url: originText(url), carries, ports: [] }) };
+  };
   return {
-    slack_hooks: root(slack, 'https://hooks.slack.com'),
-    slack_api: root(slack, 'https://slack.com'),
-    discord: root(discord, 'https://discord.com'),
-    telegram: root(telegram, 'https://api.telegram.org'),
+    slack_hooks: root('Slack', slack, 'https://hooks.slack.com'),
+    slack_api: root('Slack', slack, 'https://slack.com'),
+    discord: root('Discord', discord, 'https://discord.com'),
+    telegram: root('Telegram', telegram, 'https://api.telegram.org'),
   };
 }
 

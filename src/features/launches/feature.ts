@@ -5,6 +5,7 @@ import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, type Job, routeOrigin, serveRoute } from '../../compose/feature.ts';
 import type { WalletLaunches } from '../../ports/deployers.ts';
 import { dexscreenerListings } from '../../sources/dexscreener/venue.ts';
+import { originText } from '../../sources/http/outbound-call.ts';
 import { providerGuard } from '../../sources/http/provider.ts';
 import { solanaLaunchFeed, WATCHED_ACCOUNTS } from '../../sources/solana/launches.ts';
 import { tableStore } from '../../stores/control/imported-tables.ts';
@@ -84,14 +85,22 @@ function collectionOf({ database, context }: Base) {
 
 /** The job that settles launches; `null` without a configured venue. */
 function settlingOf(base: Base): SettleParts | null {
-  const { config, database, outside } = base;
+  const { config, database, outside, providers } = base;
   const { venue, callsPerS } = outside;
   if (venue === null) return null;
   const rate = callsPerS === null ? VENUE_CALLS_PER_S : callsPerS;
-  const guard = providerGuard({ ...VENUE_GUARD, callsPerS: rate }, () => performance.now());
+  const url = new URL(venue);
+  const onCallEnd = providers.watch({
+    name: 'Venue',
+    url: originText(url),
+    ports: ['wallet_launches'],
+    carries: null,
+  });
+  const limits = { ...VENUE_GUARD, callsPerS: rate };
+  const guard = providerGuard(limits, () => performance.now(), onCallEnd);
   const { simulate: simulated, exitLiquidityUsd } = config;
   const listings = dexscreenerListings({
-    url: new URL(venue),
+    url,
     guard,
     chain: 'solana',
     now: nowS,
@@ -106,7 +115,7 @@ function settlingOf(base: Base): SettleParts | null {
 }
 
 function jobsOf(base: Base, settling: SettleParts | null): Job[] {
-  const { config, outside, log } = base;
+  const { config, outside, log, providers } = base;
   const { simulate: simulated } = config;
   const rounds = {
     sleep: pause,
@@ -122,8 +131,15 @@ function jobsOf(base: Base, settling: SettleParts | null): Job[] {
   }
   if (outside.solanaLaunches !== null) {
     const rate = outside.callsPerS === null ? NODE_CALLS_PER_S : outside.callsPerS;
-    const guard = providerGuard({ ...NODE_GUARD, callsPerS: rate }, () => performance.now());
     const url = new URL(outside.solanaLaunches);
+    const onCallEnd = providers.watch({
+      name: 'Node of solana',
+      url: originText(url),
+      ports: ['wallet_launches'],
+      carries: null,
+    });
+    const limits = { ...NODE_GUARD, callsPerS: rate };
+    const guard = providerGuard(limits, () => performance.now(), onCallEnd);
     const feed = solanaLaunchFeed({
       url,
       guard,

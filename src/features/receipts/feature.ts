@@ -133,7 +133,7 @@ const NODE_LIMITS: RpcLimits = {
 /** Looks transactions up at the nodes that are configured; without a node they are unread. */
 function lookUpBy(config: Config | null): TransactionReceipts['lookUp'] {
   return async (chain, hashes, signal) => {
-    const clients = config === null ? null : evmClients(outsideOf(config), NODE_LIMITS);
+    const clients = config === null ? null : evmClients(outsideOf(config), NODE_LIMITS, null);
     const nodes = clients === null ? new Map() : clients.byChain;
     const simulated = config?.simulate === true;
     try {

@@ -22,6 +22,7 @@ import { map } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { atomFeed } from '../../pages/atom.ts';
 import type { ListChanges, ReadList, RefreshOutcome } from '../../ports/sanctions.ts';
+import { originText } from '../../sources/http/outbound-call.ts';
 import { READER_VERSION } from '../../sources/ofac/publication.ts';
 import {
   DOWNLOAD_LIMITS,
@@ -73,7 +74,7 @@ export const sanctions = feature({
   name: 'sanctions',
   heading: 'The sanctions list',
   rests: { tables },
-  open: ({ config, database, outside, log }: Base, { tables: { services } }: Rested) => {
+  open: ({ config, database, outside, log, providers }: Base, { tables: { services } }: Rested) => {
     const store = publicationStore(database, nowS);
     const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
     const { floor, userAgent: named } = config.sanctions;
@@ -81,7 +82,13 @@ export const sanctions = feature({
     const mirrors = outside.mirrors.map((address) => {
       const url = new URL(address);
       if (url.protocol === 'file:') return fileMirror({ url, spool, now: nowS, obtained_at: null });
-      return httpMirror({ url, spool, userAgent, now: nowS, limits: DOWNLOAD_LIMITS });
+      const onCallEnd = providers.watch({
+        name: 'List publisher',
+        url: originText(url),
+        ports: ['sanctions_list'],
+        carries: null,
+      });
+      return httpMirror({ url, spool, userAgent, now: nowS, limits: DOWNLOAD_LIMITS, onCallEnd });
     });
     const publisher = { mirrors, kept: spool.kept };
     const reader = sdnReader();

@@ -5,20 +5,27 @@ import { type Read, type Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import type { ChatPort, ChatPost, PostEnd } from '../../ports/integrations.ts';
+import type { CallOutcome, OnCallEnd } from '../../ports/providers.ts';
 import { exchange, jsonIn } from '../http/fetch.ts';
 import { FetchFault } from '../http/outbound-call.ts';
+import { attempt } from '../http/provider.ts';
 
-/** Where a platform is; the path of a call is appended. Its own, or the operator's. */
+/**
+ * Where a platform is; the path of a call is appended to `url`, its own or the operator's.
+ * `onCallEnd` is called with the end of each call.
+ */
+export type ChatRoot = { readonly url: URL; readonly onCallEnd: OnCallEnd };
+
 export type ChatRoots = {
-  readonly slack_hooks: URL;
-  readonly slack_api: URL;
-  readonly discord: URL;
-  readonly telegram: URL;
+  readonly slack_hooks: ChatRoot;
+  readonly slack_api: ChatRoot;
+  readonly discord: ChatRoot;
+  readonly telegram: ChatRoot;
 };
 
 /** A call: its body as JSON, or none where something is asked. */
 type ChatCall = {
-  readonly root: URL;
+  readonly root: ChatRoot;
   /** Its segments; each is encoded, so that none can lead elsewhere. */
   readonly path: readonly string[];
   readonly query?: string;
@@ -47,7 +54,7 @@ export async function chatCall({
   body,
   ...call
 }: ChatCall): Promise<ChatAnswer> {
-  const url = new URL(root);
+  const url = new URL(root.url);
   const base = url.pathname.replace(/\/$/, '');
   // The token of a Telegram bot holds a colon, which a path may.
   const segments = path.map((text) => encodeURIComponent(text).replaceAll('%3A', ':'));
@@ -55,14 +62,22 @@ export async function chatCall({
   if (query !== undefined) url.search = query;
   const { authorization, signal } = call;
   const headers = { accept: 'application/json', 'user-agent': 'exhibit' };
-  const answer = await exchange({
-    url,
-    headers: authorization === undefined ? headers : { ...headers, authorization },
-    body: body === null ? null : JSON.stringify(body),
-    limits: LIMITS,
-    signal,
-    call: 'post',
-  });
+  const answer = await attempt(FetchFault, () =>
+    exchange({
+      url,
+      headers: authorization === undefined ? headers : { ...headers, authorization },
+      body: body === null ? null : JSON.stringify(body),
+      limits: LIMITS,
+      signal,
+      call: 'post',
+    }),
+  );
+  if (answer instanceof FetchFault) {
+    const { fault } = answer;
+    root.onCallEnd(signal.aborted ? { outcome: 'stopped' } : { outcome: 'failed', fault });
+    throw answer;
+  }
+  root.onCallEnd(callEndOf(answer.status));
   const text = answer.bytes.toString('utf8');
   const wait = answer.retryAfterMs;
   return {
@@ -71,6 +86,12 @@ export async function chatCall({
     json: jsonIn(text),
     retry_after_s: wait === null ? null : Math.ceil(wait / MS_PER_S),
   };
+}
+
+/** A refusal is an answer: what was sent is at fault, and the platform is there. */
+function callEndOf(status: number): CallOutcome {
+  const isDown = status === 429 || status >= 500 || (status >= 300 && status < 400);
+  return isDown ? { outcome: 'failed', fault: `answered ${status}` } : { outcome: 'answered' };
 }
 
 /** A wait that a platform asks for is kept up to here, in seconds. */

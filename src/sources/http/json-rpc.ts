@@ -6,9 +6,11 @@ import { Agent as PlainAgent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
+import type { OnCallEnd } from '../../ports/providers.ts';
 import { type Answered, exchange, jsonIn, outsideBody, outsideRow } from './fetch.ts';
 import { FetchFault, originText } from './outbound-call.ts';
 import { attempt, ProviderFault, retry } from './provider.ts';
+import { UNWATCHED } from './provider-watch.ts';
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 
@@ -65,6 +67,8 @@ export type JsonRpcOptions = {
   readonly limits: RpcLimits;
   /** Resolves after so many milliseconds, or at once when the signal ends it. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Called with the end of each exchange. The server's own error is an answer. */
+  readonly onCallEnd?: OnCallEnd;
 };
 
 export type JsonRpc = {
@@ -162,7 +166,20 @@ class Client {
         return new RpcFault(`${fault} and ${asks}`, 'failed');
       },
     };
-    return retry(bounds, () => this.#exchange(calls, signal));
+    return retry(bounds, () => this.#countedExchange(calls, signal));
+  }
+
+  async #countedExchange(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcAnswer[]> {
+    const { onCallEnd = UNWATCHED } = this.#options;
+    const answers = await attempt(RpcFault, () => this.#exchange(calls, signal));
+    if (!(answers instanceof RpcFault)) {
+      onCallEnd({ outcome: 'answered' });
+      return answers;
+    }
+    const { fault } = answers;
+    const isStopped = answers.kind === 'stopped' || signal.aborted;
+    onCallEnd(isStopped ? { outcome: 'stopped' } : { outcome: 'failed', fault });
+    throw answers;
   }
 
   async #exchange(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcAnswer[]> {

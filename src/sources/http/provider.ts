@@ -7,8 +7,10 @@ import { type Reading, read, type Unread, unread } from '../../evidence/reading.
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import { askerOf } from '../../evidence/waiting.ts';
+import type { OnCallEnd } from '../../ports/providers.ts';
 import { fetchJson, type JsonAsk, StatusFault } from './fetch.ts';
 import { FetchFault } from './outbound-call.ts';
+import { UNWATCHED } from './provider-watch.ts';
 
 /** A provider did not give a usable answer, in product text without any part of a URL. */
 export class ProviderFault extends Error {
@@ -253,8 +255,15 @@ export type ProviderGuard = {
 /** A wait that a provider asks for is kept up to here; past it the question has failed. */
 const WAIT_MAX_MS = 10_000;
 
-/** Guards one provider. `nowMs` is a clock that does not go back. */
-export function providerGuard(limits: GuardLimits, nowMs: () => number): ProviderGuard {
+/**
+ * Guards one provider. `nowMs` is a clock that does not go back. `onCallEnd` is called with the end
+ * of each call that was made: a provider that is left alone is not called.
+ */
+export function providerGuard(
+  limits: GuardLimits,
+  nowMs: () => number,
+  onCallEnd: OnCallEnd = UNWATCHED,
+): ProviderGuard {
   const turn = turnsAt(limits.callsPerS, nowMs);
   let failures = 0;
   let lastFault = '';
@@ -274,10 +283,13 @@ export function providerGuard(limits: GuardLimits, nowMs: () => number): Provide
     try {
       const answer = await question(budget.signal);
       failures = 0;
+      onCallEnd({ outcome: 'answered' });
       return answer;
     } catch (error) {
+      if (budget.signal.aborted) onCallEnd({ outcome: 'stopped' });
       budget.signal.throwIfAborted();
       const fault = asProviderFault(error);
+      onCallEnd({ outcome: 'failed', fault: fault.fault });
       failures = fault.passing ? failures + 1 : 0;
       lastFault = fault.fault;
       if (failures >= limits.failuresMax) restsUntil = nowMs() + limits.restMs;

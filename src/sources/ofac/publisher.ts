@@ -10,10 +10,12 @@ import { MS_PER_S } from '../../chain/time.ts';
 import { present } from '../../evidence/measure.ts';
 import { type Origin, type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { OnCallEnd } from '../../ports/providers.ts';
 import type { Mirror, PublisherPort, SpooledFile, Validators } from '../../ports/sanctions.ts';
 import { type FetchLimits, fetchBytes } from '../http/fetch.ts';
 import { FetchFault, type IsInside, isInsideAddress, originText } from '../http/outbound-call.ts';
 import { attempt } from '../http/provider.ts';
+import { UNWATCHED } from '../http/provider-watch.ts';
 
 /** The publisher's largest file took over five minutes at 190 KB/s; four times that is the end. */
 export const DOWNLOAD_LIMITS: FetchLimits = {
@@ -45,9 +47,15 @@ export type HttpMirrorOptions = {
   readonly limits: FetchLimits;
   /** Which addresses lie inside this network; the real ones unless a test names others. */
   readonly isInside?: IsInside;
+  /** Called with the end of each download. */
+  readonly onCallEnd?: OnCallEnd;
 };
 
-export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirrorOptions): Mirror {
+export function httpMirror({
+  isInside = isInsideAddress,
+  onCallEnd = UNWATCHED,
+  ...options
+}: HttpMirrorOptions): Mirror {
   const { url, spool, now } = options;
   const shown = publicAddress(url);
   const origin = () => originAt(shown, now());
@@ -72,9 +80,11 @@ export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirro
         if (answer.status === 304) {
           await spooling.abandon();
           if (known === null) throw new FetchFault('answered 304 to an unconditional request');
+          onCallEnd({ outcome: 'answered' });
           return read({ kind: 'unchanged', validators: known }, origin());
         }
         const file = await spooling.finish();
+        onCallEnd({ outcome: 'answered' });
         const validators = {
           etag: shortValidator(answer.header('etag')),
           last_modified: shortValidator(answer.header('last-modified')),
@@ -84,6 +94,8 @@ export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirro
         await spooling?.abandon();
         const fault = faultOf(error);
         if (fault === null) throw error;
+        if (signal.aborted) onCallEnd({ outcome: 'stopped' });
+        else if (error instanceof FetchFault) onCallEnd({ outcome: 'failed', fault });
         const because = why('provider_failed', { provider: shown, fault });
         const waitMs = error instanceof FetchFault ? error.waitMs : null;
         if (waitMs === null) return unread('publisher', because);

@@ -1,0 +1,161 @@
+// How the providers answered this process in its last day.
+
+import { ageText, countWords, Moment, Table } from '../../pages/words.tsx';
+import type { CallsOfHour, ProviderView } from './shapes.ts';
+
+type Props = {
+  readonly providers: readonly ProviderView[];
+  /** Of ports, by their tags. */
+  readonly titles: ReadonlyMap<string, string>;
+  readonly now: number;
+};
+
+/** Each provider: whether it answers, what rests on it and its last day. */
+export function Providers({ providers, titles, now }: Props) {
+  return (
+    <>
+      <p class="quiet">
+        As this process saw them: another process asks for itself. In an hour in which nobody asked
+        a provider, whether it was up is not known.
+      </p>
+      <Table
+        caption="Providers"
+        rows={providers}
+        columns={[
+          {
+            head: 'Provider',
+            cell: ({ name, url }) => (
+              <>
+                <strong>{name}</strong> <span class="quiet">{url}</span>
+              </>
+            ),
+          },
+          { head: 'State', cell: (one) => <State of={one} now={now} /> },
+          { head: 'What rests on it', cell: (one) => carriedText(one, titles) },
+          { head: 'Its last day', cell: (one) => <Day of={one} now={now} /> },
+        ]}
+      />
+      <Legend />
+    </>
+  );
+}
+
+const STATES: { readonly [S in ProviderView['state']]: string } = {
+  answered: 'answered',
+  silent: 'silent',
+  unanswered: 'no answer seen',
+  not_asked: 'not asked',
+};
+
+function State({ of, now }: { of: ProviderView; now: number }) {
+  const { state, silent_since, last_answered, fault } = of;
+  const at = silent_since === null ? last_answered : silent_since;
+  return (
+    <>
+      <span class={`state ${state}`}>{STATES[state]}</span>
+      {at !== null && (
+        <span>
+          {silent_since === null ? ' ' : ' since '}
+          <Moment at={at} /> <span class="quiet">{ageText(now - at)}</span>
+        </span>
+      )}
+      {fault !== null && <span class="quiet"> It {fault}.</span>}
+      {state === 'unanswered' && (
+        <span class="quiet"> Each call since was stopped before it ended.</span>
+      )}
+    </>
+  );
+}
+
+function carriedText(
+  { ports, carries }: ProviderView,
+  titles: ReadonlyMap<string, string>,
+): string {
+  const named = ports.flatMap((tag) => {
+    const title = titles.get(tag);
+    return title === undefined ? [] : [title];
+  });
+  const all = carries === null ? named : [...named, sentence(carries)];
+  return all.length === 0 ? ports.join(', ') : all.join(', ');
+}
+
+function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const HOURS = 24;
+const STEP = 9;
+const BAR = 7;
+const HEIGHT = 28;
+const IDLE = 3;
+
+function Day({ of, now }: { of: ProviderView; now: number }) {
+  const { hours, watched_since } = of;
+  const blank = HOURS - hours.length;
+  return (
+    <>
+      <svg
+        class="day"
+        viewBox={`0 0 ${HOURS * STEP} ${HEIGHT}`}
+        role="img"
+        aria-label={`${of.name}, hour by hour: ${dayText(of)}`}
+      >
+        {hours.map(({ from, calls }, i) => (
+          <Hour key={from} x={(blank + i) * STEP} calls={calls} />
+        ))}
+      </svg>
+      <span>{dayText(of)}</span>
+      {blank > 0 && (
+        <span class="quiet">
+          {' '}
+          Watched since <Moment at={watched_since} />, {ageText(now - watched_since)}.
+        </span>
+      )}
+    </>
+  );
+}
+
+function Hour({ x, calls }: { x: number; calls: CallsOfHour | null }) {
+  if (calls === null) {
+    return <rect class="idle" x={x} y={HEIGHT - IDLE} width={BAR} height={IDLE} />;
+  }
+  const { answered, failed, stopped } = calls;
+  const made = answered + failed + stopped;
+  const heightOf = (count: number) => Math.round((count / made) * HEIGHT);
+  const bad = heightOf(failed);
+  const open = heightOf(stopped);
+  return (
+    <>
+      <rect class="answered" x={x} y={bad + open} width={BAR} height={HEIGHT - bad - open} />
+      <rect class="stopped" x={x} y={bad} width={BAR} height={open} />
+      <rect class="failed" x={x} y={0} width={BAR} height={bad} />
+    </>
+  );
+}
+
+/** The day in words, which the picture repeats. */
+function dayText({ hours }: ProviderView): string {
+  const asked = hours.flatMap(({ calls }) => (calls === null ? [] : [calls]));
+  const span = countWords(hours.length, 'hour');
+  if (asked.length === 0) return `Not asked in ${span}.`;
+  const sumOf = (key: keyof CallsOfHour) => asked.reduce((sum, calls) => sum + calls[key], 0);
+  const [answered, failed, stopped] = [sumOf('answered'), sumOf('failed'), sumOf('stopped')];
+  const ends = [
+    `${answered.toLocaleString('en')} answered`,
+    ...(failed === 0 ? [] : [`${failed.toLocaleString('en')} failed`]),
+    ...(stopped === 0 ? [] : [`${stopped.toLocaleString('en')} stopped`]),
+  ];
+  const idle = hours.length - asked.length;
+  const rest = idle === 0 ? '' : ` Not asked in ${idle} of ${span}.`;
+  return `${countWords(answered + failed + stopped, 'call')}: ${ends.join(', ')}.${rest}`;
+}
+
+function Legend() {
+  return (
+    <p class="quiet legend">
+      Each bar is an hour, the newest on the right: filled from below by the calls that were
+      answered, from above by those that failed, hatched where a call was stopped before it ended. A
+      line at the foot: nobody asked.
+    </p>
+  );
+}

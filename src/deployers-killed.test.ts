@@ -39,7 +39,9 @@ const contracts = (address) => Array.from({ length: Number(launches) }, (_, n) =
 }));
 const sources = {
   creations: {
-    madeDirectly: (address) => say('deployer_creations', contracts(address)),
+    madeDirectly: (address) => {
+      return say('deployer_creations', { made: contracts(address), signed_at: null });
+    },
     madeBy: () => say('deployer_creations', []),
     makersOf: (list) => {
       const makers = list.map((one) => [one, { signer: current }]);

@@ -59,6 +59,21 @@ const YOUNG = launchOf(ONE, NOW - 2 * HOUR_S);
 /** A launcher whose launch of before died, and who has launched another. */
 const CAUGHT = [rugOf(ONE, NOW - 40 * DAY_S), YOUNG];
 
+const FACTORY_OF_ONE = evm('factory of the launcher');
+const FACTORY_CONTRACT: OtherContract = {
+  address: FACTORY_OF_ONE,
+  maker: ONE,
+  signer: ONE,
+  at: NOW - 50 * DAY_S,
+};
+
+/** More contracts than a walk examines, which the launcher makes in a minute. */
+function dummiesAt(at: number): OtherContract[] {
+  return Array.from({ length: 60 }, (_, n) => {
+    return { address: hexOf(`dummy ${n}`), maker: ONE, signer: ONE, at: at + n };
+  });
+}
+
 type Truth = {
   readonly launches: readonly TrueLaunch[];
   readonly others?: readonly OtherContract[];
@@ -158,10 +173,7 @@ describe('a flag falls only for what was read', () => {
 
   test('and stands behind dummy contracts, which blind nobody in silence', async () => {
     const hidden = launchOf(ONE, NOW + 2 * HOUR_S);
-    const others = Array.from({ length: 60 }, (_, n): OtherContract => {
-      const own = { maker: ONE, signer: ONE, at: NOW + 3 * HOUR_S + n };
-      return { address: hexOf(`dummy ${n}`), ...own };
-    });
+    const others = dummiesAt(NOW + 3 * HOUR_S);
     const served = await serveWorld({ launches: [...CAUGHT, hidden], others });
     await askAbout(served, ONE);
     await served.goOn(7 * HOUR_S);
@@ -172,8 +184,6 @@ describe('a flag falls only for what was read', () => {
     expect(board).toContain('ethereum: wallets whose contracts were read in part: 1');
     expect(await served.get(recordPath(ONE))).toMatch(/"truncated":true/);
   });
-
-  const FACTORY_OF_ONE = evm('factory of the launcher');
 
   test.each<[string, Partial<TrueLaunch>, string | null, string]>([
     [
@@ -187,8 +197,7 @@ describe('a flag falls only for what was read', () => {
   ])('where %s', async (_, made, to, reason) => {
     const credits = [...YOUNG.credits, { from: NOW + HOUR_S, to }] as const;
     const launches = [rugOf(ONE, NOW - 40 * DAY_S), { ...YOUNG, ...made, credits }];
-    const own = { maker: ONE, signer: ONE, at: NOW - 50 * DAY_S };
-    const served = await serveWorld({ launches, others: [{ address: FACTORY_OF_ONE, ...own }] });
+    const served = await serveWorld({ launches, others: [FACTORY_CONTRACT] });
     await askAbout(served, ONE, OTHER);
     await served.goOn(13 * HOUR_S);
     await workOn(served);
@@ -225,6 +234,44 @@ describe('a flag falls only for what was read', () => {
     expect(flag).toMatchObject({ type: 'flag', address: thief, token: 'mint-1' });
     expect(retraction).toMatchObject({ type: 'retraction', retracts: 1, address: thief });
     expect(await served.get(BOARD)).not.toContain('mint-1');
+  });
+});
+
+describe('nobody hides a factory behind dummy contracts', () => {
+  const factory = FACTORY_OF_ONE;
+  const dead = { ...rugOf(ONE, NOW - 40 * DAY_S), factory };
+
+  test.each<[string, number]>([
+    ['young', NOW - 3 * DAY_S],
+    ['older than a month', NOW - 35 * DAY_S],
+  ])(
+    'which was never walked: what it launches is missing from no watched window, where they are %s',
+    async (_, at) => {
+      const launches = [dead, { ...YOUNG, factory }];
+      const served = await serveWorld({ launches, others: [FACTORY_CONTRACT, ...dummiesAt(at)] });
+      await askAbout(served, ONE);
+      expect(await served.get(recordPath(ONE))).toMatch(/"state":"unchecked".*"truncated":true/);
+      const board = await served.get(BOARD);
+      expect(board).toContain('ethereum: wallets whose contracts were read in part: 1');
+      expect(board).not.toContain('"window_checked":true');
+    },
+  );
+
+  test('which was walked before them: what it launches after them is flagged', async () => {
+    const later = launchOf(ONE, NOW + 5 * HOUR_S, { factory });
+    const others = [FACTORY_CONTRACT, ...dummiesAt(NOW + 3 * HOUR_S)];
+    const served = await serveWorld({ launches: [dead, later], others });
+    await askAbout(served, ONE);
+    await served.goOn(13 * HOUR_S);
+    await workOn(served);
+    expect(await served.get(BOARD)).toContain(later.token);
+  });
+
+  test('and one who signs nothing for a month blinds no window for longer', async () => {
+    const others = [FACTORY_CONTRACT, ...dummiesAt(NOW - 35 * DAY_S)];
+    const served = await serveWorld({ launches: [dead], others });
+    await askAbout(served, ONE);
+    expect(await served.get(BOARD)).toContain('"window_checked":true');
   });
 });
 

@@ -112,12 +112,19 @@ export const deployerWalk = z.strictObject({
    */
   listed_once: z.array(z.string()).readonly().optional(),
   /**
+   * Contracts of the address that made tokens which a venue listed, at this walk or at one before.
+   * Left out of what version 0.2.0 kept.
+   */
+  factories_once: z.array(z.string()).readonly().optional(),
+  /**
    * Why it was not read whether an exchange had made a pair of the launches that no venue lists;
    * `null` where it was. Left out of what version 0.2.0 kept.
    */
   pairs_unread: z.string().nullable().optional(),
   /**
-   * Every contract made from then on was listed and determined; `null`: a list of them was cut.
+   * Every contract made from then on was listed and determined; `null`: a list of them was cut. It
+   * is later than all that the address signed where a contract of its own was not asked what it
+   * made.
    * Left out of what version 0.2.0 kept.
    */
   read_from: seconds.nullable().optional(),
@@ -184,13 +191,20 @@ export type MadeContract = {
  */
 export type Maker = { readonly signer: string | null };
 
+/** What an address made itself, and until when it can have had others make something for it. */
+export type DirectCreations = {
+  /** The creations by transactions of its own without a receiver, oldest first. */
+  readonly made: readonly MadeContract[];
+  /** The time of its newest transaction that was not undone; `null`: there is none. */
+  readonly signed_at: UnixSeconds | null;
+};
+
 /** The contracts that an address created, and their creators by the chain. */
 export type DeployerCreations = {
-  /** The creations by transactions of its own without a receiver, oldest first. */
   readonly madeDirectly: (
     address: string,
     signal: AbortSignal,
-  ) => Promise<Partly<readonly MadeContract[], 'deployer_creations'>>;
+  ) => Promise<Partly<DirectCreations, 'deployer_creations'>>;
   /** The creations of a contract itself, in anybody's transactions. */
   readonly madeBy: (
     factory: string,

@@ -6,11 +6,12 @@ import { setMaxListeners } from 'node:events';
 import { multiplyDecimals } from '../../chain/amount.ts';
 import type { UnixSeconds } from '../../chain/time.ts';
 import { collect, listOrNone, rowsUnder, slices } from '../../evidence/measure.ts';
-import { basis, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
+import { basis, map, type Partly, Read, rowsSeen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
   DEPLOYER_CHAIN,
   type DeployerWalk,
+  type DirectCreations,
   type FirstLiquidity,
   type LaunchedWith,
   type LaunchOutcome,
@@ -55,6 +56,8 @@ type Walking = {
   readonly pools: Map<string, readonly ListedPool[]>;
   /** The outcomes from the walk before, of each token that a venue has listed. */
   readonly listedAs: ReadonlyMap<string, LaunchOutcome>;
+  /** The contracts of the address that made tokens which a venue has listed, from before. */
+  readonly factories: ReadonlySet<string>;
   /** Why something was not read, the last of it. */
   lastWhy: Why | null;
 };
@@ -86,30 +89,43 @@ export async function walkDeployer(
     skipped: [],
     pools: new Map(),
     listedAs: outcomesOfListed(before),
+    factories: new Set(listOrNone(before?.factories_once)),
     lastWhy: null,
   };
   const made = await sources.creations.madeDirectly(address, signal);
-  const direct = listIn(walking, made);
+  const direct = listIn(
+    walking,
+    map(made, (one) => one.made),
+  );
   if (!(made instanceof Read) && direct.length === 0) return { walked: false, why: made.why };
   const candidates = direct.map((made) => ({ ...made, factory: null }));
-  const chosen = newestOf(candidates, limits.contractsMax, walking.listedAs);
-  const own = await selectCredited(walking, chosen);
-  const disowned = walking.skipped.filter(isDetermined).length;
-  const launchpads = await sources.launchpads.among(own.map((one) => one.address));
+  const chosen = newestOf(candidates, limits.contractsMax, walking);
+  const credited = await selectCredited(walking, chosen);
+  const disowned = walking.skipped.filter(isDetermined).map(addressOf);
+  const launchpads = await sources.launchpads.among(credited.map(addressOf));
   if (!launchpads.checked) return { walked: false, why: launchpads.why };
-  const ownOnly = own.filter((one) => !launchpads.value.has(one.address));
+  const ownOnly = credited.filter((one) => !launchpads.value.has(one.address));
   const factories = await childrenOf(walking, ownOnly);
-  const room = Math.max(limits.contractsMax - own.length, 0);
-  const children = newestOf(factories.children, room, walking.listedAs);
+  // What factories made has half of the room, however much the address made itself.
+  const kept = Math.min(distinct(factories.children), Math.floor(limits.contractsMax * MADE_SHARE));
+  const own = credited.slice(0, limits.contractsMax - kept);
+  const left = new Set(credited.slice(own.length));
+  const children = newestOf(factories.children, limits.contractsMax - own.length, walking);
   const others = await selectCredited(walking, children);
   const examined = [...own, ...others];
   await eachOf(walking, examined, (one) => examine(walking, one));
   const paired = await readPairs(walking, examined);
   const launches = await withFirstLiquidity(walking, now());
   if (signal.aborted) return { walked: false, why: why('walk_out_of_time') };
+  const listed = new Set([
+    ...walking.listedAs.keys(),
+    ...tokensOnVenue(launches),
+    ...paired.tokens,
+  ]);
   const read = walking.launches.length + walking.skipped.filter(isDetermined).length;
   if (read === 0 && walking.lastWhy !== null) return { walked: false, why: walking.lastWhy };
-  const cut = distinct(direct) > chosen.length || distinct(factories.children) > children.length;
+  const tried = [...chosen.filter((one) => !left.has(one)), ...children];
+  const cut = distinct(direct) + distinct(factories.children) > tried.length;
   const isListed = made instanceof Read && factories.truncated.length === 0;
   const truncated = !isListed || cut;
   return {
@@ -120,18 +136,21 @@ export async function walkDeployer(
       exit_liquidity_usd: limits.exitLiquidityUsd,
       launches,
       skipped: walking.skipped,
-      direct_creations: chosen.length - disowned,
+      direct_creations: chosen.length - left.size - disowned.length,
       factories_walked: factories.walked,
       truncated,
       truncated_factories: factories.truncated,
       providers: [...walking.providers].sort(),
-      listed_once: [
-        ...new Set([...walking.listedAs.keys(), ...tokensOnVenue(launches), ...paired.tokens]),
-      ].sort(),
+      listed_once: [...listed].sort(),
+      factories_once: [...new Set([...walking.factories, ...factoriesOf(launches, listed)])].sort(),
       pairs_unread: paired.unread,
-      read_from: isListed
-        ? readFrom([...direct, ...factories.children], [...chosen, ...children], walking.skipped)
-        : null,
+      read_from:
+        isListed && made instanceof Read
+          ? Math.max(
+              readFrom([...direct, ...factories.children], tried, walking.skipped),
+              readFromOthers(made.value, [...credited.map(addressOf), ...disowned]),
+            )
+          : null,
     },
   };
 }
@@ -146,6 +165,29 @@ function readFrom(
   for (const one of skipped) if (!isDetermined(one)) read.delete(one.address);
   const unread = listed.filter(({ address, reverted }) => !reverted && !read.has(address));
   return Math.max(0, ...unread.map(({ at }) => at + 1));
+}
+
+/**
+ * From when on nothing was made by contracts that were not asked what they made. Who made them is
+ * credited only with what it signed for; each transaction, a creation too, may have called them.
+ */
+function readFromOthers({ made, signed_at }: DirectCreations, asked: readonly string[]) {
+  const known = new Set(asked);
+  const isAsked = made.every(({ address, reverted }) => reverted || known.has(address));
+  return isAsked || signed_at === null ? 0 : signed_at + 1;
+}
+
+function addressOf({ address }: { readonly address: string }): string {
+  return address;
+}
+
+function factoriesOf(
+  launches: readonly ObservedLaunch[],
+  listed: ReadonlySet<string>,
+): readonly string[] {
+  return launches.flatMap(({ address, factory }) =>
+    factory !== null && listed.has(address) ? [factory] : [],
+  );
 }
 
 function tokensOnVenue(launches: readonly ObservedLaunch[]): string[] {
@@ -185,26 +227,30 @@ function noteSources(walking: Walking, reading: Partly<unknown, never>): void {
   if (!(reading instanceof Read)) walking.lastWhy = reading.why;
 }
 
-/** The share of the room of a walk that is kept for tokens which a venue has listed. */
-const LISTED_SHARE = 0.5;
+/**
+ * The share of the room of a walk that is kept for tokens which a venue has listed and for what
+ * made them, and the share that is kept for what factories made.
+ */
+const [LISTED_SHARE, MADE_SHARE] = [0.5, 0.5];
 
 /**
  * The newest contracts, each address once: one that was made again stands as it is now. Tokens that
- * a venue has listed are examined again before any other, and creations that were undone last, so
- * that a deployer cannot push out what it launched by making more.
+ * a venue has listed are examined again before any other, after the factories that made them, and
+ * creations that were undone last, so that a deployer cannot push out what it launched by making
+ * more.
  */
 function newestOf<C extends MadeContract>(
   list: readonly C[],
   max: number,
-  listed: Walking['listedAs'],
+  { factories, listedAs }: Pick<Walking, 'factories' | 'listedAs'>,
 ): C[] {
   const byAddress = new Map<string, C[]>();
   for (const one of list) collect(byAddress, one.address, one);
   const order = (a: C, b: C) => Number(a.reverted) - Number(b.reverted) || b.block - a.block;
   const newest = [...byAddress.values()].flatMap((same) => same.sort(order).slice(0, 1));
   newest.sort(order);
-  const before = newest
-    .filter(({ address }) => listed.has(address))
+  const before = [factories, listedAs]
+    .flatMap((known) => newest.filter(({ address }) => known.has(address)))
     .slice(0, Math.ceil(max * LISTED_SHARE));
   return [...new Set([...before, ...newest])].slice(0, max);
 }

@@ -2,7 +2,7 @@
 // absence of a contract says nothing; 5,000 are read. A deployer can bring about either.
 
 import { afterEach, expect, test } from 'vitest';
-import { Part, Read, Unread } from '../../evidence/reading.ts';
+import { map, Part, Read, Unread } from '../../evidence/reading.ts';
 import { noRelays } from '../../testing/twins/accounts.ts';
 import type { ExplorerRow } from '../../world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from '../../world/explorer-api.ts';
@@ -14,6 +14,7 @@ import { etherscanChain } from './envelope.ts';
 const NOW = Date.UTC(2026, 10, 21) / 1_000;
 const HEAD = 30_000;
 const DEPLOYER = `0x${'d'.repeat(40)}`;
+const OTHER = `0x${'e'.repeat(40)}`;
 const TAKEN_MAX = 5_000;
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 100, restMs: 1 };
 
@@ -36,8 +37,12 @@ function creation(n: number, kind: ExplorerRow['kind']): ExplorerRow {
   };
 }
 
-async function creationsAmong(count: number, kind: ExplorerRow['kind'], behindS = 0) {
+function creationsAmong(count: number, kind: ExplorerRow['kind'], behindS = 0) {
   const rows = Array.from({ length: count }, (_, n) => creation(n + 1, kind));
+  return creationsIn(rows, behindS);
+}
+
+async function creationsIn(rows: readonly ExplorerRow[], behindS = 0) {
   explorer = await startExplorer({
     headOf: () => HEAD,
     timeOf: (_, block) => NOW - (HEAD - block),
@@ -57,15 +62,40 @@ test.each([
   '%s reads all creations that it takes, and says of more that they are a part',
   async (method, kind) => {
     const { signal } = new AbortController();
-    const whole = await (await creationsAmong(TAKEN_MAX, kind))[method](DEPLOYER, signal);
+    const listOf = async (count: number) => {
+      const { madeDirectly, madeBy } = await creationsAmong(count, kind);
+      return method === 'madeBy'
+        ? madeBy(DEPLOYER, signal)
+        : map(await madeDirectly(DEPLOYER, signal), ({ made }) => made);
+    };
+    const whole = await listOf(TAKEN_MAX);
     expect(whole).toBeInstanceOf(Read);
     expect(whole instanceof Read && whole.value.length).toBe(TAKEN_MAX);
     await explorer?.close();
-    const cut = await (await creationsAmong(TAKEN_MAX + 1, kind))[method](DEPLOYER, signal);
+    const cut = await listOf(TAKEN_MAX + 1);
     expect(cut).toBeInstanceOf(Part);
     expect(cut).toMatchObject({ why: { code: 'row_cap' } });
   },
 );
+
+test('the newest transaction of an address is its own, and was not undone', async () => {
+  const call = (n: number, change: Partial<ExplorerRow>): ExplorerRow => {
+    const { created: _, ...row } = creation(n, 'native');
+    return { ...row, ...change };
+  };
+  const foreign = call(5, { from: OTHER, to: DEPLOYER });
+  const undone = [call(6, { success: false }), { ...creation(7, 'native'), success: false }];
+  const { signal } = new AbortController();
+  for (const [rows, signed_at] of [
+    [[creation(1, 'native'), call(2, {}), call(3, {}), foreign, ...undone], call(3, {}).at],
+    [[call(1, {}), creation(4, 'native'), foreign, ...undone], creation(4, 'native').at],
+    [[foreign, ...undone], null],
+  ] as const) {
+    const list = await (await creationsIn(rows)).madeDirectly(DEPLOYER, signal);
+    expect(list).toMatchObject({ value: { signed_at } });
+    await explorer?.close();
+  }
+});
 
 test('an explorer that is an hour behind its chain is unread, however whole its list is', async () => {
   const { signal } = new AbortController();

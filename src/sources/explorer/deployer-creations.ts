@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
-import { formatIsoTime, HOUR_S } from '../../chain/time.ts';
+import { formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { slices } from '../../evidence/measure.ts';
 import { map, type Partly, type Reading, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -83,12 +83,13 @@ export function explorerCreations(explorer: WalkExplorer, relays: Relays): Deplo
     address: string,
     kind: keyof typeof READERS,
     signal: AbortSignal,
+    note: NoteSigned,
   ): Promise<Partly<readonly MadeContract[], typeof PORT>> => {
     const list = await readExplorer(PORT, explorer, signal, async (budget) => {
       const { block, time } = await heads.settled(at, budget);
       checkNotBehind(time, explorer.now());
       const range = { chain: at.chain, address, fromBlock: 0, toBlock: block };
-      const asked = { at, action: kind, rowIn: READERS[kind], budget };
+      const asked = { at, action: kind, rowIn: READERS[kind](note), budget };
       return readList(asked, range, { transfersMax: CREATIONS_MAX });
     });
     const made = map(list, ({ transfers }) => transfers);
@@ -96,8 +97,14 @@ export function explorerCreations(explorer: WalkExplorer, relays: Relays): Deplo
     return weaken(made, why('row_cap', { address, limit: String(CREATIONS_MAX) }));
   };
   return {
-    madeDirectly: (address, signal) => listOf(address, 'txlist', signal),
-    madeBy: (factory, signal) => listOf(factory, 'txlistinternal', signal),
+    madeDirectly: async (address, signal) => {
+      let signed_at: UnixSeconds | null = null;
+      const list = await listOf(address, 'txlist', signal, (at) => {
+        signed_at = signed_at === null ? at : Math.max(signed_at, at);
+      });
+      return map(list, (made) => ({ made, signed_at }));
+    },
+    madeBy: (factory, signal) => listOf(factory, 'txlistinternal', signal, () => undefined),
     makersOf: async (contracts, signal) => {
       const known = await relays();
       if (!known.checked) return unread(PORT, known.why);
@@ -129,15 +136,19 @@ const innerRow = internalRow.omit({ value: true, callType: true });
 /** The explorers' names of an inner call that creates a contract. */
 const CREATES = /^create/;
 
+/** Is told when the address signed a transaction that was not undone, in whatever order. */
+type NoteSigned = (at: UnixSeconds) => void;
+
 const READERS = {
-  txlist: (_: unknown, row: unknown, asked: RowsQuery) => {
+  txlist: (note: NoteSigned) => (_: unknown, row: unknown, asked: RowsQuery) => {
     const data = parseListRow(signedRow, row, 'txlist');
     const own = parseEvmAddress(data.from) === asked.address;
     const creates = data.to === '' || data.to === null || data.to === undefined;
     const reverted = data.isError === '1' || data.txreceipt_status === '0';
+    if (own && !reverted) note(Number(data.timeStamp));
     return creationIn(data, own && creates, { tx: data.hash, reverted });
   },
-  txlistinternal: (_: unknown, row: unknown, asked: RowsQuery) => {
+  txlistinternal: (_note: NoteSigned) => (_: unknown, row: unknown, asked: RowsQuery) => {
     const data = parseListRow(innerRow, row, 'txlistinternal');
     const tx = data.hash === undefined ? data.transactionHash : data.hash;
     if (tx === undefined) throw misshapenRows('txlistinternal');

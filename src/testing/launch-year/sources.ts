@@ -3,7 +3,7 @@
 
 import { HOUR_S } from '../../chain/time.ts';
 import { collect, rowsUnder } from '../../evidence/measure.ts';
-import { type Partly, part, read, unread } from '../../evidence/reading.ts';
+import { map, type Partly, part, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ContractKind, MadeContract, WalkSources } from '../../ports/deployers.ts';
 import type { LaunchFeed, LaunchListings, SeenLaunch } from '../../ports/launches.ts';
@@ -11,6 +11,7 @@ import type { LaunchOnRecord } from '../../ports/rug-model.ts';
 import {
   creditAt,
   isDeadAt,
+  launchesAt,
   outageAt,
   type TrueLaunch,
   type YearSource,
@@ -137,7 +138,12 @@ function creationsOf(world: YearWorld, now: () => number): WalkSources['creation
     return { signer: signer === undefined || signer === null ? 'nobody' : signer };
   };
   return {
-    madeDirectly: listOf,
+    madeDirectly: async (maker) =>
+      map(await listOf(maker), (made) => {
+        // Who launches through a factory signs for it too.
+        const signed = [...made, ...launchesAt(world, maker, now())].map(({ at }) => at);
+        return { made, signed_at: signed.length === 0 ? null : Math.max(...signed) };
+      }),
     madeBy: listOf,
     makersOf: async (contracts) => {
       const way = away('makers');

@@ -67,9 +67,9 @@ const FACTORY_CONTRACT: OtherContract = {
   at: NOW - 50 * DAY_S,
 };
 
-/** More contracts than a walk examines, which the launcher makes in a minute. */
-function dummiesAt(at: number): OtherContract[] {
-  return Array.from({ length: 60 }, (_, n) => {
+/** More contracts than a walk examines, which the launcher makes in two minutes. */
+function dummiesAt(at: number, length = 60): OtherContract[] {
+  return Array.from({ length }, (_, n) => {
     return { address: hexOf(`dummy ${n}`), maker: ONE, signer: ONE, at: at + n };
   });
 }
@@ -240,6 +240,16 @@ describe('a flag falls only for what was read', () => {
 describe('nobody hides a factory behind dummy contracts', () => {
   const factory = FACTORY_OF_ONE;
   const dead = { ...rugOf(ONE, NOW - 40 * DAY_S), factory };
+  /** More than are asked what they made. */
+  const MANY = 120;
+
+  test('that it made before the first walk: what it launches is flagged', async () => {
+    const launches = [dead, { ...YOUNG, factory }];
+    const others = [FACTORY_CONTRACT, ...dummiesAt(NOW - 35 * DAY_S)];
+    const served = await serveWorld({ launches, others });
+    await askAbout(served, ONE);
+    expect(await served.get(BOARD)).toMatch(new RegExp(`${YOUNG.token}.*"window_checked":true`));
+  });
 
   test.each<[string, number]>([
     ['young', NOW - 3 * DAY_S],
@@ -248,7 +258,8 @@ describe('nobody hides a factory behind dummy contracts', () => {
     'which was never walked: what it launches is missing from no watched window, where they are %s',
     async (_, at) => {
       const launches = [dead, { ...YOUNG, factory }];
-      const served = await serveWorld({ launches, others: [FACTORY_CONTRACT, ...dummiesAt(at)] });
+      const others = [FACTORY_CONTRACT, ...dummiesAt(at, MANY)];
+      const served = await serveWorld({ launches, others });
       await askAbout(served, ONE);
       expect(await served.get(recordPath(ONE))).toMatch(/"state":"unchecked".*"truncated":true/);
       const board = await served.get(BOARD);
@@ -259,7 +270,7 @@ describe('nobody hides a factory behind dummy contracts', () => {
 
   test('which was walked before them: what it launches after them is flagged', async () => {
     const later = launchOf(ONE, NOW + 5 * HOUR_S, { factory });
-    const others = [FACTORY_CONTRACT, ...dummiesAt(NOW + 3 * HOUR_S)];
+    const others = [FACTORY_CONTRACT, ...dummiesAt(NOW + 3 * HOUR_S, MANY)];
     const served = await serveWorld({ launches: [dead, later], others });
     await askAbout(served, ONE);
     await served.goOn(13 * HOUR_S);
@@ -268,7 +279,7 @@ describe('nobody hides a factory behind dummy contracts', () => {
   });
 
   test('and one who signs nothing for a month blinds no window for longer', async () => {
-    const others = [FACTORY_CONTRACT, ...dummiesAt(NOW - 35 * DAY_S)];
+    const others = [FACTORY_CONTRACT, ...dummiesAt(NOW - 35 * DAY_S, MANY)];
     const served = await serveWorld({ launches: [dead], others });
     await askAbout(served, ONE);
     expect(await served.get(BOARD)).toContain('"window_checked":true');

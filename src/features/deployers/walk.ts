@@ -102,9 +102,11 @@ export async function walkDeployer(
   const chosen = newestOf(candidates, limits.contractsMax, walking);
   const credited = await selectCredited(walking, chosen);
   const disowned = walking.skipped.filter(isDetermined).map(addressOf);
-  const launchpads = await sources.launchpads.among(credited.map(addressOf));
+  const unexamined = factoriesAmong(candidates, chosen, walking);
+  const makers = [...credited, ...unexamined];
+  const launchpads = await sources.launchpads.among(makers.map(addressOf));
   if (!launchpads.checked) return { walked: false, why: launchpads.why };
-  const ownOnly = credited.filter((one) => !launchpads.value.has(one.address));
+  const ownOnly = makers.filter((one) => !launchpads.value.has(one.address));
   const factories = await childrenOf(walking, ownOnly);
   // What factories made has half of the room, however much the address made itself.
   const kept = Math.min(distinct(factories.children), Math.floor(limits.contractsMax * MADE_SHARE));
@@ -148,7 +150,7 @@ export async function walkDeployer(
         isListed && made instanceof Read
           ? Math.max(
               readFrom([...direct, ...factories.children], tried, walking.skipped),
-              readFromOthers(made.value, [...credited.map(addressOf), ...disowned]),
+              readFromOthers(made.value, [...makers.map(addressOf), ...disowned]),
             )
           : null,
     },
@@ -165,6 +167,18 @@ function readFrom(
   for (const one of skipped) if (!isDetermined(one)) read.delete(one.address);
   const unread = listed.filter(({ address, reverted }) => !reverted && !read.has(address));
   return Math.max(0, ...unread.map(({ at }) => at + 1));
+}
+
+/** The contracts that are not examined and are asked all the same what they made. */
+function factoriesAmong(
+  list: readonly Candidate[],
+  chosen: readonly Candidate[],
+  walking: Walking,
+): Candidate[] {
+  const examined = new Set(chosen);
+  return newestOf(list, ASKED_TIMES * walking.limits.contractsMax, walking).filter(
+    (one) => !one.reverted && !examined.has(one),
+  );
 }
 
 /**
@@ -232,6 +246,8 @@ function noteSources(walking: Walking, reading: Partly<unknown, never>): void {
  * made them, and the share that is kept for what factories made.
  */
 const [LISTED_SHARE, MADE_SHARE] = [0.5, 0.5];
+/** So many times as many contracts as are examined are asked what they made, by a call each. */
+const ASKED_TIMES = 2;
 
 /**
  * The newest contracts, each address once: one that was made again stands as it is now. Tokens that

@@ -102,8 +102,7 @@ export async function walkDeployer(
   const chosen = newestOf(candidates, limits.contractsMax, walking);
   const credited = await selectCredited(walking, chosen);
   const disowned = walking.skipped.filter(isDetermined).map(addressOf);
-  const unexamined = factoriesAmong(candidates, chosen, walking);
-  const makers = [...credited, ...unexamined];
+  const makers = makersAmong(candidates, chosen, walking, new Set(disowned));
   const launchpads = await sources.launchpads.among(makers.map(addressOf));
   if (!launchpads.checked) return { walked: false, why: launchpads.why };
   const ownOnly = makers.filter((one) => !launchpads.value.has(one.address));
@@ -169,15 +168,19 @@ function readFrom(
   return Math.max(0, ...unread.map(({ at }) => at + 1));
 }
 
-/** The contracts that are not examined and are asked all the same what they made. */
-function factoriesAmong(
+/**
+ * The contracts that are asked what they made: all that are chosen, whether or not it was read who
+ * is credited with them, and as many that are not examined.
+ */
+function makersAmong(
   list: readonly Candidate[],
   chosen: readonly Candidate[],
   walking: Walking,
+  disowned: ReadonlySet<string>,
 ): Candidate[] {
-  const examined = new Set(chosen);
-  return newestOf(list, ASKED_TIMES * walking.limits.contractsMax, walking).filter(
-    (one) => !one.reverted && !examined.has(one),
+  const newest = newestOf(list, ASKED_TIMES * walking.limits.contractsMax, walking);
+  return [...new Set([...chosen, ...newest])].filter(
+    ({ address, reverted }) => !reverted && !disowned.has(address),
   );
 }
 

@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formsLottery } from '../src/testing/forms-lottery.ts';
+import { lotteryOf } from '../src/testing/lottery.ts';
 import type { SameBytes } from './bare-server.ts';
 import { askChild, child, endChild, treePssMib } from './children.ts';
 import { type Furnished, furnish, KEYS, storedUse } from './furnish.ts';
@@ -47,9 +49,8 @@ function screenRequests(furnished: Furnished): string[] {
   );
 }
 
-function bulkBody(furnished: Furnished): string {
-  const addresses = Array.from({ length: BULK_SIZE }, () => drawn(furnished.listed));
-  return JSON.stringify({ addresses });
+function bulkBody(draw: () => string): string {
+  return JSON.stringify({ addresses: Array.from({ length: BULK_SIZE }, draw) });
 }
 
 async function load(order: Load): Promise<LoadResult> {
@@ -153,7 +154,7 @@ async function killUnderLoad(
 // The loop that a user would write instead: one look-up in a Map for each address of the body.
 function mapLoop(furnished: Furnished): number {
   const map = new Map(furnished.listed.map((address) => [address.toLowerCase(), true]));
-  const bodies = Array.from({ length: 50 }, () => bulkBody(furnished));
+  const bodies = Array.from({ length: 50 }, () => bulkBody(() => drawn(furnished.listed)));
   let seen = 0;
   const started = performance.now();
   while (performance.now() - started < 1_000) {
@@ -211,14 +212,14 @@ function fact(name: string, value: string, target: string): void {
   );
 }
 
-async function bulkSection(furnished: Furnished): Promise<void> {
+async function bulkRow(furnished: Furnished, draw: () => string): Promise<Row> {
   const one = await service(furnished.env, true);
   const order = {
     port: one.port,
     connections: BULK_CONNECTIONS,
     durationMs: quick ? 1_500 : ROUND_MS,
     requests: Array.from({ length: 200 }, () => {
-      const body = bulkBody(furnished);
+      const body = bulkBody(draw);
       return (
         'POST /api/v1/bulk/wallet-screen HTTP/1.1\r\nHost: bench\r\n' +
         `${bearer(furnished)}content-type: application/json\r\n` +
@@ -230,12 +231,18 @@ async function bulkSection(furnished: Furnished): Promise<void> {
   const results: LoadResult[] = [];
   for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) results.push(await load(order));
   await endChild(one.process_, 'SIGTERM');
-  const row = rowOf('bulk of 500', results);
-  const screened = { service: row.answers_s * BULK_SIZE, loop: mapLoop(furnished), row };
+  return rowOf('bulk of 500', results);
+}
+
+async function bulkSection(furnished: Furnished): Promise<void> {
+  const row = await bulkRow(furnished, () => drawn(furnished.listed));
+  const mixed = await bulkRow(furnished, formsLottery(lotteryOf(1), 0).draw);
+  const screened = { service: row.answers_s * BULK_SIZE, loop: mapLoop(furnished) };
   say('Bulk screen, 500 addresses a request');
-  fact('addresses a second', screened.service.toFixed(0), '200000');
+  fact('EVM addresses a second', screened.service.toFixed(0), '250000');
   fact('a loop over a Map, in process', screened.loop.toFixed(0), '');
   fact('ratio', (screened.service / screened.loop).toFixed(3), '');
+  fact('addresses of all forms a second', (mixed.answers_s * BULK_SIZE).toFixed(0), '120000');
 }
 
 async function main(): Promise<void> {

@@ -1,7 +1,7 @@
 // The only file that makes an address out of a string: the branded types cannot be had elsewhere.
 // It trims nothing and repairs nothing. A text that it cannot name is null, never a guess.
 
-import { base58, base58xrp, hex } from '@scure/base';
+import { base58xrp, hex } from '@scure/base';
 import {
   CASHADDR_PREFIX,
   CASHADDR_VERSION,
@@ -22,6 +22,7 @@ import {
   parseCoinAddress,
   parseWitness,
   RIPPLE_VERSION,
+  readBase58,
   WITNESS_CHAINS,
   type Witness,
   withChecksum,
@@ -84,9 +85,6 @@ const SOLANA_BYTES = 32;
 /** The version byte of Tron's addresses. */
 export const TRON_VERSION = 0x41;
 
-const LETTERS = /[A-Za-z]/g;
-const CAPITALS = /[A-Z]/g;
-const NOT_PADDING = /[^1]/g;
 /** Characters of a whole key, and letters among them, from which on their case says something. */
 const KEY_CHARS_MIN = 40;
 const KEY_LETTERS_MIN = 16;
@@ -97,35 +95,64 @@ const KEY_LETTERS_MIN = 16;
  * case was lost are, also with a slip.
  */
 function isOfOneCase(text: string): boolean {
-  if (count(text, NOT_PADDING) < KEY_CHARS_MIN) return false;
-  const letters = count(text, LETTERS);
-  const capitals = count(text, CAPITALS);
+  let [unpadded, letters, capitals] = [0, 0, 0];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code !== CODE_1) unpadded += 1;
+    if (code >= CODE_UPPER_A) letters += 1;
+    if (code >= CODE_UPPER_A && code <= CODE_UPPER_Z) capitals += 1;
+  }
+  if (unpadded < KEY_CHARS_MIN) return false;
   return letters >= KEY_LETTERS_MIN && (capitals <= 1 || capitals >= letters - 1);
 }
 
-function count(text: string, pattern: RegExp): number {
-  const found = text.match(pattern);
-  return found === null ? 0 : found.length;
-}
+// Base58 digits are figures and letters alone, the letters behind the figures.
+const CODE_1 = 49;
+const CODE_UPPER_A = 65;
+const CODE_UPPER_Z = 90;
 
 /**
  * The bytes decide: 25 with a checksum are Bitcoin's or Tron's, 32 are Solana's. Solana's have no
  * checksum, so a text that another form's checksum fits, or would fit but for a slip, is none of
  * them, whatever its bytes. The pattern bounds the length, since decoding is quadratic.
  */
-function parseBase58(text: string): ParsedAddress | null {
+function parseBase58(text: string): AddressWithHolder<ParsedAddress> | null {
   if (!BASE58_PATTERN.test(text)) return null;
-  const bytes = base58.decode(text);
+  const bytes = readBase58(text);
   if (bytes.length === SOLANA_BYTES) {
     if (isOfOneCase(text) || isBech32(text)) return null;
-    return { kind: 'solana', address: text as SolanaAddress };
+    return { known: { kind: 'solana', address: text as SolanaAddress }, holder: NO_OTHER_FORM };
   }
   const payload = bytes.length === BASE58CHECK_BYTES ? checkedPayload(bytes) : null;
   if (payload === null) return null;
-  if (payload[0] === TRON_VERSION) return { kind: 'tron', address: text as TronAddress };
+  const holder = hexText(payload.subarray(1));
+  if (payload[0] === TRON_VERSION) {
+    return { known: { kind: 'tron', address: text as TronAddress }, holder };
+  }
   const form = hashAddress(text, payload)?.form;
   const ofBitcoin = form === 'bitcoin_p2pkh' || form === 'bitcoin_p2sh';
-  return ofBitcoin ? { kind: 'bitcoin', address: text as BitcoinAddress } : null;
+  return ofBitcoin ? { known: { kind: 'bitcoin', address: text as BitcoinAddress }, holder } : null;
+}
+
+/**
+ * An address, and the hash or program that all forms of it share, in hex: two addresses that are
+ * forms of each other have one holder, and two others may. `NO_OTHER_FORM`: it has none; `null`:
+ * another form of it has to be made to know.
+ */
+export type AddressWithHolder<K extends KnownAddress = KnownAddress> = {
+  readonly known: K;
+  readonly holder: string | null;
+};
+
+/** The holder of an address that has no other form. */
+export const NO_OTHER_FORM = '';
+
+const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+function hexText(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += HEX_BYTES[byte];
+  return text;
 }
 
 /**
@@ -133,10 +160,17 @@ function parseBase58(text: string): ParsedAddress | null {
  * addresses come back in lower case, all others exactly as they are. Nothing is trimmed.
  */
 export function parseAddress(text: string): ParsedAddress | null {
+  const held = parseHeld(text);
+  return held === null ? null : held.known;
+}
+
+function parseHeld(text: string): AddressWithHolder<ParsedAddress> | null {
   const evm = parseEvmAddress(text);
-  if (evm !== null) return { kind: 'evm', address: evm };
-  if (parseWitness(text)?.chain !== 'bitcoin') return parseBase58(text);
-  return { kind: 'bitcoin', address: text.toLowerCase() as BitcoinAddress };
+  if (evm !== null) return { known: { kind: 'evm', address: evm }, holder: evm.slice(HEX_FROM) };
+  const witness = parseWitness(text);
+  if (witness?.chain !== 'bitcoin') return parseBase58(text);
+  const known = { kind: 'bitcoin', address: text.toLowerCase() as BitcoinAddress } as const;
+  return { known, holder: hexText(witness.witness.program) };
 }
 
 /** An address of one of the four kinds, or one of another chain that is screened by the list. */
@@ -144,10 +178,37 @@ export type KnownAddress = ParsedAddress | { kind: 'other'; address: string };
 
 /** The address that a text is by any form whose checksum is known; null for any other text. */
 export function parseKnownAddress(text: string): KnownAddress | null {
-  const parsed = parseAddress(text);
-  if (parsed !== null) return parsed;
+  const held = parseWithHolder(text);
+  return held === null ? null : held.known;
+}
+
+/** The same, with the holder of the address. */
+export function parseWithHolder(text: string): AddressWithHolder | null {
+  const held = parseHeld(text);
+  if (held !== null) return held;
   const coin = parseCoinAddress(text);
-  return coin === null ? null : { kind: 'other', address: coin.address };
+  if (coin === null) return null;
+  const known = { kind: 'other', address: coin.address } as const;
+  if (coin.form === 'monero_integrated') return { known, holder: null };
+  const { holder } = coin;
+  if (holder === null) return { known, holder: NO_OTHER_FORM };
+  const bytes = holder.of === 'witness' ? holder.witness.program : holder.hash;
+  return { known, holder: hexText(bytes) };
+}
+
+/** Tron's own spelling of an account: its version and the hash, as `otherForms` writes it. */
+const TRON_HEX = /^41([0-9a-f]{40})$/;
+
+/**
+ * Adds the holder of a listed text, as `matchKey` gives it. An address whose holder is not among
+ * those of all listed texts has no other form among them. An account of Monero has none: whoever
+ * has it as another form has the holder `null`.
+ */
+export function addHolder(holders: Set<string>, key: string): void {
+  const tron = TRON_HEX.exec(key)?.[1];
+  if (tron !== undefined) holders.add(tron);
+  const holder = parseWithHolder(key)?.holder;
+  if (holder !== undefined && holder !== null && holder !== NO_OTHER_FORM) holders.add(holder);
 }
 
 const CODE_LOWER_A = 97;

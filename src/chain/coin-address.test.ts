@@ -1,8 +1,41 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { base58, createBase58check, hex } from '@scure/base';
+import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CASHADDR_VERSION, encodeBase58, encodeCashaddr } from './coin-address.ts';
+import {
+  CASHADDR_VERSION,
+  encodeBase58,
+  encodeCashaddr,
+  isBech32,
+  readBase58,
+} from './coin-address.ts';
+
+test('base58 is read as the library reads it, of any length', () => {
+  const digit = fc.constantFrom(...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz');
+  fc.assert(
+    fc.property(fc.array(digit, { maxLength: 200 }), fc.nat({ max: 5 }), (digits, zeros) => {
+      const text = '1'.repeat(zeros) + digits.join('');
+      expect([...readBase58(text)]).toEqual([...base58.decode(text)]);
+    }),
+  );
+});
+
+test('a text is bech32 where the library reads it so, a slip or other case included', () => {
+  const words = fc.array(fc.nat({ max: 31 }), { maxLength: 70 });
+  const prefix = fc.constantFrom('bc', 'ltc', 'zs', 'a1b', 'addr');
+  const slip = fc.tuple(fc.nat({ max: 80 }), fc.constantFrom(...'1qpzQb!Bé'));
+  fc.assert(
+    fc.property(words, prefix, fc.boolean(), slip, fc.nat({ max: 3 }), (all, hrp, isM, at, how) => {
+      const text = (isM ? bech32m : bech32).encode(hrp, all, 1_023);
+      const [place, letter] = at;
+      const slipped = text.slice(0, place) + letter + text.slice(place + 1);
+      const told = [text, text.toUpperCase(), slipped, text.slice(place)][how] as string;
+      const codes = [bech32, bech32m];
+      expect(isBech32(told)).toBe(codes.some((code) => code.decodeUnsafe(told, 1_023)));
+    }),
+    { numRuns: 2_000 },
+  );
+});
 
 test('any bytes are written as the library writes them, leading zeros included', () => {
   fc.assert(

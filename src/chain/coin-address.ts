@@ -5,8 +5,7 @@
 import { base58, base58xmr, base58xrp, bech32, bech32m } from '@scure/base';
 import { keccak256, sha256 } from './digest.ts';
 
-// Base58 is written here, because a screen writes one for each address; reading is rarer and left
-// to the library.
+// Base58 is written and read here, because a screen does so for each address.
 
 const BASE58_ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ZERO = BASE58_ALPHABET.charAt(0);
@@ -52,7 +51,52 @@ const DIGITS_ONLY = /^[1-9A-HJ-NP-Za-km-z]*$/;
 
 /** The bytes that a text of base58 digits writes; `null` for any other text. */
 export function decodeBase58(text: string): Uint8Array | null {
-  return DIGITS_ONLY.test(text) ? base58.decode(text) : null;
+  return DIGITS_ONLY.test(text) ? readBase58(text) : null;
+}
+
+const DIGIT_OF = new Uint8Array(128);
+for (const [value, digit] of Array.from(BASE58_ALPHABET).entries()) {
+  DIGIT_OF[digit.charCodeAt(0)] = value;
+}
+const DIGITS_AT_ONCE = 4;
+/** Longer texts are no addresses; they are left to the library, which bounds nothing. */
+const CHARS_MAX = 170;
+
+/** The bytes of a text that is known to be of base58 digits alone. */
+export function readBase58(text: string): Uint8Array {
+  if (text.length > CHARS_MAX) return base58.decode(text);
+  const { length } = text;
+  let zeros = 0;
+  while (zeros < length && text.charAt(zeros) === ZERO) zeros += 1;
+  // The lowest limb comes first: four digits are multiplied in at once.
+  let count = 0;
+  for (let at = zeros; at < length; ) {
+    let [group, factor] = [0, 1];
+    for (const end = Math.min(at + DIGITS_AT_ONCE, length); at < end; at++) {
+      group = group * BASE + Number(DIGIT_OF[text.charCodeAt(at)]);
+      factor *= BASE;
+    }
+    let carry = group;
+    for (let i = 0; i < count; i++) {
+      const value = Number(limbs[i]) * factor + carry;
+      carry = Math.floor(value / LIMB);
+      limbs[i] = value - carry * LIMB;
+    }
+    if (carry > 0) limbs[count++] = carry;
+  }
+  let topBytes = 0;
+  for (let top = count === 0 ? 0 : Number(limbs[count - 1]); top > 0; top >>>= 8) topBytes += 1;
+  const bytes = new Uint8Array(zeros + (count === 0 ? 0 : (count - 1) * LIMB_BYTES + topBytes));
+  let to = bytes.length - 1;
+  for (let i = 0; i < count; i++) {
+    let limb = Number(limbs[i]);
+    for (let byte = 0; byte < LIMB_BYTES && to >= zeros; byte++) {
+      bytes[to] = limb & 0xff;
+      limb >>>= 8;
+      to -= 1;
+    }
+  }
+  return bytes;
 }
 
 const SIGNATURE_BYTES = 64;
@@ -101,7 +145,7 @@ export function checkedPayload(bytes: Uint8Array): Uint8Array | null {
 
 /** The bytes of a text in base58 whose checksum fits; null where it does not. */
 export function checkedBase58(text: string): Uint8Array | null {
-  return checkedPayload(base58.decode(text));
+  return checkedPayload(readBase58(text));
 }
 
 /** A version and a body with their checksum behind them. */
@@ -117,6 +161,68 @@ export function withChecksum(version: readonly number[], body: Uint8Array): Uint
 /** A version and a body in base58, with their checksum. */
 export function encodeBase58check(version: readonly number[], body: Uint8Array): string {
   return encodeBase58(withChecksum(version, body));
+}
+
+// Bech32 is read here for the same reason as base58. A checksum of either code is tried at once.
+
+const BECH32_ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const NO_WORD = 255;
+const WORD_OF = new Uint8Array(128).fill(NO_WORD);
+for (const [value, letter] of Array.from(BECH32_ALPHABET).entries()) {
+  WORD_OF[letter.charCodeAt(0)] = value;
+}
+const BECH32_GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
+const BECH32_SUM = 1;
+const BECH32M_SUM = 0x2bc830a3;
+const BECH32_SUM_WORDS = 6;
+const BECH32_CHARS_MIN = 8;
+const PREFIX_CODE_MIN = 33;
+const PREFIX_CODE_MAX = 126;
+const LOWER = /[a-z]/;
+const UPPER = /[A-Z]/;
+
+/** A text of bech32, or of bech32m (`isM`): its prefix in lower case, and its words. */
+type Bech32 = {
+  readonly prefix: string;
+  readonly words: readonly number[];
+  readonly isM: boolean;
+};
+
+function bech32Step(sum: number, word: number): number {
+  const top = sum >>> 25;
+  let next = ((sum & 0x1ffffff) << 5) ^ word;
+  for (let bit = 0; bit < BECH32_GENERATORS.length; bit++) {
+    if (((top >> bit) & 1) === 1) next ^= Number(BECH32_GENERATORS[bit]);
+  }
+  return next;
+}
+
+/** Reads a text whose checksum fits; null for any other text, and one in mixed case. */
+function readBech32(text: string, charsMax: number): Bech32 | null {
+  const sep = text.lastIndexOf('1');
+  if (sep < 1 || text.length < BECH32_CHARS_MIN || text.length > charsMax) return null;
+  const end = text.length - BECH32_SUM_WORDS;
+  if (end <= sep) return null;
+  const isUpper = UPPER.test(text);
+  if (isUpper && LOWER.test(text)) return null;
+  const lower = isUpper ? text.toLowerCase() : text;
+  let sum = 1;
+  for (let i = 0; i < sep; i++) {
+    const code = lower.charCodeAt(i);
+    if (code < PREFIX_CODE_MIN || code > PREFIX_CODE_MAX) return null;
+    sum = bech32Step(sum, code >> 5);
+  }
+  sum = bech32Step(sum, 0);
+  for (let i = 0; i < sep; i++) sum = bech32Step(sum, lower.charCodeAt(i) & 31);
+  const words: number[] = [];
+  for (let i = sep + 1; i < lower.length; i++) {
+    const word = WORD_OF[lower.charCodeAt(i)];
+    if (word === undefined || word === NO_WORD) return null;
+    sum = bech32Step(sum, word);
+    if (i < end) words.push(word);
+  }
+  if (sum !== BECH32_SUM && sum !== BECH32M_SUM) return null;
+  return { prefix: lower.slice(0, sep), words, isM: sum === BECH32M_SUM };
 }
 
 // Bech32 and bech32m by BIP-141, BIP-173 and BIP-350. A text in upper case is the same address, as
@@ -149,15 +255,15 @@ const WITNESS_BEGINNING = /^(?:(?:bc|ltc|btg)1|(?:BC|LTC|BTG)1)/;
  */
 export function parseWitness(text: string): { chain: WitnessChain; witness: Witness } | null {
   if (!WITNESS_BEGINNING.test(text)) return null;
-  const plain = bech32.decodeUnsafe(text, SEGWIT_CHARS_MAX);
-  const decoded = plain === undefined ? bech32m.decodeUnsafe(text, SEGWIT_CHARS_MAX) : plain;
-  if (decoded === undefined) return null;
-  const chain = WITNESS_CHAINS.find((one) => WITNESS_PREFIXES[one] === decoded.prefix);
-  const [version, ...words] = decoded.words;
+  const decoded = readBech32(text, SEGWIT_CHARS_MAX);
+  if (decoded === null) return null;
+  const { prefix, words, isM } = decoded;
+  const chain = WITNESS_CHAINS.find((one) => WITNESS_PREFIXES[one] === prefix);
+  const [version] = words;
   if (chain === undefined || version === undefined || version > WITNESS_VERSION_MAX) return null;
-  if ((version === 0) !== (plain !== undefined)) return null;
-  const program = bech32.fromWordsUnsafe(words);
-  if (!(program instanceof Uint8Array)) return null;
+  if ((version === 0) === isM) return null;
+  const program = bytesOf(words.slice(1));
+  if (program === null) return null;
   const { length } = program;
   if (length < PROGRAM_BYTES_MIN || length > PROGRAM_BYTES_MAX) return null;
   if (version === 0 && !V0_PROGRAM_BYTES.includes(length)) return null;
@@ -175,24 +281,18 @@ const SAPLING_BYTES = 43;
 
 /** Whether a text is a shielded address of Zcash's Sapling (bech32, 43 bytes; ZIP-32). */
 export function isSapling(text: string): boolean {
-  const decoded = bech32.decodeUnsafe(text, SEGWIT_CHARS_MAX);
-  if (decoded === undefined || decoded.prefix !== SAPLING_PREFIX) return false;
-  const bytes = bech32.fromWordsUnsafe(decoded.words);
-  return bytes instanceof Uint8Array && bytes.length === SAPLING_BYTES;
+  const decoded = readBech32(text, SEGWIT_CHARS_MAX);
+  if (decoded === null || decoded.isM || decoded.prefix !== SAPLING_PREFIX) return false;
+  return bytesOf(decoded.words)?.length === SAPLING_BYTES;
 }
 
 // The bech32 code is defined up to this length. Addresses of other chains (Cardano, Zcash) are
 // longer than the 90 characters that BIP-173 allows Bitcoin's.
 const BECH32_CHARS_MAX = 1023;
-const BOTH_CASES = /[a-z].*[A-Z]|[A-Z].*[a-z]/;
 
 /** Whether the checksum of bech32 or bech32m fits a text, under whatever prefix. */
 export function isBech32(text: string): boolean {
-  if (text.length > BECH32_CHARS_MAX || !text.includes('1') || BOTH_CASES.test(text)) return false;
-  return (
-    bech32.decodeUnsafe(text, BECH32_CHARS_MAX) !== undefined ||
-    bech32m.decodeUnsafe(text, BECH32_CHARS_MAX) !== undefined
-  );
+  return readBech32(text, BECH32_CHARS_MAX) !== null;
 }
 
 // CashAddr by github.com/bitcoincashorg/bitcoincash.org spec/cashaddr.md; the versions that take
@@ -204,7 +304,7 @@ export const CASHADDR_PREFIX = 'bitcoincash';
 /** Version bytes of 20-byte hashes: of a public key and of a script. */
 export const CASHADDR_VERSION = { p2pkh: 0, p2sh: 8 } as const;
 
-const CASHADDR_ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const CASHADDR_ALPHABET = BECH32_ALPHABET;
 const GENERATORS = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
 const CHECKSUM_WORDS = 8;
 const CASHADDR_HASH_BYTES = 20;

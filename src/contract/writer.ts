@@ -169,19 +169,26 @@ function fieldsOf(schema: z.ZodType, place: Place): Field[] {
   });
 }
 
+/** As many as there are kinds of addresses. */
+const KNOWN_MAX = 5;
+
 function objectWriter(fields: readonly Field[], at: string): Write {
   const named = fields.map((field) => ({
     ...field,
     first: `{${JSON.stringify(field.name)}:`,
     next: `,${JSON.stringify(field.name)}:`,
   }));
-  // Items of a list share parts: an object is written once in each answer.
-  let known: { value: object; sources: Set<Source>; text: string } | null = null;
+  // Items of a list share parts, those of one kind each their own: the last few are written once.
+  const known: { value: object; sources: Set<Source>; text: string }[] = [];
+  let oldest = 0;
   return (value, sources) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw misfit(at, 'expected an object');
     }
-    if (known !== null && known.value === value && known.sources === sources) return known.text;
+    for (let i = 0; i < known.length; i++) {
+      const one = known[i];
+      if (one?.value === value && one.sources === sources) return one.text;
+    }
     const given = value as { readonly [field: string]: unknown };
     let text = '';
     let met = 0;
@@ -200,8 +207,10 @@ function objectWriter(fields: readonly Field[], at: string): Write {
     }
     for (const _name in given) met -= 1;
     if (met !== 0) throw misfit(at, 'expected no field that is not declared');
-    known = { value, sources, text: text === '' ? '{}' : `${text}}` };
-    return known.text;
+    const whole = text === '' ? '{}' : `${text}}`;
+    known[oldest] = { value, sources, text: whole };
+    oldest = (oldest + 1) % KNOWN_MAX;
+    return whole;
   };
 }
 

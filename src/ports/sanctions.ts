@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { AddressKind } from '../chain/address.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import { storedWord } from './stored-word.ts';
+import type { FormsAmong } from './tables.ts';
 
 /** The name of this port in readings and contracts. */
 export type SanctionsListPort = 'sanctions_list';
@@ -73,7 +74,10 @@ export type ListedAddresses = {
  * Never loaded is unread.
  */
 export type SanctionsList = {
-  readonly lookUp: (addresses: readonly string[]) => Promise<Partly<ListLookUp, SanctionsListPort>>;
+  readonly lookUp: (
+    addresses: readonly string[],
+    formsAmong?: FormsAmong,
+  ) => Promise<Partly<ListLookUp, SanctionsListPort>>;
   readonly listed: () => Promise<Partly<ListedAddresses, SanctionsListPort>>;
   /** The list that was the newest on a day (`YYYY-MM-DD`), from the publications held. */
   readonly lookUpOn: (

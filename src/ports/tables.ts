@@ -39,6 +39,8 @@ export type TableIndex<Row, Answer> = {
   size(): number;
   /** The rows of these addresses, of a table in which so many rows count. */
   answer(rows: number, addresses: readonly string[]): Answer;
+  /** The holders of what is held; absent: it does not tell them. */
+  readonly holders?: ReadonlySet<string>;
 };
 
 /** A table as it is kept and asked: `Answer` is what a look-up gives, under the port `P`. */
@@ -71,8 +73,18 @@ export type TableShape<Row, P extends string, Answer> = {
 
 /** A look-up of a table by address. Readable once an import of it has completed. */
 export type TableLookUp<P extends string, Answer> = {
-  readonly lookUp: (addresses: readonly string[]) => Promise<Reading<Answer, P>>;
+  readonly lookUp: (
+    addresses: readonly string[],
+    formsAmong?: FormsAmong,
+  ) => Promise<Reading<Answer, P>>;
 };
+
+/**
+ * Further spellings to look up: the other forms of those addresses whose holders are among the ones
+ * of a table (`addHolder`); `null` where it does not tell them. A look-up that takes it calls it
+ * once, and answers for these spellings too.
+ */
+export type FormsAmong = (holders: ReadonlySet<string> | null) => readonly string[];
 
 /** A row under import with its place among the rows of its file, from 1. */
 export type Numbered<Row> = { readonly n: number; readonly row: Row };

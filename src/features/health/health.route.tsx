@@ -195,7 +195,7 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof healthRou
       return paths.map((path) => [`${route.method} ${path}`, { access, summary }]);
     }),
   );
-  return async () => {
+  const make = async () => {
     const [model, chains, streaming] = await Promise.all([
       modelOf(facts.modelInForce),
       following(facts.followers),
@@ -216,6 +216,13 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof healthRou
       ring_read_ahead: readAheadOf(facts.ring.filling()),
       streaming,
     });
+  };
+  // Anybody may ask, as often as they like: it is made once a second, and shared.
+  let made: { readonly at: number; readonly reply: ReturnType<typeof make> } | null = null;
+  return async (_, { now }) => {
+    const at = now();
+    if (made === null || made.at !== at) made = { at, reply: make() };
+    return made.reply;
   };
 }
 

@@ -6,8 +6,9 @@ import {
   type EquivalentForm,
   type KnownAddress,
   matchKey,
+  NO_OTHER_FORM,
   otherForms,
-  parseKnownAddress,
+  parseWithHolder,
 } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
@@ -19,6 +20,7 @@ import {
   Read,
   type Reading,
   type Silent,
+  Unread,
   unread,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -32,6 +34,7 @@ import type {
 import {
   type ExchangeLabels,
   type ExchangeLabelsPort,
+  type FormsAmong,
   type LabelLookUp,
   type OtherList,
   type OtherListEntry,
@@ -103,22 +106,18 @@ export async function bulkScreen(
   { now, tables }: ScreenTime,
 ): Promise<Screen> {
   const isAsked = (table: TableName) => tables === undefined || tables.includes(table);
-  const subjects = addresses.map(subjectOf);
+  const texts = addresses.map(parseText);
   const labelled: string[] = [];
-  const spellings: string[] = [];
   const wallets: string[] = [];
-  for (const subject of subjects) {
-    if (subject === null) continue;
-    if (canHold('exchange_table', subject)) labelled.push(subject.address);
-    spellings.push(subject.address);
-    for (const { address } of subject.forms) spellings.push(address);
-    if (canHold('launch_corpus', subject)) wallets.push(subject.address);
+  for (const text of texts) {
+    if (text === null) continue;
+    if (canHold('exchange_table', text)) labelled.push(text.address);
+    if (canHold('launch_corpus', text)) wallets.push(text.address);
   }
-  const [list, labels, corpus, asked] = await Promise.all([
-    isAsked('sanctions_list') ? ports.sanctionsList.lookUp(spellings) : null,
+  const [{ subjects, list, others: asked }, labels, corpus] = await Promise.all([
+    lookUpForms(texts, ports, isAsked),
     labelled.length > 0 && isAsked('exchange_table') ? ports.exchangeLabels.lookUp(labelled) : null,
     wallets.length > 0 && isAsked('launch_corpus') ? ports.launchCorpus.lookUp(wallets) : null,
-    isAsked('other_lists') ? ports.otherLists.lookUp(spellings) : null,
   ]);
   const isUnheld = tables === undefined && isNeverImported(asked);
   const others = isUnheld ? null : asked;
@@ -134,6 +133,63 @@ export async function bulkScreen(
   const unheld = isUnheld ? asked : null;
   const readings = { list, labels, corpus, others, unheld, othersWhole };
   return screenOf(known, readings, formatIsoDate(now));
+}
+
+type FormsRead = Pick<Readings, 'list' | 'others'> & {
+  readonly subjects: readonly (Subject | null)[];
+};
+
+/**
+ * Looks the addresses up in the lists, and of their other forms those that a list may hold: only
+ * they are made. A list that does not ask for forms is asked again, for all of them.
+ */
+async function lookUpForms(
+  texts: readonly (Text | null)[],
+  ports: Pick<ScreenPorts, 'sanctionsList' | 'otherLists'>,
+  isAsked: (table: TableName) => boolean,
+): Promise<FormsRead> {
+  const spellings = present(texts).map(({ address }) => address);
+  const forms = new Map<Text, readonly EquivalentForm[]>();
+  const formsOf = (holders: ReadonlySet<string> | null): string[] => {
+    const made: string[] = [];
+    for (const text of texts) {
+      if (text === null || text.known === null || !mayHold(holders, text)) continue;
+      const known = forms.get(text);
+      const own = known === undefined ? otherForms(text.known) : known;
+      forms.set(text, own);
+      for (const { address } of own) made.push(address);
+    }
+    return made;
+  };
+  const lookUp = async <R extends Partly<unknown, never>>(
+    ask: (addresses: readonly string[], formsAmong?: FormsAmong) => Promise<R>,
+  ): Promise<R> => {
+    let isTaken = false;
+    const reading = await ask(spellings, (holders) => {
+      isTaken = true;
+      return formsOf(holders);
+    });
+    if (isTaken || reading instanceof Unread) return reading;
+    const others = formsOf(null);
+    return others.length === 0 ? reading : ask([...spellings, ...others]);
+  };
+  const { sanctionsList, otherLists } = ports;
+  const [list, others] = await Promise.all([
+    isAsked('sanctions_list') ? lookUp(sanctionsList.lookUp) : null,
+    isAsked('other_lists') ? lookUp(otherLists.lookUp) : null,
+  ]);
+  const subjects = texts.map((text): Subject | null => {
+    if (text === null) return null;
+    const { address, kind, known } = text;
+    return { address, kind, recognised: known !== null, forms: rowsUnder(forms, text) };
+  });
+  return { subjects, list, others };
+}
+
+/** Whether a list with these holders may hold another form of an address. */
+function mayHold(holders: ReadonlySet<string> | null, { holder }: Text): boolean {
+  if (holder === NO_OTHER_FORM) return false;
+  return holders === null || holder === null || holders.has(holder);
 }
 
 function screenOf(subjects: readonly Subject[], readings: Readings, today: string): Screen {
@@ -153,7 +209,7 @@ function screenOf(subjects: readonly Subject[], readings: Readings, today: strin
   for (const subject of subjects) {
     const tables = tablesOf(subject.kind);
     const onList = onListAs(readings.list, (look) => look.found.has(subject.address));
-    const formsOnList = onListAs(readings.list, (look) => listedForms(look, subject).length > 0);
+    const formsOnList = onListAs(readings.list, (look) => isFormListed(look, subject));
     if (onList instanceof Read) list = onList;
     else if (formsOnList instanceof Read) list = formsOnList;
     const onCorpus =
@@ -164,7 +220,8 @@ function screenOf(subjects: readonly Subject[], readings: Readings, today: strin
             return count !== undefined && count.died > 0;
           });
     if (onCorpus instanceof Read) corpus = onCorpus;
-    const result = resultOf(subject, onList, formsOnList, { ...tables, corpus: onCorpus });
+    const own = onCorpus === tables.corpus ? tables : { ...tables, corpus: onCorpus };
+    const result = resultOf(subject, onList, formsOnList, own);
     results.push(result);
     counts[typeof result.state === 'string' ? result.state : result.state.shown] += 1;
   }
@@ -183,7 +240,7 @@ function onListAs(
   list: Readings['list'],
   test: (look: ListLookUp) => boolean,
 ): Reading<ListLookUp, SanctionsListPort> | null {
-  return list === null ? null : decide(list, test);
+  return list === null || list instanceof Read ? list : decide(list, test);
 }
 
 /** Whether a table can hold an address of a form: a label has a chain that is served here. */
@@ -351,7 +408,7 @@ function resultOf(
   const { address, kind } = subject;
   const { labels, corpus, others } = tables;
   const listed = list instanceof Read && list.value.found.has(address);
-  const formListed = forms instanceof Read && listedForms(forms.value, subject).length > 0;
+  const formListed = forms instanceof Read && isFormListed(forms.value, subject);
   const exchange = labels instanceof Read ? exchangeOf(labels.value, address) : null;
   const launches = corpus instanceof Read ? launchesOf(corpus.value, address) : null;
   const elsewhere = others instanceof Read && isOnOthers(others.value, subject);
@@ -416,7 +473,7 @@ function holds(tables: Tables, subject: Subject): boolean {
   const { address } = subject;
   const { list, labels, corpus, others } = tables;
   return (
-    (list !== null && (list.found.has(address) || listedForms(list, subject).length > 0)) ||
+    (list !== null && (list.found.has(address) || isFormListed(list, subject))) ||
     labels?.found.has(address) === true ||
     corpus?.found.has(address) === true ||
     (others !== null && isOnOthers(others, subject))
@@ -447,8 +504,12 @@ export function formsUnlisted(
   list: Read<ListLookUp, SanctionsListPort>,
   subjects: readonly Subject[],
 ): NonNullable<ScreenResult['equivalent_forms']> {
-  const missing = subjects.filter((one) => listedForms(list.value, one).length === 0);
+  const missing = subjects.filter((one) => !isFormListed(list.value, one));
   return claim(list, (look) => missing.flatMap((one) => listedForms(look, one)));
+}
+
+function isFormListed({ found }: ListLookUp, { forms }: Subject): boolean {
+  return forms.length > 0 && forms.some(({ address }) => found.has(address));
 }
 
 /** The forms of an address that the list holds. */
@@ -608,7 +669,7 @@ export type Subject = {
   readonly kind: ScreenKind;
   /** Whether its own form says that it is an address, whether or not the list holds it. */
   readonly recognised: boolean;
-  /** Its other forms, but for those that compare as it does. */
+  /** Its other forms that a list may hold, but for those that compare as it does. */
   readonly forms: readonly EquivalentForm[];
 };
 
@@ -622,22 +683,26 @@ const LITERAL_CHARS_MAX = 128;
 const CODE_FIRST_PRINTABLE = 33;
 const CODE_LAST_PRINTABLE = 126;
 
+/** A text that was asked about, with its holder; `known` is `null` where it has no known form. */
+type Text = Pick<Subject, 'address' | 'kind'> & {
+  readonly known: KnownAddress | null;
+  readonly holder: string | null;
+};
+
 /** An address of a known form, or a text that might stand literally on the list. */
-export function subjectOf(text: string): Subject | null {
-  const known = parseKnownAddress(text);
-  if (known !== null) {
-    const { address, kind } = known;
-    return { address, kind, recognised: true, forms: otherForms(known) };
+function parseText(text: string): Text | null {
+  const held = parseWithHolder(text);
+  if (held !== null) {
+    const { known, holder } = held;
+    return { kind: known.kind, address: known.address, known, holder };
   }
   if (text.length === 0 || text.length > LITERAL_CHARS_MAX) return null;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < CODE_FIRST_PRINTABLE || code > CODE_LAST_PRINTABLE) return null;
   }
-  return { kind: 'other', address: matchKey(text), recognised: false, forms: NO_FORMS };
+  return { kind: 'other', address: matchKey(text), known: null, holder: NO_OTHER_FORM };
 }
-
-const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
 
 type ListReadings = {
   readonly list: Partly<ListLookUp, SanctionsListPort> | null;

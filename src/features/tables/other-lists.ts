@@ -1,7 +1,7 @@
 // Reads the listed addresses of a file. A row is refused only if an address could be lost: other
 // unreadable fields are null, with a note.
 
-import { matchKey, parseKnownAddress } from '../../chain/address.ts';
+import { addHolder, matchKey, parseKnownAddress } from '../../chain/address.ts';
 import { MS_PER_S, parseIsoDate } from '../../chain/time.ts';
 import type {
   OtherList,
@@ -54,10 +54,15 @@ export const otherLists: ImportedTable<OtherListEntry, OtherListsPort, OtherList
   held: { max: 300_000, of: 'rows', beyond: 'ask' },
   index: (imports) => {
     const own = rowsByAddress<OtherListEntry>();
+    const holders = new Set<string>();
     return {
-      add: (row) => own.add(row.address, row),
+      add: (row) => {
+        own.add(row.address, row);
+        addHolder(holders, matchKey(row.address));
+      },
       size: own.size,
       answer: (_, asked) => ({ lists: imports.map(listOf), found: own.under(asked) }),
+      holders,
     };
   },
   judge: (told) => (raw, layout) => entryIn(layout === 'tagpack' ? tagAsEntry(raw) : raw, told),

@@ -8,6 +8,7 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import { type LaunchCorpus, type ReachedAt, staleness } from '../../ports/launches.ts';
 import type {
+  FormsAmong,
   StoredRow,
   TableImport,
   TableIndex,
@@ -71,7 +72,7 @@ export function heldTable<Row extends StoredRow, P extends string, Answer>(
     state = await pollStore(options, state);
   };
   return {
-    lookUp: (addresses) => lookUp(table, store, state.held, addresses),
+    lookUp: (addresses, formsAmong) => lookUp(table, store, state.held, addresses, formsAmong),
     ...polling(ask, pollMs, onBug),
     imports: () => ('imports' in state.held ? state.held.imports : NONE_SERVED),
   };
@@ -127,13 +128,16 @@ async function lookUp<Row extends StoredRow, P extends string, Answer>(
   table: TableShape<Row, P, Answer>,
   store: TableStore<Row>,
   held: Holding<Row, P, Answer>,
-  addresses: readonly string[],
+  asked: readonly string[],
+  formsAmong: FormsAmong | undefined,
 ): Promise<Reading<Answer, P>> {
   const { port } = table;
   if ('why' in held) return unread(port, held.why);
-  if ('unimported' in held) return held.unimported.lookUp(addresses);
+  if ('unimported' in held) return held.unimported.lookUp(asked, formsAmong);
   const { rows, source, imports } = held;
   let { index } = held;
+  const holders = index?.holders === undefined ? null : index.holders;
+  const addresses = formsAmong === undefined ? asked : [...asked, ...formsAmong(holders)];
   if (index === null) {
     const under = await store.under(addresses);
     if (!(under instanceof Read)) return unread(port, under.why);

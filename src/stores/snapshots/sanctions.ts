@@ -3,7 +3,7 @@
 // are not as many as were recorded. The age rule, the rule of past days and the index of the rows
 // stand here too; `held-table.ts` polls.
 
-import { type AddressKind, matchKey, parseAddress } from '../../chain/address.ts';
+import { type AddressKind, addHolder, matchKey, parseAddress } from '../../chain/address.ts';
 import {
   DAY_S,
   endOfWashingtonDay,
@@ -48,7 +48,7 @@ import type {
   ServedVersionsPort,
   Versions,
 } from '../../ports/screening.ts';
-import type { TableImport } from '../../ports/tables.ts';
+import type { FormsAmong, TableImport } from '../../ports/tables.ts';
 import { type Polling, polling } from './held-table.ts';
 
 const PORT = 'sanctions_list';
@@ -116,9 +116,9 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
   };
   return {
     list: {
-      lookUp: async (addresses) =>
+      lookUp: async (addresses, formsAmong) =>
         state.kind === 'loaded'
-          ? answerNow(state.list.table, standingNow(state.list), addresses)
+          ? answerNow(state.list.table, standingNow(state.list), addresses, formsAmong)
           : notLoaded(state),
       listed: async () =>
         state.kind === 'loaded'
@@ -276,8 +276,11 @@ export function answerNow(
   table: ListTable,
   standing: Standing,
   addresses: readonly string[],
+  formsAmong?: FormsAmong,
 ): Partly<ListLookUp, SanctionsListPort> {
-  const value = { list: standing.facts, found: listEntriesUnder(table, addresses) };
+  const forms = formsAmong === undefined ? [] : formsAmong(holdersIn(table));
+  const found = listEntriesUnder(table, [...addresses, ...forms]);
+  const value = { list: standing.facts, found };
   const { origin, tooOld } = standing;
   return tooOld === null ? read(value, origin) : part(value, origin, tooOld);
 }
@@ -494,6 +497,17 @@ export function listEntriesUnder(
   return found;
 }
 
+const HOLDERS_KEPT = new WeakMap<ListTable, ReadonlySet<string>>();
+
+function holdersIn(table: ListTable): ReadonlySet<string> {
+  const kept = HOLDERS_KEPT.get(table);
+  if (kept !== undefined) return kept;
+  const holders = new Set<string>();
+  for (const key of table.keys()) addHolder(holders, key);
+  HOLDERS_KEPT.set(table, holders);
+  return holders;
+}
+
 const KINDS_KEPT = new WeakMap<ListTable, ReadonlyMap<AddressKind, readonly string[]>>();
 
 /** The addresses of a list by their kind, worked out once for each list. */
@@ -524,7 +538,7 @@ export function listOfFile(
   now: () => number,
 ): SanctionsList['lookUp'] {
   const table = tableOf(list.addresses);
-  return async (addresses) => {
+  return async (addresses, formsAmong) => {
     const at = now();
     const dated = {
       published: list.published,
@@ -534,7 +548,7 @@ export function listOfFile(
       checked_at: Math.min(startOfDay(list.published), at),
       checked_by: 'own_date',
     } as const;
-    return answerNow(table, standingOf(dated, null, rules, at), addresses);
+    return answerNow(table, standingOf(dated, null, rules, at), addresses, formsAmong);
   };
 }
 
@@ -601,7 +615,7 @@ function listAt(
   const source = { name, url, as_of, kind: 'observation', simulated } as const;
   const standing: Standing = { facts, origin: { port: 'sanctions_list', source }, tooOld: cut };
   return {
-    lookUp: async (addresses) => answerNow(table, standing, addresses),
+    lookUp: async (addresses, formsAmong) => answerNow(table, standing, addresses, formsAmong),
     lookUpOn: async (_on, addresses) => answerNow(table, standing, addresses),
     listed: async () => listInForce(table, standing),
   };

@@ -53,10 +53,10 @@ export function memorySanctionsList(options: MemoryListOptions): SanctionsList {
   }));
   const inForce = held.at(-1);
   return {
-    lookUp: async (addresses) => {
+    lookUp: async (addresses, formsAmong) => {
       if (inForce === undefined) return neverLoaded(null);
       const standing = standingOf(inForce.publication, null, options, options.now());
-      return answerNow(inForce.table, standing, addresses);
+      return answerNow(inForce.table, standing, addresses, formsAmong);
     },
     listed: async () => {
       if (inForce === undefined) return neverLoaded(null);

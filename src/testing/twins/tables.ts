@@ -74,7 +74,11 @@ export function memoryTable<Row extends StoredRow, P extends string, Answer>(
   for (const row of counted) index.add(row);
   const source = memorySource(title, ages, { as_of, simulated });
   return {
-    lookUp: async (addresses) => read(index.answer(counted.length, addresses), { port, source }),
+    lookUp: async (asked, formsAmong) => {
+      const holders = index.holders === undefined ? null : index.holders;
+      const addresses = formsAmong === undefined ? asked : [...asked, ...formsAmong(holders)];
+      return read(index.answer(counted.length, addresses), { port, source });
+    },
   };
 }
 

@@ -125,7 +125,9 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
 
   const paths = [
     // These are looked at where somebody is signed in: src/members-walk.suite.ts.
-    ...LINKS.map(({ path }) => path).filter((path) => !OF_MEMBERS.includes(path)),
+    ...LINKS.flatMap(({ pages }) => pages.map(({ path }) => path)).filter(
+      (path) => !OF_MEMBERS.includes(path),
+    ),
     '/receipts/two-steps-from-a-listed-address',
     '/docs/api/wallet_score',
     `/token/solana/${addressNamed('solana', 'mint')}`,

@@ -136,7 +136,8 @@ export async function announceLive(
 }
 
 function pagesOf(url: string, { surfaces }: Config): string[] {
-  const pages = `Pages to open: ${LINKS.map(({ path }) => url + path).join(' ')}`;
+  const links = LINKS.flatMap((group) => group.pages.map(({ path }) => url + path));
+  const pages = `Pages to open: ${links.join(' ')}`;
   const tools = `For MCP clients, with the API key: ${url}${MCP_PATH}`;
   return [
     ...(surfaces.includes('web') ? [pages] : []),

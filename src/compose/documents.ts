@@ -10,11 +10,11 @@ import { Refusal } from '../contract/refusals.ts';
 import { HTML_TYPE, html, text } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
 import type { AnyRoute } from '../contract/stream.ts';
-import { textOrEmpty } from '../evidence/measure.ts';
+import { present, textOrEmpty } from '../evidence/measure.ts';
 import type { ExplorerPages } from '../pages/explorer.tsx';
 import { guidePage, renderMarkdown } from '../pages/guide.tsx';
-import { type AddressExample, homePage } from '../pages/home.tsx';
-import type { PageFacts } from '../pages/layout.tsx';
+import { type AddressExample, type CheckedList, homePage } from '../pages/home.tsx';
+import type { PageFacts, PageGroup } from '../pages/layout.tsx';
 import { operationPage, referencePage } from '../pages/reference.tsx';
 import { SCRIPT } from '../pages/script.ts';
 import { STYLE } from '../pages/style.ts';
@@ -26,6 +26,7 @@ import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
 import { SANDBOX_DEPLOYERS } from '../world/deployers.ts';
 import { SANDBOX_LABELLED } from '../world/labels.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
+import { nowS } from './clock.ts';
 import type { AnyFeature, Page } from './feature.ts';
 import { type DatedSource, freshnessOf } from './freshness.ts';
 import { type Guide, guideLink, servedGuides } from './guides.ts';
@@ -65,34 +66,30 @@ const PAGES: readonly Page<never>[] = (FEATURES as readonly AnyFeature[]).flatMa
 
 const GUIDES = servedGuides();
 
-/** The order of the navigation; pages that are not named here come last. */
-const NAVIGATION = [
-  '/',
-  '/leaderboard',
-  '/receipts',
-  '/registry/sanctions',
-  '/registry/bridges',
-  '/entities/calibration',
-  '/status',
-  '/pricing',
-  '/docs/start',
-  '/docs',
+/** The groups of the navigation, and the order in each; a page that none names is in the last. */
+const NAVIGATION: readonly (readonly [group: string, paths: readonly string[]])[] = [
+  ['Published', ['/', '/leaderboard', '/receipts', '/registry/sanctions']],
+  ['What it rests on', ['/status', '/registry/bridges', '/entities/calibration']],
+  ['For members', ['/watchlist', '/settings', '/pricing']],
+  ['For programs', ['/docs/start', '/docs']],
 ];
+const LAST = NAVIGATION.length - 1;
 
 /** The pages that a person may open, with their names in the navigation. */
-export const LINKS: PageFacts['links'] = inOrder([
+export const LINKS: PageFacts['links'] = inGroups([
   { path: '/', link: 'Home' },
   ...PAGES.flatMap(({ route: { path }, link }) => (link === null ? [] : [{ path, link }])),
   ...GUIDES.slice(0, 1).map(({ path }) => ({ path: `/docs/${path}`, link: 'Guides' })),
   { path: '/docs', link: 'API' },
 ]);
 
-function inOrder(links: PageFacts['links']): PageFacts['links'] {
-  const rankOf = ({ path }: { readonly path: string }) => {
-    const at = NAVIGATION.indexOf(path);
-    return at === -1 ? NAVIGATION.length : at;
-  };
-  return [...links].sort((one, other) => rankOf(one) - rankOf(other));
+function inGroups(pages: PageGroup['pages']): readonly PageGroup[] {
+  const named = new Set(NAVIGATION.flatMap(([, paths]) => paths));
+  const unnamed = pages.filter(({ path }) => !named.has(path));
+  return NAVIGATION.map(([group, paths], at) => {
+    const own = paths.flatMap((path) => pages.filter((page) => page.path === path));
+    return { group, pages: at === LAST ? [...own, ...unnamed] : own };
+  });
 }
 
 /** The facts that every page of this deployment shows. */
@@ -217,10 +214,20 @@ function documentAt(name: string, path: string, type: string, make: () => string
 }
 
 async function homeOf(facts: PageFacts, sources: readonly DatedSource[]): Promise<string> {
-  const list = sources.find(({ facts: { tag } }) => tag === 'sanctions_list');
-  const checkedAt = list === undefined ? null : (await list.age()).as_of;
+  const lists = await Promise.all(HOME_LISTS.map((tag) => listOf(sources, tag)));
   const examples = facts.simulated ? SIMULATED_EXAMPLES : NO_EXAMPLES;
-  return homePage(facts, checkedAt, examples);
+  return homePage(facts, { lists: present(lists), now: nowS() }, examples);
+}
+
+/** The lists and tables that are imported, as the first page names them. */
+const HOME_LISTS = ['sanctions_list', 'other_lists', 'exchange_labels', 'flagged_addresses'];
+
+async function listOf(sources: readonly DatedSource[], tag: string): Promise<CheckedList | null> {
+  const source = sources.find(({ facts }) => facts.tag === tag);
+  if (source === undefined) return null;
+  const { state, as_of, published, reason } = await source.age();
+  const { title, says } = source.facts;
+  return { title, says, isHeld: state === 'fresh', as_of, published, reason };
 }
 
 const NO_EXAMPLES: typeof SIMULATED_EXAMPLES = [];

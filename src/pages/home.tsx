@@ -1,11 +1,24 @@
 import { type PageFacts, page, Search } from './layout.tsx';
-import { Moment } from './words.tsx';
+import { ageText, Moment, momentText } from './words.tsx';
 
 /** An address to try, and what stands on record of it. */
 export type AddressExample = { readonly address: string; readonly says: string };
 
-/** When the sanctions list was last checked, in Unix seconds; `null`: that is not known here. */
-export type LastChecked = number | null;
+/** A list or an imported table. Times are Unix seconds. */
+export type CheckedList = {
+  readonly title: string;
+  /** The question that it answers, as a clause. */
+  readonly says: string;
+  /** Whether it carries a negative now; `reason` says why it does not. */
+  readonly isHeld: boolean;
+  /** When it was last checked; `null`: it is not held here, or could not be read. */
+  readonly as_of: number | null;
+  /** The day of its publication. */
+  readonly published: string | null;
+  readonly reason: string | null;
+};
+
+type LastChecked = { readonly lists: readonly CheckedList[]; readonly now: number };
 
 const OFFERED = [
   ['/leaderboard', 'Leaderboard', 'Wallets whose launches the rug model flagged in the last day.'],
@@ -19,7 +32,7 @@ const OFFERED = [
 /** The first page. `examples` are of the simulated world; none where what is served is real. */
 export function homePage(
   facts: PageFacts,
-  checkedAt: LastChecked,
+  checked: LastChecked,
   examples: readonly AddressExample[],
 ): string {
   return page({
@@ -36,17 +49,25 @@ export function homePage(
             never shown as nothing found.
           </p>
           <Search />
-          <p class="quiet">
-            {checkedAt === null ? (
-              'When the sanctions list was last checked is not known here.'
-            ) : (
-              <>
-                The sanctions list was last checked <Moment at={checkedAt} />.
-              </>
-            )}{' '}
-            <a href="/status">Every source, and how old it is</a>
-          </p>
         </div>
+        <section aria-labelledby="checked" class="checked">
+          <h2 id="checked" class="section">
+            What was last checked
+          </h2>
+          <dl class="dates">
+            {checked.lists.map((list) => (
+              <div key={list.title}>
+                <dt>{list.title}</dt>
+                <dd>
+                  <CheckedAt list={list} now={checked.now} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <p>
+            <a href="/status">Every source, and who is asked</a>
+          </p>
+        </section>
         {examples.length > 0 && (
           <section aria-labelledby="examples">
             <h2 id="examples" class="section">
@@ -81,4 +102,28 @@ export function homePage(
       </>
     ),
   });
+}
+
+function CheckedAt({ list, now }: { list: CheckedList; now: number }) {
+  const { as_of, published, isHeld, reason, says } = list;
+  if (as_of === null) {
+    return (
+      <>
+        <strong>Not checked.</strong> <span class="quiet">{reason}</span>
+      </>
+    );
+  }
+  const isLater = published !== null && !momentText(as_of).startsWith(published);
+  return (
+    <>
+      <strong>
+        <Moment at={as_of} />
+      </strong>{' '}
+      <span class="quiet">
+        {ageText(now - as_of)}
+        {isLater && `, published ${published}`}. {says}
+        {isHeld ? '.' : `: past its age. ${reason}`}
+      </span>
+    </>
+  );
 }

@@ -6,12 +6,18 @@ import { renderToString } from 'preact-render-to-string';
 import type { Refusal, RefusalCode } from '../contract/refusals.ts';
 import { type ExplorerPages, Explorers } from './explorer.tsx';
 
+/** Pages that belong together in the navigation. */
+export type PageGroup = {
+  readonly group: string;
+  readonly pages: readonly { readonly path: string; readonly link: string }[];
+};
+
 /** The facts that every page shows. */
 export type PageFacts = {
   readonly simulated: boolean;
   readonly version: string;
-  /** The pages of the navigation, in order. */
-  readonly links: readonly { readonly path: string; readonly link: string }[];
+  /** The pages of the navigation by group, in order. */
+  readonly links: readonly PageGroup[];
   /** The explorers that are linked, by chain. */
   readonly explorers: ExplorerPages;
 };
@@ -50,11 +56,24 @@ function Layout(props: LayoutProps) {
             Exhibit
           </a>
           {current !== '/' && <SearchInHeader />}
-          <nav aria-label="Pages">
-            {links.map(({ path, link }) => (
-              <a key={path} href={path} {...(path === current ? { 'aria-current': 'page' } : {})}>
-                {link}
-              </a>
+          <button class="plain menu" type="button" popovertarget="pages">
+            Pages
+          </button>
+          {/* Where the page is narrow, the button opens it; else it stands there. */}
+          <nav id="pages" aria-label="Pages" popover="auto">
+            {links.map(({ group, pages }, at) => (
+              <div key={group}>
+                <span id={`pages-${at}`}>{group}</span>
+                <ul aria-labelledby={`pages-${at}`}>
+                  {pages.map(({ path, link }) => (
+                    <li key={path}>
+                      <a href={path} {...(path === current ? { 'aria-current': 'page' } : {})}>
+                        {link}
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </div>
             ))}
           </nav>
         </header>

@@ -30,7 +30,19 @@ const openapi = openapiDocument([route], {
   serverUrl: 'http://127.0.0.1:8080',
 });
 const EXAMPLE = { address: '0x00000000219ab540356cbb839cbe05303d7705fa', says: 'An example' };
-const LINKS = [{ path: '/', link: 'Home' }];
+const LINKS = [
+  { group: 'Published', pages: [{ path: '/', link: 'Home' }] },
+  { group: 'For programs', pages: [{ path: '/docs', link: 'API' }] },
+];
+const LIST = {
+  title: 'Sanctions list',
+  says: 'Whether an address stands on it',
+  isHeld: true,
+  as_of: 1_790_000_000,
+  published: '2026-09-20',
+  reason: null,
+};
+const CHECKED = { lists: [LIST], now: 1_790_000_000 + 7_200 };
 const factsOf = (simulated: boolean) => ({
   simulated,
   version: '0.0.0',
@@ -38,7 +50,7 @@ const factsOf = (simulated: boolean) => ({
   explorers: new Map(),
 });
 const pages = (simulated: boolean) => [
-  homePage(factsOf(simulated), 1_790_000_000, [EXAMPLE]),
+  homePage(factsOf(simulated), CHECKED, [EXAMPLE]),
   referencePage(factsOf(simulated), openapi),
   String(operationPage(factsOf(simulated), openapi, 'probe')),
 ];
@@ -63,6 +75,38 @@ describe('every page', () => {
     for (const page of pages(true)) expect(page).toContain('<strong>Simulated.</strong>');
     for (const page of pages(false)) expect(page).not.toContain('Simulated.');
   });
+});
+
+test('the navigation names each group, marks the page that is open, and needs no script', () => {
+  const [home = ''] = pages(false);
+  expect(home).toMatch(/<button[^>]* popovertarget="pages"[^>]*>/);
+  const nav = /<nav id="pages"[^>]* popover="auto"[^>]*>(.*?)<\/nav>/s.exec(home)?.[1] ?? '';
+  for (const [at, name] of ['Published', 'For programs'].entries()) {
+    expect(nav).toContain(
+      `<span id="pages-${at}">${name}</span><ul aria-labelledby="pages-${at}">`,
+    );
+  }
+  expect(nav.match(/aria-current="page"/g)).toHaveLength(1);
+});
+
+test('the first page leads with the search, then with each list and when it was checked', () => {
+  const lists = [
+    LIST,
+    { ...LIST, title: 'Old list', isHeld: false, reason: 'It is too old.' },
+    { ...LIST, title: 'Other lists', isHeld: false, as_of: null, reason: 'None was imported.' },
+  ];
+  const page = homePage(factsOf(false), { ...CHECKED, lists }, []);
+  const main = page.slice(page.indexOf('<main'));
+  expect(main.indexOf('<search>')).toBeLessThan(main.indexOf('What was last checked'));
+  expect(main.indexOf('What was last checked')).toBeLessThan(main.indexOf('What else is here'));
+  const rows = [...main.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/gs)];
+  const words = rows.map(([, name, text = '']) => `${name}: ${text.replaceAll(/<[^>]*>/g, '')}`);
+  const since = '2026-09-21 14:13 UTC 2 hours ago, published 2026-09-20.';
+  expect(words).toEqual([
+    `Sanctions list: ${since} Whether an address stands on it.`,
+    `Old list: ${since} Whether an address stands on it: past its age. It is too old.`,
+    'Other lists: Not checked. None was imported.',
+  ]);
 });
 
 test('the reference says lengths and ranges in words, and shows each route’s own body', () => {

@@ -22,7 +22,20 @@ main, .top, footer { max-width: 68rem; margin: 0 auto; padding: 0 1.25rem; }
 .mark { font: 600 1.25rem/1 Georgia, "Times New Roman", serif; letter-spacing: .01em;
   color: var(--ink); text-decoration: none; }
 nav a { margin-right: 1rem; }
-.top nav a { display: inline-block; white-space: nowrap; }
+.top nav ul { list-style: none; margin: 0; padding: 0; }
+.top nav a { display: inline-block; white-space: nowrap; padding: .1rem 0; }
+.top nav span { display: block; color: var(--quiet); font-size: .8rem; }
+.top nav:popover-open { position: fixed; inset: 4rem .75rem auto; width: auto; max-height: 80vh;
+  margin: 0; padding: 1rem; overflow: auto; display: grid; grid-template-columns: 1fr 1fr;
+  gap: 1rem; background: var(--card); color: var(--ink); border: 1px solid var(--control);
+  border-radius: .6rem; box-shadow: 0 .5rem 2rem rgb(0 0 0 / .35); }
+.top nav:popover-open a { padding: .35rem 0; }
+@media screen and (min-width: 40.01rem) { .top .menu { display: none; }
+  .top nav[popover] { position: static; display: flex; flex-wrap: wrap; gap: .4rem 1.75rem;
+    padding: 0; margin: 0; border: 0; overflow: visible; background: none; color: inherit; }
+  .top nav[popover] ul { display: flex; flex-wrap: wrap; }
+  .top nav[popover] li:last-child a { margin-right: 0; }
+  .scroll table.tight td.provider:first-child { min-width: 12rem; } }
 a { color: var(--accent); }
 a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600; }
 a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 3px solid var(--accent);
@@ -295,7 +308,8 @@ pre.json { max-height: 36rem; overflow: auto; font-size: .85rem; }
 .day { display: block; width: 13.5rem; max-width: 100%; height: 1.75rem; margin: .1rem 0 .3rem; }
 .day .answered { fill: var(--accent); } .day .failed { fill: var(--bad); }
 .day .stopped { fill: none; stroke: var(--control); stroke-dasharray: 2 2; }
-.day .idle { fill: var(--line); }
+.day .idle { fill: var(--control); } .day .axis { fill: var(--line); }
+.provider .quiet { display: block; }
 .state.silent { color: var(--bad); } .state.not_asked, .state.unanswered { color: var(--quiet); }
 .top { flex-wrap: wrap; gap: .6rem 1.5rem; }
 .top search { margin-left: auto; flex: 0 1 24rem; }
@@ -308,6 +322,11 @@ form.seek input { flex: 1 1 10rem; }
 .hero .search { max-width: 46rem; }
 .hero .search input { padding: .7rem 1rem; font-size: 1.05rem; }
 .hero .search button { padding: .7rem 1.25rem; }
+.dates { margin: .5rem 0; max-width: 56rem; }
+.dates > div { display: grid; grid-template-columns: 11rem minmax(0, 1fr); gap: 0 1rem;
+  padding: .5rem 0; border-top: 1px solid var(--line); }
+.dates dt { font-weight: 600; } .dates dd { margin: 0; }
+.checked { margin-top: 1rem; }
 .cards { list-style: none; padding: 0; margin: 1rem 0; display: grid; gap: .75rem;
   grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), 1fr)); }
 .cards li { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
@@ -316,6 +335,8 @@ form.seek input { flex: 1 1 10rem; }
 .cards code { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   color: var(--quiet); }
 @media (max-width: 40rem) { .top search { flex: 1 0 100%; margin: 0; }
+  .top { align-items: center; } .top .menu { margin-left: auto; } .top search { order: 3; }
+  .dates > div { grid-template-columns: minmax(0, 1fr); }
   .part { padding: .6rem .9rem; margin: .6rem 0; font-size: .95rem; }
   .part h3 { margin: 1rem 0 .25rem; } .part p { margin: .35rem 0; }
   .part > header h2 { font-size: 1.15rem; } .says { font-size: 1rem; }
@@ -340,9 +361,10 @@ form.seek input { flex: 1 1 10rem; }
   .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
     clip-path: inset(50%); }
   .stacks tr { border-top: 1px solid var(--line); padding: .5rem 0; }
-  .scroll table.stacks td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr);
-    min-width: 0; padding: .1rem 0; border: 0; }
-  .stacks td::before { content: attr(data-head); color: var(--quiet); font-size: .85rem; }
+  .scroll table.stacks td { display: flow-root; min-width: 0; padding: .1rem 0 .1rem 7.5rem;
+    border: 0; }
+  .stacks td::before { content: attr(data-head); color: var(--quiet); font-size: .85rem;
+    float: left; width: 7rem; margin-left: -7.5rem; }
   .frame::part(lines) { gap: .4rem; }
   .line, .line.open { display: grid; grid-template-columns: 1fr auto; align-items: baseline;
     padding: .4rem .8rem; border-top-width: 1px; border-left-width: .25rem; }

@@ -24,6 +24,7 @@ export function Providers({ providers, titles, now }: Props) {
         columns={[
           {
             head: 'Provider',
+            look: 'provider',
             cell: ({ name, url }) => (
               <>
                 <strong>{name}</strong> <span class="quiet">{url}</span>
@@ -100,6 +101,7 @@ function Day({ of, now }: { of: ProviderView; now: number }) {
         role="img"
         aria-label={`${of.name}, hour by hour: ${dayText(of)}`}
       >
+        <rect class="axis" x={0} y={HEIGHT - 1} width={HOURS * STEP} height={1} />
         {hours.map(({ from, calls }, i) => (
           <Hour key={from} x={(blank + i) * STEP} calls={calls} />
         ))}

@@ -93,7 +93,7 @@ function settlingOf(base: Base): SettleParts | null {
   const onCallEnd = providers.watch({
     name: 'Venue',
     url: originText(url),
-    ports: ['wallet_launches'],
+    ports: ['launch_corpus', 'wallet_launches'],
     carries: null,
   });
   const limits = { ...VENUE_GUARD, callsPerS: rate };
@@ -135,7 +135,7 @@ function jobsOf(base: Base, settling: SettleParts | null): Job[] {
     const onCallEnd = providers.watch({
       name: 'Node of solana',
       url: originText(url),
-      ports: ['wallet_launches'],
+      ports: ['launch_corpus', 'wallet_launches'],
       carries: null,
     });
     const limits = { ...NODE_GUARD, callsPerS: rate };

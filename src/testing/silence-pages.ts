@@ -107,6 +107,8 @@ const DENY_NOTHING: readonly RegExp[] = [
   /^Form · No\. · /,
   / · none reached$/,
   /^Addresses that are screened again whenever .* says nothing good of it: /,
+  /^As this process saw them: .* whether it was up is not known\.$/,
+  /^Each bar is an hour, .* A line at the foot: nobody asked\.$/,
   /^Each row is a browser .* opens nothing from then on\.$/,
 ];
 

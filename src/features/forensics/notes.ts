@@ -220,6 +220,7 @@ function counterparty(
   return {
     address: other,
     label,
+    chains: [...new Set(list.map(({ chain }) => chain))].sort(),
     transfers: list.length,
     sent: sideOf(list.filter(({ from }) => from === subject)),
     received: sideOf(list.filter(({ to }) => to === subject)),

@@ -100,6 +100,8 @@ const amounts = side.extend({ raw_amount: words(), amount: words().nullable() })
 export const counterparty = z.strictObject({
   address: words(),
   label: words().nullable(),
+  /** The chains of the transfers with it. */
+  chains: z.array(words()).min(1),
   transfers: z.int().positive(),
   sent: side,
   received: side,

@@ -403,6 +403,7 @@ describe('flows', () => {
       {
         address: SHOP,
         label: null,
+        chains: ['ethereum'],
         transfers: 3,
         sent: { transfers: 2, usd: '1.500001', unpriced: 1 },
         received: { transfers: 1, usd: '0.000001', unpriced: 0 },
@@ -414,6 +415,7 @@ describe('flows', () => {
       {
         address: FRIEND,
         label: null,
+        chains: ['ethereum'],
         transfers: 1,
         sent: NONE,
         received: { transfers: 1, usd: null, unpriced: 1 },

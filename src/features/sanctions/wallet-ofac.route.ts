@@ -154,6 +154,7 @@ const hubContact = z.strictObject({
   degree: z.int().positive(),
   label: words().nullable(),
   listed_address: words(),
+  chain: words(),
   tx: words(),
 });
 
@@ -558,5 +559,5 @@ function contactOf({ transfer, why: rule, listed_address }: LeftOutContact) {
 }
 
 function hubContactOf({ transfer, ...contact }: Walk['hub_contacts'][number]) {
-  return { ...contact, tx: transfer.tx };
+  return { ...contact, chain: transfer.chain, tx: transfer.tx };
 }

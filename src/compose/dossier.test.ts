@@ -7,7 +7,7 @@ import { Refusal } from '../contract/refusals.ts';
 import { type Caller, NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { dossier } from '../features/dossier/feature.ts';
-import { BRIDGE_TRACE_CHAINS, PART_NAMES } from '../features/dossier/shapes.ts';
+import { ALONE_NAMES, BRIDGE_TRACE_CHAINS } from '../features/dossier/shapes.ts';
 import { shorten } from '../pages/words.tsx';
 import type { DeployerWalk, FailedWalk } from '../ports/deployers.ts';
 import { addressNamed, evm } from '../testing/addresses.ts';
@@ -206,6 +206,13 @@ describe('says', () => {
     expect(placeOf('both ways')).toBeGreaterThan(placeOf('large'));
   });
 
+  test('the parts of an address that only lists hold, each as not read', async () => {
+    const monero = addressNamed('monero', 'listed');
+    const { part } = pagesOver('listed: monero');
+    const { status, html } = await part(monero, 'evidence');
+    expect([status, html.includes('Not read for this kind of address')]).toEqual([200, true]);
+  });
+
   test('what is no address is told so, and is looked up nowhere', async () => {
     const { whole, paid } = pagesOver('empty', SILENT);
     const { status, html } = await whole('not an address');
@@ -256,7 +263,7 @@ describe('refuses', () => {
   test('a text of no known form while no list is in force: a link never writes a command', async () => {
     const get = await serveSilent();
     const hostile = `'; touch owned; '`;
-    for (const path of ['', ...PART_NAMES.map((name) => `/${name}`)]) {
+    for (const path of ['', ...ALONE_NAMES.map((name) => `/${name}`)]) {
       const { status, html } = await get(`/address/${encodeURIComponent(hostile)}${path}`);
       expect([path, status]).toEqual([path, 400]);
       expect(html).not.toContain('class="curl"');

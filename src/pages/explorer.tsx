@@ -1,9 +1,11 @@
 // An address or a transaction in full, with what copies it and the explorers that show it. A link
 // to an explorer is only a link: nothing is asked of it before somebody follows it.
 
-import { createContext } from 'preact';
+import { createContext, Fragment } from 'preact';
 import { useContext } from 'preact/hooks';
+import { parseAddress } from '../chain/address.ts';
 import { CHAIN_NAMES, CHAINS } from '../chain/chain.ts';
+import { present } from '../evidence/measure.ts';
 
 /** Templates of links by `chain.address` and `chain.tx`; `{}` is the place of what is linked. */
 export type ExplorerPages = ReadonlyMap<string, string>;
@@ -13,22 +15,38 @@ export const Explorers = createContext<ExplorerPages>(new Map());
 
 const PLACE = '{}';
 
-type LinkProps = { of: string; chain: string | null; what: 'address' | 'tx' };
+/** The chain, or the chains, on which something is told of; `null`: nobody says. */
+export type OnChain = string | readonly string[] | null;
 
-/** A link to the explorer of a chain; nothing where none is set. */
-export function ExplorerLink({ of, chain, what }: LinkProps) {
+type LinkProps = { of: string; chain: OnChain; what: 'address' | 'tx' };
+
+/** Links to the explorers of the chains that are told, or that its form leaves; else nothing. */
+function ExplorerLink({ of, chain, what }: LinkProps) {
   const explorers = useContext(Explorers);
-  const template = explorers.get(`${chain}.${what}`);
-  if (template === undefined) return null;
-  const href = template.replace(PLACE, () => encodeURIComponent(of));
+  const chains = chain === null ? onlyChainOf(of, what) : [chain].flat();
+  const templates = present(chains.map((one) => explorers.get(`${one}.${what}`)));
   return (
     <>
-      {' '}
-      <a href={href} rel="noreferrer noopener external">
-        {new URL(href).host}
-      </a>
+      {templates.map((template) => {
+        const href = template.replace(PLACE, () => encodeURIComponent(of));
+        return (
+          <Fragment key={href}>
+            {' '}
+            <a href={href} rel="noreferrer noopener external">
+              {new URL(href).host}
+            </a>
+          </Fragment>
+        );
+      })}
     </>
   );
+}
+
+/** The one chain on which an address of its form can be; none where there are several. */
+function onlyChainOf(of: string, what: LinkProps['what']): readonly string[] {
+  const kind = what === 'address' ? parseAddress(of)?.kind : undefined;
+  const chains = CHAIN_NAMES.filter((chain) => CHAINS[chain].kind === kind);
+  return chains.length === 1 ? chains : [];
 }
 
 /** Links to the explorers of every chain on which an address of this kind can be. */
@@ -54,6 +72,16 @@ export function Copy({ of }: { of: string }) {
     <button class="copy plain" type="button" data-copy={of} hidden>
       Copy
     </button>
+  );
+}
+
+/** A text in full within a sentence, with what copies it. */
+export function Whole({ of, chain, what }: LinkProps) {
+  return (
+    <>
+      <code>{of}</code> <Copy of={of} />
+      <ExplorerLink of={of} chain={chain} what={what} />
+    </>
   );
 }
 

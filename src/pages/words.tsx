@@ -1,8 +1,10 @@
 // Formats addresses, times, amounts and states for every page.
 
 import type { ComponentChildren } from 'preact';
+import { parseKnownAddress } from '../chain/address.ts';
+import { collect } from '../evidence/measure.ts';
 import { shareText, type Weight } from '../evidence/weight.ts';
-import { InFull } from './explorer.tsx';
+import { InFull, type OnChain, Whole } from './explorer.tsx';
 
 const MS_PER_S = 1_000;
 const MINUTE_CHARS = 16;
@@ -18,22 +20,18 @@ export function shorten(text: string): string {
 type AddressProps = {
   of: string;
   name?: string | null;
-  /** The chain on which it is told of; absent: any. */
-  chain?: string;
-  /** Within a sentence it stands without its full text, which is its link's. */
-  inline?: true;
+  /** The chains on which it is told of; absent: any. */
+  chain?: OnChain;
 };
 
 /** An address that leads to its dossier, in full on demand, with the name that is known of it. */
-export function Address({ of, name, chain, inline }: AddressProps) {
+export function Address({ of, name, chain }: AddressProps) {
   return (
     <>
       <a href={`/address/${encodeURIComponent(of)}`} title={of}>
         <code>{shorten(of)}</code>
       </a>
-      {inline === undefined && (
-        <InFull of={of} chain={chain === undefined ? null : chain} what="address" />
-      )}
+      <InFull of={of} chain={chain === undefined ? null : chain} what="address" />
       {name !== undefined && name !== null && <span class="quiet"> {name}</span>}
     </>
   );
@@ -47,6 +45,77 @@ export function Tx({ of, chain }: { of: string; chain: string | null }) {
       <InFull of={of} chain={chain} what="tx" />
     </>
   );
+}
+
+/** By an address or a transaction, in lower case, the chains on which an answer tells of it. */
+export type Places = ReadonlyMap<string, readonly string[]>;
+
+/** The same of pairs; `null` is the chain of what none is told of. */
+export function placesOf(
+  pairs: readonly (readonly [name: string, chain: string | null])[],
+): Places {
+  const places = new Map<string, string[]>();
+  for (const [name, chain] of pairs) {
+    if (chain !== null) collect(places, name.toLowerCase(), chain);
+  }
+  return new Map([...places].map(([name, chains]) => [name, [...new Set(chains)]]));
+}
+
+type ProseProps = {
+  text: string;
+  /** The chains of what it names: all on one, or by name; absent: nobody says. */
+  chain?: string | Places;
+};
+
+/** A sentence of which each address and transaction can be copied, and looked up elsewhere. */
+export function Prose({ text, chain }: ProseProps) {
+  return (
+    <>
+      {wordsOf(text, chain).map(({ word, what }, at) => {
+        if (what === null) return word;
+        if (what === 'field') {
+          return (
+            <code key={at} class="member">
+              {word.slice(1, -1)}
+            </code>
+          );
+        }
+        return <Whole key={at} of={word} chain={placeIn(chain, word)} what={what} />;
+      })}
+    </>
+  );
+}
+
+function placeIn(chain: ProseProps['chain'], word: string): OnChain {
+  if (chain === undefined) return null;
+  if (typeof chain === 'string') return chain;
+  const told = chain.get(word.toLowerCase());
+  return told === undefined ? null : told;
+}
+
+/** The same sentence, each address and transaction by its two ends. */
+export function shortProse(text: string): string {
+  return wordsOf(text)
+    .map(({ word, what }) => (what === 'address' || what === 'tx' ? shorten(word) : word))
+    .join('');
+}
+
+type Word = { readonly word: string; readonly what: 'address' | 'tx' | 'field' | null };
+
+/** What is as long as an address or the id of a transaction, or the name of a field. */
+const NAMED = /(`\w+`|\b[0-9A-Za-z]{25,100}\b)/;
+const TX = /^0x[0-9a-f]{64}$/i;
+/** The same where nothing marks it as one: only an answer about this chain tells of such ids. */
+const BITCOIN_TX = /^[0-9a-f]{64}$/;
+
+function wordsOf(text: string, chain?: ProseProps['chain']): readonly Word[] {
+  return text.split(NAMED).map((word): Word => {
+    if (word.startsWith('`')) return { word, what: 'field' };
+    if (TX.test(word) || (chain === 'bitcoin' && BITCOIN_TX.test(word))) {
+      return { word, what: 'tx' };
+    }
+    return { word, what: parseKnownAddress(word) === null ? null : 'address' };
+  });
 }
 
 /** A moment to the minute: ISO text, or Unix seconds. */

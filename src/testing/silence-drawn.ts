@@ -2,7 +2,7 @@
 // port could make false. A page that is declared stands in one of the two.
 
 import type { Caller } from '../contract/route.ts';
-import { PART_NAMES } from '../features/dossier/shapes.ts';
+import { ALONE_NAMES } from '../features/dossier/shapes.ts';
 import { evm } from './addresses.ts';
 import type { World } from './planted.ts';
 import { KEPT_VERSION } from './twins/rug-flags.ts';
@@ -47,7 +47,7 @@ const DRAWN: { readonly [page: string]: PageDrawing } = {
   dossier_part_page: {
     isAsked: true,
     asks: (address) => [
-      ...PART_NAMES.map((part) => ({ params: { address, part } })),
+      ...ALONE_NAMES.map((part) => ({ params: { address, part } })),
       { params: { address, part: 'bridges' }, query: { chain: 'base' } },
     ],
   },

@@ -25,7 +25,7 @@ const DENIALS: readonly PageSaying[] = [
   [/^Lists of other authorities None found$/, OTHERS],
   [/^No entry on another-authority\.$/, OTHERS],
   [/^another-authority · .* · no entry$/, OTHERS],
-  [/^[a-z0-9 ]+ · \w+ · no entry$/, LIST],
+  [/^[a-z0-9 ]+ · [\w…]+ · no entry$/, LIST],
   [/^(First|Last) transfer seen · none$|^Funded by · none$/, HISTORY],
   [/^(Code|Created by|Verified source|Kind|Balance) · none$/, ['chain_facts']],
   [/^None found Launches$|^Tokens that it launched None found$/, [...RECORDS, ...LAUNCHES]],
@@ -133,6 +133,8 @@ export function linesOf(body: string): readonly string[] {
   const cut = main
     .replaceAll(/<svg.*?<\/svg>/gs, '\n')
     .replaceAll(/<details class="full">.*?<\/details>/gs, '')
+    .replaceAll(/ <button class="copy[^>]*>Copy<\/button>/g, '')
+    .replaceAll(/<code class="member">(.*?)<\/code>/g, '`$1`')
     .replaceAll(/<pre class="json".*?<\/pre>/gs, '\n')
     .replaceAll(CELL_END, ' · ')
     .replaceAll('</dd>', '\n')

@@ -1,10 +1,15 @@
 // One source that never answers holds up no page: its part is told as not read, the rest is there.
+// Each neighbour stands on a page, however many there are.
 
 import { expect, test } from 'vitest';
 import { badField, Refusal } from '../../contract/refusals.ts';
 import { NOBODY } from '../../contract/route.ts';
+import { piece } from '../../pages/layout.tsx';
+import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
+import { walletEntityData } from '../entities/wallet-entity.route.ts';
 import { dossierHandler } from './dossier.route.tsx';
+import { Ways } from './picture.page.tsx';
 import { PART_NAMES } from './shapes.ts';
 
 const LATE = 'Not read in time.';
@@ -45,4 +50,57 @@ test('a part that never answers is late, and denies nothing', async () => {
     launches: LATE,
   });
   expect(later.join('')).toContain('Receipts: Address: not of this kind.');
+});
+
+test('all of many neighbours stand on pages of their own, which the dossier links', () => {
+  const subject = evm('tied to many');
+  const others = [...Array(45).keys()].map((n) => evm(`tied ${n}`));
+  const tie = { evidence: 'e', heuristic: 'lockstep', weight: 0.5, basis: 'assumed' } as const;
+  const data = walletEntityData.parse({
+    address: subject,
+    chain: 'ethereum',
+    cluster_id: 'ethereum:e',
+    confidence: 0.5,
+    confidence_basis: 'assumed',
+    tied_as: 'controlled',
+    evidence: [],
+    evidence_total: 45,
+    against: [],
+    members: others.map((address) => ({
+      address,
+      links: 1,
+      tied_as: 'controlled',
+      path: [{ from: subject, to: address, ...tie }],
+      weakest: tie,
+    })),
+    labels: [],
+    related_wallets: [subject, ...others],
+    related_wallets_total: 46,
+    checked: true,
+    reason: null,
+    coverage: [{ heuristic: 'lockstep', checked: true, reason: null }],
+    edges_left_out: null,
+    merge_history: [],
+    explain: null,
+    simulated: false,
+    as_of: STILL_NOW,
+    caveat: 'A tie is an inference.',
+  });
+  const silent = { path: '', ran_out: false, state: 'unasked', reason: 'Nobody looked.' } as const;
+  const entity = { path: '', ran_out: false, state: 'ok', data, sources: [], json: '' } as const;
+  const parts = { lists: silent, evidence: silent, entity };
+  const draw = (page: number | null) =>
+    piece(
+      { explorers: new Map() },
+      Ways({ parts, subject, shown: page === null ? null : { page } }),
+    );
+  const rowsOf = (html: string) =>
+    others.filter((other) => html.includes(`href="/address/${other}" title="${other}"`));
+  const pages = [1, 2, 3].map(draw).map(rowsOf);
+  expect(pages.map(({ length }) => length)).toEqual([20, 20, 5]);
+  expect(new Set(pages.flat()).size).toBe(others.length);
+  expect(draw(2)).toContain('<a rel="next" href="?page=3">');
+  const whole = draw(null);
+  expect(whole).toContain(`<a href="/address/${subject}/ways">All 45 neighbours</a>`);
+  expect(rowsOf(whole).length).toBe(20);
 });

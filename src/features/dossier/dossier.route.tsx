@@ -32,14 +32,16 @@ import { EntityPart } from './entity.page.tsx';
 import { Evidence } from './evidence.page.tsx';
 import { SubjectActions, SubjectHead, UnreadNotice } from './head.page.tsx';
 import { Bridges, Exchanges, Launches, Lists } from './lists.page.tsx';
+import { Ways } from './picture.page.tsx';
 import type { PartFacts } from './section.page.tsx';
 import {
+  ALONE_NAMES,
+  type AloneName,
   type BridgeTraceChain,
   type DossierHead,
   type FindingsRange,
   type LaunchesData,
   type ListsData,
-  PART_NAMES,
   type PartName,
   type PartOf,
   type PartReaders,
@@ -49,6 +51,8 @@ import { wholePage } from './whole.page.tsx';
 const VISITOR = { surface: 'web', method: 'GET', access: 'visitor' } as const;
 const KIND_CHARS_MAX = 60;
 const PAGES_MAX = 1_000;
+/** The parts that tell of neighbours. */
+const WAYS_PARTS = ['lists', 'evidence', 'entity'] as const satisfies readonly PartName[];
 const PAGES = { 200: html(), 400: html() } as const;
 
 export const dossierPage = plainRoute({
@@ -65,10 +69,10 @@ export const dossierPartPage = plainRoute({
   name: 'dossier_part_page',
   path: '/address/{address}/{part}',
   summary: 'One part of the dossier of an address, with its JSON.',
-  params: z.strictObject({ address: addressText, part: z.enum(PART_NAMES) }),
+  params: z.strictObject({ address: addressText, part: z.enum(ALONE_NAMES) }),
   query: z.strictObject({
     chain: walletBridges.query.shape.chain.unwrap().optional(),
-    /** The findings of one kind, and which page of them. */
+    /** The findings of one kind, and which page of them or of the neighbours. */
     kind: z.string().max(KIND_CHARS_MAX).optional(),
     page: z.coerce.number().int().min(1).max(PAGES_MAX).optional(),
   }),
@@ -147,12 +151,15 @@ export function dossierPartHandler(
     const head = headOf(ports, permit, { address, asked, caller });
     const chain = query.chain === undefined ? MAIN_CHAIN : query.chain;
     const readers = readersOf(ports, permit, { ...head, chain, asked, patience: null });
-    const part = await readers[name]();
-    const lists = name === 'lists' ? await readers.lists() : null;
+    const parts = await Promise.all(
+      (name === 'ways' ? WAYS_PARTS : [name]).map((one) => readers[one]()),
+    );
+    const lists = head.kind === 'other' ? await readers.lists() : null;
     if (isNoAddress({ ...head, lists })) {
       return dossierPartPage.reply(400, notFoundPage(facts, address, NO_ADDRESS));
     }
-    const isPaid = permit.may && name !== 'launches' && part.state !== 'refused';
+    const isAnswered = parts.some(({ state }) => state !== 'refused');
+    const isPaid = permit.may && name !== 'launches' && isAnswered;
     const unpaid = isPaid ? await permit.pay() : null;
     if (unpaid !== null) return unpaid;
     const range = { kind: query.kind, page: query.page };
@@ -379,7 +386,7 @@ const LATE = 'It was not read in the time that a whole dossier has.';
 
 async function drawPart(
   { subject, base, now, kind }: DossierHead,
-  name: PartName,
+  name: AloneName,
   readers: PartReaders,
   range: FindingsRange,
 ): Promise<ComponentChildren> {
@@ -397,6 +404,14 @@ async function drawPart(
       return <Bridges part={await readers.bridges()} facts={facts} kind={kind} />;
     case 'launches':
       return <Launches part={await readers.launches()} facts={facts} />;
+    case 'ways': {
+      const [lists, evidence, entity] = await Promise.all([
+        readers.lists(),
+        readers.evidence(),
+        readers.entity(),
+      ]);
+      return <Ways parts={{ lists, evidence, entity }} subject={subject} shown={range} />;
+    }
   }
 }
 

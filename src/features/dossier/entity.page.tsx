@@ -1,10 +1,11 @@
 import { weightText } from '../../evidence/weight.ts';
-import { Address, Badge, countWords, Moment, Table } from '../../pages/words.tsx';
+import { Address, Badge, countWords, Moment, Prose, Table } from '../../pages/words.tsx';
 import {
   Caveat,
   DossierSection,
   entityVerdict,
   type PartFacts,
+  Says,
   Unchecked,
 } from './section.page.tsx';
 import type { EntityData, PartOf } from './shapes.ts';
@@ -26,15 +27,19 @@ export function EntityPart({ part, facts }: { part: PartOf<EntityData>; facts: P
     >
       {(data) => (
         <>
-          <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+          <Says verdict={verdict} />
           {verdict.tone === 'inferred' && !data.checked && (
             <Unchecked what="Further members:" reason={data.reason} />
           )}
-          {data.members.length > 0 && <Members data={data} />}
-          {data.evidence.length > 0 && <Items evidence={data.evidence} max={max} />}
-          {data.against.length > 0 && <Against against={data.against} max={max} />}
+          {data.members.length > 0 && <Members data={data} subject={facts.subject} />}
+          {data.evidence.length > 0 && (
+            <Items evidence={data.evidence} chain={data.chain} max={max} />
+          )}
+          {data.against.length > 0 && (
+            <Against against={data.against} chain={data.chain} max={max} />
+          )}
           <Heuristics coverage={data.coverage} />
-          <Caveat>{data.caveat}</Caveat>
+          <Caveat text={data.caveat} />
         </>
       )}
     </DossierSection>
@@ -55,7 +60,9 @@ function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-function Members({ data: { members, cluster_id, chain } }: { data: EntityData }) {
+type MembersProps = { data: EntityData; subject: string };
+
+function Members({ data: { members, cluster_id, chain }, subject }: MembersProps) {
   return (
     <>
       <p>
@@ -74,6 +81,11 @@ function Members({ data: { members, cluster_id, chain } }: { data: EntityData })
             { head: 'Inferred with', cell: (one) => weightText(one.weakest) },
           ]}
         />
+        {members.length > ROWS_MAX && (
+          <p>
+            <a href={`/address/${encodeURIComponent(subject)}/ways`}>All that leads to others</a>
+          </p>
+        )}
       </details>
     </>
   );
@@ -84,9 +96,9 @@ function Cut({ count, max }: { count: number; max: number }) {
   return text === undefined ? null : <p class="quiet">{text}</p>;
 }
 
-type Bounded<K extends keyof EntityData> = Pick<EntityData, K> & { max: number };
+type Bounded<K extends keyof EntityData> = Pick<EntityData, K | 'chain'> & { max: number };
 
-function Items({ evidence, max }: Bounded<'evidence'>) {
+function Items({ evidence, chain, max }: Bounded<'evidence'>) {
   return (
     <>
       <h3>{countWords(evidence.length, 'item')} of evidence</h3>
@@ -97,7 +109,9 @@ function Items({ evidence, max }: Bounded<'evidence'>) {
             <p>
               <strong>{words(one.heuristic)}</strong>, {weightText(one)}, <Moment at={one.at} />
             </p>
-            <p>{one.statement}</p>
+            <p>
+              <Prose text={one.statement} chain={chain} />
+            </p>
           </li>
         ))}
       </ol>
@@ -105,7 +119,7 @@ function Items({ evidence, max }: Bounded<'evidence'>) {
   );
 }
 
-function Against({ against, max }: Bounded<'against'>) {
+function Against({ against, chain, max }: Bounded<'against'>) {
   return (
     <>
       <h3>What speaks against a tie</h3>
@@ -116,7 +130,9 @@ function Against({ against, max }: Bounded<'against'>) {
             <p>
               <strong>{words(one.kind)}</strong>, <Moment at={one.at} />
             </p>
-            <p>{one.statement}</p>
+            <p>
+              <Prose text={one.statement} chain={chain} />
+            </p>
           </li>
         ))}
       </ul>
@@ -142,7 +158,10 @@ function Heuristics({ coverage }: Pick<EntityData, 'coverage'>) {
             head: 'Looked at',
             cell: ({ checked }) => (checked ? 'to the end' : <Badge tone="open" />),
           },
-          { head: 'Why not', cell: ({ reason }) => (reason === null ? '–' : reason) },
+          {
+            head: 'Why not',
+            cell: ({ reason }) => (reason === null ? '–' : <Prose text={reason} />),
+          },
         ]}
       />
     </details>

@@ -1,4 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { formatUnits } from '../../chain/amount.ts';
+import { CHAINS, parseChain } from '../../chain/chain.ts';
+import { present } from '../../evidence/measure.ts';
+import type { OnChain } from '../../pages/explorer.tsx';
 import {
   Address,
   amountText,
@@ -7,6 +11,9 @@ import {
   FactList,
   Moment,
   Pager,
+  type Places,
+  Prose,
+  placesOf,
   Table,
   Tx,
   worthText,
@@ -16,6 +23,7 @@ import {
   DossierSection,
   evidenceVerdict,
   type PartFacts,
+  Says,
   Unchecked,
 } from './section.page.tsx';
 import type { EvidenceData, FindingsRange, PartOf } from './shapes.ts';
@@ -39,7 +47,7 @@ export function Evidence({ part, facts, shown }: EvidenceProps) {
     >
       {(data) => (
         <>
-          {data.findings.length === 0 && <p class={`says ${verdict.tone}`}>{verdict.says}</p>}
+          {data.findings.length === 0 && <Says verdict={verdict} />}
           {shown === null ? (
             <Groups data={data} subject={facts.subject} />
           ) : (
@@ -48,12 +56,14 @@ export function Evidence({ part, facts, shown }: EvidenceProps) {
           <Kinds coverage={data.findings_coverage} />
           <Facts data={data} />
           {facts.alone && <Flows flows={data.flows} />}
-          <Caveat>{data.caveat}</Caveat>
+          <Caveat text={data.caveat} />
           <details>
             <summary>Notes</summary>
             <ul>
               {data.notes.map((note) => (
-                <li key={note}>{note}</li>
+                <li key={note}>
+                  <Prose text={note} />
+                </li>
               ))}
             </ul>
           </details>
@@ -114,7 +124,9 @@ function Groups({ data: { findings }, subject }: { data: EvidenceData; subject: 
               {first.title}
               {more.length > 0 && ` × ${group.length.toLocaleString('en')}`}
             </h3>
-            <p>{first.statement}</p>
+            <p>
+              <Statement of={first} />
+            </p>
             <details>
               <summary>{countWords(first.evidence_count, 'item')} of evidence</summary>
               <Items finding={first} />
@@ -158,7 +170,9 @@ function Listed({
         {sought.slice(from, from + PAGE_MAX).map((one) => (
           <li key={one.id}>
             <h3>{one.title}</h3>
-            <p>{one.statement}</p>
+            <p>
+              <Statement of={one} />
+            </p>
             <Items finding={one} />
           </li>
         ))}
@@ -193,7 +207,7 @@ function Items({ finding }: { finding: Finding }) {
               </>
             ) : (
               <span class="value">
-                {item.name}: {item.value}
+                {item.name}: <Prose text={item.value} chain={placesIn([item])} />
               </span>
             ),
         },
@@ -205,6 +219,23 @@ function Items({ finding }: { finding: Finding }) {
       ]}
     />
   );
+}
+
+/** What was found, in words; its evidence tells on which chains. */
+function Statement({ of: { statement, evidence } }: { of: Finding }) {
+  return <Prose text={statement} chain={placesIn(evidence)} />;
+}
+
+/** The chains on which the evidence has each address and each transaction. */
+function placesIn(items: Finding['evidence']): Places {
+  const pairs = items.flatMap((item) => {
+    const named =
+      item.evidence === 'record'
+        ? [item.value, item.tx]
+        : [item.from, item.to, item.tx, item.token, item.initiator];
+    return present(named).map((name) => [name, item.chain] as const);
+  });
+  return placesOf(pairs);
 }
 
 type Coverage = EvidenceData['findings_coverage'];
@@ -227,20 +258,22 @@ function Kinds({ coverage }: { coverage: Coverage }) {
             head: 'Looked for',
             cell: ({ checked }) => (checked ? 'to the end' : <Badge tone="open" />),
           },
-          { head: 'Why not', cell: ({ reason }) => (reason === null ? '–' : reason) },
+          {
+            head: 'Why not',
+            cell: ({ reason }) => (reason === null ? '–' : <Prose text={reason} />),
+          },
         ]}
       />
     </details>
   );
 }
 
-const WEI_PER_COIN = 10n ** 18n;
-const MILLIONTHS = 10n ** 12n;
-
-function coins(wei: string): string {
-  const whole = BigInt(wei) / WEI_PER_COIN;
-  const rest = (BigInt(wei) % WEI_PER_COIN) / MILLIONTHS;
-  return `${whole.toLocaleString('en')}.${String(rest).padStart(6, '0')}`;
+/** A balance in the chain's own coin. */
+function coinsText(wei: string, name: string | null): string {
+  const chain = name === null ? null : parseChain(name);
+  if (chain === null) return `${wei} wei`;
+  const { decimals, symbol } = CHAINS[chain].native;
+  return amountText(formatUnits(BigInt(wei), decimals), symbol);
 }
 
 const KINDS = { eoa: 'account without code', contract: 'contract', token: 'token' } as const;
@@ -269,27 +302,36 @@ function Facts({ data: { facts, facts_provenance: from } }: { data: EvidenceData
 }
 
 function factRows(facts: EvidenceData['facts']): FactRow[] {
-  const { kind, creator, funded_by: funded, balance_wei: wei, nonce, code_size: code } = facts;
+  const {
+    chain,
+    kind,
+    creator,
+    funded_by: funded,
+    balance_wei: wei,
+    nonce,
+    code_size: code,
+  } = facts;
   const { first_seen: first, last_seen: last, verified_name: name, transactions } = facts;
   const { delegates_to: delegate } = facts;
   const rows: FactRow[] = [
     ['Kind', 'kind', kind === null ? null : KINDS[kind]],
     ['First transfer seen', 'first_seen', momentOf(first)],
     ['Last transfer seen', 'last_seen', momentOf(last)],
-    ['Funded by', 'funded_by', addressOf(funded === null ? null : funded.address)],
+    ['Funded by', 'funded_by', funded === null ? null : addressOf(funded.address, funded.chain)],
     ['Transactions seen', 'transactions', transactions],
     ['Sent by it (nonce)', 'nonce', nonce],
-    ['Balance', 'balance_wei', wei === null ? null : coins(wei)],
+    ['Balance', 'balance_wei', wei === null ? null : coinsText(wei, chain)],
     ['Code', 'code_size', code === null ? null : `${code} bytes`],
-    ['Created by', 'creator', addressOf(creator)],
+    ['Created by', 'creator', addressOf(creator, chain)],
     ['Verified source', 'verified_name', name],
   ];
-  if (delegate !== null) rows.push(['Runs the code of', 'delegates_to', addressOf(delegate)]);
+  if (delegate !== null)
+    rows.push(['Runs the code of', 'delegates_to', addressOf(delegate, chain)]);
   return rows;
 }
 
-function addressOf(address: string | null): ComponentChildren {
-  return address === null ? null : <Address of={address} />;
+function addressOf(address: string | null, chain: OnChain): ComponentChildren {
+  return address === null ? null : <Address of={address} chain={chain} />;
 }
 
 function momentOf(at: string | null): ComponentChildren {
@@ -322,7 +364,7 @@ function Flows({ flows }: { flows: FlowsData }) {
           columns={[
             {
               head: 'Counterparty',
-              cell: (one) => <Address of={one.address} name={one.label} />,
+              cell: (one) => <Address of={one.address} name={one.label} chain={one.chains} />,
             },
             { head: 'Sent to it', cell: (one) => sideText(one.sent) },
             { head: 'Received from it', cell: (one) => sideText(one.received) },
@@ -339,7 +381,8 @@ function Flows({ flows }: { flows: FlowsData }) {
             columns={[
               {
                 head: 'Asset',
-                cell: (one) => (one.symbol === null ? <code>{one.token}</code> : one.symbol),
+                cell: ({ symbol, token, chain }) =>
+                  symbol === null && token !== null ? <Address of={token} chain={chain} /> : symbol,
               },
               { head: 'Chain', cell: (one) => one.chain },
               { head: 'Transfers', cell: (one) => one.transfers.toLocaleString('en') },

@@ -1,12 +1,17 @@
 // The parts of a dossier about lists, launches, exchanges and bridges.
 
+import { listOrNone } from '../../evidence/measure.ts';
 import { weightText } from '../../evidence/weight.ts';
+import { Whole } from '../../pages/explorer.tsx';
 import {
   Address,
   amountText,
   Badge,
   countWords,
   Moment,
+  type Places,
+  Prose,
+  placesOf,
   Table,
   Tx,
   usd,
@@ -25,6 +30,7 @@ import {
   otherListsVerdict,
   type PartFacts,
   pathVerdict,
+  Says,
   strongest,
   Unchecked,
   UncheckedByReason,
@@ -62,11 +68,17 @@ export function Lists({ part, facts }: { part: PartOf<ListsData>; facts: PartFac
           <Direct data={data} verdict={verdict} />
           <OtherLists data={data} verdict={otherListsVerdict(part)} />
           {alone && <Path data={data} verdict={pathVerdict(part)} />}
-          <Caveat>{data.caveat}</Caveat>
+          <Caveat text={data.caveat} chain={namedPlaces(data)} />
         </>
       )}
     </DossierSection>
   );
+}
+
+/** The chains on which it met those that its caveat names. */
+function namedPlaces({ proximity: { hub_contacts, left_out_contacts } }: ListsData): Places {
+  const met = [...listOrNone(hub_contacts), ...listOrNone(left_out_contacts)];
+  return placesOf(met.map(({ listed_address, chain }) => [listed_address, chain]));
 }
 
 type Props = { data: ListsData; verdict: Verdict };
@@ -74,7 +86,7 @@ type Props = { data: ListsData; verdict: Verdict };
 function Direct({ data: { matches, list, equivalent_forms: forms }, verdict }: Props) {
   return (
     <>
-      <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+      <Says verdict={verdict} />
       {matches.map((match) => (
         <dl class="cells match" key={`${match.uid} ${match.listed_address}`}>
           <div>
@@ -91,19 +103,24 @@ function Direct({ data: { matches, list, equivalent_forms: forms }, verdict }: P
           <div>
             <dt>As listed</dt>
             <dd>
-              <code>{match.listed_address}</code> under {match.currency}, entry {match.uid}
+              <Whole of={match.listed_address} chain={null} what="address" /> under {match.currency}
+              , entry {match.uid}
             </dd>
           </div>
           {match.remarks !== null && (
             <div>
               <dt>Remarks</dt>
-              <dd>{match.remarks}</dd>
+              <dd>
+                <Prose text={match.remarks} />
+              </dd>
             </div>
           )}
           {match.note !== null && (
             <div>
               <dt>Note</dt>
-              <dd>{match.note}</dd>
+              <dd>
+                <Prose text={match.note} />
+              </dd>
             </div>
           )}
         </dl>
@@ -120,7 +137,7 @@ function Direct({ data: { matches, list, equivalent_forms: forms }, verdict }: P
             rows={forms}
             columns={[
               { head: 'Form', cell: ({ form }) => form.replaceAll('_', ' ') },
-              { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+              { head: 'Address', cell: ({ address }) => <Address of={address} /> },
               {
                 head: 'On the list',
                 cell: ({ listed }) =>
@@ -147,7 +164,7 @@ function OtherLists({ data: { other_lists: lists }, verdict }: Props) {
       <h3>
         Lists of other authorities <Badge {...verdict} />
       </h3>
-      <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+      <Says verdict={verdict} />
       {lists !== null && (
         <Table
           caption="Each list as it was imported"
@@ -177,7 +194,7 @@ function Path({ data: { proximity }, verdict }: Props) {
       <h3>
         Two hops of transfers <Badge {...verdict} />
       </h3>
-      <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+      <Says verdict={verdict} />
       {verdict.tone === 'hit' && <Unchecked what="Other paths:" reason={proximity.reason} />}
       {examined !== null && (
         <p class="quiet">{countWords(examined, 'address', 'addresses')} examined.</p>
@@ -205,9 +222,15 @@ function Path({ data: { proximity }, verdict }: Props) {
           caption="Busy counterparties that dealt with a listed address; no path leads past them"
           rows={hubs}
           columns={[
-            { head: 'Counterparty', cell: (hub) => <Address of={hub.address} name={hub.label} /> },
+            {
+              head: 'Counterparty',
+              cell: (hub) => <Address of={hub.address} name={hub.label} chain={hub.chain} />,
+            },
             { head: 'Its counterparties', cell: (hub) => hub.degree.toLocaleString('en') },
-            { head: 'Listed address', cell: (hub) => <Address of={hub.listed_address} /> },
+            {
+              head: 'Listed address',
+              cell: (hub) => <Address of={hub.listed_address} chain={hub.chain} />,
+            },
           ]}
         />
       )}
@@ -233,7 +256,7 @@ export function Launches({ part, facts }: LaunchesProps) {
     >
       {(data) => (
         <>
-          <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+          <Says verdict={verdict} />
           {data.chain === 'ethereum' ? (
             <Record record={data.record} alone={facts.alone} />
           ) : (
@@ -244,7 +267,7 @@ export function Launches({ part, facts }: LaunchesProps) {
               The whole record
             </a>
           </p>
-          <Caveat>{data.chain === 'ethereum' ? data.record.caveat : data.wallet.caveat}</Caveat>
+          <Caveat text={data.chain === 'ethereum' ? data.record.caveat : data.wallet.caveat} />
         </>
       )}
     </DossierSection>
@@ -262,7 +285,9 @@ type RecordProps = { record: EthereumRecord; alone: boolean };
 function Record({ record: { finding, launches }, alone }: RecordProps) {
   return (
     <>
-      <p>{finding}</p>
+      <p>
+        <Prose text={finding} chain="ethereum" />
+      </p>
       {launches.length > 0 && (
         <Folded
           says={`Launches, ${rowsText(launches.length)}`}
@@ -326,11 +351,11 @@ export function Exchanges({ part, facts }: ExchangesProps) {
     <DossierSection name="exchanges" title="Exchanges" part={part} verdict={verdict} facts={facts}>
       {(data) => (
         <>
-          <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+          <Says verdict={verdict} />
           <Labels data={data} alone={facts.alone} />
           <UncheckedByReason of={unreadDealings(data, verdict)} />
           <Activity activity={data.activity} alone={facts.alone} />
-          <Caveat>{data.caveat}</Caveat>
+          <Caveat text={data.caveat} />
         </>
       )}
     </DossierSection>
@@ -386,7 +411,10 @@ function Labels({ data: { labels, linked, table_rows }, alone }: LabelsProps) {
           <Table
             rows={linked}
             columns={[
-              { head: 'Address', cell: (one) => <Address of={one.address} /> },
+              {
+                head: 'Address',
+                cell: (one) => <Address of={one.address} chain={one.chain} />,
+              },
               { head: 'Label', cell: (one) => one.label },
               { head: 'Exchange', cell: (one) => one.entity },
               { head: 'Inferred with', cell: weightText },
@@ -458,7 +486,11 @@ function Activity({ activity, alone }: ActivityProps) {
               {
                 head: 'Address',
                 cell: (one) => (
-                  <Address of={one.address} name={one.is_subject ? 'this address' : null} />
+                  <Address
+                    of={one.address}
+                    name={one.is_subject ? 'this address' : null}
+                    chain={[...new Set(one.assets.map(({ chain }) => chain))]}
+                  />
                 ),
               },
               { head: 'Exchange', cell: (one) => one.entity },
@@ -504,7 +536,7 @@ export function Bridges({ part, facts, kind }: BridgesProps) {
     >
       {(data) => (
         <>
-          <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+          <Says verdict={verdict} />
           {verdict.tone !== 'open' && !data.coverage.checked && (
             <Unchecked what="Further transfers:" reason={data.coverage.reason} />
           )}
@@ -515,7 +547,7 @@ export function Bridges({ part, facts, kind }: BridgesProps) {
           {data.receipts !== null && !data.receipts.complete && (
             <Unchecked what="Receipts:" reason={data.receipts.reason} />
           )}
-          <Caveat>{data.caveat}</Caveat>
+          <Caveat text={data.caveat} />
         </>
       )}
     </DossierSection>
@@ -606,7 +638,12 @@ function OtherSide({ destination }: Pick<BridgeDeposit, 'destination'>) {
           <Tx of={tx} chain={chain} />
         </>
       )}
-      {reason !== null && <span class="quiet"> {withoutCode(reason)}</span>}
+      {reason !== null && (
+        <span class="quiet">
+          {' '}
+          <Prose text={withoutCode(reason)} />
+        </span>
+      )}
     </>
   );
 }

@@ -11,6 +11,8 @@ import {
   Badge,
   countWords,
   Moment,
+  Pager,
+  Prose,
   Table,
   Tx,
   usd,
@@ -18,7 +20,7 @@ import {
 } from '../../pages/words.tsx';
 import { TIED_AS } from './entity.page.tsx';
 import { pathVerdict, UncheckedByReason, type UncheckedPart } from './section.page.tsx';
-import type { EntityData, EvidenceData, ListsData, PartOf } from './shapes.ts';
+import type { EntityData, EvidenceData, FindingsRange, ListsData, PartOf } from './shapes.ts';
 
 export type PicturedParts = {
   readonly lists: PartOf<ListsData>;
@@ -46,6 +48,8 @@ type Relation = {
   readonly last: string | null;
   readonly signed: string | null;
   readonly tx: { readonly id: string; readonly chain: string } | null;
+  /** The chains on which it is told of. */
+  readonly chains: readonly string[];
   readonly share: number;
 };
 
@@ -53,10 +57,15 @@ type Relation = {
 const DRAWN_MAX = 4;
 const ROWS_MAX = 20;
 
-type WaysProps = { readonly parts: PicturedParts; readonly subject: string };
+type WaysProps = {
+  readonly parts: PicturedParts;
+  readonly subject: string;
+  /** Which neighbours its own page shows; `null`: the first. */
+  readonly shown: Pick<FindingsRange, 'page'> | null;
+};
 
 /** The section of the picture. */
-export function Ways({ parts, subject }: WaysProps) {
+export function Ways({ parts, subject, shown }: WaysProps) {
   const way = pathVerdict(parts.lists);
   const relations = relationsOf(parts, subject);
   const unread = unreadOf(parts);
@@ -67,11 +76,16 @@ export function Ways({ parts, subject }: WaysProps) {
       </header>
       {way.tone !== 'open' && (
         <p class={`says ${way.tone}`}>
-          <Badge {...way} /> Two hops: {way.says}
+          <Badge {...way} /> Two hops: <Prose text={way.says} />
         </p>
       )}
       <UncheckedByReason of={unread} />
-      <Figure relations={relations} unread={unread.map(({ name }) => name)} subject={subject} />
+      <Figure
+        relations={relations}
+        unread={unread.map(({ name }) => name)}
+        subject={subject}
+        shown={shown}
+      />
       <Hubs lists={parts.lists} />
     </section>
   );
@@ -107,7 +121,10 @@ function relationsOf({ lists, evidence, entity }: PicturedParts, subject: string
       ),
     );
   }
-  if (entity.state === 'ok') relations.push(...entity.data.members.map(tieOf));
+  if (entity.state === 'ok') {
+    const { members, chain } = entity.data;
+    relations.push(...members.map((member) => tieOf(member, chain)));
+  }
   return relations;
 }
 
@@ -146,6 +163,7 @@ function wayOf(hop: Hop, who: string, { path, at, entity }: OnPath): Relation {
     last: hop.at,
     signed: signedText(hop.initiated_by_subject),
     tx: { id: hop.tx, chain: hop.chain },
+    chains: [hop.chain],
     share: 1,
   };
 }
@@ -159,7 +177,7 @@ function flowsOf(counterparties: readonly Counterparty[]): readonly Relation[] {
   const priced = present(counterparties.flatMap(({ sent, received }) => [sent.usd, received.usd]));
   const most = Math.max(0, ...priced.map(Number));
   return counterparties.map((one) => {
-    const { address, label, sent, received, first_at, last_at, initiated_by_subject } = one;
+    const { address, label, chains, sent, received, first_at, last_at } = one;
     const isInward = isPayer(one);
     const amounts = [
       ...(received.transfers === 0 ? [] : [`received ${worthText(received)}`]),
@@ -176,8 +194,9 @@ function flowsOf(counterparties: readonly Counterparty[]): readonly Relation[] {
       amounts: isInward ? amounts : amounts.reverse(),
       first: first_at,
       last: last_at,
-      signed: signedText(initiated_by_subject),
+      signed: signedText(one.initiated_by_subject),
       tx: null,
+      chains,
       share: widthOf(isInward ? received : sent, most),
     };
   });
@@ -199,7 +218,7 @@ function widthOf({ usd: worth }: Counterparty['sent'], most: number): number {
   return worth === null || most === 0 ? 0 : Math.log1p(Number(worth)) / Math.log1p(most);
 }
 
-function tieOf({ address, tied_as, weakest, links, path }: Member): Relation {
+function tieOf({ address, tied_as, weakest, links, path }: Member, chain: string): Relation {
   const [nearest] = path.slice(-2, -1);
   return {
     kind: 'tie',
@@ -214,37 +233,48 @@ function tieOf({ address, tied_as, weakest, links, path }: Member): Relation {
     last: null,
     signed: null,
     tx: null,
+    chains: [chain],
     share: 0,
   };
 }
 
-type FigureProps = {
+type PictureProps = {
   readonly relations: readonly Relation[];
   /** The names of what was not looked at. */
   readonly unread: readonly string[];
   readonly subject: string;
 };
 
-function Figure({ relations, unread, subject }: FigureProps) {
+function Figure({ relations, unread, subject, shown }: PictureProps & Pick<WaysProps, 'shown'>) {
   if (relations.length === 0) {
     return unread.length > 0 ? <Picture relations={[]} unread={unread} subject={subject} /> : null;
   }
-  const rows = relations.slice(0, ROWS_MAX);
+  const last = Math.ceil(relations.length / ROWS_MAX);
+  const at = shown?.page === undefined ? 1 : Math.min(shown.page, last);
+  const from = (at - 1) * ROWS_MAX;
+  const rows = relations.slice(from, from + ROWS_MAX);
+  const linkTo = (page: number) => `?page=${page}`;
   return (
     <figure class="drawn">
       <Picture relations={relations} unread={unread} subject={subject} />
-      <details>
+      <details open={shown !== null}>
         <summary>The same as a table: {countWords(relations.length, 'neighbour')}</summary>
         <Table
           caption={
             rows.length < relations.length
-              ? `The first ${rows.length} of ${relations.length} neighbours`
+              ? `Neighbours ${from + 1} to ${from + rows.length} of ${relations.length}`
               : 'Neighbours'
           }
           rows={rows}
           columns={[
-            { head: 'Who', cell: ({ who, name }) => <Address of={who} name={name} /> },
-            { head: 'How', cell: ({ says, past }) => <How says={says} past={past} /> },
+            {
+              head: 'Who',
+              cell: (one) => <Address of={one.who} name={one.name} chain={one.chains} />,
+            },
+            {
+              head: 'How',
+              cell: (one) => <How says={one.says} past={one.past} chains={one.chains} />,
+            },
             { head: 'Money', cell: ({ direction }) => (direction === null ? '–' : direction) },
             { head: 'Amount', cell: ({ amounts }) => amounts.join('; ') },
             { head: 'When', cell: ({ first, last }) => <When first={first} last={last} /> },
@@ -255,19 +285,30 @@ function Figure({ relations, unread, subject }: FigureProps) {
             },
           ]}
         />
+        {shown === null ? (
+          last > 1 && (
+            <p>
+              <a href={`/address/${encodeURIComponent(subject)}/ways`}>
+                All {countWords(relations.length, 'neighbour')}
+              </a>
+            </p>
+          )
+        ) : (
+          <Pager of="neighbours" at={at} last={last} linkTo={linkTo} before="Before" after="More" />
+        )}
       </details>
     </figure>
   );
 }
 
 /** What the relation is, and through whom it leads. */
-function How({ says, past }: Pick<Relation, 'says' | 'past'>) {
+function How({ says, past, chains }: Pick<Relation, 'says' | 'past' | 'chains'>) {
   return (
     <>
       {says}
       {past !== null && (
         <>
-          , through <Address of={past} inline />
+          , through <Address of={past} chain={chains} />
         </>
       )}
     </>
@@ -286,7 +327,7 @@ function When({ first, last }: Pick<Relation, 'first' | 'last'>) {
 
 const DAY_CHARS = 10;
 
-function Picture({ relations, unread, subject }: FigureProps) {
+function Picture({ relations, unread, subject }: PictureProps) {
   const ways = relations.filter(({ kind }) => kind === 'way');
   const flows = relations.filter(({ kind }) => kind === 'flow');
   const ties = relations.filter(({ kind }) => kind === 'tie');
@@ -405,9 +446,15 @@ function Hubs({ lists }: { lists: PartOf<ListsData> }) {
       <Table
         rows={hubs.slice(0, HUBS_MAX)}
         columns={[
-          { head: 'Counterparty', cell: (hub) => <Address of={hub.address} name={hub.label} /> },
+          {
+            head: 'Counterparty',
+            cell: (hub) => <Address of={hub.address} name={hub.label} chain={hub.chain} />,
+          },
           { head: 'Its counterparties', cell: (hub) => hub.degree.toLocaleString('en') },
-          { head: 'Listed address', cell: (hub) => <Address of={hub.listed_address} /> },
+          {
+            head: 'Listed address',
+            cell: (hub) => <Address of={hub.listed_address} chain={hub.chain} />,
+          },
         ]}
       />
     </details>

@@ -1,12 +1,20 @@
 // The frame of every part of a dossier: its state, its sources, its API call and, if it was not
 // answered, the reason.
 
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { shellCommand } from '../../contract/shell-command.ts';
 import { collect, listOrNone } from '../../evidence/measure.ts';
 import { isNoneFound } from '../../evidence/reasons.ts';
 import type { Weight } from '../../evidence/weight.ts';
-import { ageText, Badge, countWords, Moment, shorten, type Tone } from '../../pages/words.tsx';
+import {
+  ageText,
+  Badge,
+  countWords,
+  Moment,
+  Prose,
+  shorten,
+  type Tone,
+} from '../../pages/words.tsx';
 import { type Look, lookOfLists, lookOfOther } from '../screening/shapes.ts';
 import type {
   BridgesData,
@@ -83,14 +91,23 @@ const UNTOLD: { readonly [S in UntoldPart['state']]: string } = {
 };
 
 function Untold({ part: { state, reason }, verdict }: { part: UntoldPart; verdict: Verdict }) {
-  if (verdict.tone !== 'open') return <p class={`says ${verdict.tone}`}>{verdict.says}</p>;
+  if (verdict.tone !== 'open') return <Says verdict={verdict} />;
   return (
     <div class="nothing unread">
       <p>
-        <strong>{UNTOLD[state]}.</strong> {withoutCode(reason)}
+        <strong>{UNTOLD[state]}.</strong> <Prose text={withoutCode(reason)} />
       </p>
       <p class="quiet">This says nothing about the address.</p>
     </div>
+  );
+}
+
+/** The state of a part in its section. */
+export function Says({ verdict: { tone, says } }: { verdict: Verdict }) {
+  return (
+    <p class={`says ${tone}`}>
+      <Prose text={says} />
+    </p>
   );
 }
 
@@ -180,10 +197,12 @@ function Json({ text }: { text: string }) {
 }
 
 /** The caveat of a claim. On a narrow page its beginning stands, and opens to all of it. */
-export function Caveat({ children }: { children: ComponentChildren }) {
+export function Caveat({ text, chain }: ComponentProps<typeof Prose>) {
   return (
     <details class="caveat">
-      <summary>{children}</summary>
+      <summary>
+        <Prose text={text} {...(chain === undefined ? {} : { chain })} />
+      </summary>
     </details>
   );
 }
@@ -193,7 +212,7 @@ export function Unchecked({ what, reason }: { what: string; reason: string | nul
   if (reason === null) return null;
   return (
     <p class="unchecked">
-      <Badge tone="open" /> <strong>{what}</strong> {withoutCode(reason)}
+      <Badge tone="open" /> <strong>{what}</strong> <Prose text={withoutCode(reason)} />
     </p>
   );
 }
@@ -212,7 +231,8 @@ export function UncheckedByReason({ of }: { of: readonly UncheckedPart[] }) {
     <div class="unchecked">
       {[...names].map(([reason, all]) => (
         <p key={reason}>
-          <Badge tone="open" /> <strong>{all.join(', ')}:</strong> {withoutCode(reason)}
+          <Badge tone="open" /> <strong>{all.join(', ')}:</strong>{' '}
+          <Prose text={withoutCode(reason)} />
         </p>
       ))}
     </div>

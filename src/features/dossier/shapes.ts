@@ -23,6 +23,10 @@ export const PART_NAMES = [
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
+/** What has a page of its own: each part, and the neighbours that several parts tell of. */
+export const ALONE_NAMES = [...PART_NAMES, 'ways'] as const;
+export type AloneName = (typeof ALONE_NAMES)[number];
+
 /** The chains whose bridges can be asked for. */
 export const BRIDGE_TRACE_CHAINS = walletBridges.query.shape.chain.unwrap().options;
 export type BridgeTraceChain = (typeof BRIDGE_TRACE_CHAINS)[number];
@@ -95,7 +99,7 @@ export type DossierHead = {
   readonly unread: { readonly reason: string; readonly signIn: boolean } | null;
 };
 
-/** Which findings the page of the evidence shows: of one kind, and which page of them. */
+/** The rows of a page: findings of one kind, and which page of findings or neighbours. */
 export type FindingsRange = {
   readonly kind: string | undefined;
   readonly page: number | undefined;

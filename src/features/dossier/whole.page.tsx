@@ -7,7 +7,7 @@ import { formatIsoTime } from '../../chain/time.ts';
 import type { PageRest } from '../../contract/answer.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import { type PageFacts, pageInPieces, piece } from '../../pages/layout.tsx';
-import { Address, Badge, countWords, Moment } from '../../pages/words.tsx';
+import { Address, Badge, countWords, Moment, shortProse } from '../../pages/words.tsx';
 import { EntityPart } from './entity.page.tsx';
 import { Evidence, findingGroups } from './evidence.page.tsx';
 import {
@@ -152,7 +152,7 @@ function Line({ place, verdict }: { place: LinePlace; verdict: Verdict }) {
     <div class={`line ${verdict.tone}`} slot={place}>
       <Badge {...verdict} />
       <a href={`#${section}`}>{title}</a>
-      <p>{verdict.says}</p>
+      <p>{shortProse(verdict.says)}</p>
     </div>
   );
 }
@@ -229,7 +229,7 @@ function orFailed<D>(read: () => Promise<PartOf<D>>): Promise<PartOf<D>> {
 
 function waysPiece({ subject }: DossierHead, readers: PartReaders): Piece {
   const draw = (parts: Pick<DossierParts, 'lists' | 'evidence' | 'entity'>) => (
-    <Ways parts={parts} subject={subject} />
+    <Ways parts={parts} subject={subject} shown={null} />
   );
   return {
     draw: async () => {
@@ -322,7 +322,7 @@ function Moments({ of }: { of: readonly Happening[] }) {
         <li key={index}>
           <Moment at={at} />
           <div>
-            <a href={`#${part}`}>{says}</a> {who !== null && <Address of={who} />}
+            <a href={`#${part}`}>{says}</a> {who !== null && <Address {...who} />}
           </div>
         </li>
       ))}
@@ -336,7 +336,7 @@ function Moments({ of }: { of: readonly Happening[] }) {
 export type Happening = {
   readonly at: string;
   readonly says: string;
-  readonly who: string | null;
+  readonly who: { readonly of: string; readonly chain: string } | null;
   readonly part: PartName | 'ways';
 };
 
@@ -357,7 +357,7 @@ function listMoments({ proximity: { hops_detail: hops } }: ListsData): Happening
   return listOrNone(hops).map(({ at, from, to, chain }) => ({
     at,
     says: `Transfer on ${chain} on the way to a listed address`,
-    who: to === from ? null : to,
+    who: to === from ? null : { of: to, chain },
     part: 'ways',
   }));
 }
@@ -368,7 +368,10 @@ function evidenceMoments({ facts, findings }: EvidenceData): Happening[] {
   const told: Happening[] = [];
   if (first !== null)
     told.push({ at: first, says: 'First transfer that was seen', who: null, part });
-  if (funded !== null) told.push({ at: funded.at, says: 'Funded by', who: funded.address, part });
+  if (funded !== null) {
+    const { at, address, chain } = funded;
+    told.push({ at, says: 'Funded by', who: { of: address, chain }, part });
+  }
   if (last !== null) told.push({ at: last, says: 'Last transfer that was seen', who: null, part });
   // One moment of each kind: what others did a hundred times is no hundred moments.
   for (const group of findingGroups(findings)) {
@@ -407,14 +410,15 @@ function launchMoments(data: LaunchesData): Happening[] {
   if (data.chain === 'ethereum') {
     return data.record.launches.map(({ created_at, address, outcome }) => {
       const says = `Launched a token (${outcome.replaceAll('_', ' ')})`;
-      return { at: formatIsoTime(created_at), says, who: address, part };
+      const who = { of: address, chain: data.chain };
+      return { at: formatIsoTime(created_at), says, who, part };
     });
   }
   return data.wallet.entries.map(({ launched_at, mint, outcome }) => {
     return {
       at: formatIsoTime(launched_at),
       says: `Launched a token (${outcome})`,
-      who: mint,
+      who: { of: mint, chain: data.chain },
       part,
     };
   });

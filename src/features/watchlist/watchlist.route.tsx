@@ -431,7 +431,7 @@ function Row({ watched, token }: { watched: WatchedAddress; token: string }) {
         </h3>
         <form method="post" action={`${PATH}/${id}/remove`}>
           <FormToken token={token} />
-          <button class="plain" type="submit" aria-label={`Watch ${address} no more`}>
+          <button class="plain" type="submit" aria-label={`Remove ${address}`}>
             Remove
           </button>
         </form>

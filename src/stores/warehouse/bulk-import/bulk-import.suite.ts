@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { BulkImportOrder, BulkImportOutcome } from '../../../ports/indexing.ts';
-import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
+import { type EmbeddedWarehouse, type EngineLimits, openEmbedded } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { transferStore } from '../transfers/store.ts';
@@ -44,8 +44,8 @@ export async function freshFolder(): Promise<string> {
 }
 
 /** A warehouse with all tables, on an engine of its own. */
-export async function freshWarehouse(): Promise<EmbeddedWarehouse> {
-  const warehouse = await openEmbedded(join(await freshFolder(), 'store'));
+export async function freshWarehouse(limits?: EngineLimits): Promise<EmbeddedWarehouse> {
+  const warehouse = await openEmbedded(join(await freshFolder(), 'store'), limits);
   await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
   return warehouse;
 }

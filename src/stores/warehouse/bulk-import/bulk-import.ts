@@ -33,6 +33,7 @@ import {
 import { observedFlag } from '../transfers/append.ts';
 import { degreeCount, keepCounts } from '../transfers/counts.ts';
 import { type ImportLedger, importLedger } from '../transfers/imports.ts';
+import { isWithoutRoom, patientWarehouse, waitForRoom } from './import-room.ts';
 import {
   type Checkpoint,
   coverageOf,
@@ -99,8 +100,9 @@ export function bulkImporter(
       if (underWay.has(plan.id)) return unreadable('this import is under way already');
       underWay.add(plan.id);
       try {
-        await clearLeft(into.warehouse, directory, underWay);
-        return await runImport({ into, directory, blockRows }, plan, order, watch);
+        const patient = { ...into, warehouse: patientWarehouse(into.warehouse, watch) };
+        await clearLeft(patient.warehouse, directory, underWay);
+        return await runImport({ into: patient, directory, blockRows }, plan, order, watch);
       } finally {
         underWay.delete(plan.id);
       }
@@ -288,7 +290,9 @@ export async function importFiles(
   let state = from;
   let notedAt = performance.now();
   for (const [at, one] of ready.entries()) {
-    state = withRead(state, await read(work, one, state, progress));
+    const before = state;
+    const rows = await waitForRoom(work.watch, () => read(work, one, before, progress));
+    state = withRead(before, rows);
     progress({ state, underWay: NOTHING });
     const next = ready[at + 1];
     const waiting = rowsRead(state) - state.rows_written;
@@ -341,10 +345,6 @@ async function writeAndReadOn(
     await Promise.allSettled([writing, reading]);
     throw fault;
   }
-}
-
-function isWithoutRoom(fault: unknown): boolean {
-  return fault instanceof WarehouseUnavailable && fault.code === 'overloaded';
 }
 
 /** The files in the order of their first blocks; one alone is not looked through for it. */
@@ -445,7 +445,7 @@ async function writeBefore(
     state = await write().catch(async (fault: unknown) => {
       if (!isWithoutRoom(fault)) throw fault;
       await reading;
-      return write();
+      return waitForRoom(work.watch, write);
     });
     await writeCheckpoint(folder, state);
     progress({ state });

@@ -14,7 +14,12 @@ export type ParamValue = string | number | bigint | boolean | null | readonly Pa
 export type Params = Readonly<Record<string, ParamValue>>;
 
 /** How long the caller waits, the queue included, and the signal with which it stops waiting. */
-export type Call = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined };
+export type Call = {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether it waits for its turn behind a full queue too: for work of which there is little. */
+  readonly waits?: boolean | undefined;
+};
 
 /** The options of a query; `tuples` gives rows as arrays, which are shorter. */
 export type QueryOptions<T> = Call & {
@@ -539,7 +544,8 @@ export function openSlots(limits: { inFlightMax: number; waitingMax: number }): 
   function run<T>(call: Call, work: Work<T>): Promise<T> {
     if (closing) return Promise.reject(new WarehouseUnavailable('closed'));
     if (call.signal?.aborted === true) return Promise.reject(new WarehouseUnavailable('aborted'));
-    if (running.size >= limits.inFlightMax && waiting.size >= limits.waitingMax) {
+    const isFull = running.size >= limits.inFlightMax && waiting.size >= limits.waitingMax;
+    if (isFull && call.waits !== true) {
       return Promise.reject(new WarehouseUnavailable('overloaded'));
     }
     const { visit, answer } = visitOf(call, work, events);

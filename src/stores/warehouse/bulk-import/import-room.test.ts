@@ -1,0 +1,70 @@
+// An import beside queries that fill every slot of the engine ends: it waits for its turn, says so,
+// and comes to the same as one that has the engine for itself.
+
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { ENGINE_LIMITS } from '../engine/embedded.ts';
+import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { freshFolder, freshWarehouse, importedInto, recordOf } from './bulk-import.suite.ts';
+import { waitForRoom } from './import-room.ts';
+import { exported, heldIn } from './interrupted.suite.ts';
+
+const CALL = { timeoutMs: 60_000 };
+const SLOW = 'SELECT sum(sleepEachRow(0.05)) FROM numbers(2)';
+const FULL = { ...ENGINE_LIMITS, inFlightMax: 1, waitingMax: 1 };
+
+/** Asks without a pause, so that the slot and the place behind it are taken nearly always. */
+function crowd(warehouse: Warehouse): { readonly end: () => Promise<void> } {
+  let isOver = false;
+  const ask = async () => {
+    while (!isOver) {
+      const row = { parse: (one: unknown) => one };
+      await warehouse.query(SLOW, { ...CALL, row }).catch((fault: unknown) => {
+        if (!(fault instanceof WarehouseUnavailable)) throw fault;
+        return new Promise((resolve) => setTimeout(resolve, 1));
+      });
+    }
+  };
+  const asking = [ask(), ask(), ask()];
+  return {
+    end: async () => {
+      isOver = true;
+      await Promise.all(asking);
+    },
+  };
+}
+
+test('an import beside queries that fill every slot waits for its turn, and ends', async () => {
+  const folder = await freshFolder();
+  const files = await exported(folder);
+  const alone = await freshWarehouse();
+  const record = recordOf(await importedInto(alone, [files], { folder: join(folder, 'alone') }));
+  const whole = await heldIn(alone);
+  await alone.close();
+
+  const warehouse = await freshWarehouse(FULL);
+  const others = crowd(warehouse);
+  const done = await importedInto(warehouse, [files], { folder: join(folder, 'beside') });
+  await others.end();
+  expect(recordOf(done)).toEqual(record);
+  expect(await heldIn(warehouse)).toEqual(whole);
+  expect(done.notes.join('\n')).toContain('no room now: the import waits for its turn');
+  await warehouse.close();
+}, 300_000);
+
+test('what finds no room for so long as an import waits ends with the reason', async () => {
+  const notes: string[] = [];
+  const { signal } = new AbortController();
+  const watch = { onNote: (line: string) => void notes.push(line), signal };
+  let attempts = 0;
+  const full = async () => {
+    attempts += 1;
+    throw new WarehouseUnavailable('overloaded');
+  };
+  const bounds = { waitMaxMs: 4, pauseFirstMs: 1, pauseMaxMs: 2 };
+  const ended = waitForRoom(watch, full, bounds);
+  await expect(ended).rejects.toMatchObject({ code: 'overloaded' });
+  expect([attempts, notes.length]).toEqual([4, 1]);
+  expect(z.string().parse(notes[0])).toContain('waits for its turn');
+});

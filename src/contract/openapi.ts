@@ -177,7 +177,14 @@ function streamOperation(route: AnyStreamRoute, door: 'websocket' | 'events'): O
         200: {
           description: 'Server-sent events: the data of each is one JSON message.',
           headers,
-          content: { 'text/event-stream': { schema: { oneOf: Object.values(sent) } } },
+          content: {
+            'text/event-stream': {
+              schema: {
+                ...(route.family === undefined ? {} : { title: `${route.family}Message` }),
+                oneOf: Object.values(sent),
+              },
+            },
+          },
         },
       };
   const codes: RefusalCode[] = isSocket ? ['upgrade_required', 'at_capacity'] : ['at_capacity'];

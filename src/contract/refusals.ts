@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { describeMisform } from '../chain/address.ts';
 import { why } from '../evidence/reasons.ts';
+import { sharedShape } from './wire.ts';
 
 /** How many problems of a body are named; the rest are counted. */
 export const PROBLEMS_SHOWN_MAX = 20;
@@ -22,22 +23,28 @@ export type CredentialReason = (typeof CREDENTIAL_REASONS)[number];
 const plain = z.strictObject({ error: z.string() });
 
 /** What was wrong with an input: where it stood, and what was expected there. */
-const inputProblem = z.strictObject({
-  path: z
-    .array(z.union([z.string(), z.int().nonnegative()]))
-    .describe('Names of fields and places in lists, from the outermost on.'),
-  says: z.string(),
-});
+const inputProblem = sharedShape(
+  'InputProblem',
+  z.strictObject({
+    path: z
+      .array(z.union([z.string(), z.int().nonnegative()]))
+      .describe('Names of fields and places in lists, from the outermost on.'),
+    says: z.string(),
+  }),
+);
 export type InputProblem = z.output<typeof inputProblem>;
 
-const badInputBody = z.strictObject({
-  error: z.string().describe('All of it in words, for people.'),
-  fields: z
-    .array(inputProblem)
-    .min(1)
-    .max(PROBLEMS_SHOWN_MAX)
-    .describe('The same for programs; the first of them, where there are many.'),
-});
+const badInputBody = sharedShape(
+  'BadInput',
+  z.strictObject({
+    error: z.string().describe('All of it in words, for people.'),
+    fields: z
+      .array(inputProblem)
+      .min(1)
+      .max(PROBLEMS_SHOWN_MAX)
+      .describe('The same for programs; the first of them, where there are many.'),
+  }),
+);
 
 /** Every refusal that the service can give. `docs/reference/errors.md` is made from this table. */
 export const REFUSALS = {

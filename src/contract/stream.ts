@@ -107,6 +107,8 @@ type Spec<
   readonly name: N;
   /** The path of the twin of server-sent events; `path` is that of the WebSocket. */
   readonly eventsPath: string;
+  /** Begins the names of its messages in the document, where another stream has the same. */
+  readonly family?: string;
   readonly heartbeat_s?: number;
   readonly query: Q;
   /** The welcome fields of this stream, beside those of every welcome. */
@@ -155,6 +157,7 @@ export type AnyStreamRoute = RouteFacts & {
   readonly kind: 'stream';
   readonly method: 'GET';
   readonly eventsPath: string;
+  readonly family?: string;
   readonly heartbeat_s: number;
   readonly query: Fields;
   /** The request: its query has `since` too, and `token` if a token opens the stream. */
@@ -227,7 +230,7 @@ export function streamRoute<
   R extends Responses,
 >(spec: Spec<N, Q, W, E, M, A, R>): StreamRoute<N, Q, W, E, M, A, R> {
   const heartbeat_s = spec.heartbeat_s === undefined ? HEARTBEAT_S : spec.heartbeat_s;
-  const messages: Kinds = messageSchemas(spec.name, [
+  const messages: Kinds = messageSchemas(spec, [
     ['welcome', z.strictObject(WELCOME).extend(spec.welcome.shape)],
     ...Object.entries(spec.events).map(
       ([type, fields]) => [type, z.strictObject({ seq: position }).extend(fields.shape)] as const,
@@ -235,7 +238,7 @@ export function streamRoute<
     ...Object.entries(spec.notices),
     ...Object.entries(COMMON),
   ]);
-  const heard = messageSchemas(spec.name, [['ping', PING], ...Object.entries(spec.asks)]);
+  const heard = messageSchemas(spec, [['ping', PING], ...Object.entries(spec.asks)]);
   const writers = new Map(
     Object.entries(messages).map(([type, schema]) => [
       type,
@@ -275,7 +278,10 @@ export function streamRoute<
 }
 
 // A type that is declared twice would hide the other.
-function messageSchemas(name: string, kinds: readonly (readonly [string, Fields])[]) {
+function messageSchemas(
+  { name, family }: { readonly name: string; readonly family?: string },
+  kinds: readonly (readonly [string, Fields])[],
+) {
   const all: { [type: string]: z.ZodObject<{ type: z.ZodLiteral<string> }> } = {};
   for (const [type, { shape }] of kinds) {
     if (type in all) throw new Error(`${name} declares ${type} twice`);
@@ -285,10 +291,9 @@ function messageSchemas(name: string, kinds: readonly (readonly [string, Fields]
     const json = JSON.stringify(z.toJSONSchema(schema, { unrepresentable: 'any' }));
     if (json.includes(CLAIM_META)) throw new Error(`${name}: ${type} denies something`);
     // A message that every stream has is one shape.
-    all[type] =
-      type in COMMON
-        ? sharedShape(`Stream${type[0]?.toUpperCase()}${type.slice(1)}`, schema)
-        : schema;
+    const of = type in COMMON ? 'Stream' : family;
+    const title = `${of}${type[0]?.toUpperCase()}${type.slice(1)}`;
+    all[type] = of === undefined ? schema : sharedShape(title, schema);
   }
   return all;
 }

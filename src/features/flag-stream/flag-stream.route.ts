@@ -57,6 +57,7 @@ function flagsRoute<const N extends string>(
 ) {
   return streamRoute({
     ...of,
+    family: 'Flags',
     summary:
       'Launches that the rug model flags, by the wallet that made them, and flags whose ground ' +
       'is gone, as it happens.',

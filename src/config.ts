@@ -81,6 +81,8 @@ export type Config = {
   readonly rpc: ByChain<EvmChainName | 'solana' | 'bitcoin'>;
   readonly blockscout: ByChain<EvmChainName>;
   readonly explorer: Optional<{ readonly url: PrivateUrl; readonly key: Secret | null }>;
+  /** Calls of a day that the explorer's plan allows. */
+  readonly explorerCallsADay: number | null;
   readonly pricesUrl: PrivateUrl | null;
   readonly venueUrl: PrivateUrl | null;
   /** The status pages of bridge protocols. */
@@ -235,7 +237,14 @@ function sources(
   values: Values,
 ): Pick<
   Config,
-  'rpc' | 'blockscout' | 'explorer' | 'pricesUrl' | 'venueUrl' | 'statusUrls' | 'acrossStatusKey'
+  | 'rpc'
+  | 'blockscout'
+  | 'explorer'
+  | 'explorerCallsADay'
+  | 'pricesUrl'
+  | 'venueUrl'
+  | 'statusUrls'
+  | 'acrossStatusKey'
 > {
   const url = values.EXHIBIT_EXPLORER_URL;
   return {
@@ -258,6 +267,7 @@ function sources(
       hyperevm: values.EXHIBIT_BLOCKSCOUT_HYPEREVM,
     },
     explorer: url === null ? NONE : { kind: 'set', url, key: values.EXHIBIT_EXPLORER_KEY },
+    explorerCallsADay: values.EXHIBIT_EXPLORER_CALLS_A_DAY,
     pricesUrl: values.EXHIBIT_PRICES_URL,
     venueUrl: values.EXHIBIT_VENUE_URL,
     acrossStatusKey: values.EXHIBIT_ACROSS_STATUS_KEY,

@@ -1,11 +1,14 @@
 // The checks of `exhibit doctor` beyond the machine itself.
 
 import type { Secrets } from '../access/secret.ts';
+import { formatIsoTime } from '../chain/time.ts';
 import type { Config } from '../config.ts';
+import { present } from '../evidence/measure.ts';
 import { Unread } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access.ts';
+import type { ProviderReport, ProviderWatch } from '../ports/providers.ts';
 import type { StoreCheck } from './documents.ts';
 import type { DatedSource } from './freshness.ts';
 import { FEATURES } from './list.ts';
@@ -20,6 +23,7 @@ export function doctorServices(
   sources: readonly DatedSource[],
   keys: KeyStore,
   secrets: Secrets,
+  providers: ProviderWatch['reports'],
 ): DoctorServices {
   const pings = stores.map(({ name, ping }): DoctorCheck => {
     const embedded = name === 'control store' && config.store.kind === 'embedded';
@@ -36,7 +40,19 @@ export function doctorServices(
   const ages = sources.map(({ facts, age }): DoctorCheck => {
     return { name: facts.title.toLowerCase(), look: async () => finding(await age()) };
   });
-  const checks = [...pings, ...ages, { name: 'secret', look: () => rotation(keys, secrets) }];
+  const callsADay = providers().map((one): DoctorCheck => {
+    const { name, url } = one;
+    const budget = name === 'Explorer' ? config.explorerCallsADay : null;
+    return {
+      name: `calls of ${name.toLowerCase()}`,
+      look: async () => {
+        const report = providers().find((now) => now.name === name && now.url === url);
+        return callsSaid(report === undefined ? one : report, budget);
+      },
+    };
+  });
+  const secret = { name: 'secret', look: () => rotation(keys, secrets) };
+  const checks = [...pings, ...ages, ...callsADay, secret];
   return { config, checks, absences: portChecks(config) };
 }
 
@@ -64,6 +80,21 @@ function finding({ state, reason }: SourceFreshness): CheckResult {
     return { state: 'ok', says: reason === null ? says : reason };
   }
   return { state: FINDING_STATES[state], says: reason === null ? 'read' : reason };
+}
+
+/** From this share of a day's budget on doctor warns. */
+const NEARLY_SPENT = 0.8;
+
+/** The calls of the last day to a provider, as this process counted them, beside the day's budget. */
+export function callsSaid(
+  { hours, watched_since }: Pick<ProviderReport, 'hours' | 'watched_since'>,
+  budget: number | null,
+): CheckResult {
+  const asked = present(hours.map(({ calls }) => calls));
+  const calls = asked.reduce((sum, one) => sum + one.answered + one.failed + one.stopped, 0);
+  const of = budget === null ? '' : ` of ${budget} that a day allows`;
+  const says = `${calls} calls${of} in the last day, counted since ${formatIsoTime(watched_since)}`;
+  return { state: budget !== null && calls >= NEARLY_SPENT * budget ? 'warning' : 'ok', says };
 }
 
 // The previous secret may go once nothing that is stored was made under it.

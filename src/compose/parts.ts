@@ -124,7 +124,7 @@ function composeParts(
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
   const { gate, tokens, sessions, services } = of(access);
-  const doctor = doctorServices(config, checks, sources, services.keys, secrets);
+  const doctor = doctorServices(config, checks, sources, services.keys, secrets, providers.reports);
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bindCommand(command, given)),
   );

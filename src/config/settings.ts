@@ -203,6 +203,11 @@ const SOURCES = {
     'Etherscan-V2-compatible API: the whole endpoint, `…/v2/api`.',
   ),
   EXHIBIT_EXPLORER_KEY: optional(secret(1), 'Its key.', { needs: 'EXHIBIT_EXPLORER_URL' }),
+  EXHIBIT_EXPLORER_CALLS_A_DAY: optional(
+    whole(1, 1_000_000_000, 'calls'),
+    'Calls of a day that its plan allows: `exhibit doctor` tells how many are used, and warns.',
+    { needs: 'EXHIBIT_EXPLORER_URL' },
+  ),
   ...forChains('EXHIBIT_BLOCKSCOUT_', EVM_CHAINS, (chain) => `Blockscout instance of ${chain}.`),
   EXHIBIT_PRICES_URL: optional(WEB_URL, 'DefiLlama-coins-compatible API: its root.'),
   EXHIBIT_VENUE_URL: optional(WEB_URL, 'DexScreener-compatible API: its root.'),

@@ -136,7 +136,10 @@ describe.each([
       expect([route.name, reply.statusCode, reply.json()]).toEqual([
         route.name,
         400,
-        { error: says },
+        {
+          error: says,
+          fields: [{ path: expect.any(Array), says: expect.stringMatching(/a key or token/) }],
+        },
       ]);
     }
     expect(logged.join()).not.toContain(secret);

@@ -112,9 +112,15 @@ async function byRoute(address: string): Promise<Texts> {
     const { path } = ROUTES[isSolana && route === 'deployer_record' ? 'solana_deployer' : route];
     return path.replace('{chain}', chain).replace('{address}', address);
   };
+  // A scan says of a refused section its words alone: its one input is the address.
+  const wordsOf = (text: string) => {
+    const said: unknown = JSON.parse(text);
+    const { error } = Object(said);
+    return door === 'scan' && error !== undefined ? JSON.stringify({ error }) : text;
+  };
   const texts = SECTIONS.map(async ([section, route]) => [
     [`${door}, ${section}`, await otherSays(section, route)],
-    [`http, ${section}`, await httpText(pathOf(route), keys.member)],
+    [`http, ${section}`, wordsOf(await httpText(pathOf(route), keys.member))],
   ]);
   return Object.fromEntries((await Promise.all(texts)).flat());
 }

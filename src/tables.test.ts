@@ -258,7 +258,7 @@ describe.skipIf(NO_DATA)('the shared real label files (or skipped: no shared dat
       bybit: { accepted: 8 },
       cryptocom: { accepted: 10 },
       deribit: { accepted: 18 },
-      'etherscan-wordcloud-exchange': { accepted: 384, missing_field: 259, duplicate: 3 },
+      'etherscan-wordcloud-exchange': { accepted: 643, duplicate: 3 },
       hacks: { accepted: 403, not_an_exchange: 205 },
       huobi: { accepted: 30, bad_address: 15, chain_not_told_apart: 1, duplicate: 12 },
       'interpol-real_services': { accepted: 1, not_an_exchange: 9 },

@@ -53,7 +53,9 @@ const subject = {
 
 /** A stream of flags under a name and paths of its own. */
 function flagsRoute<const N extends string>(
-  of: Pick<AnyStreamRoute, 'surface' | 'path' | 'eventsPath' | 'access'> & { readonly name: N },
+  of: Pick<AnyStreamRoute, 'surface' | 'path' | 'eventsPath' | 'access' | 'refusals'> & {
+    readonly name: N;
+  },
 ) {
   return streamRoute({
     ...of,
@@ -119,6 +121,7 @@ export const memberFlags = flagsRoute({
   path: '/leaderboard/ws',
   eventsPath: '/leaderboard/events',
   access: 'session',
+  refusals: ['foreign_form'],
 });
 
 /** The parts of the stream: the log, and a call after each append. */

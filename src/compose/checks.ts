@@ -85,7 +85,7 @@ function finding({ state, reason }: SourceFreshness): CheckResult {
 /** From this share of a day's budget on doctor warns. */
 const NEARLY_SPENT = 0.8;
 
-/** The calls of the last day to a provider, as this process counted them, beside the day's budget. */
+/** The calls of the last day to a provider, as this process counted them, and the day's budget. */
 export function callsSaid(
   { hours, watched_since }: Pick<ProviderReport, 'hours' | 'watched_since'>,
   budget: number | null,

@@ -25,7 +25,7 @@ const VERSIONS: Versions = {
 const ANSWER = '{"state":"not_deployed","subject":"somebody","data":null,"reason":"Silent."}';
 const LISTED_MAX = 100;
 
-/** The records of one membership that had an address screened. */
+/** The record of one membership that had an address screened; what is kept is answered alone. */
 export function memoryRecords(address: string, as_of: number): ScreeningRecords {
   const origin = {
     port: 'screening_records',
@@ -55,9 +55,8 @@ export function memoryRecords(address: string, as_of: number): ScreeningRecords 
   return {
     keep: async (record, recordsMax) => {
       if (recordsOf(record.membership_id).length >= recordsMax) return read('full', origin);
-      const next = recordOf(`scr_${held.length}`, record);
-      held.push(next);
-      return read(next, origin);
+      // It is not held: the worlds are shared by all files that one worker runs.
+      return read(recordOf('scr_made', record), origin);
     },
     find: async (membershipId, id) => {
       const found = recordsOf(membershipId).find((one) => one.id === id);

@@ -68,8 +68,8 @@ type Inputs = {
 function callsOf({ paths }: OpenapiDocument): readonly Called[] {
   return Object.entries(paths).flatMap(([path, methods]) => {
     // A stream does not end, and clients of another kind read it.
-    if (path.startsWith('/sse/')) return [];
-    return Object.entries(methods).map(([method, one]) => ({
+    const asked = Object.entries(methods).filter(([, one]) => !isStream(one));
+    return asked.map(([method, one]) => ({
       path,
       method,
       one,
@@ -80,6 +80,11 @@ function callsOf({ paths }: OpenapiDocument): readonly Called[] {
       },
     }));
   });
+}
+
+function isStream({ responses }: Operation): boolean {
+  const events = Object.keys({ ...responses['200']?.content }).includes('text/event-stream');
+  return events || '101' in responses;
 }
 
 function examplesIn({ parameters }: Operation, where: string) {

@@ -183,7 +183,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () =
         reason:
           'A credential of the tier free may hold 10 streams open; close one, or try again later.',
       });
-      expect(await streamingOf(name)).toMatchObject({
+      const shown = {
         paths: expect.arrayContaining(['/ws/flags', '/sse/flags']),
         heartbeat_s: 15,
         bus: { kind: 'postgres', ok: true, reason: null },
@@ -191,7 +191,9 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () =
         limits_per_token: { free: 10, pro: 100, desk: 1_000 },
         connections_of: 'all_processes',
         source: { kind: 'flag_log', ok: true },
-      });
+      };
+      // `/health` is made once a second.
+      await vi.waitFor(async () => expect(await streamingOf(name)).toMatchObject(shown), PATIENT);
     }
     await kill('one');
     expect(await open('two')).toBe(503);

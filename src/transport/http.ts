@@ -229,7 +229,8 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
   const { now, budgetMs } = options;
   const leave = isRevalidated(route) ? sendIfNew : sendAnswer;
   const byPages = isSentByPages(route);
-  const isPublic = isPublicDocument(route);
+  // A port that is asked under names of its own, as the operator's, opens to no other page.
+  const isPublic = options.hosts === undefined && isPublicDocument(route);
   app.route({
     method: methodsOf(route.method),
     url: pathOfRoute(route),

@@ -55,7 +55,7 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
 
-function ask(options: InjectOptions) {
+function ask(options: InjectOptions, hosts?: readonly string[]) {
   const nothing = () => undefined;
   const app = createHttp({
     mounted: MOUNTED,
@@ -65,6 +65,7 @@ function ask(options: InjectOptions) {
     now: () => 1_780_000_000,
     budgetMs: 1_000,
     trustProxy: false,
+    ...(hosts === undefined ? {} : { hosts }),
     refusalPage: ({ code }) => `<!doctype html><p>${code}</p>`,
   });
   apps.push(app);
@@ -141,4 +142,11 @@ test('a page of any origin reads what is open to all and is no page, and nothing
     }),
   );
   expect(origins).toEqual(['*', '*', undefined, undefined]);
+});
+
+test('a port with names of its own, where callers are the operator, opens to no foreign page', async () => {
+  const headers = { host: '127.0.0.1:9090', origin: 'https://a.example' };
+  const answer = await ask({ method: 'GET', url: '/short', headers }, ['127.0.0.1']);
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers['access-control-allow-origin']).toBeUndefined();
 });

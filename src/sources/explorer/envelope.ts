@@ -261,6 +261,8 @@ export function askExplorer<T>(
 }
 
 function withoutSecrets(told: ProviderFault, secrets: readonly string[]): ProviderFault {
+  // Their words are ours alone, and their kind decides what is read on.
+  if (told instanceof ChainRefused || told instanceof WindowEnded) return told;
   const fault = removeSecrets(told.fault, secrets).slice(0, FAULT_CHARS_MAX);
   if (fault === told.fault) return told;
   return new ProviderFault(fault, told.passing ? 'passing' : 'lasting', told.waitMs);

@@ -714,4 +714,21 @@ describe('nothing is empty but the words for it', () => {
       expect(said).not.toContain(part);
     }
   });
+
+  test('a key that is a word of ours changes no kind of refusal', async () => {
+    const said = 'Free API access is not supported for this chain.';
+    const server = createServer((_, response) => {
+      response.end(JSON.stringify({ status: '0', message: 'NOTOK', result: said }));
+    });
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    const url = new URL(`http://127.0.0.1:${Object(server.address()).port}/v2/api`);
+    const limits = { callsPerS: 100, retriesMax: 0, backoffMs: 1, failuresMax: 9, restMs: 1 };
+    const at = etherscanChain('ethereum', { url, guard: providerGuard(limits, () => 0) }, 'plan');
+    const { signal } = new AbortController();
+    const asked = withBudget({ callsMax: 1, timeMs: 10_000, signal }, (budget) =>
+      askExplorer(at, budget, at.list({}), (answer) => pageIn('txlist', answer)),
+    );
+    await expect(asked).rejects.toBeInstanceOf(ChainRefused);
+    server.close();
+  });
 });

@@ -269,6 +269,7 @@ export const CHILD_ENTRIES = [
 export const BEGINNINGS = [
   ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
   ...['bench/', 'examples/', 'vitest.config.ts'],
+  ...['src/chain/merkle-tree.ts', 'src/stores/control/log-leaves.ts'],
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];

@@ -1,0 +1,31 @@
+// An appending transaction holds the counter until its end, so that indexes become visible in order
+// and an undone one was never given.
+
+import { z } from 'zod';
+import { LEAF_KINDS, type NewLeaf } from '../../ports/transparency-log.ts';
+import { onlyRow, type Session, storeTime } from './engine/database.ts';
+
+const COUNT = `
+  insert into log_size as l (leaves) values (1)
+  on conflict (one) do update set leaves = l.leaves + 1
+  returning leaves`;
+const APPEND = `
+  insert into log_leaves (leaf_index, kind, hash, id, at)
+  values ($1::bigint, $2::smallint, decode($3, 'hex'), $4, $5)`;
+
+const countedRow = z.object({ leaves: z.coerce.number().int() });
+const HASH = /^0x[0-9a-f]{64}$/;
+
+/**
+ * Makes a statement a leaf of the log inside the transaction that makes it true, and gives the
+ * index of the leaf. It belongs at the end of the transaction: until that ends, all others who
+ * append wait for it.
+ */
+export async function appendLeaf(session: Session, leaf: NewLeaf): Promise<number> {
+  if (!HASH.test(leaf.hash)) throw new Error(`no 32 bytes in lower-case hex: ${leaf.hash}`);
+  const index = countedRow.parse(onlyRow(await session.query(COUNT))).leaves - 1;
+  const { kind, hash, id, at } = leaf;
+  const row = [index, LEAF_KINDS[kind], hash.slice('0x'.length), id, storeTime(at)];
+  await session.query(APPEND, row);
+  return index;
+}

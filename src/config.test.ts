@@ -35,7 +35,7 @@ describe('what holds without settings', () => {
       listen: { host: '127.0.0.1', port: 8080 },
       publicUrl: null,
       ops: { kind: 'none' },
-      surfaces: ['hosted', 'integrations', 'intelligence', 'mcp', 'web'],
+      surfaces: ['edge', 'hosted', 'integrations', 'intelligence', 'mcp', 'signals', 'web'],
       simulate: false,
       dataDir: '/srv/exhibit/data',
       store: { kind: 'embedded', dir: '/srv/exhibit/data/control' },

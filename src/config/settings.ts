@@ -27,7 +27,15 @@ import {
 } from './readers.ts';
 
 /** The surfaces that a process serves: of routes, of pages, and of tools (`mcp`). */
-const SURFACES = ['hosted', 'integrations', 'intelligence', 'mcp', 'web'] as const;
+const SURFACES = [
+  'edge',
+  'hosted',
+  'integrations',
+  'intelligence',
+  'mcp',
+  'signals',
+  'web',
+] as const;
 export type SurfaceName = (typeof SURFACES)[number];
 
 const TIERS = ['free', 'pro', 'desk'] as const;

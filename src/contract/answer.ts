@@ -33,8 +33,9 @@ export type Headers = { readonly [name: string]: string | readonly string[] };
 /** Makes a reply of a body as it leaves. For `reply.ts` only. */
 export let makeReply: <N extends string>(
   status: number,
-  text: string,
+  body: string | Uint8Array,
   headers: Headers,
+  isKept: boolean,
 ) => Reply<N>;
 
 /** The common envelope as the client sees it. */
@@ -112,33 +113,45 @@ export class Reply<in out Name extends string> {
   readonly headers: Headers;
   /** The pieces that follow the body; `null`: the body is all of it. */
   readonly rest: PageRest | null;
-  readonly #text: string;
-  private constructor(status: number, text: string, headers: Headers, rest: PageRest | null) {
+  /** Whether caches may keep it, where its route allows that at all. */
+  readonly isKept: boolean;
+  readonly #body: string | Uint8Array;
+  private constructor(
+    status: number,
+    body: string | Uint8Array,
+    headers: Headers,
+    more: { readonly rest: PageRest | null; readonly isKept: boolean },
+  ) {
     this.status = status;
     this.headers = headers;
-    this.rest = rest;
-    this.#text = text;
+    this.rest = more.rest;
+    this.isKept = more.isKept;
+    this.#body = body;
   }
   /** The same reply, whose body is the beginning of a page that goes on as it is read. */
   followedBy(rest: PageRest): Reply<Name> {
-    return new Reply(this.status, this.#text, this.headers, rest);
+    return new Reply(this.status, this.#body, this.headers, { rest, isKept: this.isKept });
   }
   /**
    * The body as it leaves.
    * @internal
    */
   bytes(): Buffer {
-    return Buffer.from(this.#text);
+    if (typeof this.#body === 'string') return Buffer.from(this.#body);
+    // The same memory: published bytes are sent as they were stored.
+    return Buffer.from(this.#body.buffer, this.#body.byteOffset, this.#body.byteLength);
   }
-  /** The body as its reader takes it apart. */
+  /** The body as its reader takes it apart; one of bytes as it is, whatever its type. */
   get body(): unknown {
     const type = this.headers['content-type'];
     if (type === undefined) return undefined;
-    if (!String(type).startsWith('application/json')) return this.#text;
-    return JSON.parse(this.#text);
+    if (typeof this.#body !== 'string') return this.#body;
+    if (!String(type).startsWith('application/json')) return this.#body;
+    return JSON.parse(this.#body);
   }
   static {
-    makeReply = (status, text, headers) => new Reply(status, text, headers, null);
+    makeReply = (status, body, headers, isKept) =>
+      new Reply(status, body, headers, { rest: null, isKept });
   }
 }
 

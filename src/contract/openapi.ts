@@ -117,9 +117,11 @@ export function openapiDocument(
 }
 
 const SURFACES: { readonly [surface in AnyRoute['surface']]: string } = {
+  edge: 'The record of emitted signals: backtest, replay, performance, ranking and rules.',
   hosted: 'Evidence about addresses, by a key of a membership or of a partner.',
   integrations: 'Chats of a membership that are told of what happens.',
   intelligence: 'Entities, flags and streams, by an access token.',
+  signals: 'Published signals with their evidence, their log, traders and providers.',
   web: 'What is open to all: the state of the service, and pages.',
 };
 

@@ -14,10 +14,16 @@ export type HeadersOfStatus = { readonly [header: string]: string };
 /** The headers that some statuses carry beside those of every answer. */
 export type ReplyHeaders = { readonly [status: number]: HeadersOfStatus };
 
-/** The headers that a reply of a status must be given; `null` leaves one out of this reply. */
-export type HeaderArguments<H extends ReplyHeaders, S> = S extends keyof H
-  ? [headers: { readonly [K in keyof H[S]]: string | readonly string[] | null }]
-  : [];
+/** How long a reply holds: `kept: false` says that no cache keeps it, though its route is kept. */
+export type Keeping = { readonly kept: boolean };
+
+/**
+ * What a reply is given beside its body: the headers that its status declares (`null` leaves one
+ * out of this reply), then how long it holds.
+ */
+export type ReplyArguments<H extends ReplyHeaders, S> = S extends keyof H
+  ? [headers: { readonly [K in keyof H[S]]: string | readonly string[] | null }, keeping?: Keeping]
+  : [keeping?: Keeping];
 
 type Replies = {
   readonly kind: string;
@@ -59,8 +65,9 @@ export function isRevalidated({ headers, keptS }: Replies): boolean {
 type Replier<N extends string> = (
   status: number,
   body: unknown,
-  headers?: HeaderValues,
+  ...more: readonly (HeaderValues | Keeping | undefined)[]
 ) => Reply<N>;
+type Maker<N extends string> = (body: unknown, own: HeaderValues, isKept: boolean) => Reply<N>;
 type HeaderValues = { readonly [name: string]: string | readonly string[] | null };
 
 const HEADER_NAME = /^[a-z][a-z0-9-]*$/;
@@ -84,7 +91,7 @@ export function replierOf<N extends string>(
   responses: Responses,
   headers: ReplyHeaders,
 ): Replier<N> {
-  const makers = new Map<number, (body: unknown, own: HeaderValues) => Reply<N>>();
+  const makers = new Map<number, Maker<N>>();
   for (const [status, schema] of Object.entries<z.ZodType>(responses)) {
     if (BODILESS.has(status)) throw new Error(`${name}: a route cannot declare ${status}`);
     makers.set(Number(status), makerOf<N>(`${name} ${status}`, Number(status), schema));
@@ -96,28 +103,41 @@ export function replierOf<N extends string>(
       if (!isOwn) throw new Error(`${name} ${status}: a route cannot declare ${header}`);
     }
   }
-  return (status, body, own = NONE) => {
+  return (status, body, ...more) => {
     const make = makers.get(status);
     if (make === undefined) throw new Error(`${name}: ${status}?`);
-    return make(body, own);
+    const [own, keeping] = headers[status] === undefined ? [NONE, more[0]] : more;
+    return make(body, own === undefined ? NONE : (own as HeaderValues), isKeptBy(keeping));
   };
 }
 
 const NONE: HeaderValues = {};
 
-function makerOf<N extends string>(at: string, status: number, schema: z.ZodType) {
+function isKeptBy(keeping: HeaderValues | Keeping | undefined): boolean {
+  return keeping === undefined || keeping['kept'] !== false;
+}
+
+function makerOf<N extends string>(at: string, status: number, schema: z.ZodType): Maker<N> {
   const media = mediaOf(schema);
-  if (media.kind === 'form' || media.kind === 'bytes') {
-    throw new Error(`${at}: a body of the kind ${media.kind} is asked, and never answered`);
+  if (media.kind === 'form') {
+    throw new Error(`${at}: a body of the kind form is asked, and never answered`);
+  }
+  if (media.kind === 'bytes' && media.type === null) {
+    throw new Error(`${at}: bytes that are answered name their type`);
   }
   const writeText: Write = (body) => {
     const parsed = schema.safeParse(body);
     if (!parsed.success) throw new Error(`answer: ${at}: not the text that is declared`);
     return media.kind === 'none' ? '' : String(parsed.data);
   };
-  const write = media.kind === 'json' ? writerOf(schema, at) : writeText;
+  const writeBytes = (body: unknown): Uint8Array => {
+    if (body instanceof Uint8Array) return body;
+    throw new Error(`answer: ${at}: not the bytes that are declared`);
+  };
+  const writeJson = media.kind === 'json' ? writerOf(schema, at) : writeText;
+  const write = media.kind === 'bytes' ? writeBytes : writeJson;
   const typed: Headers = media.type === null ? {} : { 'content-type': media.type };
-  return (body: unknown, own: HeaderValues): Reply<N> => {
+  return (body, own, isKept) => {
     const headers: { [name: string]: string | readonly string[] } = { ...typed };
     for (const [name, value] of Object.entries(own)) {
       if (value === null) continue;
@@ -125,7 +145,7 @@ function makerOf<N extends string>(at: string, status: number, schema: z.ZodType
       if (!isFit) throw new Error(`answer: ${at}: the header ${name} holds what none may`);
       headers[name] = value;
     }
-    return makeReply(status, write(body, new Set()), headers);
+    return makeReply(status, write(body, new Set()), headers, isKept);
   };
 }
 
@@ -174,7 +194,10 @@ export function form<S extends z.ZodObject>(fields: S): S {
   return markMedia(fields, { kind: 'form', type: 'application/x-www-form-urlencoded' });
 }
 
-/** A body that is taken as the bytes that were sent, as a signature is over them. */
+/**
+ * A body of bytes: a request is taken as it was sent, as a signature is over it; a response leaves
+ * as it was stored, and names its type.
+ */
 export function bytes(type: string | null): z.ZodType<Uint8Array> {
   const sent = z.instanceof(Uint8Array, { error: 'expected the bytes that were signed' });
   return markMedia(sent, { kind: 'bytes', type });

@@ -19,11 +19,11 @@ import {
   type Sections,
 } from './answer.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
-import { type HeaderArguments, type ReplyHeaders, type Responses, replierOf } from './reply.ts';
+import { type ReplyArguments, type ReplyHeaders, type Responses, replierOf } from './reply.ts';
 import { harmless, prose, sourceShown, unixSeconds, words } from './wire.ts';
 import { dataWriterOf } from './writer.ts';
 
-export type Surface = 'hosted' | 'integrations' | 'intelligence' | 'web';
+export type Surface = 'edge' | 'hosted' | 'integrations' | 'intelligence' | 'signals' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
 /**
  * The credential that a caller needs: a plan or better, a partner key, a bearer token, a signed-in
@@ -289,7 +289,7 @@ export type PlainRoute<
     readonly reply: <S extends keyof R & number>(
       status: S,
       body: z.input<R[S]>,
-      ...headers: HeaderArguments<H, S>
+      ...more: ReplyArguments<H, S>
     ) => Reply<N>;
   };
 

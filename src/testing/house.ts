@@ -44,7 +44,7 @@ const OF_OTHERS = { may: [CONTRACT, ...BELOW, ...DECLARATIONS], outside: ['zod']
 export const ARROWS: readonly Arrows[] = [
   { of: EVIDENCE, may: [], outside: [], sealed: true },
   { of: CHAIN, may: [], outside: CHAIN_ON, sealed: true },
-  { of: CONTRACT, may: BELOW, outside: ['zod'], sealed: true },
+  { of: CONTRACT, may: BELOW, outside: ['@noble/hashes', 'zod'], sealed: true },
   { of: PORTS, may: BELOW, outside: ['zod'] },
   // A feature opens its adapters and pairs its routes with their handlers: it sees what is wired.
   { of: 'src/features/*/feature.ts', may: ['src/'], outside: ['zod'] },
@@ -267,6 +267,8 @@ export const CHILD_ENTRIES = [
 ];
 /** Where the product begins, and the tests of the house. */
 export const BEGINNINGS = [
+  // Whoever checks a signal begins here.
+  ...['src/chain/call-hash.ts', 'src/contract/canonical.ts'],
   ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
   ...['bench/', 'examples/', 'vitest.config.ts'],
   ...['src/chain/merkle-tree.ts', 'src/stores/control/log-leaves.ts'],

@@ -59,7 +59,10 @@ async function answerRequest(
   const answer: unknown = await handle(input, asked, NOBODY);
   if (answer instanceof Refusal) return { status: 400, bytes: JSON.stringify(answer.body) };
   if (answer instanceof Answer) return { status: 200, bytes: answer.bytes(now()) };
-  if (answer instanceof Reply) return { status: answer.status, bytes: JSON.stringify(answer.body) };
+  if (answer instanceof Reply) {
+    const isBytes = answer.body instanceof Uint8Array;
+    return { status: answer.status, bytes: isBytes ? answer.bytes() : JSON.stringify(answer.body) };
+  }
   throw new Error('test: no answer');
 }
 

@@ -362,6 +362,7 @@ function readEnvelope(route: SilenceRoute, answer: Answer<string>, now: number):
  * date: a missing source line does not report an unread source.
  */
 function statementOf(body: unknown): string {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString('base64');
   const { sources: _sources, as_of: _as_of, ...rest } = Object(body);
   return JSON.stringify(rest, (_, one: unknown) => {
     if (!isRecord(one) || !('sources' in one && 'as_of' in one)) return one;
@@ -386,7 +387,8 @@ function readReply(route: SilenceRoute, reply: Reply<string>): Utterance {
   if (schema === undefined) throw new Error(`${reply.status} is not declared`);
   const parsed = schema.safeParse(reply.body);
   if (!parsed.success) throw new Error(`not as declared: ${parsed.error.message}`);
-  const leaves = leavesOf(schema, reply.body);
+  // Bytes are published as they were stored: no field of theirs is made by this route.
+  const leaves = reply.body instanceof Uint8Array ? [] : leavesOf(schema, reply.body);
   const kind = reply.status === OK ? 'ok' : 'unavailable';
   return { kind, reason: null, leaves, text: statementOf(reply.body) };
 }

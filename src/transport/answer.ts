@@ -133,7 +133,7 @@ function answerer(
       const said = await handle(input, asked, by.caller);
       if (said instanceof Refusal) return refuse(said, figuresOf(by, asked.now()));
       // Written before it is charged, so that a fault in the answer is never paid for.
-      const { status, state, bytes, declared, rest } = writeAnswer(said, asked.now());
+      const { status, state, bytes, declared, rest, isKept } = writeAnswer(said, asked.now());
       // An answer is charged if it is ready while its client is still there.
       if (isGone?.() === true) return answerNobody();
       const isFree = by.kind === 'uncharged' || status >= FAILED;
@@ -142,7 +142,7 @@ function answerer(
       meters.answered(route.name, state, (performance.now() - startedMs) / 1000);
       const figures = charged === null ? figuresOf(by, asked.now()) : charged.figures;
       const headers =
-        figures === null ? headersOf(declared, status, bytes) : chargedHeaders(figures, declared);
+        figures === null ? headersOf(declared, isKept, bytes) : chargedHeaders(figures, declared);
       const whole = {
         status,
         headers: notice === null ? headers : { ...headers, ...notice },
@@ -187,7 +187,7 @@ async function* textsAsTheyCome(
 const HUNG_UP = 'hung_up';
 const NOBODY_READS: WrittenAnswer = { status: 499, headers: {}, bytes: Buffer.alloc(0) };
 
-type HeadersOf = (declared: Headers | null, status: number, bytes: Buffer) => Headers;
+type HeadersOf = (declared: Headers | null, isKept: boolean, bytes: Buffer) => Headers;
 
 const OPEN_JSON: Headers = { 'content-type': JSON_TYPE, 'cache-control': NO_STORE };
 
@@ -201,9 +201,9 @@ function ownHeaders({ access }: Mounted['route']): HeadersOf {
 // The bytes of a cacheable answer name it.
 function openHeaders(route: Mounted['route']): HeadersOf {
   const keptS = route.kind === 'plain' ? route.keptS : undefined;
-  return (declared, status, bytes) => {
+  return (declared, isKept, bytes) => {
     if (declared === null) return OPEN_JSON;
-    if (keptS === undefined || status !== OK) return { 'cache-control': NO_STORE, ...declared };
+    if (keptS === undefined || !isKept) return { 'cache-control': NO_STORE, ...declared };
     const etag = `"${hash('sha256', bytes, 'base64url')}"`;
     return { 'cache-control': `public, max-age=${keptS}`, etag, ...declared };
   };
@@ -270,11 +270,13 @@ export function charge(gate: AccessGate | null, by: Admitted) {
 
 function writeAnswer(said: unknown, now: number) {
   if (said instanceof Answer) {
-    return { status: OK, state: said.state, bytes: said.bytes(now), declared: null, rest: null };
+    const bytes = said.bytes(now);
+    return { status: OK, state: said.state, bytes, declared: null, rest: null, isKept: false };
   }
   if (!(said instanceof Reply)) throw new Error('neither an answer nor a reply');
   const { status, headers, rest } = said;
-  return { status, state: String(status), bytes: said.bytes(), declared: headers, rest };
+  const isKept = status === OK && said.isKept;
+  return { status, state: String(status), bytes: said.bytes(), declared: headers, rest, isKept };
 }
 
 // Problems name the field and what was expected. What was sent is never echoed, but for a name that

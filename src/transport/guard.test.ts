@@ -150,7 +150,9 @@ describe('a route that takes a bearer token', () => {
 
 describe('the rule of access alone says who may ask', () => {
   const RULES = ['analyst', 'desk', 'enterprise', 'partner'] as const;
-  const SURFACES = ['hosted', 'integrations', 'intelligence', 'web'] as const;
+  const SURFACES = [
+    ...(['edge', 'hosted', 'integrations', 'intelligence', 'signals', 'web'] as const),
+  ];
   const served = (access: AccessRule, surface: Surface, gate: AccessGate | null) => {
     const route = plainRoute({
       name: 'kept',

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { html } from '../contract/reply.ts';
+import { bytes, html } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
 import type { Mounted } from './answer.ts';
 import { createHttp } from './http.ts';
@@ -43,7 +43,59 @@ const posted = plainRoute({
   access: 'open',
   responses: { 200: z.strictObject({ fine: z.boolean() }) },
 });
+const STORED = Uint8Array.from([0, 255, 0xc3, 0x28, ...Buffer.alloc(2_000)]).subarray(1);
+const tile = plainRoute({
+  ...FACTS,
+  name: 'tile',
+  path: '/tile',
+  access: 'open',
+  keptS: 60,
+  responses: { 200: bytes('application/octet-stream') },
+});
+const stored = plainRoute({
+  ...FACTS,
+  name: 'stored',
+  path: '/stored',
+  access: 'open',
+  keptS: 60,
+  responses: { 200: bytes('application/json') },
+});
+const unkept = plainRoute({
+  ...FACTS,
+  name: 'unkept',
+  path: '/unkept',
+  access: 'open',
+  keptS: 60,
+  query: z.strictObject({ kept: z.enum(['yes', 'no']).optional() }),
+  responses: { 200: z.strictObject({ error: z.string() }) },
+});
+const named = plainRoute({
+  ...FACTS,
+  name: 'named',
+  path: '/named',
+  access: 'open',
+  keptS: 60,
+  responses: { 200: z.strictObject({ fine: z.boolean() }) },
+  headers: { 200: { 'x-of': 'Of what.' } },
+});
+const OTHER_JSON = `{ "text": "${LONG}" }\n`;
 const MOUNTED: Mounted[] = [
+  { route: tile, handle: async () => tile.reply(200, STORED) },
+  { route: stored, handle: async () => stored.reply(200, Buffer.from(OTHER_JSON)) },
+  {
+    route: unkept,
+    handle: async ({ query }) => {
+      const kept = Reflect.get(Object(query), 'kept');
+      const body = { error: 'unread' };
+      return kept === undefined
+        ? unkept.reply(200, body)
+        : unkept.reply(200, body, { kept: kept === 'yes' });
+    },
+  },
+  {
+    route: named,
+    handle: async () => named.reply(200, { fine: true }, { 'x-of': 'this' }, { kept: false }),
+  },
   { route: document, handle: async () => document.reply(200, { text: LONG }) },
   { route: short, handle: async () => short.reply(200, { fine: true }) },
   { route: page, handle: async () => page.reply(200, `<!doctype html><p>${LONG}</p>`) },
@@ -149,4 +201,76 @@ test('a port with names of its own, where callers are the operator, opens to no 
   const answer = await ask({ method: 'GET', url: '/short', headers }, ['127.0.0.1']);
   expect(answer.statusCode).toBe(200);
   expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+});
+
+describe('bytes', () => {
+  test('leave as they were stored, under their type and their name', async () => {
+    const { statusCode, headers, rawPayload } = await ask({ method: 'GET', url: '/tile' });
+    expect([statusCode, rawPayload]).toEqual([200, Buffer.from(STORED)]);
+    expect(headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': String(STORED.length),
+      'cache-control': 'public, max-age=60',
+    });
+    const again = await ask({
+      method: 'GET',
+      url: '/tile',
+      headers: { 'if-none-match': String(headers['etag']) },
+    });
+    expect([again.statusCode, again.rawPayload.length]).toEqual([304, 0]);
+  });
+
+  test('of JSON are not written anew, and a client that takes it gets them compressed', async () => {
+    const plain = await ask({ method: 'GET', url: '/stored' });
+    expect([plain.headers['content-type'], plain.body]).toEqual(['application/json', OTHER_JSON]);
+    const packed = await ask({
+      method: 'GET',
+      url: '/stored',
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(packed.rawPayload).toString()).toBe(OTHER_JSON);
+  });
+
+  test('that are declared are bytes, and name their type', () => {
+    const text: unknown = 'no bytes';
+    expect(() => tile.reply(200, text as Uint8Array)).toThrow('not the bytes that are declared');
+    expect(() =>
+      plainRoute({
+        ...FACTS,
+        name: 'odd',
+        path: '/odd',
+        access: 'open',
+        responses: { 200: bytes(null) },
+      }),
+    ).toThrow('bytes that are answered name their type');
+  });
+});
+
+describe('a reply of a kept route', () => {
+  test.each([
+    ['/unkept', 'public, max-age=60'],
+    ['/unkept?kept=yes', 'public, max-age=60'],
+    ['/unkept?kept=no', 'no-store'],
+    ['/named', 'no-store'],
+  ])('%s says how long it holds: %s', async (url, keeping) => {
+    const { statusCode, headers } = await ask({
+      method: 'GET',
+      url,
+      headers: { 'if-none-match': '"another"' },
+    });
+    expect([statusCode, headers['cache-control']]).toEqual([200, keeping]);
+    expect(headers['etag'] === undefined).toBe(keeping === 'no-store');
+  });
+
+  test('that is not kept has no name by which it could be asked for', async () => {
+    const asked = { method: 'GET', url: '/unkept?kept=no', headers: { 'if-none-match': '*' } };
+    const { statusCode, body } = await ask(asked as InjectOptions);
+    expect([statusCode, body]).toEqual([200, '{"error":"unread"}']);
+  });
+
+  test('carries the headers that its status declares too', async () => {
+    const { headers } = await ask({ method: 'GET', url: '/named' });
+    expect(headers['x-of']).toBe('this');
+  });
 });

@@ -4,7 +4,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import type { z } from 'zod';
 import { CONTRACTS } from './compose/list.ts';
+import { mediaOf } from './contract/reply.ts';
 
 const SRC = import.meta.dirname;
 type Contract = (typeof CONTRACTS)[number];
@@ -30,6 +32,13 @@ async function exportedRoutes(): Promise<Exported[]> {
 const texts = (values: readonly unknown[]) =>
   `[${values.map((one) => (typeof one === 'string' ? `'${one}'` : String(one))).join(', ')}]`;
 
+/** The statuses under which a route answers bytes, as a line of its row. */
+function bytesLine(responses: { readonly [status: string]: z.ZodType }): string {
+  const statuses = Object.entries(responses).filter(([, one]) => mediaOf(one).kind === 'bytes');
+  if (statuses.length === 0) return '';
+  return `    bytes: ${texts(statuses.map(([status]) => Number(status)))},\n`;
+}
+
 function rowOf({ name, kind, method, path, access, ...route }: Contract): string {
   const statuses = 'responses' in route ? Object.keys(route.responses).map(Number) : [200];
   const absences = 'absences' in route ? route.absences : [];
@@ -40,7 +49,7 @@ function rowOf({ name, kind, method, path, access, ...route }: Contract): string
     access: '${access}',
     statuses: ${texts(statuses)},
     absences: ${texts(absences)},
-  },
+${'responses' in route ? bytesLine(route.responses) : ''}  },
 `;
 }
 
@@ -82,6 +91,8 @@ export type RouteRow = {
   /** The statuses that it answers with; any other is a refusal. */
   readonly statuses: readonly number[];
   readonly absences: readonly Absence[];
+  /** The statuses whose body is bytes, which are given as they came. */
+  readonly bytes?: readonly number[];
 };
 
 export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {

@@ -1,6 +1,7 @@
 // Is a signal known by the hash that a published standard gives it?
 
 import fc from 'fast-check';
+import * as Hash from 'ox/Hash';
 import * as TypedData from 'ox/TypedData';
 import { describe, expect, test } from 'vitest';
 import { CALL_TYPE, hashBundle, hashCall, type SignalCall, signalIdOf } from './call-hash.ts';
@@ -55,6 +56,51 @@ const calls: fc.Arbitrary<SignalCall> = fc.record({
   model: texts,
   run_id: texts,
   generated_at_unix: fc.nat(Number.MAX_SAFE_INTEGER),
+});
+
+const MAIL = {
+  types: {
+    EIP712Domain: [
+      { name: 'name', type: 'string' },
+      { name: 'version', type: 'string' },
+      { name: 'chainId', type: 'uint256' },
+      { name: 'verifyingContract', type: 'address' },
+    ],
+    Person: [
+      { name: 'name', type: 'string' },
+      { name: 'wallet', type: 'address' },
+    ],
+    Mail: [
+      { name: 'from', type: 'Person' },
+      { name: 'to', type: 'Person' },
+      { name: 'contents', type: 'string' },
+    ],
+  },
+  primaryType: 'Mail',
+  domain: {
+    name: 'Ether Mail',
+    version: '1',
+    chainId: 1n,
+    verifyingContract: '0xCcCCccccCCCCcCCCCCCcCcCccCcCCCcCcccccccC',
+  },
+  message: {
+    from: { name: 'Cow', wallet: '0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826' },
+    to: { name: 'Bob', wallet: '0xbBbBBBBbbBBBbbbBbbBbbbbBBbBbbbbBbBbbBBbB' },
+    contents: 'Hello, Bob!',
+  },
+} as const;
+
+test('the library that hashes beside us gives the example of EIP-712 its published hashes', () => {
+  const { types, primaryType, domain, message } = MAIL;
+  expect(TypedData.hashStruct({ types, primaryType, data: message })).toBe(
+    '0xc52c0ee5d84264471806290a3f2c4cecfc5490626bf912d01f240d7a274b371e',
+  );
+  expect(TypedData.hashDomain({ domain })).toBe(
+    '0xf2cee375fa42b42143804025fc449deafd50cc031ca257e0b194a650a912090f',
+  );
+  expect(Hash.keccak256(TypedData.encode(MAIL))).toBe(
+    '0xbe609aee343fb3c4b28e1df9e632fca64fcfaede20f02e86244efddf30957bd2',
+  );
 });
 
 describe('call_hash', () => {

@@ -230,6 +230,23 @@ describe('passing faults', () => {
   });
 });
 
+test('bytes come as they were sent, in however many pieces, and no more of them than allowed', async () => {
+  const [first, second] = [Buffer.from([0, 0xff, 0xc3]), Buffer.from([0x28, 0xef, 0xbb, 0xbf])];
+  const { url } = await served([
+    (_, response) => {
+      response.writeHead(200);
+      response.write(first, () => response.end(second));
+    },
+  ]);
+  const init = { method: 'GET', headers: {}, body: null };
+  const asked = { url, init, repeatable: true, statuses: [200], retriesMax: 0, timeoutMs: 5_000 };
+  const whole = await send({ ...asked, bytesMax: 7, signal: undefined });
+  if (whole.kind === 'none') throw new Error('nothing came');
+  expect(Buffer.from(whole.bytes)).toEqual(Buffer.concat([first, second]));
+  const cutOff = await send({ ...asked, bytesMax: 6, signal: undefined });
+  expect(cutOff).toEqual({ kind: 'none', code: 'too_large' });
+});
+
 describe('ends', () => {
   test('when its time is up, in the middle of a body too', async () => {
     const half: Says = (_, response) => {

@@ -182,7 +182,9 @@ async function call(
   if (received.kind === 'none') {
     throw new ExhibitFailure(name, received.code, FAILED[received.code], received.cause);
   }
-  const { status, headers, text } = received;
+  const { status, headers, bytes } = received;
+  if (route.bytes?.includes(status) === true) return { status, body: bytes };
+  const text = new TextDecoder().decode(bytes);
   if (!statuses.includes(status)) {
     // A credential that was sent back stands in no error.
     const shown = secret === null ? text : text.replaceAll(secret, '[credential]');
@@ -356,7 +358,7 @@ export type Received =
       readonly kind: 'response';
       readonly status: number;
       readonly headers: Headers;
-      readonly text: string;
+      readonly bytes: Uint8Array;
     }
   | { readonly kind: 'none'; readonly code: 'network' | 'timeout' | 'too_large'; cause?: unknown };
 
@@ -388,9 +390,9 @@ async function sendOnce(
   try {
     // A redirect is not followed: the key goes where it was meant to.
     const response = await fetch(url, { ...init, redirect: 'manual', signal });
-    const text = await textOf(response, bytesMax);
-    if (text === null) return { kind: 'none', code: 'too_large' };
-    return { kind: 'response', status: response.status, headers: response.headers, text };
+    const bytes = await bytesOf(response, bytesMax);
+    if (bytes === null) return { kind: 'none', code: 'too_large' };
+    return { kind: 'response', status: response.status, headers: response.headers, bytes };
   } catch (cause) {
     callers?.throwIfAborted();
     if (timeout.aborted) return { kind: 'none', code: 'timeout' };
@@ -398,23 +400,34 @@ async function sendOnce(
   }
 }
 
-/** The body as text; `null` where it is longer than allowed, and the rest of it is not read. */
-async function textOf(response: Response, bytesMax: number): Promise<string | null> {
-  if (response.body === null) return '';
-  const decoder = new TextDecoder();
+/** The body; `null` where it is longer than allowed, and the rest of it is not read. */
+async function bytesOf(response: Response, bytesMax: number): Promise<Uint8Array | null> {
+  if (response.body === null) return new Uint8Array();
   const reader = response.body.getReader();
-  let text = '';
-  let bytes = 0;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.length;
-    if (bytes > bytesMax) {
+    if (done) return joinChunks(chunks, length);
+    length += value.length;
+    if (length > bytesMax) {
       await reader.cancel();
       return null;
     }
-    text += decoder.decode(value, { stream: true });
+    chunks.push(value);
   }
+}
+
+function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = chunks;
+  if (chunks.length === 1 && only !== undefined) return only;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
 }
 
 /** How long to wait before the next attempt; `null`: there is none. */

@@ -85,6 +85,8 @@ export type RouteRow = {
   /** The statuses that it answers with; any other is a refusal. */
   readonly statuses: readonly number[];
   readonly absences: readonly Absence[];
+  /** The statuses whose body is bytes, which are given as they came. */
+  readonly bytes?: readonly number[];
 };
 
 export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {

@@ -38,6 +38,8 @@ type DerivedSecret = {
   readonly links: KeyObject;
   /** The key under which what chats are posted with is sealed. */
   readonly seals: KeyObject;
+  /** The key under which the private parts of signing keys are sealed. */
+  readonly signing: KeyObject;
   /** Names the root without giving it away: 16 hexadecimal characters. */
   readonly fingerprint: string;
 };
@@ -66,7 +68,8 @@ function derive(root: string): DerivedSecret {
   const forms = deriveKey(root, 'form tokens');
   const links = deriveKey(root, 'sign-in links');
   const seals = deriveKey(root, 'sealed credentials');
-  return { pepper: deriveKey(root, 'key pepper'), forms, links, seals, fingerprint };
+  const signing = deriveKey(root, 'signing keys');
+  return { pepper: deriveKey(root, 'key pepper'), forms, links, seals, signing, fingerprint };
 }
 
 /** The hashes under which a key or token may be stored, under the secret in force first. */
@@ -165,29 +168,44 @@ function base62(value: bigint, chars: number): string {
   return text;
 }
 
-// Credentials of others are sealed with AES-256-GCM under a key of the root secret, bound to what
-// they belong to: moved to another row, or changed in one bit, they do not open.
+// Credentials of others and our own signing keys are sealed with AES-256-GCM, each kind under a key
+// of its own, bound to what they belong to: moved to another row, or changed in one bit, no sealed
+// text opens.
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** The kinds of sealed texts, by the key that seals them. */
+type SealKind = 'seals' | 'signing';
+
 /** Seals a text for what it belongs to, under the secret in force. */
-export function seal(text: string, belongsTo: string, [{ seals, fingerprint }]: Secrets): Sealed {
+export function seal(
+  text: string,
+  belongsTo: string,
+  [secret]: Secrets,
+  kind: SealKind = 'seals',
+): Sealed {
+  const { [kind]: key, fingerprint } = secret;
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, seals, nonce, { authTagLength: TAG_BYTES });
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(belongsTo));
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return { bytes: Buffer.concat([nonce, body, cipher.getAuthTag()]), by: fingerprint };
 }
 
 /** Decrypts a sealed text; `null` if no current secret opens it, or if it was changed. */
-export function unseal({ bytes, by }: Sealed, belongsTo: string, secrets: Secrets): string | null {
+export function unseal(
+  { bytes, by }: Sealed,
+  belongsTo: string,
+  secrets: Secrets,
+  kind: SealKind = 'seals',
+): string | null {
   const secret = secrets.find(({ fingerprint }) => fingerprint === by);
   if (secret === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) return null;
   const nonce = bytes.subarray(0, NONCE_BYTES);
   const body = bytes.subarray(NONCE_BYTES, -TAG_BYTES);
-  const cipher = createDecipheriv(CIPHER, secret.seals, nonce, { authTagLength: TAG_BYTES });
+  const cipher = createDecipheriv(CIPHER, secret[kind], nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(belongsTo));
   cipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   try {

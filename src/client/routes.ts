@@ -31,6 +31,7 @@ import type { leaderboard, rugsLeaderboard } from '../features/rugs/leaderboard.
 import type { sanctionsChanges } from '../features/sanctions/changes.route.tsx';
 import type { walletOfac } from '../features/sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.route.ts';
+import type { signingKeys } from '../features/signing/keys.route.ts';
 import type { labelChanges } from '../features/tables/label-changes.route.ts';
 import type { otherListChanges } from '../features/tables/list-changes.route.ts';
 import type {
@@ -62,6 +63,7 @@ export type Contracts = {
   readonly screen_record: typeof screenRecord;
   readonly screen_records: typeof screenRecords;
   readonly screen_replay: typeof screenReplay;
+  readonly signing_keys: typeof signingKeys;
   readonly solana_deployer: typeof solanaDeployer;
   readonly test_integration: typeof testIntegration;
   readonly token_creator: typeof tokenCreator;
@@ -248,6 +250,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     path: '/api/v1/screens/{id}/replay',
     access: 'analyst',
     statuses: [200, 404, 503],
+    absences: [],
+  },
+  signing_keys: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/.well-known/exhibit-keys.json',
+    access: 'open',
+    statuses: [200, 503],
     absences: [],
   },
   solana_deployer: {

@@ -22,6 +22,7 @@ import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { rugs } from '../features/rugs/feature.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
 import { screening } from '../features/screening/feature.ts';
+import { signing } from '../features/signing/feature.ts';
 import { tables } from '../features/tables/feature.ts';
 import { watchlist } from '../features/watchlist/feature.ts';
 import type { AnyHandler } from '../transport/answer.ts';
@@ -56,6 +57,7 @@ export const FEATURES = featureList([
   members,
   rugModelFeature,
   rugs,
+  signing,
   health,
 ]);
 
@@ -74,6 +76,7 @@ export type EvidencePorts = Omit<
   | 'flagEvents'
   | 'screeningRecords'
   | 'servedVersions'
+  | 'signing'
   | 'watchlist'
 >;
 

@@ -7,6 +7,7 @@ import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../evidence/waiting.ts';
 import { flagStreamRoute } from '../features/flag-stream/flag-stream.route.ts';
 import { health } from '../features/health/feature.ts';
 import type { StreamingFacts } from '../features/health/health.route.tsx';
+import { signing } from '../features/signing/feature.ts';
 import { mcpDoor } from '../mcp/http-door.ts';
 import { type Tools, toolsOf } from '../mcp/tools.ts';
 import { refusalPage } from '../pages/layout.tsx';
@@ -169,7 +170,7 @@ function common({ meters, log, config }: ServingParts) {
 }
 
 /** Served on every process, whatever its surfaces. */
-const ALWAYS = health.routes.map(({ route }) => route);
+const ALWAYS = [...health.routes, ...signing.routes].map(({ route }) => route);
 
 function servedRoutes(config: Config) {
   return CONTRACTS.filter(

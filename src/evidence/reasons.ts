@@ -526,6 +526,16 @@ export const REASONS = {
     means: 'The artefact in force is damaged, or was made by another version of Exhibit.',
     next: 'The operator publishes an artefact that this version can read.',
   },
+  signing_key_missing: {
+    sentence: 'No signing key is in force on this deployment; nothing was signed.',
+    means: 'The control store holds no key whose time has come, or all are marked compromised.',
+    next: 'The operator runs `exhibit signing rotate --at-once`.',
+  },
+  signing_key_unopened: {
+    sentence: 'The secret does not open the signing key {kid}; nothing was signed.',
+    means: 'The private part was sealed under another EXHIBIT_SECRET, or was changed since.',
+    next: 'The operator sets EXHIBIT_SECRET_PREVIOUS, or runs `exhibit signing rotate --at-once`.',
+  },
   deployer_walk_in_part: {
     sentence: 'The launches of this address were walked in part: {unread}.',
     means: 'A record is held, and its counts are a floor.',

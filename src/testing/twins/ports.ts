@@ -75,6 +75,7 @@ import {
   silentSanctions,
 } from './sanctions.ts';
 import { plantedScreening } from './screening.ts';
+import { memorySigning, type SigningPorts, silentSigning } from './signing.ts';
 import {
   memoryTables,
   type PlantedTables,
@@ -105,6 +106,7 @@ export type MemoryPorts = AccountsPorts &
   HistoryPorts &
   ReceiptsPorts &
   SanctionsPorts &
+  SigningPorts &
   TablesPorts & { readonly launchCorpus: LaunchCorpus };
 
 /** The ports over a world in memory. */
@@ -117,6 +119,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memoryFlags(world),
     ...memoryWalked(world, world.list.now),
     ...memoryReceipts(world),
+    ...memorySigning(),
     ...memoryTables(world),
     launchCorpus: memoryLaunchCorpus(world.corpus),
     sanctionsList: memorySanctionsList(world.list),
@@ -134,6 +137,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentLaunches(cause),
     ...silentReceipts(cause),
     ...silentSanctions(cause),
+    ...silentSigning(cause),
     ...silentTables(cause),
     ...silentWalked(cause),
   };
@@ -177,6 +181,7 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedReceipts(planted),
     ...plantedSanctions(planted),
     ...plantedScreening(screened),
+    ...memorySigning(),
     ...plantedTables(planted),
   };
 }

@@ -1,0 +1,67 @@
+// The keys that answers and checkpoints are signed with: kept, rotated, marked and published.
+
+import { type Secrets, seal, unseal } from '../../access/secret.ts';
+import { nowS, pause } from '../../compose/clock.ts';
+import { type Base, feature, serveRoute } from '../../compose/feature.ts';
+import { Unread } from '../../evidence/reading.ts';
+import { type SigningPorts, signingKeys, signingKeysHandler } from './keys.route.ts';
+import { createSigning, type KeySealing, type Make, makeKey, sealKeysAnew } from './keys.ts';
+import { rotateOnce, rotateUntilStopped } from './rotate.job.ts';
+import { signingCommands } from './signing.command.ts';
+import { signingKeyTable } from './signing.store.ts';
+
+export const signing = feature({
+  name: 'signing',
+  heading: 'Signing keys',
+  open: ({ config, database, context, secrets, log }: Base) => {
+    const kept = signingKeyTable(database, context);
+    const sealing = keySealing(secrets);
+    const make: Make = (nbf) => makeKey(sealing, config.simulate, { nbf, made_at: nowS() });
+    const onFault = (fault: unknown) => log.error({ fault: String(fault) }, 'signing');
+    const { forget, ...signs } = createSigning({
+      kept,
+      sealing,
+      now: nowS,
+      elapsedMs: () => performance.now(),
+      onFault,
+    });
+    const warn = (reason: string) => log.warn({ reason }, 'signing keys');
+    const rotation = { kept, make, now: nowS, pause, warn };
+    return {
+      ports: { signing: signs },
+      services: { signing: { kept, make, forget, now: nowS } },
+      jobs: [{ name: 'signing keys', start: () => rotateUntilStopped(rotation) }],
+      // What was sealed under an earlier secret is sealed anew, so that it may be removed.
+      start: async () => {
+        const made = await rotateOnce(rotation);
+        if (made instanceof Unread) return warn(made.why.reason);
+        const anew = await sealKeysAnew(kept, sealing);
+        if (anew instanceof Unread) return warn(anew.why.reason);
+        const { resealed, unopened } = anew.value;
+        if (resealed > 0) log.info({ resealed }, 'signing keys: sealed anew');
+        if (unopened > 0) log.warn({ unopened }, 'signing keys: no secret opens some');
+      },
+    };
+  },
+  ports: {
+    signing: {
+      tag: 'signing_keys',
+      title: 'Signing keys',
+      says: 'The keys under which answers and checkpoints are signed',
+      pages: false,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+  },
+  routes: [serveRoute(signingKeys, (given: SigningPorts) => signingKeysHandler(given))],
+  commands: signingCommands,
+});
+
+/** Seals the private parts of signing keys under the secret in force. */
+export function keySealing(secrets: Secrets): KeySealing {
+  const [{ fingerprint }] = secrets;
+  return {
+    seal: (seed, kid) => seal(seed, kid, secrets, 'signing'),
+    unseal: (sealed, kid) => unseal(sealed, kid, secrets, 'signing'),
+    fingerprint,
+  };
+}

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { CHAIN_NAMES, CHAINS, chainById, EVM_CHAINS, isEvmChain, parseChain } from './chain.ts';
-import { BLOCK_PROOFS, type TransferKind, type TransferSource, wholeKinds } from './transfer.ts';
+import {
+  BLOCK_PROOFS,
+  sameKindsUntil,
+  type TransferKind,
+  type TransferSource,
+  wholeKinds,
+} from './transfer.ts';
 
 describe('the table of chains', () => {
   test('each chain has the id and the coin that its own documents give', () => {
@@ -58,61 +64,101 @@ describe('parseChain', () => {
 
 const ALL = ['native', 'internal', 'token'];
 const WITHOUT_CALLS = ['native', 'token'];
-const UNROOTED = ['arbitrum', 'hyperevm', 'polygon'] as const;
+const TRACED = ['trace_block', 'flat_call_tracer', 'call_tracer', 'trace_files'] as const;
+const NODES = ['trace_block', 'flat_call_tracer', 'call_tracer', 'receipts'] as const;
+const OUTSIDE = ['arbitrum', 'hyperevm', 'polygon'] as const;
+const NEWEST = 500_000_000;
+const ROOTS = ['rooted', 'rootless'] as const;
+/** Polygon's first block whose roots cover state sync. */
+const MADHUGIRI = 80_084_800;
 
 /** The kinds of what has an amount, which a negative needs. */
 function amountKinds(...of: Parameters<typeof wholeKinds>): TransferKind[] {
   return wholeKinds(...of).filter((kind) => kind !== 'nft');
 }
 
-test.each(['trace_block', 'call_tracer', 'trace_files'] as const)(
+test.each(TRACED)(
   '%s: internal is not claimed where the chain moves coins outside of what is traced',
   (source) => {
-    for (const chain of UNROOTED) {
-      expect(amountKinds(source, chain, 500_000_000)).not.toContain('internal');
+    for (const roots of ROOTS) {
+      for (const chain of OUTSIDE) {
+        expect(amountKinds(source, chain, NEWEST, roots)).not.toContain('internal');
+      }
     }
   },
 );
 
-test.each(['trace_block', 'call_tracer', 'receipts'] as const)(
-  '%s: payments are not claimed where no root in a header shows that one is missing',
+test.each(NODES)(
+  '%s: payments are claimed just where a root in a header shows that one is missing',
   (source) => {
     for (const chain of EVM_CHAINS) {
-      const kinds = amountKinds(source, chain, 500_000_000);
-      expect([chain, kinds.includes('native')]).toEqual([chain, BLOCK_PROOFS[chain].rooted]);
+      const claims = ROOTS.map((roots) => {
+        return amountKinds(source, chain, NEWEST, roots).includes('native');
+      });
+      const { rooted } = BLOCK_PROOFS[chain];
+      expect([chain, claims]).toEqual([chain, [rooted !== 'never', rooted === 'always']]);
     }
-    expect(UNROOTED.map((chain) => BLOCK_PROOFS[chain].rooted)).toEqual([false, false, false]);
+    const told = EVM_CHAINS.map((chain) => [chain, BLOCK_PROOFS[chain].rooted]);
+    expect(Object.fromEntries(told)).toEqual({
+      ethereum: 'always',
+      base: 'always',
+      bsc: 'always',
+      polygon: 'where_told',
+      arbitrum: 'never',
+      hyperevm: 'never',
+    });
   },
 );
+
+test.each(NODES)('%s: no token is claimed that a chain brings by an unseen transaction', (by) => {
+  for (const roots of ROOTS) {
+    expect(wholeKinds(by, 'hyperevm', NEWEST, roots)).toEqual(['nft']);
+    const before = wholeKinds(by, 'polygon', MADHUGIRI - 1, roots);
+    expect(before).toEqual(roots === 'rooted' ? ['native'] : []);
+    const since = wholeKinds(by, 'polygon', MADHUGIRI, roots);
+    expect(since).toEqual(roots === 'rooted' ? ['native', 'token', 'nft'] : ['token', 'nft']);
+  }
+  expect(sameKindsUntil(by, 'polygon', 1)).toBe(MADHUGIRI - 1);
+  expect(sameKindsUntil(by, 'polygon', MADHUGIRI)).toBeNull();
+});
 
 test.each<[TransferSource, readonly string[]]>([
   ['trace_block', ['ethereum', 'base', 'bsc']],
-  ['call_tracer', ['ethereum', 'base', 'bsc']],
+  ['flat_call_tracer', ['ethereum', 'base', 'bsc']],
+  ['call_tracer', []],
   ['trace_files', ['ethereum']],
   ['explorer', EVM_CHAINS],
   ['receipts', []],
 ])('%s: internal is told in full of just its chains', (source, chains) => {
-  const told = EVM_CHAINS.filter((chain) => amountKinds(source, chain, 20_000_000).length === 3);
-  expect(told).toEqual(EVM_CHAINS.filter((chain) => chains.includes(chain)));
-  for (const chain of told) expect(amountKinds(source, chain, 20_000_000)).toEqual(ALL);
+  for (const roots of ROOTS) {
+    const told = EVM_CHAINS.filter((chain) => {
+      return amountKinds(source, chain, 20_000_000, roots).length === 3;
+    });
+    expect(told).toEqual(EVM_CHAINS.filter((chain) => chains.includes(chain)));
+    for (const chain of told) expect(amountKinds(source, chain, 20_000_000, roots)).toEqual(ALL);
+  }
 });
 
-test('the call tracer leaves rewards out, so Ethereum’s early coins are not all told by it', () => {
-  expect(amountKinds('call_tracer', 'ethereum', 15_537_393)).toEqual(WITHOUT_CALLS);
-  expect(amountKinds('call_tracer', 'ethereum', 15_537_394)).toEqual(ALL);
-  expect(amountKinds('trace_block', 'ethereum', 1)).toEqual(ALL);
+test('call tracers leave rewards out, so Ethereum’s early coins are not all told by them', () => {
+  const early = (source: TransferSource, block: number) => {
+    return amountKinds(source, 'ethereum', block, 'rooted');
+  };
+  expect(early('flat_call_tracer', 15_537_393)).toEqual(WITHOUT_CALLS);
+  expect(early('flat_call_tracer', 15_537_394)).toEqual(ALL);
+  expect(early('call_tracer', 15_537_394)).toEqual(WITHOUT_CALLS);
+  expect(early('trace_block', 1)).toEqual(ALL);
 });
 
 test('a node of Solana tells no kind in full', () => {
-  expect(wholeKinds('solana_node', 'solana', 0)).toEqual([]);
+  expect(wholeKinds('solana_node', 'solana', 0, 'rootless')).toEqual([]);
 });
 
 test('NFTs are told in full by the logs of a node, whose receipts prove them, and by no list', () => {
   const told = (source: TransferSource) => {
-    return EVM_CHAINS.filter((chain) => wholeKinds(source, chain, 20_000_000).includes('nft'));
+    return EVM_CHAINS.filter((chain) =>
+      wholeKinds(source, chain, NEWEST, 'rooted').includes('nft'),
+    );
   };
-  for (const source of ['trace_block', 'call_tracer', 'receipts'] as const) {
-    expect(told(source)).toEqual(EVM_CHAINS);
-  }
+  for (const source of NODES) expect(told(source)).toEqual(EVM_CHAINS);
   for (const source of ['explorer', 'trace_files'] as const) expect(told(source)).toEqual([]);
 });

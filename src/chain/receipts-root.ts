@@ -1,6 +1,6 @@
-// Computes the root of the trie of a block's receipts, and the bloom over their logs (yellow paper,
-// sections 4.3.1 and 4.3.2 and appendices B and D). No library that is kept well does the trie
-// without a database.
+// Computes the root of the trie of a block's receipts or transactions, and the bloom over logs
+// (yellow paper, sections 4.3.1 and 4.3.2 and appendices B and D). No library that is kept well
+// does the trie without a database.
 
 import { hex } from '@scure/base';
 import { keccak256 } from './digest.ts';
@@ -36,10 +36,15 @@ export function logsBloom(logs: readonly CommittedLog[]): string {
 
 /** The root of the trie of a block's receipts, in the order of their transactions. */
 export function receiptsRoot(receipts: readonly CommittedReceipt[]): string {
-  const entries = receipts.map(
-    (one, i): Entry => ({
+  return trieRoot(receipts.map(encodeReceipt));
+}
+
+/** The root of the trie of values under their numbers, as headers commit to lists. */
+export function trieRoot(values: readonly Uint8Array[]): string {
+  const entries = values.map(
+    (value, i): Entry => ({
       key: [...rlp(i)].flatMap((byte) => [byte >> 4, byte % NIBBLES]),
-      value: encodeReceipt(one),
+      value,
     }),
   );
   return text(keccak256(entries.length === 0 ? rlp('0x') : node(entries, 0)));
@@ -108,14 +113,15 @@ function path(key: readonly number[], flag: number): Uint8Array {
 /**
  * Values that RLP encodes: `0x` and hex, whole numbers without leading zeros, and lists of them.
  */
-type Rlp = string | number | bigint | readonly Rlp[];
+export type Rlp = string | number | bigint | readonly Rlp[];
 
 const SHORT_MAX = 55;
 const SINGLE_MAX = 0x7f;
 const STRING_PREFIX = 0x80;
 const LIST_PREFIX = 0xc0;
 
-function rlp(value: Rlp): Uint8Array {
+/** The encoding of a value. */
+export function rlp(value: Rlp): Uint8Array {
   if (typeof value === 'string') return string(bytes(value));
   if (typeof value === 'object') return list(value.map(rlp));
   return string(numberBytes(value));
@@ -143,7 +149,8 @@ function numberBytes(value: number | bigint): Uint8Array {
   return hex.decode(digits.length % 2 === 0 ? digits : `0${digits}`);
 }
 
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+/** The parts one after another. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const one of parts) {

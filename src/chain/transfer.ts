@@ -92,11 +92,13 @@ export function numberEqual<T>(
 // the source did.
 
 /**
- * A way to read transfers: a node by receipts and one of two kinds of traces, or by receipts alone;
- * an explorer's lists of an address; files of traces; a node of Solana by an address's signatures.
+ * A way to read transfers: a node by receipts and one of three kinds of traces, or by receipts
+ * alone; an explorer's lists of an address; files of traces; a node of Solana by the signatures of
+ * an address.
  */
 export type TransferSource =
   | 'trace_block'
+  | 'flat_call_tracer'
   | 'call_tracer'
   | 'receipts'
   | 'explorer'
@@ -110,14 +112,20 @@ export type NotWhole = {
   readonly kinds: readonly TransferKind[];
   /** The first block from which on the row no longer holds; `null`: it always does. */
   readonly before: number | null;
+  /** Whether it does not hold of a node whose roots in the headers are recomputed. */
+  readonly unless_rooted: boolean;
   readonly because: string;
 };
 
 /** Ethereum's first block without a reward (15 September 2022). */
 const FIRST_BLOCK_WITHOUT_REWARD = 15_537_394;
-const TRACES = ['trace_block', 'call_tracer', 'trace_files'] as const;
+/** Polygon's first block whose roots and bloom cover state sync (Madhugiri, PIP-74). */
+const FIRST_BLOCK_WITH_STATE_SYNC = 80_084_800;
+const NODES = ['trace_block', 'flat_call_tracer', 'call_tracer', 'receipts'] as const;
+const TRACES = ['trace_block', 'flat_call_tracer', 'call_tracer', 'trace_files'] as const;
 const INTERNAL = ['internal'] as const;
 const NFT = ['nft'] as const;
+const ALWAYS = { before: null, unless_rooted: false } as const;
 
 /** All that cannot be whole, one row one reason. */
 export const NOT_WHOLE: readonly NotWhole[] = [
@@ -125,83 +133,122 @@ export const NOT_WHOLE: readonly NotWhole[] = [
     sources: ['receipts'],
     chains: EVM_CHAINS,
     kinds: INTERNAL,
-    before: null,
+    ...ALWAYS,
     because: 'Receipts do not tell what contracts call with coins.',
   },
   {
     sources: ['call_tracer'],
+    chains: EVM_CHAINS,
+    kinds: INTERNAL,
+    ...ALWAYS,
+    because:
+      'Its frames do not tell how many calls each of them made, so that a missing one would not ' +
+      'be seen.',
+  },
+  {
+    sources: ['flat_call_tracer'],
     chains: ['ethereum'],
     kinds: INTERNAL,
     before: FIRST_BLOCK_WITHOUT_REWARD,
-    because: 'The call tracer leaves block rewards out.',
+    unless_rooted: false,
+    because: 'The flat call tracer leaves block rewards out.',
   },
   {
     sources: TRACES,
     chains: ['arbitrum'],
     kinds: INTERNAL,
-    before: null,
+    ...ALWAYS,
     because:
       'ArbOS moves coins before and after a transaction runs (deposits, retryable tickets, ' +
       'refunds of fees), in no trace of its calls and in no receipt.',
   },
   {
-    sources: TRACES,
-    chains: ['hyperevm'],
-    kinds: INTERNAL,
-    before: null,
-    because:
-      'Transfers from HyperCore come by system transactions, which its nodes leave out of ' +
-      'blocks, traces and receipts.',
-  },
-  {
-    sources: TRACES,
-    chains: ['polygon'],
-    kinds: INTERNAL,
-    before: null,
-    because: 'State sync brings deposits of the coin, and its nodes do not trace it.',
-  },
-  {
-    sources: ['trace_block', 'call_tracer', 'receipts'],
-    chains: ['arbitrum', 'polygon', 'hyperevm'],
+    sources: NODES,
+    chains: ['arbitrum'],
     kinds: ['native'],
-    before: null,
+    ...ALWAYS,
     because:
       'Its headers are held against no root, so that a payment that is missing together with its ' +
       'receipt would not be seen.',
   },
   {
+    sources: TRACES,
+    chains: ['hyperevm'],
+    kinds: INTERNAL,
+    ...ALWAYS,
+    because:
+      'Transfers from HyperCore come by system transactions, which its nodes leave out of ' +
+      'blocks, traces and receipts.',
+  },
+  {
+    sources: NODES,
+    chains: ['hyperevm'],
+    kinds: ['native', 'token'],
+    ...ALWAYS,
+    because:
+      'Coins and tokens from HyperCore come by system transactions, which its nodes leave out of ' +
+      'blocks, receipts and logs, and its headers out of their blooms.',
+  },
+  {
+    sources: TRACES,
+    chains: ['polygon'],
+    kinds: INTERNAL,
+    ...ALWAYS,
+    because: 'State sync brings deposits of the coin, and its nodes do not trace it.',
+  },
+  {
+    sources: NODES,
+    chains: ['polygon'],
+    kinds: ['native'],
+    before: null,
+    unless_rooted: true,
+    because:
+      'Only a node that tells the roots of its headers, whole transactions and raw ones ' +
+      '(`eth_getRawTransactionByHash`) shows that no payment is missing together with its receipt.',
+  },
+  {
+    sources: NODES,
+    chains: ['polygon'],
+    kinds: ['token', 'nft'],
+    before: FIRST_BLOCK_WITH_STATE_SYNC,
+    unless_rooted: false,
+    because:
+      'State sync brings tokens by a transaction that no root and no bloom of its header covers, ' +
+      'so that nothing shows that it is missing.',
+  },
+  {
     sources: ['trace_files'],
     chains: ['base', 'bsc'],
     kinds: INTERNAL,
-    before: null,
+    ...ALWAYS,
     because: 'What a chain makes beside calls (coins of a deposit) is in no such file.',
   },
   {
     sources: ['explorer'],
     chains: EVM_CHAINS,
     kinds: NFT,
-    before: null,
+    ...ALWAYS,
     because: 'Its lists of NFTs are two more for each address, and are not read.',
   },
   {
     sources: ['trace_files'],
     chains: EVM_CHAINS,
     kinds: NFT,
-    before: null,
+    ...ALWAYS,
     because: 'No layout of these files tells an id from an amount.',
   },
   {
     sources: ['solana_node'],
     chains: ['solana'],
     kinds: NFT,
-    before: null,
+    ...ALWAYS,
     because: 'The chain has none of that kind: its NFTs are tokens.',
   },
   {
     sources: ['solana_node'],
     chains: ['solana'],
     kinds: ['native', 'internal'],
-    before: null,
+    ...ALWAYS,
     because:
       'Closed accounts give their lamports back, and stake, vote and nonce accounts are ' +
       'withdrawn from, by instructions that are not read.',
@@ -210,19 +257,24 @@ export const NOT_WHOLE: readonly NotWhole[] = [
     sources: ['solana_node'],
     chains: ['solana'],
     kinds: ['token'],
-    before: null,
+    ...ALWAYS,
     because: 'A node does not list the token accounts that an address has closed.',
   },
 ];
 
-/** The kinds that a source can tell in full of a chain from a block on. */
+/**
+ * The kinds that a source can tell in full of a chain from a block on. `roots` says of a node
+ * whether the roots in its headers are recomputed.
+ */
 export function wholeKinds(
   source: TransferSource,
   chain: ChainName,
   fromBlock: number,
+  roots: 'rooted' | 'rootless',
 ): TransferKind[] {
-  const rows = NOT_WHOLE.filter(({ sources, chains, before }) => {
-    const holds = before === null || fromBlock < before;
+  const rows = NOT_WHOLE.filter(({ sources, chains, before, unless_rooted }) => {
+    const isBefore = before === null || fromBlock < before;
+    const holds = isBefore && !(unless_rooted && roots === 'rooted');
     return sources.includes(source) && chains.includes(chain) && holds;
   });
   return TRANSFER_KINDS.filter((kind) => !rows.some(({ kinds }) => kinds.includes(kind)));
@@ -243,49 +295,75 @@ export function sameKindsUntil(
 
 /** How the completeness of a block of a chain is shown, and what is not shown by it. */
 export type BlockProof = {
-  /** Whether the root of the receipts in the header is recomputed. */
-  readonly rooted: boolean;
+  /**
+   * Whether the roots in the header are recomputed: that of the receipts always, or both where a
+   * node tells all that it takes.
+   */
+  readonly rooted: 'always' | 'where_told' | 'never';
   readonly proved: string;
   readonly not_proved: string;
 };
 
-const BY_ROOT =
-  'one receipt for each transaction, logs numbered without a gap, blooms, and the root of the ' +
-  'receipts in the header';
 const BY_BLOOM =
   'one receipt for each transaction, logs numbered without a gap, and the bloom in the header';
-const OF_TRACES = 'traces beyond the number of calls that each call of `trace_block` tells';
+const BY_ROOT = {
+  rooted: 'always',
+  proved:
+    'one receipt for each transaction, logs numbered without a gap, blooms, and the root of the ' +
+    'receipts in the header; where the node tells whole transactions of known kinds, the root of ' +
+    'the transactions too, and so their amounts and receivers',
+} as const;
+const OF_TRACES =
+  'amounts and senders within traces, and traces beyond the number of calls that each call of ' +
+  '`trace_block` or of the flat call tracer tells';
 
 /** The proof of a block by chain. */
 export const BLOCK_PROOFS: { readonly [C in ChainName]: BlockProof } = {
-  ethereum: { rooted: true, proved: BY_ROOT, not_proved: `amounts of payments; ${OF_TRACES}` },
-  base: { rooted: true, proved: BY_ROOT, not_proved: `amounts of payments; ${OF_TRACES}` },
-  bsc: { rooted: true, proved: BY_ROOT, not_proved: `amounts of payments; ${OF_TRACES}` },
+  ethereum: {
+    ...BY_ROOT,
+    not_proved: `senders; amounts where the node leaves out fields; withdrawals; ${OF_TRACES}`,
+  },
+  base: {
+    ...BY_ROOT,
+    not_proved: `senders; amounts where the node leaves out fields; withdrawals; ${OF_TRACES}`,
+  },
+  bsc: {
+    ...BY_ROOT,
+    not_proved: `senders; amounts where the node leaves out fields; ${OF_TRACES}`,
+  },
   arbitrum: {
-    rooted: false,
+    rooted: 'never',
     proved: BY_BLOOM,
     not_proved:
-      'a payment missing together with its receipt; amounts; the second of two equal token ' +
-      `transfers; ${OF_TRACES}`,
+      'a payment missing together with its receipt (its own kinds of transactions are not ' +
+      'encoded); amounts; the second of two equal token transfers; what ArbOS moves',
   },
   polygon: {
-    rooted: false,
-    proved: `${BY_BLOOM}, with or without the logs of state sync`,
+    rooted: 'where_told',
+    proved:
+      `${BY_BLOOM}, with or without the logs of state sync; of a node that tells both roots, ` +
+      'whole transactions and raw ones: the roots of the transactions and of the receipts, and ' +
+      'so no payment is missing. The transaction of state sync stands outside both before block ' +
+      `${FIRST_BLOCK_WITH_STATE_SYNC}, and is known by its hash; from there on it stands in both`,
     not_proved:
-      'a payment missing together with its receipt (the root of the transactions is not held ' +
-      'against the header); amounts; the second of two equal token transfers; coins of state ' +
-      `sync; ${OF_TRACES}`,
+      'state sync before that block, with its tokens; coins of state sync; senders; of a node ' +
+      'that tells less: a payment missing together with its receipt, amounts, and the second of ' +
+      'two equal token transfers',
   },
   hyperevm: {
-    rooted: false,
+    rooted: 'never',
     proved: `${BY_BLOOM}, with or without the logs of HyperCore`,
     not_proved:
-      'a payment missing together with its receipt; amounts; the second of two equal token ' +
-      `transfers; transfers from HyperCore; ${OF_TRACES}`,
+      'coins and tokens from HyperCore; a payment missing together with its receipt; amounts; ' +
+      'the second of two equal token transfers',
   },
-  solana: { rooted: false, proved: 'nothing', not_proved: 'every kind: no node of it is believed' },
+  solana: {
+    rooted: 'never',
+    proved: 'nothing',
+    not_proved: 'every kind: no node of it is believed',
+  },
   bitcoin: {
-    rooted: false,
+    rooted: 'never',
     proved: 'transactions in number and order, and the output that each input spends',
     not_proved: 'the root of the transactions in the header',
   },

@@ -50,6 +50,7 @@ export function errorsPage(): string {
 
 const SOURCES: readonly (readonly [TransferSource, string])[] = [
   ['trace_block', 'a node with `trace_block`'],
+  ['flat_call_tracer', 'a node with `flatCallTracer`'],
   ['call_tracer', 'a node with `callTracer`'],
   ['receipts', 'a node with receipts alone'],
   ['explorer', 'an explorer'],
@@ -65,16 +66,17 @@ export function coveragePage(): string {
   const rows = SOURCES.map(([source, name]) => {
     const own = chains.map((chain) => {
       if ((chain === 'solana') !== (source === 'solana_node')) return '';
-      const kinds = wholeKinds(source, chain, NEWEST_BLOCK);
+      const kinds = wholeKinds(source, chain, NEWEST_BLOCK, 'rooted');
       return kinds.length === 0 ? 'none' : kinds.join(', ');
     });
     return `| ${[name, ...own].join(' | ')} |`;
   });
   const named = new Map(SOURCES);
-  const missing = NOT_WHOLE.map(({ sources, chains: of, kinds, before, because }) => {
+  const missing = NOT_WHOLE.map(({ sources, chains: of, kinds, before, because, ...row }) => {
     const by = sources.map((source) => named.get(source)).join(', ');
     const until = before === null ? '' : `, before block ${before}`;
-    return `* **${kinds.join(', ')}** by ${by} (${of.join(', ')}${until}): ${because}`;
+    const unless = row.unless_rooted ? ', unless it tells its roots' : '';
+    return `* **${kinds.join(', ')}** by ${by} (${of.join(', ')}${until}${unless}): ${because}`;
   });
   return [
     '# What can be held in full',

@@ -100,13 +100,14 @@ class BlockReader {
     if (id !== wanted) throw new NodeFault(`is of chain ${id}, not of ${chain} (${wanted})`);
     const { latest } = await headsOf(rpc, signal);
     const from = fromBlock === null ? latest : Math.min(fromBlock, latest);
-    const way = await bestWay(rpc, await this.#probe(from, latest, signal), signal);
+    const way = await bestWay(rpc, chain, await this.#probe(from, latest, signal), signal);
     this.#way = way;
     const source = way.traces === null ? 'receipts' : way.traces;
     const untraced = way.traces === null ? await this.#lastUntraced(from, latest, signal) : null;
     const ends = [untraced, sameKindsUntil(source, chain, from)].filter((end) => end !== null);
     const to_block = ends.length === 0 ? null : Math.min(...ends);
-    return { kinds: wholeKinds(source, chain, from), to_block };
+    const roots = way.rooted ? 'rooted' : 'rootless';
+    return { kinds: wholeKinds(source, chain, from, roots), to_block };
   }
 
   /** A block by which a node shows what it can tell: neither the first, nor an empty one. */

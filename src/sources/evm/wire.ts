@@ -5,6 +5,15 @@ import { z } from 'zod';
 import { ADDRESS, AMOUNT, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
 import { ProviderFault } from '../http/provider.ts';
 
+const ACCESS = outsideRow({ address: ADDRESS, storageKeys: z.array(WORD) });
+const AUTHORIZATION = outsideRow({
+  chainId: AMOUNT,
+  address: ADDRESS,
+  nonce: AMOUNT,
+  yParity: AMOUNT.nullish(),
+  r: AMOUNT,
+  s: AMOUNT,
+});
 const TRANSACTION = outsideRow({
   hash: WORD,
   from: ADDRESS,
@@ -14,6 +23,23 @@ const TRANSACTION = outsideRow({
   mint: AMOUNT.nullish(),
   // Absent where the signature names no chain, 0 where a chain makes transactions without one.
   chainId: AMOUNT.nullish(),
+  // What else the root of the transactions commits to, by kind.
+  type: COUNT.nullish(),
+  nonce: AMOUNT.nullish(),
+  gas: AMOUNT.nullish(),
+  gasPrice: AMOUNT.nullish(),
+  maxFeePerGas: AMOUNT.nullish(),
+  maxPriorityFeePerGas: AMOUNT.nullish(),
+  maxFeePerBlobGas: AMOUNT.nullish(),
+  blobVersionedHashes: z.array(WORD).nullish(),
+  input: BYTES.nullish(),
+  accessList: z.array(ACCESS).nullish(),
+  authorizationList: z.array(AUTHORIZATION).nullish(),
+  v: AMOUNT.nullish(),
+  r: AMOUNT.nullish(),
+  s: AMOUNT.nullish(),
+  sourceHash: WORD.nullish(),
+  isSystemTx: z.boolean().nullish(),
 });
 const WITHDRAWAL = outsideRow({ index: COUNT, address: ADDRESS, amount: AMOUNT });
 
@@ -26,6 +52,7 @@ export const HEADER = outsideRow({
 export const BLOCK = HEADER.extend({
   logsBloom: BYTES,
   receiptsRoot: WORD.nullish(),
+  transactionsRoot: WORD.nullish(),
   transactions: z.array(TRANSACTION),
   withdrawals: z.array(WITHDRAWAL).nullish(),
 });
@@ -97,6 +124,8 @@ const CALL_FRAME: z.ZodType<CallFrame> = z.lazy(() =>
     calls: z.array(CALL_FRAME).nullish(),
   }),
 );
+/** The flat frames of `debug_traceBlock…`, in which each transaction has its own list. */
+export const FLAT_TRACED = outsideRow({ result: z.array(PARITY_TRACE) });
 export const TRACED = outsideRow({ txHash: WORD.nullish(), result: CALL_FRAME });
 
 export type NodeHeader = z.infer<typeof HEADER>;

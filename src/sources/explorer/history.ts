@@ -329,7 +329,7 @@ async function readWholeList(
     to_time: head.time,
   };
   // A list that leaves a success untold does not cover what succeeded.
-  const whole = wholeKinds('explorer', at.chain, range.from_block).includes(kind);
+  const whole = wholeKinds('explorer', at.chain, range.from_block, 'rootless').includes(kind);
   const told = whole && transfers.every(({ success }) => success !== null);
   return read({ transfers, coverage: told ? [range] : [] }, origin);
 }
@@ -432,7 +432,9 @@ type SliceOptions = {
 
 export function explorerLists({ chains, now }: SliceOptions): ListedHistories {
   const heads = headReader(now);
-  const kinds = new Map(chains.map(({ chain }) => [chain, wholeKinds('explorer', chain, 0)]));
+  const kinds = new Map(
+    chains.map(({ chain }) => [chain, wholeKinds('explorer', chain, 0, 'rootless')]),
+  );
   return {
     kinds,
     slice: async (asked, { callsMax, signal, onCall }) => {

@@ -352,7 +352,7 @@ function kindsToldWhole(
   }
   if (coins.length > 0) kinds.push({ kind: 'native', by: coins });
   if (!has('traces')) return kinds;
-  if (wholeKinds('trace_files', chain, FIRST_BLOCK).includes('internal')) {
+  if (wholeKinds('trace_files', chain, FIRST_BLOCK, 'rootless').includes('internal')) {
     kinds.push({ kind: 'internal', by: ['traces', 'blocks'] });
   } else {
     onNote(`internal: traces of ${chain} do not tell all of it, so no declared block is held.`);

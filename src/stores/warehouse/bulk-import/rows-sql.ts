@@ -506,7 +506,8 @@ WHERE ${inWindow(window)} AND block > 0 GROUP BY block`;
 
 /** Ranges of blocks that are proved: native or internal, from, to, and the time of the last. */
 export function proofQuery(window: Window, rangesMax: number): string {
-  const internal = wholeKinds('trace_files', window.chain, window.from_block).includes('internal');
+  const whole = wholeKinds('trace_files', window.chain, window.from_block, 'rootless');
+  const internal = whole.includes('internal');
   return `
 SELECT kind, min(block) AS first, max(block), argMax(time, block) FROM (
   SELECT kind, block, time,

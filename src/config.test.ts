@@ -262,6 +262,9 @@ describe('what is printed', () => {
   const MARK = 'M4RKER';
   const TEXTS: { readonly [name: string]: string } = {
     EXHIBIT_EXPLORER_KEY: MARK,
+    EXHIBIT_ANALYST_KEY: MARK,
+    EXHIBIT_ANALYST_MODEL: 'model-1',
+    EXHIBIT_ANALYST_PRICE: '0.15:0.60',
     EXHIBIT_SECRET: `${MARK}-and-some-more-text`,
     EXHIBIT_SECRET_PREVIOUS: `${MARK}-and-some-more-text`,
     EXHIBIT_ADMIN_TOKEN: `${MARK}-and-some-more-text`,

@@ -98,6 +98,15 @@ export type Config = {
   readonly acrossStatusKey: Secret | null;
   /** Where chat platforms are asked; `null`: at their own hosts. */
   readonly chatUrls: { readonly [P in 'slack' | 'discord' | 'telegram']: PrivateUrl | null };
+  /** The language model that may word verdicts. */
+  readonly analyst: Optional<{
+    readonly url: PrivateUrl;
+    readonly key: Secret | null;
+    readonly model: string;
+    /** US dollars for a million tokens. */
+    readonly price: { readonly in_usd: number; readonly out_usd: number };
+    readonly usdADayMax: number;
+  }>;
   readonly secret: SecretOrigin;
   readonly previousSecret: Secret | null;
   readonly adminToken: Secret | null;
@@ -217,6 +226,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
       discord: values.EXHIBIT_DISCORD_URL,
       telegram: values.EXHIBIT_TELEGRAM_URL,
     },
+    analyst: analystIn(values),
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     liveHoldMs: values.EXHIBIT_LIVE_HOLD,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
@@ -225,6 +235,16 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
     worldFaults: listOrNone(values.EXHIBIT_WORLD_FAULTS),
     shown: viewSettings(given),
   };
+}
+
+function analystIn(values: Values): Config['analyst'] {
+  const url = values.EXHIBIT_ANALYST_URL;
+  const model = values.EXHIBIT_ANALYST_MODEL;
+  const price = values.EXHIBIT_ANALYST_PRICE;
+  // Each of the three needs the others (`conflicts`).
+  if (url === null || model === null || price === null) return NONE;
+  const usdADayMax = values.EXHIBIT_ANALYST_USD_A_DAY;
+  return { kind: 'set', url, key: values.EXHIBIT_ANALYST_KEY, model, price, usdADayMax };
 }
 
 function listOrNone<T>(list: readonly T[] | null): readonly T[] {

@@ -37,6 +37,8 @@ function marked(port: number, opsPort: number): { [name: string]: string } {
     ...env,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-token-of-many-characters`,
     EXHIBIT_PAYMENT_WEBHOOK_SECRET: `ws_${MARK}-secret-of-many-characters`,
+    EXHIBIT_ANALYST_MODEL: 'model-1',
+    EXHIBIT_ANALYST_PRICE: '0.15:0.60',
     EXHIBIT_DATA_DIR: directory,
     EXHIBIT_PORT: '0',
     EXHIBIT_OPS_PORT: String(opsPort),

@@ -97,6 +97,9 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
     ...['warehouse status', 'warehouse ring status', 'corpus evaluate', 'watch', 'receipts check'],
     ...['model card', 'model publish', 'model evaluate', 'model train'],
   ],
+  'It prints each source with its gap, which the tests of its feature silence one by one.': [
+    'evidence show',
+  ],
   'It tells one transaction, whose every source ends it where it is silent.': ['bridges explain'],
   'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
     ...['records make', 'records list', 'records show', 'records print', 'records replay'],

@@ -4,6 +4,7 @@ import type { AnyEvidenceRoute } from '../contract/route.ts';
 import { access, members } from '../features/access/feature.ts';
 
 import { bridges } from '../features/bridges/feature.ts';
+import { collectors } from '../features/collectors/feature.ts';
 import { deployers } from '../features/deployers/feature.ts';
 import { dossier } from '../features/dossier/feature.ts';
 import { entities } from '../features/entities/feature.ts';
@@ -58,6 +59,7 @@ export const FEATURES = featureList([
   rugModelFeature,
   rugs,
   signing,
+  collectors,
   health,
 ]);
 

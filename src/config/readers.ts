@@ -97,6 +97,17 @@ export function url(...schemes: readonly string[]): SettingReader<PrivateUrl> {
   return reader(expected, (text) => privateUrl(text, schemes), 'origin');
 }
 
+const PRICE = /^(\d{1,6}(?:\.\d{1,6})?):(\d{1,6}(?:\.\d{1,6})?)$/;
+
+/** `in:out`, US dollars for a million tokens. */
+export const priceOfTokens: SettingReader<{ readonly in_usd: number; readonly out_usd: number }> =
+  reader('in:out, US dollars for a million tokens, such as 0.15:0.60', (text) => {
+    const [, into, out] = PRICE.exec(text) ?? [];
+    return into === undefined || out === undefined
+      ? undefined
+      : { in_usd: Number(into), out_usd: Number(out) };
+  });
+
 const MIRRORS_MAX = 8;
 
 /** Several such URLs, separated by commas. */

@@ -13,6 +13,7 @@ import {
   oneWord,
   type PrivateUrl,
   path,
+  priceOfTokens,
   publicUrl,
   type SettingReader,
   secret,
@@ -307,6 +308,33 @@ const CHATS = {
   }),
 } as const;
 
+const ANALYST = {
+  EXHIBIT_ANALYST_URL: optional(
+    WEB_URL,
+    'A language model that may word the verdicts which the rules support: the whole endpoint, ' +
+      '`…/v1/chat/completions` of an OpenAI-compatible service, or of an Anthropic-compatible ' +
+      'one, whose path ends in `/messages`. It is sent bundles of public evidence, and no tools.',
+    { unset: 'none: the rules word them', needs: 'EXHIBIT_ANALYST_MODEL' },
+  ),
+  EXHIBIT_ANALYST_KEY: optional(secret(1), 'Its key.', { needs: 'EXHIBIT_ANALYST_URL' }),
+  EXHIBIT_ANALYST_MODEL: optional(
+    headerText,
+    'The name of the model, as the service takes it and as signals show it.',
+    { needs: 'EXHIBIT_ANALYST_PRICE' },
+  ),
+  EXHIBIT_ANALYST_PRICE: optional(
+    priceOfTokens,
+    'What it costs: US dollars for a million tokens in and out, `0.15:0.60`.',
+    { needs: 'EXHIBIT_ANALYST_URL' },
+  ),
+  EXHIBIT_ANALYST_USD_A_DAY: withInitial(
+    '5',
+    whole(1, 100_000, 'US dollars'),
+    'What a process may spend on it in a day (UTC); past that the rules word the verdicts.',
+    { needs: 'EXHIBIT_ANALYST_URL' },
+  ),
+} as const;
+
 const LIMITS = {
   EXHIBIT_LIVE_BUDGET_S: withInitial(
     '20',
@@ -358,6 +386,7 @@ export const GROUPS = {
   'Access and secrets': ACCESS,
   Memberships: MEMBERSHIPS,
   Chats: CHATS,
+  'A language model': ANALYST,
   Limits: LIMITS,
   Simulation: SIMULATION,
 } as const;
@@ -371,6 +400,7 @@ export const SETTINGS = {
   ...ACCESS,
   ...MEMBERSHIPS,
   ...CHATS,
+  ...ANALYST,
   ...LIMITS,
   ...SIMULATION,
 } as const;

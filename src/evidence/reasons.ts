@@ -609,6 +609,32 @@ export const REASONS = {
     means: 'A page that is read from outside sources is a request of the membership’s allowance.',
     next: 'Open the page again after midnight UTC.',
   },
+  no_evidence_source: {
+    sentence: '{what} is read by no source that this version has; nothing was checked.',
+    means: 'The bundle of evidence has a place for it, and no provider of it is served.',
+    next: 'Nothing: no setting changes it.',
+  },
+  evidence_made_up: {
+    sentence:
+      'What this source holds was imported as made up; beside measured evidence it is none.',
+    means: 'Rows were imported with `--origin simulated` into a deployment that is not.',
+    next: 'The operator imports observed rows.',
+  },
+  evidence_too_large: {
+    sentence: 'The evidence of this source is larger than a bundle may be; none of it is in it.',
+    means: 'A bundle has a bound in bytes and in keys, and the largest source gives way.',
+    next: 'Ask the route of that source.',
+  },
+  analyst_over_budget: {
+    sentence: 'The language model may cost no more today: {spent} of {limit} USD are spent.',
+    means: 'A day (UTC) has a bound in money, which the next question could have passed.',
+    next: 'Nothing: the rules word the verdict until the next day.',
+  },
+  analyst_request_too_large: {
+    sentence: 'The bundle is larger than the language model is sent: {bytes} of {limit} bytes.',
+    means: 'A question to the language model has a bound in tokens.',
+    next: 'Nothing: the rules word the verdict.',
+  },
   sections_unanswered: {
     sentence: 'Each section was left without an answer. {sections}',
     means: 'Of the routes that a scan asks, each said why it could not answer.',

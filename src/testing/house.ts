@@ -28,6 +28,7 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   launches: ['tables'],
   sanctions: ['history'],
   bridges: ['history'],
+  collectors: ['deposits'],
   deployers: ['tables'],
   deposits: ['history', 'tables'],
   screening: ['tables'],

@@ -21,6 +21,7 @@ export const BUNDLE_SOURCES = [
   'venue',
   'holders',
   'authorities',
+  'contract',
   'freezes',
   'bridges',
   'cluster',

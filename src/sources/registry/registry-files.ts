@@ -76,7 +76,7 @@ async function checkDigest(path: Path, sha256: string): Promise<void> {
  * The table of a file, read at the first question and kept. What was not read may be there the next
  * time. `whyUnread` is told the fault of the file, or `null` where it holds no row.
  */
-function registryFile<T, P extends string>(
+export function registryFile<T, P extends string>(
   port: P,
   path: Path,
   tableIn: (file: File) => Table<T>,
@@ -107,7 +107,7 @@ function registryFile<T, P extends string>(
   };
 }
 
-function unreadable(what: string): (fault: string | null) => Why {
+export function whyTableUnread(what: string): (fault: string | null) => Why {
   return (fault) => why('store_unreadable', { what, fault: fault ?? 'it holds no row' });
 }
 
@@ -227,7 +227,7 @@ export function mixerRegistryFile(path: Path): MixerRegistry {
       const days = rows.map(({ reviewed }) => reviewed);
       return { value: rows, name, url: `urn:sha256:${sha256}`, days };
     },
-    unreadable('The mixer registry'),
+    whyTableUnread('The mixer registry'),
   );
   return {
     lookUp: async (addresses) => map(await table(), (rows) => mixersAmong(rows, addresses)),
@@ -273,7 +273,7 @@ export function freezingTokensFile(
       const days = rows.map(({ reviewed }) => reviewed);
       return { value: rows, name, url: `urn:sha256:${sha256}`, days };
     },
-    unreadable('The registry of issuers'),
+    whyTableUnread('The registry of issuers'),
   );
 }
 
@@ -309,7 +309,7 @@ export function relaysFile(path: Path): Relays {
         days: rows.map(({ reviewed }) => reviewed),
       };
     },
-    unreadable('The registry of relays'),
+    whyTableUnread('The registry of relays'),
   );
 }
 
@@ -327,7 +327,7 @@ export function permit2File(path: Path): Permit2 {
         days: rows.map(({ reviewed }) => reviewed),
       };
     },
-    unreadable('The registry of Permit2'),
+    whyTableUnread('The registry of Permit2'),
   );
 }
 
@@ -362,7 +362,7 @@ export function launchpadRegistry(path: Path): Launchpads {
         days: rows.map(({ reviewed }) => reviewed),
       };
     },
-    unreadable('The launchpad registry'),
+    whyTableUnread('The launchpad registry'),
   );
   return {
     among: async (contracts) =>
@@ -413,7 +413,7 @@ export function establishedTokens(path: Path): EstablishedTokens {
         days: rows.map(({ reviewed }) => reviewed),
       };
     },
-    unreadable('The list of established tokens'),
+    whyTableUnread('The list of established tokens'),
   );
   return {
     among: async (tokens) =>
@@ -489,7 +489,7 @@ export function labelsFile(path: Path, { validate, index }: LabelRules): Exchang
         days: rows.map(({ first_seen }) => first_seen),
       };
     },
-    unreadable(LABELS_TITLE),
+    whyTableUnread(LABELS_TITLE),
   );
   return {
     lookUp: async (addresses) =>

@@ -30,6 +30,7 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   bridges: ['history'],
   collectors: ['deposits'],
   deployers: ['tables'],
+  signals: ['collectors'],
   deposits: ['history', 'tables'],
   screening: ['tables'],
   entities: ['deposits'],
@@ -99,7 +100,8 @@ export const ARROWS: readonly Arrows[] = [
     may: ['src/pages/', CHAIN, 'src/evidence/measure.ts', 'src/evidence/weight.ts'],
     outside: ['preact'],
   },
-  { of: FEATURES, may: [PORTS, ...BELOW], outside: [] },
+  // The canonical form is what signals are hashed in.
+  { of: FEATURES, may: [PORTS, ...BELOW, 'src/contract/canonical.ts'], outside: [] },
   {
     // An explorer passes on the calls of a node.
     of: 'src/sources/explorer/',
@@ -272,7 +274,7 @@ export const BEGINNINGS = [
   ...['src/chain/call-hash.ts', 'src/contract/canonical.ts'],
   ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
   ...['bench/', 'examples/', 'vitest.config.ts'],
-  ...['src/chain/merkle-tree.ts', 'src/stores/control/log-leaves.ts'],
+  ...['src/chain/merkle-tree.ts', 'src/stores/control/log-leaves.ts', 'src/features/signals/'],
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];

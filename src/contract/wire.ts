@@ -268,6 +268,15 @@ export const addressText = z
   .max(ADDRESS_CHARS_MAX)
   .refine((text) => !KEY_START.test(text), KEY_AS_ADDRESS);
 
+const ID_CHARS_MAX = 64;
+
+/** The id of something published: an unknown one is repeated in the answer, and a key is not. */
+export const idText = z
+  .string()
+  .regex(/^[\w.-]+$/, 'expected an id')
+  .max(ID_CHARS_MAX)
+  .refine((text) => !KEY_START.test(text), KEY_AS_ADDRESS.replace('an address', 'an id'));
+
 /** Unix seconds: from a time on, before another; `null` is no bound. */
 export type DaySpan = { readonly from: number | null; readonly until: number | null };
 

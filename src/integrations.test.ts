@@ -53,7 +53,7 @@ describe('a member', () => {
             id,
             platform,
             place,
-            rules: { kinds: ['flag', 'watch'], chains: null, addresses: null },
+            rules: { kinds: ['flag', 'watch', 'signal'], chains: null, addresses: null },
             verified: true,
             broken_at: null,
             fault: null,
@@ -117,7 +117,7 @@ describe('a member', () => {
     expect(said).toMatchObject({ integrations: [{ rules: kept }] });
     for (const bad of [
       { kinds: [] },
-      { kinds: ['signal'] },
+      { kinds: ['rumour'] },
       { chains: ['nowhere'] },
       { addresses: ['no address'] },
       { addresses: Array.from({ length: 101 }, () => address) },

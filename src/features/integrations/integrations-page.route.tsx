@@ -238,6 +238,7 @@ const NAMES = { slack: 'Slack', discord: 'Discord', telegram: 'Telegram' } as co
 const KIND_WORDS: { readonly [kind: string]: string } = {
   flag: 'launches that the model flags',
   watch: 'changes of what you watch',
+  signal: 'signals that say avoid, and their end',
 };
 
 function integrationsShown(facts: PageFacts, shown: IntegrationsView): string {

@@ -18,7 +18,7 @@ import {
   type Sealed,
 } from '../../ports/integrations.ts';
 
-export const CHAT_KINDS = ['flag', 'watch'] as const;
+export const CHAT_KINDS = ['flag', 'watch', 'signal'] as const;
 const TEXT_CHARS_MAX = 300;
 
 const HOSTED = { surface: 'integrations', access: 'analyst' } as const;
@@ -234,7 +234,7 @@ export function listHandler({
         ...one,
         rules: {
           ...one.rules,
-          kinds: one.rules.kinds.filter((kind) => kind === 'flag' || kind === 'watch'),
+          kinds: one.rules.kinds.filter((kind) => CHAT_KINDS.includes(kind)),
         },
         created_at: formatIsoTime(one.created_at),
         verified: one.verified_at !== null,

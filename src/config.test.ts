@@ -176,8 +176,8 @@ describe('problems', () => {
       'EXHIBIT_SDN_UR: no such setting; did you mean EXHIBIT_SDN_URL?',
       'EXHIBIT_WHATEVER_THIS_IS: no such setting',
       'EXHIBIT_PORT: expected a port, a whole number from 0 to 65535',
-      'EXHIBIT_SURFACES: expected some of hosted, integrations, intelligence, mcp, web, ' +
-        'comma-separated',
+      'EXHIBIT_SURFACES: expected some of edge, hosted, integrations, intelligence, mcp, signals, ' +
+        'web, comma-separated',
       'EXHIBIT_EXPLORER_KEY: needs EXHIBIT_EXPLORER_URL too',
     ]);
   });

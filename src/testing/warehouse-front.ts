@@ -170,8 +170,8 @@ function exceptionFrame(said: string): string {
   return `${mark}${EXCEPTION_TAG}\r\n${said}${length} ${EXCEPTION_TAG}${mark}`;
 }
 
-function exceptionText(code: number, name: string): string {
-  return `Code: ${code}. DB::Exception: as the test asked. (${name}) (version 26.7.3.1)\n`;
+function exceptionText(code: number, name: string, said = 'as the test asked'): string {
+  return `Code: ${code}. DB::Exception: ${said}. (${name}) (version 26.7.3.1)\n`;
 }
 
 /** ClickHouse's shape of an exception; what has no code looks as it does behind a proxy. */
@@ -194,9 +194,10 @@ function refuse(response: ServerResponse, error: unknown): void {
   }
 }
 
-const UNAVAILABLE_ANSWERS: Readonly<Record<string, readonly [number, string]>> = {
+const UNAVAILABLE_ANSWERS: Readonly<Record<string, readonly [number, string, string?]>> = {
   timeout: [159, 'TIMEOUT_EXCEEDED'],
   overloaded: [241, 'MEMORY_LIMIT_EXCEEDED'],
+  too_large: [241, 'MEMORY_LIMIT_EXCEEDED', 'Query memory limit exceeded'],
 };
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

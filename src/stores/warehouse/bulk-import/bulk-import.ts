@@ -432,24 +432,47 @@ async function writeBefore(
   const { warehouse, tables, folder, blockRows, plan } = work;
   const { chain, origin, failed_excluded } = work.order;
   let state = from;
-  // Each turn is at least one block further, so it ends with the last block that was read.
+  let rowsAtOnce = blockRows;
+  // Each turn is at least one block further or halves the rows, so it ends with the last block.
   for (;;) {
     stopIfAsked(work);
-    const blocks = await tables.next(state.next_block, bound, blockRows);
+    const blocks = await tables.next(state.next_block, bound, rowsAtOnce);
     if (blocks === null) return state;
     const { rows, ...span } = blocks;
     const files = { import_id: plan.id, chain, observed: observedFlag(origin), failed_excluded };
     const window = { ...files, ...span, datasets };
     const before = state;
     const write = () => writeBlocks(warehouse, tables, window, rows, before);
-    state = await write().catch(async (fault: unknown) => {
+    const written = await write().catch(async (fault: unknown) => {
+      if (isTooLarge(fault)) return null;
       if (!isWithoutRoom(fault)) throw fault;
       await reading;
       return waitForRoom(work.watch, write);
     });
+    if (written === null) {
+      const { from_block, to_block } = span;
+      if (from_block === to_block) throw new ImportFault(tooLargeBlock(from_block, rows));
+      rowsAtOnce = Math.max(1, Math.floor(Math.min(rows, rowsAtOnce) / 2));
+      continue;
+    }
+    state = written;
     await writeCheckpoint(folder, state);
     progress({ state });
   }
+}
+
+function isTooLarge(fault: unknown): boolean {
+  return fault instanceof WarehouseUnavailable && fault.code === 'too_large';
+}
+
+const SERVER_NEXT =
+  'import into a ClickHouse server that gives one statement more (EXHIBIT_WAREHOUSE_URL)';
+
+function tooLargeBlock(block: number, rows: number): string {
+  return (
+    `Block ${block} alone (${rows} rows) needs more memory than the warehouse gives one ` +
+    `statement; ${SERVER_NEXT}.`
+  );
 }
 
 function stopIfAsked({ watch }: Work): void {
@@ -568,6 +591,13 @@ async function nameFault<T>(name: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (fault) {
+    if (isTooLarge(fault)) {
+      throw new ImportFault(
+        `${name}: to read it takes more memory than the warehouse gives one statement, whatever ` +
+          'else it does; write its rows in smaller row groups or without long texts (input, ' +
+          `output), or ${SERVER_NEXT}.`,
+      );
+    }
     if (!(fault instanceof WarehouseQueryError)) throw fault;
     const at = /\(at row (\d+)\)/.exec(fault.detail);
     const where = at === null ? '' : ` at row ${at[1]}`;

@@ -68,3 +68,40 @@ test('what finds no room for so long as an import waits ends with the reason', a
   expect([attempts, notes.length]).toEqual([4, 1]);
   expect(z.string().parse(notes[0])).toContain('waits for its turn');
 });
+
+test('a statement that alone is over the engine’s memory ends at once, with the next step', async () => {
+  const folder = await freshFolder();
+  const files = await exported(folder);
+  const warehouse = await freshWarehouse({ ...ENGINE_LIMITS, queryBytesMax: 1_500_000 });
+  const done = await importedInto(warehouse, [files], { folder: join(folder, 'small') });
+  expect(done.outcome).toMatchObject({ outcome: 'unread' });
+  const said = JSON.stringify(done.outcome);
+  expect(said).toContain('more memory than the warehouse gives one statement');
+  expect(said).toContain('EXHIBIT_WAREHOUSE_URL');
+  // It waits for nothing: another time it would be the same.
+  expect(done.notes.join('\n')).not.toContain('waits for its turn');
+  await warehouse.close();
+}, 300_000);
+
+test('blocks that are too many for one statement are written in halves, to the same', async () => {
+  const folder = await freshFolder();
+  const files = await exported(folder);
+  const warehouse = await freshWarehouse();
+  let refused = 0;
+  const narrow = Object.assign({}, warehouse, {
+    command: (...[sql, call]: Parameters<Warehouse['command']>) => {
+      if (refused < 2 && sql.includes('INSERT INTO transfers')) {
+        refused += 1;
+        return Promise.reject(new WarehouseUnavailable('too_large'));
+      }
+      return warehouse.command(sql, call);
+    },
+  });
+  const done = await importedInto(narrow, [files], { folder: join(folder, 'halves') });
+  const whole = await freshWarehouse();
+  const alone = await importedInto(whole, [files], { folder: join(folder, 'alone') });
+  expect(refused).toBe(2);
+  expect(recordOf(done)).toEqual(recordOf(alone));
+  expect(await heldIn(warehouse)).toEqual(await heldIn(whole));
+  await Promise.all([warehouse.close(), whole.close()]);
+}, 300_000);

@@ -163,6 +163,7 @@ const UNAVAILABLE = {
   timeout: 'The warehouse did not answer in time.',
   aborted: 'The caller stopped waiting for the warehouse.',
   overloaded: 'The warehouse has no room for this query now.',
+  too_large: 'The statement alone needs more memory than the warehouse gives one.',
   replicas: 'Too few replicas of the warehouse can be written or read.',
   disk: 'The disk of the warehouse takes no more.',
   damaged: 'Parts of the warehouse are lost or damaged.',
@@ -395,7 +396,7 @@ export function shapedRows<T>(document: string, row: RowShape<T>): readonly T[] 
 // Writing again is harmless in all of them: rows that come twice fall together, and a statement of
 // a follower or an import is repeated from the position that is stored.
 const CODES_OF: Readonly<
-  Record<Exclude<UnavailableCode, 'aborted' | 'closed'>, readonly number[]>
+  Record<Exclude<UnavailableCode, 'aborted' | 'closed' | 'too_large'>, readonly number[]>
 > = {
   // TIMEOUT_EXCEEDED, TOO_SLOW, SOCKET_TIMEOUT
   timeout: [159, 160, 209],
@@ -461,12 +462,19 @@ const ENGINE_UNAVAILABLE = new Map(
 const CODE = /Code: (\d+)/;
 const REASON = /\(([A-Z][A-Z0-9_]{2,})\)/g;
 
+const MEMORY_LIMIT_EXCEEDED = 241;
+/** The limit of one statement, which another time would be the same; not that of the engine. */
+const OF_ONE_STATEMENT = /query memory limit exceeded|memory limit \(for query\) exceeded/i;
+
 /** The error for a code of ClickHouse; `said` is kept out of the message. */
 export function engineError(
   code: number,
   reason: string,
   said: string,
 ): WarehouseUnavailable | WarehouseQueryError {
+  if (code === MEMORY_LIMIT_EXCEEDED && OF_ONE_STATEMENT.test(said)) {
+    return new WarehouseUnavailable('too_large');
+  }
   const unavailable = ENGINE_UNAVAILABLE.get(code);
   if (unavailable !== undefined) return new WarehouseUnavailable(unavailable);
   return new WarehouseQueryError(code, reason, said);

@@ -132,6 +132,7 @@ const FAULTS: Readonly<Record<UnavailableCode, string>> = {
   timeout: 'it did not answer in time',
   aborted: 'nobody waited for it any more',
   overloaded: 'it has no room for this now',
+  too_large: 'this needs more memory than it gives one statement; ask for less',
   replicas: 'too few of its replicas can be written or read; see system.replicas and its Keeper',
   disk: 'its disk takes no more; make room there',
   damaged: 'parts of it are lost or damaged; restore them from a replica or a backup',

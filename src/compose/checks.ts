@@ -9,6 +9,7 @@ import type { SourceFreshness } from '../features/health/health.route.tsx';
 import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access.ts';
 import type { ProviderReport, ProviderWatch } from '../ports/providers.ts';
+import type { WithdrawnRange } from '../stores/warehouse/transfers/withdrawn.ts';
 import type { StoreCheck } from './documents.ts';
 import type { DatedSource } from './freshness.ts';
 import { FEATURES } from './list.ts';
@@ -19,13 +20,16 @@ const EMBEDDED_NOTE =
 /** The checks of what this deployment opened, and what each source that is not set answers. */
 export function doctorServices(
   config: Config,
-  stores: readonly StoreCheck[],
+  stores: {
+    readonly checks: readonly StoreCheck[];
+    readonly withdrawn: () => Promise<readonly WithdrawnRange[]>;
+  },
   sources: readonly DatedSource[],
   keys: KeyStore,
   secrets: Secrets,
   providers: ProviderWatch['reports'],
 ): DoctorServices {
-  const pings = stores.map(({ name, ping }): DoctorCheck => {
+  const pings = stores.checks.map(({ name, ping }): DoctorCheck => {
     const embedded = name === 'control store' && config.store.kind === 'embedded';
     const says = embedded ? EMBEDDED_NOTE : 'answers';
     return {
@@ -52,8 +56,24 @@ export function doctorServices(
     };
   });
   const secret = { name: 'secret', look: () => rotation(keys, secrets) };
-  const checks = [...pings, ...ages, ...callsADay, secret];
+  const coverage = {
+    name: 'held blocks',
+    look: async () => withdrawnSaid(await stores.withdrawn()),
+  };
+  const checks = [...pings, coverage, ...ages, ...callsADay, secret];
   return { config, checks, absences: portChecks(config) };
+}
+
+/** What was held in full by an earlier version, and is not any more. */
+function withdrawnSaid(ranges: readonly WithdrawnRange[]): CheckResult {
+  if (ranges.length === 0) return { state: 'ok', says: 'what counts as held is proved' };
+  const each = ranges.map(({ chain, kind, from_block, to_block }) => {
+    return `${kind} of ${chain} in blocks ${from_block} to ${to_block}`;
+  });
+  const says =
+    `no longer held in full, since a node's blocks do not prove it: ${each.join('; ')}. ` +
+    'It shows, and rules out nothing (docs/reference/coverage.md)';
+  return { state: 'warning', says };
 }
 
 /** A line for each source that is not set. The simulated world stands in for providers. */

@@ -22,6 +22,7 @@ import type { PublishedModels } from '../ports/rug-model.ts';
 import type { Bus } from '../ports/streams.ts';
 import { goThrough } from '../sources/http/outbound-call.ts';
 import { providerWatch } from '../sources/http/provider-watch.ts';
+import { withdrawnRanges } from '../stores/warehouse/transfers/withdrawn.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
 import { doctorServices } from './checks.ts';
@@ -124,7 +125,15 @@ function composeParts(
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
   const { gate, tokens, sessions, services } = of(access);
-  const doctor = doctorServices(config, checks, sources, services.keys, secrets, providers.reports);
+  const withdrawn = () => withdrawnRanges(warehouse, { timeoutMs: PING_TIMEOUT_MS });
+  const doctor = doctorServices(
+    config,
+    { checks, withdrawn },
+    sources,
+    services.keys,
+    secrets,
+    providers.reports,
+  );
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bindCommand(command, given)),
   );

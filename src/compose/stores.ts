@@ -16,6 +16,7 @@ import { openEmbedded } from '../stores/warehouse/engine/embedded.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from '../stores/warehouse/engine/migrate.ts';
 import { remoteWarehouse } from '../stores/warehouse/engine/remote.ts';
+import { withdrawUnproved } from '../stores/warehouse/transfers/withdrawn.ts';
 import { nowS } from './clock.ts';
 import type { Logger } from './logger.ts';
 
@@ -76,6 +77,7 @@ async function openWarehouse(config: Config): Promise<Warehouse> {
       simulated: config.simulate,
       layout: where.kind === 'embedded' ? 'single' : where.layout,
     });
+    await withdrawUnproved(warehouse);
     return warehouse;
   } catch (fault) {
     await warehouse.close();

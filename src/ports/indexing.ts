@@ -133,6 +133,8 @@ export type Following = {
   readonly kinds: readonly TransferKind[];
   readonly source: string;
   readonly origin: ImportOrigin;
+  /** Kinds that this source shows and does not prove: what it was followed for is withdrawn. */
+  readonly unproved?: readonly TransferKind[];
 };
 
 /**
@@ -278,6 +280,8 @@ export type ReadBlocks = {
 export type NodeReach = {
   readonly kinds: readonly TransferKind[];
   readonly to_block: number | null;
+  /** Kinds that it shows in a form that tells nothing of what is missing. */
+  readonly unproved?: readonly TransferKind[];
 };
 
 /**

@@ -100,8 +100,10 @@ export class FollowSteps {
     const asked = before.value === null ? this.#fromBlock : nextOf(before.value);
     const reach = await node.open(asked, this.#signal);
     if (!reach.checked) return reach;
-    const { kinds } = reach.value;
-    const lost = before.value?.kinds.filter((kind) => !kinds.includes(kind));
+    const { kinds, unproved } = reach.value;
+    const lost = before.value?.kinds.filter((kind) => {
+      return !kinds.includes(kind) && unproved?.includes(kind) !== true;
+    });
     if (lost !== undefined && lost.length > 0) {
       // Going on without them would leave a hole that nothing here could fill again.
       const fault = `no longer tells ${lost.join(' and ')} transfers, as was followed so far`;
@@ -116,7 +118,8 @@ export class FollowSteps {
     }
     const { chain, source } = node;
     const following = { chain, from_block, kinds, source, origin };
-    const cursor = await store.follow(following, this.#tenure);
+    const order = unproved === undefined ? following : { ...following, unproved };
+    const cursor = await store.follow(order, this.#tenure);
     if (!cursor.checked) return cursor;
     const highest = cursor.value.tip.at(-1);
     if (highest !== undefined) this.#last = highest;

@@ -79,6 +79,8 @@ export function evmNode(options: EvmNodeOptions): ChainNode {
 }
 
 const MOVED = 'moved' as const;
+/** The call tracer names no number of calls. */
+const UNCOUNTED = ['internal'] as const;
 
 class BlockReader {
   readonly #options: EvmNodeOptions;
@@ -107,7 +109,10 @@ class BlockReader {
     const ends = [untraced, sameKindsUntil(source, chain, from)].filter((end) => end !== null);
     const to_block = ends.length === 0 ? null : Math.min(...ends);
     const roots = way.rooted ? 'rooted' : 'rootless';
-    return { kinds: wholeKinds(source, chain, from, roots), to_block };
+    const kinds = wholeKinds(source, chain, from, roots);
+    return source === 'call_tracer'
+      ? { kinds, to_block, unproved: UNCOUNTED }
+      : { kinds, to_block };
   }
 
   /** A block by which a node shows what it can tell: neither the first, nor an empty one. */

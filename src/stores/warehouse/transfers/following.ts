@@ -30,6 +30,7 @@ import {
   WRITE,
 } from './append.ts';
 import { type Stamp, stampedBlocks, stampsOf } from './held.ts';
+import { withdrawUncounted } from './withdrawn.ts';
 
 /** A read that began before blocks became final still finds them in the tip for so long. */
 const KEEP_MOVED_MS = 5_000;
@@ -114,7 +115,8 @@ export function followedChains(warehouse: Warehouse) {
 }
 
 function newPosition(following: Following, epoch: number): Position {
-  const cursor = { ...following, final_block: null, final_hash: null, tip: [] };
+  const { unproved: _, ...begun } = following;
+  const cursor = { ...begun, final_block: null, final_hash: null, tip: [] };
   const unset = { final_time: null, sealed: null, rollbacks: 0, version: 0, dropped: -1 };
   return { cursor, epoch, stamps: [], ...unset, moved: movePosition(cursor) };
 }
@@ -125,6 +127,13 @@ async function resume(
   position: Position,
   following: Following,
 ): Promise<void> {
+  const { chain, unproved } = following;
+  for (const kind of position.cursor.kinds.filter((one) => unproved?.includes(one))) {
+    await withdrawUncounted(warehouse, { chain, kind, source: position.cursor.source });
+    const kinds = position.cursor.kinds.filter((one) => one !== kind);
+    position.cursor = { ...position.cursor, kinds };
+    position.version += 1;
+  }
   const { cursor } = position;
   const same =
     cursor.origin === following.origin &&

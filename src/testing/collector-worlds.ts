@@ -234,7 +234,7 @@ const UNSUPPORTED: readonly KnownTarget[] = [
 export const KNOWN_TARGETS: readonly KnownTarget[] = [...SUPPORTED, ...UNSUPPORTED];
 
 /** The rules that ship. */
-export async function shippedRules(): Promise<VerdictRuleTable> {
+export async function readShippedRules(): Promise<VerdictRuleTable> {
   const table = await verdictRulesFile(
     new URL('../../registry/verdict-rules.csv', import.meta.url),
   )();

@@ -9,8 +9,8 @@ import {
   collectorPorts,
   KNOWN_TARGETS,
   type KnownTarget,
+  readShippedRules,
   SILENT,
-  shippedRules,
   silentCollectorPorts,
   withSilent,
 } from '../../testing/collector-worlds.ts';
@@ -22,7 +22,7 @@ import type { CollectorPorts } from './collector.ts';
 import { judgeByRules, supportsOf } from './rules.ts';
 import { BUNDLE_SOURCES, type Bundle, type BundleSource, bundleShape } from './shapes.ts';
 
-const RULES = await shippedRules();
+const RULES = await readShippedRules();
 const never = () => new AbortController().signal;
 
 function bundleOf({ world, target }: Pick<KnownTarget, 'world' | 'target'>): Promise<Bundle> {

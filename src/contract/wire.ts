@@ -282,12 +282,15 @@ export type DaySpan = { readonly from: number | null; readonly until: number | n
 
 export const LATER_THAN_TO = 'it is later than `to`';
 
+/** No store can write the day after it, and nothing lies there. */
+const LAST_DAY = '9999-12-31';
+
 /** The span of some days (UTC), both included; `null`: it ends before it begins. */
 export function daySpan(from: string | undefined, to: string | undefined): DaySpan | null {
   const first = from === undefined ? null : startOfDay(from);
   const last = to === undefined ? null : startOfDay(to);
   if (first !== null && last !== null && first > last) return null;
-  return { from: first, until: last === null ? null : last + DAY_S };
+  return { from: first, until: last === null || to === LAST_DAY ? null : last + DAY_S };
 }
 
 /** What was asked about was never set up on this deployment. */

@@ -130,6 +130,8 @@ describe('says', () => {
     expect((await bodyOf(log, first)).body).toMatchObject({ changes: [], files: [{}] });
     const { body } = await bodyOf(log, { from: '2026-09-17', to: '2026-09-17' });
     expect(body).toMatchObject({ changes: [{}, {}], files: [{ outcome: 'next' }] });
+    const ever = await bodyOf(log, { to: '9999-12-31' });
+    expect(ever.body).toMatchObject({ changes: [{}, {}], files: [{}, {}] });
     expect((await bodyOf(log, { limit: 1 })).body).toMatchObject({
       changes: [{ id: 2 }],
       next_before: 2,

@@ -108,6 +108,8 @@ onEachEngine(({ empty, listChanges, fallSilent }) => {
       expect((await bodyOf(listChanges(), day)).body).toMatchObject({ changes: [{}, {}, {}] });
       const past = await bodyOf(listChanges(), { to: '2026-11-20' });
       expect(past.body).toMatchObject({ changes: [], imports: [], imports_whole: true });
+      const ever = await bodyOf(listChanges(), { to: '9999-12-31' });
+      expect(ever.body).toMatchObject({ changes: [{}, {}, {}] });
     });
   });
 

@@ -3,7 +3,8 @@
 
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { formsLottery, wideLottery } from '../src/testing/forms-lottery.ts';
+import { formsLottery } from '../src/testing/forms-lottery.ts';
+import { lotteryOf } from '../src/testing/lottery.ts';
 
 type FormsAmong = (holders: ReadonlySet<string> | null) => readonly string[];
 type LookUp = (addresses: readonly string[], formsAmong?: FormsAmong) => Promise<unknown>;
@@ -34,7 +35,7 @@ const NOW = 1_790_251_200;
 const SHA = 'a'.repeat(64);
 const HERE = join(import.meta.dirname, '..', '..');
 
-const lottery = wideLottery(26);
+const lottery = lotteryOf(26);
 const { listed, draw, drawGarbage } = formsLottery(lottery, LISTED);
 const half = Math.floor(listed.length / 2);
 

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formsLottery, wideLottery } from '../src/testing/forms-lottery.ts';
+import { formsLottery } from '../src/testing/forms-lottery.ts';
+import { lotteryOf } from '../src/testing/lottery.ts';
 import type { SameBytes } from './bare-server.ts';
 import { askChild, child, endChild, treePssMib } from './children.ts';
 import { type Furnished, furnish, KEYS, storedUse } from './furnish.ts';
@@ -235,7 +236,7 @@ async function bulkRow(furnished: Furnished, draw: () => string): Promise<Row> {
 
 async function bulkSection(furnished: Furnished): Promise<void> {
   const row = await bulkRow(furnished, () => drawn(furnished.listed));
-  const mixed = await bulkRow(furnished, formsLottery(wideLottery(1), 0).draw);
+  const mixed = await bulkRow(furnished, formsLottery(lotteryOf(1), 0).draw);
   const screened = { service: row.answers_s * BULK_SIZE, loop: mapLoop(furnished) };
   say('Bulk screen, 500 addresses a request');
   fact('EVM addresses a second', screened.service.toFixed(0), '250000');

@@ -16,10 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { sharesFrom } from '../src/features/rug-model/random.ts';
 import { codeUnder, sourceAt } from '../src/testing/tidy-source.ts';
 import { type Mutant, mutantsOf, mutate } from './mutants-kinds.ts';
 import { relatedTests } from './mutants-tests.ts';
-import { seeded } from './mutate-kinds.ts';
 import { nameRole } from './roles.ts';
 
 const ROLES = ['engine', 'store', 'source'];
@@ -139,7 +139,7 @@ function table(verdicts: readonly Verdict[]): string[] {
 
 /** So many changes, of each role in turn, no two of them of one line. */
 function choose(all: readonly Mutant[], count: number, seed: number): Mutant[] {
-  const random = seeded(seed);
+  const random = sharesFrom(seed);
   const byRole = ROLES.map((role) => all.filter(({ path }) => nameRole(path) === role));
   const taken = new Map<string, Mutant>();
   for (let turn = 0; taken.size < count; turn += 1) {

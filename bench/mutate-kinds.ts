@@ -11,17 +11,6 @@ export type Mutation = {
   readonly of: (text: string, random: Random) => string | null;
 };
 
-/** Random numbers by a seed (mulberry32). */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** One of some. */
 export function oneOf<T>(of: readonly T[], random: Random): T | undefined {
   return of[Math.floor(random() * of.length)];

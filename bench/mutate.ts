@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { matchKey, parseKnownAddress } from '../src/chain/address.ts';
 import { startOfDay } from '../src/chain/time.ts';
 import { tally } from '../src/evidence/measure.ts';
+import { sharesFrom } from '../src/features/rug-model/random.ts';
 import {
   absoluteGate,
   BASELINE,
@@ -28,7 +29,7 @@ import {
 } from '../src/sources/ofac/read-publication.ts';
 import { diffPublications } from '../src/stores/control/publications.ts';
 import { sdnXml, type WorldParty } from '../src/world/sdn-publication.ts';
-import { MUTATIONS, oneOf, type Random, seeded } from './mutate-kinds.ts';
+import { MUTATIONS, oneOf, type Random } from './mutate-kinds.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const FLOOR = 500;
@@ -195,7 +196,7 @@ async function main(path: string): Promise<void> {
     `${list.published}: ${list.distinct_addresses} addresses, ${list.parties} of ` +
       `${full.parties} parties, ${values.runs} spoiled files, seed ${values.seed}`,
   );
-  await spoilAll(bases, Number(values.runs), seeded(Number(values.seed)));
+  await spoilAll(bases, Number(values.runs), sharesFrom(Number(values.seed)));
 }
 
 async function spoilAll(bases: readonly Base[], runs: number, random: Random): Promise<void> {

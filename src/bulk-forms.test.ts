@@ -12,7 +12,8 @@ import { otherLists } from './features/tables/other-lists.ts';
 import type { ListEntry } from './ports/sanctions.ts';
 import type { FormsAmong } from './ports/tables.ts';
 import { answerNow, standingOf, tableOf } from './stores/snapshots/sanctions.ts';
-import { countKinds, formsLottery, wideLottery } from './testing/forms-lottery.ts';
+import { countKinds, formsLottery } from './testing/forms-lottery.ts';
+import { lotteryOf } from './testing/lottery.ts';
 import { otherEntryOf } from './testing/twins/tables.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
@@ -21,7 +22,7 @@ const BATCH = 500;
 const LISTED = 300;
 const SHA = '1'.repeat(64);
 
-const { listed, draw } = formsLottery(wideLottery(7), LISTED);
+const { listed, draw } = formsLottery(lotteryOf(7), LISTED);
 const half = Math.floor(listed.length / 2);
 
 function entryOf(address: string): ListEntry {

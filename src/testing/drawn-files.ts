@@ -3,6 +3,7 @@
 // files, missing headers, and each reason to refuse one.
 
 import type { BulkImportOrder } from '../ports/indexing.ts';
+import { lotteryOf } from './lottery.ts';
 
 /** Files by name with what they hold, what is said of them, and reasons that must come up. */
 export type RandomFiles = {
@@ -25,21 +26,8 @@ const hex = (n: number, digits: number) => `0x${n.toString(16).padStart(digits, 
 const hashOf = (block: number) => hex(block * 7 + 1, 64);
 const timeOf = (block: number) => Number(TIMES[block % TIMES.length]) + block;
 
-/** Numbers that look drawn and are the same each time: Mulberry32. */
 function drawing(seed: number) {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  const below = (bound: number) => Math.floor(next() * bound);
-  function pick<T>(values: readonly T[]): T {
-    const value = values[below(values.length)];
-    if (value === undefined) throw new RangeError('nothing to draw from');
-    return value;
-  }
+  const { below, oneOf: pick } = lotteryOf(seed);
   /** Mostly the first, at times one of the others. */
   const mostly = <T>(usual: T, ...others: readonly T[]): T =>
     others.length > 0 && below(40) === 0 ? pick(others) : usual;

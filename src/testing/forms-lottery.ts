@@ -83,25 +83,3 @@ export function countKinds(texts: readonly string[]): ReadonlyMap<KnownAddress['
   }
   return counts;
 }
-
-/** The draws of a seed without a short cycle (mulberry32): a million addresses take many. */
-export function wideLottery(seed: number): Lottery {
-  let state = seed;
-  const share = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const below = (limit: number): number => Math.floor(share() * limit);
-  return {
-    share,
-    below,
-    happens: (chance) => share() < chance,
-    oneOf: (list) => {
-      const one = list[below(list.length)];
-      if (one === undefined) throw new Error('lottery: nothing to draw from');
-      return one;
-    },
-  };
-}

@@ -1,3 +1,5 @@
+import { sharesFrom } from '../features/rug-model/random.ts';
+
 /** Draws from a seed. */
 export type Lottery = {
   /** A share from 0 (included) to 1. */
@@ -9,17 +11,9 @@ export type Lottery = {
   readonly happens: (chance: number) => boolean;
 };
 
-const MULTIPLIER = 1_103_515_245;
-const INCREMENT = 12_345;
-const MODULUS = 2 ** 31;
-
-/** The draws of a seed (a linear congruential generator). */
+/** The draws of a seed: the same on every run and machine. */
 export function lotteryOf(seed: number): Lottery {
-  let state = seed;
-  const share = (): number => {
-    state = (state * MULTIPLIER + INCREMENT) % MODULUS;
-    return state / MODULUS;
-  };
+  const share = sharesFrom(seed);
   const below = (limit: number): number => Math.floor(share() * limit);
   return {
     share,

@@ -77,7 +77,7 @@ export const CALIBRATION: readonly LinkCalibration[] = [
     form: 'hot_wallet',
     weight: 0.5,
     basis: 'assumed',
-    measured: { on: 'account_population', right: 83, n: 129 },
+    measured: { on: 'account_population', right: 81, n: 133 },
   },
   {
     heuristic: 'deposit_reuse',
@@ -91,21 +91,21 @@ export const CALIBRATION: readonly LinkCalibration[] = [
     form: 'first_coins',
     weight: 0.5,
     basis: 'assumed',
-    measured: { on: 'account_population', right: 46, n: 61 },
+    measured: { on: 'account_population', right: 36, n: 50 },
   },
   {
     heuristic: 'lockstep',
     form: 'same_moments',
     weight: 0.6,
     basis: 'assumed',
-    measured: { on: 'account_population', right: 40, n: 40 },
+    measured: { on: 'account_population', right: 39, n: 39 },
   },
   {
     heuristic: 'same_deployer',
     form: 'signed',
     weight: 0.9,
     basis: 'assumed',
-    measured: { on: 'account_population', right: 40, n: 40 },
+    measured: { on: 'account_population', right: 51, n: 51 },
   },
   {
     heuristic: 'same_deployer',
@@ -119,14 +119,14 @@ export const CALIBRATION: readonly LinkCalibration[] = [
     form: 'spent_together',
     weight: 0.9,
     basis: 'measured',
-    measured: { on: 'wallet_population', right: 636, n: 664 },
+    measured: { on: 'wallet_population', right: 624, n: 644 },
   },
   {
     heuristic: 'multi_input',
     form: 'payjoin_form',
     weight: 0.7,
     basis: 'measured',
-    measured: { on: 'wallet_population', right: 415, n: 480 },
+    measured: { on: 'wallet_population', right: 363, n: 423 },
   },
   {
     heuristic: 'multi_input',
@@ -140,21 +140,21 @@ export const CALIBRATION: readonly LinkCalibration[] = [
     form: 'one_sign',
     weight: 0.7,
     basis: 'measured',
-    measured: { on: 'wallet_population', right: 591, n: 646 },
+    measured: { on: 'wallet_population', right: 629, n: 701 },
   },
   {
     heuristic: 'change',
     form: 'two_signs',
     weight: 0.9,
     basis: 'measured',
-    measured: { on: 'wallet_population', right: 1033, n: 1041 },
+    measured: { on: 'wallet_population', right: 1013, n: 1018 },
   },
   {
     heuristic: 'change',
     form: 'three_signs',
     weight: 0.95,
     basis: 'measured',
-    measured: { on: 'wallet_population', right: 399, n: 399 },
+    measured: { on: 'wallet_population', right: 490, n: 490 },
   },
 ];
 
@@ -169,12 +169,12 @@ function recallOf(row: {
 
 /** Of the pairs (of Bitcoin, the transactions) of one owner: how many each heuristic found. */
 export const RECALL = [
-  recallOf({ heuristic: 'deposit_reuse', on: 'account_population', found: 437, of: 680 }),
-  recallOf({ heuristic: 'shared_funder', on: 'account_population', found: 95, of: 680 }),
-  recallOf({ heuristic: 'lockstep', on: 'account_population', found: 40, of: 680 }),
-  recallOf({ heuristic: 'same_deployer', on: 'account_population', found: 120, of: 680 }),
-  recallOf({ heuristic: 'multi_input', on: 'wallet_population', found: 1051, of: 1051 }),
-  recallOf({ heuristic: 'change', on: 'wallet_population', found: 2023, of: 5358 }),
+  recallOf({ heuristic: 'deposit_reuse', on: 'account_population', found: 407, of: 703 }),
+  recallOf({ heuristic: 'shared_funder', on: 'account_population', found: 60, of: 703 }),
+  recallOf({ heuristic: 'lockstep', on: 'account_population', found: 39, of: 703 }),
+  recallOf({ heuristic: 'same_deployer', on: 'account_population', found: 153, of: 703 }),
+  recallOf({ heuristic: 'multi_input', on: 'wallet_population', found: 987, of: 987 }),
+  recallOf({ heuristic: 'change', on: 'wallet_population', found: 2132, of: 5388 }),
 ];
 
 /** The evidence of the token network for deposit addresses; it never shows who owns a wallet. */

@@ -12,6 +12,7 @@ import type { HistoryTransfer } from '../../ports/history.ts';
 import { addressNamed, evm } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import { dataOfEntity, HOT, t, world } from '../../testing/entity-world.ts';
+import { lotteryOf } from '../../testing/lottery.ts';
 import { trialsOf } from '../../testing/trials.ts';
 import { memoryExchangeLabels } from '../../testing/twins/tables.ts';
 import { changeTies, coinJoin, inputTies } from './bitcoin.ts';
@@ -473,34 +474,19 @@ const TRANSFERS = 26;
 const PEOPLE = Array.from({ length: 7 }, (_, n) => evm(`person ${n}`));
 const DEPOSITS = Array.from({ length: 3 }, (_, n) => evm(`account ${n}`));
 
-/** The same numbers for the same seed. */
-function lottery(seed: number): (below: number) => number {
-  let state = seed + 1;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * below);
-  };
-}
-
-function some<T>(list: readonly T[], draw: (below: number) => number): T {
-  const one = list[draw(list.length)];
-  if (one === undefined) throw new Error('an empty list');
-  return one;
-}
-
 /** People who fund each other, deposit into shared accounts and pay shops. */
 function happenings(seed: number): HistoryTransfer[] {
-  const draw = lottery(seed);
+  const { below, oneOf } = lotteryOf(seed);
   const transfers: HistoryTransfer[] = [];
   for (let n = 0; n < TRANSFERS; n += 1) {
-    const at = 1 + n * 40_000 + draw(30_000);
-    const person = some(PEOPLE, draw);
-    const kind = draw(3);
-    if (kind === 0) transfers.push(t(at, person, some(PEOPLE, draw)));
+    const at = 1 + n * 40_000 + below(30_000);
+    const person = oneOf(PEOPLE);
+    const kind = below(3);
+    if (kind === 0) transfers.push(t(at, person, oneOf(PEOPLE)));
     else if (kind === 1) {
-      const account = some(DEPOSITS, draw);
+      const account = oneOf(DEPOSITS);
       transfers.push(t(at, person, account), t(at + 9, account, HOT));
-    } else transfers.push(t(at, person, evm(`shop ${draw(3)}`)));
+    } else transfers.push(t(at, person, evm(`shop ${below(3)}`)));
   }
   return transfers.filter(({ from, to }) => from !== to);
 }
@@ -510,12 +496,12 @@ describe('the entity of an address', () => {
     let joined = 0;
     for (let trial = 0; trial < TRIALS; trial += 1) {
       const transfers = happenings(Math.floor(trial / 2));
-      const draw = lottery(1_000 + trial);
-      const subject = some(PEOPLE, draw);
+      const { oneOf } = lotteryOf(1_000 + trial);
+      const subject = oneOf(PEOPLE);
       const alone = await dataOfEntity(subject, world({ transfers }).ports);
       const { ports } = world({ transfers });
       for (let n = 0; n < QUESTIONS; n += 1)
-        await dataOfEntity(some([...PEOPLE, ...DEPOSITS], draw), ports);
+        await dataOfEntity(oneOf([...PEOPLE, ...DEPOSITS]), ports);
       expect(await dataOfEntity(subject, ports)).toEqual(alone);
       const members = alone.related_wallets;
       const other = members[members.length - 1];

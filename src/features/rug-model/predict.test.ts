@@ -6,6 +6,7 @@ import {
   type ModelTree,
   RUG_FEATURES,
 } from '../../ports/rug-model.ts';
+import { lotteryOf } from '../../testing/lottery.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';
 import { logOddsOf, predict, rowOf, sigmoid } from './predict.ts';
 
@@ -62,11 +63,7 @@ describe('a prediction', () => {
 /** A tree of random splits over three features, its counts of rows as they must be. */
 const anyTree: fc.Arbitrary<ModelTree> = fc.integer({ min: 0, max: 2 ** 30 }).map((seed) => {
   const nodes: ModelNode[] = [];
-  let state = seed;
-  const below = (limit: number) => {
-    state = (state * 48_271 + 11) % 2_147_483_647;
-    return state % limit;
-  };
+  const { below } = lotteryOf(seed);
   const grow = (rows: number, depth: number): number => {
     const at = nodes.length;
     nodes.push({ leaf: below(2_001) / 1_000 - 1, rows });

@@ -1,6 +1,6 @@
 // A seeded random generator: the same numbers on every run and machine.
 
-/** Shares from 0 (included) to 1, by a seed (mulberry32). */
+/** Shares from 0 (included) to 1, by a seed (mulberry32): they repeat after 2 ** 32 draws. */
 export function sharesFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

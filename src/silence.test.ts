@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CONTRACTS, FEATURES, handlerOf } from './compose/list.ts';
+import { pagesDenyNothing } from './silence-pages.suite.ts';
 import type { World } from './testing/planted.ts';
 import { lyingAdapters, PLANTED_LEAKS } from './testing/planted-leaks.ts';
 import { honestScreen, plantedScreen } from './testing/planted-screen.ts';
@@ -238,3 +239,5 @@ describe('the check', { timeout: TIMEOUT_MS }, () => {
     expect(new Set(worlds)).toEqual(new Set(WORLDS));
   });
 });
+
+pagesDenyNothing();

@@ -178,77 +178,82 @@ async function drawCells(
 const SHOWN = PAGES.filter(({ route }) => route.method === 'GET').map(({ route }) => route);
 const DRAWINGS = drawingsOf(SHOWN);
 
-test.each(DRAWINGS)(
-  '%s denies nothing on what was not read',
-  { timeout: 300_000 },
-  async (name, drawn) => {
-    const page = PAGES.find(({ route }) => route.name === name);
-    if (page === undefined) throw new Error(`test: no page ${name}`);
-    const leaks = new Set<string>();
-    let cells = 0;
-    for (const world of WORLDS) {
-      if (drawn.inEvery !== true && !isSampled(world)) continue;
-      for (const subject of subjectsOf(drawn, world)) {
-        for (const ask of drawn.asks(subject)) {
-          await drawCells(page, world, ask, (at, told, weak) => {
-            cells += 1;
-            const where = `${world.name} | ${JSON.stringify(ask)} | ${at}`;
-            for (const leak of leaksIn(where, told, weak)) leaks.add(leak);
-          });
-        }
-      }
-    }
-    expect([...leaks].slice(0, LEAKS_SHOWN)).toEqual([]);
-    console.info(`${name}: ${cells} cells, ${leaks.size} denials`);
-    expect(cells).toMatchSnapshot();
-  },
-);
-
-test('beside a hub, the dossier denies a path only where the ring is whole', async () => {
-  const page = PAGES.find(({ route }) => route.name === 'dossier_page');
-  if (page === undefined) throw new Error('test: no dossier');
-  const [address = ''] = RING_WORLDS.flatMap(({ subjects }) => subjects);
-  const drawn = await Promise.all(
-    RING_WORLDS.map(async (world) => {
-      const { lines } = await draw(page, world, { params: { address } }, () => null);
-      const text = lines.join('\n');
-      return [/No path of two hops leads/.test(text), /hub_unread: /.test(text)];
-    }),
-  );
-  expect(drawn).toEqual([
-    [false, true],
-    [false, true],
-    [true, false],
-  ]);
-});
-
-test('a page that is declared is drawn, or says why it states nothing', () => {
-  const told = [...DRAWINGS.map(([name]) => name), ...Object.keys(STATES_NOTHING)];
-  expect(told.toSorted()).toEqual(SHOWN.map(({ name }) => name).toSorted());
-});
+const DECIDING = ['src/pages', 'src/command', 'src/features'];
+const DECIDES_BY_TEXT =
+  /\b\w*(reason|finding|caveat|says)\b\)?\??\.(startsWith|endsWith|includes|match|search)\(/gi;
 
 function spoilerOf(port: PortName, fault: Fault): Spoiler {
   return (told) => (told.port === port && told.faults.includes(fault) ? fault : null);
 }
 
-test('a sentence of no known meaning, and a badge on a silent port, are seen', () => {
-  expect(denialOf('No such transfer was ever met.')).toBeNull();
-  expect(denialOf('It is not on the list.')).toBeNull();
-  expect(denialOf('None found Sanctions list')).toEqual(['sanctions_list']);
-  expect(denialOf('Not checked')).toEqual([]);
-  expect(freshIn('Sanctions list · held · 1 day ago')).toEqual(['sanctions_list']);
-});
+/** Draws every page over every world, whole and with each port of it spoiled. */
+export function pagesDenyNothing(): void {
+  test.each(DRAWINGS)(
+    '%s denies nothing on what was not read',
+    { timeout: 300_000 },
+    async (name, drawn) => {
+      const page = PAGES.find(({ route }) => route.name === name);
+      if (page === undefined) throw new Error(`test: no page ${name}`);
+      const leaks = new Set<string>();
+      let cells = 0;
+      for (const world of WORLDS) {
+        if (drawn.inEvery !== true && !isSampled(world)) continue;
+        for (const subject of subjectsOf(drawn, world)) {
+          for (const ask of drawn.asks(subject)) {
+            await drawCells(page, world, ask, (at, told, weak) => {
+              cells += 1;
+              const where = `${world.name} | ${JSON.stringify(ask)} | ${at}`;
+              for (const leak of leaksIn(where, told, weak)) leaks.add(leak);
+            });
+          }
+        }
+      }
+      expect([...leaks].slice(0, LEAKS_SHOWN)).toEqual([]);
+      console.info(`${name}: ${cells} cells, ${leaks.size} denials`);
+      expect(cells).toMatchSnapshot();
+    },
+  );
 
-const DECIDING = ['src/pages', 'src/command', 'src/features'];
-const DECIDES_BY_TEXT =
-  /\b\w*(reason|finding|caveat|says)\b\)?\??\.(startsWith|endsWith|includes|match|search)\(/gi;
-
-test('no page, command or chat decides by the words of a reason, a finding or a caveat', () => {
-  const root = process.cwd();
-  const files = DECIDING.flatMap((folder) => codeUnder(root, folder)).filter((one) => !isTest(one));
-  const deciding = files.flatMap((file) => {
-    const text = readFileSync(`${root}/${file}`, 'utf8');
-    return [...text.matchAll(DECIDES_BY_TEXT)].map(([found]) => `${file}: ${found}`);
+  test('beside a hub, the dossier denies a path only where the ring is whole', async () => {
+    const page = PAGES.find(({ route }) => route.name === 'dossier_page');
+    if (page === undefined) throw new Error('test: no dossier');
+    const [address = ''] = RING_WORLDS.flatMap(({ subjects }) => subjects);
+    const drawn = await Promise.all(
+      RING_WORLDS.map(async (world) => {
+        const { lines } = await draw(page, world, { params: { address } }, () => null);
+        const text = lines.join('\n');
+        return [/No path of two hops leads/.test(text), /hub_unread: /.test(text)];
+      }),
+    );
+    expect(drawn).toEqual([
+      [false, true],
+      [false, true],
+      [true, false],
+    ]);
   });
-  expect(deciding).toEqual([]);
-});
+
+  test('a page that is declared is drawn, or says why it states nothing', () => {
+    const told = [...DRAWINGS.map(([name]) => name), ...Object.keys(STATES_NOTHING)];
+    expect(told.toSorted()).toEqual(SHOWN.map(({ name }) => name).toSorted());
+  });
+
+  test('a sentence of no known meaning, and a badge on a silent port, are seen', () => {
+    expect(denialOf('No such transfer was ever met.')).toBeNull();
+    expect(denialOf('It is not on the list.')).toBeNull();
+    expect(denialOf('None found Sanctions list')).toEqual(['sanctions_list']);
+    expect(denialOf('Not checked')).toEqual([]);
+    expect(freshIn('Sanctions list · held · 1 day ago')).toEqual(['sanctions_list']);
+  });
+
+  test('no page, command or chat decides by the words of a reason, a finding or a caveat', () => {
+    const root = process.cwd();
+    const files = DECIDING.flatMap((folder) => codeUnder(root, folder)).filter(
+      (one) => !isTest(one),
+    );
+    const deciding = files.flatMap((file) => {
+      const text = readFileSync(`${root}/${file}`, 'utf8');
+      return [...text.matchAll(DECIDES_BY_TEXT)].map(([found]) => `${file}: ${found}`);
+    });
+    expect(deciding).toEqual([]);
+  });
+}

@@ -1,5 +1,6 @@
-// Why something was not checked, or not answered: each reason is a row with a stable code.
-// docs/reference/reasons.md is made from this table.
+// Why something was not checked, or not answered: each reason is a row with a stable code, and
+// `why` makes one of a row. A sentence begins with its code where an answer has one text for the
+// word of a cause and for the sentence. docs/reference/reasons.md is made from this table.
 
 /** Why a reading is silent or an answer absent: a stable code and one sentence for people. */
 export type Why = { readonly code: ReasonCode; readonly reason: string };
@@ -645,20 +646,6 @@ export const REASONS = {
 /** A stable name of a reason. */
 export type ReasonCode = keyof typeof REASONS;
 
-/** The reasons that tell of a search which came to its end and met nothing. */
-const NONE_FOUND: ReadonlySet<ReasonCode> = new Set([
-  'no_record',
-  'no_record_no_token',
-  'no_record_settled',
-  'mint_not_held',
-  'account_without_code',
-]);
-
-/** Whether what was asked about was looked for to the end, and is not there. */
-export function isNoneFound({ code }: Why): boolean {
-  return NONE_FOUND.has(code);
-}
-
 /** All codes, for those who validate one that another process told. */
 export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];
 
@@ -671,7 +658,10 @@ type Filling<C extends ReasonCode> = {
   readonly [H in Holes<(typeof REASONS)[C]['sentence']>]: string;
 };
 
-/** Fills a reason's sentence. Fillings name sources by scheme and host at most. */
+/**
+ * The reason of a code, its sentence filled in. Fillings name sources by scheme and host at most.
+ * One that may be empty (`{detail}`, `{both}`, `{but}`) brings its own space or comma.
+ */
 export function why<C extends ReasonCode>(
   code: C,
   ...filling: [Holes<(typeof REASONS)[C]['sentence']>] extends [never] ? [] : [Filling<C>]
@@ -686,6 +676,20 @@ export function why<C extends ReasonCode>(
     return value === undefined ? hole : value;
   });
   return { code, reason: filled };
+}
+
+/** The reasons that tell of a search which came to its end and met nothing. */
+const NONE_FOUND: ReadonlySet<ReasonCode> = new Set([
+  'no_record',
+  'no_record_no_token',
+  'no_record_settled',
+  'mint_not_held',
+  'account_without_code',
+]);
+
+/** Whether what was asked about was looked for to the end, and is not there. */
+export function isNoneFound({ code }: Pick<Why, 'code'>): boolean {
+  return NONE_FOUND.has(code);
 }
 
 /** The reasons that say that nobody set it up, so that waiting changes nothing. */

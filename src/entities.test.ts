@@ -1,9 +1,8 @@
 // Entities from a real node to the answer: users, deposit addresses, a funder, lockstep and a
 // factory on a chain of this machine, taken into a real warehouse, and ties kept in a real store.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from './contract/refusals.ts';
@@ -11,27 +10,25 @@ import { Read, Unread } from './evidence/reading.ts';
 import type { EntityPorts } from './features/entities/closure.ts';
 import { heldClusters } from './features/entities/held-clusters.ts';
 import { entityAnswers, walletEntityData } from './features/entities/wallet-entity.route.ts';
-
 import { clusterStore } from './stores/control/clusters.ts';
 import type { Database } from './stores/control/engine/database.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { warehouseCreations, warehouseFacts } from './stores/warehouse/creations.ts';
-import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
-import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
+import type { EmbeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { evm } from './testing/addresses.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { followAnvil } from './testing/anvil-following.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { callData, compileContracts } from './testing/contracts.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 import { labelOf, memoryExchangeLabels } from './testing/twins/tables.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
-const WAREHOUSE = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
 const CONTROL = fileURLToPath(new URL('../migrations/control', import.meta.url));
 const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 const ANSWERED_MAX_MS = 20_000;
@@ -47,7 +44,6 @@ const STRANGER = evm('stranger');
 
 describe.skipIf(absent)(title, () => {
   let anvil: Anvil;
-  let folder: string;
   let directory: string;
   let warehouse: EmbeddedWarehouse;
   let database: Database;
@@ -58,18 +54,16 @@ describe.skipIf(absent)(title, () => {
   const bystander = () => String(anvil.accounts[1]);
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'exhibit-entities-'));
     directory = await freshPgliteDirectory();
     const [started, contracts, opened, store] = await Promise.all([
       startAnvil(1),
       compileContracts(),
-      openEmbedded(join(folder, 'store')),
+      freshWarehouse(),
       openPglite(directory),
     ]);
     anvil = started;
     warehouse = opened;
     database = store;
-    await migrateWarehouse(warehouse, WAREHOUSE, { simulated: false, layout: 'single' });
     await migrate(database, CONTROL, LIVE);
     for (const address of [ALICE, ALIAS, DEPOSIT, STRANGER]) {
       await anvil.ask('anvil_impersonateAccount', address);
@@ -89,7 +83,6 @@ describe.skipIf(absent)(title, () => {
     await warehouse?.close();
     await database?.close();
     await anvil?.stop();
-    await rm(folder, { recursive: true, force: true });
     await rm(dirname(directory), { recursive: true, force: true });
   });
 

@@ -1,10 +1,8 @@
 // Exchanges from a real node to the answer, and the deposit rule on a recorded token network.
 
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from './contract/refusals.ts';
@@ -12,41 +10,37 @@ import { why } from './evidence/reasons.ts';
 import { inferDeposits, type Movement, publishedRule } from './features/deposits/inference.ts';
 import { walletCex, walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
 import { coveredHistory } from './stores/history/covered.ts';
-import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
-import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
+import type { EmbeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { followAnvil } from './testing/anvil-following.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { callData, compileContracts } from './testing/contracts.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { silentPorts } from './testing/twins/ports.ts';
 import { labelOf, memoryExchangeLabels } from './testing/twins/tables.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
-const MIGRATIONS = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
 const ANSWERED_MAX_MS = 20_000;
 const now = () => Math.floor(Date.now() / 1_000);
 
 describe.skipIf(absent)(title, () => {
   let anvil: Anvil;
-  let folder: string;
   let warehouse: EmbeddedWarehouse;
   const sent = new Map<string, string>();
   const account = (i: number) => () => String(anvil.accounts[i]);
   const [user, deposit, hot, poisoner] = [account(0), account(1), account(2), account(3)];
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'exhibit-exchanges-'));
     const [started, contracts, opened] = await Promise.all([
       startAnvil(1),
       compileContracts(),
-      openEmbedded(join(folder, 'store')),
+      freshWarehouse(),
     ]);
     anvil = started;
     warehouse = opened;
-    await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false, layout: 'single' });
     const code = callData(contracts('Token').code, 1_000n);
     const token = await anvil.created((await anvil.mine({ from: user(), data: code }))[0]);
     const call = (from: string, method: string, ...words: (string | bigint)[]) => ({
@@ -69,7 +63,6 @@ describe.skipIf(absent)(title, () => {
   afterAll(async () => {
     await warehouse?.close();
     await anvil?.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** The answer of the route about an address. */

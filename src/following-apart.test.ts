@@ -2,50 +2,41 @@
 // says, whatever becomes of that process; and it does not outlive the service.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pause } from './compose/clock.ts';
 import { followerProcess } from './compose/follower-process.ts';
 import { followable, followChains } from './features/indexing/follow-chain.job.ts';
 import type { FollowState } from './ports/indexing.ts';
-import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
+import type { EmbeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { type Warehouse, WarehouseUnavailable } from './stores/warehouse/engine/executor.ts';
-import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself } from './testing/anvil-reading.ts';
 import { deployTraffic } from './testing/anvil-traffic.ts';
 import { compileContracts } from './testing/contracts.ts';
 import { embeddedControl, followReportsIn, leasesIn } from './testing/control-store.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import { readHeldTransfers } from './testing/held-transfers.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a process apart (skipped: anvil is not installed)' : 'a process apart';
 const DIST = new URL('../dist/', import.meta.url).href;
-const MIGRATIONS = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
 const DONE_MAX_MS = 60_000;
 
 describe.skipIf(absent)(title, () => {
   const fresh = embeddedControl();
   let anvil: Anvil;
-  let folder: string;
   let warehouse: EmbeddedWarehouse;
   const alive = new Set<ChildProcess>();
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'exhibit-apart-'));
-    [anvil, warehouse] = await Promise.all([startAnvil(1), openEmbedded(join(folder, 'store'))]);
-    await migrateWarehouse(warehouse, MIGRATIONS, { simulated: true, layout: 'single' });
+    [anvil, warehouse] = await Promise.all([startAnvil(1), freshWarehouse({ simulated: true })]);
   });
   afterAll(async () => {
     for (const child of alive) child.kill('SIGKILL');
     await warehouse?.close();
     await anvil?.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   test('killed while it follows, and refused by the store, holds what the node says', async () => {

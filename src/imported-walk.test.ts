@@ -1,6 +1,7 @@
 // Walks over an export that was imported, held against a search over the file's own lines.
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress } from './chain/address.ts';
@@ -12,10 +13,10 @@ import {
   importedInto,
   recordOf,
 } from './stores/warehouse/bulk-import/bulk-import.suite.ts';
-import { type EmbeddedWarehouse, openEmbedded } from './stores/warehouse/engine/embedded.ts';
-import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
+import type { EmbeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { listedEntry, walkedPorts } from './testing/walked-world.ts';
 import { inventAddress } from './world/made-up-address.ts';
@@ -94,8 +95,7 @@ describe.each(EXPORTS)('a walk over an import of %s', (_, { fileIn, listedEvery 
     if (fileIn === null) return;
     const folder = await freshFolder();
     const file = fileIn(folder);
-    warehouse = await openEmbedded(join(folder, 'store'));
-    await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+    warehouse = await freshWarehouse();
     recordOf(await importedInto(warehouse, [file], { folder }));
     lines = linesOf(file);
   }, 60_000);

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basis, map, Part, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -8,11 +5,11 @@ import type { ImportOrigin } from '../../evidence/source.ts';
 import { type ChainFacts, FACT_NAMES, factUnread, noFacts } from '../../ports/accounts.ts';
 import type { CoverageRange, Neighbourhood } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
+import { freshWarehouse } from '../../testing/fresh-warehouse.ts';
 import { memoryChainFacts } from '../../testing/twins/accounts.ts';
 import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
 import { warehouseFacts } from '../warehouse/creations.ts';
-import { type EmbeddedWarehouse, openEmbedded } from '../warehouse/engine/embedded.ts';
-import { migrateWarehouse } from '../warehouse/engine/migrate.ts';
+import type { EmbeddedWarehouse } from '../warehouse/engine/embedded.ts';
 import { transferStore } from '../warehouse/transfers/store.ts';
 import { cascadedFacts, liveFacts } from './live-facts.ts';
 
@@ -83,7 +80,6 @@ const MAKER = evm('maker');
 const FACTORY = evm('factory');
 const TX = `0x${'7'.repeat(64)}`;
 const SIGNAL = new AbortController().signal;
-const MIGRATIONS = join(import.meta.dirname, '../../../migrations/warehouse');
 const memory = memoryChainFacts({
   chains: ['ethereum'],
   as_of: 5,
@@ -149,17 +145,11 @@ describe('a cascade of sources', () => {
 });
 
 describe('creations in the warehouse', () => {
-  let folder = '';
   let warehouse: EmbeddedWarehouse;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'exhibit-creations-'));
-    warehouse = await openEmbedded(join(folder, 'store'));
-    await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
+    warehouse = await freshWarehouse();
   }, 60_000);
-  afterAll(async () => {
-    await warehouse.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => warehouse.close());
 
   async function held(created: string, origin: ImportOrigin, creator: string): Promise<void> {
     const creation = {
@@ -205,7 +195,7 @@ describe('creations in the warehouse', () => {
   });
 
   test('are silent once the warehouse is closed', async () => {
-    const other = await openEmbedded(join(folder, 'other'));
+    const other = await freshWarehouse();
     await other.close();
     const facts = await warehouseFacts(other, () => 0).of(
       ...(['ethereum', CONTRACT, ['creation'], SIGNAL] as const),

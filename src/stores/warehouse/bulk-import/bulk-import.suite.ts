@@ -4,16 +4,14 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { BulkImportOrder, BulkImportOutcome } from '../../../ports/indexing.ts';
-import { type EmbeddedWarehouse, type EngineLimits, openEmbedded } from '../engine/embedded.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
+import type { EmbeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
 import { transferStore } from '../transfers/store.ts';
 import { bulkImporter } from './bulk-import.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 const CALL = { timeoutMs: 60_000 };
 /** The time of these tests, Unix seconds. */
 export const NOW = 1_800_000_000;
@@ -41,13 +39,6 @@ let opened: EmbeddedWarehouse | null = null;
 /** A folder for one test. */
 export async function freshFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'exhibit-import-'));
-}
-
-/** A warehouse with all tables, on an engine of its own. */
-export async function freshWarehouse(limits?: EngineLimits): Promise<EmbeddedWarehouse> {
-  const warehouse = await openEmbedded(join(await freshFolder(), 'store'), limits);
-  await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
-  return warehouse;
 }
 
 const text = z.string();

@@ -10,15 +10,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { BulkImportOrder } from '../../../ports/indexing.ts';
 import { DRAWN_SEEDS, randomFiles } from '../../../testing/drawn-files.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { SHARED_DATA } from '../../../testing/shared-data.ts';
 import type { EmbeddedWarehouse } from '../engine/embedded.ts';
-import {
-  emptied,
-  freshFolder,
-  freshWarehouse,
-  importedInto,
-  recordOf,
-} from './bulk-import.suite.ts';
+import { emptied, freshFolder, importedInto, recordOf } from './bulk-import.suite.ts';
 
 /** Draws of files, of those that are kept; more of them with EXHIBIT_IMPORT_DRAWS. */
 const DRAWS = Number(process.env['EXHIBIT_IMPORT_DRAWS'] ?? '2');

@@ -4,9 +4,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { ENGINE_LIMITS } from '../engine/embedded.ts';
 import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
-import { freshFolder, freshWarehouse, importedInto, recordOf } from './bulk-import.suite.ts';
+import { freshFolder, importedInto, recordOf } from './bulk-import.suite.ts';
 import { waitForRoom } from './import-room.ts';
 import { exported, heldIn } from './interrupted.suite.ts';
 
@@ -43,7 +44,7 @@ test('an import beside queries that fill every slot waits for its turn, and ends
   const whole = await heldIn(alone);
   await alone.close();
 
-  const warehouse = await freshWarehouse(FULL);
+  const warehouse = await freshWarehouse({ limits: FULL });
   const others = crowd(warehouse);
   const done = await importedInto(warehouse, [files], { folder: join(folder, 'beside') });
   await others.end();

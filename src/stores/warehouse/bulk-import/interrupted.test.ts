@@ -3,6 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BulkImportOrder } from '../../../ports/indexing.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { trialsOf } from '../../../testing/trials.ts';
 import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
 import { WarehouseUnavailable } from '../engine/executor.ts';
@@ -10,7 +11,6 @@ import { migrateWarehouse } from '../engine/migrate.ts';
 import {
   emptied,
   freshFolder,
-  freshWarehouse,
   imported,
   importedInto,
   KeptFacts,

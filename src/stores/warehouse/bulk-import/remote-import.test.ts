@@ -1,15 +1,12 @@
 // A server that is sent the files comes to the tables that an engine comes to which reads them.
+
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { startWarehouseFront } from '../../../testing/warehouse-front.ts';
+import { freshServedWarehouse, freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
-import { remoteWarehouse } from '../engine/remote.ts';
-import { freshFolder, freshWarehouse, importedInto, recordOf } from './bulk-import.suite.ts';
+import { freshFolder, importedInto, recordOf } from './bulk-import.suite.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 const at = (name: string) => join(import.meta.dirname, 'recordings', name);
 const CALL = { timeoutMs: 60_000 };
 
@@ -35,17 +32,15 @@ test.each([
   async (_, names) => {
     const paths = names.map(at);
     const local = await freshWarehouse();
-    const front = await startWarehouseFront(join(await freshFolder(), 'served'));
-    const remote = remoteWarehouse(front.url);
+    const remote = await freshServedWarehouse();
     try {
-      await migrateWarehouse(remote, MIGRATIONS, { simulated: false });
       const record = recordOf(await importedInto(local, paths, { folder: await freshFolder() }));
       const sent = recordOf(await importedInto(remote, paths, { folder: await freshFolder() }));
       expect({ ...sent, refused_file: null }).toEqual({ ...record, refused_file: null });
       expect(record.transfers).toBeGreaterThan(1);
       expect(await heldIn(remote)).toEqual(await heldIn(local));
     } finally {
-      for (const one of [remote, front, local]) await one.close();
+      for (const one of [remote, local]) await one.close();
     }
   },
   120_000,

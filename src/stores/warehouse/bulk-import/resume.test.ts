@@ -1,8 +1,10 @@
 // An import that ends anywhere and is begun again comes to the same, and holds what it may.
+
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { trialsOf } from '../../../testing/trials.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
@@ -10,7 +12,6 @@ import { transferStore } from '../transfers/store.ts';
 import {
   emptied,
   freshFolder,
-  freshWarehouse,
   imported,
   importedInto,
   KeptFacts,

@@ -1,11 +1,12 @@
 // What is imported stands in the warehouse, once, whichever file tells it and however often.
+
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStore } from '../../../ports/indexing.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { SHARED_DATA } from '../../../testing/shared-data.ts';
-import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
+import type { EmbeddedWarehouse } from '../engine/embedded.ts';
 import { transferStore } from '../transfers/store.ts';
 import { freshFolder, importedInto, recordOf } from './bulk-import.suite.ts';
 
@@ -51,8 +52,7 @@ describe.each(FILES)('an import into the warehouse of %s', (_, files) => {
   beforeAll(async () => {
     if (absent) return;
     folder = await freshFolder();
-    warehouse = await openEmbedded(join(folder, 'store'));
-    await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+    warehouse = await freshWarehouse();
     store = transferStore(warehouse, () => 1_800_000_000);
   });
   afterAll(() => warehouse?.close());

@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../../evidence/reading.ts';
 import type { Neighbourhood, NeighbourhoodLimits } from '../../../ports/history.ts';
@@ -22,17 +18,13 @@ import {
   tenure,
   transferFact,
 } from '../../../ports/transfer-store.suite.ts';
-import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
+import { freshServedWarehouse, freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { coveredHistory } from '../../history/covered.ts';
-import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
+import type { EmbeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
-import { remoteWarehouse } from '../engine/remote.ts';
 import { degreeCount } from '../transfers/counts.ts';
 import { transferStore } from '../transfers/store.ts';
 import { warehouseHistory } from './warehouse.ts';
-
-const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 
 const CALL = { timeoutMs: 10_000 };
 const TABLES = [
@@ -40,26 +32,17 @@ const TABLES = [
   ...['transfers', 'sides', 'blocks', 'coverage', 'address_coverage', 'degrees', 'following'],
 ] as const;
 
-let folder: string;
 let embedded: Warehouse;
-let front: WarehouseFront;
 let remote: Warehouse;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'exhibit-history-'));
-  embedded = await openEmbedded(join(folder, 'embedded'));
-  front = await startWarehouseFront(join(folder, 'remote'));
-  remote = remoteWarehouse(front.url);
-  for (const each of [embedded, remote]) {
-    await migrateWarehouse(each, MIGRATIONS, { simulated: false });
-  }
+  embedded = await freshWarehouse();
+  remote = await freshServedWarehouse();
 });
 
 afterAll(async () => {
   await embedded.close();
   await remote.close();
-  await front.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 function facts(world: SuiteHistory): TransferFact[] {
@@ -156,23 +139,17 @@ describe('reads', () => {
   const ALICE = party(0);
   const PROVENANCE = { source: 'test', origin: 'observed', import_id: 'test' } as const;
 
-  let folder: string;
   let warehouse: EmbeddedWarehouse;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'exhibit-reads-'));
-    warehouse = await openEmbedded(join(folder, 'store'));
-    await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
+    warehouse = await freshWarehouse();
   });
 
   beforeEach(async () => {
     for (const table of TABLES) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
   });
 
-  afterAll(async () => {
-    await warehouse.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => warehouse.close());
 
   /** So many transfers from Alice, round and round to so many others. */
   async function paid(transfers: number, others: number, from = 0): Promise<void> {

@@ -1,9 +1,6 @@
 // The promises of the store on the embedded engine and on one that is reached over HTTP, and what a
 // crash at any of its writes leaves.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FollowCursor, Following } from '../../../ports/indexing.ts';
 import {
@@ -16,17 +13,14 @@ import {
   transferFact,
   transferStoreKeeps,
 } from '../../../ports/transfer-store.suite.ts';
+import { freshServedWarehouse, freshWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { trialsOf } from '../../../testing/trials.ts';
-import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
-import { type EmbeddedWarehouse, openEmbedded } from '../engine/embedded.ts';
+import type { EmbeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
-import { remoteWarehouse } from '../engine/remote.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
 import { transferStore } from './store.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 const CALL = { timeoutMs: 30_000 };
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
@@ -38,24 +32,16 @@ const TABLES = [
   ...['tip_blocks', 'tip_transfers', 'tip_sides', 'tip_creations'],
 ] as const;
 
-let folder: string;
 let warehouse: EmbeddedWarehouse;
-let front: WarehouseFront;
 let remote: Warehouse;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'exhibit-transfers-'));
-  warehouse = await openEmbedded(join(folder, 'store'));
-  front = await startWarehouseFront(join(folder, 'served'));
-  remote = remoteWarehouse(front.url);
-  for (const one of [warehouse, remote]) {
-    await migrateWarehouse(one, MIGRATIONS, { simulated: false });
-  }
+  warehouse = await freshWarehouse();
+  remote = await freshServedWarehouse();
 });
 
 afterAll(async () => {
-  for (const one of [remote, front, warehouse]) await one.close();
-  await rm(folder, { recursive: true, force: true });
+  for (const one of [remote, warehouse]) await one.close();
 });
 
 async function emptied(one: Warehouse = warehouse): Promise<void> {

@@ -1,10 +1,6 @@
 // A follower that was paused in the middle of a write, and whose chain another one has taken over
 // meanwhile, leaves nothing that counts: not when it wakes, and not by what it still does then.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reading } from '../../../evidence/reading.ts';
 import type { Following, Moved, TipBlock, TransferStore } from '../../../ports/indexing.ts';
@@ -16,16 +12,13 @@ import {
   sightOf,
   tenure,
 } from '../../../ports/transfer-store.suite.ts';
+import { freshServedWarehouse } from '../../../testing/fresh-warehouse.ts';
 import { trialsOf } from '../../../testing/trials.ts';
-import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
-import { remoteWarehouse } from '../engine/remote.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
 import { FINAL_TABLES, finalRows, tipRowsOf } from './standing-rows.suite.ts';
 import { transferStore } from './store.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 const CALL = { timeoutMs: 30_000 };
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
@@ -54,22 +47,13 @@ function chainOf(...of: Parameters<typeof forkOf>): TipBlock[] {
   });
 }
 
-let folder: string;
-let front: WarehouseFront;
 let remote: Warehouse;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'exhibit-takeover-'));
-  front = await startWarehouseFront(join(folder, 'served'));
-  remote = remoteWarehouse(front.url);
-  await migrateWarehouse(remote, MIGRATIONS, { simulated: false });
+  remote = await freshServedWarehouse();
 });
 
-afterAll(async () => {
-  await remote.close();
-  await front.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => remote.close());
 
 async function emptied(): Promise<void> {
   for (const table of TABLES) await remote.command(`TRUNCATE TABLE ${table}`, CALL);

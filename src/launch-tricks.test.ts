@@ -88,24 +88,7 @@ function worldWith({ launches, others = [], away = {} }: Truth): YearWorld {
     const way = away[source];
     return way === undefined ? [] : [{ source, way, from, to }];
   };
-  return worldOf({
-    from: NOW,
-    to,
-    launchers: [],
-    launches,
-    others,
-    outages: {
-      explorer: outagesOf('explorer'),
-      makers: outagesOf('makers'),
-      node: outagesOf('node'),
-      venue: outagesOf('venue'),
-      pools: outagesOf('pools'),
-      feed: outagesOf('feed'),
-      transactions: outagesOf('transactions'),
-      queue: outagesOf('queue'),
-      collection: outagesOf('collection'),
-    },
-  });
+  return worldOf({ from: NOW, to, launchers: [], launches, others }, outagesOf);
 }
 
 const NO_FACTS = memoryChainFacts({ ...UNDATED, chains: [], facts: [] });

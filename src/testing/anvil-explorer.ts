@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listOrNone, present } from '../evidence/measure.ts';
 import { startStandIn } from '../world/stand-in.ts';
-import type { Anvil } from './anvil.ts';
+import { type Anvil, CALL_FRAME, type CallFrame } from './anvil.ts';
 
 const TRANSACTION = z.object({ hash: z.string(), from: z.string(), to: z.string().nullable() });
 const BLOCK = z.object({
@@ -23,22 +23,6 @@ const RECEIPT = z.object({
     }),
   ),
 });
-type Frame = {
-  type: string;
-  from: string;
-  to?: string | undefined;
-  error?: string | undefined;
-  calls?: Frame[] | undefined;
-};
-const FRAME: z.ZodType<Frame> = z.lazy(() =>
-  z.object({
-    type: z.string(),
-    from: z.string(),
-    to: z.string().optional(),
-    error: z.string().optional(),
-    calls: z.array(FRAME).optional(),
-  }),
-);
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 type Row = Readonly<Record<string, string>>;
@@ -138,7 +122,7 @@ async function indexBlocks(anvil: Anvil): Promise<Index> {
     for (const { hash, from, to } of block.transactions) {
       const receipt = RECEIPT.parse(await anvil.ask('eth_getTransactionReceipt', hash));
       const tracer = { tracer: 'callTracer' };
-      const frame = FRAME.parse(await anvil.ask('debug_traceTransaction', hash, tracer));
+      const frame = CALL_FRAME.parse(await anvil.ask('debug_traceTransaction', hash, tracer));
       const timeStamp = String(Number(block.timestamp));
       const at = { blockNumber: String(number), timeStamp, hash, value: '0' };
       const failed = receipt.status !== '0x1';
@@ -193,6 +177,6 @@ function credit(
 }
 
 /** The calls inside of a transaction, of whatever depth. */
-function innerOf({ calls }: Frame): Frame[] {
+function innerOf({ calls }: CallFrame): CallFrame[] {
   return listOrNone(calls).flatMap((one) => [one, ...innerOf(one)]);
 }

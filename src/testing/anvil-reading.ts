@@ -2,7 +2,7 @@
 // call trace), so that the two agree only where both are right.
 
 import { z } from 'zod';
-import type { Anvil } from './anvil.ts';
+import { type Anvil, CALL_FRAME, type CallFrame } from './anvil.ts';
 
 /** Rows of text, in no particular order. */
 type AnvilReading = { readonly transfers: string[]; readonly creations: string[] };
@@ -23,24 +23,6 @@ const RECEIPT = z.object({
   contractAddress: z.string().nullable(),
   logs: z.array(z.object({ address: z.string(), topics: z.array(z.string()), data: z.string() })),
 });
-type Frame = {
-  type: string;
-  from: string;
-  to?: string | undefined;
-  value?: string | undefined;
-  error?: string | undefined;
-  calls?: Frame[] | undefined;
-};
-const FRAME: z.ZodType<Frame> = z.lazy(() =>
-  z.object({
-    type: z.string(),
-    from: z.string(),
-    to: z.string().optional(),
-    value: z.string().optional(),
-    error: z.string().optional(),
-    calls: z.array(FRAME).optional(),
-  }),
-);
 const SIGNATURE = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const MOVING = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'];
 
@@ -85,7 +67,7 @@ export async function readItself({ ask }: Anvil): Promise<AnvilReading> {
         told.transfers.push(transferRow({ ...at, ...token, ...moved }));
       }
       const tracer = { tracer: 'callTracer' };
-      const root = FRAME.parse(await ask('debug_traceTransaction', tx.hash, tracer));
+      const root = CALL_FRAME.parse(await ask('debug_traceTransaction', tx.hash, tracer));
       for (const called of inner(root)) addInner(told, at, called);
     }
   }
@@ -93,7 +75,7 @@ export async function readItself({ ask }: Anvil): Promise<AnvilReading> {
 }
 
 /** The inner calls of a frame, at any depth, without failed ones and theirs. */
-function inner({ calls }: Frame): Frame[] {
+function inner({ calls }: CallFrame): CallFrame[] {
   if (calls === undefined) return [];
   return calls
     .filter(({ error }) => error === undefined)
@@ -103,7 +85,7 @@ function inner({ calls }: Frame): Frame[] {
 function addInner(
   told: AnvilReading,
   at: { readonly block_hash: string; readonly tx_hash: string },
-  { type, from, to, value }: Frame,
+  { type, from, to, value }: CallFrame,
 ): void {
   if (!MOVING.includes(type)) return;
   const amount = value === undefined ? 0n : BigInt(value);

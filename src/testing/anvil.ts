@@ -32,6 +32,26 @@ export type SentTransaction = {
 };
 
 const START_TIMEOUT_MS = 15_000;
+/** A call of a transaction with those that it makes, as `callTracer` tells them. */
+export type CallFrame = {
+  type: string;
+  from: string;
+  to?: string | undefined;
+  value?: string | undefined;
+  error?: string | undefined;
+  calls?: CallFrame[] | undefined;
+};
+export const CALL_FRAME: z.ZodType<CallFrame> = z.lazy(() =>
+  z.object({
+    type: z.string(),
+    from: z.string(),
+    to: z.string().optional(),
+    value: z.string().optional(),
+    error: z.string().optional(),
+    calls: z.array(CALL_FRAME).optional(),
+  }),
+);
+
 /** More than any of the tests' transactions takes, given so that the failing ones are sent. */
 const GAS = '0x1e8480';
 const LISTENING = /Listening on (127\.0\.0\.1:\d+)/;

@@ -89,6 +89,30 @@ export function circleArrival({ recipient, amount, origin, id }: Terms, sender: 
   return [RECEIVED, [ALICE, domain, BigInt(id), wide(messenger), body]];
 }
 
+/** A token of LayerZero; Stargate v2 is one too. */
+function omnichain(what: string, protocol: BridgeProtocol): Pair {
+  return {
+    what,
+    protocol,
+    matched_by: 'message_id',
+    terms: ['origin'],
+    sent: ({ amount, id }) => [
+      [
+        'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress,',
+        'uint256 amountSentLD, uint256 amountReceivedLD)',
+      ].join(' '),
+      [idOf(id), 30_184, ALICE, amount, amount],
+    ],
+    arrived: ({ recipient, amount, origin, id }) => [
+      [
+        'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress,',
+        'uint256 amountReceivedLD)',
+      ].join(' '),
+      [idOf(id), layerZeroOf(origin), recipient, amount],
+    ],
+  };
+}
+
 /** A pair for each protocol and way of joining. */
 export const PAIRS: readonly Pair[] = [
   {
@@ -129,46 +153,8 @@ export const PAIRS: readonly Pair[] = [
       ],
     ],
   },
-  {
-    what: 'Stargate v2',
-    protocol: 'stargate',
-    matched_by: 'message_id',
-    terms: ['origin'],
-    sent: ({ amount, id }) => [
-      [
-        'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress,',
-        'uint256 amountSentLD, uint256 amountReceivedLD)',
-      ].join(' '),
-      [idOf(id), 30_184, ALICE, amount, amount],
-    ],
-    arrived: ({ recipient, amount, origin, id }) => [
-      [
-        'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress,',
-        'uint256 amountReceivedLD)',
-      ].join(' '),
-      [idOf(id), layerZeroOf(origin), recipient, amount],
-    ],
-  },
-  {
-    what: 'a token of LayerZero',
-    protocol: 'layerzero',
-    matched_by: 'message_id',
-    terms: ['origin'],
-    sent: ({ amount, id }) => [
-      [
-        'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress,',
-        'uint256 amountSentLD, uint256 amountReceivedLD)',
-      ].join(' '),
-      [idOf(id), 30_184, ALICE, amount, amount],
-    ],
-    arrived: ({ recipient, amount, origin, id }) => [
-      [
-        'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress,',
-        'uint256 amountReceivedLD)',
-      ].join(' '),
-      [idOf(id), layerZeroOf(origin), recipient, amount],
-    ],
-  },
+  omnichain('Stargate v2', 'stargate'),
+  omnichain('a token of LayerZero', 'layerzero'),
   {
     what: 'Hop from a rollup',
     protocol: 'hop',

@@ -30,7 +30,7 @@ import {
   type ReportWorld,
   TIP_BLOCKS_MAX,
 } from './follow-chain.job.ts';
-import type { FollowWorld } from './follow-steps.ts';
+import { type FollowWorld, notBegun } from './follow-steps.ts';
 
 const NOW = 1_800_000_000;
 const STEPS_MAX = 5_000;
@@ -88,6 +88,10 @@ function rows(chain: MemoryChain, held: MemoryTransferStore, from = 0) {
   };
 }
 
+function expectSame({ held, said }: ReturnType<typeof rows>): void {
+  expect(held).toEqual(said);
+}
+
 const stopAt = (last: number) => (waits: number) => (waits >= last ? 'stop' : 'on');
 
 describe('following a chain', () => {
@@ -97,8 +101,7 @@ describe('following a chain', () => {
     chain.mine(300);
     chain.setFinal(200);
     const { end } = await followed(chain, held, { onWait: stopAt(1) });
-    const { held: have, said } = rows(chain, held);
-    expect(have).toEqual(said);
+    expectSame(rows(chain, held));
     expect(held.doubles()).toBe(0);
     expect(end).toMatchObject({
       end: 'stopped',
@@ -122,8 +125,7 @@ describe('following a chain', () => {
     chain.mine(100);
     chain.setFinal(30);
     await followed(chain, held, { from: null, onWait: stopAt(1) });
-    const { held: have, said } = rows(chain, held, 30);
-    expect(have).toEqual(said);
+    expectSame(rows(chain, held, 30));
   });
 
   test('undoes the blocks of a lost fork, to a depth of 64 and beyond', async () => {
@@ -140,8 +142,7 @@ describe('following a chain', () => {
         return 'on';
       },
     });
-    const { held: have, said } = rows(chain, held);
-    expect(have).toEqual(said);
+    expectSame(rows(chain, held));
     expect(end.state).toMatchObject({ reorgs: 5, blocks_undone: 1 + 2 + 64 + 100 + 149 });
   });
 
@@ -156,8 +157,7 @@ describe('following a chain', () => {
         return waits < 2 ? 'on' : 'stop';
       },
     });
-    const { held: have, said } = rows(chain, held, 10);
-    expect(have).toEqual(said);
+    expectSame(rows(chain, held, 10));
   });
 
   test('a node that has fewer blocks than are held is behind, and nothing is undone', async () => {
@@ -546,23 +546,7 @@ describe('chains that a service follows', () => {
   });
 });
 
-const LEASED: FollowState = {
-  chain: 'base',
-  source: 'a node',
-  kinds: null,
-  head_block: null,
-  last_block: null,
-  last_time: null,
-  final_block: null,
-  lag_blocks: null,
-  lag_s: null,
-  blocks: 0,
-  transfers: 0,
-  reorgs: 0,
-  blocks_undone: 0,
-  left_out: { misshapen: 0 },
-  fault: null,
-};
+const LEASED = notBegun('base', 'a node');
 
 const SOURCE = { name: 'x', url: 'x', as_of: 0, kind: 'table', simulated: true } as const;
 const ORIGIN = { port: 'leases', source: SOURCE } as const;

@@ -4,6 +4,7 @@ import { HOUR_S, startOfDay } from '../../chain/time.ts';
 import { listOf, row, said } from '../../ports/publication-store.suite.ts';
 import type {
   Acceptance,
+  Mirror,
   PublicationGate,
   PublicationReader,
   PublicationStore,
@@ -57,6 +58,16 @@ function worldOf(places: readonly Place[], store: PublicationStore) {
   return { refresh, reads: () => read };
 }
 
+/** One mirror, whose list came into force. */
+async function inForceFrom(list: typeof OLD, kind: Mirror['kind'] = 'http') {
+  const store = await opened();
+  const a = mirrorAt('a', kind);
+  const world = worldOf([a], store);
+  a.serve(list);
+  await world.refresh();
+  return { store, a, ...world };
+}
+
 async function inForce(store: PublicationStore) {
   return said(await store.inForce()).publication;
 }
@@ -87,11 +98,7 @@ describe('one source', () => {
   });
 
   test('a newer one replaces it and says what it replaced', async () => {
-    const store = await opened();
-    const a = mirrorAt('a');
-    const { refresh } = worldOf([a], store);
-    a.serve(OLD);
-    await refresh();
+    const { store, a, refresh } = await inForceFrom(OLD);
     a.serve(NEW);
     expect(await refresh()).toMatchObject({
       kind: 'updated',
@@ -101,11 +108,7 @@ describe('one source', () => {
   });
 
   test('an unchanged one is a successful check, asked with what is known', async () => {
-    const store = await opened();
-    const a = mirrorAt('a');
-    const { refresh, reads } = worldOf([a], store);
-    a.serve(OLD);
-    await refresh();
+    const { a, refresh, reads } = await inForceFrom(OLD);
     a.serve('unchanged');
     expect((await refresh()).kind).toBe('unchanged');
     a.serve(OLD);
@@ -120,11 +123,7 @@ describe('one source', () => {
   });
 
   test('a file was checked on its publication date, however often it is read', async () => {
-    const store = await opened();
-    const a = mirrorAt('a', 'file');
-    const { refresh } = worldOf([a], store);
-    a.serve(OLD);
-    await refresh();
+    const { store, refresh } = await inForceFrom(OLD, 'file');
     await refresh();
     expect((await inForce(store))?.checked_at).toBe(Date.UTC(2026, 10, 10) / 1_000);
   });
@@ -132,11 +131,7 @@ describe('one source', () => {
   test.each(['truncated', 'not_xml', 'unknown_namespace', 'no_publication_date', 'below_floor'])(
     'a file refused as %s is kept aside and leaves the last good list in force',
     async (code) => {
-      const store = await opened();
-      const a = mirrorAt('a');
-      const { refresh } = worldOf([a], store);
-      a.serve(OLD);
-      await refresh();
+      const { store, a, refresh } = await inForceFrom(OLD);
       const before = await inForce(store);
       a.serve(refusalAs(code, false));
       const outcome = await refresh();
@@ -148,11 +143,7 @@ describe('one source', () => {
   );
 
   test('an older publication is refused, whatever is accepted', async () => {
-    const store = await opened();
-    const a = mirrorAt('a');
-    const { refresh } = worldOf([a], store);
-    a.serve(NEW);
-    await refresh();
+    const { store, a, refresh } = await inForceFrom(NEW);
     a.serve(OLD);
     const outcome = await refresh({ sha256: OLD.sha256, why: 'I insist' });
     expect(outcome).toMatchObject({ kind: 'refused', code: 'older_publication' });
@@ -160,11 +151,7 @@ describe('one source', () => {
   });
 
   test('a source that does not answer changes nothing, no time of a check either', async () => {
-    const store = await opened();
-    const a = mirrorAt('a');
-    const { refresh } = worldOf([a], store);
-    a.serve(OLD);
-    await refresh();
+    const { store, a, refresh } = await inForceFrom(OLD);
     const before = await inForce(store);
     a.serve('silent');
     expect(await refresh()).toEqual({
@@ -234,11 +221,7 @@ test('stopped before it began or while a file is read, a refresh is no check', a
 
 describe('a size rule', () => {
   async function shrunk() {
-    const store = await opened();
-    const a = mirrorAt('a');
-    const { refresh } = worldOf([a], store);
-    a.serve(OLD);
-    await refresh();
+    const { store, a, refresh } = await inForceFrom(OLD);
     a.serve(SMALL);
     return { store, refresh, a };
   }

@@ -25,17 +25,17 @@ import {
   originText,
 } from './outbound-call.ts';
 
-describe('fetch bytes', () => {
-  const MARK = 'MARKER7f3a';
-  const LIMITS = {
-    deadlineMs: 5_000,
-    headersMs: 2_000,
-    bytesMax: 10_000,
-    redirectsMax: 3,
-    dripWindowMs: 2_000,
-    dripBytesMin: 10,
-  };
+const MARK = 'MARKER7f3a';
+const LIMITS = {
+  deadlineMs: 5_000,
+  headersMs: 2_000,
+  bytesMax: 10_000,
+  redirectsMax: 3,
+  dripWindowMs: 2_000,
+  dripBytesMin: 10,
+};
 
+describe('fetch bytes', () => {
   type Handler = (request: IncomingMessage, response: ServerResponse) => void;
   const servers: Server[] = [];
   afterEach(async () => {
@@ -498,15 +498,6 @@ describe('network', () => {
 });
 
 describe('proxy', () => {
-  const MARK = 'MARKER7f3a';
-  const LIMITS = {
-    deadlineMs: 5_000,
-    headersMs: 2_000,
-    bytesMax: 10_000,
-    redirectsMax: 3,
-    dripWindowMs: 2_000,
-    dripBytesMin: 10,
-  };
   const signal = new AbortController().signal;
   const closings: (() => Promise<void>)[] = [];
   const asked: string[] = [];

@@ -130,31 +130,28 @@ export function yearWorld(seed: number, from: number, size: YearSize): YearWorld
   const span = { from, to, eachS: outageEachDays * DAY_S };
   const outagesOf = (source: YearSource) => drawOutages(source, lottery, span);
   const others = made.flatMap((one) => one.others);
-  return worldOf({
-    from,
-    to,
-    launchers,
-    launches,
-    others,
-    outages: {
-      explorer: outagesOf('explorer'),
-      makers: outagesOf('makers'),
-      node: outagesOf('node'),
-      venue: outagesOf('venue'),
-      pools: outagesOf('pools'),
-      feed: outagesOf('feed'),
-      transactions: outagesOf('transactions'),
-      queue: outagesOf('queue'),
-      collection: outagesOf('collection'),
-    },
-  });
+  return worldOf({ from, to, launchers, launches, others }, outagesOf);
 }
 
-/** The world of these launches. */
-export function worldOf(facts: Omit<YearWorld, 'byToken' | 'byWallet'>): YearWorld {
+/** The world of these launches, in which each source is away at times. */
+export function worldOf(
+  facts: Omit<YearWorld, 'byToken' | 'byWallet' | 'outages'>,
+  outagesOf: (source: YearSource) => readonly Outage[],
+): YearWorld {
   const { launches } = facts;
   const byToken = new Map(launches.map((one) => [one.token, one]));
-  return { ...facts, byToken, byWallet: walletsOf(launches) };
+  const outages = {
+    explorer: outagesOf('explorer'),
+    makers: outagesOf('makers'),
+    node: outagesOf('node'),
+    venue: outagesOf('venue'),
+    pools: outagesOf('pools'),
+    feed: outagesOf('feed'),
+    transactions: outagesOf('transactions'),
+    queue: outagesOf('queue'),
+    collection: outagesOf('collection'),
+  };
+  return { ...facts, byToken, byWallet: walletsOf(launches), outages };
 }
 
 function walletsOf(launches: readonly TrueLaunch[]) {

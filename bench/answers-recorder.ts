@@ -37,6 +37,11 @@ const NORMALISED: readonly (readonly [why: string, what: RegExp, by: string])[] 
     /\b[0-9a-f]{8}-[0-9a-z]{1,5}(?=["\s<])/g,
     'REQUEST',
   ],
+  [
+    'how many calls failed before a provider is left alone depends on which came first',
+    /is left alone for [\d.]+ s after \d+ failures in a row, the last of which was: /g,
+    '',
+  ],
   ['repeated requests were charged too', /^(< x-ratelimit-remaining: )\d+$/gim, '$1NUMBER'],
   [
     'uses of keys are counted and dated while requests are repeated',
@@ -138,7 +143,7 @@ const NAME_CHARS_MAX = 150;
 export function filesUnder(out: string, dataFolder: string, only: string | null) {
   const written = new Set<string>();
   return {
-    wants: (name: string) => only === null || name.includes(only),
+    wants: (name: string) => only === null || new RegExp(only).test(name),
     write: (name: string, text: string) => {
       const plain = name.replaceAll(/[^\w./@=-]+/g, '_').slice(0, NAME_CHARS_MAX);
       const file = `${written.has(`${plain}.txt`) ? `${plain}~${written.size}` : plain}.txt`;

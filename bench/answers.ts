@@ -1,6 +1,6 @@
 // Does the service answer the same bytes as before? Writes everything that it answers over the
 // simulated world, at one moment and with one row of random numbers, into a file each:
-//   npm run bench -- answers FOLDER [--repo CHECKOUT] [--only PART_OF_A_NAME] [--passes N]
+//   npm run bench -- answers FOLDER [--repo CHECKOUT] [--only PATTERN_OF_NAMES] [--passes N]
 //   npm run bench -- answers --compare BEFORE AFTER
 // The checkout is a black box: it is built by its own means, started, and asked from outside.
 
@@ -164,6 +164,23 @@ async function connect(place: Place, files: Files, said: string) {
   return { asker: { place, ask, files, credentials, operations }, close };
 }
 
+/** What stores something, step by step, a browser that signs in, and an MCP client. */
+async function recordFlows(asker: Asker, said: string): Promise<void> {
+  say('asking in an order');
+  const { place, files, credentials } = asker;
+  const step = (request: Request) => record(asker, request);
+  await screenBulk(step, credentials);
+  await scanAddresses(step, credentials);
+  await keepScreens(step, credentials);
+  await watchAddresses(step, credentials, () => untilScreened(asker));
+  await connectChats(step, credentials);
+  await callTools(step, credentials);
+  await chargeOnce(step, await mintKey(place, 'mem_charged'));
+  files.write('flows/charges/left', CHARGES.join('\n'));
+  const link = /once and within a day: (\S+)/.exec(said)?.[1];
+  if (link !== undefined) await browse(step, new URL(link).origin, link);
+}
+
 /** The simulated world with all of its providers. */
 async function recordWorld(place: Place, files: Files): Promise<void> {
   const service = await serve(place, ['start'], READY);
@@ -187,21 +204,12 @@ async function recordWorld(place: Place, files: Files): Promise<void> {
     await recordAll(asker, refusedRequests(operation, credentials));
   }
   await recordAll(asker, strayRequests(credentials));
-  say('asking in an order');
-  const step = (request: Request) => record(asker, request);
-  await screenBulk(step, credentials);
-  await scanAddresses(step, credentials);
-  await keepScreens(step, credentials);
-  await watchAddresses(step, credentials, () => untilScreened(asker));
-  await connectChats(step, credentials);
-  await callTools(step, credentials);
-  await chargeOnce(step, await mintKey(place, 'mem_charged'));
-  if (files.wants('flows/charges')) files.write('flows/charges/left', CHARGES.join('\n'));
-  const link = /once and within a day: (\S+)/.exec(service.said)?.[1];
-  if (link !== undefined) await browse(step, new URL(link).origin, link);
+  const { only } = values;
+  if (only === undefined || only.includes('flows')) await recordFlows(asker, service.said);
   say('running commands');
   await runHelp(place, files);
-  await runCommands(place, files, credentials);
+  // The browser has replaced the first key.
+  await runCommands(place, files, { ...credentials, key: await mintKey(place, 'mem_commands') });
   close();
   const ended = await service.stop();
   if (files.wants('text/end')) {
@@ -218,7 +226,10 @@ async function recordSilence(place: Place, files: Files): Promise<void> {
   const { asker, close } = await connect(place, files, service.said);
   const isAsked = ({ name }: Request) =>
     SILENT_NAMES.some((one) => name.endsWith(`/${one}`)) || name.endsWith('/plain');
-  const silently = (request: Request) => ({ ...request, name: `silent/${request.name}` });
+  // Asked once: a provider that is left alone says so, which elsewhere is a lack of time.
+  const silently = (request: Request) => {
+    return { ...request, name: `silent/${request.name}`, repeats: false };
+  };
   for (const operation of asker.operations.filter(({ method }) => method === 'GET')) {
     const request = readingRequests(operation, asker.credentials).filter(isAsked);
     await recordAll(asker, request.map(silently));

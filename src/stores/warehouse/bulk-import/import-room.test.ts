@@ -73,7 +73,9 @@ test('what finds no room for so long as an import waits ends with the reason', a
 test('a statement that alone is over the engine’s memory ends at once, with the next step', async () => {
   const folder = await freshFolder();
   const files = await exported(folder);
-  const warehouse = await freshWarehouse({ ...ENGINE_LIMITS, queryBytesMax: 1_500_000 });
+  const warehouse = await freshWarehouse({
+    limits: { ...ENGINE_LIMITS, queryBytesMax: 1_500_000 },
+  });
   const done = await importedInto(warehouse, [files], { folder: join(folder, 'small') });
   expect(done.outcome).toMatchObject({ outcome: 'unread' });
   const said = JSON.stringify(done.outcome);

@@ -4,7 +4,8 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { given, tenure } from '../../../ports/transfer-store.suite.ts';
-import { emptied, freshWarehouse } from '../bulk-import/bulk-import.suite.ts';
+import { freshWarehouse } from '../../../testing/fresh-warehouse.ts';
+import { emptied } from '../bulk-import/bulk-import.suite.ts';
 import type { EmbeddedWarehouse } from '../engine/embedded.ts';
 import { transferStore } from './store.ts';
 import { withdrawnRanges, withdrawUnproved } from './withdrawn.ts';

@@ -26,6 +26,14 @@ export type Outside = {
   readonly statusPages: ReadonlyMap<StatusPage, Page>;
   /** Roots of chat platforms; `null`: their own hosts. */
   readonly chats: { readonly [P in keyof Config['chatUrls']]: string | null };
+  /** A language model that may word verdicts; its price is US dollars for a million tokens. */
+  readonly analyst: {
+    readonly url: string;
+    readonly key: string | null;
+    readonly model: string;
+    readonly price: { readonly in_usd: number; readonly out_usd: number };
+    readonly usdADayMax: number;
+  } | null;
   /** Calls a second that the providers take; `null`: each provider's own plan. */
   readonly callsPerS: number | null;
 };
@@ -64,6 +72,7 @@ export function outsideOf(config: Config): Outside {
       discord: revealText(config.chatUrls.discord),
       telegram: revealText(config.chatUrls.telegram),
     },
+    analyst: analystOf(config),
     callsPerS: null,
   };
 }
@@ -77,6 +86,7 @@ export function simulatedOutside(world: {
   readonly ethereumNode: string;
   readonly solanaNode: string;
   readonly chats: Outside['chats'];
+  readonly analyst: Outside['analyst'];
 }): Outside {
   return {
     mirrors: [world.mirror],
@@ -89,8 +99,16 @@ export function simulatedOutside(world: {
     venue: world.venue,
     statusPages: new Map<StatusPage, Page>(),
     chats: world.chats,
+    analyst: world.analyst,
     callsPerS: SIMULATED_CALLS_PER_S,
   };
+}
+
+/** The configured language model, which may word made-up evidence too. */
+export function analystOf({ analyst }: Config): Outside['analyst'] {
+  if (analyst.kind === 'none') return null;
+  const { url, key, model, price, usdADayMax } = analyst;
+  return { url: url.reveal(), key: revealText(key), model, price, usdADayMax };
 }
 
 const STATUS_PAGE_OF: { readonly [P in keyof Config['statusUrls']]: StatusPage } = {

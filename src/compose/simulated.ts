@@ -29,6 +29,7 @@ import { isExplorerFault, startExplorer } from '../world/explorer-api.ts';
 import { isRpcFault } from '../world/json-rpc.ts';
 import { startNodes } from '../world/json-rpc-server.ts';
 import { worldLabelsCsv } from '../world/labels.ts';
+import { isModelWay, startLanguageModel } from '../world/language-model.ts';
 import { WORLD_HORIZON_H, worldLaunchHistoryCsv } from '../world/launch-history.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
 import { isPriceFault, startPriceApi, worldPriceOf } from '../world/price-api.ts';
@@ -39,7 +40,7 @@ import { isVenueFault, startVenue } from '../world/venue-api.ts';
 import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
 import type { Logger } from './logger.ts';
-import { type Outside, simulatedOutside } from './outside.ts';
+import { analystOf, type Outside, simulatedOutside } from './outside.ts';
 import type { ProcessParts } from './parts.ts';
 import { VERSION } from './version.ts';
 
@@ -118,6 +119,7 @@ export async function startSimulated(
       ethereumNode: nodes.url(ETHEREUM_ID).href,
       solanaNode: solana.url.href,
       chats: chats.roots,
+      analyst: await startAnalyst(config, opened),
     }),
     furnish: async (parts, baseUrl) => {
       await parts
@@ -143,6 +145,20 @@ export async function startSimulated(
     signInLink: (parts, { base_url, membership_id }) =>
       `${base_url}/activate?link=${parts.of(members).services.mintLink(membership_id)}`,
   };
+}
+
+/** The configured language model, or a stand-in where `EXHIBIT_WORLD_FAULTS` asks for one. */
+async function startAnalyst(
+  config: Config,
+  opened: Closings,
+): Promise<ReturnType<typeof analystOf>> {
+  const asked = config.worldFaults.find(({ provider }) => provider === 'analyst');
+  if (asked === undefined || !isModelWay(asked.fault)) return analystOf(config);
+  const model = await startLanguageModel();
+  opened.add('simulated language model', model.close);
+  model.behave(asked.fault);
+  const price = { in_usd: 0, out_usd: 0 };
+  return { url: model.openai, key: null, model: 'a simulated model', price, usdADayMax: 1 };
 }
 
 const FURNISH_MS_MAX = 60_000;

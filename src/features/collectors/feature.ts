@@ -62,7 +62,7 @@ export const collectors = feature({
   open: (base: Base, rests: Rested) => {
     const ports = portsOf(base, rests);
     const rules = verdictRulesFile(RULES);
-    const analyst = analystOf(base);
+    const analyst = analystFrom(base);
     const evidence: EvidenceServices['evidence'] = {
       parse: parseTarget,
       collect: (target, now, signal) => collectBundle(ports, target, now, signal),
@@ -144,10 +144,10 @@ function venuesOf({
   };
 }
 
-function analystOf({ config, providers }: Base): VerdictAnalyst | null {
-  const { analyst, simulate: simulated } = config;
-  if (analyst.kind === 'none') return null;
-  const url = new URL(analyst.url.reveal());
+function analystFrom({ config, outside, providers }: Base): VerdictAnalyst | null {
+  const { analyst } = outside;
+  if (analyst === null) return null;
+  const url = new URL(analyst.url);
   const onCallEnd = providers.watch({
     name: 'Language model',
     url: originText(url),
@@ -157,12 +157,12 @@ function analystOf({ config, providers }: Base): VerdictAnalyst | null {
   const { key, model, price, usdADayMax } = analyst;
   return languageModel({
     url,
-    key: key === null ? null : key.reveal(),
+    key,
     model,
     price,
     usdADayMax,
     guard: providerGuard(ANALYST_GUARD, () => performance.now(), onCallEnd),
     now: nowS,
-    simulated,
+    simulated: config.simulate,
   });
 }

@@ -11,6 +11,7 @@ import type { SameBytes } from './bare-server.ts';
 import { askChild, child, endChild, treePssMib } from './children.ts';
 import { type Furnished, furnish, KEYS, storedUse } from './furnish.ts';
 import type { Load, LoadResult } from './load.ts';
+import { askTwice, repeatedExplorer } from './repeated.ts';
 
 const CONNECTIONS = 32;
 const ROUNDS = 3;
@@ -22,6 +23,8 @@ const BULK_CONNECTIONS = 16;
 /** A server that has just been started is still being compiled; none is measured before this. */
 const WARM_MS = 5_000;
 const REST_MS = 60_000;
+/** Addresses that are asked about twice. */
+const REPEATED = 15;
 
 const args = process.argv.slice(2);
 const quick = args.includes('--quick');
@@ -245,6 +248,25 @@ async function bulkSection(furnished: Furnished): Promise<void> {
   fact('addresses of all forms a second', (mixed.answers_s * BULK_SIZE).toFixed(0), '120000');
 }
 
+async function repeatedSection(furnished: Furnished): Promise<void> {
+  const explorer = await repeatedExplorer();
+  const settings = { EXHIBIT_BLOCKSCOUT_ETHEREUM: explorer.blockscout(1).href };
+  const one = await service({ ...furnished.env, ...settings }, true);
+  try {
+    const [key = ''] = furnished.keys;
+    const base = `http://127.0.0.1:${one.port}`;
+    const [first, second] = await askTwice(explorer, base, key, quick ? 3 : REPEATED);
+    say('Two questions (ofac, score) about an address that an explorer tells, twice in a row');
+    fact('calls, the first time', first.calls.toFixed(0), '');
+    fact('calls, the second time', second.calls.toFixed(0), '0');
+    fact('ms, the first time', first.ms.toFixed(1), '');
+    fact('ms, the second time', second.ms.toFixed(1), '');
+  } finally {
+    await endChild(one.process_, 'SIGTERM');
+    await explorer.close();
+  }
+}
+
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'exhibit-bench-'));
   try {
@@ -266,6 +288,7 @@ async function main(): Promise<void> {
     fact('the same after kill -9', `${crash.stored}/${crash.received}`, 'none lost');
     const exact = stored === received && crash.stored >= crash.received;
     await bulkSection(furnished);
+    await repeatedSection(furnished);
     const weighed = await memory();
     say('Memory, proportional set size of all processes');
     fact('MiB at rest', weighed.rest_mib.toFixed(0), 'under 858 (900 MB)');

@@ -146,6 +146,34 @@ describe('http door', () => {
     return response.text();
   }
 
+  test('an answer is compressed for a client that takes it, and is the same', async () => {
+    const by = await member();
+    const { url } = await serve(by);
+    const ask = async (accepted: string, method = 'tools/list') => {
+      const { body, ...init } = {
+        method: 'POST',
+        headers: {
+          authorization: by.authorization,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'accept-encoding': accepted,
+          'mcp-protocol-version': '2025-06-18',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} }),
+      };
+      const answer = await fetch(url, { ...init, body });
+      const { headers } = answer;
+      const encoding = headers.get('content-encoding');
+      return { encoding, vary: headers.get('vary'), text: await answer.text() };
+    };
+    const plain = await ask('identity');
+    expect([plain.encoding, plain.vary]).toEqual([null, 'Accept-Encoding']);
+    expect(plain.text).toContain('Probes an address.');
+    for (const encoding of ['gzip', 'br']) {
+      expect(await ask(encoding)).toEqual({ ...plain, encoding });
+    }
+  });
+
   describe.each(REVISIONS)('a client of %s', (revision) => {
     describe('says', () => {
       test('the tools are the declared routes: read-only, with their arguments and envelope', async () => {

@@ -26,6 +26,7 @@ import {
   type WrittenAnswer,
 } from '../transport/answer.ts';
 
+import { compressResponse } from '../transport/compression.ts';
 import type { HttpDoor } from '../transport/http.ts';
 
 import { type AskTool, type ToolAnswer, type ToolCall, type Tools, toolServer } from './tools.ts';
@@ -71,9 +72,16 @@ export function mcpDoor(parts: McpDoor): HttpDoor {
     },
     { maxSubscriptions: SUBSCRIPTIONS_MAX, maxRequestBodySize: BODY_BYTES_MAX },
   );
-  const answer = toNodeHandler(handler, {
-    onerror: (fault) => log.error({ route: MCP_PATH, fault: describe(fault) }, 'fault'),
-  });
+  const fetch: typeof handler.fetch = async (request, given) => {
+    const accepted = request.headers.get('accept-encoding');
+    return compressResponse(await handler.fetch(request, given), accepted);
+  };
+  const answer = toNodeHandler(
+    { fetch },
+    {
+      onerror: (fault) => log.error({ route: MCP_PATH, fault: describe(fault) }, 'fault'),
+    },
+  );
   return {
     path: MCP_PATH,
     bodyBytesMax: BODY_BYTES_MAX,

@@ -11,9 +11,6 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
-import { negotiate } from '@fastify/accept-negotiator';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   type AccessGate,
@@ -54,6 +51,15 @@ import {
   type WrittenRest,
 } from './answer.ts';
 import { clientNetwork } from './client-network.ts';
+import {
+  COMPRESSED_BYTES_MIN,
+  compressBytes,
+  compressor,
+  ENCODED,
+  type Encoding,
+  encodingIn,
+  TEXT_TYPE,
+} from './compression.ts';
 import { credentialsIn, foreignForm, searchOf } from './guard.ts';
 import { STOPPING, type StreamServing, serveStreams } from './stream.ts';
 
@@ -362,21 +368,9 @@ function bodyTypeOf({ body }: Asking['route']): string {
 
 // Answers leave whole or in pieces, compressed for a client that takes it.
 
-/** A body of fewer bytes stays as it is: it fits one packet. */
-const COMPRESSED_BYTES_MIN = 1_024;
-/** Above this, brotli costs more processor time than a link saves. */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
-/** Each piece is sent when it is there, so that a browser can draw it. */
-const GZIP_PIECES = { flush: constants.Z_SYNC_FLUSH };
-const BROTLI_PIECES = { ...BROTLI, flush: constants.BROTLI_OPERATION_FLUSH };
-const TEXT_TYPE = /^(text\/|application\/[a-z.+-]*(json|xml|javascript)|image\/svg)/;
 const NOT_MODIFIED = 304;
-const ENCODED = 'Accept-Encoding';
 
-type Encoding = 'br' | 'gzip';
 type ReplyHeaders = WrittenAnswer['headers'];
-
-const compressBytes = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
 /** Sends a whole answer past the framework, whose own sending costs more than most answers. */
 function sendAnswer(reply: FastifyReply, said: WrittenAnswer): void {
@@ -387,7 +381,7 @@ function sendAnswer(reply: FastifyReply, said: WrittenAnswer): void {
     write(reply, sent);
     return;
   }
-  compressBytes[encoding](sent.bytes, encoding === 'br' ? BROTLI : {}).then(
+  compressBytes(encoding, sent.bytes).then(
     (bytes) => write(reply, { ...sent, headers: encodedHeaders(sent.headers, encoding), bytes }),
     () => reply.raw.destroy(),
   );
@@ -439,7 +433,7 @@ async function sendInPieces(
 }
 
 function compressPieces(encoding: Encoding, raw: ServerResponse): Writable {
-  const through = encoding === 'br' ? createBrotliCompress(BROTLI_PIECES) : createGzip(GZIP_PIECES);
+  const through = compressor(encoding);
   through.pipe(raw);
   raw.once('close', () => through.destroy());
   return through;
@@ -482,8 +476,7 @@ function encodingOf(
   if (accepted === undefined || status === NOT_MODIFIED) return null;
   if (!isCompressible(headers, bytes)) return null;
   if (cookie !== undefined && String(headers['vary']).includes('Cookie')) return null;
-  const encoding = negotiate(accepted, ['br', 'gzip', 'identity']);
-  return encoding === 'br' || encoding === 'gzip' ? encoding : null;
+  return encodingIn(accepted);
 }
 
 // Other bytes have another name, unless the name is a weak one (RFC 9110, 8.8.3.3).

@@ -272,6 +272,10 @@ async function main(): Promise<void> {
   try {
     say('Preparing a list, tables and a hundred keys …');
     const furnished = await furnish(join(directory, 'data'));
+    if (args.includes('--repeated')) {
+      await repeatedSection(furnished);
+      return;
+    }
     say(`Direct screen over HTTP: ${CONNECTIONS} connections, ${KEYS} keys, 1% listed, no cache`);
     const { results, received } = await screens(furnished);
     const bare = rowOf('node:http, the same bytes', results.bare);

@@ -1,6 +1,7 @@
 // How many calls to an explorer, and how much time, do the first and the second question about an
 // address cost?
 
+import { request } from 'undici';
 import type { ExplorerRow } from '../src/world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from '../src/world/explorer-api.ts';
 
@@ -49,9 +50,9 @@ export async function askTwice(
       const [calls, started] = [explorer.calls.length, performance.now()];
       for (const route of ['ofac', 'score']) {
         const url = `${base}/api/v1/wallet/${addressOf(n)}/${route}`;
-        const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
-        if (answer.status !== 200) throw new Error(`${url}: ${answer.status}`);
-        await answer.arrayBuffer();
+        const answer = await request(url, { headers: { authorization: `Bearer ${key}` } });
+        if (answer.statusCode !== 200) throw new Error(`${url}: ${answer.statusCode}`);
+        await answer.body.dump();
       }
       of.push({ calls: explorer.calls.length - calls, ms: performance.now() - started });
     }

@@ -364,7 +364,11 @@ export const BLOCK_PROOFS: { readonly [C in ChainName]: BlockProof } = {
   },
   bitcoin: {
     rooted: 'never',
-    proved: 'transactions in number and order, and the output that each input spends',
-    not_proved: 'the root of the transactions in the header',
+    proved:
+      'the block that was asked for, behind the one before it, with as many transactions as the ' +
+      'node says that it has, and the output that each input spends',
+    not_proved:
+      'that number, the order and the amounts: the root of the transactions in the header is not ' +
+      'recomputed',
   },
 };

@@ -49,7 +49,7 @@ export const solanaDeployer = evidenceRoute({
   params: z.strictObject({
     address: z
       .string()
-      .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+      .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'expected 32 to 44 characters of base58')
       .meta({ description: 'Base58, in its exact letter case.' }),
   }),
   data: z.strictObject({

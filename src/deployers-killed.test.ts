@@ -58,7 +58,8 @@ const database = await openPglite(directory);
 // The address of a killed walk is due again at once.
 await database.query("update deployer_queue set due_at = now()");
 const walks = deployerWalkTable(database, { simulated: false, nowMs: () => Date.now() });
-const limits = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1000, launchedWithMax: 100 };
+const bounds = { contractsMax: 100, askedMax: 200, launchedWithMax: 100 };
+const limits = { ...bounds, atOnce: 4, exitLiquidityUsd: 1000 };
 const walk = walker({ sources, walks, limits, now });
 walkQueue({
   walks, pollMs: 5, sleep: (ms) => wait(ms),

@@ -27,7 +27,13 @@ import { type StartedVenue, startVenue, VENUE_FAULTS } from './world/venue-api.t
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
-const LIMITS = { contractsMax: 50, atOnce: 2, exitLiquidityUsd: 1_000, launchedWithMax: 0 };
+const LIMITS = {
+  contractsMax: 50,
+  askedMax: 100,
+  atOnce: 2,
+  exitLiquidityUsd: 1_000,
+  launchedWithMax: 0,
+};
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
 const RELAYS = new URL('../registry/relays.csv', import.meta.url);
 const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);

@@ -28,7 +28,13 @@ import { type StartedVenue, startVenue, type WorldPool } from './world/venue-api
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
-const LIMITS = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1_000, launchedWithMax: 100 };
+const LIMITS = {
+  contractsMax: 100,
+  askedMax: 200,
+  atOnce: 4,
+  exitLiquidityUsd: 1_000,
+  launchedWithMax: 100,
+};
 const RELAYS = new URL('../registry/relays.csv', import.meta.url);
 const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);
 const SUPPLY = 10n ** 24n;

@@ -28,7 +28,13 @@ import { type StartedVenue, startVenue, type WorldPool } from './world/venue-api
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const DAY_S = 86_400;
-const LIMITS = { contractsMax: 50, atOnce: 2, exitLiquidityUsd: 1_000, launchedWithMax: 100 };
+const LIMITS = {
+  contractsMax: 50,
+  askedMax: 100,
+  atOnce: 2,
+  exitLiquidityUsd: 1_000,
+  launchedWithMax: 100,
+};
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
 const RELAYS = new URL('../registry/relays.csv', import.meta.url);
 const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);

@@ -166,7 +166,13 @@ function jobsOver(store: TestStore, { clock, sources, inForce }: Serving) {
   const now = () => clock.at;
   const context = { simulated: false, nowMs: () => clock.at * 1_000 };
   const walks = deployerWalkTable(store, context);
-  const limits = { contractsMax: 50, atOnce: 2, exitLiquidityUsd: 1_000, launchedWithMax: 5 };
+  const limits = {
+    contractsMax: 50,
+    askedMax: 100,
+    atOnce: 2,
+    exitLiquidityUsd: 1_000,
+    launchedWithMax: 5,
+  };
   const walk = walker({ sources: sources.walk, walks, limits, now });
   const windows = { windowS: LAUNCH_WINDOW_S, lateS: LAUNCH_LATE_S };
   const collection = launchCollectionTable(store, context, windows);

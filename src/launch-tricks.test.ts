@@ -269,6 +269,60 @@ describe('nobody hides a factory behind dummy contracts', () => {
   });
 });
 
+/** A factory that is made by a factory, and so on, so many levels in all. */
+function factoriesOf(levels: number): OtherContract[] {
+  const at = NOW - 60 * DAY_S;
+  const names = [
+    FACTORY_OF_ONE,
+    ...Array.from({ length: levels - 1 }, (_, n) => evm(`level ${n}`)),
+  ];
+  return names.map((address, n) => ({ address, maker: names[n + 1] ?? ONE, signer: ONE, at }));
+}
+
+describe('a factory that a factory made', () => {
+  const factory = FACTORY_OF_ONE;
+  const dead = { ...rugOf(ONE, NOW - 40 * DAY_S), factory };
+  const launches = [dead, { ...YOUNG, factory }];
+
+  test.each([1, 2, 3])(
+    'is followed over %d levels: what it launches is flagged',
+    async (levels) => {
+      const served = await serveWorld({ launches, others: factoriesOf(levels) });
+      await askAbout(served, ONE);
+      expect(await served.get(BOARD)).toMatch(new RegExp(`${YOUNG.token}.*"window_checked":true`));
+      const record = await served.get(recordPath(ONE));
+      expect(record).toContain(`"factory_depth":${levels}`);
+      expect(record).toContain('"truncated":false');
+      expect(record).toContain(`"via":"factory:${factory}"`);
+    },
+  );
+
+  test('over more levels is not followed: the record is cut, and the window a part', async () => {
+    const served = await serveWorld({ launches, others: factoriesOf(4) });
+    await askAbout(served, ONE);
+    expect(await served.get(recordPath(ONE))).toMatch(/"state":"unchecked".*"truncated":true/);
+    const board = await served.get(BOARD);
+    expect(board).toContain('ethereum: wallets whose contracts were read in part: 1');
+    expect(board).not.toContain('"window_checked":true');
+  });
+
+  test('over more levels holds up no window once its wallet has rested for a month', async () => {
+    const served = await serveWorld({ launches: [dead], others: factoriesOf(4) });
+    await askAbout(served, ONE);
+    expect(await served.get(BOARD)).toContain('"window_checked":true');
+  });
+
+  test('is kept before dummies that come after its first walk', async () => {
+    const later = launchOf(ONE, NOW + 5 * HOUR_S, { factory });
+    const others = [...factoriesOf(3), ...dummiesAt(NOW + 3 * HOUR_S, 120)];
+    const served = await serveWorld({ launches: [dead, later], others });
+    await askAbout(served, ONE);
+    await served.goOn(13 * HOUR_S);
+    await workOn(served);
+    expect(await served.get(BOARD)).toContain(later.token);
+  });
+});
+
 describe('nobody buys immunity with a question', () => {
   test.each<[string, readonly TrueLaunch[], string]>([
     ['before the first launch', [], '"state":"insufficient_evidence"'],

@@ -13,6 +13,12 @@ import { runYear, yearsText } from './testing/launch-year/year.ts';
 const WIDE = [23, 30, 37, 44, 47] as const;
 /** As often as wallets are walked, so that much is seen of each launch while it is scored. */
 const CLOSE = [2, 5, 7, 11, 17] as const;
+/**
+ * A launcher makes 100 contracts in a year and hides what it launches among 30: asked what they
+ * made is each of them, as of nearly all wallets. Whoever makes more blinds windows while it signs,
+ * which months and weeks show.
+ */
+const [ALL_ASKED, SOME_ASKED] = [160, 40];
 /** Launches of one launcher are so far apart, from and to, in days. */
 const [QUICK, USUAL, SLOW, RARE] = [
   [1, 8],
@@ -30,6 +36,7 @@ const SPANS = {
     outageEachDays: 25,
     lullEachDays: 20,
     stepsH: WIDE,
+    askedMax: ALL_ASKED,
   },
   month: {
     days: 30,
@@ -40,6 +47,7 @@ const SPANS = {
     outageEachDays: 12,
     lullEachDays: 15,
     stepsH: CLOSE,
+    askedMax: SOME_ASKED,
   },
   /** In a small world every trick is tried often. */
   weeks: {
@@ -51,13 +59,14 @@ const SPANS = {
     outageEachDays: 12,
     lullEachDays: 20,
     stepsH: CLOSE,
+    askedMax: SOME_ASKED,
   },
 };
 const YEARS = process.env['EXHIBIT_TEST_YEARS'];
 const MONTHS = process.env['EXHIBIT_TEST_MONTHS'];
 const SPAN = YEARS !== undefined ? SPANS.year : MONTHS !== undefined ? SPANS.month : SPANS.weeks;
 /** In its weeks each of the flaws shows. */
-const SEED = 2;
+const SEED = 10;
 const SEEDS = seedsIn(YEARS ?? MONTHS ?? `${SEED}-${SEED}`);
 const LOOKED_AT = ['walks', 'flags', 'retractions', 'whole', 'in_part', 'states'] as const;
 const NONE = Object.fromEntries(FALSEHOODS.map((name) => [name, 0]));

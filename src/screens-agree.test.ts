@@ -1,6 +1,7 @@
 // Does every output of a screen say of an address, table by table, what the screen of that address
 // alone says? The bulk answer, the command's table, lines and file, the record and its page, the
-// look and the dossier, over every form of address and every state of every table.
+// look, the dossier and the Solana deployer route, over every form of address and every state of
+// every table.
 
 import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,6 +35,7 @@ import { type RouteServer, startRouteServer } from './testing/route-server.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { linesOf } from './testing/silence-pages.ts';
 import type { SilencePorts } from './testing/silence-ports.ts';
+import { memoryWalletLaunches } from './testing/twins/deployers.ts';
 import { memoryLaunchCorpus } from './testing/twins/launches.ts';
 import { silentPorts } from './testing/twins/ports.ts';
 import { entryOf, memorySanctionsList } from './testing/twins/sanctions.ts';
@@ -100,6 +102,24 @@ function othersOf({ addresses, lost, ...entry }: Elsewhere): Partial<SilencePort
   const counted = lost === undefined ? {} : { lost: new Map([[OTHER_LIST, lost]]) };
   const otherLists = { ...DATED, names: [OTHER_LIST], entries: held, ...counted };
   return { otherLists: memoryTables({ labels: { ...DATED, labels: [] }, otherLists }).otherLists };
+}
+
+/** The launches of these wallets and of somebody else; `null`: none was ever imported. */
+function launchesOf(wallets: readonly string[] | null): Partial<SilencePorts> {
+  const elsewhere = addressNamed('solana', 'launcher elsewhere');
+  const launches =
+    wallets === null
+      ? null
+      : [elsewhere, ...wallets].map((text) => ({
+          mint: addressNamed('solana', `mint of ${text}`),
+          deployer: text,
+          launched_at: STILL_NOW - 9 * DAY_S,
+          listed_after_window: false,
+          last_checked_at: STILL_NOW,
+          settled: true,
+        }));
+  const held = { ...DATED, launches };
+  return { launchCorpus: memoryLaunchCorpus(held), walletLaunches: memoryWalletLaunches(held) };
 }
 
 const NEVER = memoryTables({ labels: { ...DATED, labels: null } });
@@ -214,27 +234,17 @@ const STATES: readonly State[] = [
   },
   {
     name: 'no launch was ever imported',
-    ports: () => ({ launchCorpus: memoryLaunchCorpus({ ...DATED, launches: null }) }),
+    ports: () => launchesOf(null),
     says: (of) => (isLauncher(of) ? { launches: 'not checked' } : {}),
   },
   {
     name: 'it launched',
-    ports: (all) => {
-      const launches = all.map(({ text }) => ({
-        mint: addressNamed('solana', `mint of ${text}`),
-        deployer: text,
-        launched_at: STILL_NOW - 9 * DAY_S,
-        listed_after_window: false,
-        last_checked_at: STILL_NOW,
-        settled: true,
-      }));
-      return { launchCorpus: memoryLaunchCorpus({ ...DATED, launches }) };
-    },
+    ports: (all) => launchesOf(texts(all)),
     says: (of) => (isLauncher(of) ? { launches: 'record' } : {}),
   },
   {
     name: 'the launches are unreadable',
-    ports: () => ({ launchCorpus: SILENT.launchCorpus }),
+    ports: () => ({ launchCorpus: SILENT.launchCorpus, walletLaunches: SILENT.walletLaunches }),
     says: (of) => (isLauncher(of) ? { launches: 'not checked' } : {}),
   },
 ];
@@ -272,7 +282,7 @@ afterAll(async () => {
 function portsIn(state: State): object {
   const empty = WORLDS.find((one) => one.empty);
   if (empty === undefined) throw new Error('test: no world');
-  const dated = { ...listOf(LIST), ...othersOf({ addresses: [] }) };
+  const dated = { ...listOf(LIST), ...othersOf({ addresses: [] }), ...launchesOf([]) };
   return { ...empty.ports, ...dated, ...state.ports(SUBJECTS) };
 }
 
@@ -283,10 +293,10 @@ async function bodyAt(path: string, sent?: object): Promise<unknown> {
   return body;
 }
 
-function asking(line: string): ReturnType<typeof ran> {
+function asking(line: string, how: { readonly width?: number } = {}): ReturnType<typeof ran> {
   const services = { started: parseConfig({}, { cwd }), ...addressReader };
   const words = `${line} --base-url ${server.base} --key k`;
-  return ran(words, [lookCommand, screenCommand], services, { cwd });
+  return ran(words, [lookCommand, screenCommand], services, { cwd, ...how });
 }
 
 const answered = z.object({
@@ -386,15 +396,70 @@ const COLUMNS = {
 } as const;
 
 function cellsOf(row: { readonly [column: string]: string }): Words {
-  const of = (name: keyof Words) => wordIn(row[COLUMNS[name]]);
+  return wordsBy((name) => String(row[COLUMNS[name]]));
+}
+
+/** The titles of the table that a screen prints, in their order. */
+const TITLES =
+  'line|column|address|checked|state|sanctions|programmes|other forms|other lists|forms listed|lists|' +
+  'exchange|launches|simulated|reason';
+const SHOWN_AS = {
+  sanctions: 'sanctions',
+  forms: 'other forms',
+  others: 'other lists',
+  exchange: 'exchange',
+  launches: 'launches',
+} as const;
+
+/** The words of the rows of a printed table, by address; each cell stands below its title. */
+function tableWords([head = '', ...rows]: readonly string[]): ReadonlyMap<string, Words> {
+  const starts = new Map<string, number>();
+  let from = 0;
+  for (const title of TITLES.split('|')) {
+    const at = head.indexOf(title, from);
+    if (at < 0) throw new Error(`test: no ${title} in ${head}`);
+    starts.set(title, title === 'line' ? 0 : at);
+    from = at + title.length;
+  }
+  const names = [...starts.keys()];
+  return new Map(
+    rows.map((row) => {
+      const cellOf = (title: string) => {
+        const next = starts.get(String(names[names.indexOf(title) + 1]));
+        return row.slice(starts.get(title), next).trim();
+      };
+      return [cellOf('address'), wordsBy((name) => cellOf(SHOWN_AS[name]))];
+    }),
+  );
+}
+
+/** The words of what a narrow terminal prints: the facts of each row. */
+function factWords(lines: readonly string[], text: string): Words {
+  const at = lines.findIndex((line) => /^address {2,}/.test(line) && line.endsWith(` ${text}`));
+  if (at < 0) throw new Error(`test: no ${text} in ${lines.join('\n')}`);
+  const facts = lines.slice(at, lines.indexOf('', at));
+  return wordsBy((name) => {
+    const title = SHOWN_AS[name];
+    const line = facts.find((one) => new RegExp(`^${title} {2,}`).test(one));
+    return line === undefined ? '' : line.slice(title.length).trim();
+  });
+}
+
+function wordsBy(cellOf: (name: keyof Words) => string): Words {
   return {
-    sanctions: of('sanctions'),
-    forms: of('forms'),
-    others: of('others'),
-    exchange: of('exchange'),
-    launches: of('launches'),
+    sanctions: wordIn(cellOf('sanctions')),
+    forms: wordIn(cellOf('forms')),
+    others: wordIn(cellOf('others')),
+    exchange: wordIn(cellOf('exchange')),
+    launches: wordIn(cellOf('launches')),
   };
 }
+
+const LAUNCH_WORDS: { readonly [state: string]: string } = {
+  ok: 'record',
+  insufficient_evidence: 'no record',
+  not_deployed: 'not checked',
+};
 
 /** The page of a record of an answer. */
 function recordOf(route: 'wallet_ofac' | 'bulk_wallet_screen', body: unknown, text: string) {
@@ -535,6 +600,9 @@ function differences(said: Said, expected: Said): readonly string[] {
   );
 }
 
+/** Narrower than the table, and wider than the longest address with its title. */
+const NARROW = 140;
+
 test.each(STATES.map((state) => [state.name, state] as const))('%s', async (_, state) => {
   ports = portsIn(state);
   const said: { [output: string]: { [text: string]: Partial<Words> } } = {};
@@ -552,6 +620,8 @@ test.each(STATES.map((state) => [state.name, state] as const))('%s', async (_, s
     .array(z.record(z.string(), z.string()))
     .parse(parse(csv, { columns: true, bom: true, relax_quotes: true }));
   const json = (await asking('screen f.csv --json')).lines;
+  const table = tableWords((await asking('screen f.csv')).lines);
+  const narrow = (await asking('screen f.csv', { width: NARROW })).lines;
   const checked = await checkedLines();
   for (const [at, subject] of SUBJECTS.entries()) {
     const { text } = subject;
@@ -560,6 +630,15 @@ test.each(STATES.map((state) => [state.name, state] as const))('%s', async (_, s
     if (result === undefined || row === undefined) throw new Error('test: a row is missing');
     tell('bulk', text, bulkWords(result));
     tell('file', text, cellsOf(row));
+    const printed = table.get(text);
+    if (printed === undefined) throw new Error(`test: ${text} is not in the table`);
+    tell('table', text, printed);
+    tell('facts', text, factWords(narrow, text));
+    if (subject.kind === 'solana') {
+      const launched = await bodyAt(`/api/v1/solana/deployer/${text}`);
+      const { state: said } = answered.parse(launched);
+      tell('deployer', text, { launches: LAUNCH_WORDS[said] ?? said });
+    }
     tell(
       'json',
       text,

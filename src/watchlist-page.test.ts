@@ -3,7 +3,7 @@
 
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { formatIsoTime } from './chain/time.ts';
+import { DAY_S, formatIsoTime } from './chain/time.ts';
 import { mountedPage } from './compose/documents.ts';
 import { handlerOf } from './compose/list.ts';
 import { Reply } from './contract/answer.ts';
@@ -21,6 +21,7 @@ import { watchingIn } from './testing/watching.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const fresh = embeddedControl();
+type Watching = ReturnType<typeof watchingIn>;
 const WATCHED = evm('watched');
 const FACTS = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
 const ASKED = { now: stillClock(), signal: new AbortController().signal };
@@ -141,6 +142,38 @@ test('a path that a walk in part did not meet stays under its own version and ti
     not_read: [expect.stringMatching(/^hops: /)],
   });
   expect((await open('watchlist_page')).html).toContain(`in: ${versionOf('1')}`);
+});
+
+const STALE = { checkedAgoS: 8 * DAY_S };
+
+test.each<[string, Parameters<Watching['be']>[0]]>([
+  ['too old to deny, and without its end', { version: '2', transfers: TRANSFERS, ...STALE }],
+  ['too old to deny, after a walk in part', { version: '2', history: CUT, ...STALE }],
+  ['unreadable', { version: '2', silent: true }],
+])('a list that is %s takes no path back', async (_, second) => {
+  const { open, ask, watch, be, round } = await deployment();
+  await watch('mem_mine', WATCHED);
+  be({ version: '1', transfers: TRANSFERS, listed: [listedEntry(X)] });
+  await round();
+  const told = async () => {
+    const { body } = await ask('watchlist_changes');
+    return (body as { changes: readonly object[] }).changes;
+  };
+  const before = await told();
+  be(second);
+  await round({ now: () => STILL_NOW + 60 });
+  const { body } = await ask('watchlist');
+  const [one] = (body as { watched: readonly { parts: readonly Part[] }[] }).watched;
+  const first = { address: X, version: versionOf('1'), read_at: FIRST_AT };
+  expect(one?.parts.find(({ part }) => part === 'hops')).toMatchObject({
+    found: [first],
+    version: versionOf('1'),
+    not_read: expect.stringMatching(/./),
+  });
+  expect(await told()).toEqual(before);
+  const { html } = await open('watchlist_page');
+  expect(html).toContain(X);
+  expect(html).toMatch(/<td>Two hops of transfers<\/td>.*?Not read to its end: /);
 });
 
 test('a cluster is told as inferred, with its weight and whether it is measured', async () => {

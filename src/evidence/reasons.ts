@@ -432,7 +432,7 @@ export const REASONS = {
     next: 'The operator sets a node (EXHIBIT_RPC_<CHAIN>), or reads the receipt from a file.',
   },
   no_bridge_seen: {
-    sentence: 'Nothing was traced on {chain}: no bridge contact in {rows} transfers, and {rest}',
+    sentence: 'Nothing was traced on {chain}: no bridge contact in {transfers}. {rest}',
     means: 'What could be read shows no bridge contact, and not everything could be read.',
     next: 'Not a negative. The reason names what is missing.',
   },
@@ -492,7 +492,7 @@ export const REASONS = {
   },
   no_record_waiting: {
     sentence:
-      'no_record: this wallet signed none of {launches} settled launches; {waiting} of its wait.',
+      'no_record: this wallet signed none of {launches} settled launches; not settled: {waiting}.',
     means: 'The launches on record were read: what this wallet launched has not settled yet.',
     next: 'Ask again 24 hours after its launch.',
   },

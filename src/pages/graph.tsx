@@ -34,7 +34,7 @@ const LINE = 19;
 const TALL = 38;
 const APART = 16;
 const MARGIN = 10;
-const LINE_CHARS_MAX = 24;
+const LINE_CHARS_MAX = 23;
 const HEAD = 13;
 const THIN = 1.5;
 const THICK = 5;
@@ -66,46 +66,51 @@ export function Graph({ name, title, nodes, edges }: GraphProps) {
     ]),
   );
   return (
-    <Scroll of="A picture that may scroll">
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in. */}
-      <svg
-        class={`graph of-${columns}`}
-        viewBox={`0 0 ${width} ${(rows - 1) * step + tall + 2 * MARGIN}`}
-        role="group"
-        aria-labelledby={`${name}-title`}
-      >
-        <title id={`${name}-title`}>{title}</title>
-        <defs>
-          {(['plain', 'hit'] as const).map((tone) => (
-            <marker
-              key={tone}
-              id={`${name}-${tone}`}
-              class={`head ${tone}`}
-              viewBox="0 0 10 10"
-              refX="1"
-              refY="5"
-              markerWidth={HEAD}
-              markerHeight={HEAD}
-              markerUnits="userSpaceOnUse"
-              orient="auto"
-            >
-              <path d="M0 0 10 5 0 10z" />
-            </marker>
+    <>
+      <Scroll of="A picture that may scroll">
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in. */}
+        <svg
+          class={`graph of-${columns}`}
+          viewBox={`0 0 ${width} ${(rows - 1) * step + tall + 2 * MARGIN}`}
+          role="group"
+          aria-labelledby={`${name}-title`}
+        >
+          <title id={`${name}-title`}>{title}</title>
+          <defs>
+            {(['plain', 'hit'] as const).map((tone) => (
+              <marker
+                key={tone}
+                id={`${name}-${tone}`}
+                class={`head ${tone}`}
+                viewBox="0 0 10 10"
+                refX="1"
+                refY="5"
+                markerWidth={HEAD}
+                markerHeight={HEAD}
+                markerUnits="userSpaceOnUse"
+                orient="auto"
+              >
+                <path d="M0 0 10 5 0 10z" />
+              </marker>
+            ))}
+          </defs>
+          {edges.map((edge) => (
+            <Edge
+              key={`${edge.from} ${edge.to} ${edge.tone}`}
+              edge={edge}
+              places={places}
+              name={name}
+            />
           ))}
-        </defs>
-        {edges.map((edge) => (
-          <Edge
-            key={`${edge.from} ${edge.to} ${edge.tone}`}
-            edge={edge}
-            places={places}
-            name={name}
-          />
-        ))}
-        {nodes.map((node) => (
-          <Box key={node.id} node={node} at={placeOf(places, node.id)} />
-        ))}
-      </svg>
-    </Scroll>
+          {nodes.map((node) => (
+            <Box key={node.id} node={node} at={placeOf(places, node.id)} />
+          ))}
+        </svg>
+      </Scroll>
+      {columns > 2 && (
+        <p class="legend quiet narrow">It is wider than this page: it scrolls to the side.</p>
+      )}
+    </>
   );
 }
 

@@ -281,6 +281,7 @@ pre.curl { user-select: all; margin: .25rem 0; }
 pre.json { max-height: 36rem; overflow: auto; font-size: .85rem; }
 .drawn { margin: 1rem 0; }
 .graph { display: block; width: 100%; max-width: 46rem; height: auto; margin: .5rem 0; }
+.narrow { display: none; }
 .graph.of-1 { max-width: 12.5rem; } .graph.of-2 { max-width: 29rem; }
 .graph.of-4 { max-width: 62rem; }
 .graph .box rect { fill: var(--paper); stroke: var(--control); }
@@ -355,11 +356,13 @@ form.seek input { flex: 1 1 10rem; }
   .caveat > summary { cursor: pointer; }
   .caveat:not([open]) > summary { display: -webkit-box; -webkit-line-clamp: 2;
     -webkit-box-orient: vertical; overflow: hidden; }
+  p.narrow { display: block; }
   .graph.of-3 { min-width: 34rem; } .graph.of-4 { min-width: 46rem; }
   .cells { grid-template-columns: 1fr 1fr; }
   table.stacks, .stacks tbody, .stacks tr, .stacks caption { display: block; }
   .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
     clip-path: inset(50%); }
+  .scroll table.stacks td.blank { display: none; }
   .stacks tr { border-top: 1px solid var(--line); padding: .5rem 0; }
   .scroll table.stacks td { display: flow-root; min-width: 0; padding: .1rem 0 .1rem 7.5rem;
     border: 0; }

@@ -179,8 +179,9 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
     const [known] = found;
     const { from_block, to_block, provenance } = known;
     if (trace instanceof Part && known.bridges.length === 0) {
-      const rows = String(known.rows_scanned);
-      const reason = why('no_bridge_seen', { chain, rows, rest: trace.why.reason });
+      const { rows_scanned: count } = known;
+      const transfers = `${count.toLocaleString('en')} ${count === 1 ? 'transfer' : 'transfers'}`;
+      const reason = why('no_bridge_seen', { chain, transfers, rest: trace.why.reason });
       return walletBridges.absent.not_deployed({ subject: address, silent: trace, why: reason });
     }
     const { contacts, registry } = known;

@@ -56,7 +56,7 @@ import { walker, walkQueue, walksNotConfigured } from './walks.job.ts';
 const LAUNCHPADS = new URL('../../../registry/launchpads.csv', import.meta.url);
 const RELAYS = new URL('../../../registry/relays.csv', import.meta.url);
 /** Contracts of one deployer that are examined, and how many at once. */
-const WALK_LIMITS = { contractsMax: 500, atOnce: 4, launchedWithMax: 100 };
+const WALK_LIMITS = { contractsMax: 500, askedMax: 1_000, atOnce: 4, launchedWithMax: 100 };
 /** The limits of one request of a walk: a list of an explorer has many pages. */
 const QUESTION = { timeMs: 120_000, callsMax: 400 };
 /** Calls a second by the venue's published plan: 300 a minute. */

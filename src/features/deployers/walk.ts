@@ -1,6 +1,6 @@
 // Finds the launches of an address, direct and through its factories, and their outcomes. It
-// follows one level of factories. Unread parts are named: an unread launch is never a death, and
-// unread creations make no record.
+// follows factories that factories made to a bound. Unread parts are named: an unread launch is
+// never a death, and unread creations make no record.
 
 import { setMaxListeners } from 'node:events';
 import { multiplyDecimals } from '../../chain/amount.ts';
@@ -29,6 +29,8 @@ import { measureOutcome } from './record.ts';
 export type DeployerWalkLimits = {
   /** Contracts examined: the newest; the rest makes the counts a floor. */
   readonly contractsMax: number;
+  /** Contracts that are asked what they made, by a call each: the newest. */
+  readonly askedMax: number;
   /** Contracts that are read at once. */
   readonly atOnce: number;
   readonly exitLiquidityUsd: number;
@@ -103,16 +105,15 @@ export async function walkDeployer(
   const credited = await selectCredited(walking, chosen);
   const disowned = walking.skipped.filter(isDetermined).map(addressOf);
   const makers = makersAmong(candidates, chosen, walking, new Set(disowned));
-  const launchpads = await sources.launchpads.among(makers.map(addressOf));
-  if (!launchpads.checked) return { walked: false, why: launchpads.why };
-  const ownOnly = makers.filter((one) => !launchpads.value.has(one.address));
-  const factories = await childrenOf(walking, ownOnly);
+  const factories = await followFactories(walking, makers);
+  if (!factories.followed) return { walked: false, why: factories.why };
   // What factories made has half of the room, however much the address made itself.
   const kept = Math.min(distinct(factories.children), Math.floor(limits.contractsMax * MADE_SHARE));
   const own = credited.slice(0, limits.contractsMax - kept);
   const left = new Set(credited.slice(own.length));
   const children = newestOf(factories.children, limits.contractsMax - own.length, walking);
   const others = await selectCredited(walking, children);
+  const foreign = walking.skipped.filter(isDetermined).map(addressOf);
   const examined = [...own, ...others];
   await eachOf(walking, examined, (one) => examine(walking, one));
   const paired = await readPairs(walking, examined);
@@ -128,7 +129,13 @@ export async function walkDeployer(
   const tried = [...chosen.filter((one) => !left.has(one)), ...children];
   const cut = distinct(direct) + distinct(factories.children) > tried.length;
   const isListed = made instanceof Read && factories.truncated.length === 0;
-  const truncated = !isListed || cut;
+  const known = new Set([...factories.asked, ...makers.map(addressOf), ...foreign]);
+  const isAsked =
+    !factories.isCut &&
+    [...direct, ...factories.children].every(
+      ({ address: one, reverted }) => reverted || known.has(one),
+    );
+  const truncated = !isListed || cut || !isAsked;
   return {
     walked: true,
     walk: {
@@ -138,18 +145,21 @@ export async function walkDeployer(
       launches,
       skipped: walking.skipped,
       direct_creations: chosen.length - left.size - disowned.length,
-      factories_walked: factories.walked,
+      factories_walked: factories.makers.size,
+      factory_depth: Math.max(1, factories.levels),
       truncated,
       truncated_factories: factories.truncated,
       providers: [...walking.providers].sort(),
       listed_once: [...listed].sort(),
-      factories_once: [...new Set([...walking.factories, ...factoriesOf(launches, listed)])].sort(),
+      factories_once: [
+        ...new Set([...walking.factories, ...factoriesOf(launches, listed, factories.makers)]),
+      ].sort(),
       pairs_unread: paired.unread,
       read_from:
         isListed && made instanceof Read
           ? Math.max(
               readFrom([...direct, ...factories.children], tried, walking.skipped),
-              readFromOthers(made.value, [...makers.map(addressOf), ...disowned]),
+              isAsked ? 0 : readFromOthers(made.value),
             )
           : null,
     },
@@ -178,7 +188,7 @@ function makersAmong(
   walking: Walking,
   disowned: ReadonlySet<string>,
 ): Candidate[] {
-  const newest = newestOf(list, ASKED_TIMES * walking.limits.contractsMax, walking);
+  const newest = newestOf(list, walking.limits.askedMax, walking);
   return [...new Set([...chosen, ...newest])].filter(
     ({ address, reverted }) => !reverted && !disowned.has(address),
   );
@@ -188,23 +198,30 @@ function makersAmong(
  * From when on nothing was made by contracts that were not asked what they made. Who made them is
  * credited only with what it signed for; each transaction, a creation too, may have called them.
  */
-function readFromOthers({ made, signed_at }: DirectCreations, asked: readonly string[]) {
-  const known = new Set(asked);
-  const isAsked = made.every(({ address, reverted }) => reverted || known.has(address));
-  return isAsked || signed_at === null ? 0 : signed_at + 1;
+function readFromOthers({ signed_at }: DirectCreations): UnixSeconds {
+  return signed_at === null ? 0 : signed_at + 1;
 }
 
 function addressOf({ address }: { readonly address: string }): string {
   return address;
 }
 
+/** The factories of launches that were listed, and the factories that made those. */
 function factoriesOf(
   launches: readonly ObservedLaunch[],
   listed: ReadonlySet<string>,
+  makers: Followed['makers'],
 ): readonly string[] {
-  return launches.flatMap(({ address, factory }) =>
-    factory !== null && listed.has(address) ? [factory] : [],
-  );
+  return launches.flatMap(({ address, factory }) => {
+    const line: string[] = [];
+    let one = listed.has(address) ? factory : null;
+    while (one !== null && line.length < FACTORY_LEVELS_MAX) {
+      line.push(one);
+      const made = makers.get(one);
+      one = made === undefined ? null : made.by;
+    }
+    return line;
+  });
 }
 
 function tokensOnVenue(launches: readonly ObservedLaunch[]): string[] {
@@ -249,8 +266,6 @@ function noteSources(walking: Walking, reading: Partly<unknown, never>): void {
  * made them, and the share that is kept for what factories made.
  */
 const [LISTED_SHARE, MADE_SHARE] = [0.5, 0.5];
-/** So many times as many contracts as are examined are asked what they made, by a call each. */
-const ASKED_TIMES = 2;
 
 /**
  * The newest contracts, each address once: one that was made again stands as it is now. Tokens that
@@ -301,24 +316,76 @@ async function selectCredited(walking: Walking, list: readonly Candidate[]): Pro
   });
 }
 
-type Children = {
+/** How many levels of factories are followed: what one made, what that made, and so on. */
+export const FACTORY_LEVELS_MAX = 3;
+
+/** What factories made, on each level that was followed. */
+type Followed = {
+  readonly followed: true;
   readonly children: readonly Candidate[];
-  readonly walked: number;
+  /** The contracts that had made something, and who made them; `null`: the address itself. */
+  readonly makers: ReadonlyMap<string, { readonly by: string | null }>;
+  /** The contracts that were asked what they made. */
+  readonly asked: ReadonlySet<string>;
+  /** The levels on which something was made. */
+  readonly levels: number;
+  /** Whether something was made below the last level that is followed. */
+  readonly isCut: boolean;
+  /** The contracts whose list was not read to its end. */
   readonly truncated: readonly string[];
 };
+type NotFollowed = { readonly followed: false; readonly why: Why };
 
-async function childrenOf(walking: Walking, factories: readonly Candidate[]): Promise<Children> {
-  const { sources, signal } = walking;
-  const made = new Map<string, readonly MadeContract[]>();
+/**
+ * Asks contracts what they made, and what that made, level by level. What factories made has the
+ * room that the contracts of the address leave, and at least half. Public launchpads are not asked.
+ */
+async function followFactories(
+  walking: Walking,
+  own: readonly Candidate[],
+): Promise<Followed | NotFollowed> {
+  const { sources, signal, limits } = walking;
+  const children: Candidate[] = [];
+  const makers = new Map<string, { by: string | null }>();
+  const asked = new Set<string>();
   const truncated: string[] = [];
-  await eachOf(walking, factories, async ({ address: factory }) => {
-    const reading = await sources.creations.madeBy(factory, signal);
-    const list = listIn(walking, reading);
-    if (!(reading instanceof Read)) truncated.push(factory);
-    if (list.length > 0) made.set(factory, list);
-  });
-  const children = [...made].flatMap(([factory, list]) => list.map((one) => ({ ...one, factory })));
-  return { children, walked: made.size, truncated: truncated.sort() };
+  let levels = 0;
+  const result = (): Followed => {
+    return {
+      followed: true,
+      children,
+      makers,
+      asked,
+      levels,
+      isCut: false,
+      truncated: truncated.sort(),
+    };
+  };
+  let level = own;
+  let room = Math.max(limits.askedMax - own.length, Math.floor(limits.askedMax * MADE_SHARE));
+  // The last level is asked too, to know whether one is left out.
+  for (let n = 1; n <= FACTORY_LEVELS_MAX + 1 && level.length > 0; n += 1) {
+    const launchpads = await sources.launchpads.among(level.map(addressOf));
+    if (!launchpads.checked) return { followed: false, why: launchpads.why };
+    for (const { address } of level) asked.add(address);
+    const made: Candidate[] = [];
+    const toAsk = level.filter(({ address }) => !launchpads.value.has(address));
+    await eachOf(walking, toAsk, async ({ address, factory: by }) => {
+      const reading = await sources.creations.madeBy(address, signal);
+      const list = listIn(walking, reading);
+      if (!(reading instanceof Read)) truncated.push(address);
+      if (list.length > 0) makers.set(address, { by });
+      for (const one of list) made.push({ ...one, factory: address });
+    });
+    if (made.length === 0) break;
+    if (n > FACTORY_LEVELS_MAX) return { ...result(), isCut: true };
+    levels = n;
+    for (const one of made) children.push(one);
+    const standing = made.filter(({ address, reverted }) => !reverted && !asked.has(address));
+    level = newestOf(standing, room, walking);
+    room -= level.length;
+  }
+  return result();
 }
 
 /** Works on a list, a few at once, until the walk is stopped. */

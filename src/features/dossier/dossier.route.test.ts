@@ -49,7 +49,7 @@ test('a part that never answers is late, and denies nothing', async () => {
     bridges: REFUSED,
     launches: LATE,
   });
-  expect(later.join('')).toContain('Receipts: Address: not of this kind.');
+  expect(later.join('')).toContain('Receipts: This part is about addresses of other forms.');
 });
 
 test('all of many neighbours stand on pages of their own, which the dossier links', () => {

@@ -7,7 +7,7 @@ import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
 import { checksumAddress, parseKnownAddress } from '../../chain/address.ts';
 import type { Answer, Reply } from '../../contract/answer.ts';
-import { REFUSALS, Refusal } from '../../contract/refusals.ts';
+import { Refusal } from '../../contract/refusals.ts';
 import { html } from '../../contract/reply.ts';
 import {
   type Caller,
@@ -369,8 +369,7 @@ async function partOf<D>(
   const of = { path, ran_out: asked.signal.aborted };
   if (said instanceof Refusal) {
     if (said.code !== 'bad_input') throw new Error(`${path}: ${said.code}`);
-    const { error } = REFUSALS.bad_input.body.parse(said.body);
-    return { ...of, state: 'refused', reason: error };
+    return { ...of, state: 'refused', reason: OTHER_FORMS };
   }
   const json = said.bytes(asked.now()).toString();
   if (!('envelope' in said)) {
@@ -382,6 +381,7 @@ async function partOf<D>(
   return { ...of, state: said.state, ...said.why, sources, json };
 }
 
+const OTHER_FORMS = 'This part is about addresses of other forms.';
 const LATE = 'It was not read in the time that a whole dossier has.';
 
 async function drawPart(

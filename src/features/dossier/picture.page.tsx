@@ -407,7 +407,9 @@ function nodeOf(one: Relation, column: number): GraphNode {
   const { kind, who, name, amounts, last, signed, says } = one;
   const [amount = says] = amounts;
   const dated = [last === null ? null : last.slice(0, DAY_CHARS), signed];
-  const lines = present([kind === 'tie' ? `tie: ${says}` : null, amount, ...dated]);
+  // An amount and what it came in are a line each: a box is narrow.
+  const [sum = amount, count = null] = amount.split(/ (?=in [\d,]+ transfers?)/);
+  const lines = present([kind === 'tie' ? `tie: ${says}` : null, sum, count, ...dated]);
   const isListed = kind === 'way' && name !== null;
   return {
     id: who,

@@ -4,7 +4,7 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { shellCommand } from '../../contract/shell-command.ts';
 import { collect, listOrNone } from '../../evidence/measure.ts';
-import { isNoneFound } from '../../evidence/reasons.ts';
+import { isNoneFound, REASON_CODES } from '../../evidence/reasons.ts';
 import type { Weight } from '../../evidence/weight.ts';
 import {
   ageText,
@@ -275,10 +275,17 @@ function open(reason: string | null): Verdict {
   return { tone: 'open', says };
 }
 
-/** A reason without the code that some begin with, as a sentence. */
+const CODE = /(^|[.:)] )([a-z]+(?:_[a-z]+)+): (\S)/g;
+const KNOWN_CODES: ReadonlySet<string> = new Set(REASON_CODES);
+
+/** A reason without the codes that it and the reasons within it begin with, as a sentence. */
 export function withoutCode(reason: string): string {
-  const text = reason.replace(/^[a-z]+(_[a-z]+)+: /, '');
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  const text = reason.replace(CODE, (found, before: string, code: string, first: string) => {
+    if (before !== '' && !KNOWN_CODES.has(code)) return found;
+    return `${before}${before.startsWith(':') ? first : first.toUpperCase()}`;
+  });
+  const isAddress = /^[a-z]+:\/\//.test(text);
+  const first = isAddress ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?)]$/.test(first) ? first : `${first}.`;
 }
 

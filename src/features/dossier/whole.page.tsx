@@ -291,7 +291,7 @@ function Timeline({ parts }: { parts: TimedParts }) {
         <h2 id="timeline">When it happened</h2>
       </header>
       {all.length === 0 ? (
-        <p class="nothing unread">
+        <p class="nothing">
           No part above dates anything. That is no quiet address: a moment stands here only where an
           answer tells of one.
         </p>

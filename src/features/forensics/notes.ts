@@ -78,7 +78,6 @@ function longestOf(ranges: readonly CoverageRange[]): Span | null {
 /** The notes that a reader needs, at least one sentence. */
 export function notesOf({ subject, inputs, kinds, mainFacts }: ForensicEvidence): string[] {
   const silent = kinds.filter(({ found }) => !(found instanceof Read));
-  const silentNames = silent.map(({ kind }) => kind.kind).join(', ');
   const isCut = kinds.some(
     ({ found }) =>
       rowsSeen(found)?.some((one) => one.evidence_count > one.evidence.length) === true,
@@ -86,18 +85,18 @@ export function notesOf({ subject, inputs, kinds, mainFacts }: ForensicEvidence)
   const facts =
     mainFacts === null
       ? `No chain facts are read of this kind of address (${subject.kind}).`
-      : 'facts are those of ethereum at the time named beside each; they change with the chain.';
+      : 'The facts are those of Ethereum at the time beside each; they change with the chain.';
   return [
     facts,
     ...(silent.length === 0
       ? []
       : [
-          `${silent.length} of ${kinds.length} kinds of finding were not read to their end: ` +
-            `${silentNames}.`,
+          `${silent.length} of ${kinds.length} kinds of finding were not read to their end; the ` +
+            'coverage of the findings names each.',
         ]),
     ...noteLeftOut(inputs),
     ...listOrNone(rowsSeen(map(inputs.walk, (one) => [one]))).flatMap(walkedText),
-    ...(isCut ? ['A finding shows its newest evidence; evidence_count counts all of it.'] : []),
+    ...(isCut ? ['A finding shows its newest evidence, and counts all of it.'] : []),
   ];
 }
 

@@ -6,7 +6,7 @@ import { isoDay, unixSeconds } from '../../contract/wire.ts';
 import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { ageText, FactList, Moment, Table } from '../../pages/words.tsx';
+import { ageText, countWords, FactList, Moment, Table } from '../../pages/words.tsx';
 import {
   RING_FILL_STATES,
   RING_STATES,
@@ -398,7 +398,28 @@ type SourcesProps = {
   now: number;
 };
 
+/** The sources with a state of their own, and folded those that each answer dates. */
 function Sources({ ages, sources, now }: SourcesProps) {
+  const all = Object.entries(ages);
+  const byAnswer = all.filter(([, { state }]) => state === 'per_answer');
+  const own = all.filter((one) => !byAnswer.includes(one));
+  const table = (rows: typeof all, caption: string) => (
+    <SourceTable ages={Object.fromEntries(rows)} sources={sources} now={now} caption={caption} />
+  );
+  return (
+    <>
+      {own.length > 0 && table(own, 'Sources')}
+      {byAnswer.length > 0 && (
+        <details>
+          <summary>{countWords(byAnswer.length, 'source')} dated by each answer</summary>
+          {table(byAnswer, 'Sources whose age each answer tells')}
+        </details>
+      )}
+    </>
+  );
+}
+
+function SourceTable({ ages, sources, now, caption }: SourcesProps & { caption: string }) {
   const words = new Map(sources.map((one) => [one.tag, one]));
   const titleOf = (tag: string) => {
     const known = words.get(tag);
@@ -406,7 +427,7 @@ function Sources({ ages, sources, now }: SourcesProps) {
   };
   return (
     <Table
-      caption="Sources"
+      caption={caption}
       rows={Object.entries(ages)}
       columns={[
         { head: 'Source', cell: ([tag]) => <strong>{titleOf(tag)}</strong> },
@@ -420,6 +441,7 @@ function Sources({ ages, sources, now }: SourcesProps) {
         },
         {
           head: 'As of',
+          look: ([, { as_of }]) => (as_of === null ? 'blank' : ''),
           cell: ([, { as_of }]) =>
             as_of === null ? (
               '–'
@@ -431,6 +453,7 @@ function Sources({ ages, sources, now }: SourcesProps) {
         },
         {
           head: 'May be as old as',
+          look: ([, { max_age_s: most }]) => (most === null ? 'blank' : ''),
           cell: ([, { max_age_s: most }]) =>
             most === null ? '–' : ageText(most).replace(/ ago$/, ''),
         },

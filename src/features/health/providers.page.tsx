@@ -10,34 +10,48 @@ type Props = {
   readonly now: number;
 };
 
-/** Each provider: whether it answers, what rests on it and its last day. */
-export function Providers({ providers, titles, now }: Props) {
+/** Each provider: whether it answers, what rests on it and its last day; unasked ones folded. */
+export function Providers({ providers, ...props }: Props) {
+  const idle = providers.filter(({ state }) => state === 'not_asked');
+  const asked = providers.filter((one) => !idle.includes(one));
   return (
     <>
       <p class="quiet">
         As this process saw them: another process asks for itself. In an hour in which nobody asked
         a provider, whether it was up is not known.
       </p>
-      <Table
-        caption="Providers"
-        rows={providers}
-        columns={[
-          {
-            head: 'Provider',
-            look: 'provider',
-            cell: ({ name, url }) => (
-              <>
-                <strong>{name}</strong> <span class="quiet">{url}</span>
-              </>
-            ),
-          },
-          { head: 'State', cell: (one) => <State of={one} now={now} /> },
-          { head: 'What rests on it', cell: (one) => carriedText(one, titles) },
-          { head: 'Its last day', cell: (one) => <Day of={one} now={now} /> },
-        ]}
-      />
+      {asked.length > 0 && <ProviderTable caption="Providers" providers={asked} {...props} />}
+      {idle.length > 0 && (
+        <details>
+          <summary>{countWords(idle.length, 'provider')} that this process has not asked</summary>
+          <ProviderTable caption="Providers not asked" providers={idle} {...props} />
+        </details>
+      )}
       <Legend />
     </>
+  );
+}
+
+function ProviderTable({ caption, providers, titles, now }: Props & { readonly caption: string }) {
+  return (
+    <Table
+      caption={caption}
+      rows={providers}
+      columns={[
+        {
+          head: 'Provider',
+          look: 'provider',
+          cell: ({ name, url }) => (
+            <>
+              <strong>{name}</strong> <span class="quiet">{url}</span>
+            </>
+          ),
+        },
+        { head: 'State', cell: (one) => <State of={one} now={now} /> },
+        { head: 'What rests on it', cell: (one) => carriedText(one, titles) },
+        { head: 'Its last day', cell: (one) => <Day of={one} now={now} /> },
+      ]}
+    />
   );
 }
 

@@ -139,7 +139,7 @@ export function addCause(causes: Causes, why: Why): void {
 export function causesText(causes: readonly Cause[]): string {
   return causes
     .map(({ why, count }) =>
-      count === 1 ? why.reason : `${why.reason} (and ${count - 1} more so)`,
+      count === 1 ? why.reason : `${why.reason} (and ${count - 1} more like it)`,
     )
     .join(' ');
 }

@@ -118,7 +118,7 @@ describe('says', () => {
       as_of: STILL_NOW,
       simulated: false,
       data: null,
-      reason: 'no_record: this wallet signed none of 6 settled launches; 1 of its wait.',
+      reason: 'no_record: this wallet signed none of 6 settled launches; not settled: 1.',
     });
   });
 

@@ -591,7 +591,7 @@ describe('walk shortfall', () => {
         history: { coverage },
         faultyHistory: silentOf(gone, FAILED),
       });
-      expect(text).toMatch(/partial_history: .* \(and 1 more so\)/);
+      expect(text).toMatch(/partial_history: .* \(and 1 more like it\)/);
       expect(text).toMatch(/HTTP 429\./);
       const sight = sightOf(
         await walk({

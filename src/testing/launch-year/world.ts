@@ -100,6 +100,8 @@ export type YearSize = {
 };
 
 const DUMMIES = 30;
+/** Through how many levels of factories launchers launch; each of these is followed. */
+const FACTORY_LEVELS = [1, 1, 1, 2, 3];
 /** One launcher of so many hides one launch among dummies, which blinds the window for a month. */
 const HIDES_EVERY = 128;
 /** How long a lull lasts, and the share of launches that are made in it all the same. */
@@ -184,7 +186,14 @@ function lifeOf({ chain, address }: Launcher, lives: Lives) {
   const factory = isMadeElsewhere ? hexOf(`factory of ${address}`) : null;
   const begins = from - lottery.below(90) * DAY_S;
   if (factory !== null) {
-    others.push({ address: factory, maker: address, signer: address, at: begins });
+    // Some have it made by a factory, which a factory made.
+    let maker = address;
+    for (let level = lottery.oneOf(FACTORY_LEVELS); level > 1; level -= 1) {
+      const made = hexOf(`factory ${level} of ${address}`);
+      others.push({ address: made, maker, signer: address, at: begins });
+      maker = made;
+    }
+    others.push({ address: factory, maker, signer: address, at: begins });
     // Somebody else uses its factory: what comes of that is not the launcher's.
     const signer = hexOf(`stranger of ${address}`);
     const token = hexOf(`a stranger's token ${address}`);

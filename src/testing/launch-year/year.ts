@@ -34,6 +34,8 @@ export type YearOptions = YearSize & {
   readonly seed: number;
   /** The clock goes on by one of these and up to an hour more. */
   readonly stepsH: readonly number[];
+  /** Contracts of a wallet that are asked what they made. */
+  readonly askedMax: number;
   readonly flaw?: Flaw;
 };
 
@@ -51,7 +53,7 @@ export async function runYear(store: TestStore, options: YearOptions): Promise<Y
   const world = yearWorld(options.seed, FROM, options);
   const lottery = lotteryOf(options.seed * 31 + 7);
   let clock = FROM;
-  const jobs = jobsOf(store, world, () => clock, options.flaw);
+  const jobs = jobsOf(store, world, () => clock, options);
   const counts = { ...noCounts(), launches: world.launches.length };
   const unasked = world.launchers.filter(({ chain }) => chain === 'ethereum');
   const asked = new Set<string>();
@@ -86,7 +88,12 @@ function drawAsked(unasked: YearWorld['launchers'][number][], lottery: Lottery):
   return now;
 }
 
-function jobsOf(store: TestStore, world: YearWorld, now: () => number, flaw: Flaw | undefined) {
+function jobsOf(
+  store: TestStore,
+  world: YearWorld,
+  now: () => number,
+  { askedMax, flaw }: Pick<YearOptions, 'askedMax' | 'flaw'>,
+) {
   const context = { simulated: false, nowMs: () => now() * 1_000 };
   const records = deployerRecordTable(store, context, null);
   const windows = { windowS: LAUNCH_WINDOW_S, lateS: LAUNCH_LATE_S };
@@ -102,7 +109,8 @@ function jobsOf(store: TestStore, world: YearWorld, now: () => number, flaw: Fla
     walks: deployerWalkTable(store, context),
   };
   const { watch, feed, scoring, walks } = flaw === undefined ? sound : flaw.spoil(sound, world);
-  const limits = { contractsMax: 20, atOnce: 4, exitLiquidityUsd: 1_000, launchedWithMax: 20 };
+  const bounds = { contractsMax: 20, askedMax, launchedWithMax: 20 };
+  const limits = { ...bounds, atOnce: 4, exitLiquidityUsd: 1_000 };
   const walk = walker({ sources: walkSourcesOf(world, now), walks, limits, now });
   const ask = (address: string, askedBy: string) => records.recordOf(address, askedBy);
   /** Walks who is due, so many at most, and tells how many were walked. */

@@ -162,7 +162,7 @@ test('a page is told beforehand whether it may ask: by an origin that some key l
   const said = await preflight(OFAC, own);
   expect([said.status, allowed(said)]).toEqual([200, own]);
   expect(said.headers.get('access-control-allow-methods')).toBe('GET');
-  expect(said.headers.get('access-control-allow-headers')).toBe('authorization');
+  expect(said.headers.get('access-control-allow-headers')).toBe('authorization, accept-signature');
   expect(said.headers.get('access-control-allow-credentials')).toBeNull();
   expect(said.headers.get('vary')).toContain('Origin');
   for (const origin of [FOREIGN, 'null', '*', `${own}:1`]) {

@@ -11,6 +11,7 @@ import {
   ExhibitRefusal,
   send,
 } from './client.ts';
+import { requestSigned, type SignedOptions } from './signed.ts';
 
 const KEY = 'sc_a-key-that-no-text-may-hold';
 const ADDRESS = '0x00000000219ab540356cbb839cbe05303d7705fa';
@@ -334,4 +335,73 @@ test('an option that is none is refused when the client is made', () => {
     expect(made(options)).toThrow('expected a whole number');
   }
   expect(new ExhibitFailure('r', 'network', 'none')).not.toHaveProperty('cause');
+});
+
+describe('a signed answer', () => {
+  const said = (over: { [name: string]: string } = {}): Says =>
+    json(200, OK, {
+      'content-digest': 'sha-256=:QQ==:',
+      'signature-input': 'exhibit=()',
+      signature: 'exhibit=:QQ==:',
+      ...over,
+    });
+  const ask = (says: Says, options: SignedOptions) =>
+    served([says]).then(({ client, seen }) => ({
+      seen,
+      call: client.wallet_ofac({ address: ADDRESS }, { signed: requestSigned(options) }),
+    }));
+
+  test('is asked for under another nonce each time, and saved as one file', async () => {
+    const files: unknown[] = [];
+    const save = (file: unknown) => void files.push(file);
+    const first = await ask(said(), { save });
+    expect(await first.call).toEqual(OK);
+    const second = await ask(said(), { save });
+    await second.call;
+    const wishes = [first, second].map(({ seen }) => String(seen[0]?.headers['accept-signature']));
+    expect(new Set(wishes).size).toBe(2);
+    for (const wish of wishes) {
+      expect(wish).toMatch(
+        /^exhibit=\("@status" .*;req\);created;alg="ed25519";nonce="[A-Za-z0-9+/]{24}"$/,
+      );
+    }
+    expect(files[0]).toEqual({
+      format: 'exhibit-saved-answer/1',
+      request: {
+        method: 'GET',
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/wallet\/0x.*\/ofac$/),
+        accept_signature: wishes[0],
+      },
+      answer: {
+        status: 200,
+        headers: {
+          'content-type': 'application/json',
+          'content-digest': 'sha-256=:QQ==:',
+          'signature-input': 'exhibit=()',
+          signature: 'exhibit=:QQ==:',
+        },
+        body_base64: btoa(JSON.stringify(OK)),
+      },
+    });
+    expect(JSON.stringify(files)).not.toContain(KEY);
+  });
+
+  test('is not asked for otherwise', async () => {
+    const { client, seen } = await served([json(200, OK)]);
+    await client.wallet_ofac({ address: ADDRESS });
+    expect(seen[0]?.headers['accept-signature']).toBeUndefined();
+  });
+
+  test('that came unsigned, or that does not verify, is thrown away and not saved', async () => {
+    const files: unknown[] = [];
+    const save = (file: unknown) => void files.push(file);
+    const unsigned = await ask(json(200, OK, { 'signature-unavailable': 'no_key' }), { save });
+    const fault = await faultOf(unsigned.call);
+    expect(fault).toBeInstanceOf(ExhibitFailure);
+    expect(fault).toMatchObject({ code: 'unverified' });
+    expect(fault.message).toContain('not signed (no_key)');
+    const forged = await ask(said(), { save, keys: { keys: [] } });
+    expect(await faultOf(forged.call)).toMatchObject({ code: 'unverified' });
+    expect(files).toEqual([]);
+  });
 });

@@ -6,6 +6,7 @@ import type { Absence, AnswerSeen } from '../contract/answer.ts';
 import type { REFUSALS, RefusalCode } from '../contract/refusals.ts';
 import type { AccessRule } from '../contract/route.ts';
 import { type Contracts, ROUTES, type RouteRow } from './routes.ts';
+import type { SignedCalls } from './signed.ts';
 
 /** The options of a client. */
 export type ClientOptions = {
@@ -60,9 +61,10 @@ export class ExhibitRefusal extends Error {
 
 /**
  * Nothing usable came back. `network`: no response; `timeout`: none in time; `too_large`: longer
- * than allowed; `unexpected`: what came is no answer of this interface.
+ * than allowed; `unexpected`: what came is no answer of this interface; `unverified`: it is not
+ * signed as was asked, or not by a key of the pinned set.
  */
-export type FailureCode = 'network' | 'timeout' | 'too_large' | 'unexpected';
+export type FailureCode = 'network' | 'timeout' | 'too_large' | 'unexpected' | 'unverified';
 
 /** The call ended without an answer and without a refusal. */
 export class ExhibitFailure extends Error {
@@ -154,19 +156,22 @@ type Named = RouteRow & { readonly name: string };
 async function call(
   route: Named,
   question: Question,
-  { signal, timeoutMs }: CallOptions,
+  { signal, timeoutMs, signed }: CallOptions,
   settings: Settings,
 ): Promise<unknown> {
   const { name, method, statuses } = route;
   const { body, ...fields } = question;
   const secret = secretFor(route.access, settings);
+  const url = urlOf(route, fields, settings);
+  const asked = signed === undefined ? null : signed.begin();
   const received = await send({
-    url: urlOf(route, fields, settings),
+    url,
     init: {
       method,
       headers: {
         accept: 'application/json',
         ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
+        ...(asked === null ? {} : { 'accept-signature': asked.header }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       body: body === undefined ? null : JSON.stringify(body),
@@ -183,6 +188,8 @@ async function call(
     throw new ExhibitFailure(name, received.code, FAILED[received.code], received.cause);
   }
   const { status, headers, bytes } = received;
+  const fault = asked === null ? null : await asked.take({ method, url, status, headers, bytes });
+  if (fault !== null) throw new ExhibitFailure(name, 'unverified', fault);
   if (route.bytes?.includes(status) === true) return { status, body: bytes };
   const text = new TextDecoder().decode(bytes);
   if (!statuses.includes(status)) {
@@ -314,6 +321,11 @@ export type CallOptions = {
   readonly signal?: AbortSignal;
   /** The time for all of it, attempts and waiting included, instead of the client's own. */
   readonly timeoutMs?: number;
+  /**
+   * Asks for a signed answer, of a route of the hosted API; a refusal is signed as well. Made by
+   * `requestSigned` of `exhibit/client/signed`.
+   */
+  readonly signed?: SignedCalls;
 };
 
 type Method<R extends Declared> =

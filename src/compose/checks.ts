@@ -6,10 +6,13 @@ import type { Config } from '../config.ts';
 import { present } from '../evidence/measure.ts';
 import { Unread } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
+import { signingFinding } from '../features/signing/signing.command.ts';
 import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access.ts';
 import type { ProviderReport, ProviderWatch } from '../ports/providers.ts';
+import type { KeptKeys } from '../ports/signing.ts';
 import type { WithdrawnRange } from '../stores/warehouse/transfers/withdrawn.ts';
+import { nowS } from './clock.ts';
 import type { StoreCheck } from './documents.ts';
 import type { DatedSource } from './freshness.ts';
 import { FEATURES } from './list.ts';
@@ -28,6 +31,7 @@ export function doctorServices(
   keys: KeyStore,
   secrets: Secrets,
   providers: ProviderWatch['reports'],
+  signing: Pick<KeptKeys, 'all'>,
 ): DoctorServices {
   const pings = stores.checks.map(({ name, ping }): DoctorCheck => {
     const embedded = name === 'control store' && config.store.kind === 'embedded';
@@ -60,7 +64,8 @@ export function doctorServices(
     name: 'held blocks',
     look: async () => withdrawnSaid(await stores.withdrawn()),
   };
-  const checks = [...pings, coverage, ...ages, ...callsADay, secret];
+  const signs = { name: 'signing key', look: () => signingCheck(signing) };
+  const checks = [...pings, coverage, ...ages, ...callsADay, secret, signs];
   return { config, checks, absences: portChecks(config) };
 }
 
@@ -115,6 +120,12 @@ export function callsSaid(
   const of = budget === null ? '' : ` of ${budget} that a day allows`;
   const says = `${calls} calls${of} in the last day, counted since ${formatIsoTime(watched_since)}`;
   return { state: budget !== null && calls >= NEARLY_SPENT * budget ? 'warning' : 'ok', says };
+}
+
+async function signingCheck(kept: Pick<KeptKeys, 'all'>): Promise<CheckResult> {
+  const keys = await kept.all();
+  if (keys instanceof Unread) return { state: 'unchecked', says: keys.why.reason };
+  return signingFinding(keys.value, nowS());
 }
 
 // The previous secret may go once nothing that is stored was made under it.

@@ -14,6 +14,7 @@ import { indexing } from '../features/indexing/feature.ts';
 import { integrations } from '../features/integrations/feature.ts';
 import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
+import { signing } from '../features/signing/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { RingKeeping } from '../ports/history.ts';
 import type { FollowReports } from '../ports/indexing.ts';
@@ -133,6 +134,7 @@ function composeParts(
     services.keys,
     secrets,
     providers.reports,
+    of(signing).services.signing.kept,
   );
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bindCommand(command, given)),

@@ -3,6 +3,7 @@ import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/stream.ts';
 import { present } from '../evidence/measure.ts';
+import { Unread } from '../evidence/reading.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../evidence/waiting.ts';
 import { flagStreamRoute } from '../features/flag-stream/flag-stream.route.ts';
 import { health } from '../features/health/feature.ts';
@@ -13,9 +14,11 @@ import { type Tools, toolsOf } from '../mcp/tools.ts';
 import { refusalPage } from '../pages/layout.tsx';
 import { TOKEN_TIERS } from '../ports/access.ts';
 import type { FlagEvents } from '../ports/rug-flags.ts';
+import type { Signing } from '../ports/signing.ts';
 import type { Bus } from '../ports/streams.ts';
 import { type Answers, answersOf, type Mounted } from '../transport/answer.ts';
 import { createHttp, type HttpDoor, type HttpOptions } from '../transport/http.ts';
+import type { AnswerSigning } from '../transport/signed-answer.ts';
 import { createSlots, type MountedStream, type StreamSlots } from '../transport/stream.ts';
 import { CONNECTIONS_MAX, STREAM_LIMITS } from '../transport/stream-reader.ts';
 
@@ -114,6 +117,7 @@ function publicOptions(parts: ServingParts, base: () => string) {
     sessions: parts.sessions,
     ...(config.publicUrl === null ? {} : { ownOrigin: new URL(config.publicUrl).origin }),
     trustProxy: config.trustProxy,
+    signing: answerSigning(ports.signing, base),
   };
   if (!config.surfaces.includes('mcp')) {
     return { options, answers: answersOf(options.mounted, options) };
@@ -126,6 +130,18 @@ function publicOptions(parts: ServingParts, base: () => string) {
     .filter(({ name }) => !served.has(name));
   const answers = answersOf([...options.mounted, ...mountRoutes(others, given)], options);
   return { options: { ...options, doors: [toolDoor(parts, tools, answers)] }, answers };
+}
+
+function answerSigning({ current }: Signing, base: () => string): AnswerSigning {
+  return {
+    key: async () => {
+      const found = await current();
+      return found instanceof Unread ? null : found.value;
+    },
+    // As a client writes it: URLs are compared letter by letter.
+    base: () => new URL(base()).href.replace(/\/+$/, ''),
+    now: nowS,
+  };
 }
 
 function toolDoor(parts: ServingParts, tools: Tools, answers: Answers): HttpDoor {

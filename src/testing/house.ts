@@ -41,12 +41,14 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
 
 /** Where routes are declared: beside their handler, or in the shapes. */
 const DECLARATIONS = ['src/features/*.route.ts*', 'src/features/*/shapes.ts'];
+/** How answers are signed, saved and verified. */
+const SIGNATURES = ['src/contract/http-signature.ts', 'src/contract/saved-answer.ts'];
 const OF_OTHERS = { may: [CONTRACT, ...BELOW, ...DECLARATIONS], outside: ['zod'] };
 /** The allowed imports. The first row that matches a file applies; its own folder is open. */
 export const ARROWS: readonly Arrows[] = [
   { of: EVIDENCE, may: [], outside: [], sealed: true },
   { of: CHAIN, may: [], outside: CHAIN_ON, sealed: true },
-  { of: CONTRACT, may: BELOW, outside: ['@noble/hashes', 'zod'], sealed: true },
+  { of: CONTRACT, may: BELOW, outside: ['@noble/hashes', 'ox', 'zod'], sealed: true },
   { of: PORTS, may: BELOW, outside: ['zod'] },
   // A feature opens its adapters and pairs its routes with their handlers: it sees what is wired.
   { of: 'src/features/*/feature.ts', may: ['src/'], outside: ['zod'] },
@@ -89,9 +91,11 @@ export const ARROWS: readonly Arrows[] = [
       PORTS,
       ACCESS,
       'src/contract/shell-command.ts',
+      ...SIGNATURES,
       ...BELOW,
       ...CONFIG,
       'src/client/stream.ts',
+      'src/client/signed.ts',
     ],
     outside: ['undici', 'zod'],
   },
@@ -156,7 +160,11 @@ export const ARROWS: readonly Arrows[] = [
   {
     // The code that ships to a browser: it takes only types from the declarations.
     of: CLIENT,
-    may: [`types:${CONTRACT}`, ...DECLARATIONS.map((of) => `types:${of}`)],
+    may: [
+      ...[`types:${CONTRACT}`, ...DECLARATIONS.map((of) => `types:${of}`)],
+      // What checks what others signed and logged is the same file everywhere.
+      ...['src/chain/ed25519.ts', ...SIGNATURES],
+    ],
     outside: ['types:zod'],
     sealed: true,
   },

@@ -61,6 +61,7 @@ import {
   TEXT_TYPE,
 } from './compression.ts';
 import { credentialsIn, foreignForm, searchOf } from './guard.ts';
+import { type AnswerSigning, type SignAnswer, signerFor } from './signed-answer.ts';
 import { STOPPING, type StreamServing, serveStreams } from './stream.ts';
 
 /** The largest body of a route that names no bound of its own. */
@@ -102,6 +103,8 @@ export type HttpOptions = Answering & {
   /** Whether the end of `X-Forwarded-For` is believed: a proxy stands in front. */
   readonly trustProxy: boolean;
   readonly streams?: StreamServing;
+  /** Signs hosted answers for clients that ask for it; left out, none is signed. */
+  readonly signing?: AnswerSigning;
   /** The only names under which it is asked; left out, any. */
   readonly hosts?: readonly string[];
 };
@@ -112,6 +115,8 @@ declare module 'fastify' {
     startedMs: number;
     /** The caller, once the guard of its route has admitted it. */
     by: Admission | null;
+    /** Adds the headers of a signature, if the client asked for one where answers are signed. */
+    sign: SignAnswer | null;
   }
 }
 
@@ -136,6 +141,8 @@ export function createHttp(
     genReqId: requestIds(),
     frameworkErrors: (error, request, reply) => {
       const refusal = refusalOfFault(error);
+      // No hook has seen a request whose path cannot be read.
+      request.sign = signerFor(request.raw, HOSTED_PATHS, options);
       refuseAt(request, reply, refusal === null ? badField('path', BAD_PATH) : refusal, options);
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
@@ -144,6 +151,7 @@ export function createHttp(
   const together = answerTogether();
   app.decorateRequest('startedMs', 0);
   app.decorateRequest('by', null);
+  app.decorateRequest('sign', null);
   const isSecure = options.ownOrigin?.startsWith('https:') === true;
   let closing = false;
   app.addHook('preClose', (done) => {
@@ -152,6 +160,7 @@ export function createHttp(
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.startedMs = performance.now();
+    request.sign = signerFor(request.raw, HOSTED_PATHS, options);
     if (isSecure) reply.raw.setHeader('strict-transport-security', HSTS);
     const refusal = closing ? overloadRefusal(STOPPING) : refusalOfHost(request, options);
     if (refusal === null) together(done);
@@ -299,7 +308,9 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
 // lets no cookie come along.
 const PREFLIGHT_KEPT_S = 600;
 /** What a page may read beside the body. */
-const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After';
+const EXPOSED =
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
+  'Content-Digest, Signature-Input, Signature, Signature-Unavailable';
 
 /** Lets a page of this origin read what is answered; `null`: no page of another origin may. */
 function allowPage(reply: FastifyReply, origin: string | null | undefined): void {
@@ -333,7 +344,7 @@ function mountPreflight(
         ...quotaHeaders(gate.noFigures()),
         vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
         'access-control-allow-methods': route.method,
-        'access-control-allow-headers': 'authorization',
+        'access-control-allow-headers': 'authorization, accept-signature',
         'access-control-max-age': String(PREFLIGHT_KEPT_S),
       },
       bytes: Buffer.alloc(0),
@@ -369,6 +380,7 @@ function bodyTypeOf({ body }: Asking['route']): string {
 // Answers leave whole or in pieces, compressed for a client that takes it.
 
 const NOT_MODIFIED = 304;
+const REFUSES_IDENTITY = /(^|,)\s*(identity|\*)\s*;\s*q=0(\.0*)?\s*(,|$)/i;
 
 type ReplyHeaders = WrittenAnswer['headers'];
 
@@ -376,13 +388,29 @@ type ReplyHeaders = WrittenAnswer['headers'];
 function sendAnswer(reply: FastifyReply, said: WrittenAnswer): void {
   reply.hijack();
   const sent = { ...said, headers: varyByEncoding(said) };
-  const encoding = encodingOf(reply.request.headers, sent);
+  const { headers, sign } = reply.request;
+  const encoding = encodingOf(headers, sent, sign !== null);
   if (encoding === null) {
-    write(reply, sent);
+    writeSigned(reply, sent, sign);
     return;
   }
   compressBytes(encoding, sent.bytes).then(
-    (bytes) => write(reply, { ...sent, headers: encodedHeaders(sent.headers, encoding), bytes }),
+    (bytes) => {
+      const compressed = { ...sent, headers: encodedHeaders(sent.headers, encoding), bytes };
+      writeSigned(reply, compressed, sign);
+    },
+    () => reply.raw.destroy(),
+  );
+}
+
+/** Writes an answer, under the signature that was asked for. */
+function writeSigned(reply: FastifyReply, said: WrittenAnswer, sign: SignAnswer | null): void {
+  if (sign === null) {
+    write(reply, said);
+    return;
+  }
+  sign(said).then(
+    (more) => write(reply, { ...said, headers: { ...said.headers, ...more } }),
     () => reply.raw.destroy(),
   );
 }
@@ -472,9 +500,12 @@ function isCompressible(headers: ReplyHeaders, bytes: Buffer): boolean {
 function encodingOf(
   { 'accept-encoding': accepted, cookie }: IncomingHttpHeaders,
   { status, headers, bytes }: WrittenAnswer,
+  isSigned = false,
 ): Encoding | null {
   if (accepted === undefined || status === NOT_MODIFIED) return null;
   if (!isCompressible(headers, bytes)) return null;
+  // Browsers hide the bytes that were sent behind those that they decode.
+  if (isSigned && !REFUSES_IDENTITY.test(accepted)) return null;
   if (cookie !== undefined && String(headers['vary']).includes('Cookie')) return null;
   return encodingIn(accepted);
 }

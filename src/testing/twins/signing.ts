@@ -14,6 +14,9 @@ export const TEST_KEY = {
   x: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs',
 } as const;
 
+/** Its id. */
+export const TEST_KID = kidOf(TEST_KEY.x, false);
+
 export type SigningPorts = { readonly signing: Signing };
 
 /** The port over the test key, in force for a year around a time. */
@@ -25,7 +28,7 @@ export function memorySigning(at: number = PLANTED.as_of): SigningPorts {
     crv: 'Ed25519',
     alg: 'Ed25519',
     use: 'sig',
-    kid: kidOf(x, false),
+    kid: TEST_KID,
     x,
     nbf: at - 180 * DAY_S,
     exp: at + 180 * DAY_S,

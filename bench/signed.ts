@@ -1,0 +1,83 @@
+// Use: npm run bench -- signed. What does a hosted answer cost more if its client asks for a
+// signature: in time at one connection, and in processor time of the service?
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { signatureWishText } from '../src/contract/http-signature.ts';
+import { askChild, child, endChild, treeCpuMs } from './children.ts';
+import { furnish } from './furnish.ts';
+import type { LoadResult } from './load.ts';
+
+const TARGET_MS = 0.15;
+const ROUNDS = process.argv.includes('--quick') ? 2 : 8;
+const ROUND_MS = 2_000;
+const WARM_MS = 3_000;
+const PATH = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
+
+type Measured = { readonly p50Ms: number; readonly processorMs: number };
+
+async function load(port: number, request: string, durationMs: number): Promise<LoadResult> {
+  const generator = child('load');
+  try {
+    const order = { port, connections: 1, durationMs, requests: [request] };
+    return (await askChild(generator, order)) as LoadResult;
+  } finally {
+    await endChild(generator, 'SIGKILL');
+  }
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const found = sorted[Math.floor(sorted.length / 2)];
+  if (found === undefined) throw new Error('nothing was measured');
+  return found;
+}
+
+async function main(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'exhibit-bench-'));
+  try {
+    const furnished = await furnish(join(directory, 'data'));
+    const bearer = `Authorization: Bearer ${furnished.keys[0]}\r\n`;
+    const head = `GET ${PATH} HTTP/1.1\r\nHost: bench\r\n${bearer}`;
+    const requests = {
+      plain: `${head}\r\n`,
+      signed: `${head}Accept-Signature: ${signatureWishText('of the bench')}\r\n\r\n`,
+    };
+    const service = child('service');
+    const { port } = (await askChild(service, { env: furnished.env, charging: false })) as {
+      port: number;
+    };
+    const { pid } = service;
+    if (pid === undefined) throw new Error('the service has no process id');
+    const rounds: { plain: Measured[]; signed: Measured[] } = { plain: [], signed: [] };
+    for (const kind of ['plain', 'signed'] as const) await load(port, requests[kind], WARM_MS);
+    // In turn, so that the machine's drift hits both.
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const kind of ['plain', 'signed'] as const) {
+        const before = treeCpuMs(pid);
+        const said = await load(port, requests[kind], ROUND_MS);
+        const processorMs = (treeCpuMs(pid) - before) / said.answers;
+        if (said.byStatus['200'] !== said.answers) throw new Error(JSON.stringify(said.byStatus));
+        rounds[kind].push({ p50Ms: said.p50_ms, processorMs });
+      }
+    }
+    await endChild(service, 'SIGTERM');
+    const of = (kind: keyof typeof rounds, what: keyof Measured) =>
+      middle(rounds[kind].map((one) => one[what]));
+    const rows = [
+      ['p50 of an answer, ms', 'p50Ms'],
+      ['processor time of an answer, ms', 'processorMs'],
+    ] as const;
+    process.stdout.write('A direct screen at one connection, plain, signed, and the difference\n');
+    for (const [name, what] of rows) {
+      const [plain, signed] = [of('plain', what), of('signed', what)];
+      const cells = [plain, signed, signed - plain].map((one) => one.toFixed(3).padStart(9));
+      process.stdout.write(`  ${name.padEnd(34)}${cells.join('')}  target ${TARGET_MS}\n`);
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+await main();

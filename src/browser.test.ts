@@ -13,6 +13,7 @@ import { receiptsFolder } from './sources/files/receipts-folder.ts';
 import { addressNamed, evm } from './testing/addresses.ts';
 import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
+import { createTestHttp } from './testing/http-server.ts';
 import { rugFlagOf } from './testing/rug-worlds.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from './testing/twins/deployers.ts';
@@ -26,8 +27,6 @@ import {
   WATCHED,
 } from './testing/twins/rug-flags.ts';
 import { entryOf, memoryListChanges } from './testing/twins/sanctions.ts';
-import { createHttp } from './transport/http.ts';
-import { createMeters } from './transport/metrics.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const MONTHS: readonly LaunchMonth[] = [
@@ -72,9 +71,8 @@ const STALE: DatedSource = {
 const OF_MEMBERS = ['/settings', '/watchlist'];
 
 describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () => {
-  const quiet = () => undefined;
   let base = '';
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: webDocuments({
       routes: CONTRACTS,
       facts: { simulated: true, version: '0.0.0', links: LINKS, explorers: new Map() },
@@ -105,13 +103,8 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
       base: () => base,
     }),
     refusalPage: () => '',
-    gate: null,
     sessions: { authenticate: async () => ({ outcome: 'none', reason: 'Nobody.' }) },
-    meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
     now: () => 1_780_000_000,
-    budgetMs: 1_000,
-    trustProxy: false,
   });
   let browser: Browser;
   beforeAll(async () => {

@@ -10,14 +10,13 @@ import { unread } from './evidence/reading.ts';
 import { why } from './evidence/reasons.ts';
 import { evm } from './testing/addresses.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
+import { createTestHttp } from './testing/http-server.ts';
 import type { World } from './testing/planted.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { type SilencePorts, throughPorts } from './testing/silence-ports.ts';
 import { WORLDS } from './testing/worlds.ts';
 import type { Mounted } from './transport/answer.ts';
-import { createHttp } from './transport/http.ts';
-import { createMeters } from './transport/metrics.ts';
 
 const SECRETS = deriveSecrets('a root secret of the tests', null);
 const fresh = embeddedControl();
@@ -44,16 +43,13 @@ async function serve(over: SilencePorts) {
   const keep = (facts: object, message: string) => {
     logged.push(`${message} ${JSON.stringify(facts)}`);
   };
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: ROUTES.map((route): Mounted => ({ route, handle: handlerOf(route.name, given) })),
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => now),
     tokens: async () => ({ outcome: 'opens', tier: 'pro', id: 'tok_1' }),
     refusalPage: ({ status }) => `<h1>${status}</h1>`,
-    meters: createMeters([]),
     log: { info: keep, warn: keep, error: keep },
     now: () => now,
-    budgetMs: 1_000,
-    trustProxy: false,
   });
   return { app, logged, member: member.text, partner: partner.text };
 }

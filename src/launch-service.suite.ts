@@ -28,12 +28,11 @@ import { rugFlagTable } from './stores/control/rug-flags.ts';
 import { rugModelTable } from './stores/control/rug-models.ts';
 import { accessIn, type TestStore } from './testing/control-store.ts';
 import { flagEventsIn } from './testing/flag-events.ts';
+import { createTestHttp } from './testing/http-server.ts';
 import { walletLaunchesIn } from './testing/imported-tables.ts';
 import { REVIEWED_TOKENS } from './testing/launch-scores.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import type { Mounted } from './transport/answer.ts';
-import { createHttp } from './transport/http.ts';
-import { createMeters } from './transport/metrics.ts';
 import { createSlots, type MountedStream } from './transport/stream.ts';
 import { STREAM_LIMITS } from './transport/stream-reader.ts';
 import { ALONE, type Body, readEvents, TOKENS } from './transport/stream-service.suite.ts';
@@ -108,9 +107,8 @@ export async function serveLaunches(store: TestStore, { clock, sources, inForce 
     unwatched: () => whyUnwatched({ rugFlags, launchWatch: watch }),
     watchEachMs: 50,
   });
-  const quiet = () => undefined;
   let base = '';
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: mountsOver(given),
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, now),
     tokens: TOKENS,
@@ -121,11 +119,8 @@ export async function serveLaunches(store: TestStore, { clock, sources, inForce 
       base: () => base,
     },
     refusalPage: ({ status }) => String(status),
-    meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
     now,
     budgetMs: 30_000,
-    trustProxy: false,
   });
   base = await app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => app.close());

@@ -10,11 +10,10 @@ import { flagStreamRoute, memberFlags } from './features/flag-stream/flag-stream
 import { rugs } from './features/rugs/feature.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
+import { createTestHttp } from './testing/http-server.ts';
 import { rugFlagOf } from './testing/rug-worlds.ts';
 import { memoryLaunchMonths } from './testing/twins/launches.ts';
 import { memoryLaunchWatch, memoryRugFlags, SCORED, WATCHED } from './testing/twins/rug-flags.ts';
-import { createHttp } from './transport/http.ts';
-import { createMeters } from './transport/metrics.ts';
 import { createSlots, type MountedStream } from './transport/stream.ts';
 import { STREAM_LIMITS } from './transport/stream-reader.ts';
 
@@ -95,7 +94,6 @@ const handle: StreamHandler<typeof flagStreamRoute> = async ({ since }) => {
 };
 
 describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium'}`, () => {
-  const quiet = () => undefined;
   let base = '';
   let browser: Browser;
   const given = {
@@ -109,10 +107,9 @@ describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium
     launchWatch: memoryLaunchWatch(WATCHED),
     launchMonths: memoryLaunchMonths([], STILL_NOW),
   };
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: rugs.pages.map((one) => mountedPage(one, given, FACTS)),
     refusalPage: () => '',
-    gate: null,
     tokens: async ({ authorization, queryToken }) => {
       if (authorization === `Bearer ${TOKEN}` && queryToken === null) {
         return { outcome: 'opens', tier: 'pro', id: 'tok' };
@@ -134,11 +131,7 @@ describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium
       slots: createSlots(STREAM_LIMITS.connectionsMax, { hold: async () => ({ checked: false }) }),
       base: () => base,
     },
-    meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
     now: stillClock(),
-    budgetMs: 1_000,
-    trustProxy: false,
   });
   beforeAll(async () => {
     base = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -11,13 +11,12 @@ import { answerPointer, type OpenapiDocument, openapiDocument } from './contract
 import { publishedDocument } from './contract/openapi-components.ts';
 import type { AccessRule, Method } from './contract/route.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
+import { createTestHttp } from './testing/http-server.ts';
 import type { World } from './testing/planted.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { WORLDS } from './testing/worlds.ts';
 import type { Mounted } from './transport/answer.ts';
-import { createHttp } from './transport/http.ts';
-import { createMeters } from './transport/metrics.ts';
 
 const DOCUMENT: OpenapiDocument = publishedDocument(
   openapiDocument(CONTRACTS, {
@@ -54,15 +53,11 @@ async function served(world: World) {
   const mounted = EVIDENCE_ROUTES.map((route): Mounted => {
     return { route, handle: handlerOf(route.name, given) };
   });
-  const quiet = () => undefined;
-  const app = createHttp({
+  const app = createTestHttp({
     mounted,
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => at),
-    meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
     now: () => at,
     budgetMs: 5_000,
-    trustProxy: false,
   });
   const authorizationFor = (access: AccessRule) =>
     `Bearer ${(access === 'partner' ? partners : key).text}`;

@@ -4,9 +4,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { webhookKey } from './access/payment.ts';
 import { paymentWebhook, paymentWebhookHandler } from './features/access/payment-webhook.route.ts';
-
 import type { PlanOf } from './ports/access.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
+import { createTestHttp } from './testing/http-server.ts';
 import {
   deliveryHeaders,
   membershipEvent,
@@ -14,8 +14,6 @@ import {
 } from './testing/payment-platform.ts';
 import { rowsAs } from './testing/rows-as.ts';
 import type { AnyHandler } from './transport/answer.ts';
-import { createHttp } from './transport/http.ts';
-import { createMeters } from './transport/metrics.ts';
 
 const NOW = 1_790_000_000;
 const SECRET = 'ws_a1b2c3d4e5f6a7b8';
@@ -47,16 +45,10 @@ async function serve(secrets: readonly string[] = [SECRET]) {
     hashCode: () => ({ hash: new Uint8Array(32), pepper: 'p' }),
     warn: (facts: object) => warned.push(facts),
   };
-  const quiet = () => undefined;
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: [{ route: paymentWebhook, handle: paymentWebhookHandler(desk) as AnyHandler }],
-    gate: null,
     refusalPage: () => '',
-    meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
     now: () => NOW,
-    budgetMs: 1_000,
-    trustProxy: false,
   });
   apps.push(app);
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });

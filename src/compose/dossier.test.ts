@@ -14,6 +14,7 @@ import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW } from '../testing/clock.ts';
 import { walkOf } from '../testing/deployer-worlds.ts';
 import { DEPOSIT, DEPOSITS, HOT, SUBJECT, world } from '../testing/entity-world.ts';
+import { createTestHttp } from '../testing/http-server.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
 import { linesOf } from '../testing/silence-pages.ts';
 import type { SilencePorts } from '../testing/silence-ports.ts';
@@ -23,8 +24,6 @@ import { memoryTransfer } from '../testing/twins/history.ts';
 import { silentPorts } from '../testing/twins/ports.ts';
 import { wholePageOf } from '../testing/whole-page.ts';
 import { WORLDS } from '../testing/worlds.ts';
-import { createHttp } from '../transport/http.ts';
-import { createMeters } from '../transport/metrics.ts';
 import { mountedPage } from './documents.ts';
 
 const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
@@ -235,15 +234,12 @@ async function serve({ ports, reading, onFault }: Served) {
   const given = { ...ports, service: TEST_SERVICE, members: { reading } };
   const quiet = () => undefined;
   const error = onFault === undefined ? quiet : onFault;
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: dossier.pages.map((page) => mountedPage(page, given, FACTS)),
-    gate: null,
     refusalPage: () => '',
-    meters: createMeters([]),
     log: { info: quiet, warn: quiet, error },
     now: () => STILL_NOW,
     budgetMs: 10_000,
-    trustProxy: false,
   });
   onTestFinished(() => app.close());
   return await app.listen({ host: '127.0.0.1', port: 0 });

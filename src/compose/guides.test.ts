@@ -2,18 +2,16 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toolsOf } from '../mcp/tools.ts';
+import { createTestHttp } from '../testing/http-server.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
-import { createHttp } from '../transport/http.ts';
-import { createMeters } from '../transport/metrics.ts';
 import { pageFacts, webDocuments } from './documents.ts';
 import { guideLink, servedGuides } from './guides.ts';
 import { CONTRACTS } from './list.ts';
 
 const GUIDES = servedGuides();
-const quiet = () => undefined;
 let base = '';
 
-const app = createHttp({
+const app = createTestHttp({
   mounted: webDocuments({
     routes: TEST_SERVICE.routes,
     facts: pageFacts({ simulate: false, explorerLinks: null }),
@@ -27,13 +25,8 @@ const app = createHttp({
     base: () => base,
   }),
   refusalPage: () => '',
-  gate: null,
   sessions: { authenticate: async () => ({ outcome: 'none', reason: 'Nobody.' }) },
-  meters: createMeters([]),
-  log: { info: quiet, warn: quiet, error: quiet },
   now: () => 1_780_000_000,
-  budgetMs: 1_000,
-  trustProxy: false,
 });
 beforeAll(async () => {
   base = await app.listen({ host: '127.0.0.1', port: 0 });

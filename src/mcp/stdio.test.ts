@@ -5,15 +5,13 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
 import { deriveSecrets, mintKey } from '../access/secret.ts';
-
 import { evidenceRoute, type Handler } from '../contract/route.ts';
 import { negative, words } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
 import { read } from '../evidence/reading.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import { createTestHttp } from '../testing/http-server.ts';
 import type { AnyHandler } from '../transport/answer.ts';
-import { createHttp } from '../transport/http.ts';
-import { createMeters } from '../transport/metrics.ts';
 import { serveTools } from './stdio.ts';
 
 const NOW = 1_780_000_000;
@@ -83,18 +81,14 @@ async function piped(handle: unknown = says) {
   await memberships.record({ membership_id: 'mem_1', plan: 'desk', status: 'active', at: NOW });
   const { text: key, stored } = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, NOW);
   await keys.add(stored, 5);
-  const ignore = () => undefined;
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: [
       { route: probe, handle: handle as AnyHandler },
       { route: dear, handle: async () => Promise.reject(new Error('nobody may ask')) },
     ],
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW),
-    meters: createMeters([]),
-    log: { info: ignore, warn: ignore, error: ignore },
     now: () => NOW,
     budgetMs: 60_000,
-    trustProxy: false,
   });
   const base = await app.listen({ host: '127.0.0.1', port: 0 });
   opened.push(() => app.close());

@@ -10,10 +10,9 @@ import { members as membersFeature } from '../features/access/feature.ts';
 import { integrationPorts, integrations } from '../features/integrations/feature.ts';
 import { providerWatch } from '../sources/http/provider-watch.ts';
 import type { Mounted } from '../transport/answer.ts';
-import { createHttp } from '../transport/http.ts';
-import { createMeters } from '../transport/metrics.ts';
 import type { FreshStore } from './control-store.ts';
 import { gatedRoute } from './gated-route.ts';
+import { createTestHttp } from './http-server.ts';
 import { membersIn, WEBHOOK_SECRET } from './members.ts';
 import { deliveryHeaders, membershipEvent } from './payment-platform.ts';
 import { TEST_SERVICE } from './service.ts';
@@ -49,17 +48,12 @@ async function listening(
   mounted: readonly Mounted[],
   now: () => number,
 ): Promise<string> {
-  const quiet = () => undefined;
-  const app = createHttp({
+  const app = createTestHttp({
     mounted,
     gate: createGate({ ...made, durable: true }, now),
     sessions: made.browsers,
     refusalPage: ({ code }) => `<h1>${code}</h1>`,
-    meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
     now,
-    budgetMs: 1_000,
-    trustProxy: false,
   });
   onTestFinished(() => app.close());
   return app.listen({ host: '127.0.0.1', port: 0 });

@@ -10,9 +10,8 @@ import { bytes, form, html, noBody } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
 import { Read } from '../evidence/reading.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import { createTestHttp } from '../testing/http-server.ts';
 import type { AnyHandler, Mounted } from './answer.ts';
-import { createHttp } from './http.ts';
-import { createMeters } from './metrics.ts';
 
 const NOW = 1_790_000_000;
 const FORM = 'application/x-www-form-urlencoded';
@@ -128,18 +127,12 @@ async function serve(ownOrigin?: string) {
       },
     },
   ];
-  const quiet = () => undefined;
-  const app = createHttp({
+  const app = createTestHttp({
     mounted,
-    gate: null,
     sessions,
     ...(ownOrigin === undefined ? {} : { ownOrigin }),
     refusalPage: ({ code, body }) => `<h1>${code}</h1>${JSON.stringify(body)}`,
-    meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
     now: () => NOW,
-    budgetMs: 1_000,
-    trustProxy: false,
   });
   apps.push(app);
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });

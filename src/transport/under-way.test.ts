@@ -8,12 +8,11 @@ import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
 import { PLANS } from '../access/plan.ts';
 import { deriveSecrets, mintKey } from '../access/secret.ts';
-
 import { plainRoute } from '../contract/route.ts';
 import { tally } from '../evidence/measure.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import { createTestHttp } from '../testing/http-server.ts';
 import { type AnyHandler, OF_ONE_ALLOWANCE_MAX, REQUESTS_MAX, requestsUnderWay } from './answer.ts';
-import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
 
 const NOW = 1_780_000_000;
@@ -70,18 +69,15 @@ async function served(handle: AnyHandler) {
   }
   const gate = createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW);
   const meters = createMeters([]);
-  const quiet = () => undefined;
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: [
       { route: work, handle },
       { route: upload, handle: async () => upload.reply(200, { fine: true }) },
     ],
     gate,
     meters,
-    log: { info: quiet, warn: quiet, error: quiet },
     now: () => NOW,
     budgetMs: 20_000,
-    trustProxy: false,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   closing.push(() => app.close());

@@ -18,11 +18,6 @@ export const CHAT_FAULTS = [
 ] as const;
 export type ChatFault = (typeof CHAT_FAULTS)[number];
 
-/** Whether a word of the configuration names a fault of the chats. */
-export function isChatFault(text: string): text is ChatFault {
-  return CHAT_FAULTS.some((fault) => fault === text);
-}
-
 type Platform = 'slack' | 'discord' | 'telegram';
 
 /** A post that a platform took. `to` is where it stands: nothing that opens anything. */

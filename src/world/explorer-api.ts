@@ -30,11 +30,6 @@ export const EXPLORER_FAULTS = [
 ] as const;
 export type ExplorerFault = (typeof EXPLORER_FAULTS)[number];
 
-/** Whether a word of the configuration names a fault of an explorer. */
-export function isExplorerFault(text: string): text is ExplorerFault {
-  return EXPLORER_FAULTS.some((fault) => fault === text);
-}
-
 /** One question, in the order in which they came. */
 type ExplorerCall = {
   readonly n: number;

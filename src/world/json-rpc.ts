@@ -26,11 +26,6 @@ export const RPC_FAULTS = [
 ] as const;
 export type NodeFaultName = (typeof RPC_FAULTS)[number];
 
-/** Whether a word of the configuration names a fault of a node. */
-export function isRpcFault(text: string): text is NodeFaultName {
-  return RPC_FAULTS.some((fault) => fault === text);
-}
-
 /** A node of one chain. `reorgs` are the blocks above which each re-org replaced what was. */
 type NodeOptions = {
   readonly chains: WorldChains;

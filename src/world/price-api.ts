@@ -16,11 +16,6 @@ export const PRICE_FAULTS = [
 ] as const;
 type PriceFault = (typeof PRICE_FAULTS)[number];
 
-/** Whether a word of the configuration names a fault of a price source. */
-export function isPriceFault(text: string): text is PriceFault {
-  return PRICE_FAULTS.some((fault) => fault === text);
-}
-
 /** A price at a time, as the wire has it. */
 export type PricePoint = {
   readonly price: number;

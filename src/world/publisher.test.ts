@@ -5,10 +5,11 @@ import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './listed-parties.
 import { inventAddress, MADE_UP_FORMS } from './made-up-address.ts';
 import {
   EXPORTS_PATH,
-  isPublisherFault,
+  PUBLISHER_FAULTS,
   type StartedPublisher,
   startPublisher,
 } from './publisher.ts';
+import { isFault } from './stand-in.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 
@@ -135,7 +136,7 @@ describe('the stand-in on the wire', () => {
   });
 
   test('knows its faults by name', () => {
-    expect(isPublisherFault('truncated')).toBe(true);
-    expect(isPublisherFault('tired')).toBe(false);
+    expect(isFault(PUBLISHER_FAULTS, 'truncated')).toBe(true);
+    expect(isFault(PUBLISHER_FAULTS, 'tired')).toBe(false);
   });
 });

@@ -33,11 +33,6 @@ export const PUBLISHER_FAULTS = [
 ] as const;
 export type PublisherFault = (typeof PUBLISHER_FAULTS)[number];
 
-/** Whether a word of the configuration names a fault of the publisher. */
-export function isPublisherFault(text: string): text is PublisherFault {
-  return PUBLISHER_FAULTS.some((fault) => fault === text);
-}
-
 type PublisherOptions = {
   /** Unix seconds. */
   readonly now: () => number;

@@ -22,11 +22,6 @@ export const SOLANA_FAULTS = [
 ] as const;
 export type SolanaFault = (typeof SOLANA_FAULTS)[number];
 
-/** Whether a word of the configuration names a fault of a Solana node. */
-export function isSolanaFault(text: string): text is SolanaFault {
-  return SOLANA_FAULTS.some((fault) => fault === text);
-}
-
 /** A Solana node of its own on 127.0.0.1. */
 export type StartedSolana = {
   readonly url: URL;

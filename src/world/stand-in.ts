@@ -54,3 +54,8 @@ export function drip(response: ServerResponse, bytes: Buffer): void {
   }, DRIP_MS);
   response.once('close', () => clearInterval(timer));
 }
+
+/** Whether a word of the configuration names one of these faults. */
+export function isFault<F extends string>(faults: readonly F[], text: string): text is F {
+  return faults.some((fault) => fault === text);
+}

@@ -16,11 +16,6 @@ export const VENUE_FAULTS = [
 ] as const;
 export type VenueFault = (typeof VENUE_FAULTS)[number];
 
-/** Whether a word of the configuration names a fault of a venue. */
-export function isVenueFault(text: string): text is VenueFault {
-  return VENUE_FAULTS.some((fault) => fault === text);
-}
-
 /** A pool as the venue knows it. Amounts in US dollars; `null`: it does not tell. */
 export type WorldPool = {
   readonly side: 'base' | 'quote';

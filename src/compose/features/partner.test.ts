@@ -4,7 +4,6 @@ import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createGate } from '../../access/gate.ts';
 import { deriveSecrets, mintKey } from '../../access/secret.ts';
-
 import { parseAddress } from '../../chain/address.ts';
 import { Answer } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/refusals.ts';
@@ -18,17 +17,15 @@ import {
   SECTION_ROUTES,
   type SectionAsks,
 } from '../../features/partner/partner-scan.route.ts';
-
 import { walletOfac } from '../../features/sanctions/wallet-ofac.route.ts';
 import { addressNamed, evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { accessIn, embeddedControl } from '../../testing/control-store.ts';
+import { createTestHttp } from '../../testing/http-server.ts';
 import type { SilencePorts } from '../../testing/silence-ports.ts';
 import { silentPorts } from '../../testing/twins/ports.ts';
 import { WORLDS } from '../../testing/worlds.ts';
 import { type AnyHandler, contextUntil } from '../../transport/answer.ts';
-import { createHttp } from '../../transport/http.ts';
-import { createMeters } from '../../transport/metrics.ts';
 import { EVIDENCE_ROUTES, handlerOf } from '../list.ts';
 
 const NOW = STILL_NOW;
@@ -253,17 +250,14 @@ async function serve() {
   for (const key of [own, partners]) await keys.add(key.stored, 5);
   const gate = createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW);
   const { ports } = worldOf('empty');
-  const app = createHttp({
+  const app = createTestHttp({
     mounted: [
       { route: partnerScan, handle: handlerOf('partner_scan', ports) },
       { route: walletOfac, handle: handlerOf('wallet_ofac', ports) },
     ],
     gate,
-    meters: createMeters([]),
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     now: () => NOW,
     budgetMs: 5_000,
-    trustProxy: false,
   });
   apps.push(app);
   const ask = async (key: string, path: string, body?: object | string) => {

@@ -28,6 +28,7 @@ import {
   type FactReadings,
   type IssuerFreezes,
   type MixerRegistry,
+  noFacts,
   type TokenApprovals,
 } from '../../ports/accounts.ts';
 import type { BridgeRegistry, TransactionReceipts } from '../../ports/bridges.ts';
@@ -67,7 +68,6 @@ import {
   type RecordHeld,
   readAccountFacts,
   recordHeld,
-  unreadFacts,
   wasNotMade,
 } from './facts-asked.ts';
 import {
@@ -512,7 +512,7 @@ function measure<P extends FactPort>(reading: Partly<unknown, P>): MeasuredFact<
   };
 }
 
-const NO_FACTS = unreadFacts(
+const NO_FACTS = noFacts(
   why('fact_not_told', {
     source: 'A source of chain facts',
     fact: 'anything of this kind of address',

@@ -16,7 +16,7 @@ import {
   Unread,
   unread,
 } from '../../evidence/reading.ts';
-import { type Why, why } from '../../evidence/reasons.ts';
+import { why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, portInTime, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
   ApprovalEvent,
@@ -34,6 +34,7 @@ import type {
   TokenApprovals,
   TokenApprovalsPort,
 } from '../../ports/accounts.ts';
+import { noFacts } from '../../ports/accounts.ts';
 import type {
   CommittedRecord,
   DeployerRecords,
@@ -78,7 +79,7 @@ async function factsOn(
   if (size !== null && size[0] > 0) {
     return { chain, facts: { ...(await ask(ofContracts)), ...state }, creation_asked };
   }
-  const bare = { ...unreadFacts(code instanceof Read ? NO_CODE : code.why), ...state };
+  const bare = { ...noFacts(code instanceof Read ? NO_CODE : code.why), ...state };
   if (!creation_asked || (code instanceof Read && hasSigned(nonce))) {
     return { chain, facts: bare, creation_asked };
   }
@@ -94,7 +95,7 @@ export function factsInTime(facts: ChainFacts, signal: AbortSignal): ChainFacts 
     ...portInTime('chain_facts', { stateChains, setBy }, signal),
     of: async (...asked) => {
       const read = await inTime(() => facts.of(...asked), signal);
-      return read === OUT_OF_TIME ? unreadFacts(STOPPED_BY_TIME) : read;
+      return read === OUT_OF_TIME ? noFacts(STOPPED_BY_TIME) : read;
     },
   };
 }
@@ -103,20 +104,6 @@ export function factsInTime(facts: ChainFacts, signal: AbortSignal): ChainFacts 
 function hasSigned(nonce: FactReadings['nonce']): boolean {
   const known = rowsSeen(map(nonce, (count) => [count]));
   return known !== null && known[0] > 0;
-}
-
-/** Every fact unread for one reason. */
-export function unreadFacts(reason: Why): FactReadings {
-  const silent = unread('chain_facts' as const, reason);
-  return {
-    code: silent,
-    nonce: silent,
-    balance_wei: silent,
-    verified_name: silent,
-    creation: silent,
-    is_token: silent,
-    authority: silent,
-  };
 }
 
 // Reads freezes by token issuers, and approvals of the address. The remaining amount of an approval

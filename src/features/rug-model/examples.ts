@@ -246,12 +246,8 @@ export type EarlierLaunch = {
   readonly seen: { readonly as: 'died' | 'live'; readonly at: UnixSeconds } | null;
 };
 
-/** The known facts of a launch. Amounts in US dollars; `null` was not read. */
-export type KnownLaunch = {
-  readonly launched_at: UnixSeconds | null;
-  readonly scored_at: UnixSeconds;
-  /** All launches of its deployer that were read, in any order; this one may be among them. */
-  readonly deployer_launches: readonly EarlierLaunch[] | null;
+/** What is known of a launch when it is scored; `null` is what was not read. */
+type ReadAtLaunch = {
   readonly deployer_funded_at: UnixSeconds | null;
   readonly liquidity_usd: number | null;
   /** Whole ether, as decimal text: exact. */
@@ -260,6 +256,14 @@ export type KnownLaunch = {
   readonly owner_can_mint: boolean | null;
   readonly owner_can_block: boolean | null;
   readonly ownership_renounced: boolean | null;
+};
+
+/** The known facts of a launch. Amounts in US dollars; `null` was not read. */
+export type KnownLaunch = ReadAtLaunch & {
+  readonly launched_at: UnixSeconds | null;
+  readonly scored_at: UnixSeconds;
+  /** All launches of its deployer that were read, in any order; this one may be among them. */
+  readonly deployer_launches: readonly EarlierLaunch[] | null;
 };
 
 /** The newest launches of a deployer that count: counts end here, and so does the work. */
@@ -358,7 +362,7 @@ function asNumber(flag: boolean | null): number | null {
 // later.
 
 /** One launch of a file in the training layout. */
-export type TrainingRow = {
+export type TrainingRow = ReadAtLaunch & {
   readonly chain: string;
   readonly token: string;
   readonly deployer: string;
@@ -370,14 +374,6 @@ export type TrainingRow = {
   readonly observed_until: UnixSeconds;
   /** When it was first seen dead; it may have come back to life. */
   readonly died_at: UnixSeconds | null;
-  readonly deployer_funded_at: UnixSeconds | null;
-  readonly liquidity_usd: number | null;
-  /** Whole ether, as decimal text: exact. */
-  readonly ether_pooled: string | null;
-  readonly holder_top10_share: number | null;
-  readonly owner_can_mint: boolean | null;
-  readonly owner_can_block: boolean | null;
-  readonly ownership_renounced: boolean | null;
 };
 
 /** The columns that each row has. */

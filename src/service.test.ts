@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { doorsSayTheSame } from './doors.suite.ts';
+import { targetsSayWhatIsKnown } from './evidence.suite.ts';
 import { examplesDoWhatTheySay } from './examples.suite.ts';
 import { clientsAreAnswered, toolsAreServedAlone } from './mcp.suite.ts';
 import { memberGetsAlong, OF_MEMBERS } from './members-walk.suite.ts';
@@ -31,6 +32,7 @@ memberGetsAlong(started);
 examplesDoWhatTheySay(started);
 clientsAreAnswered(started);
 receiptsAreConfirmed(started);
+targetsSayWhatIsKnown(started);
 describe('the doors', () => doorsSayTheSame(started));
 
 test('when it stops it has printed no warning, live reads included', async () => {

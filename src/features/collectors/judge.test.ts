@@ -98,6 +98,7 @@ describe('a sentence', () => {
     ],
     ['a number in words', 'All five listed launches are 5.', ['deployer.listed_launches']],
     ['a number in other digits', 'The listed launches are ٥.', ['deployer.listed_launches']],
+    ['a value without the name of its key', 'This record is 5.', ['deployer.died']],
     ['a denial', 'The state is not all_died.', ['deployer.state']],
     ['an address', `The state is all_died by ${evm('x')}.`, ['deployer.state']],
     ['a name of strangers', 'The entity is 9 launches.', ['labels.row_1.entity']],

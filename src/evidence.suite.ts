@@ -1,0 +1,79 @@
+// The targets of verdicts that the guide of the simulated world names say what it says of them.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { BUNDLE_SOURCES, bundleShape, judgementShape } from './features/collectors/shapes.ts';
+import { runPrinting, type Simulated, startProgram } from './testing/program.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const shown = z.strictObject({ bundle: bundleShape, judgement: judgementShape });
+
+/** A key that only the rule of this name rests on. */
+const KEY_OF = {
+  direct_listing: 'sanctions.listed',
+  flagged_row: 'flags.row_1.kind',
+  launches_all_died: 'deployer.listed_launches',
+  solana_all_died: 'deployer.settled',
+} as const;
+
+/** What is made up of an EVM target: history, measurements and state. */
+const MADE_UP = ['bridges', 'rug_flag', 'funding', 'net_flow', 'authorities', 'freezes'] as const;
+
+type Named = { readonly chain: string; readonly address: string; readonly says: string };
+
+function targetsInGuide(): Named[] {
+  const guide = readFileSync(join(ROOT, 'docs/guides/simulated-world.md'), 'utf8');
+  const [, section = ''] = guide.split('## Targets of verdicts');
+  const rows = section.matchAll(/^\| `(\w+)` `(\w{26,50})` \| (.+) \|$/gm);
+  return [...rows].map(([, chain = '', address = '', says = '']) => ({ chain, address, says }));
+}
+
+/** Each target says what the guide says of it. */
+export function targetsSayWhatIsKnown(started: () => Simulated): void {
+  describe('the targets of verdicts', () => {
+    const targets = targetsInGuide().filter(({ says }) => /^`(avoid|no_opinion)`/.test(says));
+
+    test('are named for every rule that can hold in a simulated world', () => {
+      const rules = targets.flatMap(({ says }) => /^`avoid`: `(\w+)`/.exec(says)?.[1] ?? []);
+      expect(new Set(rules)).toEqual(new Set(Object.keys(KEY_OF)));
+      expect(targets.filter(({ says }) => says.startsWith('`no_opinion`')).length).toBe(3);
+    });
+
+    test.each(targets)('$chain $address: $says', async ({ chain, address, says }) => {
+      const { cwd } = started();
+      const words = ['evidence', 'show', '--chain', chain, '--address', address];
+      const { bundle, judgement } = await runPrinting(shown, words, { cwd });
+      const [, verdict, rule] = /^`(\w+)`(?:: `(\w+)`)?/.exec(says) ?? [];
+      expect(judgement.verdict).toBe(verdict);
+      const key = Object.entries(KEY_OF).find(([name]) => name === rule)?.[1];
+      if (verdict === 'avoid') expect(judgement.evidence_used).toContain(key);
+      else expect(judgement.evidence_used).toEqual([]);
+      expect(judgement.model).toMatch(/^rules-1-[0-9a-f]{12}$/);
+      expect(bundle.sources.map(({ source }) => source)).toEqual([...BUNDLE_SOURCES]);
+      const lines = new Map(bundle.sources.map((line) => [line.source, line]));
+      expect(lines.get('holders')).toMatchObject({
+        status: 'unavailable',
+        code: 'no_evidence_source',
+      });
+      if (chain === 'ethereum') {
+        for (const source of MADE_UP) {
+          expect(lines.get(source)).toMatchObject({ status: 'error', code: 'simulated' });
+        }
+      }
+      // Whatever is there is labelled as made up, and nothing else is.
+      for (const { status, code } of bundle.sources) {
+        if (status === 'present') expect(code).toBe('simulated');
+      }
+    });
+
+    test('a target of no served chain is refused by name', async () => {
+      const { cwd } = started();
+      const words = ['evidence', 'show', '--chain', 'tron', '--address', `0x${'1'.repeat(40)}`];
+      const { status, err } = await startProgram(words, { cwd }).ended;
+      expect([status, err]).toEqual([2, expect.stringContaining('chain: none that is served')]);
+    });
+  });
+}

@@ -97,7 +97,6 @@ export const COLLECTORS = {
     collect: async (_ports, asked) => [await collectNetFlow(asked)],
   },
 } as const satisfies { readonly [name: string]: Collector };
-export type CollectorName = keyof typeof COLLECTORS;
 
 /** Collects the evidence about a target, until the signal ends its time. `now` is Unix seconds. */
 export async function collectBundle(

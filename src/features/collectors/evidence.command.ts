@@ -31,6 +31,8 @@ export type EvidenceServices = {
       bundle: Bundle,
       signal: AbortSignal,
     ) => Promise<Reading<Judgement, VerdictRulesPort>>;
+    /** The version of the rules in force. */
+    readonly rulesVersion: () => Promise<Reading<string, VerdictRulesPort>>;
     /** Unix seconds. */
     readonly now: () => number;
     /** How long collecting may take for whoever waits for it. */

@@ -73,6 +73,7 @@ export const collectors = feature({
         const judgement = await judge(bundle, table.value, asked);
         return map(table, () => judgement);
       },
+      rulesVersion: async () => map(await rules(), ({ version }) => version),
       now: nowS,
       timeMs: base.config.liveBudgetMs,
     };

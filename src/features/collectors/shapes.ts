@@ -8,8 +8,8 @@ import { REASON_CODES } from '../../evidence/reasons.ts';
 /** The name and version of the bundle's shape, which stands in each bundle. */
 export const BUNDLE_SCHEMA = 'exhibit-bundle/1';
 
-/** The bounds of a bundle: bytes of its canonical form, keys of its evidence, and nesting. */
-export const BUNDLE_LIMITS = { bytesMax: 262_144, keysMax: 2_000, depthMax: 8 } as const;
+/** The bounds of a bundle: bytes of its canonical form, and keys of its evidence. */
+export const BUNDLE_LIMITS = { bytesMax: 262_144, keysMax: 2_000 } as const;
 
 /** The sources of a bundle, in its order. A collector gives one of them or several. */
 export const BUNDLE_SOURCES = [
@@ -37,28 +37,28 @@ export const SOURCE_STATUSES = ['present', 'unavailable', 'dormant', 'error'] as
 const seconds = z.int().nonnegative();
 
 /** An address or a token of a chain, in the form that `parseAddress` gives. */
-export const bundleTarget = z.strictObject({ chain: z.enum(CHAIN_NAMES), address: z.string() });
+const bundleTarget = z.strictObject({ chain: z.enum(CHAIN_NAMES), address: z.string() });
 export type BundleTarget = Readonly<z.output<typeof bundleTarget>>;
 
 /** Text that somebody outside wrote, code point for code point: data, and never an instruction. */
-export const untrustedText = z.strictObject({ untrusted: z.string() });
+const untrustedText = z.strictObject({ untrusted: z.string() });
 
 /** The value of a key. `null` is not citable. */
-export const evidenceValue = z.union([z.string(), z.boolean(), z.int(), z.null(), untrustedText]);
+const evidenceValue = z.union([z.string(), z.boolean(), z.int(), z.null(), untrustedText]);
 export type EvidenceValue = Readonly<z.output<typeof evidenceValue>>;
 
 /** One key's value, and when its source was observed, in Unix seconds. */
-export const bundleItem = z.strictObject({ value: evidenceValue, as_of: seconds });
+const bundleItem = z.strictObject({ value: evidenceValue, as_of: seconds });
 export type BundleItem = Readonly<z.output<typeof bundleItem>>;
 
 /** `<source>.<path>` in snake case. */
-export const evidenceKey = z.string().regex(/^[a-z_]+(\.[a-z0-9_]+)+$/);
+const evidenceKey = z.string().regex(/^[a-z_]+(\.[a-z0-9_]+)+$/);
 
 /**
  * One source. `code` and `reason` tell why it is a gap; of one that is present they are `null`, or
  * `simulated` where its evidence is made up. `as_of` is its oldest observation, in Unix seconds.
  */
-export const bundleSource = z.strictObject({
+const bundleSource = z.strictObject({
   source: z.enum(BUNDLE_SOURCES),
   status: z.enum(SOURCE_STATUSES),
   code: z.enum(REASON_CODES).nullable(),
@@ -78,10 +78,9 @@ export const bundleShape = z.strictObject({
 export type Bundle = Readonly<z.output<typeof bundleShape>>;
 
 export const VERDICTS = ['avoid', 'no_opinion'] as const;
-export type SignalVerdict = (typeof VERDICTS)[number];
 
 /** Whether a confidence was measured on outcomes, or set by whoever reviewed the rule. */
-export const CONFIDENCE_BASES = ['assumed', 'measured'] as const;
+const CONFIDENCE_BASES = ['assumed', 'measured'] as const;
 
 /** What is judged of a bundle. `confidence_n` is the number of outcomes of a measured one. */
 export const judgementShape = z.strictObject({
@@ -98,19 +97,3 @@ export const judgementShape = z.strictObject({
   cost_usd: z.number().nonnegative(),
 });
 export type Judgement = Readonly<z.output<typeof judgementShape>>;
-
-/** Collects the evidence about a target over ports of the features. It never throws for silence. */
-export type CollectBundle<Ports> = (
-  ports: Ports,
-  target: BundleTarget,
-  /** Unix seconds. */
-  now: number,
-  signal: AbortSignal,
-) => Promise<Bundle>;
-
-/** Judges a bundle by the rules, in the words of an analyst where one is given. */
-export type JudgeBundle<Rules, Analyst> = (
-  bundle: Bundle,
-  rules: Rules,
-  analyst?: Analyst,
-) => Promise<Judgement>;

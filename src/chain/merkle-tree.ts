@@ -2,6 +2,7 @@
 // that no node can be taken for a leaf. Proofs are checked by RFC 9162, section 2.1. Sizes are safe
 // integers: the arithmetic divides, because bit operations of this language end at 32 bits.
 
+import { hex } from '@scure/base';
 import * as Hash from 'ox/Hash';
 
 const LEAF_PREFIX = 0x00;
@@ -24,6 +25,14 @@ export function hashLeaf(content: Uint8Array): Uint8Array {
   bytes[0] = LEAF_PREFIX;
   bytes.set(content, 1);
   return sha(bytes);
+}
+
+/** The content of a leaf of our log: one byte of kind and the 32 bytes of a hash (`0x…`). */
+export function leafContent(kind: number, hash: string): Uint8Array {
+  const bytes = new Uint8Array(1 + HASH_BYTES);
+  bytes[0] = kind;
+  bytes.set(hex.decode(hash.slice('0x'.length)), 1);
+  return bytes;
 }
 
 /** The hash of a node over two others. */

@@ -260,6 +260,8 @@ describe('simulation', () => {
 
 describe('what is printed', () => {
   const MARK = 'M4RKER';
+  /** A verifier key is public, and is shown. */
+  const WITNESS_KEY = 'witness.example+4ac50073+BAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH';
   const TEXTS: { readonly [name: string]: string } = {
     EXHIBIT_EXPLORER_KEY: MARK,
     EXHIBIT_ANALYST_KEY: MARK,
@@ -267,6 +269,7 @@ describe('what is printed', () => {
     EXHIBIT_ANALYST_PRICE: '0.15:0.60',
     EXHIBIT_SECRET: `${MARK}-and-some-more-text`,
     EXHIBIT_SECRET_PREVIOUS: `${MARK}-and-some-more-text`,
+    EXHIBIT_LOG_ORIGIN: 'log.example',
     EXHIBIT_ADMIN_TOKEN: `${MARK}-and-some-more-text`,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-and-some-more-text`,
   };
@@ -275,7 +278,8 @@ describe('what is printed', () => {
   };
   function markedUrl(name: string): string {
     const scheme = SCHEMES[name] ?? 'https';
-    return `${scheme}://${MARK}:${MARK}@host.example:99/${MARK}?key=${MARK}#${MARK}`;
+    const fragment = name === 'EXHIBIT_LOG_WITNESSES' ? WITNESS_KEY : MARK;
+    return `${scheme}://${MARK}:${MARK}@host.example:99/${MARK}?key=${MARK}#${fragment}`;
   }
 
   test('a marker in every URL and every secret is nowhere in the printed configuration', () => {

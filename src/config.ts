@@ -8,7 +8,7 @@ import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { ChainName, EvmChainName } from './chain/chain.ts';
-import { type AgeLimit, PrivateUrl, Secret } from './config/readers.ts';
+import { type AgeLimit, PrivateUrl, Secret, type WitnessSetting } from './config/readers.ts';
 import {
   badValue,
   conflicts,
@@ -96,6 +96,11 @@ export type Config = {
       | 'hop']: PrivateUrl | null;
   };
   readonly acrossStatusKey: Secret | null;
+  readonly log: {
+    /** The host under whose name the log signs; `null`: it is not signed. */
+    readonly host: string | null;
+    readonly witnesses: readonly WitnessSetting[];
+  };
   /** Where chat platforms are asked; `null`: at their own hosts. */
   readonly chatUrls: { readonly [P in 'slack' | 'discord' | 'telegram']: PrivateUrl | null };
   /** The language model that may word verdicts. */
@@ -221,6 +226,10 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
       plans: listOrNone(values.EXHIBIT_PLANS),
       checkouts: listOrNone(values.EXHIBIT_CHECKOUTS),
     },
+    log: {
+      host: simulate ? SIMULATED_HOST : values.EXHIBIT_LOG_ORIGIN,
+      witnesses: simulate ? [] : listOrNone(values.EXHIBIT_LOG_WITNESSES),
+    },
     chatUrls: {
       slack: values.EXHIBIT_SLACK_URL,
       discord: values.EXHIBIT_DISCORD_URL,
@@ -252,6 +261,8 @@ function listOrNone<T>(list: readonly T[] | null): readonly T[] {
 }
 
 const NONE = { kind: 'none' } as const;
+/** The name of the simulated world's log, which no host has. */
+const SIMULATED_HOST = 'simulated.invalid';
 
 function sources(
   values: Values,

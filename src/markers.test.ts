@@ -17,6 +17,8 @@ vi.setConfig({ testTimeout: 300_000 });
 const MARK = 'm4rk3r';
 const URL_MARKED = (host: string) =>
   `http://${MARK}user:${MARK}pass@${host}/${MARK}path?${MARK}=${MARK}query`;
+/** A verifier key is public, and is shown. */
+const WITNESS_KEY = 'witness.example+4ac50073+BAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH';
 const directory = mkdtempSync(join(tmpdir(), 'exhibit-markers-'));
 const programs: Program[] = [];
 afterAll(() => {
@@ -37,6 +39,8 @@ function marked(port: number, opsPort: number): { [name: string]: string } {
     ...env,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-token-of-many-characters`,
     EXHIBIT_PAYMENT_WEBHOOK_SECRET: `ws_${MARK}-secret-of-many-characters`,
+    EXHIBIT_LOG_ORIGIN: 'log.example',
+    EXHIBIT_LOG_WITNESSES: `${URL_MARKED(`127.0.0.1:${port}`)}#${WITNESS_KEY}`,
     EXHIBIT_ANALYST_MODEL: 'model-1',
     EXHIBIT_ANALYST_PRICE: '0.15:0.60',
     EXHIBIT_DATA_DIR: directory,

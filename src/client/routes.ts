@@ -17,6 +17,14 @@ import type {
   testIntegration,
 } from '../features/integrations/integrations.route.ts';
 import type { solanaDeployer } from '../features/launches/solana-deployer.route.ts';
+import type {
+  logCheckpoint,
+  logEnd,
+  logEntries,
+  logProof,
+  logState,
+  logTile,
+} from '../features/log/log.route.ts';
 import type { partnerScan } from '../features/partner/partner-scan.route.ts';
 import type { receiptsIndex } from '../features/receipts/receipts-index.route.tsx';
 import type {
@@ -50,6 +58,12 @@ export type Contracts = {
   readonly label_changes: typeof labelChanges;
   readonly leaderboard: typeof leaderboard;
   readonly list_integrations: typeof listIntegrations;
+  readonly log: typeof logState;
+  readonly log_checkpoint: typeof logCheckpoint;
+  readonly log_end: typeof logEnd;
+  readonly log_entries: typeof logEntries;
+  readonly log_proof: typeof logProof;
+  readonly log_tile: typeof logTile;
   readonly other_list_changes: typeof otherListChanges;
   readonly partner_scan: typeof partnerScan;
   readonly receipts_index: typeof receiptsIndex;
@@ -147,6 +161,55 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'analyst',
     statuses: [200, 503],
     absences: [],
+  },
+  log: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/log',
+    access: 'open',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
+  log_checkpoint: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/log/{log}/checkpoint',
+    access: 'open',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
+  log_end: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/log/{log}/end',
+    access: 'open',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
+  log_entries: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/log/entries',
+    access: 'open',
+    statuses: [200, 503],
+    absences: [],
+  },
+  log_proof: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/log/proof/{leaf}',
+    access: 'open',
+    statuses: [200, 404, 409, 503],
+    absences: [],
+  },
+  log_tile: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/log/{log}/tile/{tile}',
+    access: 'open',
+    statuses: [200, 404, 503],
+    absences: [],
+    bytes: [200],
   },
   other_list_changes: {
     kind: 'plain',

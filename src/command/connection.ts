@@ -202,11 +202,16 @@ function jsonOf(text: string | null, status: number): unknown {
   }
 }
 
-function silent(baseUrl: URL, reason: string): ServiceAnswer {
+function silent(baseUrl: URL, reason: string): Extract<ServiceAnswer, { kind: 'silent' }> {
   return { kind: 'silent', reason: `${baseUrl.origin} could not be asked: ${reason}` };
 }
 
 async function readCapped(body: AsyncIterable<Uint8Array>): Promise<string | null> {
+  const bytes = await readBytes(body);
+  return bytes === null ? null : bytes.toString('utf8');
+}
+
+async function readBytes(body: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -214,7 +219,7 @@ async function readCapped(body: AsyncIterable<Uint8Array>): Promise<string | nul
     if (bytes > BODY_BYTES_MAX) return null;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 function faultText(fault: unknown): string {
@@ -222,6 +227,37 @@ function faultText(fault: unknown): string {
   if (fault instanceof NotJson) return fault.message;
   if (fault.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
   return 'code' in fault && typeof fault.code === 'string' ? fault.code : fault.name;
+}
+
+/** The bytes of an answer, or `silent`: nothing came back, and why. */
+export type PublicAnswer =
+  | { readonly kind: 'said'; readonly status: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'silent'; readonly reason: string };
+
+/** Reads what a service serves to everybody. No credential is sent, and no redirect followed. */
+export async function readPublic(
+  baseUrl: URL,
+  path: string,
+  asked: AbortSignal,
+): Promise<PublicAnswer> {
+  const url = baseUrl.href.replace(/\/+$/, '') + path;
+  const signal = AbortSignal.any([asked, AbortSignal.timeout(TIMEOUT_MS)]);
+  try {
+    const { body, statusCode: status } = await request(url, { signal });
+    const bytes = await readBytes(body);
+    if (bytes === null) return { kind: 'silent', reason: `${baseUrl.origin} answered too much` };
+    return { kind: 'said', status, bytes };
+  } catch (fault) {
+    return silent(baseUrl, faultText(fault));
+  }
+}
+
+/** The service that is named, or the one that is configured here. */
+export async function findService(
+  given: string | null,
+  { started }: ConnectionServices,
+): Promise<URL> {
+  return baseUrlOf(given, await demoOf(started), started);
 }
 
 /** The next step after a refused request, by its status. */

@@ -16,6 +16,7 @@ import { history } from '../features/history/feature.ts';
 import { indexing } from '../features/indexing/feature.ts';
 import { integrations } from '../features/integrations/feature.ts';
 import { launches } from '../features/launches/feature.ts';
+import { log } from '../features/log/feature.ts';
 import { partner } from '../features/partner/feature.ts';
 import { receipts } from '../features/receipts/feature.ts';
 import { records } from '../features/records/feature.ts';
@@ -60,6 +61,7 @@ export const FEATURES = featureList([
   rugs,
   signing,
   collectors,
+  log,
   health,
 ]);
 
@@ -79,6 +81,7 @@ export type EvidencePorts = Omit<
   | 'screeningRecords'
   | 'servedVersions'
   | 'signing'
+  | 'transparencyLog'
   | 'watchlist'
 >;
 

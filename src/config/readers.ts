@@ -1,5 +1,6 @@
 // Readers of settings. A reader never repeats the text that it refuses: it may hold a credential.
 
+import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { inspect } from 'node:util';
 
@@ -119,6 +120,43 @@ export function urls(...schemes: readonly string[]): SettingReader<readonly Priv
     return good.length === all.length && all.length <= MIRRORS_MAX ? good : undefined;
   };
   return reader(expected, parse, 'origin');
+}
+
+/** A public host name, in lower case and without a port. */
+export const hostName: SettingReader<string> = reader(
+  'a host name such as exhibit.example, without scheme, port and path',
+  (text) => (isIP(text) === 0 && HOST_NAME.test(text) ? text.toLowerCase() : undefined),
+);
+
+/** A witness of the log: where it is asked, and its verifier key (C2SP signed-note). */
+export type WitnessSetting = { readonly url: PrivateUrl; readonly key: string };
+
+const WITNESSES_MAX = 16;
+const WITNESS_KEY = /^([^\s+]{1,255})\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/;
+/** The first byte of the key of a witness that signs with Ed25519 (C2SP tlog-cosignature). */
+const COSIGNATURE_TYPE = 0x04;
+
+/** Witnesses, each the URL of its API with its verifier key as fragment. */
+export const witnesses: SettingReader<readonly WitnessSetting[]> = reader(
+  `1 to ${WITNESSES_MAX} https: or http: URLs, comma-separated, each with the verifier key of ` +
+    'the witness (type 04) behind `#`',
+  (text) => {
+    const all = text.split(',').map((one) => witnessIn(one.trim()));
+    const good = all.filter((one) => one !== undefined);
+    return good.length === all.length && all.length <= WITNESSES_MAX ? good : undefined;
+  },
+  'origin',
+);
+
+function witnessIn(text: string): WitnessSetting | undefined {
+  const at = text.indexOf('#');
+  const url = privateUrl(text.slice(0, Math.max(at, 0)), ['https', 'http']);
+  const key = text.slice(at + 1);
+  const [, name, id, encoded] = WITNESS_KEY.exec(key) ?? [];
+  if (url === undefined || name === undefined || encoded === undefined) return undefined;
+  const typed = Buffer.from(encoded, 'base64');
+  const named = createHash('sha256').update(`${name}\n`).update(typed).digest('hex');
+  return typed[0] === COSIGNATURE_TYPE && named.startsWith(String(id)) ? { url, key } : undefined;
 }
 
 /** The base of public links: printed as it is, so that it may not carry a credential. */

@@ -8,6 +8,7 @@ import {
   faults,
   headerText,
   host,
+  hostName,
   idsTo,
   linksFor,
   oneWord,
@@ -25,6 +26,7 @@ import {
   urlsFor,
   webhookSecrets,
   whole,
+  witnesses,
 } from './readers.ts';
 
 /** The surfaces that a process serves: of routes, of pages, and of tools (`mcp`). */
@@ -293,6 +295,22 @@ const MEMBERSHIPS = {
   ),
 } as const;
 
+const LOG = {
+  EXHIBIT_LOG_ORIGIN: optional(
+    hostName,
+    'The host name under which the transparency log signs and is served: `exhibit.example`. It ' +
+      'cannot be changed without ending the log (`exhibit log restart`).',
+    { unset: 'none: statements become leaves, and no checkpoint is signed' },
+  ),
+  EXHIBIT_LOG_WITNESSES: optional(
+    witnesses,
+    'Witnesses that sign checkpoints of the log too (C2SP tlog-witness): ' +
+      '`https://witness.example/api#witness.example+530d903a+BA…`, comma-separated, each URL with ' +
+      'the verifier key of the witness behind `#`.',
+    { needs: 'EXHIBIT_LOG_ORIGIN' },
+  ),
+} as const;
+
 const CHATS = {
   EXHIBIT_SLACK_URL: optional(
     WEB_URL,
@@ -385,6 +403,7 @@ export const GROUPS = {
   Sources: SOURCES,
   'Access and secrets': ACCESS,
   Memberships: MEMBERSHIPS,
+  'The transparency log': LOG,
   Chats: CHATS,
   'A language model': ANALYST,
   Limits: LIMITS,
@@ -399,6 +418,7 @@ export const SETTINGS = {
   ...SOURCES,
   ...ACCESS,
   ...MEMBERSHIPS,
+  ...LOG,
   ...CHATS,
   ...ANALYST,
   ...LIMITS,

@@ -66,6 +66,8 @@ export type RouteFacts = {
   readonly access: AccessRule;
   /** Refusals of its own, beside those every route of its surface can give. */
   readonly refusals?: readonly RefusalCode[];
+  /** Its last path parameter takes all that follows, slashes too. */
+  readonly tail?: true;
   /** The largest body that is read, in bytes. */
   readonly bodyBytesMax?: number;
   /** Where it will go: since when that is said, and until when it is answered. */

@@ -641,6 +641,18 @@ export const REASONS = {
     means: 'Of the routes that a scan asks, each said why it could not answer.',
     next: 'Read the reason of each section: it is that of its own route.',
   },
+  log_behind: {
+    sentence: 'log_behind: the log {origin} is frozen: {cause}.',
+    means: 'The store holds less than the log signed, or other than it signed: it was put back.',
+    next:
+      'The operator brings back the newest control store. Where that is gone, `exhibit log ' +
+      'restart --why TEXT` ends this origin with a signed statement and begins another.',
+  },
+  log_renamed: {
+    sentence: 'The log {origin} is frozen: EXHIBIT_LOG_ORIGIN names it {named}.',
+    means: 'A log keeps its name: under another one it is another log.',
+    next: 'The operator sets the former name again, or begins anew: `exhibit log restart`.',
+  },
 } as const satisfies { readonly [code: string]: Row };
 
 /** A stable name of a reason. */

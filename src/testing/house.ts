@@ -282,7 +282,7 @@ export const BEGINNINGS = [
   ...['src/chain/call-hash.ts', 'src/contract/canonical.ts'],
   ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
   ...['bench/', 'examples/', 'vitest.config.ts'],
-  ...['src/chain/merkle-tree.ts', 'src/stores/control/log-leaves.ts', 'src/features/signals/'],
+  'src/features/signals/',
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];

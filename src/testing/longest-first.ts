@@ -13,6 +13,7 @@ const LONGEST = [
   'src/browser.test.ts',
   'src/main.test.ts',
   'src/processes.test.ts',
+  'src/log-killed.test.ts',
   'src/markers.test.ts',
   'src/proxies.test.ts',
   'src/provider-words.test.ts',

@@ -4,6 +4,7 @@
 
 import type { z } from 'zod';
 import { type SectionRoutes, sectionRoutes } from '../contract/answer.ts';
+import { mediaOf } from '../contract/reply.ts';
 import { type ClaimMeta, type HarmlessMark, harmlessMark } from '../contract/wire.ts';
 import { claimMeta, defOf, denies } from '../contract/writer.ts';
 
@@ -240,6 +241,8 @@ export function placesOf(
   pattern = '',
   around: HarmlessMark | null = null,
 ): Declared[] {
+  // Bytes are published as they were stored: no field of theirs is made by a route.
+  if (mediaOf(schema).kind === 'bytes') return [];
   const own = harmlessMark(schema);
   const mark = own === null ? around : own;
   const meta = claimMeta(schema);

@@ -54,6 +54,10 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   q: () => undefined,
   // A record that is kept of whoever asks.
   id: () => RECORD_ID,
+  // A leaf, and the log and the tile that hold it.
+  leaf: () => '0',
+  log: () => '1',
+  tile: () => '0/000.p/1',
   // A model that was published.
   version: () => KEPT_VERSION,
   // A scan asks all of its sections by itself.

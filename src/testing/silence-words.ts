@@ -56,6 +56,7 @@ const SAYINGS: readonly Saying[] = [
   [REASONS.no_record_waiting.sentence, ['wallet_launches']],
   [REASONS.no_record_misread.sentence, ['wallet_launches']],
   [REASONS.quiet_window.sentence, ['rug_flags']],
+  ['The log holds no such leaf.', ['transparency_log']],
   ['No creation by it was met.', ['deployer_records']],
   [' never listed: in no rate.', ['deployer_records']],
   [': no venue lists a pair.', ['deployer_records']],

@@ -297,7 +297,7 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
       ? { ...context, network: clientNetwork(request.raw, options.trustProxy) }
       : context;
     const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
-    const said = await ask(sent, by, { id, startedMs, asked, isGone });
+    const said = await ask(withTail(sent, route), by, { id, startedMs, asked, isGone });
     if (said.rest !== undefined) await sendInPieces(reply, said, said.rest);
     else leave(reply, said);
     done();
@@ -367,8 +367,18 @@ function methodsOf(method: Method): string[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
-function pathOfRoute({ path }: Asking['route']): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+function pathOfRoute({ path, tail }: Asking['route']): string {
+  const named = path.replaceAll(/\{(\w+)\}/g, ':$1');
+  return tail === true ? named.replace(/:\w+$/, '*') : named;
+}
+
+/** What was sent, with the rest of the path under the name that the route gives it. */
+function withTail(sent: Sent, { path, tail }: Asking['route']): Sent {
+  const [, name] = /\{(\w+)\}$/.exec(path) ?? [];
+  if (tail !== true || name === undefined) return sent;
+  const { '*': rest, ...params } = Object(sent.params);
+  const { query, body, headers } = sent;
+  return { params: { ...params, [name]: rest }, query, body, headers };
 }
 
 function bodyTypeOf({ body }: Asking['route']): string {
@@ -614,17 +624,17 @@ function methodsAt(options: HttpOptions, path: string): string[] {
     }
   }
   for (const { route } of options.mounted) {
-    if (matches(route.path, path)) for (const one of methodsOf(route.method)) methods.add(one);
+    if (matches(route, path)) for (const one of methodsOf(route.method)) methods.add(one);
   }
   for (const door of doorsOf(options)) if (door.path === path) methods.add('POST');
   return [...methods];
 }
 
-function matches(template: string, path: string): boolean {
+function matches({ path: template, tail }: Asking['route'], path: string): boolean {
   const wanted = template.split('/');
   const given = path.split('/');
   return (
-    wanted.length === given.length &&
+    (wanted.length === given.length || (tail === true && wanted.length < given.length)) &&
     wanted.every((part, i) => part === given[i] || (part.startsWith('{') && given[i] !== ''))
   );
 }

@@ -198,7 +198,8 @@ export type Answered = {
 };
 
 /**
- * The request to send: a body goes by POST as JSON text. User info of the address becomes a header.
+ * The request to send: a body goes by POST, as JSON unless a header says otherwise. User info of
+ * the address becomes a header.
  */
 type Exchange = {
   readonly url: URL;
@@ -218,9 +219,9 @@ export async function exchange(asked: Exchange): Promise<Answered> {
   const words = { call: asked.call, late: 'did not answer' };
   const bounds = { deadlineMs: limits.deadlineMs, signal: asked.signal, words };
   const headers = {
+    ...(body === null ? null : { 'content-type': 'application/json' }),
     ...asked.headers,
     ...credentialOf(url),
-    ...(body === null ? null : { 'content-type': 'application/json' }),
   };
   const method = body === null ? 'GET' : 'POST';
   return callWithin(bounds, async ({ signal }) => {

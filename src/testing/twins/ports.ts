@@ -84,6 +84,14 @@ import {
   type TablesHeld,
   type TablesPorts,
 } from './tables.ts';
+import {
+  memoryTransparencyLog,
+  type PlantedLog,
+  plantedTransparencyLog,
+  STATED,
+  silentTransparencyLog,
+  type TransparencyLogPorts,
+} from './transparency-log.ts';
 
 /** The contents of a world in memory, subject by subject. */
 export type MemoryWorld = AccountsHeld &
@@ -107,7 +115,8 @@ export type MemoryPorts = AccountsPorts &
   ReceiptsPorts &
   SanctionsPorts &
   SigningPorts &
-  TablesPorts & { readonly launchCorpus: LaunchCorpus };
+  TablesPorts &
+  TransparencyLogPorts & { readonly launchCorpus: LaunchCorpus };
 
 /** The ports over a world in memory. */
 export function memoryPorts(world: MemoryWorld): MemoryPorts {
@@ -121,6 +130,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memoryReceipts(world),
     ...memorySigning(),
     ...memoryTables(world),
+    ...memoryTransparencyLog(),
     launchCorpus: memoryLaunchCorpus(world.corpus),
     sanctionsList: memorySanctionsList(world.list),
   };
@@ -139,6 +149,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentSanctions(cause),
     ...silentSigning(cause),
     ...silentTables(cause),
+    ...silentTransparencyLog(cause),
     ...silentWalked(cause),
   };
 }
@@ -153,6 +164,7 @@ export type Planted = PlantedAccounts &
   PlantedLaunches &
   PlantedReceipts &
   PlantedSanctions &
+  PlantedLog &
   PlantedTables;
 
 /** The worlds of single subjects: whom each is about, what is planted, and what that rules out. */
@@ -161,7 +173,14 @@ export const SUBJECT_PLANS: readonly (Planted & {
   readonly about: string;
   readonly item?: string;
   readonly contradicts: { readonly [route: string]: readonly string[] };
-})[] = [...RECEIPT_PLANS];
+})[] = [
+  // A statement of the log is of no address: it is planted beside what is.
+  ...RECEIPT_PLANS.map((plan) => ({
+    ...plan,
+    statements: [STATED],
+    contradicts: { ...plan.contradicts, log_entries: ['entries'] },
+  })),
+];
 
 /** The lines of pages that deny something of single subjects, with the ports that they rest on. */
 export const SUBJECT_DENIALS: readonly (readonly [line: RegExp, restsOn: readonly string[]])[] = [
@@ -183,5 +202,6 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedScreening(screened),
     ...memorySigning(),
     ...plantedTables(planted),
+    ...plantedTransparencyLog(planted),
   };
 }

@@ -1,0 +1,221 @@
+// Follows a log as a stranger does: keeps the last checkpoint that it saw, and has each newer one
+// proved to continue it. A log that shows two views is caught by whoever saw the first.
+
+import {
+  hashLeaf,
+  isConsistent,
+  isIncluded,
+  isSameHash,
+  leafContent,
+} from '../../chain/merkle-tree.ts';
+import {
+  checkNote,
+  formatNoteKey,
+  type LogCheckpoint,
+  type LogEnd,
+  type NoteKey,
+  noteKey,
+  openCheckpoint,
+  parseLogEnd,
+  parseLogProof,
+  parseNote,
+  parseNoteKey,
+} from '../../chain/signed-note.ts';
+import {
+  consistencyProof,
+  formatTilePath,
+  parseTile,
+  type ReadTile,
+  rootFromTiles,
+  TILE_WIDTH,
+  type Tile,
+  TileFault,
+} from '../../chain/tile-tree.ts';
+import { present } from '../../evidence/measure.ts';
+import { LEAF_KINDS, type LeafKind } from '../../ports/transparency-log.ts';
+
+/** Something was not answered, or is not what it has to be: nothing was checked. */
+export class NotChecked extends Error {}
+
+/** Reads what a log serves: `null` where it has nothing there. Throws `NotChecked`. */
+export type LogSite = {
+  readonly text: (path: string) => Promise<string | null>;
+  readonly bytes: (path: string) => Promise<Uint8Array | null>;
+};
+
+/** What the log says of itself. */
+export type LogWords = {
+  readonly origin: string | null;
+  readonly keys: readonly string[];
+  readonly former: readonly { readonly origin: string }[];
+};
+
+/** What a follower keeps: the last checkpoint that it saw, and the keys that it goes by. */
+export type SeenLog = {
+  readonly origin: string;
+  readonly keys: readonly string[];
+  readonly checkpoint: string;
+};
+
+/** What a look at a log found. `seen` is what is kept from now on. */
+export type LogView =
+  | { readonly kind: 'first' | 'same'; readonly seen: SeenLog; readonly size: number }
+  | { readonly kind: 'grown'; readonly seen: SeenLog; readonly from: number; readonly size: number }
+  /** The origin ended; `seen` is of the one that goes on, or still of the old one. */
+  | { readonly kind: 'ended'; readonly seen: SeenLog | null; readonly end: LogEnd }
+  /** Two signed states of one log, of which neither continues the other. */
+  | {
+      readonly kind: 'fork';
+      readonly reason: string;
+      readonly older: string;
+      readonly newer: string;
+    };
+
+/** Looks at a log once. Throws `NotChecked` where it could not tell. */
+export async function followOnce(
+  site: LogSite,
+  words: LogWords,
+  seen: SeenLog | null,
+  pinned: readonly string[],
+): Promise<LogView> {
+  const origin = seen === null ? words.origin : seen.origin;
+  if (origin === null) throw new NotChecked('the log has signed nothing yet');
+  const keys = keysFor(origin, pinned.length > 0 ? pinned : [...words.keys, ...formerKeys(seen)]);
+  const text = await site.text(`${pathOfOrigin(origin)}/checkpoint`);
+  if (text === null) throw new NotChecked(`no checkpoint of ${origin} is served`);
+  const opened = openCheckpoint(text, origin, keys);
+  if (!opened.ok) throw new NotChecked(`the checkpoint does not hold: ${opened.fault}`);
+  const next: SeenLog = { origin, keys: keys.map(formatNoteKey), checkpoint: text };
+  const { size } = opened.checkpoint;
+  if (seen === null) {
+    const root = await rootFromTiles(size, tilesOf(site, origin, size)).catch(notChecked);
+    if (!isSameHash(root, opened.checkpoint.root)) throw new NotChecked(OTHER_TILES);
+    return { kind: 'first', seen: next, size };
+  }
+  const before = openCheckpoint(seen.checkpoint, origin, keysFor(origin, seen.keys));
+  if (!before.ok) throw new NotChecked(`what was seen before does not hold: ${before.fault}`);
+  const fork = await compareViews(site, before.checkpoint, opened.checkpoint);
+  const both = { older: seen.checkpoint, newer: text };
+  if (fork !== null) return { kind: 'fork', reason: fork, ...both };
+  if (words.former.some((one) => one.origin === origin)) {
+    return followEnd(site, words, { seen: next, size, keys, pinned });
+  }
+  const from = before.checkpoint.size;
+  if (size === from) return { kind: 'same', seen, size };
+  return { kind: 'grown', seen: next, from, size };
+}
+
+const OTHER_TILES = 'the tiles are not those of the checkpoint';
+
+function formerKeys(seen: SeenLog | null): readonly string[] {
+  return present([seen]).flatMap(({ keys }) => keys);
+}
+
+/** The keys under the name of an origin: an operator signs each origin with the same keys. */
+function keysFor(origin: string, texts: readonly string[]): NoteKey[] {
+  const keys = texts.map((text) => {
+    const key = parseNoteKey(text);
+    if (key === null) throw new NotChecked('a key of the log is none');
+    return noteKey(origin, key.publicKey);
+  });
+  return keys.filter((key, at) => keys.findIndex(({ id }) => id === key.id) === at);
+}
+
+/** Where the log with this name is served. */
+function pathOfOrigin(origin: string): string {
+  return origin.slice(Math.max(0, origin.indexOf('/')));
+}
+
+/** Why two signed states contradict each other; `null`: the newer one continues the older one. */
+async function compareViews(
+  site: LogSite,
+  before: LogCheckpoint,
+  now: LogCheckpoint,
+): Promise<string | null> {
+  const { origin } = now;
+  if (now.size === before.size) {
+    if (isSameHash(now.root, before.root)) return null;
+    return `${origin} signed two roots of ${now.size} leaves`;
+  }
+  // Of a smaller size nothing can be proved by what was seen: it may be old, or of another log.
+  if (now.size < before.size) {
+    throw new NotChecked(`${now.size} leaves were shown, after ${before.size} were seen`);
+  }
+  const [older, newer] = [before, now];
+  const readTile = tilesOf(site, origin, newer.size);
+  const proof = await consistencyProof(older.size, newer.size, readTile).catch(notChecked);
+  if (isConsistent({ older, newer, proof })) return null;
+  // Tiles that do not make the signed root prove nothing against it.
+  const root = await rootFromTiles(newer.size, readTile).catch(notChecked);
+  if (!isSameHash(root, newer.root)) throw new NotChecked(OTHER_TILES);
+  return `${origin} signed ${newer.size} leaves that do not continue the ${older.size} before`;
+}
+
+async function followEnd(
+  site: LogSite,
+  words: LogWords,
+  {
+    seen,
+    size,
+    keys,
+    pinned,
+  }: {
+    readonly seen: SeenLog;
+    readonly size: number;
+    readonly keys: readonly NoteKey[];
+    readonly pinned: readonly string[];
+  },
+): Promise<LogView> {
+  const statement = await site.text(`${pathOfOrigin(seen.origin)}/end`);
+  const note = statement === null ? null : parseNote(statement);
+  const end = note === null ? null : parseLogEnd(note.text);
+  if (note === null || end === null || statement === null || end.origin !== seen.origin) {
+    throw new NotChecked(`${seen.origin} ended without a statement`);
+  }
+  if (!keys.some((key) => checkNote(note, key) === 'signed')) {
+    throw new NotChecked(`no known key of ${seen.origin} signed the statement of its end`);
+  }
+  if (end.size < size) {
+    const reason = `${seen.origin} ended with ${end.size} leaves, after it signed ${size}`;
+    return { kind: 'fork', reason, older: seen.checkpoint, newer: statement };
+  }
+  if (words.origin !== end.next) return { kind: 'ended', seen: null, end };
+  const next = await followOnce(site, words, null, pinned);
+  return { kind: 'ended', seen: 'seen' in next ? next.seen : null, end };
+}
+
+function notChecked(fault: unknown): never {
+  if (fault instanceof TileFault) throw new NotChecked(fault.message);
+  throw fault;
+}
+
+/** Reads tiles of a log at a size; a partial tile that is gone is taken from the full one. */
+function tilesOf(site: LogSite, origin: string, size: number): ReadTile {
+  const path = (tile: Tile) =>
+    `${pathOfOrigin(origin)}/tile/${formatTilePath({ of: 'hashes', ...tile })}`;
+  return async (tile) => {
+    const partial = await site.bytes(path(tile));
+    const bytes =
+      partial === null ? await site.bytes(path({ ...tile, width: TILE_WIDTH })) : partial;
+    const hashes = bytes === null ? null : parseTile(bytes);
+    if (hashes === null) throw new NotChecked(`a tile of ${size} leaves is not served`);
+    return hashes.slice(0, tile.width);
+  };
+}
+
+/** A leaf as the log tells of it. */
+export type LeafFacts = { readonly index: number; readonly kind: LeafKind; readonly hash: string };
+
+/** Whether a proof holds for a leaf under the keys of a log; why not, or `null`. */
+export function checkProof(text: string, leaf: LeafFacts, keys: readonly string[]): string | null {
+  const proof = parseLogProof(text);
+  if (proof === null) return 'it is no proof';
+  const [origin] = proof.checkpoint.split('\n');
+  if (origin === undefined || proof.index !== leaf.index) return 'it is of another leaf';
+  const opened = openCheckpoint(proof.checkpoint, origin, keysFor(origin, keys));
+  if (!opened.ok) return `its checkpoint does not hold: ${opened.fault}`;
+  const { size, root } = opened.checkpoint;
+  const leafHash = hashLeaf(leafContent(LEAF_KINDS[leaf.kind], leaf.hash));
+  const held = isIncluded({ index: proof.index, size, leafHash, root, proof: proof.hashes });
+  return held ? null : 'the leaf is not in the tree of its checkpoint';
+}

@@ -1,0 +1,127 @@
+// Declares and draws the page of the log.
+
+import { html } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import { Table } from '../../pages/words.tsx';
+import type { LogEntry, LogHead } from '../../ports/transparency-log.ts';
+import { CAVEAT, isoSecond, type LogPorts, logKeys, pathOf } from './log.route.ts';
+
+const TITLE = 'Transparency log';
+const PATH = '/log';
+/** So many leaves are shown, the newest. */
+const SHOWN = 20;
+
+export const logPage = plainRoute({
+  name: 'log_page',
+  surface: 'signals',
+  method: 'GET',
+  path: PATH,
+  summary: 'The transparency log, for people.',
+  access: 'open',
+  responses: { 200: html(), 503: html() },
+});
+
+type PageView = {
+  readonly head: LogHead;
+  readonly keys: readonly string[];
+  readonly newest: Reading<readonly LogEntry[], never>;
+};
+
+/** @internal */
+export function logPageHandler(
+  { transparencyLog, signing }: LogPorts,
+  facts: PageFacts,
+): PlainHandler<typeof logPage> {
+  const silent = ({ reason }: Why) =>
+    logPage.reply(
+      503,
+      messagePage(facts, {
+        title: TITLE,
+        why: reason,
+        current: PATH,
+        back: { path: '/', text: 'To the start' },
+      }),
+    );
+  return async () => {
+    const head = await transparencyLog.head();
+    if (head instanceof Unread) return silent(head.why);
+    const keys = await logKeys(head.value, signing);
+    if (keys instanceof Unread) return silent(keys.why);
+    const from = Math.max(0, head.value.leaves - SHOWN);
+    const newest = await transparencyLog.entries(from, SHOWN);
+    const shown = { head: head.value, keys: keys.value, newest };
+    const children = <Log {...shown} />;
+    return logPage.reply(200, page({ ...facts, title: TITLE, current: PATH, children }));
+  };
+}
+
+function Log({ head, keys, newest }: PageView) {
+  const { generation, origin, published, frozen, former } = head;
+  const rows = rowsSeen(newest);
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        Each signal, and each change of one, is a leaf of one Merkle tree (RFC 6962), in the order
+        in which it was stated. The log signs the root of the tree, and whoever keeps a root can ask
+        for proof that what stood in it stands there still.
+      </p>
+      <p>{CAVEAT}</p>
+      {frozen !== null && (
+        <p>
+          <strong>Frozen.</strong> {frozen.reason}
+        </p>
+      )}
+      <h2>What it signed</h2>
+      {origin !== null && (
+        <p>
+          The log signs as <code>{origin}</code>, and is served under{' '}
+          <code>{pathOf(generation)}</code> as C2SP <code>tlog-tiles</code>.
+        </p>
+      )}
+      {published === null ? <p>The first checkpoint is awaited.</p> : <pre>{published}</pre>}
+      {keys.length > 0 && (
+        <>
+          <h2>Its keys</h2>
+          {keys.map((key) => (
+            <pre key={key}>{key}</pre>
+          ))}
+        </>
+      )}
+      <h2>Its newest leaves</h2>
+      {newest instanceof Unread && <p>Not read: {newest.why.reason}</p>}
+      {rows !== null && (
+        <Table
+          columns={[
+            { head: 'Index', cell: ({ index }: LogEntry) => index },
+            { head: 'Kind', cell: ({ kind }: LogEntry) => kind },
+            { head: 'Statement', cell: ({ id }: LogEntry) => <code>{id}</code> },
+            { head: 'Hash', cell: ({ hash }: LogEntry) => <code>{hash}</code> },
+            { head: 'Stated', cell: ({ at }: LogEntry) => isoSecond(at) },
+          ]}
+          rows={[...rows].reverse()}
+        />
+      )}
+      {former.length > 0 && (
+        <>
+          <h2>Logs that ended</h2>
+          {former.map((one) => (
+            <section key={one.origin}>
+              <h3>
+                <code>{one.origin}</code>
+              </h3>
+              <p>
+                Ended {isoSecond(one.ended_at)}: {one.why} Of its leaves {one.held} are stored as it
+                published them.
+              </p>
+              <pre>{one.statement}</pre>
+            </section>
+          ))}
+        </>
+      )}
+    </>
+  );
+}

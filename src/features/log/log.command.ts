@@ -1,0 +1,292 @@
+// The commands of the log: follow one as a stranger does, have a leaf proved, and end an origin.
+
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import { parseLogProof } from '../../chain/signed-note.ts';
+import {
+  anyText,
+  defineCommand,
+  EXIT,
+  type ExitStatus,
+  fail,
+  fileArgument,
+  type Io,
+  mandatory,
+  numberWithin,
+  optional,
+  several,
+  UsageError,
+} from '../../command/command.ts';
+import { type ConnectionServices, findService, readPublic } from '../../command/connection.ts';
+import { print, printable, printJson, printRecord } from '../../command/output.ts';
+import { LEAF_KIND_NAMES } from '../../ports/transparency-log.ts';
+import type { RestartEnd } from './checkpoints.ts';
+import {
+  checkProof,
+  followOnce,
+  type LogSite,
+  type LogView,
+  type LogWords,
+  NotChecked,
+  type SeenLog,
+} from './follow.ts';
+
+const STATE_FILE = 'exhibit-log.json';
+const EVERY_MIN_S = 5;
+const EVERY_MAX_S = 86_400;
+const MS_PER_S = 1_000;
+const WHY_CHARS_MAX = 500;
+const OWNER_ONLY = 0o600;
+
+const OF_SERVICE = {
+  'base-url': optional('URL', 'the service; without it the one that is configured here', anyText),
+  key: several(
+    'KEY',
+    'a verifier key of the log that you trust; without it the keys that the service names',
+    anyText,
+  ),
+};
+
+const logWords = z.object({
+  origin: z.string().nullable(),
+  keys: z.array(z.string()),
+  former: z.array(z.object({ origin: z.string() })),
+});
+const seenLog = z.strictObject({
+  origin: z.string(),
+  keys: z.array(z.string()),
+  checkpoint: z.string(),
+});
+const refusal = z.object({ error: z.string(), reason: z.string().optional() });
+const entries = z.object({
+  entries: z.array(
+    z.object({ index: z.int(), kind: z.enum(LEAF_KIND_NAMES), hash: z.string(), id: z.string() }),
+  ),
+});
+
+/** What a service serves to everybody, as the follower reads it. */
+function siteAt(baseUrl: URL, signal: AbortSignal): LogSite {
+  const bytes: LogSite['bytes'] = async (path) => {
+    const said = await readPublic(baseUrl, path, signal);
+    if (said.kind === 'silent') throw new NotChecked(said.reason);
+    if (said.status === 404) return null;
+    if (said.status === 200) return said.bytes;
+    throw new NotChecked(`${baseUrl.origin} answered ${said.status}: ${reasonIn(said.bytes)}`);
+  };
+  return {
+    bytes,
+    text: async (path) => {
+      const body = await bytes(path);
+      return body === null ? null : Buffer.from(body).toString('utf8');
+    },
+  };
+}
+
+function reasonIn(bytes: Uint8Array): string {
+  const parsed = refusal.safeParse(jsonIn(Buffer.from(bytes).toString('utf8')));
+  if (!parsed.success) return 'it gave no reason';
+  const { error, reason } = parsed.data;
+  return reason === undefined ? error : reason;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    throw new NotChecked('what was read is no JSON');
+  }
+}
+
+async function wordsOf(site: LogSite): Promise<LogWords> {
+  const text = await site.text('/api/log');
+  const parsed = logWords.safeParse(text === null ? null : jsonIn(text));
+  if (!parsed.success) throw new NotChecked('the service has no signed log');
+  return parsed.data;
+}
+
+const follow = defineCommand({
+  name: 'log follow',
+  summary: 'Follow a log, and have each state proved to continue the last one that was seen.',
+  example: 'exhibit log follow --base-url https://exhibit.example --every 60',
+  options: {
+    ...OF_SERVICE,
+    state: optional('FILE', `where what was seen is kept; without it ${STATE_FILE}`, anyText),
+    every: optional(
+      'SECONDS',
+      'look again and again until stopped; without it once',
+      numberWithin(EVERY_MIN_S, EVERY_MAX_S),
+    ),
+  },
+  json: 'one object for each look: kind, size, and for a fork both signed states',
+  notes: [
+    'Exit status 1: the log showed two views, and both signed states are printed and kept beside',
+    'FILE. Exit status 3: it could not be checked, which says nothing of the log.',
+  ],
+  run: async (options, io, services: ConnectionServices) => {
+    const baseUrl = await findService(options['base-url'], services);
+    const file = fileArgument(options.state === null ? STATE_FILE : options.state, io);
+    const site = siteAt(baseUrl, io.signal);
+    for (;;) {
+      const status = await lookOnce(site, file, options.key, io);
+      if (options.every === null || status === EXIT.failed) return status;
+      await wait(options.every * MS_PER_S, undefined, { signal: io.signal }).catch(() => null);
+      if (io.signal.aborted) return status;
+    }
+  },
+});
+
+async function lookOnce(
+  site: LogSite,
+  file: string,
+  keys: readonly string[],
+  io: Io,
+): Promise<ExitStatus> {
+  try {
+    const seen = await readSeen(file);
+    const look = await followOnce(site, await wordsOf(site), seen, keys);
+    if (look.kind === 'fork') await keep(`${file}.fork`, `${look.older}\n${look.newer}`);
+    else if (look.seen !== null) await keep(file, `${JSON.stringify(look.seen, null, 2)}\n`);
+    return tell(look, io);
+  } catch (fault) {
+    if (!(fault instanceof NotChecked)) throw fault;
+    return fail(io, `Not checked: ${fault.message}.`, EXIT.couldNotCheck);
+  }
+}
+
+async function readSeen(file: string): Promise<SeenLog | null> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (fault) {
+    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return null;
+    throw new NotChecked('what was seen before cannot be read');
+  }
+  const parsed = seenLog.safeParse(jsonIn(text));
+  // A damaged file is no first sight: whoever begins anew removes it.
+  if (!parsed.success) throw new NotChecked('the file of what was seen before is damaged');
+  return parsed.data;
+}
+
+async function keep(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: OWNER_ONLY });
+  await rename(`${file}.new`, file);
+}
+
+function tell(look: LogView, io: Io): ExitStatus {
+  if (io.json) {
+    const { kind } = look;
+    const shown =
+      kind === 'fork'
+        ? look
+        : kind === 'ended'
+          ? { kind, ...endShown(look.end) }
+          : { kind, size: look.size };
+    printJson(io, shown);
+  }
+  switch (look.kind) {
+    case 'fork':
+      if (!io.json) print(io, [look.older, look.newer].map(printable));
+      return fail(io, `Two views of one log: ${look.reason}.`);
+    case 'ended': {
+      const { origin, next, why, size, held } = look.end;
+      const said = `${origin} ended with ${size} leaves, of which ${held} are held: ${why}`;
+      io.err(printable(`${said} It goes on as ${next}.`));
+      return EXIT.done;
+    }
+    case 'grown':
+      if (!io.json) print(io, [`${look.size} leaves continue the ${look.from} that were seen.`]);
+      return EXIT.done;
+    default:
+      if (!io.json) print(io, [`${look.size} leaves are signed, ${look.kind} as seen.`]);
+      return EXIT.done;
+  }
+}
+
+function endShown({
+  origin,
+  size,
+  next,
+  held,
+  at,
+  why,
+}: Extract<LogView, { kind: 'ended' }>['end']) {
+  return { origin, size, next, held, at, why };
+}
+
+const prove = defineCommand({
+  name: 'log prove',
+  summary: 'Have a leaf proved to be in the log, and check the proof.',
+  example: 'exhibit log prove 17 --base-url https://exhibit.example > 17.tlog-proof',
+  arguments: {
+    leaf: mandatory('LEAF', 'the index of a leaf, or its kind and hash: signal:0x…', anyText),
+  },
+  options: OF_SERVICE,
+  json: 'the leaf, and the proof as text',
+  notes: [
+    'It prints the proof (C2SP tlog-proof), which anybody can check offline. Exit status 1: the',
+    'log was read whole and does not hold the leaf, or the proof does not hold.',
+  ],
+  run: async ({ leaf, 'base-url': base, key }, io, services: ConnectionServices) => {
+    const site = siteAt(await findService(base, services), io.signal);
+    try {
+      const words = await wordsOf(site);
+      const text = await site.text(`/api/log/proof/${encodeURIComponent(leaf)}`);
+      if (text === null) return fail(io, 'The log does not hold this leaf.');
+      const proof = parseLogProof(text);
+      if (proof === null) throw new NotChecked('what was answered is no proof');
+      const listed = await site.text(`/api/log/entries?from=${proof.index}&limit=1`);
+      const parsed = entries.safeParse(listed === null ? null : jsonIn(listed));
+      const [told] = parsed.success ? parsed.data.entries : [];
+      if (told === undefined) throw new NotChecked('the log does not tell what the leaf is');
+      const asked = leaf.includes(':') ? leaf : `${told.kind}:${told.hash}`;
+      if (asked !== `${told.kind}:${told.hash}`) return fail(io, 'The proof is of another leaf.');
+      const fault = checkProof(text, told, key.length > 0 ? key : words.keys);
+      if (fault !== null) return fail(io, `The proof does not hold: ${fault}.`);
+      if (io.json) printJson(io, { ...told, proof: text });
+      else io.out(text.trimEnd());
+      return EXIT.done;
+    } catch (fault) {
+      if (!(fault instanceof NotChecked)) throw fault;
+      return fail(io, `Not checked: ${fault.message}.`, EXIT.couldNotCheck);
+    }
+  },
+});
+
+export const LOG_COMMANDS = [follow, prove];
+
+/** What the command that ends an origin works on. */
+export type RestartServices = {
+  readonly log: { readonly restart: (why: string) => Promise<RestartEnd> };
+};
+
+export const logRestart = defineCommand({
+  name: 'log restart',
+  summary: 'End the log with a last signed statement, and begin another one.',
+  example: 'exhibit log restart --why "The store was put back to the backup of 24 November."',
+  options: {
+    why: mandatory('TEXT', 'why it ends, in one line; it is published', (text, name) => {
+      if (text.length <= WHY_CHARS_MAX && !/\p{C}/u.test(text) && text.trim() !== '')
+        return text.trim();
+      throw new UsageError(`${name} takes one line of at most ${WHY_CHARS_MAX} characters.`);
+    }),
+  },
+  json: 'what ended: origin, size, held, next, at, why',
+  notes: [
+    'For a store that was put back and holds less than the log signed (log_behind), and whose',
+    'newest copy is gone. It cannot be taken back. What the old log signed stays served.',
+  ],
+  run: async ({ why }, io, { log }: RestartServices) => {
+    const end = await log.restart(why);
+    if (end.kind === 'unread') return fail(io, end.why.reason, EXIT.couldNotCheck);
+    if (end.kind === 'refused') return fail(io, end.reason);
+    const { origin, size, next, held, at, why: because } = end.ended;
+    const shown = { origin, size, held, next, at, why: because };
+    return printRecord(
+      shown,
+      io,
+      `${origin} ended with ${size} leaves, ${held} of them held. ${next} goes on.`,
+    );
+  },
+});

@@ -1,0 +1,145 @@
+// What this machine saw the log sign, one file for each size. A file comes into its place whole and
+// synced, and never in the place of another: two roots of one size cannot both be kept.
+
+import { createHash } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSameHash } from '../../chain/merkle-tree.ts';
+import { NOTE_CHARS_MAX, parseCheckpoint, parseNote } from '../../chain/signed-note.ts';
+import { type Reading, read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { SeenHeads, SeenHeadsPort } from '../../ports/transparency-log.ts';
+import type { ControlContext } from './engine/database.ts';
+
+const PORT = 'seen_heads';
+const WHAT = 'The folder of what the log signed';
+const OWNER_ONLY = 0o700;
+const FILE_MODE = 0o600;
+const NAME_CHARS = 16;
+const SIZE_DIGITS = 16;
+const END = 'end';
+/** Files of smaller sizes that stay, for who looks. */
+const KEPT = 2;
+
+/** The files in a folder, which is made when the first one is kept. */
+export function seenHeads(folder: string, { simulated, nowMs }: ControlContext): SeenHeads {
+  const nameOf = (origin: string) =>
+    createHash('sha256').update(origin).digest('hex').slice(0, NAME_CHARS);
+  const ask = async <T>(question: () => Promise<T>): Promise<Reading<T, SeenHeadsPort>> => {
+    try {
+      const as_of = Math.floor(nowMs() / 1_000);
+      const source = {
+        name: WHAT,
+        url: 'urn:exhibit:log',
+        as_of,
+        kind: 'table',
+        simulated,
+      } as const;
+      return read(await question(), { port: PORT, source });
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === null) throw error;
+      return unread(PORT, why('store_unreadable', { what: WHAT, fault }));
+    }
+  };
+  /** The names of an origin's files, the smallest size first. */
+  const filesOf = async (origin: string): Promise<string[]> => {
+    const names = await namesIn(folder);
+    const start = `${nameOf(origin)}-`;
+    return names.filter((name) => name.startsWith(start) && name.endsWith('.note')).sort();
+  };
+  return {
+    newest: (origin) =>
+      ask(async () => {
+        const newest = (await filesOf(origin)).at(-1);
+        if (newest === undefined) return null;
+        const text = await readFile(join(folder, newest), 'utf8');
+        checkpointIn(text, origin);
+        return text;
+      }),
+    hasEnded: (origin) =>
+      ask(async () => (await namesIn(folder)).includes(`${nameOf(origin)}.${END}`)),
+    keep: (origin, size, root, note) =>
+      ask(async () => {
+        const name = `${nameOf(origin)}-${String(size).padStart(SIZE_DIGITS, '0')}.note`;
+        const isNew = await putWhole(folder, name, note);
+        if (!isNew) {
+          const text = await readFile(join(folder, name), 'utf8');
+          return isSameHash(checkpointIn(text, origin).root, root);
+        }
+        const smaller = (await filesOf(origin)).filter((one) => one < name).slice(0, -KEPT);
+        for (const one of smaller) await rm(join(folder, one), { force: true });
+        return true;
+      }),
+    keepEnd: (origin, statement) =>
+      ask(async () => {
+        const name = `${nameOf(origin)}.${END}`;
+        const isNew = await putWhole(folder, name, statement);
+        return isNew ? statement : await readFile(join(folder, name), 'utf8');
+      }),
+  };
+}
+
+class DamagedFile extends Error {}
+
+function checkpointIn(text: string, origin: string) {
+  const note = text.length > NOTE_CHARS_MAX ? null : parseNote(text);
+  const checkpoint = note === null ? null : parseCheckpoint(note.text);
+  if (checkpoint?.origin !== origin) throw new DamagedFile('a file in it is damaged');
+  return checkpoint;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return NOTHING_KEPT;
+    throw error;
+  }
+}
+
+/** A folder that was never made holds nothing. */
+const NOTHING_KEPT: readonly string[] = Object.freeze([]);
+
+/** Writes a file that is synced before it has its name; `false`: a file of that name was there. */
+async function putWhole(folder: string, name: string, text: string): Promise<boolean> {
+  await mkdir(folder, { recursive: true, mode: OWNER_ONLY });
+  const draft = join(folder, `.${name}.${process.pid}.${Math.random().toString(36).slice(2)}`);
+  const file = await open(draft, 'wx', FILE_MODE);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    await link(draft, join(folder, name));
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+    await syncFolder(folder);
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : null;
+}
+
+/** A fault of the file system in words; `null`: a bug. */
+function faultOf(error: unknown): string | null {
+  if (error instanceof DamagedFile) return error.message;
+  const code = codeOf(error);
+  return typeof code === 'string' ? `the file system answered ${code}` : null;
+}

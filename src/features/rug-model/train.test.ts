@@ -57,6 +57,7 @@ describe('training', () => {
     const { train, stop, calibrate, test: later, left_out } = card.split;
     const parts = [train, stop, calibrate, later].reduce((sum, { rows }) => sum + rows, 0);
     expect(left_out).toMatchObject({ scored_late: 0, unsettled: 0 });
+    expect(card.test).toMatchObject({ rows: later.rows, died: later.died });
     expect(left_out.settled_after_split).toBeGreaterThan(50);
     expect(parts + left_out.settled_after_split).toBe(ROWS.length);
     expect(train.to).toBeLessThanOrEqual(stop.from);

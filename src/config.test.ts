@@ -163,6 +163,30 @@ describe('problems', () => {
     expect(good({ EXHIBIT_TRUST_PROXY: 'false' }).trustProxy).toBe(false);
   });
 
+  test('an anchoring contract needs a node of its chain, and its key a contract', () => {
+    const contract = { EXHIBIT_ANCHOR_CONTRACT: `0x${'Ab'.repeat(20)}` };
+    const key = { EXHIBIT_ANCHOR_KEY: `0x${'01'.repeat(32)}` };
+    const node = { EXHIBIT_RPC_BASE: 'https://node.example' };
+    expect(problems(contract)).toEqual([
+      'EXHIBIT_ANCHOR_CONTRACT: needs EXHIBIT_RPC_BASE too, a node of its chain',
+    ]);
+    expect(problems(key)).toEqual(['EXHIBIT_ANCHOR_KEY: needs EXHIBIT_ANCHOR_CONTRACT too']);
+    expect(problems({ ...contract, ...node, EXHIBIT_ANCHOR_CHAIN: '84532' })).toEqual([
+      expect.stringMatching(/^EXHIBIT_ANCHOR_CHAIN: expected the id of a chain .*8453 \(base\)/),
+    ]);
+    expect(problems({ ...contract, EXHIBIT_SIMULATE: 'true' })).toEqual([
+      'EXHIBIT_ANCHOR_CONTRACT: no statement about simulated data is anchored',
+    ]);
+    for (const bad of ['0x12', `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`]) {
+      expect(problems({ ...contract, ...node, EXHIBIT_ANCHOR_KEY: bad })).toEqual([
+        'EXHIBIT_ANCHOR_KEY: expected a private key: 0x and 64 hex digits',
+      ]);
+    }
+    const { anchoring } = good({ ...contract, ...node, ...key });
+    expect(anchoring).toMatchObject({ chainId: 8453, contract: `0x${'ab'.repeat(20)}` });
+    expect(JSON.stringify(good({ ...contract, ...node, ...key }))).not.toContain('0101');
+  });
+
   test('each problem has one line, all of them at once', () => {
     expect(
       problems({

@@ -137,6 +137,15 @@ export type Config = {
   readonly ringCallsADay: number;
   /** Pooled liquidity in US dollars below which a listed launch has died. */
   readonly exitLiquidityUsd: number;
+  readonly anchoring: {
+    /** The chain that roots are meant for, by its id of EIP-155. */
+    readonly chainId: number;
+    /** `null`: none is deployed. */
+    readonly contract: string | null;
+    /** The key of its owner; `null`: this process sends nothing. */
+    readonly key: Secret | null;
+    readonly everyMs: number;
+  };
   readonly worldFaults: readonly { readonly provider: string; readonly fault: string }[];
   /** Every setting as it may be printed. */
   readonly shown: readonly SettingView[];
@@ -241,6 +250,12 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
     ringCallsADay: values.EXHIBIT_RING_CALLS,
     exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,
+    anchoring: {
+      chainId: values.EXHIBIT_ANCHOR_CHAIN,
+      contract: values.EXHIBIT_ANCHOR_CONTRACT,
+      key: values.EXHIBIT_ANCHOR_KEY,
+      everyMs: values.EXHIBIT_ANCHOR_EVERY,
+    },
     worldFaults: listOrNone(values.EXHIBIT_WORLD_FAULTS),
     shown: viewSettings(given),
   };

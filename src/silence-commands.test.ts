@@ -100,6 +100,12 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   'It prints each source with its gap, which the tests of its feature silence one by one.': [
     'evidence show',
   ],
+  'They follow, prove or restart the log, and tell what was sent of it.': [
+    ...['log follow', 'log prove', 'log restart', 'anchoring status'],
+  ],
+  'They keep signing keys, and save what was answered byte for byte.': [
+    ...['signing list', 'signing rotate', 'signing compromise', 'answer save'],
+  ],
   'It tells one transaction, whose every source ends it where it is silent.': ['bridges explain'],
   'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
     ...['records make', 'records list', 'records show', 'records print', 'records replay'],

@@ -108,6 +108,12 @@ export function encodedCall(declaration: string, values: readonly unknown[]): st
   return AbiFunction.encodeData(abi, values as readonly [unknown]);
 }
 
+/** The one value that a declared function returns; `null` where the bytes do not fit it. */
+export function decodedResult(declaration: string, bytes: string): unknown {
+  const abi = AbiFunction.from(declaration as string & {}) as AbiFunction.AbiFunction;
+  return fitting(() => AbiFunction.decodeResult(abi, bytes as Hex.Hex) as unknown);
+}
+
 type Parameters = AbiParameters.AbiParameters;
 type PackedTypes = readonly AbiParameters.PackedAbiType[];
 

@@ -3,6 +3,7 @@
 import type { AnyEvidenceRoute } from '../contract/route.ts';
 import { access, members } from '../features/access/feature.ts';
 
+import { anchoring } from '../features/anchoring/feature.ts';
 import { bridges } from '../features/bridges/feature.ts';
 import { collectors } from '../features/collectors/feature.ts';
 import { deployers } from '../features/deployers/feature.ts';
@@ -62,6 +63,7 @@ export const FEATURES = featureList([
   signing,
   collectors,
   log,
+  anchoring,
   health,
 ]);
 

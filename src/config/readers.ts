@@ -55,6 +55,28 @@ export const path: SettingReader<string> = reader('a path', (text) =>
   /^[^\p{Cc}]+$/u.test(text) ? text : undefined,
 );
 
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+/** The address of a contract, in lower case. */
+export const contractAddress: SettingReader<string> = reader(
+  'an address: 0x and 40 hex digits',
+  (text) => (EVM_ADDRESS.test(text) ? text.toLowerCase() : undefined),
+);
+
+/** The order of the group of secp256k1 (SEC 2, section 2.4.1): a private key lies below it. */
+const KEYS_END = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/;
+
+/** A private key of secp256k1. */
+export const privateKey: SettingReader<Secret> = reader(
+  'a private key: 0x and 64 hex digits',
+  (text) => {
+    const isKey = PRIVATE_KEY.test(text) && BigInt(text) > 0n && BigInt(text) < KEYS_END;
+    return isKey ? new Secret(text) : undefined;
+  },
+  'nothing',
+);
+
 /** A credential of at least so many characters. */
 export function secret(charsMin: number): SettingReader<Secret> {
   const expected = `at least ${charsMin} characters without white space`;

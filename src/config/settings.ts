@@ -1,9 +1,10 @@
 // One row is all there is of a setting: its parsing, what `exhibit config` prints, the reference
 // page, the example file and the check of unknown names are made from this table.
 
-import { CHAIN_NAMES, type ChainName, EVM_CHAINS } from '../chain/chain.ts';
+import { CHAIN_NAMES, CHAINS, type ChainName, chainById, EVM_CHAINS } from '../chain/chain.ts';
 import {
   ageLimit,
+  contractAddress,
   duration,
   faults,
   headerText,
@@ -15,6 +16,7 @@ import {
   type PrivateUrl,
   path,
   priceOfTokens,
+  privateKey,
   publicUrl,
   type SettingReader,
   secret,
@@ -382,6 +384,31 @@ const LIMITS = {
   ),
 } as const;
 
+const ANCHORING = {
+  EXHIBIT_ANCHOR_CONTRACT: optional(
+    contractAddress,
+    'The anchoring contract (`solidity/ExhibitAnchor.sol`) that holds roots of the log. The node ' +
+      'of its chain is asked for them.',
+  ),
+  EXHIBIT_ANCHOR_KEY: optional(
+    privateKey,
+    'The private key of the owner of the contract, which pays for its transactions. Only a ' +
+      'process that works (`exhibit work`, `exhibit up`) needs it; without it no root is sent.',
+    { needs: 'EXHIBIT_ANCHOR_CONTRACT' },
+  ),
+  EXHIBIT_ANCHOR_CHAIN: withInitial(
+    '8453',
+    whole(1, 999_999_999_999_999, 'a chain id of EIP-155'),
+    'The chain of the contract, which signals name as `anchor_chain_id` also while no contract ' +
+      'is set.',
+  ),
+  EXHIBIT_ANCHOR_EVERY: withInitial(
+    '1h',
+    duration('h', MINUTE_MS, 30 * DAY_MS),
+    'The time between two roots that are sent, at least. A bare number is hours.',
+  ),
+} as const;
+
 const SIMULATION = {
   EXHIBIT_SIMULATE: withInitial(
     'false',
@@ -407,6 +434,7 @@ export const GROUPS = {
   Chats: CHATS,
   'A language model': ANALYST,
   Limits: LIMITS,
+  Anchoring: ANCHORING,
   Simulation: SIMULATION,
 } as const;
 
@@ -422,6 +450,7 @@ export const SETTINGS = {
   ...CHATS,
   ...ANALYST,
   ...LIMITS,
+  ...ANCHORING,
   ...SIMULATION,
 } as const;
 
@@ -519,7 +548,23 @@ export function conflicts(given: SettingTexts, simulate: boolean): string[] {
     lines.push('EXHIBIT_TRUST_PROXY: needs EXHIBIT_PUBLIC_URL too, the host that clients ask');
   }
   if (simulate) lines.push(...realSources(given));
+  lines.push(...anchoringConflicts(given, simulate));
   return lines;
+}
+
+function anchoringConflicts(given: SettingTexts, simulate: boolean): string[] {
+  const contract = 'EXHIBIT_ANCHOR_CONTRACT';
+  if (!given.has(contract)) return [];
+  if (simulate) return [`${contract}: no statement about simulated data is anchored`];
+  const name = 'EXHIBIT_ANCHOR_CHAIN';
+  const text = given.get(name);
+  const chain = chainById(Number(text === undefined ? SETTINGS[name].initial : text));
+  if (chain === null) {
+    const ids = EVM_CHAINS.map((one) => `${CHAINS[one].chain_id} (${one})`).join(', ');
+    return [`${name}: expected the id of a chain that Exhibit reads: ${ids}`];
+  }
+  const node = `EXHIBIT_RPC_${chain.name.toUpperCase()}`;
+  return given.has(node) ? [] : [`${contract}: needs ${node} too, a node of its chain`];
 }
 
 // A real source behind the label "simulated" would be as wrong as the reverse.

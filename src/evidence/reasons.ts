@@ -636,6 +636,42 @@ export const REASONS = {
     means: 'A question to the language model has a bound in tokens.',
     next: 'Nothing: the rules word the verdict.',
   },
+  anchoring_off: {
+    sentence: 'No anchoring contract is set on this deployment; the roots of the log are queued.',
+    means: 'What stands in the log can be proved against its checkpoints, and on no chain yet.',
+    next: 'The operator deploys the contract and sets `EXHIBIT_ANCHOR_CONTRACT`.',
+  },
+  anchor_contract_other: {
+    sentence: 'At {contract} is no anchoring contract that {sender} owns; no root is sent there.',
+    means: 'The address, the key or the chain of the anchoring contract is another one.',
+    next: 'The operator corrects `EXHIBIT_ANCHOR_CONTRACT`, `_KEY` or `_CHAIN`.',
+  },
+  anchor_origin_other: {
+    sentence:
+      'The contract {contract} holds roots of the log {origin}; no root of another is sent.',
+    means: 'A log that was restarted, or has another name, counts its sizes anew.',
+    next: 'The operator deploys another contract and sets `EXHIBIT_ANCHOR_CONTRACT`.',
+  },
+  anchor_store_behind: {
+    sentence: 'The store does not know every root that was sent to {contract}; none is sent there.',
+    means: 'The control store was put back to an earlier state. A second history is not anchored.',
+    next: 'The operator restarts the log, deploys another contract and sets it.',
+  },
+  anchor_refused: {
+    sentence: 'The contract {contract} would refuse the root of size {size}; it is not sent.',
+    means: 'The contract takes roots of growing sizes from its owner only.',
+    next: 'The operator looks at the contract on its chain.',
+  },
+  anchor_fee_high: {
+    sentence: 'A unit of gas costs {fee} wei, over the limit of {max}; no root is sent.',
+    means: 'The fees of the chain are higher than anchoring may pay.',
+    next: 'Nothing: the root is sent once the fees have fallen.',
+  },
+  anchor_purse_empty: {
+    sentence: '{sender} has {has} wei, and the transaction of a root may cost {needs}.',
+    means: 'The account that anchors cannot pay for its transaction.',
+    next: 'The operator sends coins to the account.',
+  },
   sections_unanswered: {
     sentence: 'Each section was left without an answer. {sections}',
     means: 'Of the routes that a scan asks, each said why it could not answer.',

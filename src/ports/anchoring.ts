@@ -46,3 +46,157 @@ export type Anchors = {
 };
 
 /** The most leaves that one question names. */
+export const LEAVES_ASKED_MAX = 100;
+
+export type AnchorChainPort = 'anchor_chain';
+
+/** The chain and the contract, as one node tells them at one moment. */
+export type AnchorChainState = {
+  /** The number of the newest finalised block. */
+  readonly finalised: number;
+  /** The transactions of the sender in blocks: the nonce of the next one. */
+  readonly nonce: number;
+  /** The same at the finalised block. */
+  readonly finalised_nonce: number;
+  readonly balance_wei: bigint;
+  readonly base_fee_wei: bigint;
+  readonly tip_wei: bigint;
+  /** `null`: there is no contract of this kind at the address. */
+  readonly contract: {
+    readonly owner: string;
+    /** The greatest size that it holds a root of. */
+    readonly latest_size: number;
+  } | null;
+};
+
+/** The fees of a transaction, in wei for each unit of gas. */
+export type AnchorFees = { readonly max_fee_wei: bigint; readonly tip_wei: bigint };
+
+/** A signed transaction: its hash, and its bytes as `0x` hex. */
+export type SignedAnchor = AnchorFees & { readonly tx: string; readonly raw: string };
+
+/** A root of the log, and the size that it is the root of. */
+export type LogRoot = { readonly root: string; readonly size: number };
+
+/** The root of a named log: after a restart the log has another name, and sizes of its own. */
+export type NamedRoot = LogRoot & { readonly origin: string };
+
+/** Where a transaction was mined. */
+export type MinedAnchor = {
+  readonly tx: string;
+  readonly block: number;
+  /** Whether the contract took the root. */
+  readonly ok: boolean;
+};
+
+/** The contract on its chain, through one node, and the key that signs for its owner. */
+export type AnchorChain = {
+  readonly chain_id: number;
+  readonly contract: string;
+  readonly sender: string;
+  readonly state: (signal: AbortSignal) => Promise<Reading<AnchorChainState, AnchorChainPort>>;
+  /** The gas that an anchor takes; `refused`: the contract would refuse it. */
+  readonly gasOf: (
+    root: LogRoot,
+    signal: AbortSignal,
+  ) => Promise<Reading<{ readonly gas: bigint } | { readonly refused: true }, AnchorChainPort>>;
+  /** Signs; nothing is asked. */
+  readonly sign: (root: LogRoot, nonce: number, gas: bigint, fees: AnchorFees) => SignedAnchor;
+  /** Sends a signed transaction, which a node that has it takes again. */
+  readonly send: (raw: string, signal: AbortSignal) => Promise<Reading<true, AnchorChainPort>>;
+  /** The one of the transactions that was mined; `null`: the node knows none of them in a block. */
+  readonly minedOf: (
+    txs: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<Reading<MinedAnchor | null, AnchorChainPort>>;
+};
+
+/** The roots that the contract holds at the finalised block of its chain. */
+export type AnchoredRoots = {
+  readonly rootAt: (
+    size: number,
+    signal: AbortSignal,
+  ) => Promise<Reading<AnchoredRoot, AnchorsPort>>;
+};
+
+/** Transactions that are sent for one root, at most: the first, and those that replace it. */
+export const SENT_FOR_ONE_MAX = 20;
+
+/** A root that was sent, or is about to be. */
+export type AnchorSend = LogRoot & {
+  readonly sender: string;
+  readonly nonce: number;
+  readonly gas: bigint;
+  readonly status: 'queued' | 'submitted';
+  /** Its transactions, the newest first. */
+  readonly sent: readonly [SignedAnchor & { readonly at: number }, ...SignedAnchor[]];
+};
+
+/** What became of a root that was sent. */
+export type AnchorEnd =
+  | { readonly status: 'confirmed'; readonly tx: string; readonly block: number }
+  | { readonly status: 'failed'; readonly reason: string };
+
+/** What was sent so far. */
+export type NewestSend = {
+  /** The greatest nonce of the key; `null`: it has sent nothing, or there is none. */
+  readonly nonce: number | null;
+  /** The greatest size that the contract was sent and did not refuse; 0: none. */
+  readonly size: number;
+  /** The log whose roots the contract was sent; `null`: none. */
+  readonly origin: string | null;
+  /** When the newest send to the contract began. */
+  readonly began_at: number | null;
+};
+
+/** The sends to one contract. A write of a holder whose lease another one took changes nothing. */
+export type AnchorSends = {
+  /** The send that has not ended; `null`: there is none. */
+  readonly open: () => Promise<Reading<AnchorSend | null, AnchorsPort>>;
+  /** What was sent so far, by a key and to the contract. */
+  readonly newest: (sender: string | null) => Promise<Reading<NewestSend, AnchorsPort>>;
+  /** Begins a send; `false`: the lease is another's by now. */
+  readonly begin: (
+    send: NamedRoot & {
+      readonly sender: string;
+      readonly nonce: number;
+      readonly gas: bigint;
+      readonly signed: SignedAnchor;
+    },
+    epoch: number,
+  ) => Promise<Reading<boolean, AnchorsPort>>;
+  /** Keeps a transaction that takes the place of those before it, under the same nonce. */
+  readonly replace: (
+    size: number,
+    signed: SignedAnchor,
+    epoch: number,
+  ) => Promise<Reading<boolean, AnchorsPort>>;
+  /** Whether it is in a block that is not final; a block that went away makes it `queued` again. */
+  readonly mark: (
+    size: number,
+    status: AnchorSend['status'],
+    epoch: number,
+  ) => Promise<Reading<boolean, AnchorsPort>>;
+  readonly end: (
+    size: number,
+    end: AnchorEnd,
+    epoch: number,
+  ) => Promise<Reading<boolean, AnchorsPort>>;
+  /** The anchors of leaves of a named log. */
+  readonly anchorsOf: (
+    origin: string,
+    indexes: readonly number[],
+  ) => Promise<Reading<readonly LeafAnchor[], AnchorsPort>>;
+};
+
+/** The last nonce and size that were sent from this machine, in a file that outlives the store. */
+export type LastSent = { readonly nonce: number; readonly size: number };
+export type LastSentFile = {
+  /** `null`: nothing was sent to this contract from here. */
+  readonly read: () => Promise<LastSent | null>;
+  /** Resolves once it is on the disk. */
+  readonly write: (sent: LastSent) => Promise<void>;
+};
+
+/** The lease under which roots are sent. */
+export const ANCHOR_LEASE = 'anchoring';

@@ -17,6 +17,15 @@ import { BRIDGE_PROTOCOLS, STATUS_PAGES } from '../ports/bridges.ts';
 import { type BitcoinBlock, BlocksFault } from '../ports/entities.ts';
 import type { BrokenRow, RawRow } from '../ports/tables.ts';
 import { bitcoinChain, bitcoinCore } from '../testing/bitcoin-chain.ts';
+import {
+  ANCHORED,
+  ARRIVALS,
+  contract,
+  NOW,
+  PROBED,
+  RECEIPTS,
+  word,
+} from '../testing/canned-nodes.ts';
 import { UNHELD } from '../testing/clock.ts';
 import {
   type Back,
@@ -45,6 +54,7 @@ import { etlFiles } from './bitcoin/etl-files.ts';
 import { bitcoinNode } from './bitcoin/node.ts';
 import { statusPages } from './bridge-status/status-page.ts';
 import { dexscreenerListings, dexscreenerVenue } from './dexscreener/venue.ts';
+import { anchorContract } from './evm/anchor-contract.ts';
 import { nodeApprovals, nodeFreezes } from './evm/approvals-node.ts';
 import { nodeProbe } from './evm/contract-probe.ts';
 import { evmNode } from './evm/node.ts';
@@ -73,8 +83,6 @@ import * as registries from './registry/registry-files.ts';
 import { solanaHistory } from './solana/history.ts';
 import { solanaLaunchFeed, WATCHED_ACCOUNTS } from './solana/launches.ts';
 
-const [word, contract] = [`0x${'ab'.repeat(32)}`, `0x${'11'.repeat(20)}`];
-const NOW = Date.UTC(2026, 10, 21) / 1_000;
 const now = () => NOW;
 const SIGNAL = new AbortController().signal;
 const closing: (() => unknown)[] = [];
@@ -138,37 +146,6 @@ const STATE = {
 const registry = (name: string) => new URL(`../../registry/${name}.csv`, import.meta.url);
 
 const { proxy, flagged, scored } = SANDBOX_SCORED;
-const sent = { hash: word, from: contract, to: contract, value: '0x7', input: '0x' };
-const log = { address: contract, topics: [word], data: '0x', logIndex: '0x0' };
-const RECEIPTS = {
-  eth_chainId: '0x1',
-  eth_getTransactionByHash: sent,
-  eth_getTransactionReceipt: {
-    transactionHash: word,
-    blockNumber: '0x1',
-    from: contract,
-    status: '0x1',
-    logs: [log],
-  },
-};
-const ARRIVALS = {
-  eth_chainId: '0x1',
-  eth_getBlockByNumber: ([at]: readonly string[]) => {
-    const number = at === 'latest' ? 100 : Number(at);
-    return {
-      number: `0x${number.toString(16)}`,
-      timestamp: `0x${(NOW - 1_200 + number * 12).toString(16)}`,
-    };
-  },
-  eth_getLogs: [],
-};
-const PROBED = {
-  eth_chainId: '0x1',
-  eth_getCode: '0x60',
-  eth_blockNumber: '0x64',
-  eth_call: word,
-  eth_getLogs: [],
-};
 const SOL = 'So11111111111111111111111111111111111111112';
 const SOLANA = {
   getGenesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
@@ -300,6 +277,22 @@ const NODES: readonly Adapter[] = [
     ask: async (url) => [
       await nodeProbe('ethereum', rpcAt(url), now).look(contract, [word], SIGNAL),
     ],
+  },
+  {
+    name: 'an anchoring contract',
+    back: () => cannedNode(ANCHORED),
+    // A node that knows no receipt says so.
+    spared: /^null in its place eth_getTransactionReceipt$/,
+    ask: async (url) => {
+      const place = { rpc: rpcAt(url), chain_id: 1, contract, simulated: false, now };
+      const chain = anchorContract({ ...place, key: word });
+      return [
+        await chain.state(SIGNAL),
+        await chain.gasOf({ root: word, size: 1 }, SIGNAL),
+        await chain.minedOf([word], SIGNAL),
+        await chain.send('0x01', SIGNAL),
+      ];
+    },
   },
   {
     name: 'blocks of a Bitcoin node',

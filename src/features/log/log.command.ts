@@ -108,7 +108,7 @@ async function wordsOf(site: LogSite): Promise<LogWords> {
 
 const follow = defineCommand({
   name: 'log follow',
-  summary: 'Follow a log, and have each state proved to continue the last one that was seen.',
+  summary: 'Follow a log: each state must continue the last one that was seen.',
   example: 'exhibit log follow --base-url https://exhibit.example --every 60',
   options: {
     ...OF_SERVICE,

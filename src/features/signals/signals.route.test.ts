@@ -11,14 +11,12 @@ import { why } from '../../evidence/reasons.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { bundleOf, signalOf } from '../../testing/signals.ts';
+import { MEMORY_CHAIN, type MemoryAnchors, memoryAnchors } from '../../testing/twins/anchors.ts';
 import {
   type HeldSignal,
   heldSignal,
-  MEMORY_CHAIN,
   MEMORY_ORIGIN,
-  type MemoryAnchors,
   type MemoryLog,
-  memoryAnchors,
   memorySignalLog,
   memorySignals,
   silentSignals,

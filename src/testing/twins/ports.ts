@@ -10,6 +10,7 @@ import {
   plantedAccounts,
   silentAccounts,
 } from './accounts.ts';
+import { type AnchorsPorts, memoryAnchors, silentAnchors } from './anchors.ts';
 import {
   type BridgesHeld,
   type BridgesPorts,
@@ -18,6 +19,7 @@ import {
   plantedBridges,
   silentBridges,
 } from './bridges.ts';
+import { PLANTED } from './dated.ts';
 import {
   type DeployersHeld,
   type DeployersPorts,
@@ -107,6 +109,7 @@ export type MemoryWorld = AccountsHeld &
 
 /** The ports over a world in memory. */
 export type MemoryPorts = AccountsPorts &
+  AnchorsPorts &
   BridgesPorts &
   DeployersPorts &
   EntitiesPorts &
@@ -131,6 +134,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memorySigning(),
     ...memoryTables(world),
     ...memoryTransparencyLog(),
+    anchors: memoryAnchors(PLANTED),
     launchCorpus: memoryLaunchCorpus(world.corpus),
     sanctionsList: memorySanctionsList(world.list),
   };
@@ -140,6 +144,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
 export function silentPorts(cause: Why): MemoryPorts {
   return {
     ...silentAccounts(cause),
+    ...silentAnchors(cause),
     ...silentBridges(cause),
     ...silentDeployers(cause),
     ...silentEntities(cause),
@@ -203,5 +208,6 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...memorySigning(),
     ...plantedTables(planted),
     ...plantedTransparencyLog(planted),
+    anchors: memoryAnchors(PLANTED),
   };
 }

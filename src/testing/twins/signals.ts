@@ -5,8 +5,9 @@ import { rootOfLeaves } from '../../chain/merkle-tree.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { leafHashOf, type SignalLog } from '../../features/signals/verification.ts';
-import type { AnchoredRoot, Anchors, LeafAnchor } from '../../ports/anchoring.ts';
+import type { Anchors } from '../../ports/anchoring.ts';
 import type { FeedPage, KeptSignal, NewSignal, Signals } from '../../ports/signals.ts';
+import { memoryAnchors, silentAnchors } from './anchors.ts';
 import { type Dated, memorySource, PLANTED } from './dated.ts';
 
 /** A signal as it is held, with the bytes of its bundle. */
@@ -115,39 +116,6 @@ function hex(bytes: Uint8Array): string {
   return `0x${Buffer.from(bytes).toString('hex')}`;
 }
 
-/** The anchors of a memory: what was sent over each leaf, and what the chain holds by size. */
-export type MemoryAnchors = Dated & {
-  readonly sent?: LeafAnchor;
-  readonly roots?: ReadonlyMap<number, AnchoredRoot>;
-  /** Why the chain gives no answer. */
-  readonly chain?: Why;
-};
-
-export const MEMORY_CHAIN = 8_453;
-const NOTHING_SENT: LeafAnchor = {
-  anchor_status: 'queued',
-  anchor_tx: null,
-  anchor_size: null,
-};
-
-export function memoryAnchors(memory: MemoryAnchors): Anchors {
-  const { sent = NOTHING_SENT, roots, chain, ...dated } = memory;
-  const origin = { port: 'anchors', source: memorySource('Anchors', 'table', dated) } as const;
-  return {
-    anchor_chain_id: MEMORY_CHAIN,
-    anchorsOf: async (indexes) =>
-      read(
-        indexes.map(() => sent),
-        origin,
-      ),
-    rootAt: async (size) => {
-      if (chain !== undefined) return unread('anchors', chain);
-      const root = roots?.get(size);
-      return read(root === undefined ? { root: null, block: 1 } : root, origin);
-    },
-  };
-}
-
 /** The ports of signals over a memory. */
 export type SignalPorts = {
   readonly signals: Signals;
@@ -178,11 +146,7 @@ export function silentSignals(cause: Why): SignalPorts {
       bundleOf: async () => unread('signals', cause),
       feed: async () => unread('signals', cause),
     },
-    anchors: {
-      anchor_chain_id: MEMORY_CHAIN,
-      anchorsOf: async () => unread('anchors', cause),
-      rootAt: async () => unread('anchors', cause),
-    },
+    ...silentAnchors(cause),
     transparencyLog: { head: log, find: log, inclusion: log, isSigned: log },
   };
 }

@@ -19,6 +19,7 @@ import type {
 } from '../../../ports/indexing.ts';
 import { fingerprintOf } from '../../../sources/files/input-file.ts';
 import { ImportFault } from '../../../sources/files/text-lines.ts';
+import { writeWhole } from '../../../sources/files/write-whole.ts';
 import { ENGINE_LIMITS, openEmbedded } from '../engine/embedded.ts';
 import {
   type Call,
@@ -44,7 +45,6 @@ import {
   readCheckpoint,
   writeBlocks,
   writeCheckpoint,
-  writeWhole,
 } from './import-tables.ts';
 import {
   type ExportLayout,

@@ -1,8 +1,8 @@
 // The statements on the tables of a running import. They lie in the warehouse itself, apart by
 // import, so that any number of imports run side by side.
 
-import { open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import { TRANSFER_KINDS, type TransferKind, wholeKinds } from '../../../chain/transfer.ts';
@@ -13,6 +13,7 @@ import type {
   HeldRange as HeldTableRange,
   ImportedFile,
 } from '../../../ports/indexing.ts';
+import { writeWhole } from '../../../sources/files/write-whole.ts';
 import { type Call, queryNumber, queryRow, type Warehouse } from '../engine/executor.ts';
 import { completeBlocks, WRITE } from '../transfers/append.ts';
 import {
@@ -259,21 +260,6 @@ export async function forgetCheckpoint(folder: string): Promise<void> {
 /** Replaces the checkpoint of a folder in one step. */
 export async function writeCheckpoint(folder: string, state: Checkpoint): Promise<void> {
   await writeWhole(join(folder, FILE), JSON.stringify(state));
-}
-
-/** Writes a file so that a crash leaves the old one or the new one. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  const fresh = `${path}.new`;
-  const file = await open(fresh, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(fresh, path);
-  const folder = await open(dirname(path));
-  await folder.sync().finally(() => folder.close());
 }
 
 // Records the blocks that an import holds in full: those that its files prove, and those that the

@@ -107,6 +107,9 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
     ...['signing list', 'signing rotate', 'signing compromise', 'answer save'],
   ],
   'It tells one transaction, whose every source ends it where it is silent.': ['bridges explain'],
+  'They tell the keys of the service, or keep an answer to the byte as it came.': [
+    ...['signing list', 'signing rotate', 'signing compromise', 'answer save'],
+  ],
   'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
     ...['records make', 'records list', 'records show', 'records print', 'records replay'],
     ...['watchlist list', 'watchlist add', 'watchlist remove', 'watchlist changes'],

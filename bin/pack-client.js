@@ -8,6 +8,8 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 
+/** What `exhibit/client/verify` imports. */
+const VERIFYING = ['@noble/hashes', '@scure/base', 'ox'];
 const ROOT = path.resolve(__dirname, '..');
 const folder = path.resolve(process.argv[2] === undefined ? '.' : process.argv[2]);
 const made = fs.mkdtempSync(path.join(os.tmpdir(), 'exhibit-client-'));
@@ -19,15 +21,16 @@ function run(file, args, cwd) {
   throw new Error(`${path.basename(file)} failed`);
 }
 
-/** Removes the declarations that those of the client do not name, by way of others or by itself. */
+/** Removes what the files of the client do not name: scripts by scripts, declarations by those. */
 function keepReached(dist) {
   const all = fs.readdirSync(dist, { recursive: true, encoding: 'utf8' });
   const reached = new Set(all.filter((file) => file.startsWith(`client${path.sep}`)));
   for (const file of reached) {
-    if (!file.endsWith('.d.ts')) continue;
+    if (!/\.(js|d\.ts)$/.test(file)) continue;
+    const ending = file.endsWith('.js') ? '.js' : '.d.ts';
     const text = fs.readFileSync(path.join(dist, file), 'utf8');
     for (const [, from] of text.matchAll(/["'](\.{1,2}\/[^"']+)["']/g)) {
-      reached.add(path.join(path.dirname(file), from.replace(/\.(js|tsx?)$/, '.d.ts')));
+      reached.add(path.join(path.dirname(file), from.replace(/\.(js|tsx?)$/, ending)));
     }
   }
   for (const file of all) {
@@ -46,9 +49,14 @@ try {
     ...{ name, version, license, type, engines, exports },
     description: 'The typed client of Exhibit, an address intelligence service.',
     sideEffects: false,
-    files: ['dist/client/*.js', 'dist/**/*.d.ts'],
+    files: ['dist/**/*.js', 'dist/**/*.d.ts'],
     // Its types are those of the declarations. Nothing of it runs in the client.
     dependencies: { zod: `^${whole.dependencies.zod}` },
+    // Whoever verifies saved files installs these too; whoever only asks needs none of them.
+    peerDependencies: Object.fromEntries(
+      VERIFYING.map((one) => [one, `^${whole.dependencies[one]}`]),
+    ),
+    peerDependenciesMeta: Object.fromEntries(VERIFYING.map((one) => [one, { optional: true }])),
   };
   fs.writeFileSync(path.join(made, 'package.json'), `${JSON.stringify(own, null, 2)}\n`);
   fs.copyFileSync(path.join(ROOT, 'docs/guides/client.md'), path.join(made, 'README.md'));

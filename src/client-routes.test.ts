@@ -32,11 +32,14 @@ async function exportedRoutes(): Promise<Exported[]> {
 const texts = (values: readonly unknown[]) =>
   `[${values.map((one) => (typeof one === 'string' ? `'${one}'` : String(one))).join(', ')}]`;
 
-/** The statuses under which a route answers bytes, as a line of its row. */
-function bytesLine(responses: { readonly [status: string]: z.ZodType }): string {
-  const statuses = Object.entries(responses).filter(([, one]) => mediaOf(one).kind === 'bytes');
-  if (statuses.length === 0) return '';
-  return `    bytes: ${texts(statuses.map(([status]) => Number(status)))},\n`;
+/** The statuses under which a route answers something else than JSON, as lines of its row. */
+function mediaLines(responses: { readonly [status: string]: z.ZodType }): string {
+  const line = (name: string, kind: string) => {
+    const statuses = Object.entries(responses).filter(([, one]) => mediaOf(one).kind === kind);
+    if (statuses.length === 0) return '';
+    return `    ${name}: ${texts(statuses.map(([status]) => Number(status)))},\n`;
+  };
+  return line('bytes', 'bytes') + line('texts', 'text');
 }
 
 function rowOf({ name, kind, method, path, access, ...route }: Contract): string {
@@ -49,7 +52,7 @@ function rowOf({ name, kind, method, path, access, ...route }: Contract): string
     access: '${access}',
     statuses: ${texts(statuses)},
     absences: ${texts(absences)},
-${'responses' in route ? bytesLine(route.responses) : ''}  },
+${'responses' in route ? mediaLines(route.responses) : ''}  },
 `;
 }
 
@@ -93,6 +96,8 @@ export type RouteRow = {
   readonly absences: readonly Absence[];
   /** The statuses whose body is bytes, which are given as they came. */
   readonly bytes?: readonly number[];
+  /** The statuses whose body is text of another type than JSON. */
+  readonly texts?: readonly number[];
 };
 
 export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {

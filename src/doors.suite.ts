@@ -3,9 +3,17 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -377,13 +385,50 @@ export function doorsSayTheSame(started: () => Simulated): void {
       const client = join(project, 'node_modules/exhibit/dist');
       const files = readdirSync(client, { recursive: true, encoding: 'utf8' });
       const scripts = files.filter((file) => file.endsWith('.js'));
-      expect(scripts.every((file) => file.startsWith('client/'))).toBe(true);
-      const imported = scripts.flatMap((file) =>
-        [...readFileSync(join(client, file), 'utf8').matchAll(/from '([^']+)'/g)].map(
-          ([, to]) => to,
-        ),
+      const importsOf = (file: string): string[] =>
+        [...readFileSync(join(client, file), 'utf8').matchAll(/from '([^']+)'/g)].map(([, to]) =>
+          String(to).startsWith('.') ? join(dirname(file), String(to)) : String(to),
+        );
+      const reachedFrom = (first: string) => {
+        const reached = new Set([first]);
+        for (const file of reached) {
+          if (scripts.includes(file)) for (const to of importsOf(file)) reached.add(to);
+        }
+        return [...reached].sort();
+      };
+      expect(reachedFrom('client/client.js')).toEqual(['client/client.js', 'client/routes.js']);
+      expect(reachedFrom('client/stream.js')).toEqual(['client/stream.js']);
+      const verifying = reachedFrom('client/verify.js');
+      const foreign = verifying.filter((one) => !scripts.includes(one));
+      expect(foreign).toEqual([
+        '@noble/hashes/sha3.js',
+        '@noble/hashes/utils.js',
+        '@scure/base',
+        'ox/Ed25519',
+        'ox/Hash',
+        'ox/Hex',
+      ]);
+      const entries = ['client', 'stream', 'signed', 'verify'].map((name) => `client/${name}.js`);
+      const own = new Set(entries.flatMap(reachedFrom));
+      expect(scripts.sort()).toEqual([...own].filter((one) => !foreign.includes(one)).sort());
+    });
+
+    test('verifies a saved file beside the packages that it names', async () => {
+      for (const name of ['@noble', '@scure', 'ox']) {
+        symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name));
+      }
+      const program = `
+        import { readFileSync } from 'node:fs';
+        import { verifySaved } from 'exhibit/client/verify';
+        const [file, keys, checkpoint] = process.argv.slice(2).map((path) => readFileSync(path));
+        const trust = { keys: String(keys), checkpoint: String(checkpoint), node: null, now: 0 };
+        console.log((await verifySaved(file, trust)).outcome);`;
+      writeFileSync(join(project, 'verify.js'), program);
+      const files = ['signal.json', 'keys.json', 'checkpoint.txt'].map((name) =>
+        join(ROOT, 'docs/reference/vectors', name),
       );
-      expect(new Set(imported)).toEqual(new Set(['./routes.js']));
+      const said = await output(process.execPath, [join(project, 'verify.js'), ...files], {});
+      expect(said.trim()).toBe('verified');
     });
 
     test('asks every route of the service, with types that need no Node.js', async () => {

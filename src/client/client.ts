@@ -192,6 +192,7 @@ async function call(
   if (fault !== null) throw new ExhibitFailure(name, 'unverified', fault);
   if (route.bytes?.includes(status) === true) return { status, body: bytes };
   const text = new TextDecoder().decode(bytes);
+  if (route.texts?.includes(status) === true) return { status, body: text };
   if (!statuses.includes(status)) {
     // A credential that was sent back stands in no error.
     const shown = secret === null ? text : text.replaceAll(secret, '[credential]');

@@ -103,6 +103,8 @@ export type RouteRow = {
   readonly absences: readonly Absence[];
   /** The statuses whose body is bytes, which are given as they came. */
   readonly bytes?: readonly number[];
+  /** The statuses whose body is text of another type than JSON. */
+  readonly texts?: readonly number[];
 };
 
 export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
@@ -177,6 +179,7 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'open',
     statuses: [200, 404, 503],
     absences: [],
+    texts: [200],
   },
   log_end: {
     kind: 'plain',
@@ -185,6 +188,7 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'open',
     statuses: [200, 404, 503],
     absences: [],
+    texts: [200],
   },
   log_entries: {
     kind: 'plain',
@@ -201,6 +205,7 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'open',
     statuses: [200, 404, 409, 503],
     absences: [],
+    texts: [200],
   },
   log_tile: {
     kind: 'plain',

@@ -27,6 +27,7 @@ import { sanctions } from '../features/sanctions/feature.ts';
 import { screening } from '../features/screening/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { tables } from '../features/tables/feature.ts';
+import { verifying } from '../features/verifying/feature.ts';
 import { watchlist } from '../features/watchlist/feature.ts';
 import type { AnyHandler } from '../transport/answer.ts';
 import {
@@ -64,6 +65,7 @@ export const FEATURES = featureList([
   collectors,
   log,
   anchoring,
+  verifying,
   health,
 ]);
 

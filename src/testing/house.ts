@@ -39,6 +39,11 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   'flag-stream': ['rugs'],
 };
 
+/** The hashes, proofs and forms by which saved bytes are checked. */
+const CHECKED_BY = [
+  ...['src/chain/call-hash.ts', 'src/chain/merkle-tree.ts', 'src/chain/signed-note.ts'],
+  ...['src/chain/ed25519.ts', 'src/contract/canonical.ts'],
+];
 /** Where routes are declared: beside their handler, or in the shapes. */
 const DECLARATIONS = ['src/features/*.route.ts*', 'src/features/*/shapes.ts'];
 /** How answers are signed, saved and verified. */
@@ -96,6 +101,8 @@ export const ARROWS: readonly Arrows[] = [
       ...CONFIG,
       'src/client/stream.ts',
       'src/client/signed.ts',
+      'src/client/verify.ts',
+      'src/client/anchored-root.ts',
     ],
     outside: ['undici', 'zod'],
   },
@@ -158,14 +165,14 @@ export const ARROWS: readonly Arrows[] = [
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
   { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },
   {
-    // The code that ships to a browser: it takes only types from the declarations.
+    // The code that ships to a browser: it takes only types from the declarations. What it checks
+    // by, it shares with the service.
     of: CLIENT,
     may: [
       ...[`types:${CONTRACT}`, ...DECLARATIONS.map((of) => `types:${of}`)],
-      // What checks what others signed and logged is the same file everywhere.
-      ...['src/chain/ed25519.ts', ...SIGNATURES],
+      ...[...CHECKED_BY, ...SIGNATURES],
     ],
-    outside: ['types:zod'],
+    outside: ['@scure/base', 'ox', 'types:zod'],
     sealed: true,
   },
   { of: 'src/main.ts', may: ['src/compose/', 'src/operator/', COMMAND, ...CONFIG], outside: [] },
@@ -278,9 +285,8 @@ export const CHILD_ENTRIES = [
 ];
 /** Where the product begins, and the tests of the house. */
 export const BEGINNINGS = [
-  // Whoever checks a signal begins here.
-  ...['src/chain/call-hash.ts', 'src/contract/canonical.ts'],
   ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
+  'src/client/verify.ts',
   ...['bench/', 'examples/', 'vitest.config.ts'],
   'src/features/signals/',
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],

@@ -51,7 +51,14 @@ const NOTE = text('text/plain; charset=utf-8', words());
 const TILE = bytes('application/octet-stream');
 const hash = words(z.string().regex(/^0x[0-9a-f]{64}$/));
 const elsewhere = z.strictObject({ error: prose() });
-const ofGeneration = { log: z.coerce.number().int().min(1).max(GENERATION_MAX) };
+const ofGeneration = {
+  log: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(GENERATION_MAX)
+    .describe('The number at the end of the name of the log.'),
+};
 
 const former = z.strictObject({
   origin: words(),
@@ -104,7 +111,13 @@ export const logEntries = plainRoute({
   path: '/api/log/entries',
   summary: 'Leaves of the log in their order: kind, hash, and which statement each is.',
   query: z.strictObject({
-    from: z.coerce.number().int().min(0).max(INDEX_MAX).optional(),
+    from: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(INDEX_MAX)
+      .optional()
+      .describe('The index of the first leaf; 0 without it.'),
     limit: z.coerce.number().int().min(1).max(ENTRIES_MAX).optional(),
   }),
   responses: {
@@ -161,7 +174,13 @@ export const logTile = plainRoute({
   path: '/log/{log}/tile/{tile}',
   tail: true,
   summary: 'Hashes or entries of a log (C2SP tlog-tiles): `0/x001/234`, `entries/000.p/12`.',
-  params: z.strictObject({ ...ofGeneration, tile: z.string().max(TILE_CHARS_MAX) }),
+  params: z.strictObject({
+    ...ofGeneration,
+    tile: z
+      .string()
+      .max(TILE_CHARS_MAX)
+      .describe('The path of a tile, slashes included, as C2SP tlog-tiles writes it.'),
+  }),
   responses: { 200: TILE, 404: elsewhere, 503: unavailable },
   keptS: FOR_EVER_S,
 });

@@ -71,7 +71,9 @@ function routeAt(path: string): [(typeof CONTRACTS)[number], { [name: string]: s
   for (const route of CONTRACTS) {
     const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     const found = new RegExp(`^${pattern}$`).exec(path);
-    if (found !== null) return [route, { ...found.groups }];
+    if (found === null) continue;
+    const sent = Object.entries({ ...found.groups });
+    return [route, Object.fromEntries(sent.map(([of, text]) => [of, decodeURIComponent(text)]))];
   }
   throw new Error(`test: no route at ${path}`);
 }

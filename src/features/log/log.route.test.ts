@@ -38,8 +38,9 @@ function held(leaves: readonly NewLeaf[] = LEAVES) {
   return { ...memorySigning(), ...memoryTransparencyLog(leaves) };
 }
 
+/** The server of the tests gives a text as JSON. */
 async function textOf(path: string): Promise<string> {
-  return (await ask(path)).bytes.toString('utf8');
+  return String(await jsonOf(path));
 }
 
 async function jsonOf(path: string, ports?: object): Promise<unknown> {

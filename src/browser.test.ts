@@ -16,6 +16,7 @@ import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { createTestHttp } from './testing/http-server.ts';
 import { rugFlagOf } from './testing/rug-worlds.ts';
 import { TEST_SERVICE } from './testing/service.ts';
+import { memoryAnchors } from './testing/twins/anchors.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from './testing/twins/deployers.ts';
 import { memoryLaunchMonths } from './testing/twins/launches.ts';
 import {
@@ -27,6 +28,7 @@ import {
   WATCHED,
 } from './testing/twins/rug-flags.ts';
 import { entryOf, memoryListChanges } from './testing/twins/sanctions.ts';
+import { memorySignalPorts } from './testing/twins/signals.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const MONTHS: readonly LaunchMonth[] = [
@@ -97,6 +99,8 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
         launchMonths: memoryLaunchMonths(MONTHS, 1_790_000_000),
         launchWatch: memoryLaunchWatch(WATCHED),
         publishedModels: memoryPublishedModels(),
+        ...memorySignalPorts({}),
+        anchors: memoryAnchors({ simulated: true, as_of: 1_790_000_000 }),
         sanctionsChanges: memoryListChanges([entryOf(evm('listed'))], 1_790_000_000),
       },
       sources: [STALE],

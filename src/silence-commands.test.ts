@@ -110,6 +110,9 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   'They tell the keys of the service, or keep an answer to the byte as it came.': [
     ...['signing list', 'signing rotate', 'signing compromise', 'answer save'],
   ],
+  'They print a signal as its route answers it, which `silence.test.ts` asks.': [
+    ...['signals emit', 'signals show', 'signals withdraw'],
+  ],
   'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
     ...['records make', 'records list', 'records show', 'records print', 'records replay'],
     ...['watchlist list', 'watchlist add', 'watchlist remove', 'watchlist changes'],

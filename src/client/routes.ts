@@ -39,6 +39,12 @@ import type { leaderboard, rugsLeaderboard } from '../features/rugs/leaderboard.
 import type { sanctionsChanges } from '../features/sanctions/changes.route.tsx';
 import type { walletOfac } from '../features/sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.route.ts';
+import type {
+  signalEvidence,
+  signalRoute,
+  signalVerification,
+  signalsFeed,
+} from '../features/signals/signals.route.ts';
 import type { signingKeys } from '../features/signing/keys.route.ts';
 import type { labelChanges } from '../features/tables/label-changes.route.ts';
 import type { otherListChanges } from '../features/tables/list-changes.route.ts';
@@ -77,6 +83,10 @@ export type Contracts = {
   readonly screen_record: typeof screenRecord;
   readonly screen_records: typeof screenRecords;
   readonly screen_replay: typeof screenReplay;
+  readonly signal: typeof signalRoute;
+  readonly signal_evidence: typeof signalEvidence;
+  readonly signal_verification: typeof signalVerification;
+  readonly signals_feed: typeof signalsFeed;
   readonly signing_keys: typeof signingKeys;
   readonly solana_deployer: typeof solanaDeployer;
   readonly test_integration: typeof testIntegration;
@@ -318,6 +328,39 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     path: '/api/v1/screens/{id}/replay',
     access: 'analyst',
     statuses: [200, 404, 503],
+    absences: [],
+  },
+  signal: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/signals/{id}',
+    access: 'open',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
+  signal_evidence: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/signals/{id}/evidence',
+    access: 'open',
+    statuses: [200, 404, 503],
+    absences: [],
+    bytes: [200],
+  },
+  signal_verification: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/signals/verify/{id}',
+    access: 'open',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
+  signals_feed: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/signals',
+    access: 'open',
+    statuses: [200, 503],
     absences: [],
   },
   signing_keys: {

@@ -25,6 +25,7 @@ import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { rugs } from '../features/rugs/feature.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
 import { screening } from '../features/screening/feature.ts';
+import { signals } from '../features/signals/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { tables } from '../features/tables/feature.ts';
 import { verifying } from '../features/verifying/feature.ts';
@@ -66,6 +67,7 @@ export const FEATURES = featureList([
   log,
   anchoring,
   verifying,
+  signals,
   health,
 ]);
 
@@ -82,6 +84,8 @@ export type EvidencePorts = Omit<
   | 'contractCreations'
   | 'launchMonths'
   | 'flagEvents'
+  | 'signals'
+  | 'anchors'
   | 'screeningRecords'
   | 'servedVersions'
   | 'signing'

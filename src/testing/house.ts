@@ -30,7 +30,6 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   bridges: ['history'],
   collectors: ['deposits'],
   deployers: ['tables'],
-  signals: ['collectors'],
   deposits: ['history', 'tables'],
   screening: ['tables'],
   entities: ['deposits'],
@@ -288,7 +287,6 @@ export const BEGINNINGS = [
   ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
   'src/client/verify.ts',
   ...['bench/', 'examples/', 'vitest.config.ts'],
-  'src/features/signals/',
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];

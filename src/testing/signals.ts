@@ -31,7 +31,9 @@ export function bundleOf(parts: BundleParts): Bundle {
         source: 'labels',
         status: 'dormant',
         code: 'table_never_imported',
-        reason: 'No import of the table of exchange wallets has completed on this deployment.',
+        reason:
+          'No import of the exchange-wallet table has completed on this deployment; ' +
+          'nothing was checked.',
         as_of: null,
       },
     ],

@@ -10,6 +10,7 @@ import type { World } from './planted.ts';
 import { isRecord } from './silence-answer.ts';
 import { KEPT_VERSION } from './twins/rug-flags.ts';
 import { RECORD_ID } from './twins/screening.ts';
+import { SIGNAL_ID } from './twins/signals.ts';
 
 /** A route that the check can ask. */
 export type SilenceRoute = AnyEvidenceRoute | AnyPlainRoute;
@@ -52,8 +53,11 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   limit: () => undefined,
   // Words: none, so that all that is about the address is found.
   q: () => undefined,
-  // A record that is kept of whoever asks.
+  // A record that is kept of whoever asks; of signals, the one that a world may hold.
   id: () => RECORD_ID,
+  // Pages of the feed: the first, of the target that is asked about.
+  cursor: () => undefined,
+  target: ({ addresses }) => addresses[0],
   // A leaf, and the log and the tile that hold it.
   leaf: () => '0',
   log: () => '1',
@@ -137,13 +141,17 @@ function wordsOf(schema: z.ZodType): string[] {
   return Object.values(entries);
 }
 
+function isOfSignals(route: string): boolean {
+  return route.startsWith('signal');
+}
+
 function fillInput(shape: object, fill: Fill, route: string): { [field: string]: unknown } {
   const values: { [field: string]: unknown } = {};
   for (const name of Object.keys(shape)) {
     const sample = FIELDS[name];
     if (sample === undefined)
       throw new Error(`silence: ${route} asks for ${name}: how to fill it? Add it to FIELDS.`);
-    const value = sample(fill);
+    const value = name === 'id' && isOfSignals(route) ? SIGNAL_ID : sample(fill);
     if (value !== undefined) values[name] = value;
   }
   return values;

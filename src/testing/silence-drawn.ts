@@ -7,6 +7,7 @@ import { evm } from './addresses.ts';
 import type { World } from './planted.ts';
 import { KEPT_VERSION } from './twins/rug-flags.ts';
 import { RECORD_ID, RECORD_OF } from './twins/screening.ts';
+import { SIGNAL_ID } from './twins/signals.ts';
 
 /** One request for a page. */
 export type PageAsk = {
@@ -76,6 +77,12 @@ const DRAWN: { readonly [page: string]: PageDrawing } = {
     isAsked: false,
     asks: () => [{ params: { id: RECORD_ID } }, { params: { id: 'scr_nobodys' } }],
   },
+  signals_page: { isAsked: false, inEvery: true, asks: () => [{}] },
+  signal_page: {
+    isAsked: false,
+    inEvery: true,
+    asks: () => [{ params: { id: SIGNAL_ID } }, { params: { id: 'sig_none' } }],
+  },
   watchlist_page: OF_MEMBERS,
   settings_page: OF_MEMBERS,
   sessions_page: OF_MEMBERS,
@@ -88,6 +95,7 @@ export const STATES_NOTHING: { readonly [page: string]: string } = {
   pricing_page: 'It tells the plans, which are part of the release.',
   new_key_shown: 'It shows a key once.',
   activate_page: 'It is the form by which one signs in.',
+  signal_script: 'It is a script, which changes with a release only.',
   leaderboard_script: 'It is a script, which changes with a release only.',
 };
 

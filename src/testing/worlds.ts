@@ -141,6 +141,8 @@ const TABLE_PLANS: readonly Plan[] = [
   {
     name: 'labelled',
     about: evm('exchange'),
+    // Beside it, a signal whose row somebody changed.
+    signalled: { isChanged: true },
     labels: [labelOf(evm('exchange'), 'Exchange')],
     contradicts: HELD,
   },

@@ -5,7 +5,6 @@ import { expect, test, vi } from 'vitest';
 import { map, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { SIGNAL_LEASE } from '../../ports/signals.ts';
-import type { Database } from '../../stores/control/engine/database.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { embeddedControl, leasesIn, type TestStore } from '../../testing/control-store.ts';
@@ -47,7 +46,7 @@ type Evidence = {
   silent: Why | null;
 };
 
-function partsOver(database: Database, evidence: Evidence, holder = 'one') {
+function partsOver(database: TestStore, evidence: Evidence, holder = 'one') {
   let runs = 0;
   const bugs: unknown[] = [];
   const collected: string[] = [];
@@ -84,13 +83,13 @@ const listedNow = (): Evidence => ({
   silent: null,
 });
 
-const signalsIn = (database: Database) =>
+const signalsIn = (database: TestStore) =>
   database.query(
     `select s.address, s.verdict, s.cached, s.run_id, t.state from signals s
      left join signal_statuses t using (signal_id) order by s.leaf`,
   );
 
-async function queueListed(database: Database, addresses: readonly string[]): Promise<void> {
+async function queueListed(database: TestStore, addresses: readonly string[]): Promise<void> {
   await database.query(
     `insert into signal_targets (chain, address, queued_at, due_at)
      select 'ethereum', a, control_now(), control_now() from unnest($1::text[]) as u (a)`,

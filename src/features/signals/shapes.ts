@@ -175,7 +175,7 @@ export const verificationAnswer = z.strictObject({
       proof: rowFact(z.array(hex).max(PROOF_HASHES_MAX).readonly()),
     })
     .nullable(),
-  signature_valid: negative(z.boolean().nullable(), LOG).describe(
+  signature_valid: rowFact(z.boolean().nullable(), LOG).describe(
     'Whether a published key of this service signed that checkpoint.',
   ),
   anchor_checked: checkedFlag(ANCHORS).describe('Whether the chain was asked.'),

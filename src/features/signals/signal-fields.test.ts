@@ -9,7 +9,9 @@ import { NOBODY } from '../../contract/route.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { signalOf } from '../../testing/signals.ts';
+import { memoryAnchors } from '../../testing/twins/anchors.ts';
 import { heldSignal, memorySignalPorts } from '../../testing/twins/signals.ts';
+import { memoryTransparencyLog } from '../../testing/twins/transparency-log.ts';
 import { type SignalAnswer, signalAnswer } from './shapes.ts';
 import { callOf, hashEnd, makeEnd } from './signal.ts';
 import { signalPageHandler } from './signal-pages.route.tsx';
@@ -26,6 +28,8 @@ const PORTS = {
       last_emit_at: null,
     },
   }),
+  ...memoryTransparencyLog(),
+  anchors: memoryAnchors({ as_of: STILL_NOW, simulated: false }),
   service: { simulated: false },
 };
 

@@ -253,7 +253,7 @@ function Cited({ signal, bundle }: { signal: SignalView; bundle: Bundle }) {
             {
               head: 'Value',
               cell: ({ key, item }) => (
-                <span data-key={key}>{item === undefined ? '–' : valueText(item.value)}</span>
+                <bdi data-key={key}>{item === undefined ? '–' : valueText(item.value)}</bdi>
               ),
             },
             {

@@ -3,24 +3,36 @@
 
 import { describe, expect, test } from 'vitest';
 import { hashBundle, hashCall, signalIdOf } from '../../chain/call-hash.ts';
-import { hashLeaf, rootOfLeaves } from '../../chain/merkle-tree.ts';
+import { hashLeaf, leafContent, rootOfLeaves } from '../../chain/merkle-tree.ts';
 import { writeCanonical } from '../../contract/canonical.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { NOBODY } from '../../contract/route.ts';
+import { present } from '../../evidence/measure.ts';
+import { map, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { LEAF_KINDS, type NewLeaf, type TransparencyLog } from '../../ports/transparency-log.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { bundleOf, signalOf } from '../../testing/signals.ts';
-import { MEMORY_CHAIN, type MemoryAnchors, memoryAnchors } from '../../testing/twins/anchors.ts';
+import {
+  MEMORY_CHAIN,
+  type MemoryAnchors,
+  memoryAnchors,
+  silentAnchors,
+} from '../../testing/twins/anchors.ts';
+import { memorySource, PLANTED } from '../../testing/twins/dated.ts';
 import {
   type HeldSignal,
   heldSignal,
-  MEMORY_ORIGIN,
-  type MemoryLog,
-  memorySignalLog,
+  leavesOf,
   memorySignals,
   silentSignals,
 } from '../../testing/twins/signals.ts';
+import {
+  MEMORY_HOST,
+  memoryTransparencyLog,
+  silentTransparencyLog,
+} from '../../testing/twins/transparency-log.ts';
 import { callOf, makeEnd } from './signal.ts';
 import {
   EMPTY_S,
@@ -35,32 +47,45 @@ import { leafHashOf } from './verification.ts';
 
 const LISTED = evm('listed').toLowerCase();
 const HELD = heldSignal(signalOf({ address: LISTED }));
+const LOG_ORIGIN = {
+  port: 'transparency_log',
+  source: memorySource('Log', 'table', PLANTED),
+} as const;
 const DATED = { as_of: STILL_NOW, simulated: false };
 const CAUSE = why('store_unreadable', { what: 'The table of signals', fault: 'a planted fault' });
-const ANOTHER_LEAF = hashLeaf(Uint8Array.of(9));
+const ANOTHER: NewLeaf = {
+  kind: 'version',
+  hash: `0x${'9'.repeat(64)}`,
+  id: 'another',
+  at: STILL_NOW,
+};
+const [OWN] = leavesOf([HELD]);
 
 type World = {
   readonly held?: readonly HeldSignal[];
   readonly last_round_at?: number | null;
   readonly last_emit_at?: number | null;
-  readonly log?: Partial<MemoryLog>;
+  /** The leaves of the log, and what it says otherwise. */
+  readonly leaves?: readonly (NewLeaf | undefined)[];
+  readonly log?: Partial<TransparencyLog>;
   readonly anchors?: Partial<MemoryAnchors>;
   readonly simulated?: boolean;
 };
 
 function portsOf(world: World = {}): SignalsPorts {
   const { held = [HELD], last_round_at = STILL_NOW, last_emit_at = null } = world;
-  const leaves = [leafHashOf(HELD), ANOTHER_LEAF];
+  const { leaves = [OWN, ANOTHER], log = {} } = world;
+  const { transparencyLog } = memoryTransparencyLog(present(leaves));
   return {
     signals: memorySignals({ ...DATED, held, last_round_at, last_emit_at }),
     anchors: memoryAnchors({ ...DATED, ...world.anchors }),
-    transparencyLog: memorySignalLog({ ...DATED, leaves, ...world.log }),
+    transparencyLog: { ...transparencyLog, ...log },
     service: { simulated: world.simulated === true },
   };
 }
 
 const asked = { now: () => STILL_NOW, signal: new AbortController().signal };
-const read = (body: unknown): { readonly [name: string]: unknown } => Object(body);
+const fieldsIn = (body: unknown): { readonly [name: string]: unknown } => Object(body);
 
 async function said<I>(
   handle: (input: I, request: typeof asked, caller: typeof NOBODY) => Promise<unknown>,
@@ -68,9 +93,9 @@ async function said<I>(
   now = STILL_NOW,
 ) {
   const answer = await handle(input, { ...asked, now: () => now }, NOBODY);
-  if (answer instanceof Refusal) return { status: answer.status, body: read(answer.body) };
+  if (answer instanceof Refusal) return { status: answer.status, body: fieldsIn(answer.body) };
   const { status, body } = answer as { readonly status: number; readonly body: unknown };
-  return { status, body: read(body) };
+  return { status, body: fieldsIn(body) };
 }
 
 const one = (id: string = HELD.signal_id) => ({ params: { id }, query: {}, body: undefined });
@@ -151,7 +176,8 @@ describe('says', () => {
               source: 'labels',
               status: 'dormant',
               reason:
-                'No import of the table of exchange wallets has completed on this deployment.',
+                'No import of the exchange-wallet table has completed on this deployment; ' +
+                'nothing was checked.',
             },
           ],
           citable_key_count: 2,
@@ -192,7 +218,7 @@ describe('says', () => {
   test('of which mode the data is, whatever target and page are asked for', async () => {
     const modes = async (world: World, now: number) => {
       const { body } = await said(signalsFeedHandler(portsOf(world)), feed(), now);
-      const { state } = read(body['producer']);
+      const { state } = fieldsIn(body['producer']);
       return [body['data_mode'], state, body['generated_at']];
     };
     const ended = '2026-09-24T12:00:00.000Z';
@@ -222,7 +248,7 @@ describe('says', () => {
     let query: FeedQuery = { limit: 2 };
     for (let pages = 0; pages < 5; pages += 1) {
       const { body } = await said(handle, feed(query));
-      seen.push(...[body['signals']].flat().map((signal) => read(signal)['signal_id']));
+      seen.push(...[body['signals']].flat().map((signal) => fieldsIn(signal)['signal_id']));
       const { next_cursor: cursor } = body;
       if (cursor === null) break;
       query = { limit: 2, cursor: String(cursor) };
@@ -242,12 +268,14 @@ describe('says', () => {
   });
 });
 
+const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
+const ANOTHER_HASH = hashLeaf(leafContent(LEAF_KINDS.version, ANOTHER.hash));
 const LOG = {
-  origin: MEMORY_ORIGIN,
+  origin: `${MEMORY_HOST}/log/1`,
   index: 0,
   size: 2,
-  root: `0x${Buffer.from(rootOfLeaves([leafHashOf(HELD), ANOTHER_LEAF])).toString('hex')}`,
-  proof: [`0x${Buffer.from(ANOTHER_LEAF).toString('hex')}`],
+  root: hex(rootOfLeaves([leafHashOf(HELD), ANOTHER_HASH])),
+  proof: [hex(ANOTHER_HASH)],
 };
 const NOT_SENT = {
   code: 'anchor_waits',
@@ -377,7 +405,7 @@ describe('tells apart', () => {
   });
 
   test('a signal that is not in the log', async () => {
-    const { body } = await verify({ log: { leaves: [ANOTHER_LEAF] } });
+    const { body } = await verify({ leaves: [ANOTHER] });
     expect(body).toEqual({
       ...HOLDS,
       logged: false,
@@ -388,13 +416,15 @@ describe('tells apart', () => {
   });
 
   test('a signal that stands elsewhere in the log', async () => {
-    const { body } = await verify({ log: { leaves: [ANOTHER_LEAF, leafHashOf(HELD)] } });
+    const { body } = await verify({ leaves: [ANOTHER, OWN] });
     expect(body).toMatchObject({ logged: false, log: { index: 1, size: 2 } });
     expect(body['reasons']).toEqual([NOT_IN_LOG, NOT_SENT]);
   });
 
   test('a log whose newest checkpoint is older', async () => {
-    const { body } = await verify({ log: { size: 0 } });
+    const entry = { kind: 'signal', hash: HELD.call_hash, id: 'a', at: 1, index: 0 } as const;
+    const find = async () => read({ state: 'awaiting', entry } as const, LOG_ORIGIN);
+    const { body } = await verify({ log: { find } });
     expect(body).toEqual({
       ...HOLDS,
       logged: null,
@@ -411,9 +441,9 @@ describe('tells apart', () => {
   });
 
   test('a log that is behind what it signed', async () => {
-    const frozen = why('store_unreadable', { what: 'The log', fault: 'it lost leaves' });
+    const frozen = why('log_behind', { origin: MEMORY_HOST, cause: 'it lost its newest leaves' });
     const behind = { code: 'log_behind', reason: frozen.reason };
-    const lost = await verify({ log: { leaves: [], frozen } });
+    const lost = await verify({ log: { find: async () => unread('transparency_log', frozen) } });
     expect(lost.body).toEqual({
       ...HOLDS,
       logged: null,
@@ -421,12 +451,15 @@ describe('tells apart', () => {
       signature_valid: null,
       reasons: [behind, NOT_SENT],
     });
-    const held = await verify({ log: { frozen } });
+    // What it still holds it proves.
+    const { transparencyLog } = portsOf();
+    const head = async () => map(await transparencyLog.head(), (one) => ({ ...one, frozen }));
+    const held = await verify({ log: { head } });
     expect(held.body).toEqual({ ...HOLDS, reasons: [behind, NOT_SENT] });
   });
 
   test('a checkpoint that no published key signed', async () => {
-    const { body } = await verify({ log: { signed: false } });
+    const { body } = await verify({ log: { isSigned: async () => read(false, LOG_ORIGIN) } });
     expect(body).toEqual({
       ...HOLDS,
       signature_valid: false,
@@ -511,7 +544,7 @@ describe('tells apart', () => {
 });
 
 describe('is silent', () => {
-  const silent = { ...silentSignals(CAUSE), service: { simulated: false } };
+  const silent = { ...portsOf(), ...silentSignals(CAUSE) };
   const UNREADABLE = {
     status: 503,
     body: {
@@ -528,9 +561,9 @@ describe('is silent', () => {
   });
 
   test('of the log and of the chain by name, while the signal is checked all the same', async () => {
-    const { anchors, transparencyLog } = silentSignals(CAUSE);
+    const { anchors } = silentAnchors(CAUSE);
     const { reason } = CAUSE;
-    const ports = { ...portsOf(), anchors, transparencyLog };
+    const ports = { ...portsOf(), anchors, ...silentTransparencyLog(CAUSE) };
     const { body } = await said(signalVerificationHandler(ports), one());
     expect(body).toEqual({
       ...HOLDS,

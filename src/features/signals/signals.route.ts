@@ -6,7 +6,7 @@ import { matchKey, parseKnownAddress } from '../../chain/address.ts';
 import { formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { badField } from '../../contract/refusals.ts';
 import { bytes } from '../../contract/reply.ts';
-import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { type AnyPlainRoute, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { addressText, idText } from '../../contract/wire.ts';
 import { claim, claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { map, Read, type Reading } from '../../evidence/reading.ts';
@@ -219,13 +219,32 @@ function producerStateOf(
   return now - last_round_at > STALLED_S ? 'stalled' : 'running';
 }
 
+/** An answer is public and kept by caches for longer: equal questions share one for so long. */
+const SHARED_S = 1;
+const SHARED_MAX = 500;
+
+function shareReplies<R extends AnyPlainRoute>(handle: PlainHandler<R>): PlainHandler<R> {
+  type Shared = { readonly until: UnixSeconds; readonly said: ReturnType<PlainHandler<R>> };
+  const shared = new Map<string, Shared>();
+  return (input, request, caller) => {
+    const { params: named, query } = Object(input);
+    const key = JSON.stringify([named, query]);
+    const known = shared.get(key);
+    if (known !== undefined && request.now() < known.until) return known.said;
+    const said = handle(input, request, caller);
+    if (shared.size >= SHARED_MAX) shared.clear();
+    shared.set(key, { until: request.now() + SHARED_S, said });
+    return said;
+  };
+}
+
 /** @internal The handler of the feed. */
 export function signalsFeedHandler({
   signals,
   anchors,
   service: { simulated },
 }: SignalsPorts): PlainHandler<typeof signalsFeed> {
-  return async ({ query: { limit, cursor, target } }, { now }) => {
+  return shareReplies<typeof signalsFeed>(async ({ query: { limit, cursor, target } }, { now }) => {
     const after = cursor === undefined ? null : placeIn(cursor);
     if (cursor !== undefined && after === null) {
       return badField('cursor', 'expected the next_cursor of an answer');
@@ -258,7 +277,7 @@ export function signalsFeedHandler({
       },
       read_this_first: noticesOf(sent, simulated),
     });
-  };
+  });
 }
 
 function keyOf(target: string): string {
@@ -298,12 +317,12 @@ async function findSignal(
 
 /** @internal The handler of one signal. */
 export function signalHandler(ports: SignalsPorts): PlainHandler<typeof signalRoute> {
-  return async ({ params: { id } }) => {
+  return shareReplies<typeof signalRoute>(async ({ params: { id } }) => {
     const answered = await answerSignal(ports, id);
     if (answered === null) return signalRoute.reply(404, notFound(id));
     if ('reason' in answered) return signalRoute.reply(503, unreadable(answered.reason));
     return signalRoute.reply(200, answered.answer);
-  };
+  });
 }
 
 type Answered = { readonly answer: SignalAnswer; readonly bundle: Bundle };
@@ -315,7 +334,11 @@ type FoundSignal = {
 
 /** The answer about one signal; `null`: there is none. @internal */
 export async function answerSignal(
-  { signals, anchors, service: { simulated } }: SignalsPorts,
+  {
+    signals,
+    anchors,
+    service: { simulated },
+  }: Pick<SignalsPorts, 'signals' | 'anchors' | 'service'>,
   id: string,
 ): Promise<Answered | { readonly reason: string } | null> {
   const held = await findSignal(signals, id);
@@ -376,7 +399,7 @@ export function signalVerificationHandler({
       call_hash_valid: claim(found, () => own.call_hash_valid),
       logged: claimOrNull(logged, (is) => is),
       log: logCheck.log,
-      signature_valid: claimOrNull(signed, (is) => is),
+      signature_valid: signed instanceof Read ? signed.value : null,
       anchor_checked: anchor.checked === null ? false : claimWhole(anchor.checked),
       status: showStatus(signal),
       reasons: [...own.reasons, ...logCheck.reasons, ...anchor.reasons],

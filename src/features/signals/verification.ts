@@ -9,43 +9,17 @@ import { both, map, Read, type Reading, type Unread } from '../../evidence/readi
 import type { Why } from '../../evidence/reasons.ts';
 import type { Anchors, AnchorsPort } from '../../ports/anchoring.ts';
 import type { KeptSignal } from '../../ports/signals.ts';
-import { LEAF_KINDS } from '../../ports/transparency-log.ts';
+import {
+  LEAF_KINDS,
+  type TransparencyLog,
+  type TransparencyLogPort,
+} from '../../ports/transparency-log.ts';
 import { type Bundle, bundleShape } from '../collectors/shapes.ts';
 import type { VerificationCode } from './shapes.ts';
 import { callOf } from './signal.ts';
 
-/** The tag of the log's port. */
-export type LogPort = 'transparency_log';
-
-/** Where a statement stands in the log. */
-export type LogStanding =
-  | { readonly state: 'absent' }
-  | { readonly state: 'awaiting'; readonly entry: { readonly index: number } }
-  | {
-      readonly state: 'proved';
-      readonly entry: { readonly index: number };
-      readonly size: number;
-      /** `0x` hex, as the hashes are. */
-      readonly root: string;
-      readonly hashes: readonly string[];
-      /** The signed note of that size. */
-      readonly checkpoint: string;
-    };
-
 /** The log as a verification asks it. */
-export type SignalLog = {
-  readonly head: () => Promise<
-    Reading<{ readonly origin: string | null; readonly frozen: Why | null }, LogPort>
-  >;
-  readonly find: (leaf: {
-    readonly kind: 'signal';
-    readonly hash: string;
-  }) => Promise<Reading<LogStanding, LogPort>>;
-  /** The hashes that prove a leaf in the tree of a size. */
-  readonly inclusion: (index: number, size: number) => Promise<Reading<readonly string[], LogPort>>;
-  /** Whether a published key signed a checkpoint. */
-  readonly isSigned: (checkpoint: string) => Promise<Reading<boolean, LogPort>>;
-};
+export type SignalLog = Pick<TransparencyLog, 'head' | 'find' | 'inclusion' | 'isSigned'>;
 
 /** One thing that does not hold, or could not be checked. */
 export type VerificationReason = { readonly code: VerificationCode; readonly reason: string };
@@ -96,14 +70,14 @@ export function checkOwn(signal: KeptSignal, read: ReadBundle): OwnChecks {
       missing.length === 0
         ? null
         : { code: 'citation_missing', reason: `Not to be cited: ${missing.join(', ')}.` },
-      call_hash_valid
-        ? null
-        : {
-            code: 'call_hash_differs',
-            reason: `What the signal states hashes to ${call_hash}.`,
-          },
+      call_hash_valid ? null : { code: 'call_hash_differs', reason: hashText(call_hash) },
     ]),
   };
+}
+
+function hashText(call_hash: HexBytes | null): string {
+  if (call_hash === null) return 'What the signal states cannot be hashed.';
+  return `What the signal states hashes to ${call_hash}.`;
 }
 
 function bundleFault({ canonical, bundle }: ReadBundle): VerificationReason | null {
@@ -124,11 +98,11 @@ function missingKeys({ evidence_used }: KeptSignal, bundle: Bundle | null): read
 }
 
 /** A row whose texts no contract could hash has no hash. */
-function callHashOf(signal: KeptSignal): HexBytes | 'nothing' {
+function callHashOf(signal: KeptSignal): HexBytes | null {
   try {
     return hashCall(callOf(signal));
   } catch (fault) {
-    if (fault instanceof Error) return 'nothing';
+    if (fault instanceof Error) return null;
     throw fault;
   }
 }
@@ -136,8 +110,9 @@ function callHashOf(signal: KeptSignal): HexBytes | 'nothing' {
 /** The place of a signal in the log, as its newest checkpoint shows it. */
 export type LogCheck = {
   /** `null`: its newest checkpoint is older than the signal. */
-  readonly logged: Reading<boolean | null, LogPort>;
-  readonly signed: Reading<boolean | null, LogPort>;
+  readonly logged: Reading<boolean | null, TransparencyLogPort>;
+  /** Of the checkpoint that proves it; `null` where none does. */
+  readonly signed: Reading<boolean | null, TransparencyLogPort>;
   readonly log: {
     readonly origin: string;
     readonly index: number;
@@ -183,13 +158,10 @@ export async function checkLog(signal: KeptSignal, log: SignalLog): Promise<LogC
   if (!(head instanceof Read)) return unreadLog(head);
   const { origin, frozen } = head.value;
   const standing = found.value;
-  const isBehind = frozen !== null;
-  const behind = isBehind ? ({ code: 'log_behind', reason: frozen.reason } as const) : null;
   if (standing.state !== 'proved' || origin === null) {
-    // A log that lost its newest leaves cannot tell what it never held.
-    const isAbsent = standing.state === 'absent' && !isBehind;
+    const isAbsent = standing.state === 'absent';
     const logged = map(found, () => (isAbsent ? false : null));
-    const reason = isAbsent ? ANOTHER_LEAF : behind === null ? waitsFor(signal) : behind;
+    const reason = isAbsent ? ANOTHER_LEAF : waitsFor(signal);
     return { logged, signed: map(found, () => null), log: null, reasons: [reason] };
   }
   const { entry, size, root, hashes, checkpoint } = standing;
@@ -200,7 +172,11 @@ export async function checkLog(signal: KeptSignal, log: SignalLog): Promise<LogC
     logged: map(found, () => isThere),
     signed,
     log: { origin, index, size, root, proof: hashes },
-    reasons: present([isThere ? null : ANOTHER_LEAF, behind, signatureFault(signed)]),
+    reasons: present([
+      isThere ? null : ANOTHER_LEAF,
+      frozen === null ? null : logReason(frozen),
+      signatureFault(signed),
+    ]),
   };
 }
 
@@ -214,12 +190,16 @@ function waitsFor({ leaf }: KeptSignal): VerificationReason {
   return { code: 'log_waits', reason };
 }
 
-function unreadLog(unread: Unread<LogPort>): LogCheck {
-  const { reason } = unread.why;
-  return { logged: unread, signed: unread, log: null, reasons: [{ code: 'log_unread', reason }] };
+/** A log that lost what it signed says so itself. */
+function logReason({ code, reason }: Why): VerificationReason {
+  return { code: code === 'log_behind' ? 'log_behind' : 'log_unread', reason };
 }
 
-function signatureFault(signed: Reading<boolean, LogPort>): VerificationReason | null {
+function unreadLog(silent: Unread<TransparencyLogPort>): LogCheck {
+  return { logged: silent, signed: silent, log: null, reasons: [logReason(silent.why)] };
+}
+
+function signatureFault(signed: Reading<boolean, TransparencyLogPort>): VerificationReason | null {
   if (!(signed instanceof Read)) return { code: 'signature_unread', reason: signed.why.reason };
   if (signed.value) return null;
   return { code: 'signature_wrong', reason: 'The checkpoint is signed by no published key.' };
@@ -228,7 +208,7 @@ function signatureFault(signed: Reading<boolean, LogPort>): VerificationReason |
 /** Whether the chain holds a root that covers the signal. */
 export type AnchorCheck = {
   /** `null`: not established. What was read says whether it is anchored. */
-  readonly anchored: Read<boolean, AnchorsPort | LogPort> | null;
+  readonly anchored: Read<boolean, AnchorsPort | TransparencyLogPort> | null;
   /** The contract as it was read; `null`: the chain was not asked, or did not answer. */
   readonly checked: Read<unknown, AnchorsPort> | null;
   readonly reasons: readonly VerificationReason[];

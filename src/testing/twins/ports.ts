@@ -77,6 +77,16 @@ import {
   silentSanctions,
 } from './sanctions.ts';
 import { plantedScreening } from './screening.ts';
+import {
+  memorySignalPorts,
+  type PlantedSignals,
+  plantedSignals,
+  SIGNAL_DENIALS,
+  SIGNAL_STANDS,
+  type SignalPorts,
+  type SignalsHeld,
+  silentSignals,
+} from './signals.ts';
 import { memorySigning, type SigningPorts, silentSigning } from './signing.ts';
 import {
   memoryTables,
@@ -101,6 +111,7 @@ export type MemoryWorld = AccountsHeld &
   DeployersHeld &
   FlagsHeld &
   HistoryHeld &
+  SignalsHeld &
   TablesHeld & {
     readonly list: MemoryListOptions;
     readonly entities?: MemoryClusters;
@@ -117,6 +128,7 @@ export type MemoryPorts = AccountsPorts &
   HistoryPorts &
   ReceiptsPorts &
   SanctionsPorts &
+  SignalPorts &
   SigningPorts &
   TablesPorts &
   TransparencyLogPorts & { readonly launchCorpus: LaunchCorpus };
@@ -131,6 +143,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memoryFlags(world),
     ...memoryWalked(world, world.list.now),
     ...memoryReceipts(world),
+    ...memorySignalPorts(world),
     ...memorySigning(),
     ...memoryTables(world),
     ...memoryTransparencyLog(),
@@ -152,6 +165,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentLaunches(cause),
     ...silentReceipts(cause),
     ...silentSanctions(cause),
+    ...silentSignals(cause),
     ...silentSigning(cause),
     ...silentTables(cause),
     ...silentTransparencyLog(cause),
@@ -169,6 +183,7 @@ export type Planted = PlantedAccounts &
   PlantedLaunches &
   PlantedReceipts &
   PlantedSanctions &
+  PlantedSignals &
   PlantedLog &
   PlantedTables;
 
@@ -179,17 +194,23 @@ export const SUBJECT_PLANS: readonly (Planted & {
   readonly item?: string;
   readonly contradicts: { readonly [route: string]: readonly string[] };
 })[] = [
-  // A statement of the log is of no address: it is planted beside what is.
+  // Statements and a signal are planted beside what is, so that no world is more.
   ...RECEIPT_PLANS.map((plan) => ({
     ...plan,
-    statements: [STATED],
-    contradicts: { ...plan.contradicts, log_entries: ['entries'] },
+    signalled: SIGNAL_STANDS.signalled,
+    statements: [STATED, ...SIGNAL_STANDS.statements],
+    contradicts: {
+      ...plan.contradicts,
+      ...SIGNAL_STANDS.contradicts,
+      log_entries: ['entries'],
+    },
   })),
 ];
 
 /** The lines of pages that deny something of single subjects, with the ports that they rest on. */
 export const SUBJECT_DENIALS: readonly (readonly [line: RegExp, restsOn: readonly string[]])[] = [
   ...RECEIPT_DENIALS,
+  ...SIGNAL_DENIALS,
 ];
 
 /** The ports over what is planted, beside somebody and something else in every table and list. */
@@ -205,6 +226,7 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedReceipts(planted),
     ...plantedSanctions(planted),
     ...plantedScreening(screened),
+    ...plantedSignals(planted),
     ...memorySigning(),
     ...plantedTables(planted),
     ...plantedTransparencyLog(planted),

@@ -1,13 +1,11 @@
-// The twin of signals, of the log that they are leaves of, and of its anchors: in memory, planted
-// and silent.
+// The twin of signals: in memory, planted and silent.
 
-import { rootOfLeaves } from '../../chain/merkle-tree.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { leafHashOf, type SignalLog } from '../../features/signals/verification.ts';
-import type { Anchors } from '../../ports/anchoring.ts';
 import type { FeedPage, KeptSignal, NewSignal, Signals } from '../../ports/signals.ts';
-import { memoryAnchors, silentAnchors } from './anchors.ts';
+import type { NewLeaf } from '../../ports/transparency-log.ts';
+import { evm } from '../addresses.ts';
+import { signalOf } from '../signals.ts';
 import { type Dated, memorySource, PLANTED } from './dated.ts';
 
 /** A signal as it is held, with the bytes of its bundle. */
@@ -60,68 +58,18 @@ function isNewer(one: Placed, other: Placed): number {
   return one.signal_id < other.signal_id ? 1 : -1;
 }
 
-/** What the log of a memory says of itself beside its leaves. */
-export type MemoryLog = Dated & {
-  /** The leaves by their hash, in order. */
-  readonly leaves: readonly Uint8Array[];
-  /** How many the newest checkpoint holds; left out, all. */
-  readonly size?: number;
-  readonly frozen?: Why | null;
-  readonly signed?: boolean;
-};
-
-export const MEMORY_ORIGIN = 'log.exhibit.example';
-
-export function memorySignalLog(memory: MemoryLog): SignalLog {
-  const { leaves, size = leaves.length, frozen = null, signed = true, ...dated } = memory;
-  const source = memorySource('Transparency log', 'table', dated);
-  const origin = { port: 'transparency_log', source } as const;
-  const hashes = (index: number, of: number) => pathOf(leaves.slice(0, of), index).map(hex);
-  return {
-    head: async () => read({ origin: MEMORY_ORIGIN, frozen }, origin),
-    find: async ({ hash }) => {
-      const own = hex(leafHashOf({ call_hash: hash as `0x${string}` }));
-      const index = leaves.findIndex((one) => hex(one) === own);
-      if (index < 0) return read({ state: 'absent' }, origin);
-      if (index >= size) return read({ state: 'awaiting', entry: { index } }, origin);
-      return read(
-        {
-          state: 'proved',
-          entry: { index },
-          size,
-          root: hex(rootOfLeaves(leaves.slice(0, size))),
-          hashes: hashes(index, size),
-          checkpoint: 'a checkpoint',
-        },
-        origin,
-      );
-    },
-    inclusion: async (index, of) => read(hashes(index, of), origin),
-    isSigned: async () => read(signed, origin),
-  };
-}
-
-/** The hashes from a leaf's sibling up to below the root (RFC 6962, 2.1.1). */
-function pathOf(leaves: readonly Uint8Array[], index: number): readonly Uint8Array[] {
-  if (leaves.length < 2) return [];
-  let split = 1;
-  while (split * 2 < leaves.length) split *= 2;
-  const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
-  return index < split
-    ? [...pathOf(left, index), rootOfLeaves(right)]
-    : [...pathOf(right, index - split), rootOfLeaves(left)];
-}
-
-function hex(bytes: Uint8Array): string {
-  return `0x${Buffer.from(bytes).toString('hex')}`;
+/** The leaves of some signals, in their order. */
+export function leavesOf(held: readonly KeptSignal[]): readonly NewLeaf[] {
+  return held.map(({ call_hash: hash, signal_id: id, generated_at_unix: at }) => ({
+    kind: 'signal',
+    hash,
+    id,
+    at,
+  }));
 }
 
 /** The ports of signals over a memory. */
-export type SignalPorts = {
-  readonly signals: Signals;
-  readonly anchors: Anchors;
-  readonly transparencyLog: SignalLog;
-};
+export type SignalPorts = { readonly signals: Signals };
 
 /** Left out: nothing was ever published. */
 export type SignalsHeld = { readonly signals?: MemorySignals };
@@ -129,24 +77,58 @@ export type SignalsHeld = { readonly signals?: MemorySignals };
 const NEVER: MemorySignals = { ...PLANTED, held: [], last_round_at: null, last_emit_at: null };
 
 export function memorySignalPorts({ signals = NEVER }: SignalsHeld): SignalPorts {
-  const { held, as_of, simulated } = signals;
-  const leaves = held.map((one) => leafHashOf(one));
-  return {
-    signals: memorySignals(signals),
-    anchors: memoryAnchors({ as_of, simulated }),
-    transparencyLog: memorySignalLog({ as_of, simulated, leaves }),
-  };
+  return { signals: memorySignals(signals) };
 }
 
 export function silentSignals(cause: Why): SignalPorts {
-  const log = async () => unread('transparency_log', cause);
   return {
     signals: {
       find: async () => unread('signals', cause),
       bundleOf: async () => unread('signals', cause),
       feed: async () => unread('signals', cause),
     },
-    ...silentAnchors(cause),
-    transparencyLog: { head: log, find: log, inclusion: log, isSigned: log },
   };
 }
+
+/** The signals that a world may plant, each with whether its row was changed since. */
+export type PlantedSignals = { readonly signalled?: { readonly isChanged: boolean } };
+
+/** Whom the planted signal is about, and its id. */
+const SIGNALLED = evm('written about').toLowerCase();
+const STANDS = heldSignal(
+  signalOf({ address: SIGNALLED, at: PLANTED.as_of, run_id: 'run_planted' }),
+  1,
+);
+export const SIGNAL_ID = STANDS.signal_id;
+/** The same row as somebody changed it: it cites what is in no bundle, and says something else. */
+const CHANGED: HeldSignal = {
+  ...STANDS,
+  verdict: 'no_opinion',
+  call_hash: `0x${'1'.repeat(64)}`,
+  bundle: new TextEncoder().encode('{"evidence":{}}'),
+};
+
+export function plantedSignals({ signalled }: PlantedSignals): SignalPorts {
+  if (signalled === undefined) return memorySignalPorts({});
+  const held = [signalled.isChanged ? CHANGED : STANDS];
+  const last_round_at = PLANTED.as_of + 60;
+  return memorySignalPorts({ signals: { ...PLANTED, held, last_round_at, last_emit_at: null } });
+}
+
+/** What the planted signal contradicts: it stands in the log behind one other statement. */
+export const SIGNAL_STANDS = {
+  signalled: { isChanged: false },
+  statements: leavesOf([STANDS]),
+  contradicts: {
+    signals_feed: ['signals', 'count', 'data_mode', 'producer.state'],
+    signal_verification: ['reproducible', 'citations_valid', 'call_hash_valid', 'logged'],
+  },
+} as const;
+
+/** The lines of pages that deny something of signals. */
+export const SIGNAL_DENIALS: readonly (readonly [line: RegExp, restsOn: readonly string[]])[] = [
+  [/^No signal stands now\.$|^There is no signal of this id$/, ['signals']],
+  [/^Nothing was published here within the last hour, or nothing stands\. /, ['signals']],
+  [/^It cites nothing, and so has no opinion\.$/, ['signals']],
+  [/\bno opinion\b/, ['signals']],
+];

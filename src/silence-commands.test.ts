@@ -107,9 +107,6 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
     ...['signing list', 'signing rotate', 'signing compromise', 'answer save'],
   ],
   'It tells one transaction, whose every source ends it where it is silent.': ['bridges explain'],
-  'They tell the keys of the service, or keep an answer to the byte as it came.': [
-    ...['signing list', 'signing rotate', 'signing compromise', 'answer save'],
-  ],
   'They print a signal as its route answers it, which `silence.test.ts` asks.': [
     ...['signals emit', 'signals show', 'signals withdraw'],
   ],

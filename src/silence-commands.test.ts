@@ -107,6 +107,7 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
     ...['signing list', 'signing rotate', 'signing compromise', 'answer save'],
   ],
   'It tells one transaction, whose every source ends it where it is silent.': ['bridges explain'],
+  'It checks a saved file by its bytes, and says in words what could not be checked.': ['verify'],
   'They print a signal as its route answers it, which `silence.test.ts` asks.': [
     ...['signals emit', 'signals show', 'signals withdraw'],
   ],

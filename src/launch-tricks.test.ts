@@ -283,43 +283,80 @@ describe('a factory that a factory made', () => {
   const factory = FACTORY_OF_ONE;
   const dead = { ...rugOf(ONE, NOW - 40 * DAY_S), factory };
   const launches = [dead, { ...YOUNG, factory }];
+  const IN_PART = 'ethereum: wallets whose contracts were read in part: 1';
 
-  test.each([1, 2, 3])(
-    'is followed over %d levels: what it launches is flagged',
+  test('is one level beyond the one whose launches are flagged', async () => {
+    const served = await serveWorld({ launches, others: factoriesOf(1) });
+    await askAbout(served, ONE);
+    expect(await served.get(BOARD)).toMatch(new RegExp(`${YOUNG.token}.*"window_checked":true`));
+    const record = await served.get(recordPath(ONE));
+    expect(record).toMatch(/"factory_depth":1,"truncated":false/);
+    expect(record).toContain(`"via":"factory:${factory}"`);
+  });
+
+  test.each([2, 3, 4])(
+    'is not followed, on %d levels: nothing is credited, the record is cut, and the window a part',
     async (levels) => {
       const served = await serveWorld({ launches, others: factoriesOf(levels) });
       await askAbout(served, ONE);
-      expect(await served.get(BOARD)).toMatch(new RegExp(`${YOUNG.token}.*"window_checked":true`));
       const record = await served.get(recordPath(ONE));
-      expect(record).toContain(`"factory_depth":${levels}`);
-      expect(record).toContain('"truncated":false');
-      expect(record).toContain(`"via":"factory:${factory}"`);
+      expect(record).toMatch(/"state":"unchecked".*"factory_depth":1,"truncated":true/);
+      expect(record).not.toContain(dead.token);
+      expect(record).not.toContain(YOUNG.token);
+      const board = await served.get(BOARD);
+      expect(board).toContain(IN_PART);
+      expect(board).not.toContain('"window_checked":true');
     },
   );
 
-  test('over more levels is not followed: the record is cut, and the window a part', async () => {
-    const served = await serveWorld({ launches, others: factoriesOf(4) });
+  test('cuts the record beside launches that are credited, and their flags stand', async () => {
+    const own = launchOf(ONE, NOW - 3 * HOUR_S);
+    const before = rugOf(ONE, NOW - 41 * DAY_S);
+    const served = await serveWorld({
+      launches: [...launches, before, own],
+      others: factoriesOf(2),
+    });
     await askAbout(served, ONE);
-    expect(await served.get(recordPath(ONE))).toMatch(/"state":"unchecked".*"truncated":true/);
+    const record = await served.get(recordPath(ONE));
+    expect(record).toContain('"truncated":true');
+    expect(record).toContain(own.token);
     const board = await served.get(BOARD);
-    expect(board).toContain('ethereum: wallets whose contracts were read in part: 1');
-    expect(board).not.toContain('"window_checked":true');
+    expect(board).toContain(own.token);
+    expect(board).toContain(IN_PART);
   });
 
-  test('over more levels holds up no window once its wallet has rested for a month', async () => {
-    const served = await serveWorld({ launches: [dead], others: factoriesOf(4) });
+  test('holds up no window once its wallet has rested for a month', async () => {
+    const served = await serveWorld({ launches: [dead], others: factoriesOf(2) });
     await askAbout(served, ONE);
+    expect(await served.get(recordPath(ONE))).toContain('"truncated":true');
     expect(await served.get(BOARD)).toContain('"window_checked":true');
   });
 
-  test('is kept before dummies that come after its first walk', async () => {
+  test('leaves the record cut beside contracts that come after its first walk', async () => {
     const later = launchOf(ONE, NOW + 5 * HOUR_S, { factory });
-    const others = [...factoriesOf(3), ...dummiesAt(NOW + 3 * HOUR_S, 120)];
+    const others = [...factoriesOf(2), ...dummiesAt(NOW + 3 * HOUR_S, 30)];
     const served = await serveWorld({ launches: [dead, later], others });
     await askAbout(served, ONE);
     await served.goOn(13 * HOUR_S);
     await workOn(served);
-    expect(await served.get(BOARD)).toContain(later.token);
+    expect(await served.get(recordPath(ONE))).toContain('"truncated":true');
+    const board = await served.get(BOARD);
+    expect(board).toContain(IN_PART);
+    expect(board).not.toContain('"window_checked":true');
+  });
+
+  test('through whose maker a stranger made it cuts nothing', async () => {
+    const [made, signer] = [evm('factory of a stranger'), evm('stranger')];
+    const at = NOW - 2 * DAY_S;
+    const others = [
+      ...factoriesOf(1),
+      { address: made, maker: factory, signer, at },
+      { address: evm('made by a stranger'), maker: made, signer, at },
+    ];
+    const served = await serveWorld({ launches, others });
+    await askAbout(served, ONE);
+    expect(await served.get(recordPath(ONE))).toContain('"truncated":false');
+    expect(await served.get(BOARD)).toContain('"window_checked":true');
   });
 });
 

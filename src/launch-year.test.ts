@@ -66,7 +66,7 @@ const YEARS = process.env['EXHIBIT_TEST_YEARS'];
 const MONTHS = process.env['EXHIBIT_TEST_MONTHS'];
 const SPAN = YEARS !== undefined ? SPANS.year : MONTHS !== undefined ? SPANS.month : SPANS.weeks;
 /** In its weeks each of the flaws shows. */
-const SEED = 10;
+const SEED = 17;
 const SEEDS = seedsIn(YEARS ?? MONTHS ?? `${SEED}-${SEED}`);
 const LOOKED_AT = ['walks', 'flags', 'retractions', 'whole', 'in_part', 'states'] as const;
 const NONE = Object.fromEntries(FALSEHOODS.map((name) => [name, 0]));

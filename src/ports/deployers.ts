@@ -101,8 +101,6 @@ export const deployerWalk = z.strictObject({
   /** Contracts that the address made itself and is credited with. */
   direct_creations: z.int().nonnegative(),
   factories_walked: z.int().nonnegative(),
-  /** The levels of factories on which something was made, at least 1. 0.2.0 followed one. */
-  factory_depth: z.int().positive().optional(),
   /** Whether something was left out, so that every count is a floor. */
   truncated: z.boolean(),
   truncated_factories: z.array(z.string()).readonly(),

@@ -56,7 +56,7 @@ const coverage = sharedShape(
     captured_at: unixSeconds,
     direct_creations: rowFact(z.int().nonnegative(), RECORDS),
     factories_walked: count,
-    factory_depth: rowFact(z.int().positive(), RECORDS),
+    factory_depth: z.literal(1),
     truncated: negative(z.boolean(), RECORDS),
     truncated_factories: negative(z.array(words()), RECORDS),
     contracts_examined: rowFact(z.int().nonnegative(), RECORDS),

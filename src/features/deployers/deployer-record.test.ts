@@ -125,7 +125,7 @@ const MIXED = {
     caveat:
       'What was observed when it was captured, not a rating: nothing here is scored, and a ' +
       'record without a death is no clearance. Attributed are contracts that the address ' +
-      'made itself and those of factories that it made, up to three levels; launches through a ' +
+      'made itself and those of one level of factories that it made; launches through a ' +
       'public launchpad are not. Liquidity is what the venue reports over the pools of a ' +
       'token, which can be inflated.',
   },

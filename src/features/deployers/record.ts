@@ -86,8 +86,7 @@ function stateOf(walk: DeployerWalk): RecordState {
 const CAVEAT =
   'What was observed when it was captured, not a rating: nothing here is scored, and a record ' +
   'without a death is no clearance. Attributed are contracts that the address made itself and ' +
-  'those of factories that it made, up to three levels; launches through a public launchpad are ' +
-  'not. ' +
+  'those of one level of factories that it made; launches through a public launchpad are not. ' +
   'Liquidity is what the venue reports over the pools of a token, which can be inflated.';
 
 /** The fields of a record, in plain values. */
@@ -105,7 +104,7 @@ export function recordFields({ failed, ...walk }: CommittedRecord, now: UnixSeco
       captured_at: walk.captured_at,
       direct_creations: walk.direct_creations,
       factories_walked: walk.factories_walked,
-      factory_depth: walk.factory_depth === undefined ? 1 : walk.factory_depth,
+      factory_depth: 1 as const,
       truncated: walk.truncated,
       truncated_factories: [...walk.truncated_factories],
       contracts_examined: walk.launches.length + walk.skipped.length,

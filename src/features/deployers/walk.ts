@@ -1,6 +1,7 @@
 // Finds the launches of an address, direct and through its factories, and their outcomes. It
-// follows factories that factories made to a bound. Unread parts are named: an unread launch is
-// never a death, and unread creations make no record.
+// follows one level of factories, and where a second made something it says that its counts are a
+// floor. Unread parts are named: an unread launch is never a death, and unread creations make no
+// record.
 
 import { setMaxListeners } from 'node:events';
 import { multiplyDecimals } from '../../chain/amount.ts';
@@ -104,9 +105,10 @@ export async function walkDeployer(
   const chosen = newestOf(candidates, limits.contractsMax, walking);
   const credited = await selectCredited(walking, chosen);
   const disowned = walking.skipped.filter(isDetermined).map(addressOf);
-  const makers = makersAmong(candidates, chosen, walking, new Set(disowned));
-  const factories = await followFactories(walking, makers);
-  if (!factories.followed) return { walked: false, why: factories.why };
+  const once = { max: limits.askedMax, not: new Set(disowned) };
+  const makers = makersAmong(candidates, chosen, walking, once);
+  const factories = await childrenOf(walking, makers);
+  if (!factories.checked) return { walked: false, why: factories.why };
   // What factories made has half of the room, however much the address made itself.
   const kept = Math.min(distinct(factories.children), Math.floor(limits.contractsMax * MADE_SHARE));
   const own = credited.slice(0, limits.contractsMax - kept);
@@ -114,6 +116,12 @@ export async function walkDeployer(
   const children = newestOf(factories.children, limits.contractsMax - own.length, walking);
   const others = await selectCredited(walking, children);
   const foreign = walking.skipped.filter(isDetermined).map(addressOf);
+  const asked = new Set([...foreign, ...makers.map(addressOf)]);
+  // What the contracts of the address leave of the room is asked in turn, and at least half.
+  const room = Math.max(limits.askedMax - makers.length, Math.floor(limits.askedMax * MADE_SHARE));
+  const lower = makersAmong(factories.children, children, walking, { max: room, not: asked });
+  const below = await childrenOf(walking, lower);
+  if (!below.checked) return { walked: false, why: below.why };
   const examined = [...own, ...others];
   await eachOf(walking, examined, (one) => examine(walking, one));
   const paired = await readPairs(walking, examined);
@@ -128,12 +136,14 @@ export async function walkDeployer(
   if (read === 0 && walking.lastWhy !== null) return { walked: false, why: walking.lastWhy };
   const tried = [...chosen.filter((one) => !left.has(one)), ...children];
   const cut = distinct(direct) + distinct(factories.children) > tried.length;
-  const isListed = made instanceof Read && factories.truncated.length === 0;
-  const known = new Set([...factories.asked, ...makers.map(addressOf), ...foreign]);
+  const cutLists = [...factories.truncated, ...below.truncated].sort();
+  const isListed = made instanceof Read && cutLists.length === 0;
+  for (const { address: one } of lower) asked.add(one);
+  // What a second level made is credited to nobody: where there is any, the counts are a floor.
   const isAsked =
-    !factories.isCut &&
+    below.children.every(({ reverted }) => reverted) &&
     [...direct, ...factories.children].every(
-      ({ address: one, reverted }) => reverted || known.has(one),
+      ({ address: one, reverted }) => reverted || asked.has(one),
     );
   const truncated = !isListed || cut || !isAsked;
   return {
@@ -145,15 +155,12 @@ export async function walkDeployer(
       launches,
       skipped: walking.skipped,
       direct_creations: chosen.length - left.size - disowned.length,
-      factories_walked: factories.makers.size,
-      factory_depth: Math.max(1, factories.levels),
+      factories_walked: factories.walked,
       truncated,
-      truncated_factories: factories.truncated,
+      truncated_factories: cutLists,
       providers: [...walking.providers].sort(),
       listed_once: [...listed].sort(),
-      factories_once: [
-        ...new Set([...walking.factories, ...factoriesOf(launches, listed, factories.makers)]),
-      ].sort(),
+      factories_once: [...new Set([...walking.factories, ...factoriesOf(launches, listed)])].sort(),
       pairs_unread: paired.unread,
       read_from:
         isListed && made instanceof Read
@@ -180,17 +187,18 @@ function readFrom(
 
 /**
  * The contracts that are asked what they made: all that are chosen, whether or not it was read who
- * is credited with them, and as many that are not examined.
+ * is credited with them, and the newest of the others. `not`: those that somebody else made, and
+ * those that were asked already.
  */
 function makersAmong(
   list: readonly Candidate[],
   chosen: readonly Candidate[],
   walking: Walking,
-  disowned: ReadonlySet<string>,
+  { max, not }: { readonly max: number; readonly not: ReadonlySet<string> },
 ): Candidate[] {
-  const newest = newestOf(list, walking.limits.askedMax, walking);
+  const newest = newestOf(list, max, walking);
   return [...new Set([...chosen, ...newest])].filter(
-    ({ address, reverted }) => !reverted && !disowned.has(address),
+    ({ address, reverted }) => !reverted && !not.has(address),
   );
 }
 
@@ -206,22 +214,13 @@ function addressOf({ address }: { readonly address: string }): string {
   return address;
 }
 
-/** The factories of launches that were listed, and the factories that made those. */
 function factoriesOf(
   launches: readonly ObservedLaunch[],
   listed: ReadonlySet<string>,
-  makers: Followed['makers'],
 ): readonly string[] {
-  return launches.flatMap(({ address, factory }) => {
-    const line: string[] = [];
-    let one = listed.has(address) ? factory : null;
-    while (one !== null && line.length < FACTORY_LEVELS_MAX) {
-      line.push(one);
-      const made = makers.get(one);
-      one = made === undefined ? null : made.by;
-    }
-    return line;
-  });
+  return launches.flatMap(({ address, factory }) =>
+    factory !== null && listed.has(address) ? [factory] : [],
+  );
 }
 
 function tokensOnVenue(launches: readonly ObservedLaunch[]): string[] {
@@ -316,76 +315,33 @@ async function selectCredited(walking: Walking, list: readonly Candidate[]): Pro
   });
 }
 
-/** How many levels of factories are followed: what one made, what that made, and so on. */
-export const FACTORY_LEVELS_MAX = 3;
+/** What contracts made. `truncated`: the contracts whose list was not read to its end. */
+type Children =
+  | {
+      readonly checked: true;
+      readonly children: readonly Candidate[];
+      /** How many of the contracts had made something. */
+      readonly walked: number;
+      readonly truncated: readonly string[];
+    }
+  | { readonly checked: false; readonly why: Why };
 
-/** What factories made, on each level that was followed. */
-type Followed = {
-  readonly followed: true;
-  readonly children: readonly Candidate[];
-  /** The contracts that had made something, and who made them; `null`: the address itself. */
-  readonly makers: ReadonlyMap<string, { readonly by: string | null }>;
-  /** The contracts that were asked what they made. */
-  readonly asked: ReadonlySet<string>;
-  /** The levels on which something was made. */
-  readonly levels: number;
-  /** Whether something was made below the last level that is followed. */
-  readonly isCut: boolean;
-  /** The contracts whose list was not read to its end. */
-  readonly truncated: readonly string[];
-};
-type NotFollowed = { readonly followed: false; readonly why: Why };
-
-/**
- * Asks contracts what they made, and what that made, level by level. What factories made has the
- * room that the contracts of the address leave, and at least half. Public launchpads are not asked.
- */
-async function followFactories(
-  walking: Walking,
-  own: readonly Candidate[],
-): Promise<Followed | NotFollowed> {
-  const { sources, signal, limits } = walking;
-  const children: Candidate[] = [];
-  const makers = new Map<string, { by: string | null }>();
-  const asked = new Set<string>();
+/** Asks contracts what they made; public launchpads are not asked. */
+async function childrenOf(walking: Walking, makers: readonly Candidate[]): Promise<Children> {
+  const { sources, signal } = walking;
+  const launchpads = await sources.launchpads.among(makers.map(addressOf));
+  if (!launchpads.checked) return launchpads;
+  const made = new Map<string, readonly MadeContract[]>();
   const truncated: string[] = [];
-  let levels = 0;
-  const result = (): Followed => {
-    return {
-      followed: true,
-      children,
-      makers,
-      asked,
-      levels,
-      isCut: false,
-      truncated: truncated.sort(),
-    };
-  };
-  let level = own;
-  let room = Math.max(limits.askedMax - own.length, Math.floor(limits.askedMax * MADE_SHARE));
-  // The last level is asked too, to know whether one is left out.
-  for (let n = 1; n <= FACTORY_LEVELS_MAX + 1 && level.length > 0; n += 1) {
-    const launchpads = await sources.launchpads.among(level.map(addressOf));
-    if (!launchpads.checked) return { followed: false, why: launchpads.why };
-    for (const { address } of level) asked.add(address);
-    const made: Candidate[] = [];
-    const toAsk = level.filter(({ address }) => !launchpads.value.has(address));
-    await eachOf(walking, toAsk, async ({ address, factory: by }) => {
-      const reading = await sources.creations.madeBy(address, signal);
-      const list = listIn(walking, reading);
-      if (!(reading instanceof Read)) truncated.push(address);
-      if (list.length > 0) makers.set(address, { by });
-      for (const one of list) made.push({ ...one, factory: address });
-    });
-    if (made.length === 0) break;
-    if (n > FACTORY_LEVELS_MAX) return { ...result(), isCut: true };
-    levels = n;
-    for (const one of made) children.push(one);
-    const standing = made.filter(({ address, reverted }) => !reverted && !asked.has(address));
-    level = newestOf(standing, room, walking);
-    room -= level.length;
-  }
-  return result();
+  const toAsk = makers.filter(({ address }) => !launchpads.value.has(address));
+  await eachOf(walking, toAsk, async ({ address: factory }) => {
+    const reading = await sources.creations.madeBy(factory, signal);
+    const list = listIn(walking, reading);
+    if (!(reading instanceof Read)) truncated.push(factory);
+    if (list.length > 0) made.set(factory, list);
+  });
+  const children = [...made].flatMap(([factory, list]) => list.map((one) => ({ ...one, factory })));
+  return { checked: true, children, walked: made.size, truncated };
 }
 
 /** Works on a list, a few at once, until the walk is stopped. */

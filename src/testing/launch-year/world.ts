@@ -100,10 +100,13 @@ export type YearSize = {
 };
 
 const DUMMIES = 30;
-/** Through how many levels of factories launchers launch; each of these is followed. */
-const FACTORY_LEVELS = [1, 1, 1, 2, 3];
 /** One launcher of so many hides one launch among dummies, which blinds the window for a month. */
 const HIDES_EVERY = 128;
+/**
+ * One launcher of so many launches through a factory that its factory made, often, and begins so
+ * late in the span. Nothing of that is credited, and it blinds every window from then on.
+ */
+const DEEP = { every: 256, at: 16, from: 0.8, pace: [1, 8] } as const;
 /** How long a lull lasts, and the share of launches that are made in it all the same. */
 const LULL = { days: 5, share: 0.1 } as const;
 const OUTAGE_MAX_H = 60;
@@ -126,7 +129,11 @@ export function yearWorld(seed: number, from: number, size: YearSize): YearWorld
   const { tricks, paces, lullEachDays, outageEachDays } = size;
   const lives = { launchers, lottery, from, to, tricks, paces, lullEachDays };
   const made = launchers.map((one, n) =>
-    lifeOf(one, { ...lives, hides: n % HIDES_EVERY === HIDES_EVERY / 2 }),
+    lifeOf(one, {
+      ...lives,
+      hides: n % HIDES_EVERY === HIDES_EVERY / 2,
+      isDeep: n % DEEP.every === DEEP.at,
+    }),
   );
   const launches = made.flatMap((one) => one.launches);
   const span = { from, to, eachS: outageEachDays * DAY_S };
@@ -173,26 +180,24 @@ type Lives = {
   readonly paces: YearSize['paces'];
   readonly lullEachDays: number;
   readonly hides: boolean;
+  readonly isDeep: boolean;
 };
 
 function lifeOf({ chain, address }: Launcher, lives: Lives) {
-  const { lottery, from, to, tricks } = lives;
+  const { lottery, from, to, tricks, isDeep } = lives;
   const launches: TrueLaunch[] = [];
   const others: OtherContract[] = [];
-  const pace = lottery.oneOf(lives.paces);
+  const pace = isDeep ? DEEP.pace : lottery.oneOf(lives.paces);
   // Of ten launchers five lose all, two lose some, two none, and one launches nothing.
-  const loses = lottery.oneOf([1, 1, 1, 1, 1, 0.5, 0.5, 0, 0, null]);
-  const isMadeElsewhere = chain === 'ethereum' && lottery.happens(0.2);
+  const loses = isDeep ? 1 : lottery.oneOf([1, 1, 1, 1, 1, 0.5, 0.5, 0, 0, null]);
+  const isMadeElsewhere = chain === 'ethereum' && (isDeep || lottery.happens(0.2));
   const factory = isMadeElsewhere ? hexOf(`factory of ${address}`) : null;
-  const begins = from - lottery.below(90) * DAY_S;
+  const late = from + Math.floor(DEEP.from * (to - from));
+  const begins = isDeep ? late : from - lottery.below(90) * DAY_S;
   if (factory !== null) {
-    // Some have it made by a factory, which a factory made.
-    let maker = address;
-    for (let level = lottery.oneOf(FACTORY_LEVELS); level > 1; level -= 1) {
-      const made = hexOf(`factory ${level} of ${address}`);
-      others.push({ address: made, maker, signer: address, at: begins });
-      maker = made;
-    }
+    const first = hexOf(`first factory of ${address}`);
+    if (isDeep) others.push({ address: first, maker: address, signer: address, at: begins });
+    const maker = isDeep ? first : address;
     others.push({ address: factory, maker, signer: address, at: begins });
     // Somebody else uses its factory: what comes of that is not the launcher's.
     const signer = hexOf(`stranger of ${address}`);

@@ -87,6 +87,10 @@ function isStream({ responses }: Operation): boolean {
   return events || '101' in responses;
 }
 
+function isJson({ responses }: Operation): boolean {
+  return Object.keys({ ...responses['200']?.content }).every((type) => /[/+]json\b/.test(type));
+}
+
 function examplesIn({ parameters }: Operation, where: string) {
   const all = parameters === undefined ? [] : parameters;
   return Object.fromEntries(
@@ -121,7 +125,8 @@ function programOfFetch(calls: readonly Called[]): string {
     ].filter((part) => part !== null);
     const params = parts.length === 0 ? '' : `params: { ${parts.join(', ')} }, `;
     const body = input.body === undefined ? '' : `body: ${text(input.body)}, `;
-    const options = `{ ${params}${body}...as(${keyOf(call)}) }`;
+    const parse = isJson(one) ? '' : "parseAs: 'arrayBuffer', ";
+    const options = `{ ${params}${body}${parse}...as(${keyOf(call)}) }`;
     return `said['${one.operationId}'] = (await client.${method.toUpperCase()}('${path}', ${options})).response.status;`;
   });
   return `import createClient from 'openapi-fetch';
@@ -172,6 +177,16 @@ const STATUSES = new Map([
   ['connect_integration', 400],
   // The simulated world holds no list of another authority, and its log says so.
   ['other_list_changes', 404],
+  // No signal has that id, and no log of this deployment has ended.
+  ...['log_end', 'signal', 'signal_evidence', 'signal_verification'].map(
+    (name) => [name, 404] as const,
+  ),
+]);
+/** What the answer is as long as the first leaf is not there, or awaits its checkpoint. */
+const NOT_YET: ReadonlyMap<string, readonly number[]> = new Map([
+  ['log_checkpoint', [404]],
+  ['log_proof', [404, 409]],
+  ['log_tile', [404]],
 ]);
 
 /** A started service, and the key of a partner. */
@@ -231,7 +246,9 @@ export function programsAreMadeOf(started: () => Started): void {
         .parse(JSON.parse(await run(`out/${program}.js`)));
       const expected = calls.map(({ one: { operationId: name } }) => {
         const made = STATUSES.get(name);
-        return [name, made === undefined ? 200 : made] as const;
+        const isNotYet = NOT_YET.get(name)?.includes(Number(said[name])) === true;
+        const usual = made === undefined ? 200 : made;
+        return [name, isNotYet ? said[name] : usual] as const;
       });
       expect(calls.length).toBeGreaterThan(25);
       // Whoever asks second finds the address watched.

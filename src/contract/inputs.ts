@@ -31,6 +31,7 @@ export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
   ['Last-Event-ID', { means: 'The id of the last event that was kept; a browser sends it.' }],
   ['limit', { means: 'How many entries at most.', examples: [10] }],
   ['list', { means: 'The name of one list. Left out: every list.' }],
+  ['leaf', { means: 'The index of a leaf, or its kind and hash: `signal:0x…`.', examples: ['0'] }],
   [
     'on',
     {
@@ -43,6 +44,13 @@ export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
   ['sections', { means: 'The sections that are asked for. Left out: all of them.' }],
   ['since', { means: 'The number of the last entry that was kept.', examples: [0, '0'] }],
   ['tables', { means: 'The tables to look in. Left out: all of them.' }],
+  [
+    'tile',
+    {
+      means: 'The path of a tile, slashes included, as C2SP tlog-tiles writes it.',
+      examples: ['0/000.p/1'],
+    },
+  ],
   ['to', { means: `${DAY}: nothing from after it.`, examples: ['2026-01-15'] }],
   ['token', { means: 'The access token, of a client that can set no header.' }],
   ['version', { means: 'The version of a model.', examples: ['rug-1-0123456789ab'] }],

@@ -136,10 +136,7 @@ export const logProof = plainRoute({
   path: '/api/log/proof/{leaf}',
   summary: 'The proof (C2SP tlog-proof) that a leaf is in the tree of the newest checkpoint.',
   params: z.strictObject({
-    leaf: z
-      .string()
-      .max(LEAF_CHARS_MAX)
-      .describe('The index of a leaf, or its kind and hash: `signal:0x…`.'),
+    leaf: z.string().max(LEAF_CHARS_MAX),
   }),
   responses: {
     200: NOTE,
@@ -176,10 +173,7 @@ export const logTile = plainRoute({
   summary: 'Hashes or entries of a log (C2SP tlog-tiles): `0/x001/234`, `entries/000.p/12`.',
   params: z.strictObject({
     ...ofGeneration,
-    tile: z
-      .string()
-      .max(TILE_CHARS_MAX)
-      .describe('The path of a tile, slashes included, as C2SP tlog-tiles writes it.'),
+    tile: z.string().max(TILE_CHARS_MAX),
   }),
   responses: { 200: TILE, 404: elsewhere, 503: unavailable },
   keptS: FOR_EVER_S,

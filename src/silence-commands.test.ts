@@ -104,7 +104,7 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
     ...['log follow', 'log prove', 'log restart', 'anchoring status'],
   ],
   'They keep signing keys, and save what was answered byte for byte.': [
-    ...['signing list', 'signing rotate', 'signing compromise', 'answer save'],
+    ...['signing list', 'signing rotate', 'signing compromise', 'answer save', 'signals save'],
   ],
   'It tells one transaction, whose every source ends it where it is silent.': ['bridges explain'],
   'It checks a saved file by its bytes, and says in words what could not be checked.': ['verify'],

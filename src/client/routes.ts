@@ -42,8 +42,8 @@ import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.
 import type {
   signalEvidence,
   signalRoute,
-  signalVerification,
   signalsFeed,
+  signalVerification,
 } from '../features/signals/signals.route.ts';
 import type { signingKeys } from '../features/signing/keys.route.ts';
 import type { labelChanges } from '../features/tables/label-changes.route.ts';

@@ -100,6 +100,8 @@ export const ARROWS: readonly Arrows[] = [
       ...CONFIG,
       'src/client/stream.ts',
       'src/client/signed.ts',
+      'src/client/client.ts',
+      'src/client/save-signal.ts',
       'src/client/verify.ts',
       'src/client/anchored-root.ts',
     ],

@@ -46,7 +46,7 @@ const ID = mandatory('ID', 'as the feed gives it: sig_ and 32 hex digits', anyTe
 
 export const signalsEmit = defineCommand({
   name: 'signals emit',
-  summary: 'Look at an address or a token, and publish a signal where there is something new.',
+  summary: 'Look at an address or a token, and publish what is new.',
   example:
     'exhibit signals emit --chain ethereum --address 0x8589427373d6d84e98730d7795d8f6f8731fda16',
   usage: '--chain CHAIN --address ADDRESS',

@@ -1,6 +1,8 @@
-// The check of saved signals, which asks no service and opens no store.
+// Saves signals, and checks what was saved: neither opens a store.
 
+import type { ConnectionServices } from '../../command/connection.ts';
 import { feature } from '../../compose/feature.ts';
+import { signalsSave } from './save.command.ts';
 import { verifyCommand } from './verify.command.ts';
 
 export const verifying = feature({
@@ -8,5 +10,8 @@ export const verifying = feature({
   heading: 'Check what was saved',
   open: () => ({ ports: {}, services: {} }),
   ports: {},
-  local: { commands: [verifyCommand], services: () => undefined },
+  local: {
+    commands: [verifyCommand, signalsSave],
+    services: ({ started }): ConnectionServices => ({ started }),
+  },
 });

@@ -6,9 +6,9 @@ import {
   completeSubtrees,
   consistencySubtrees,
   HASH_BYTES,
+  hashNode,
   inclusionSubtrees,
   joinHashes,
-  rootOfLeaves,
   type Subtree,
 } from './merkle-tree.ts';
 
@@ -22,6 +22,14 @@ export type Tile = { readonly level: number; readonly index: number; readonly wi
 
 /** Reads the hashes of a tile: exactly as many as its width. */
 export type ReadTile = (tile: Tile) => Promise<readonly Uint8Array[]>;
+
+/** Reads the hashes of some tiles, in their order. */
+export type ReadTiles = (tiles: readonly Tile[]) => Promise<readonly (readonly Uint8Array[])[]>;
+
+/** Reads tiles from where there is one at a time. */
+export function tileByTile(readTile: ReadTile): ReadTiles {
+  return (tiles) => Promise.all(tiles.map(readTile));
+}
 
 /** Leaves under one hash of a level. */
 export function leavesUnder(level: number): number {
@@ -38,7 +46,7 @@ export function tileWidth(level: number, index: number, size: number): number {
 export async function hashSubtrees(
   subtrees: readonly Subtree[],
   size: number,
-  readTile: ReadTile,
+  readTiles: ReadTiles,
 ): Promise<Uint8Array[]> {
   const runs = subtrees.map((subtree) => completeSubtrees(subtree).map(runOf));
   const wanted = new Map<string, Tile>();
@@ -46,23 +54,43 @@ export async function hashSubtrees(
     const width = tileWidth(level, tile, size);
     wanted.set(`${level}/${tile}`, { level, index: tile, width });
   }
-  const read = await Promise.all(
-    [...wanted].map(async ([name, tile]) => [name, await readWhole(tile, readTile)] as const),
+  const read = await readTiles([...wanted.values()]);
+  const tiles = new Map(
+    [...wanted].map(([name, tile], at) => [name, wholeTile(tile, read[at])] as const),
   );
-  const tiles = new Map(read);
   return runs.map((parts) =>
     joinHashes(
       parts.map(({ level, tile, first, count }) => {
         const hashes = tiles.get(`${level}/${tile}`);
         if (hashes === undefined) throw new Error(`tile ${level}/${tile} was not read`);
-        return rootOfLeaves(hashes.slice(first, first + count));
+        return rootOfRun(hashes, first, first + count);
       }),
     ),
   );
 }
 
-async function readWhole(tile: Tile, readTile: ReadTile): Promise<readonly Uint8Array[]> {
-  const hashes = await readTile(tile);
+/** Hashes of runs that were made before, as long as whoever reads tiles keeps their array. */
+const made = new WeakMap<readonly Uint8Array[], Map<string, Uint8Array>>();
+
+/** The root over a run of a tile, which is a complete subtree: halves are made once. */
+function rootOfRun(hashes: readonly Uint8Array[], first: number, past: number): Uint8Array {
+  const only = hashes[first];
+  if (only === undefined) throw new RangeError(`no hash ${first} in a tile`);
+  if (past - first === 1) return only;
+  const kept = made.get(hashes);
+  const runs = kept === undefined ? new Map<string, Uint8Array>() : kept;
+  made.set(hashes, runs);
+  const name = `${first}-${past}`;
+  const known = runs.get(name);
+  if (known !== undefined) return known;
+  const middle = (first + past) / 2;
+  const root = hashNode(rootOfRun(hashes, first, middle), rootOfRun(hashes, middle, past));
+  runs.set(name, root);
+  return root;
+}
+
+function wholeTile(tile: Tile, hashes: readonly Uint8Array[] | undefined) {
+  if (hashes === undefined) throw new TileFault(tile, 'it was not read');
   const isWhole = hashes.length === tile.width && hashes.every((one) => one.length === HASH_BYTES);
   if (!isWhole) throw new TileFault(tile, `it holds ${hashes.length} hashes`);
   return hashes;
@@ -94,8 +122,8 @@ function runOf({ begin, end }: Subtree): Run {
 }
 
 /** The root of a tree of this size. */
-export async function rootFromTiles(size: number, readTile: ReadTile): Promise<Uint8Array> {
-  const [root] = await hashSubtrees([{ begin: 0, end: size }], size, readTile);
+export async function rootFromTiles(size: number, readTiles: ReadTiles): Promise<Uint8Array> {
+  const [root] = await hashSubtrees([{ begin: 0, end: size }], size, readTiles);
   if (root === undefined) throw new Error('a tree without a root');
   return root;
 }
@@ -104,18 +132,18 @@ export async function rootFromTiles(size: number, readTile: ReadTile): Promise<U
 export function inclusionProof(
   index: number,
   size: number,
-  readTile: ReadTile,
+  readTiles: ReadTiles,
 ): Promise<Uint8Array[]> {
-  return hashSubtrees(inclusionSubtrees(index, size), size, readTile);
+  return hashSubtrees(inclusionSubtrees(index, size), size, readTiles);
 }
 
 /** The proof that a tree of one size is the beginning of one of another. */
 export function consistencyProof(
   older: number,
   newer: number,
-  readTile: ReadTile,
+  readTiles: ReadTiles,
 ): Promise<Uint8Array[]> {
-  return hashSubtrees(consistencySubtrees(older, newer), newer, readTile);
+  return hashSubtrees(consistencySubtrees(older, newer), newer, readTiles);
 }
 
 // Paths of tiles: an index is written in groups of three digits, all but the last behind an `x`.

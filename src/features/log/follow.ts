@@ -25,11 +25,12 @@ import {
   consistencyProof,
   formatTilePath,
   parseTile,
-  type ReadTile,
+  type ReadTiles,
   rootFromTiles,
   TILE_WIDTH,
   type Tile,
   TileFault,
+  tileByTile,
 } from '../../chain/tile-tree.ts';
 import { present } from '../../evidence/measure.ts';
 import { LEAF_KINDS, type LeafKind } from '../../ports/transparency-log.ts';
@@ -142,11 +143,11 @@ async function compareViews(
     throw new NotChecked(`${now.size} leaves were shown, after ${before.size} were seen`);
   }
   const [older, newer] = [before, now];
-  const readTile = tilesOf(site, origin, newer.size);
-  const proof = await consistencyProof(older.size, newer.size, readTile).catch(notChecked);
+  const readTiles = tilesOf(site, origin, newer.size);
+  const proof = await consistencyProof(older.size, newer.size, readTiles).catch(notChecked);
   if (isConsistent({ older, newer, proof })) return null;
   // Tiles that do not make the signed root prove nothing against it.
-  const root = await rootFromTiles(newer.size, readTile).catch(notChecked);
+  const root = await rootFromTiles(newer.size, readTiles).catch(notChecked);
   if (!isSameHash(root, newer.root)) throw new NotChecked(OTHER_TILES);
   return `${origin} signed ${newer.size} leaves that do not continue the ${older.size} before`;
 }
@@ -190,17 +191,17 @@ function notChecked(fault: unknown): never {
 }
 
 /** Reads tiles of a log at a size; a partial tile that is gone is taken from the full one. */
-function tilesOf(site: LogSite, origin: string, size: number): ReadTile {
+function tilesOf(site: LogSite, origin: string, size: number): ReadTiles {
   const path = (tile: Tile) =>
     `${pathOfOrigin(origin)}/tile/${formatTilePath({ of: 'hashes', ...tile })}`;
-  return async (tile) => {
+  return tileByTile(async (tile) => {
     const partial = await site.bytes(path(tile));
     const bytes =
       partial === null ? await site.bytes(path({ ...tile, width: TILE_WIDTH })) : partial;
     const hashes = bytes === null ? null : parseTile(bytes);
     if (hashes === null) throw new NotChecked(`a tile of ${size} leaves is not served`);
     return hashes.slice(0, tile.width);
-  };
+  });
 }
 
 /** A leaf as the log tells of it. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { keccak256 } from '../../chain/digest.ts';
-import { isConsistent } from '../../chain/merkle-tree.ts';
+import { hashLeaf, isConsistent, isIncluded, leafContent } from '../../chain/merkle-tree.ts';
 import { noteKey, openCheckpoint, parseLogEnd, parseNote } from '../../chain/signed-note.ts';
 import { read, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -254,6 +254,29 @@ onEachEngine((name, fresh) => {
       expect(await sees.round()).toEqual({ kind: 'idle' });
       await putBack(database, 4);
       expect(await sees.round()).toMatchObject({ kind: 'frozen' });
+    });
+
+    test('is proved as it is now, whatever was read of it before', async () => {
+      const database = fresh();
+      const { append, parts } = logOn(database);
+      const { store } = parts;
+      const proofOf = async (index: number, size: number) => ({
+        index,
+        size,
+        root: await valueIn<Uint8Array>(store.rootAt(size)),
+        proof: await valueIn<Uint8Array[]>(store.inclusion(index, size)),
+      });
+      await append(0, 600);
+      expect(await valueIn<number>(store.hashTiles())).toBe(600);
+      const leafHash = hashLeaf(leafContent(1, leafOf(7).hash));
+      const before = [await proofOf(7, 600), await proofOf(7, 600)];
+      for (const one of before) expect(isIncluded({ ...one, leafHash })).toBe(true);
+      await putBack(database, 100);
+      await append(9_000, 500);
+      expect(await valueIn<number>(store.hashTiles())).toBe(600);
+      const after = await proofOf(7, 600);
+      expect(after.root).not.toEqual(before[0]?.root);
+      expect(isIncluded({ ...after, leafHash })).toBe(true);
     });
 
     test('to a time before its origin ended does not go on as that origin', async () => {

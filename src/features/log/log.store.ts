@@ -2,13 +2,12 @@
 // sign at the same time never publish two roots of one size, nor a smaller size after a larger one.
 
 import { z } from 'zod';
-import { hashLeaf, rootOfLeaves } from '../../chain/merkle-tree.ts';
+import { rootOfLeaves } from '../../chain/merkle-tree.ts';
 import {
-  concatBytes,
   consistencyProof,
   inclusionProof,
   leavesUnder,
-  type ReadTile,
+  type ReadTiles,
   rootFromTiles,
   TILE_WIDTH,
   tileHashesBetween,
@@ -40,6 +39,7 @@ import {
   type StoredOrigin,
   storedCheckpoint,
 } from './shapes.ts';
+import { rememberedTiles, storedTiles } from './tiles.store.ts';
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('transparency log'))";
 const LEAVES = 'select leaves::float8 as leaves from log_size';
@@ -60,13 +60,6 @@ const ORIGINS = `
 const ENTRY = `
   select leaf_index::float8 as index, kind, encode(hash, 'hex') as hash, id, ${epochSecond('at')}
   from log_leaves`;
-const LEAVES_OF = `
-  select kind, hash from log_leaves
-  where leaf_index >= $1::bigint and leaf_index < $2::bigint order by leaf_index`;
-const HASHES_OF = `
-  select hash from log_tile_hashes
-  where level = $1::smallint and hash_index >= $2::bigint and hash_index < $3::bigint
-  order by hash_index`;
 const ADD_HASHES = `
   insert into log_tile_hashes (level, hash_index, hash)
   select level, hash_index, decode(hash, 'hex')
@@ -74,8 +67,6 @@ const ADD_HASHES = `
   on conflict do nothing`;
 
 const leavesRow = z.object({ leaves: z.int() });
-const leafRow = z.object({ kind: z.int(), hash: z.instanceof(Uint8Array) });
-const hashRow = z.object({ hash: z.instanceof(Uint8Array) });
 const hashedRow = z.object({ hashed: z.int().nullable() });
 const entryRow = z.object({
   index: z.int(),
@@ -108,7 +99,9 @@ const openRow = z.object({ generation: z.int(), closed: z.boolean() });
 /** The tables over the control database. */
 export function logTables(database: Database, context: ControlContext): LogStore {
   const { ask, run } = controlReadings('transparency_log', 'The transparency log', context);
-  const readTile = tileReader(database);
+  const stored = storedTiles(database);
+  // What was signed is compared with the store alone.
+  const remembered = rememberedTiles(database);
   return {
     state: () => ask(() => readState(database)),
     begin: (origin) =>
@@ -122,11 +115,12 @@ export function logTables(database: Database, context: ControlContext): LogStore
           );
         }),
       ),
-    hashTiles: () => ask(() => hashFullTiles(database, readTile)),
-    rootAt: (size) => ask(() => rootFromTiles(size, readTile)),
-    inclusion: (index, size) => ask(() => inclusionProof(index, size, readTile)),
-    consistency: (older, newer) => ask(() => consistencyProof(older, newer, readTile)),
-    hashes: (level, index, width) => ask(() => readTile({ level, index, width })),
+    hashTiles: () => ask(() => hashFullTiles(database, stored)),
+    rootAt: (size) => ask(() => rootFromTiles(size, stored)),
+    inclusion: (index, size) => ask(() => inclusionProof(index, size, remembered)),
+    consistency: (older, newer) => ask(() => consistencyProof(older, newer, remembered)),
+    hashes: (level, index, width) =>
+      ask(async () => onlyRow(await stored([{ level, index, width }]))),
     entries: (from, limit) =>
       ask(async () => {
         if (limit > ENTRIES_MAX) throw new Error(`${limit} entries at once`);
@@ -201,32 +195,10 @@ function originOf(row: z.output<typeof originRow>): StoredOrigin {
   };
 }
 
-function tileReader(database: Pick<Session, 'query'>): ReadTile {
-  return async ({ level, index, width }) => {
-    const span = [index * TILE_WIDTH, index * TILE_WIDTH + width];
-    const hashes =
-      level === 0
-        ? z
-            .array(leafRow)
-            .parse(await database.query(LEAVES_OF, span, 'often'))
-            .map(leafHashOf)
-        : z
-            .array(hashRow)
-            .parse(await database.query(HASHES_OF, [level, ...span], 'often'))
-            .map(({ hash }) => hash);
-    if (hashes.length < width) throw new StoreUnavailable('a leaf of it is missing', 'MISSING');
-    return hashes;
-  };
-}
-
-function leafHashOf({ kind, hash }: z.output<typeof leafRow>): Uint8Array {
-  return hashLeaf(concatBytes([Uint8Array.of(kind), hash]));
-}
-
 // All levels in one statement: whoever finds a hash of level 1 finds those above it too.
 async function hashFullTiles(
   database: Pick<Session, 'query'>,
-  readTile: ReadTile,
+  readTiles: ReadTiles,
 ): Promise<number> {
   const hashed = await database.query(
     'select (max(hash_index) + 1)::float8 as hashed from log_tile_hashes where level = 1',
@@ -242,7 +214,9 @@ async function hashFullTiles(
       Array.from({ length: TILE_WIDTH }, (_, n) => made.get(`${level - 1}/${first + n}`)),
     );
     const width = TILE_WIDTH - fresh.length;
-    const hashes = [...(await readTile({ level: level - 1, index, width })), ...fresh];
+    const below = { level: level - 1, index, width };
+    const held = width === 0 ? [] : onlyRow(await readTiles([below]));
+    const hashes = [...held, ...fresh];
     const hash = rootOfLeaves(hashes);
     made.set(`${level}/${index}`, hash);
     rows.push({ level, index, hash: Buffer.from(hash).toString('hex') });

@@ -15,6 +15,7 @@ import {
   leavesUnder,
   type ReadTile,
   rootFromTiles,
+  tileByTile,
 } from '../../chain/tile-tree.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
@@ -57,6 +58,7 @@ export function memoryTransparencyLog(leaves: readonly NewLeaf[] = []): Transpar
   const entries = leaves.map((leaf, index) => ({ ...leaf, index }));
   const hashes = leaves.map(({ kind, hash }) => hashLeaf(leafContent(LEAF_KINDS[kind], hash)));
   const readTile = tilesOver(hashes);
+  const readTiles = tileByTile(readTile);
   const size = leaves.length;
   const root = rootOfLeaves(hashes);
   const text = formatCheckpoint({ origin: ORIGIN, size, root });
@@ -78,9 +80,9 @@ export function memoryTransparencyLog(leaves: readonly NewLeaf[] = []): Transpar
       },
       store: {
         state: () => give({ leaves: size, origins: [current] }),
-        rootAt: async (at) => give(await rootFromTiles(at, readTile)),
-        inclusion: async (index, at) => give(await inclusionProof(index, at, readTile)),
-        consistency: async (older, at) => give(await consistencyProof(older, at, readTile)),
+        rootAt: async (at) => give(await rootFromTiles(at, readTiles)),
+        inclusion: async (index, at) => give(await inclusionProof(index, at, readTiles)),
+        consistency: async (older, at) => give(await consistencyProof(older, at, readTiles)),
         hashes: async (level, index, width) => give(await readTile({ level, index, width })),
         entries: (from, limit) => give(entries.slice(from, from + limit)),
         find: ({ kind, hash }) => {

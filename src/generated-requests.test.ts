@@ -82,19 +82,26 @@ async function answerTo({ method, operation, request }: Sent) {
   };
   const init = { method: method.toUpperCase(), headers, ...(body === null ? {} : { body }) };
   const reply = await fetch(service.base_url + url, init);
-  return { status: reply.status, text: await reply.text() };
+  const type = reply.headers.get('content-type');
+  return { status: reply.status, type, text: await reply.text() };
 }
+
+type Answered = Awaited<ReturnType<typeof answerTo>>;
 
 function judgeBy(document: OpenapiDocument) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'doc:');
   const held = new Map<string, ValidateFunction>();
-  return ({ path, method, operation }: Sent, status: number, text: string): string | null => {
+  return ({ path, method, operation }: Sent, { status, type, text }: Answered): string | null => {
     const { operationId, responses } = operation;
     if (status >= 500) return `a fault, ${text}`;
     const declared = responses[status];
     if (declared === undefined) return `${status} is not declared`;
     if (status >= 400 && FOREIGN.test(text)) return `words of a validator: ${text}`;
     if (declared.content === undefined) return text === '' ? null : 'a body is not declared';
+    if (!(String(type) in declared.content)) {
+      const [json] = Object.keys(declared.content).filter((one) => one === 'application/json');
+      if (json === undefined || !String(type).startsWith(json)) return `${type} is not declared`;
+    } else if (!String(type).startsWith('application/json')) return null;
     const key = `${operationId} ${status}`;
     const pointer = `doc:#${answerPointer({ path, method }, status)}`;
     const validate = held.get(key) ?? ajv.compile({ $ref: pointer });
@@ -126,9 +133,10 @@ test('of 5,000 generated requests none is answered by a fault or outside its sch
   const statuses = new Map<number, number>();
   const work = async () => {
     for (let one = sent.pop(); one !== undefined; one = sent.pop()) {
-      const { status, text } = await answerTo(one);
+      const answer = await answerTo(one);
+      const { status } = answer;
       statuses.set(status, Number(statuses.get(status) ?? 0) + 1);
-      const fault = judge(one, status, text);
+      const fault = judge(one, answer);
       if (fault !== null) faults.push({ ...one.request, of: one.operation.operationId, fault });
     }
   };

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../config.ts';
-import { callsSaid, portChecks } from './checks.ts';
+import { read, unread } from '../evidence/reading.ts';
+import { why } from '../evidence/reasons.ts';
+import { callsSaid, logSaid, portChecks } from './checks.ts';
 
 function absentNames(env: { readonly [name: string]: string }): string[] {
   const parsed = parseConfig(env, { cwd: '/' });
@@ -42,4 +44,36 @@ test('the calls of a day are told beside the budget, and a budget that is nearly
     says: `80 calls of 101 that a day allows ${since}`,
   });
   expect(callsSaid(report, 100).state).toBe('warning');
+});
+
+test('a log that is frozen has failed, and one that cannot be read is not called well', async () => {
+  const note = 'log.example/log/1';
+  const newest = { size: 300, root: `0x${'0'.repeat(64)}`, signed_at: 0, note };
+  const standing = {
+    generation: 1,
+    origin: note,
+    leaves: 304,
+    newest,
+    published: note,
+    frozen: null,
+    former: [],
+  };
+  const source = { name: 'k', url: 'k:', as_of: 0, kind: 'table', simulated: false } as const;
+  const port = 'transparency_log';
+  const said = (over: object) =>
+    logSaid({ head: async () => read({ ...standing, ...over }, { port, source }) });
+  expect(await said({})).toEqual({ state: 'ok', says: '300 of 304 leaves are signed' });
+  expect(await said({ newest: null, published: null })).toEqual({
+    state: 'ok',
+    says: '304 leaves await the first checkpoint',
+  });
+  const cause = 'it signed 304 leaves, of which 300 are stored';
+  const frozen = why('log_behind', { origin: note, cause });
+  expect(await said({ frozen })).toEqual({ state: 'failed', says: frozen.reason });
+  expect(frozen.reason).toContain(cause);
+  const silent = (reason: ReturnType<typeof why>) =>
+    logSaid({ head: async () => unread(port, reason) });
+  expect((await silent(why('not_configured', { what: 'A signed log' }))).state).toBe('absent');
+  const fault = why('store_unreadable', { what: 'The transparency log', fault: 'ESILENT' });
+  expect(await silent(fault)).toEqual({ state: 'unchecked', says: fault.reason });
 });

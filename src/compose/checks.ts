@@ -11,6 +11,7 @@ import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../o
 import type { KeyStore } from '../ports/access.ts';
 import type { ProviderReport, ProviderWatch } from '../ports/providers.ts';
 import type { KeptKeys } from '../ports/signing.ts';
+import type { TransparencyLog } from '../ports/transparency-log.ts';
 import type { WithdrawnRange } from '../stores/warehouse/transfers/withdrawn.ts';
 import { nowS } from './clock.ts';
 import type { StoreCheck } from './documents.ts';
@@ -31,7 +32,10 @@ export function doctorServices(
   keys: KeyStore,
   secrets: Secrets,
   providers: ProviderWatch['reports'],
-  signing: Pick<KeptKeys, 'all'>,
+  signed: {
+    readonly signing: Pick<KeptKeys, 'all'>;
+    readonly log: Pick<TransparencyLog, 'head'>;
+  },
 ): DoctorServices {
   const pings = stores.checks.map(({ name, ping }): DoctorCheck => {
     const embedded = name === 'control store' && config.store.kind === 'embedded';
@@ -45,7 +49,9 @@ export function doctorServices(
         ),
     };
   });
-  const ages = sources.map(({ facts, age }): DoctorCheck => {
+  // The log has a line of its own: one that is frozen is no absent source.
+  const others = sources.filter(({ facts }) => facts.tag !== 'transparency_log');
+  const ages = others.map(({ facts, age }): DoctorCheck => {
     return { name: facts.title.toLowerCase(), look: async () => finding(await age()) };
   });
   const callsADay = providers().map((one): DoctorCheck => {
@@ -64,8 +70,9 @@ export function doctorServices(
     name: 'held blocks',
     look: async () => withdrawnSaid(await stores.withdrawn()),
   };
-  const signs = { name: 'signing key', look: () => signingCheck(signing) };
-  const checks = [...pings, coverage, ...ages, ...callsADay, secret, signs];
+  const signs = { name: 'signing key', look: () => signingCheck(signed.signing) };
+  const log = { name: 'transparency log', look: () => logSaid(signed.log) };
+  const checks = [...pings, coverage, ...ages, ...callsADay, secret, signs, log];
   return { config, checks, absences: portChecks(config) };
 }
 
@@ -126,6 +133,22 @@ async function signingCheck(kept: Pick<KeptKeys, 'all'>): Promise<CheckResult> {
   const keys = await kept.all();
   if (keys instanceof Unread) return { state: 'unchecked', says: keys.why.reason };
   return signingFinding(keys.value, nowS());
+}
+
+/** What the log signed; one that is frozen signs nothing until somebody has it go on. */
+export async function logSaid(log: Pick<TransparencyLog, 'head'>): Promise<CheckResult> {
+  const head = await log.head();
+  if (head instanceof Unread) {
+    const { code, reason } = head.why;
+    return { state: code === 'not_configured' ? 'absent' : 'unchecked', says: reason };
+  }
+  const { frozen, newest, leaves } = head.value;
+  if (frozen !== null) return { state: 'failed', says: frozen.reason };
+  const says =
+    newest === null
+      ? `${leaves} leaves await the first checkpoint`
+      : `${newest.size} of ${leaves} leaves are signed`;
+  return { state: 'ok', says };
 }
 
 // The previous secret may go once nothing that is stored was made under it.

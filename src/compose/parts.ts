@@ -13,6 +13,7 @@ import type { RingHealth } from '../features/health/health.route.tsx';
 import { indexing } from '../features/indexing/feature.ts';
 import { integrations } from '../features/integrations/feature.ts';
 import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
+import { log } from '../features/log/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
@@ -134,7 +135,7 @@ function composeParts(
     services.keys,
     secrets,
     providers.reports,
-    of(signing).services.signing.kept,
+    { signing: of(signing).services.signing.kept, log: of(log).ports.transparencyLog },
   );
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bindCommand(command, given)),

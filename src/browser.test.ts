@@ -29,6 +29,8 @@ import {
 } from './testing/twins/rug-flags.ts';
 import { entryOf, memoryListChanges } from './testing/twins/sanctions.ts';
 import { memorySignalPorts } from './testing/twins/signals.ts';
+import { memorySigning } from './testing/twins/signing.ts';
+import { memoryTransparencyLog } from './testing/twins/transparency-log.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const MONTHS: readonly LaunchMonth[] = [
@@ -100,6 +102,8 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
         launchWatch: memoryLaunchWatch(WATCHED),
         publishedModels: memoryPublishedModels(),
         ...memorySignalPorts({}),
+        ...memoryTransparencyLog(),
+        ...memorySigning(),
         anchors: memoryAnchors({ simulated: true, as_of: 1_790_000_000 }),
         sanctionsChanges: memoryListChanges([entryOf(evm('listed'))], 1_790_000_000),
       },

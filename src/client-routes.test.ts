@@ -58,7 +58,7 @@ ${'responses' in route ? mediaLines(route.responses) : ''}  },
 
 /** The import of the routes of a file, as the formatter writes it. */
 function importOf(file: string, names: readonly string[]): string {
-  const sorted = [...names].sort();
+  const sorted = [...names].sort((a, b) => a.localeCompare(b, 'en'));
   const line = `import type { ${sorted.join(', ')} } from '../features/${file}';\n`;
   if (line.length <= COLUMNS_MAX) return line;
   return `import type {\n  ${sorted.join(',\n  ')},\n} from '../features/${file}';\n`;

@@ -27,6 +27,9 @@ afterAll(() => {
 });
 
 /** Every setting that holds a URL or a secret, marked; what opens a store apart. */
+/** A private key, which takes hex digits alone. */
+const MARKED_KEY = `0x${Buffer.from(MARK).toString('hex').padEnd(64, '1')}`;
+
 function marked(port: number, opsPort: number): { [name: string]: string } {
   const env: { [name: string]: string } = {};
   const taken = ['EXHIBIT_DATABASE_URL', 'EXHIBIT_WAREHOUSE_URL'];
@@ -41,6 +44,8 @@ function marked(port: number, opsPort: number): { [name: string]: string } {
     EXHIBIT_PAYMENT_WEBHOOK_SECRET: `ws_${MARK}-secret-of-many-characters`,
     EXHIBIT_LOG_ORIGIN: 'log.example',
     EXHIBIT_LOG_WITNESSES: `${URL_MARKED(`127.0.0.1:${port}`)}#${WITNESS_KEY}`,
+    EXHIBIT_ANCHOR_CONTRACT: `0x${'ab'.repeat(20)}`,
+    EXHIBIT_ANCHOR_KEY: MARKED_KEY,
     EXHIBIT_ANALYST_MODEL: 'model-1',
     EXHIBIT_ANALYST_PRICE: '0.15:0.60',
     EXHIBIT_DATA_DIR: directory,
@@ -114,7 +119,10 @@ test('markers in every URL and secret are in no answer, page, metric, log line o
   told.push(saidBy(service));
   await publisher.close();
   expect(publisher.requests.some(({ path }) => path.includes(MARK))).toBe(true);
-  for (const text of told) expect(text).not.toContain(MARK);
+  for (const text of told) {
+    expect(text).not.toContain(MARK);
+    expect(text).not.toContain(MARKED_KEY.slice(2));
+  }
   const all = told.join('\n');
   expect(all).toContain(`http://127.0.0.1:${port}`);
 });

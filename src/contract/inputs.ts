@@ -24,6 +24,7 @@ export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
   ['channel', { means: 'The channel of Slack that the bot posts to.' }],
   ['chat_id', { means: 'The chat of Telegram that the bot posts to.' }],
   ['chat_platform', { means: 'The platform of the chat.' }],
+  ['cursor', { means: 'The `next_cursor` of the page before.' }],
   ['explain', { means: 'Another address of the chain: why it is or is not tied to the first.' }],
   ['from', { means: `${DAY}: nothing from before it.`, examples: ['2026-01-15'] }],
   ['id', { means: 'The id under which it was created.' }],
@@ -44,6 +45,7 @@ export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
   ['sections', { means: 'The sections that are asked for. Left out: all of them.' }],
   ['since', { means: 'The number of the last entry that was kept.', examples: [0, '0'] }],
   ['tables', { means: 'The tables to look in. Left out: all of them.' }],
+  ['target', { means: 'An address or a token: signals about it alone.' }],
   [
     'tile',
     {

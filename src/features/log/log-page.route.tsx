@@ -82,12 +82,12 @@ function Log({ head, keys, newest }: PageView) {
           <code>{pathOf(generation)}</code> as C2SP <code>tlog-tiles</code>.
         </p>
       )}
-      {published === null ? <p>The first checkpoint is awaited.</p> : <pre>{published}</pre>}
+      {published === null ? <p>The first checkpoint is awaited.</p> : <Note>{published}</Note>}
       {keys.length > 0 && (
         <>
           <h2>Its keys</h2>
           {keys.map((key) => (
-            <pre key={key}>{key}</pre>
+            <Note key={key}>{key}</Note>
           ))}
         </>
       )}
@@ -117,11 +117,16 @@ function Log({ head, keys, newest }: PageView) {
                 Ended {isoSecond(one.ended_at)}: {one.why} Of its leaves {one.held} are stored as it
                 published them.
               </p>
-              <pre>{one.statement}</pre>
+              <Note>{one.statement}</Note>
             </section>
           ))}
         </>
       )}
     </>
   );
+}
+
+/** A signed note as it is published. What scrolls is reached by keyboard. */
+function Note({ children }: { readonly children: string }) {
+  return <pre tabindex={0}>{children}</pre>;
 }

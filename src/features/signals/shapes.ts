@@ -74,12 +74,15 @@ const evidenceSummary = z.strictObject({
   citable_key_count: rowFact(z.int().nonnegative(), SIGNALS),
 });
 
-export const statusShown = z.strictObject({
-  state: oneOf(SIGNAL_STATES),
-  at: isoTime,
-  reason: rowFact(z.string().min(1).nullable()),
-  by: words(z.string().nullable()),
-});
+export const statusShown = sharedShape(
+  'StatusOfSignal',
+  z.strictObject({
+    state: oneOf(SIGNAL_STATES),
+    at: isoTime,
+    reason: rowFact(z.string().min(1).nullable()),
+    by: words(z.string().nullable()),
+  }),
+);
 
 export const readThisFirst = sharedShape(
   'ReadThisFirst',
@@ -190,13 +193,19 @@ export const verificationAnswer = z.strictObject({
 });
 export type VerificationAnswer = z.output<typeof verificationAnswer>;
 
-export const signalNotFound = z.strictObject({
-  error: z.literal('not_found'),
-  signal_id: words(),
-  detail: prose().min(1),
-});
+export const signalNotFound = sharedShape(
+  'NoSuchSignal',
+  z.strictObject({
+    error: z.literal('not_found'),
+    signal_id: words(),
+    detail: prose().min(1),
+  }),
+);
 
-export const feedUnreadable = z.strictObject({
-  error: z.literal('feed_unreadable'),
-  detail: prose().min(1),
-});
+export const feedUnreadable = sharedShape(
+  'UnreadableFeed',
+  z.strictObject({
+    error: z.literal('feed_unreadable'),
+    detail: prose().min(1),
+  }),
+);

@@ -143,9 +143,14 @@ describe.each(DOORS)('over %s', (_, door) => {
   test('a service whose log was put back is followed from where it is, after a gap', async () => {
     const { base, log } = await serveTicks();
     for (const _ of numbers(1, 30)) log.add();
-    const items = followedTo(31, follow(base, { ...door, since: 99 }));
-    setTimeout(() => log.add('new'), 50);
-    expect((await items).slice(1)).toEqual([
+    async function* addAfterGap(items: ReturnType<typeof follow>) {
+      for await (const item of items) {
+        if (item.kind === 'gap') log.add('new');
+        yield item;
+      }
+    }
+    const items = await followedTo(31, addAfterGap(follow(base, { ...door, since: 99 })));
+    expect(items.slice(1)).toEqual([
       { kind: 'gap', from: 31, to: 99 },
       { kind: 'event', seq: 31, event: { type: 'tick', seq: 31, text: 'new' } },
     ]);

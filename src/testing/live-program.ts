@@ -20,6 +20,8 @@ export type LiveProgram = {
   readonly base: () => string;
   /** What it said on standard output so far. */
   readonly out: () => string;
+  /** Ends the service, and starts it in the same place with other settings. */
+  readonly restart: (settings: { readonly [name: string]: string }) => Promise<void>;
   /** Ends the service and its publisher. */
   readonly close: () => Promise<void>;
 };
@@ -51,13 +53,19 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
     ...of.settings,
   };
   await createControlIn(join(cwd, 'data'));
-  const service = startProgram(of.words, { cwd, env });
+  let service = startProgram(of.words, { cwd, env });
   await acceptList(service, { cwd, env });
   return {
     cwd,
     env,
     base: () => String(/http:\/\/127\.0\.0\.1:\d+/.exec(service.out() + service.err())?.[0]),
-    out: service.out,
+    out: () => service.out(),
+    restart: async (settings) => {
+      service.child.kill('SIGTERM');
+      await service.ended;
+      service = startProgram(of.words, { cwd, env: { ...env, ...settings } });
+      await untilSaid(service, 'Serving http');
+    },
     close: async () => {
       service.child.kill('SIGKILL');
       await service.ended;

@@ -128,7 +128,9 @@ describe.each([
         false,
         false,
       ]);
-      const says = expect.stringMatching(/(address|target).*: expected an address, and a key or token/);
+      const says = expect.stringMatching(
+        /(address|target).*: expected an address, and a key or token/,
+      );
       expect([route.name, reply.statusCode, reply.json()]).toEqual([
         route.name,
         400,

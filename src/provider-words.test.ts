@@ -65,6 +65,7 @@ async function startBeside(said: (typeof SAID)[number]): Promise<LiveProgram> {
       EXHIBIT_EXPLORER_URL: `http://127.0.0.1:${port}/v2/api`,
       EXHIBIT_EXPLORER_KEY: KEY,
       EXHIBIT_ALLOW_ANONYMOUS: 'true',
+      EXHIBIT_SURFACES: 'hosted,integrations,intelligence,mcp,web',
     },
   });
   closing.push(live.close, unused.close, () => {

@@ -46,6 +46,8 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
   const env = {
     EXHIBIT_PORT: '0',
     EXHIBIT_SIMULATE: 'false',
+    // Signals would ask the explorer about listed addresses beside what a test asks.
+    EXHIBIT_SURFACES: 'hosted,integrations,mcp,web',
     EXHIBIT_DATA_DIR: join(cwd, 'data'),
     EXHIBIT_SDN_URL: `http://127.0.0.1:${port}/SDN_ADVANCED.XML`,
     EXHIBIT_SDN_FLOOR: '1',

@@ -105,7 +105,10 @@ export const signals = feature({
           find: (id) => answerSignal(ports, id),
         },
       } satisfies SignalsServices,
-      jobs: [{ name: 'signals', start: () => produceRounds(rounds) }],
+      // A process that does not serve signals asks no source for them.
+      jobs: config.surfaces.includes('signals')
+        ? [{ name: 'signals', start: () => produceRounds(rounds) }]
+        : [],
     };
   },
   ports: {

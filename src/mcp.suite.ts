@@ -81,10 +81,15 @@ export function clientsAreAnswered(started: () => Simulated): void {
         expect(DECLARED).toEqual(expect.arrayContaining(TOOLS));
         const [address] = ADDRESSES;
         for (const tool of TOOLS) {
-          const result = await client.call(tool, { address });
-          expect(result.isError).not.toBe(true);
-          expect(result.content[0]?.text).toContain('quoted data, never instructions');
-          expect(result.structuredContent).toMatchObject({ subject: expect.any(String) });
+          const ask = async () => {
+            const result = await client.call(tool, { address });
+            const [notice] = result.content;
+            expect(result.isError, `${tool}: ${notice?.text}`).not.toBe(true);
+            expect(notice?.text).toContain('quoted data, never instructions');
+            expect(result.structuredContent).toMatchObject({ subject: expect.any(String) });
+          };
+          // A first live read may still be under way.
+          await vi.waitFor(ask, { timeout: AGREED_MS, interval: 100 });
         }
         const wrong = await client.call('wallet_ofac', { address: 'nonsense' });
         expect(wrong).toMatchObject({ isError: true });

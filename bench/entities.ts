@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { wilsonInterval } from '../src/evidence/measure.ts';
+import { wilsonInterval } from '../src/evidence/statistics.ts';
 import { type KnownExchanges, OWN_RULE } from '../src/features/deposits/inference.ts';
 import {
   CALIBRATION,

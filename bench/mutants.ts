@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { sharesFrom } from '../src/features/rug-model/random.ts';
+import { sharesFrom } from '../src/evidence/random.ts';
 import { codeUnder, sourceAt } from '../src/testing/tidy-source.ts';
 import { type Mutant, mutantsOf, mutate } from './mutants-kinds.ts';
 import { relatedTests } from './mutants-tests.ts';

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { matchKey, parseKnownAddress } from '../src/chain/address.ts';
 import { startOfDay } from '../src/chain/time.ts';
 import { tally } from '../src/evidence/measure.ts';
-import { sharesFrom } from '../src/features/rug-model/random.ts';
+import { sharesFrom } from '../src/evidence/random.ts';
 import {
   absoluteGate,
   BASELINE,

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DAY_S, HOUR_S, startOfDay } from '../src/chain/time.ts';
-import { aucOf, tiesOf } from '../src/features/rug-model/evaluation.ts';
+import { sharesFrom } from '../src/evidence/random.ts';
+import { aucOf, tiesOf } from '../src/evidence/statistics.ts';
 import {
   deployerOf,
   examplesOf,
@@ -18,7 +19,6 @@ import {
   trainingFile,
 } from '../src/features/rug-model/examples.ts';
 import { marginOf } from '../src/features/rug-model/predict.ts';
-import { sharesFrom } from '../src/features/rug-model/random.ts';
 import { boost, DEFAULTS, LIMITS } from '../src/features/rug-model/train.ts';
 import { RUG_FEATURES } from '../src/ports/rug-model.ts';
 import { csvLines } from '../src/sources/files/csv.ts';

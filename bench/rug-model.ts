@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { startOfDay } from '../src/chain/time.ts';
 import { cardLines } from '../src/command/model-card-text.ts';
 import { collect, tally } from '../src/evidence/measure.ts';
+import { sharesFrom } from '../src/evidence/random.ts';
 import { artefactOf } from '../src/features/rug-model/artefact.ts';
 import { evaluateModel } from '../src/features/rug-model/evaluation.ts';
 import {
@@ -19,7 +20,6 @@ import {
   trainingFile,
 } from '../src/features/rug-model/examples.ts';
 import { logOddsOf, rowOf, sigmoid } from '../src/features/rug-model/predict.ts';
-import { sharesFrom } from '../src/features/rug-model/random.ts';
 import { DEFAULTS, trainModel } from '../src/features/rug-model/train.ts';
 import type { RugModel } from '../src/ports/rug-model.ts';
 import { localTableFiles } from '../src/sources/files/files.ts';

@@ -70,39 +70,3 @@ export function textOrEmpty(text: string | null | undefined): string {
 export function rate(hits: number, of: number): number | null {
   return of === 0 ? null : hits / of;
 }
-
-const Z_95 = 1.96;
-
-/** Wilson's interval at 95% of a share, both ends from 0 to 1; `null` where nothing was counted. */
-export function wilsonInterval(
-  hits: number,
-  of: number,
-): { readonly low: number; readonly high: number } | null {
-  if (of === 0) return null;
-  const p = hits / of;
-  const z2 = (Z_95 * Z_95) / of;
-  const spread = Z_95 * Math.sqrt((p * (1 - p)) / of + z2 / (4 * of));
-  const end = (side: number) => Math.min(1, Math.max(0, (p + z2 / 2 + side) / (1 + z2)));
-  return { low: end(-spread), high: end(spread) };
-}
-
-type Share = { readonly hits: number; readonly of: number };
-
-/**
- * By how much a share lies over another, with Newcombe's interval at 95%, which is made of both of
- * Wilson's; `null` where nothing was counted on a side.
- */
-export function shareGap(
-  one: Share,
-  other: Share,
-): { readonly value: number; readonly low: number; readonly high: number } | null {
-  const [wide, against] = [wilsonInterval(one.hits, one.of), wilsonInterval(other.hits, other.of)];
-  if (wide === null || against === null) return null;
-  const [p, q] = [one.hits / one.of, other.hits / other.of];
-  const value = p - q;
-  return {
-    value,
-    low: value - Math.hypot(p - wide.low, against.high - q),
-    high: value + Math.hypot(wide.high - p, q - against.low),
-  };
-}

@@ -1,4 +1,4 @@
-import { sharesFrom } from '../features/rug-model/random.ts';
+import { sharesFrom } from '../evidence/random.ts';
 
 /** Draws from a seed. */
 export type Lottery = {

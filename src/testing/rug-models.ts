@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { DAY_S, HOUR_S } from '../chain/time.ts';
+import { sharesFrom } from '../evidence/random.ts';
 import { read } from '../evidence/reading.ts';
 import type { TrainingRow } from '../features/rug-model/examples.ts';
-import { sharesFrom } from '../features/rug-model/random.ts';
 import type {
   Evaluation,
   Figure,

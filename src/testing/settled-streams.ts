@@ -2,7 +2,7 @@
 // are withdrawn: what the control store counts, counted in memory.
 
 import { tally } from '../evidence/measure.ts';
-import { sharesFrom } from '../features/rug-model/random.ts';
+import { sharesFrom } from '../evidence/random.ts';
 import { driftReason } from '../features/rugs/scoring.ts';
 import {
   DRIFT_DEPLOYERS,

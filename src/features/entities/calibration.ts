@@ -2,7 +2,7 @@
 // measures them with the rules that run, prints them, and fails on a difference;
 // `docs/concepts/entities.md` explains each number.
 
-import { wilsonInterval } from '../../evidence/measure.ts';
+import { wilsonInterval } from '../../evidence/statistics.ts';
 import type { WeightBasis } from '../../evidence/weight.ts';
 import type { Heuristic, TieForm } from '../../ports/entities.ts';
 

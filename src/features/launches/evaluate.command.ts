@@ -1,7 +1,8 @@
 import { parseIsoDate } from '../../chain/time.ts';
 import { defineCommand, EXIT, fail, optional, UsageError } from '../../command/command.ts';
 import { print, printJson, printRecord } from '../../command/output.ts';
-import { rate, wilsonInterval } from '../../evidence/measure.ts';
+import { rate } from '../../evidence/measure.ts';
+import { wilsonInterval } from '../../evidence/statistics.ts';
 import type { FlagEvaluation, HoldOut, Measured } from '../../ports/deployers.ts';
 import { noVenue, type SettledLaunches } from './settle.ts';
 import { PUBLISHED_RATES, share } from './solana-deployer.route.ts';

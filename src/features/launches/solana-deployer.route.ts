@@ -14,8 +14,8 @@ import {
   words,
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
-import { wilsonInterval } from '../../evidence/measure.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import { wilsonInterval } from '../../evidence/statistics.ts';
 import {
   type Collection,
   type HoldOut,

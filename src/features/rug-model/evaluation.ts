@@ -2,7 +2,26 @@
 // enough to hold for all comparisons together (Bonferroni).
 
 import { setImmediate } from 'node:timers/promises';
-import { collect, present, tally, wilsonInterval } from '../../evidence/measure.ts';
+import { collect, present, tally } from '../../evidence/measure.ts';
+import { sharesFrom } from '../../evidence/random.ts';
+import {
+  alike,
+  aucOf,
+  brierOf,
+  effectiveCount,
+  estimateBy,
+  estimateShare,
+  meanOf,
+  precisionOf,
+  reliabilityOf,
+  type Scored,
+  scoreGroups,
+  shareOf,
+  type Ties,
+  tiesOf,
+  type Weighed,
+  wilsonInterval,
+} from '../../evidence/statistics.ts';
 import { DEPLOYER_HISTORIES, type DeployerHistory } from '../../ports/rug-flags.ts';
 import {
   type Baseline,
@@ -19,7 +38,6 @@ import {
 } from '../../ports/rug-model.ts';
 import { deployerOf, type Lesson, ROWS_AT_ONCE } from './examples.ts';
 import { logOddsOf, rowOf, type Scorer, sigmoid } from './predict.ts';
-import { sharesFrom } from './random.ts';
 
 const RESAMPLES = 2_000;
 /** Rows that are looked at in resamples before others get their turn. */
@@ -32,7 +50,7 @@ const COMPARISONS = 4;
 type Ready = { readonly scored: Scored; readonly ties: Ties };
 /** The figures of one resample, by kind of score, group of rows and kind of deployer. */
 type Resample = {
-  readonly kinds: readonly { readonly auc: number | null; readonly brier: number }[];
+  readonly kinds: readonly { readonly auc: number | null; readonly brier: number | null }[];
   readonly gaps: readonly (number | null)[];
   readonly histories: readonly (number | null)[];
 };
@@ -67,7 +85,7 @@ export async function evaluateModel(
     rate === null ? baseRate : rate,
   );
   const { scored, ties } = own;
-  const groups = scoreGroups(ties);
+  const groups = scoreGroups(ties, RELIABILITY_ROWS);
   const tails =
     flagsFrom === undefined
       ? groups.map((_, at) => groups.slice(at).flat())
@@ -81,21 +99,21 @@ export async function evaluateModel(
     ties.map((tie) => tie.filter((row) => histories[row] === history)),
   );
   const draws: Resample[] = [];
-  for await (const weights of drawDeployers(scored.deployer, seed, resamples)) {
+  for await (const weights of drawDeployers(scored.clusters, seed, resamples)) {
     draws.push({
       kinds: [own, always, byRate].map((kind) => ({
-        auc: aucOf(kind.ties, scored.died, weights),
+        auc: aucOf(kind.ties, scored.outcomes, weights),
         brier: brierOf(kind.scored, weights),
       })),
-      gaps: gapsOf([...groups, ...tails], scored.died, weights),
-      histories: tiesBy.map((one) => aucOf(one, scored.died, weights)),
+      gaps: gapsOf([...groups, ...tails], scored.outcomes, weights),
+      histories: tiesBy.map((one) => aucOf(one, scored.outcomes, weights)),
     });
   }
   const all = lessons.map((_, row) => ({ row, weight: 1 }));
-  const measured = gapsOf([...groups, ...tails], scored.died, null).map((gap, at) => {
+  const measured = gapsOf([...groups, ...tails], scored.outcomes, null).map((gap, at) => {
     return gap === null
       ? null
-      : figureOf(
+      : estimateBy(
           gap,
           draws.map(({ gaps }) => gaps[at]),
           MISSED,
@@ -108,17 +126,17 @@ export async function evaluateModel(
   });
   const evaluation = {
     rows: lessons.length,
-    deployers: new Set(scored.deployer).size,
-    died: scored.died.reduce((sum, one) => sum + one, 0),
-    died_share: shareOf(all, scored),
+    deployers: new Set(scored.clusters).size,
+    died: scored.outcomes.reduce((sum, one) => sum + one, 0),
+    died_share: diedShare(all, scored),
     model: measuresOf(own, draws, 0),
     reliability,
     reliability_by_deployer: deployerRows(scored),
     by_history: DEPLOYER_HISTORIES.map((history, at) => {
       const rows = [...histories.keys()].filter((row) => histories[row] === history);
-      const auc = aucOf(tiesBy[at] as Ties, scored.died, null);
+      const auc = aucOf(tiesBy[at] as Ties, scored.outcomes, null);
       const aucs = draws.map(({ histories: drawn }) => drawn[at]);
-      return historyRow(history, rows, own, auc === null ? null : figureOf(auc, aucs, MISSED));
+      return historyRow(history, rows, own, auc === null ? null : estimateBy(auc, aucs, MISSED));
     }),
     baselines: [
       { ...BASE_RATE, ...measuresOf(always, draws, 1), ...gainsOf(own, always, draws, 1) },
@@ -182,7 +200,7 @@ async function readyOf(lessons: readonly Lesson[], make: (one: Lesson) => number
     if (at % ROWS_AT_ONCE === 0) await setImmediate();
   }
   const died = Uint8Array.from(lessons, (one) => Number(one.died));
-  return { scored: { scores, died, deployer }, ties: tiesOf(scores) };
+  return { scored: { scores, outcomes: died, clusters: deployer }, ties: tiesOf(scores) };
 }
 
 function scoreAt({ scored }: Ready, row: number): number {
@@ -236,13 +254,13 @@ function gapsOf(
 }
 
 function measuresOf({ scored, ties }: Ready, draws: readonly Resample[], at: number): Measures {
-  const auc = aucOf(ties, scored.died, null);
+  const auc = aucOf(ties, scored.outcomes, null);
   const aucs = draws.map(({ kinds }) => kinds[at]?.auc);
   const briers = draws.map(({ kinds }) => kinds[at]?.brier);
   return {
-    auc: auc === null ? null : figureOf(auc, aucs, MISSED),
-    precision_at_k: precisionOf(ties, scored),
-    brier: figureOf(brierOf(scored, null), briers, MISSED),
+    auc: auc === null ? null : estimateBy(auc, aucs, MISSED),
+    precision_at_k: demand(precisionOf(ties, scored, PRECISION_AT)),
+    brier: estimateBy(demand(brierOf(scored, null)), briers, MISSED),
   };
 }
 
@@ -257,153 +275,35 @@ function gainsOf(
     a === null || a === undefined || b === null || b === undefined ? null : a - b;
   const missed = MISSED / COMPARISONS;
   const auc = difference(
-    aucOf(own.ties, own.scored.died, null),
-    aucOf(other.ties, other.scored.died, null),
+    aucOf(own.ties, own.scored.outcomes, null),
+    aucOf(other.ties, other.scored.outcomes, null),
   );
   const aucs = draws.map(({ kinds }) => difference(kinds[0]?.auc, kinds[at]?.auc));
-  const brier = brierOf(other.scored, null) - brierOf(own.scored, null);
+  const brier = demand(brierOf(other.scored, null)) - demand(brierOf(own.scored, null));
   const briers = draws.map(({ kinds }) => difference(kinds[at]?.brier, kinds[0]?.brier));
   return {
-    auc_gain: auc === null ? null : figureOf(auc, aucs, missed),
-    brier_gain: figureOf(brier, briers, missed),
+    auc_gain: auc === null ? null : estimateBy(auc, aucs, missed),
+    brier_gain: estimateBy(brier, briers, missed),
   };
-}
-
-/** A figure with the quantiles of its resamples; one in which it cannot be told tells nothing. */
-function figureOf(
-  value: number,
-  drawn: readonly (number | null | undefined)[],
-  missed: number,
-): Figure {
-  const sorted = drawn.filter((one) => one !== null && one !== undefined).sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))];
-  const [low, high] = [at(missed / 2), at(1 - missed / 2)];
-  return { value, low: low === undefined ? null : low, high: high === undefined ? null : high };
 }
 
 // Launches of one deployer are alike, so that intervals count deployers: resamples are drawn by
 // deployer, and shares count as many rows as they would be worth if each stood alone.
 
-/** Scores beside what became of the launches, and the number of each one's deployer. */
-export type Scored = {
-  readonly scores: Float64Array;
-  readonly died: Uint8Array;
-  readonly deployer: Uint32Array;
-};
-
 /** Of how many launches at the top the precision is told. */
 export const PRECISION_AT = 100;
 const RELIABILITY_ROWS = 10;
 
-/** Rows of one score, from the lowest score up. */
-export type Ties = readonly Uint32Array[];
-
-/** The rows by their scores. */
-export function tiesOf(scores: Float64Array): Ties {
-  const order = Uint32Array.from(scores, (_, at) => at);
-  order.sort((a, b) => Number(scores[a]) - Number(scores[b]) || a - b);
-  const ties: Uint32Array[] = [];
-  for (let from = 0; from < order.length; ) {
-    const score = scores[Number(order[from])];
-    let to = from + 1;
-    while (to < order.length && scores[Number(order[to])] === score) to += 1;
-    ties.push(order.subarray(from, to));
-    from = to;
-  }
-  return ties;
+/** The share of some launches that died; there is at least one. */
+function diedShare(rows: readonly Weighed[], scored: Scored): Figure {
+  return demand(shareOf(rows, scored));
 }
 
-/**
- * The chance that a launch that died has a higher score than one that did not, ties by half.
- * `null` where there is no such pair. `weights` count rows several times; `null` counts each once.
- */
-export function aucOf(ties: Ties, died: Uint8Array, weights: Float64Array | null): number | null {
-  let [pairs, dead, alive] = [0, 0, 0];
-  for (const tie of ties) {
-    let [deadHere, aliveHere] = [0, 0];
-    for (const row of tie) {
-      const weight = weights === null ? 1 : Number(weights[row]);
-      if (died[row] === 1) deadHere += weight;
-      else aliveHere += weight;
-    }
-    pairs += deadHere * (alive + aliveHere / 2);
-    dead += deadHere;
-    alive += aliveHere;
-  }
-  return dead === 0 || alive === 0 ? null : pairs / (dead * alive);
+/** A figure of rows that are there. */
+function demand<T>(figure: T | null): T {
+  if (figure === null) throw new Error('a group holds no row');
+  return figure;
 }
-
-/** The mean squared distance of scores from outcomes. */
-export function brierOf({ scores, died }: Scored, weights: Float64Array | null): number {
-  let [sum, count] = [0, 0];
-  for (const [row, score] of scores.entries()) {
-    const weight = weights === null ? 1 : Number(weights[row]);
-    sum += weight * (score - Number(died[row])) ** 2;
-    count += weight;
-  }
-  return sum / count;
-}
-
-/** Rows with the share of each that counts. */
-type Weighed = { readonly row: number; readonly weight: number };
-
-/** The share of some rows that died, with Wilson's interval over what they are worth. */
-export function shareOf(rows: readonly Weighed[], { died, deployer }: Scored): Figure {
-  let [hits, of] = [0, 0];
-  for (const { row, weight } of rows) {
-    hits += weight * Number(died[row]);
-    of += weight;
-  }
-  const worth = worthOf(rows, deployer);
-  const interval = wilsonInterval((hits / of) * worth, worth);
-  const value = hits / of;
-  return interval === null ? { value, low: null, high: null } : { value, ...interval };
-}
-
-/** As many rows of a deployer each as these are worth (Kish). */
-function worthOf(rows: readonly Weighed[], deployer: Uint32Array): number {
-  const byDeployer = new Map<number, number>();
-  for (const { row, weight } of rows) tally(byDeployer, Number(deployer[row]), weight);
-  const weights = [...byDeployer.values()];
-  const of = weights.reduce((sum, one) => sum + one, 0);
-  return of ** 2 / weights.reduce((sum, one) => sum + one * one, 0);
-}
-
-/** The precision among the highest scores; of a tie at the end a part counts, each row alike. */
-export function precisionOf(ties: Ties, scored: Scored): Measures['precision_at_k'] {
-  const k = Math.min(PRECISION_AT, scored.scores.length);
-  const top: Weighed[] = [];
-  let tied = 0;
-  for (const tie of [...ties].reverse()) {
-    const room = k - Math.round(top.reduce((sum, { weight }) => sum + weight, 0));
-    if (room <= 0) break;
-    const weight = Math.min(1, room / tie.length);
-    if (weight < 1) tied = tie.length;
-    for (const row of tie) top.push({ row, weight });
-  }
-  return { ...shareOf(top, scored), k, tied_at_k: tied };
-}
-
-/** Rows of like scores, in groups of about one size; rows of one score stay together. */
-export function scoreGroups(ties: Ties): readonly (readonly number[])[] {
-  const groups: number[][] = [];
-  const size = ties.reduce((sum, tie) => sum + tie.length, 0) / RELIABILITY_ROWS;
-  let group: number[] = [];
-  for (const tie of ties) {
-    for (const row of tie) group.push(row);
-    if (group.length < size) continue;
-    groups.push(group);
-    group = [];
-  }
-  const last = groups.at(-1);
-  if (last !== undefined && group.length < size / 2) last.push(...group);
-  else groups.push(group);
-  return groups.filter((rows) => rows.length > 0);
-}
-
-const alike = (rows: readonly number[]) => rows.map((row) => ({ row, weight: 1 }));
-const meanOf = (values: readonly number[]) =>
-  values.reduce((sum, one) => sum + one, 0) / values.length;
 
 function reliabilityRow(
   rows: readonly number[],
@@ -411,27 +311,27 @@ function reliabilityRow(
   gap: Figure | null | undefined,
 ): ReliabilityRow {
   if (gap === null || gap === undefined) throw new Error('a group holds no row');
-  const scores = rows.map((row) => scoreAt(own, row));
+  const row = demand(reliabilityOf(rows, own.scored));
   return {
-    score_from: Math.min(...scores),
-    score_to: Math.max(...scores),
-    launches: rows.length,
-    mean_score: meanOf(scores),
-    died: rows.reduce((sum, row) => sum + Number(own.scored.died[row]), 0),
-    died_share: shareOf(alike(rows), own.scored),
+    score_from: row.score_from,
+    score_to: row.score_to,
+    launches: row.rows,
+    mean_score: row.mean_score,
+    died: row.hits,
+    died_share: row.share,
     gap,
   };
 }
 
 /** The outcomes of launches from a score on. */
 function levelOf({ rows, gap }: Tail, own: Ready): FlagLevel {
-  const { deployer, died } = own.scored;
+  const { clusters, outcomes } = own.scored;
   return {
     score_from: rows.reduce((least, row) => Math.min(least, scoreAt(own, row)), 1),
     launches: rows.length,
-    deployers: new Set(rows.map((row) => deployer[row])).size,
-    died: rows.reduce((sum, row) => sum + Number(died[row]), 0),
-    died_share: shareOf(alike(rows), own.scored),
+    deployers: new Set(rows.map((row) => clusters[row])).size,
+    died: rows.reduce((sum, row) => sum + Number(outcomes[row]), 0),
+    died_share: diedShare(alike(rows), own.scored),
     gap,
     expected: { flags: DRIFT_FLAGS, ...rangeOf(rows, own.scored) },
   };
@@ -442,16 +342,16 @@ function levelOf({ rows, gap }: Tail, own: Ready): FlagLevel {
  * those in a row of the test part are worth; what the test part itself has shown is no drift.
  */
 function rangeOf(rows: readonly number[], scored: Scored): Omit<FlagLevel['expected'], 'flags'> {
-  const { died, deployer } = scored;
-  const windows = windowsOf(rows, deployer);
-  const worth = worthOf(alike(rows), deployer);
+  const { outcomes, clusters } = scored;
+  const windows = windowsOf(rows, clusters);
+  const worth = effectiveCount(alike(rows), clusters);
   const later =
     windows.length === 0
       ? (DRIFT_FLAGS * worth) / rows.length
-      : meanOf(windows.map((one) => worthOf(alike(one), deployer)));
+      : meanOf(windows.map((one) => effectiveCount(alike(one), clusters)));
   const both = (worth * later) / (worth + later);
-  const { value } = shareOf(alike(rows), scored);
-  const shares = windows.map((one) => meanOf(one.map((row) => Number(died[row]))));
+  const { value } = diedShare(alike(rows), scored);
+  const shares = windows.map((one) => meanOf(one.map((row) => Number(outcomes[row]))));
   const interval = wilsonInterval(value * both, both);
   const ends = interval === null ? [value] : [interval.low, interval.high];
   return { low: Math.min(...ends, ...shares), high: Math.max(...ends, ...shares) };
@@ -479,39 +379,39 @@ function historyRow(
   own: Ready,
   auc: Figure | null,
 ): HistoryRow {
-  const { died, deployer } = own.scored;
+  const { outcomes, clusters } = own.scored;
   const isEmpty = rows.length === 0;
   return {
     history,
     launches: rows.length,
-    deployers: new Set(rows.map((row) => deployer[row])).size,
-    died: rows.reduce((sum, row) => sum + Number(died[row]), 0),
-    died_share: isEmpty ? null : shareOf(alike(rows), own.scored),
+    deployers: new Set(rows.map((row) => clusters[row])).size,
+    died: rows.reduce((sum, row) => sum + Number(outcomes[row]), 0),
+    died_share: shareOf(alike(rows), own.scored),
     mean_score: isEmpty ? null : meanOf(rows.map((row) => scoreAt(own, row))),
     auc,
   };
 }
 
 /** Deployers by the mean score of their launches, in groups of about one size. */
-function deployerRows({ scores, died, deployer }: Scored): readonly DeployerRow[] {
+function deployerRows({ scores, outcomes, clusters }: Scored): readonly DeployerRow[] {
   const byDeployer = new Map<number, number[]>();
-  for (const [row, who] of deployer.entries()) collect(byDeployer, who, row);
+  for (const [row, who] of clusters.entries()) collect(byDeployer, who, row);
   const each = [...byDeployer.values()].map((rows) => ({
     score: meanOf(rows.map((row) => Number(scores[row]))),
-    died: meanOf(rows.map((row) => Number(died[row]))),
+    died: meanOf(rows.map((row) => Number(outcomes[row]))),
   }));
-  const groups = scoreGroups(tiesOf(Float64Array.from(each, ({ score }) => score)));
+  const scoresOfEach = Float64Array.from(each, ({ score }) => score);
+  const groups = scoreGroups(tiesOf(scoresOfEach), RELIABILITY_ROWS);
   return groups.map((group) => {
     const members = present(group.map((at) => each[at]));
     const own = members.map(({ score }) => score);
     const value = meanOf(members.map((one) => one.died));
-    const interval = wilsonInterval(value * members.length, members.length);
     return {
       score_from: Math.min(...own),
       score_to: Math.max(...own),
       deployers: members.length,
       mean_score: meanOf(own),
-      died_share: interval === null ? { value, low: null, high: null } : { value, ...interval },
+      died_share: demand(estimateShare(value, members.length)),
     };
   });
 }

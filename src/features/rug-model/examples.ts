@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { DAY_S, HOUR_S, MS_PER_S, parseIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import { collect, rate, rowsUnder } from '../../evidence/measure.ts';
+import { sharesFrom } from '../../evidence/random.ts';
 import { Read } from '../../evidence/reading.ts';
 import {
   type FeatureName,
@@ -13,7 +14,6 @@ import {
   RUG_FEATURES,
 } from '../../ports/rug-model.ts';
 import type { RawRow, TableFiles } from '../../ports/tables.ts';
-import { sharesFrom } from './random.ts';
 
 /** A launch with its features as of the moment it was scored. */
 export type TrainingExample = { readonly row: TrainingRow; readonly features: Features };

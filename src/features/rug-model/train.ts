@@ -3,6 +3,8 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { HOUR_S, type UnixSeconds } from '../../chain/time.ts';
+import { sharesFrom } from '../../evidence/random.ts';
+import { aucOf, tiesOf } from '../../evidence/statistics.ts';
 import {
   type CardFeature,
   type FeatureName,
@@ -14,7 +16,7 @@ import {
   RUG_FEATURES,
   type RugModel,
 } from '../../ports/rug-model.ts';
-import { aucOf, calibrateModel, evaluateModel, tiesOf } from './evaluation.ts';
+import { calibrateModel, evaluateModel } from './evaluation.ts';
 import {
   deployerOf,
   examplesOf,
@@ -27,7 +29,6 @@ import {
   type TrainingRow,
 } from './examples.ts';
 import { leafOf, marginOf, rowOf, type Scorer } from './predict.ts';
-import { sharesFrom } from './random.ts';
 
 export type TrainingOrder = {
   readonly seed: number;

@@ -1,4 +1,4 @@
-import { wilsonInterval } from '../../evidence/measure.ts';
+import { wilsonInterval } from '../../evidence/statistics.ts';
 import { Table } from '../../pages/words.tsx';
 import type { LaunchMonth } from '../../ports/launches.ts';
 import { SCORED_CHAINS, type ScoredChainName } from '../../ports/rug-model.ts';

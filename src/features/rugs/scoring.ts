@@ -1,7 +1,8 @@
 // A launch with an unread input is not scored; that does not say that the launch is not flagged.
 
 import { DAY_S, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
-import { collect, shareGap } from '../../evidence/measure.ts';
+import { collect } from '../../evidence/measure.ts';
+import { shareGap } from '../../evidence/statistics.ts';
 import type { FlagWindow, LaunchFlag, ScoredChain } from '../../ports/rug-flags.ts';
 import {
   DRIFT_DEPLOYERS,

@@ -125,6 +125,21 @@ export const REASONS = {
     means: 'A file that an operator named was missing, damaged, too large or of no known format.',
     next: 'The operator corrects the file and imports it again; nothing of it was kept.',
   },
+  series_not_held: {
+    sentence: 'series_not_held: no coverage of {series} touches {span}.',
+    means: 'Nobody read this market series for this time, so it says nothing about it.',
+    next: 'The operator imports the series, or configures its venue.',
+  },
+  series_in_part: {
+    sentence: 'series_in_part: {series} is held only in part; not covered: {holes}.',
+    means: 'A market series is complete only where its coverage holds every instant.',
+    next: 'The operator imports what is missing (`exhibit series status` lists it).',
+  },
+  series_too_long: {
+    sentence: 'series_too_long: {series} has over {limit} rows in this span.',
+    means: 'One reading of a market series takes so many rows at most, and shows none of them cut.',
+    next: 'Ask for a shorter span.',
+  },
   partial_history: {
     sentence: 'partial_history: transfers are held only in part: {gaps}.',
     means:

@@ -276,8 +276,8 @@ describe('simulation', () => {
   });
 
   test('npm start does not hide a name that is no setting behind the simulated world', () => {
-    expect(problems(withStartDefaults({ EXHIBIT_HYPERLIQUID_URL: 'https://h.example' }))).toEqual([
-      'EXHIBIT_HYPERLIQUID_URL: no such setting',
+    expect(problems(withStartDefaults({ EXHIBIT_KRAKEN_URL: 'https://h.example' }))).toEqual([
+      'EXHIBIT_KRAKEN_URL: no such setting',
     ]);
   });
 });

@@ -85,6 +85,7 @@ export type Config = {
   readonly explorerCallsADay: number | null;
   readonly pricesUrl: PrivateUrl | null;
   readonly venueUrl: PrivateUrl | null;
+  readonly hyperliquidUrl: PrivateUrl | null;
   /** The status pages of bridge protocols. */
   readonly statusUrls: {
     readonly [P in
@@ -289,6 +290,7 @@ function sources(
   | 'explorerCallsADay'
   | 'pricesUrl'
   | 'venueUrl'
+  | 'hyperliquidUrl'
   | 'statusUrls'
   | 'acrossStatusKey'
 > {
@@ -316,6 +318,7 @@ function sources(
     explorerCallsADay: values.EXHIBIT_EXPLORER_CALLS_A_DAY,
     pricesUrl: values.EXHIBIT_PRICES_URL,
     venueUrl: values.EXHIBIT_VENUE_URL,
+    hyperliquidUrl: values.EXHIBIT_HYPERLIQUID_URL,
     acrossStatusKey: values.EXHIBIT_ACROSS_STATUS_KEY,
     statusUrls: {
       across: values.EXHIBIT_ACROSS_STATUS_URL,

@@ -25,6 +25,7 @@ import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { rugs } from '../features/rugs/feature.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
 import { screening } from '../features/screening/feature.ts';
+import { series } from '../features/series/feature.ts';
 import { signals } from '../features/signals/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { tables } from '../features/tables/feature.ts';
@@ -63,6 +64,7 @@ export const FEATURES = featureList([
   rugModelFeature,
   rugs,
   signing,
+  series,
   collectors,
   log,
   anchoring,
@@ -78,6 +80,7 @@ export type Ports = PortsOf<typeof FEATURES>;
 export type EvidencePorts = Omit<
   Ports,
   | 'labelChanges'
+  | 'marketSeries'
   | 'otherListChanges'
   | 'sanctionsChanges'
   | 'entityTies'

@@ -22,6 +22,8 @@ export type Outside = {
   readonly prices: string | null;
   /** DexScreener-compatible API. */
   readonly venue: string | null;
+  /** The root of Hyperliquid's API. */
+  readonly hyperliquid: string | null;
   /** Status pages of bridge protocols. */
   readonly statusPages: ReadonlyMap<StatusPage, Page>;
   /** Roots of chat platforms; `null`: their own hosts. */
@@ -66,6 +68,7 @@ export function outsideOf(config: Config): Outside {
     solanaLaunches: revealText(config.rpc.solana),
     prices: revealText(config.pricesUrl),
     venue: revealText(config.venueUrl),
+    hyperliquid: revealText(config.hyperliquidUrl),
     statusPages: statusPagesOf(config),
     chats: {
       slack: revealText(config.chatUrls.slack),
@@ -97,6 +100,7 @@ export function simulatedOutside(world: {
     solanaLaunches: world.solanaNode,
     prices: world.prices,
     venue: world.venue,
+    hyperliquid: null,
     statusPages: new Map<StatusPage, Page>(),
     chats: world.chats,
     analyst: world.analyst,

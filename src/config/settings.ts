@@ -224,6 +224,7 @@ const SOURCES = {
   ...forChains('EXHIBIT_BLOCKSCOUT_', EVM_CHAINS, (chain) => `Blockscout instance of ${chain}.`),
   EXHIBIT_PRICES_URL: optional(WEB_URL, 'DefiLlama-coins-compatible API: its root.'),
   EXHIBIT_VENUE_URL: optional(WEB_URL, 'DexScreener-compatible API: its root.'),
+  EXHIBIT_HYPERLIQUID_URL: optional(WEB_URL, 'Hyperliquid API, under which `/info` is: its root.'),
   EXHIBIT_ACROSS_STATUS_URL: optional(WEB_URL, 'Status of deposits: Across API, `…/api`.'),
   EXHIBIT_ACROSS_STATUS_KEY: optional(secret(1), 'Its key.', {
     needs: 'EXHIBIT_ACROSS_STATUS_URL',

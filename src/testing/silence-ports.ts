@@ -60,6 +60,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   rugFlags: { inWindow: ['flags'] },
   screeningRecords: { newest: [] },
   watchlist: { list: [] },
+  marketSeries: { read: ['rows'] },
 };
 
 /** The same of what pages alone rest on, by the names of `twins/members.ts`. */
@@ -72,6 +73,7 @@ const PAGES_OF_PAGES: { readonly [port: string]: { readonly [method: string]: Cu
 /** Methods that only keep something: who reads it back is told whether it was kept. */
 const KEEPS: { readonly [P in PortName]?: readonly (keyof SilencePorts[P])[] } = {
   entityTies: ['keep', 'settle', 'keepBlocks'],
+  marketSeries: ['add'],
 };
 
 /** The name that readings and contracts use for each port, by the name that wires it. */

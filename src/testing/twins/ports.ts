@@ -77,6 +77,7 @@ import {
   silentSanctions,
 } from './sanctions.ts';
 import { plantedScreening } from './screening.ts';
+import { memorySeriesStore, type SeriesPorts, silentSeries } from './series.ts';
 import {
   memorySignalPorts,
   type PlantedSignals,
@@ -128,6 +129,7 @@ export type MemoryPorts = AccountsPorts &
   HistoryPorts &
   ReceiptsPorts &
   SanctionsPorts &
+  SeriesPorts &
   SignalPorts &
   SigningPorts &
   TablesPorts &
@@ -148,6 +150,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memoryTables(world),
     ...memoryTransparencyLog(),
     anchors: memoryAnchors(PLANTED),
+    marketSeries: memorySeriesStore(),
     launchCorpus: memoryLaunchCorpus(world.corpus),
     sanctionsList: memorySanctionsList(world.list),
   };
@@ -165,6 +168,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentLaunches(cause),
     ...silentReceipts(cause),
     ...silentSanctions(cause),
+    ...silentSeries(cause),
     ...silentSignals(cause),
     ...silentSigning(cause),
     ...silentTables(cause),
@@ -231,5 +235,6 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedTables(planted),
     ...plantedTransparencyLog(planted),
     anchors: memoryAnchors(PLANTED),
+    marketSeries: memorySeriesStore(PLANTED),
   };
 }

@@ -17,10 +17,8 @@ def permute(lanes):
         for t in range(24):
             x, y = y, (2 * x + 3 * y) % 5
             moved, lanes[x][y] = lanes[x][y], rotate(moved, (t + 1) * (t + 2) // 2 % 64)
-        for y in range(5):
-            row = [lanes[x][y] for x in range(5)]
-            for x in range(5):
-                lanes[x][y] = row[x] ^ (~row[(x + 1) % 5] & row[(x + 2) % 5])
+        lanes = [[lanes[x][y] ^ ~lanes[(x + 1) % 5][y] & lanes[(x + 2) % 5][y]
+                  for y in range(5)] for x in range(5)]
         for bit in range(7):
             lfsr = (lfsr << 1 ^ (lfsr >> 7) * 0x71) % 256
             lanes[0][0] ^= (lfsr >> 1 & 1) << (1 << bit) - 1
@@ -64,10 +62,12 @@ TYPE = ("Call(string version,string chain,string target,string verdict,uint32 co
         ",string reasoning,string[] evidence_used,bytes32 evidence_hash,string prompt_version,"
         "string model,string run_id,uint64 generated_at_unix)")
 def word(kind, value):
+    if kind == "bytes32":
+        return unhex(value) if len(value) == 66 and value == "0x" + unhex(value).hex() else refuse()
     if kind.startswith("uint"):
-        return int.to_bytes(value, 32, "big")
+        return value.to_bytes(int(kind[4:]) // 8, "big").rjust(32, b"\0")
     text = b"".join(word("string", one) for one in value) if kind == "string[]" else value.encode()
-    return unhex(value if kind == "bytes32" else keccak(text))
+    return unhex(keccak(text))
 def call_hash(call):
     words = [word(kind, call[name]) for kind, name in map(str.split, TYPE[5:-1].split(","))]
     return keccak(word("string", TYPE) + b"".join(words))
@@ -145,10 +145,11 @@ def check_pinned(saved, note, pinned):
     return None if proof is None else consistent(older, newer, list(map(unhex, proof)))
 def check_signature(saved, note, index, keys, pinned):
     good = lambda found: [key for key in found if key["compromised_since"] is None]
-    found = signers(note, keys)
+    made = saved["answer"]["signal"]["generated_at_unix"]
+    found = [key for key in signers(note, keys) if made < key["exp"]]
     if not found or good(found):
         return bool(found)
-    if saved["answer"]["signal"]["generated_at_unix"] >= found[0]["compromised_since"]:
+    if made >= found[0]["compromised_since"]:
         return False
     is_older = pinned and good(signers(pinned, keys)) and index < pinned["tree"][0]
     return True if is_older and check_pinned(saved, note, pinned) else None
@@ -190,7 +191,6 @@ def check(data, keys, checkpoint):
         return {**found, "call_hash": named, **log, **anchor}
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError):
         return {"file": False}
-
 if __name__ == "__main__":
     options = dict(zip(sys.argv[2::2], sys.argv[3::2]))
     read = lambda path: None if path is None else open(path, encoding="utf-8", newline="").read()

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
+import { concatBytes } from './chain/bytes.ts';
 import { isConsistent, isSameHash } from './chain/merkle-tree.ts';
 import {
   checkNote,
@@ -17,7 +18,6 @@ import {
   openCheckpoint,
   parseNote,
 } from './chain/signed-note.ts';
-import { concatBytes } from './chain/tile-tree.ts';
 import { read, Unread } from './evidence/reading.ts';
 import { askWitnesses, type LogParts, signOnce } from './features/log/checkpoints.ts';
 import { logTables } from './features/log/log.store.ts';

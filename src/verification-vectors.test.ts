@@ -1,18 +1,23 @@
 // Are the published vectors what our own check finds, and does a second implementation agree?
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { hashCall } from './chain/call-hash.ts';
 import { hashLeaf, isConsistent, isIncluded } from './chain/merkle-tree.ts';
 import { noteKey, openCheckpoint } from './chain/signed-note.ts';
 import { verifySaved } from './client/verify.ts';
+import { verifySavedAnswer } from './contract/saved-answer.ts';
+import { ANSWER_VECTORS } from './testing/answer-vectors.ts';
+import { VECTOR_KEYS } from './testing/vector-keys.ts';
 import {
+  CALL_VECTORS,
   NOTE_VECTORS,
   PROOF_VECTORS,
   SIGNAL_VECTORS,
   VECTOR_FILES,
-  VECTOR_KEYS,
 } from './testing/verification-vectors.ts';
 
 const NOW = 1_790_000_000;
@@ -53,6 +58,23 @@ describe('the check of the client finds', () => {
   );
 });
 
+test.each(ANSWER_VECTORS.map((vector) => [vector.name, vector] as const))(
+  'a saved answer: %s',
+  (_, { file, now, nonce, seen, leaf_at, state, fault }) => {
+    const known = { now, seen: new Set(seen), leaf_at, ...(nonce === null ? {} : { nonce }) };
+    const said = verifySavedAnswer(JSON.stringify(file), VECTOR_KEYS, known);
+    const found = said.state === 'holds' ? null : said.fault;
+    expect({ state: said.state, fault: found }).toEqual({ state, fault });
+  },
+);
+
+test('each call hashes as its vector says, and one that no contract could hash does not', () => {
+  for (const { name, call, call_hash } of CALL_VECTORS) {
+    if (call_hash === null) expect(() => hashCall(call), name).toThrow();
+    else expect([name, hashCall(call)]).toEqual([name, call_hash]);
+  }
+});
+
 test('each proof and each note holds exactly where its vector says so', () => {
   for (const { name, leaf, index, size, root, proof, valid } of PROOF_VECTORS.inclusion) {
     const leafHash = hashLeaf(bytesOf(leaf));
@@ -90,7 +112,7 @@ describe.skipIf(!hasPython)(
       };
       const count =
         counted.length +
-        ['bundles', 'calls', 'signals'].reduce((n, one) => n + read(`${one}.json`), 0);
+        ['bundles', 'calls', 'signals', 'answers'].reduce((n, one) => n + read(`${one}.json`), 0);
       const { status, lines } = run('examples/verify_vectors.py', FOLDER);
       expect([status, lines]).toEqual([0, [`${count} vectors, 0 disagree`]]);
     });
@@ -115,13 +137,44 @@ describe.skipIf(!hasPython)(
       expect(run('examples/verify.py', `${keys}`)).toEqual({ status: 1, lines: ['fails file'] });
     });
 
-    test('has at most 200 lines, and imports the standard library alone', () => {
-      const lines = readFileSync(join(ROOT, 'examples/verify.py'), 'utf8').trimEnd().split('\n');
-      expect(lines.length).toBeLessThanOrEqual(200);
-      expect(lines.filter((line) => /^(import|from) /.test(line))).toEqual([
+    test('says whether a saved answer holds, and ends with what our command ends with', () => {
+      const keys = ['--keys', join(FOLDER, 'keys.json')];
+      const check = (file: string) => run('examples/verify_answer.py', file, ...keys);
+      const answer = join(FOLDER, 'answer.json');
+      expect(check(answer)).toEqual({ status: 0, lines: ['holds'] });
+      const home = mkdtempSync(join(tmpdir(), 'exhibit-python-'));
+      const moved = readFileSync(answer, 'utf8').replace('/receipts', '/screens');
+      writeFileSync(join(home, 'moved.json'), moved);
+      expect(check(join(home, 'moved.json'))).toEqual({
+        status: 1,
+        lines: ['refused: signature_wrong'],
+      });
+      const lost = ANSWER_VECTORS.find(({ state }) => state === 'unproven');
+      writeFileSync(join(home, 'lost.json'), JSON.stringify(lost?.file));
+      expect(check(join(home, 'lost.json'))).toEqual({
+        status: 3,
+        lines: ['unproven: key_compromised'],
+      });
+      rmSync(home, { recursive: true });
+    });
+
+    test.each([
+      [
+        'verify.py',
         'import datetime, hashlib, json, math, sys',
         'from base64 import b64decode as decode, urlsafe_b64decode as decode_url',
-      ]);
+      ],
+      [
+        'verify_answer.py',
+        'import base64, hashlib, json, re, sys, time',
+        'from verify import decode_url, is_signed',
+      ],
+    ])('has at most 200 lines, and imports the standard library alone: %s', (name, ...imports) => {
+      const lines = readFileSync(join(ROOT, 'examples', name), 'utf8')
+        .trimEnd()
+        .split('\n');
+      expect(lines.length).toBeLessThanOrEqual(200);
+      expect(lines.filter((line) => /^(import|from) /.test(line))).toEqual(imports);
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
     });
   },

@@ -3,6 +3,7 @@
 // does the trie without a database.
 
 import { hex } from '@scure/base';
+import { concatBytes } from './bytes.ts';
 import { keccak256 } from './digest.ts';
 
 /** A log, as far as a receipt commits to it. All text is `0x` and hex. */
@@ -69,7 +70,7 @@ function encodeReceipt(receipt: CommittedReceipt): Uint8Array {
   const { type, outcome, cumulativeGasUsed, logs, more } = receipt;
   const fields = logs.map(({ address, topics, data }) => [address, topics, data]);
   const body = rlp([outcome, cumulativeGasUsed, text(bloomOf(logs)), fields, ...more]);
-  return type === null || type === 0 ? body : joinBytes([Uint8Array.of(type), body]);
+  return type === null || type === 0 ? body : concatBytes([Uint8Array.of(type), body]);
 }
 
 type Entry = { readonly key: readonly number[]; readonly value: Uint8Array };
@@ -129,12 +130,12 @@ export function rlp(value: Rlp): Uint8Array {
 
 function string(value: Uint8Array): Uint8Array {
   if (value.length === 1 && Number(value[0]) <= SINGLE_MAX) return value;
-  return joinBytes([header(value.length, STRING_PREFIX), value]);
+  return concatBytes([header(value.length, STRING_PREFIX), value]);
 }
 
 function list(items: readonly Uint8Array[]): Uint8Array {
-  const body = joinBytes(items);
-  return joinBytes([header(body.length, LIST_PREFIX), body]);
+  const body = concatBytes(items);
+  return concatBytes([header(body.length, LIST_PREFIX), body]);
 }
 
 function header(length: number, prefix: number): Uint8Array {
@@ -147,17 +148,6 @@ function numberBytes(value: number | bigint): Uint8Array {
   if (BigInt(value) === 0n) return new Uint8Array();
   const digits = value.toString(16);
   return hex.decode(digits.length % 2 === 0 ? digits : `0${digits}`);
-}
-
-/** The parts one after another. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const one of parts) {
-    whole.set(one, at);
-    at += one.length;
-  }
-  return whole;
 }
 
 function bytes(value: string): Uint8Array {

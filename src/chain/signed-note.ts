@@ -2,11 +2,11 @@
 // tlog-checkpoint, tlog-cosignature, tlog-proof). A text that is written in another way is none:
 // what was signed is the text, and two readers of one text must not read two things.
 
-import { base64, hex } from '@scure/base';
-import * as Ed25519 from 'ox/Ed25519';
+import { hex } from '@scure/base';
 import * as Hash from 'ox/Hash';
+import { base64Text, concatBytes, parseBase64 } from './bytes.ts';
+import { verifyEd25519 } from './ed25519.ts';
 import { HASH_BYTES, PROOF_MAX } from './merkle-tree.ts';
-import { concatBytes } from './tile-tree.ts';
 
 /** How a key signs a note: its text, or (a witness) its text with a time. */
 const SIGNATURE_TYPES = { ed25519: 0x01, cosignature: 0x04 } as const;
@@ -62,13 +62,13 @@ export function noteKey(
 /** The text of a key, as verifiers take it: name, id and key, joined by `+`. */
 export function formatNoteKey({ name, id, type, publicKey }: NoteKey): string {
   const typed = concatBytes([Uint8Array.of(SIGNATURE_TYPES[type]), publicKey]);
-  return `${name}+${id}+${base64.encode(typed)}`;
+  return `${name}+${id}+${base64Text(typed)}`;
 }
 
 /** The key in such a text; `null`: it is none, or one whose type is not known here. */
 export function parseNoteKey(text: string): NoteKey | null {
   const [, name, id, encoded] = /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
-  const bytes = encoded === undefined ? null : bytesIn(encoded);
+  const bytes = encoded === undefined ? null : parseBase64(encoded);
   if (name === undefined || bytes === null || bytes.length !== 1 + KEY_BYTES) return null;
   if (!isNoteName(name)) return null;
   const types = Object.entries(SIGNATURE_TYPES) as [NoteSignatureType, number][];
@@ -76,16 +76,6 @@ export function parseNoteKey(text: string): NoteKey | null {
   if (type === undefined) return null;
   const key = noteKey(name, bytes.slice(1), type);
   return key.id === id ? key : null;
-}
-
-/** The bytes of canonical base64; `null`: it is none. */
-function bytesIn(text: string): Uint8Array | null {
-  try {
-    const bytes = base64.decode(text);
-    return base64.encode(bytes) === text ? bytes : null;
-  } catch {
-    return null;
-  }
 }
 
 const SIGNATURE_LINE = /^— (\S+) (\S+)$/u;
@@ -106,7 +96,7 @@ export function parseNote(note: string): Note | null {
 /** One signature line without its newline; `null`: it is none. */
 export function parseSignatureLine(line: string): NoteSignature | null {
   const [, name, encoded] = SIGNATURE_LINE.exec(line) ?? [];
-  const bytes = encoded === undefined ? null : bytesIn(encoded);
+  const bytes = encoded === undefined ? null : parseBase64(encoded);
   if (name === undefined || !isNoteName(name) || bytes === null) return null;
   if (bytes.length <= ID_BYTES) return null;
   return { name, id: hex.encode(bytes.slice(0, ID_BYTES)), signature: bytes.slice(ID_BYTES) };
@@ -114,7 +104,7 @@ export function parseSignatureLine(line: string): NoteSignature | null {
 
 /** A signature line, with its newline. */
 export function formatSignatureLine({ name, id }: NoteKey, signature: Uint8Array): string {
-  return `— ${name} ${base64.encode(concatBytes([hex.decode(id), signature]))}\n`;
+  return `— ${name} ${base64Text(concatBytes([hex.decode(id), signature]))}\n`;
 }
 
 /** A note of a text, which ends in a newline, with its signature lines. */
@@ -139,24 +129,10 @@ export function checkNote(note: Note, key: NoteKey): 'signed' | 'absent' | 'forg
 }
 
 function isSignedBy(text: string, signature: Uint8Array, key: NoteKey): boolean {
-  if (key.type === 'ed25519') return isOfKey(signature, noteBytes(text), key.publicKey);
+  if (key.type === 'ed25519') return verifyEd25519(signature, noteBytes(text), key.publicKey);
   const time = cosignatureTime(signature);
   if (time === null) return false;
-  return isOfKey(signature.slice(TIME_BYTES), cosignatureBytes(text, time), key.publicKey);
-}
-
-/** Whether an Ed25519 signature is of a key, by RFC 8032 without the leniency of others. */
-export function isOfKey(
-  signature: Uint8Array,
-  message: Uint8Array,
-  publicKey: Uint8Array,
-): boolean {
-  if (signature.length !== SIGNATURE_BYTES || publicKey.length !== KEY_BYTES) return false;
-  try {
-    return Ed25519.noble.verify(signature, message, publicKey, { zip215: false });
-  } catch {
-    return false;
-  }
+  return verifyEd25519(signature.slice(TIME_BYTES), cosignatureBytes(text, time), key.publicKey);
 }
 
 /** When a witness says that it signed, in Unix seconds; `null`: this is no cosignature. */
@@ -183,14 +159,14 @@ const DECIMAL = /^(0|[1-9]\d{0,15})$/;
 
 /** The text of a checkpoint, without signatures. */
 export function formatCheckpoint({ origin, size, root }: LogCheckpoint): string {
-  return `${origin}\n${size}\n${base64.encode(root)}\n`;
+  return `${origin}\n${size}\n${base64Text(root)}\n`;
 }
 
 /** The state in the text of a note; `null`: it is no checkpoint. Further lines are left alone. */
 export function parseCheckpoint(text: string): LogCheckpoint | null {
   const [origin, size, encoded, ...further] = text.split('\n');
   if (origin === undefined || size === undefined || encoded === undefined) return null;
-  const root = bytesIn(encoded);
+  const root = parseBase64(encoded);
   if (origin === '' || !DECIMAL.test(size) || root === null || root.length !== HASH_BYTES) {
     return null;
   }
@@ -234,7 +210,7 @@ const PROOF_HEAD = 'c2sp.org/tlog-proof@v1';
 
 /** The text of a proof. */
 export function formatLogProof({ index, hashes, checkpoint }: LogProof): string {
-  const lines = [PROOF_HEAD, `index ${index}`, ...hashes.map((hash) => base64.encode(hash))];
+  const lines = [PROOF_HEAD, `index ${index}`, ...hashes.map((hash) => base64Text(hash))];
   return `${lines.join('\n')}\n\n${checkpoint}`;
 }
 
@@ -248,7 +224,7 @@ export function parseLogProof(text: string): LogProof | null {
   const [indexLine, ...encoded] = hasExtra ? others : rest;
   const [, digits] = /^index (\S+)$/.exec(indexLine === undefined ? '' : indexLine) ?? [];
   if (head !== PROOF_HEAD || digits === undefined || !DECIMAL.test(digits)) return null;
-  const hashes = encoded.map(bytesIn).filter((hash) => hash?.length === HASH_BYTES);
+  const hashes = encoded.map(parseBase64).filter((hash) => hash?.length === HASH_BYTES);
   const good = hashes.filter((hash) => hash !== null && hash !== undefined);
   if (good.length !== encoded.length || encoded.length > PROOF_MAX) return null;
   return { index: Number(digits), hashes: good, checkpoint: text.slice(at + 2) };
@@ -277,14 +253,14 @@ export type LogEnd = LogCheckpoint & {
 /** The text of the last statement of an origin. It can be taken for no checkpoint. */
 export function formatLogEnd(end: LogEnd): string {
   const { origin, size, root, next, held, at, why } = end;
-  const lines = [END_HEAD, origin, String(size), base64.encode(root)];
+  const lines = [END_HEAD, origin, String(size), base64Text(root)];
   return `${[...lines, `next ${next}`, `held ${held}`, `at ${at}`, `why ${why}`].join('\n')}\n`;
 }
 
 /** The last statement in a text; `null`: it is none. */
 export function parseLogEnd(text: string): LogEnd | null {
   const [, origin, size, encoded, next, held, at, why] = END.exec(text) ?? [];
-  const root = encoded === undefined ? null : bytesIn(encoded);
+  const root = encoded === undefined ? null : parseBase64(encoded);
   if (origin === undefined || next === undefined || at === undefined || why === undefined) {
     return null;
   }
@@ -299,6 +275,6 @@ export function formatWitnessRequest(
   proof: readonly Uint8Array[],
   checkpoint: string,
 ): string {
-  const lines = [`old ${older}`, ...proof.map((hash) => base64.encode(hash))];
+  const lines = [`old ${older}`, ...proof.map((hash) => base64Text(hash))];
   return `${lines.join('\n')}\n\n${checkpoint}`;
 }

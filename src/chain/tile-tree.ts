@@ -2,6 +2,7 @@
 // level 0 those of leaves, at each level above those of the full tiles below it. Whoever reads the
 // tiles of a size can make every root and proof of that size.
 
+import { concatBytes } from './bytes.ts';
 import {
   completeSubtrees,
   consistencySubtrees,
@@ -186,17 +187,6 @@ export function parseTile(bytes: Uint8Array): Uint8Array[] | null {
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, n) =>
     bytes.slice(n * HASH_BYTES, (n + 1) * HASH_BYTES),
   );
-}
-
-/** The bytes of a tile. */
-export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
 
 const LENGTH_BYTES = 2;

@@ -2,8 +2,9 @@
 // the OP stack), so that a transaction that is missing or told otherwise shows.
 
 import { hex } from '@scure/base';
+import { concatBytes } from './bytes.ts';
 import { keccak256 } from './digest.ts';
-import { joinBytes, type Rlp, rlp } from './receipts-root.ts';
+import { type Rlp, rlp } from './receipts-root.ts';
 
 /** A field that a node may leave out. All text is `0x` and hex. */
 type Optional<T> = T | null | undefined;
@@ -51,7 +52,7 @@ export function encodeTransaction(tx: CommittedTransaction): Uint8Array | null {
   const fields = FIELDS[type]?.(tx);
   if (fields === undefined || !isWhole(fields)) return null;
   const body = rlp(fields);
-  return type === 0 ? body : joinBytes([Uint8Array.of(type), body]);
+  return type === 0 ? body : concatBytes([Uint8Array.of(type), body]);
 }
 
 /** The hash of a transaction, of its encoding. `0x` and hex in lower case. */
@@ -70,7 +71,7 @@ export function stateSyncHash(block: { readonly number: number; readonly hash: s
   const number = new Uint8Array(NUMBER_BYTES);
   new DataView(number.buffer).setBigUint64(0, BigInt(block.number));
   const hash = hex.decode(block.hash.slice('0x'.length));
-  return transactionHash(joinBytes([STATE_SYNC_PREFIX, number, hash]));
+  return transactionHash(concatBytes([STATE_SYNC_PREFIX, number, hash]));
 }
 
 type Field = Optional<Rlp>;

@@ -3,7 +3,7 @@
 
 import * as Hash from 'ox/Hash';
 import * as Hex from 'ox/Hex';
-import { fieldOf } from './saved-file.ts';
+import { fieldOf } from '../contract/saved-file.ts';
 
 /** Asks a node by JSON-RPC, and gives the `result`. It rejects where the node does not answer. */
 export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;

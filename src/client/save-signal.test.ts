@@ -3,7 +3,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { savedVector, VECTOR_KEYS } from '../testing/verification-vectors.ts';
+import { VECTOR_KEYS } from '../testing/vector-keys.ts';
+import { savedVector } from '../testing/verification-vectors.ts';
 import { createClient } from './client.ts';
 import { saveSignal } from './save-signal.ts';
 import { verifySaved } from './verify.ts';

@@ -1,6 +1,6 @@
 // Saves a signal in one file, which `verify.ts` checks with nothing from the service.
 
-import { base64 } from '@scure/base';
+import { base64Text } from '../chain/bytes.ts';
 import type { Client } from './client.ts';
 import { SAVED_SIGNAL } from './verify.ts';
 
@@ -31,7 +31,7 @@ export async function saveSignal(
   const file = {
     format: SAVED_SIGNAL,
     answer: answer.body,
-    bundle_base64: base64.encode(bundle.body),
+    bundle_base64: base64Text(bundle.body),
     proof: proof.status === 200 ? proof.body : null,
   } as const;
   return { kind: 'saved', file };

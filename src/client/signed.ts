@@ -1,7 +1,7 @@
 // Asks for signed answers: under a nonce of its own each time, checked against a pinned key set
 // where there is one, and saved as one file.
 
-import { base64Text } from '../chain/ed25519.ts';
+import { base64Text } from '../chain/bytes.ts';
 import { signatureWishText } from '../contract/http-signature.ts';
 import {
   type SavedAnswer,

@@ -3,12 +3,9 @@
 import { hex } from '@scure/base';
 import { describe, expect, test } from 'vitest';
 import { keccak256 } from '../chain/digest.ts';
-import {
-  LOST_AT,
-  savedAnswerVector,
-  savedVector,
-  VECTOR_KEYS,
-} from '../testing/verification-vectors.ts';
+import { savedAnswerVector } from '../testing/answer-vectors.ts';
+import { LOST, LOST_AT, STRANGER, VECTOR_KEYS } from '../testing/vector-keys.ts';
+import { savedVector } from '../testing/verification-vectors.ts';
 import { type SavedCheck, verifySaved } from './verify.ts';
 
 const NOW = 1_790_000_000;
@@ -139,7 +136,7 @@ describe('a saved answer', () => {
     expect(checks.map(({ check }) => check)).toEqual(['signature']);
     return [outcome, checks[0]?.says];
   };
-  const answer = savedAnswerVector('current', LOST_AT);
+  const answer = savedAnswerVector({ created: LOST_AT });
 
   test('holds by a key of the pinned set, and is unchecked without one', async () => {
     expect(await outcomeOf(answer)).toEqual([
@@ -160,14 +157,14 @@ describe('a saved answer', () => {
     expect(await outcomeOf(moved)).toEqual(['refuted', expect.stringContaining('wrong')]);
     const bytes = { ...answer, answer: { ...answer.answer, body_base64: 'e30=' } };
     expect(await outcomeOf(bytes)).toEqual(['refuted', expect.stringContaining('bytes')]);
-    const foreign = savedAnswerVector('stranger', LOST_AT);
+    const foreign = savedAnswerVector({ key: STRANGER, created: LOST_AT });
     expect(await outcomeOf(foreign)).toEqual(['refuted', expect.stringContaining('pinned set')]);
   });
 
   test('by a lost key is refuted from then on, and unchecked before', async () => {
-    const after = savedAnswerVector('lost', LOST_AT);
+    const after = savedAnswerVector({ key: LOST, created: LOST_AT });
     expect(await outcomeOf(after)).toEqual(['refuted', expect.stringContaining('compromised')]);
-    const before = savedAnswerVector('lost', LOST_AT - 1);
+    const before = savedAnswerVector({ key: LOST, created: LOST_AT - 1 });
     expect(await outcomeOf(before)).toEqual(['unchecked', expect.stringContaining('compromised')]);
   });
 });

@@ -1,7 +1,8 @@
 // Checks saved signals and answers from nothing but published bytes: what can be computed is taken
 // on no word of the service. It asks nobody, but for a node that its caller names.
 
-import { base64, base64urlnopad, hex } from '@scure/base';
+import { hex } from '@scure/base';
+import { parseBase64 } from '../chain/bytes.ts';
 import {
   type HexBytes,
   hashBundle,
@@ -9,7 +10,13 @@ import {
   type SignalCall,
   signalIdOf,
 } from '../chain/call-hash.ts';
-import { hashLeaf, isConsistent, isIncluded, isSameHash } from '../chain/merkle-tree.ts';
+import {
+  hashLeaf,
+  isConsistent,
+  isIncluded,
+  isSameHash,
+  leafContent,
+} from '../chain/merkle-tree.ts';
 import {
   checkNote,
   isNoteName,
@@ -26,8 +33,12 @@ import {
   type ParsedCanonical,
   parseCanonical,
 } from '../contract/canonical.ts';
-import { SAVED_FORMAT, verifySavedAnswer } from '../contract/saved-answer.ts';
-import { type AskNode, readAnchor } from './anchored-root.ts';
+import {
+  keySetOf,
+  type PinnedKey,
+  SAVED_FORMAT,
+  verifySavedAnswer,
+} from '../contract/saved-answer.ts';
 import {
   fieldOf,
   listField,
@@ -38,7 +49,8 @@ import {
   textField,
   textListField,
   WrongFile,
-} from './saved-file.ts';
+} from '../contract/saved-file.ts';
+import { type AskNode, readAnchor } from './anchored-root.ts';
 
 /** The form of a saved signal, by name and version. */
 export const SAVED_SIGNAL = 'exhibit-saved-signal/1';
@@ -205,11 +217,9 @@ function readSavedSignal(file: object): SavedSignal {
 }
 
 function bytesIn(text: string, name: string): Uint8Array {
-  try {
-    return base64.decode(text);
-  } catch {
-    throw new WrongFile(`${name}: expected base64`);
-  }
+  const bytes = parseBase64(text);
+  if (bytes === null) throw new WrongFile(`${name}: expected base64`);
+  return bytes;
 }
 
 const HASH = /^0x[0-9a-f]{64}$/;
@@ -342,11 +352,11 @@ function checkLog(
   if (!HASH.test(saved.call_hash)) {
     return { checks: [fails('log', 'No leaf has the hash of this signal.')], proof: null };
   }
-  const leaf = Uint8Array.from([SIGNAL_LEAF, ...hex.decode(saved.call_hash.slice('0x'.length))]);
-  const proved = { proof, leafHash: hashLeaf(leaf), tree };
+  const leafHash = hashLeaf(leafContent(SIGNAL_LEAF, saved.call_hash));
+  const proved = { proof, leafHash, tree };
   const { index, hashes } = proof;
   const { size, root, origin } = tree;
-  const isIn = isIncluded({ index, size, root, leafHash: proved.leafHash, proof: hashes });
+  const isIn = isIncluded({ index, size, root, leafHash, proof: hashes });
   const where = `leaf ${index} of the ${size} of ${origin}`;
   return {
     checks: [
@@ -358,36 +368,10 @@ function checkLog(
   };
 }
 
-/** A public key of the pinned set. */
-type PinnedKey = {
-  readonly kid: string;
-  readonly publicKey: Uint8Array;
-  readonly compromised_since: number | null;
-};
-
 function keysIn(text: string): readonly PinnedKey[] {
-  const keys = listField(objectOf(parseJson(new TextEncoder().encode(text)), 'keys'), 'keys');
-  return keys.map((key) => {
-    const named = objectOf(key, 'a key');
-    const since = fieldOf(named, 'compromised_since');
-    return {
-      kid: textField(named, 'kid'),
-      publicKey: publicKeyIn(textField(named, 'x')),
-      // Whatever else stands there, the key is not known to be good.
-      compromised_since: since === null || typeof since === 'number' ? since : 0,
-    };
-  });
-}
-
-const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
-
-function publicKeyIn(text: string): Uint8Array {
-  if (!PUBLIC_KEY.test(text)) throw new WrongFile('keys: expected an Ed25519 key in base64url');
-  try {
-    return base64urlnopad.decode(text);
-  } catch {
-    throw new WrongFile('keys: expected an Ed25519 key in base64url');
-  }
+  const keys = keySetOf(parseJson(new TextEncoder().encode(text)));
+  if (keys === null) throw new WrongFile('keys: expected a set of Ed25519 keys');
+  return keys;
 }
 
 type Signed = {
@@ -403,8 +387,12 @@ function checkSignature({ note, tree, saved, trust }: Signed): SavedCheck {
   }
   const found = signersOf(note, tree, keysIn(trust.keys));
   if (found === 'forged') return fails('checkpoint', 'A signature of it is forged.');
-  const [signer] = found;
-  if (signer === undefined) return fails('checkpoint', 'No pinned key signed it.');
+  if (found.length === 0) return fails('checkpoint', 'No pinned key signed it.');
+  // A checkpoint over a statement is younger than the statement.
+  const [signer] = found.filter(({ exp }) => saved.call.generated_at_unix < exp);
+  if (signer === undefined) {
+    return fails('checkpoint', 'Its key had expired before the signal was made.');
+  }
   const since = signer.compromised_since;
   if (since === null) return holds('checkpoint', `The pinned key ${signer.kid} signed it.`);
   const at = new Date(since * MS_PER_S).toISOString();

@@ -2,7 +2,8 @@
 
 import { createPrivateKey, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { parseBase64Url, verifyEd25519 } from '../chain/ed25519.ts';
+import { parseBase64Url } from '../chain/bytes.ts';
+import { verifyEd25519 } from '../chain/ed25519.ts';
 import { TEST_KEY } from '../testing/twins/signing.ts';
 import {
   ANSWER_COMPONENTS,

@@ -3,7 +3,7 @@
 // Nothing here is of Node.js: the client and the browser verify by the same file.
 
 import * as Hash from 'ox/Hash';
-import { base64Text, parseBase64 } from '../chain/ed25519.ts';
+import { base64Text, parseBase64 } from '../chain/bytes.ts';
 
 /** A parameter of a signature: a text, a whole number, or a name alone. */
 type Parameter = readonly [name: string, value: string | number | true];

@@ -1,7 +1,8 @@
 // A signed answer in one file (its request, its bytes, its signature), and how it is verified
 // against a pinned key set, with nothing from the service. Nothing here is of Node.js.
 
-import { base64Text, parseBase64, parseBase64Url, verifyEd25519 } from '../chain/ed25519.ts';
+import { base64Text, parseBase64, parseBase64Url } from '../chain/bytes.ts';
+import { verifyEd25519 } from '../chain/ed25519.ts';
 import {
   ALGORITHM,
   ANSWER_COMPONENTS,
@@ -14,6 +15,14 @@ import {
   type SignatureInput,
   signatureBase,
 } from './http-signature.ts';
+import {
+  fieldOf,
+  numberField,
+  objectOf,
+  optionalTextField,
+  textField,
+  WrongFile,
+} from './saved-file.ts';
 
 export const SAVED_FORMAT = 'exhibit-saved-answer/1';
 
@@ -53,10 +62,11 @@ export function saveAnswer(
   };
 }
 
-/** A key of a pinned set. */
+/** A key of a pinned set. Times are Unix seconds. */
 export type PinnedKey = {
   readonly kid: string;
-  readonly x: string;
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
   readonly nbf: number;
   readonly exp: number;
   readonly compromised_since: number | null;
@@ -166,9 +176,8 @@ export function verifySavedAnswer(
   const digest = saved.answer.headers['content-digest'];
   if (digest === undefined || !isDigestOf(digest, body)) return refuse('body_changed');
   const base = signatureBase(input, messageOf(saved));
-  const publicKey = parseBase64Url(key.x);
-  if (base === null || publicKey === null) return refuse('signature_wrong');
-  if (!verifyEd25519(signature, new TextEncoder().encode(base), publicKey)) {
+  if (base === null) return refuse('signature_wrong');
+  if (!verifyEd25519(signature, new TextEncoder().encode(base), key.publicKey)) {
     return refuse('signature_wrong');
   }
   const nonce = typeof said === 'string' ? said : null;
@@ -265,33 +274,45 @@ function parseIfText(value: unknown): unknown {
   }
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+/** A saved answer out of parsed JSON; `null` where it is none. */
+function savedAnswerOf(value: unknown): SavedAnswer | null {
+  try {
+    return readSavedAnswer(objectOf(value, 'file'));
+  } catch (fault) {
+    if (fault instanceof WrongFile) return null;
+    throw fault;
+  }
 }
 
-/** A saved answer out of parsed JSON; `null` where it is none. */
-export function savedAnswerOf(value: unknown): SavedAnswer | null {
-  const [request, answer] = [fieldOf(value, 'request'), fieldOf(value, 'answer')];
-  const [method, url] = [fieldOf(request, 'method'), fieldOf(request, 'url')];
-  const accept_signature = fieldOf(request, 'accept_signature');
-  const [status, body_base64] = [fieldOf(answer, 'status'), fieldOf(answer, 'body_base64')];
-  if (fieldOf(value, 'format') !== SAVED_FORMAT || typeof method !== 'string') return null;
-  if (typeof url !== 'string' || typeof accept_signature !== 'string') return null;
-  if (!Number.isInteger(status) || typeof status !== 'number') return null;
-  if (typeof body_base64 !== 'string') return null;
-  const headers: { [name in (typeof KEPT_FIELDS)[number]]?: string } = {};
-  for (const name of KEPT_FIELDS) {
-    const field = fieldOf(fieldOf(answer, 'headers'), name);
-    if (typeof field === 'string') headers[name] = field;
-    else if (field !== undefined) return null;
+function readSavedAnswer(file: object): SavedAnswer {
+  const request = objectOf(fieldOf(file, 'request'), 'request');
+  const answer = objectOf(fieldOf(file, 'answer'), 'answer');
+  const fields = objectOf(fieldOf(answer, 'headers'), 'answer.headers');
+  const status = numberField(answer, 'status');
+  if (fieldOf(file, 'format') !== SAVED_FORMAT || !Number.isInteger(status)) {
+    throw new WrongFile('file: expected a status, in the format that this version reads');
   }
+  const headers = KEPT_FIELDS.flatMap((name) => {
+    const field = optionalTextField(fields, name);
+    return field === null ? [] : [[name, field] as const];
+  });
   return {
     format: SAVED_FORMAT,
-    request: { method, url, accept_signature },
-    answer: { status, headers, body_base64 },
+    request: {
+      method: textField(request, 'method'),
+      url: textField(request, 'url'),
+      accept_signature: textField(request, 'accept_signature'),
+    },
+    answer: {
+      status,
+      headers: Object.fromEntries(headers),
+      body_base64: textField(answer, 'body_base64'),
+    },
   };
 }
+
+/** Bytes of a public key of Ed25519. */
+const KEY_BYTES = 32;
 
 /** The Ed25519 keys of a JWK set; `null` where it is none, or names one id twice. */
 export function keySetOf(value: unknown): readonly PinnedKey[] | null {
@@ -299,16 +320,19 @@ export function keySetOf(value: unknown): readonly PinnedKey[] | null {
   if (!Array.isArray(keys) || keys.length > KEYS_MAX) return null;
   const found = new Map<string, PinnedKey>();
   for (const key of keys as readonly unknown[]) {
+    const kty = fieldOf(key, 'kty');
+    if (typeof kty !== 'string') return null;
     // Keys of other kinds may stand in a set; what verifies nothing is passed over.
-    if (fieldOf(key, 'kty') !== 'OKP' || fieldOf(key, 'crv') !== 'Ed25519') continue;
+    if (kty !== 'OKP' || fieldOf(key, 'crv') !== 'Ed25519') continue;
     const [kid, x] = [fieldOf(key, 'kid'), fieldOf(key, 'x')];
     const [nbf, exp] = [fieldOf(key, 'nbf'), fieldOf(key, 'exp')];
     const since = fieldOf(key, 'compromised_since');
+    const publicKey = typeof x === 'string' ? parseBase64Url(x) : null;
     const isTimed = typeof nbf === 'number' && typeof exp === 'number';
     const isMarked = since === null || typeof since === 'number';
-    if (typeof kid !== 'string' || typeof x !== 'string' || !isTimed || !isMarked) return null;
-    if (found.has(kid)) return null;
-    found.set(kid, { kid, x, nbf, exp, compromised_since: since });
+    if (typeof kid !== 'string' || publicKey?.length !== KEY_BYTES) return null;
+    if (!isTimed || !isMarked || found.has(kid)) return null;
+    found.set(kid, { kid, publicKey, nbf, exp, compromised_since: since });
   }
   return [...found.values()];
 }

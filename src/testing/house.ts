@@ -41,12 +41,14 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
 /** The hashes, proofs and forms by which saved bytes are checked. */
 const CHECKED_BY = [
   ...['src/chain/call-hash.ts', 'src/chain/merkle-tree.ts', 'src/chain/signed-note.ts'],
-  ...['src/chain/ed25519.ts', 'src/contract/canonical.ts'],
+  ...['src/chain/bytes.ts', 'src/chain/ed25519.ts', 'src/contract/canonical.ts'],
 ];
 /** Where routes are declared: beside their handler, or in the shapes. */
 const DECLARATIONS = ['src/features/*.route.ts*', 'src/features/*/shapes.ts'];
 /** How answers are signed, saved and verified. */
-const SIGNATURES = ['src/contract/http-signature.ts', 'src/contract/saved-answer.ts'];
+const SIGNATURES = ['http-signature', 'saved-answer', 'saved-file'].map(
+  (name) => `src/contract/${name}.ts`,
+);
 const OF_OTHERS = { may: [CONTRACT, ...BELOW, ...DECLARATIONS], outside: ['zod'] };
 /** The allowed imports. The first row that matches a file applies; its own folder is open. */
 export const ARROWS: readonly Arrows[] = [

@@ -1,8 +1,6 @@
 // The vectors of docs/reference/vectors: what a second implementation of the check must take, and
 // what it must refuse. They are made of fixed keys and fixed words, so that they stay the same.
 
-import * as Ed25519 from 'ox/Ed25519';
-import * as Hash from 'ox/Hash';
 import { hashBundle, hashCall, type SignalCall, signalIdOf } from '../chain/call-hash.ts';
 import {
   consistencySubtrees,
@@ -20,59 +18,26 @@ import {
   noteKey,
 } from '../chain/signed-note.ts';
 import { type CanonicalValue, parseCanonical, writeCanonical } from '../contract/canonical.ts';
+import { ANSWER_VECTORS, savedAnswerVector } from './answer-vectors.ts';
 import {
-  answerSignature,
-  contentDigest,
-  readWish,
-  signatureWishText,
-} from '../contract/http-signature.ts';
-import { saveAnswer } from '../contract/saved-answer.ts';
+  base64Of,
+  CURRENT,
+  documentText,
+  GENERATED,
+  hexOf,
+  LOST,
+  LOST_AT,
+  STRANGER,
+  unhex,
+  VECTOR_KEYS,
+  type VectorKey,
+} from './vector-keys.ts';
 
 const ORIGIN = 'log.exhibit.example';
-const GENERATED = 1_780_000_000;
-const COMPROMISED = GENERATED + 86_400;
 const MILLION = 1_000_000;
 const MS_PER_S = 1_000;
-const JSON_SPACES = 2;
 
-const unhex = (text: string) => Uint8Array.from(Buffer.from(text.slice('0x'.length), 'hex'));
-const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}` as const;
-const base64Of = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
-const base64UrlOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
-
-/** A key of the vectors, by the byte that its seed repeats. */
-function keyOf(byte: number, compromised_since: number | null = null) {
-  const seed = new Uint8Array(32).fill(byte);
-  const publicKey = Ed25519.getPublicKey({ privateKey: hexOf(seed), as: 'Bytes' });
-  const jwk = {
-    kty: 'OKP',
-    crv: 'Ed25519',
-    alg: 'Ed25519',
-    use: 'sig',
-    kid: base64UrlOf(unhex(hashBundle(publicKey))),
-    x: base64UrlOf(publicKey),
-    nbf: GENERATED - 86_400,
-    exp: GENERATED + 7_776_000,
-    compromised_since,
-  };
-  const sign = (bytes: Uint8Array) =>
-    Ed25519.sign({ payload: bytes, privateKey: hexOf(seed), as: 'Bytes' });
-  return { jwk, publicKey, sign };
-}
-
-const CURRENT = keyOf(0x11);
-const COMPROMISED_KEY = keyOf(0x22, COMPROMISED);
-const STRANGER = keyOf(0x33);
-type Key = typeof CURRENT;
-
-/** The key set that a verifier of these vectors pins. */
-export const VECTOR_KEYS = textOf({ simulated: false, keys: [CURRENT.jwk, COMPROMISED_KEY.jwk] });
-
-function textOf(value: unknown): string {
-  return `${JSON.stringify(value, null, JSON_SPACES)}\n`;
-}
-
-function checkpointOf(leaves: readonly Uint8Array[], key: Key, origin = ORIGIN): string {
+function checkpointOf(leaves: readonly Uint8Array[], key: VectorKey, origin = ORIGIN): string {
   const text = formatCheckpoint({ origin, size: leaves.length, root: rootOfLeaves(leaves) });
   return formatNote(text, [
     formatSignatureLine(noteKey(origin, key.publicKey), key.sign(noteBytes(text))),
@@ -136,7 +101,7 @@ type Changes = {
   readonly shown?: object;
   readonly summary?: object;
   readonly bundle?: Uint8Array;
-  readonly key?: Key;
+  readonly key?: VectorKey;
   readonly index?: number;
   readonly hashes?: readonly Uint8Array[];
   readonly proof?: null | ((text: string) => string);
@@ -277,11 +242,24 @@ function callVectors() {
     ['500 citations', { evidence_used: Array.from({ length: 500 }, (_, n) => `labels.key_${n}`) }],
     ['the largest time', { generated_at_unix: Number.MAX_SAFE_INTEGER }],
   ];
-  return calls.map(([name, changes]) => {
+  const hashed = calls.map(([name, changes]) => {
     const call = { ...CALL, ...changes };
     const call_hash = hashCall(call);
     return { name, call, call_hash, signal_id: signalIdOf(call_hash) };
   });
+  const unhashed: readonly (readonly [string, Partial<SignalCall>])[] = [
+    ['a confidence beyond 32 bits', { confidence_millionths: 2 ** 32 }],
+    ['a confidence below zero', { confidence_millionths: -1 }],
+    ['a hash in capitals', { evidence_hash: `0x${'AB'.repeat(32)}` }],
+    ['a hash of 31 bytes', { evidence_hash: `0x${'ab'.repeat(31)}` }],
+    ['half of a character', { reasoning: '\ud83d' }],
+  ];
+  return [
+    ...hashed,
+    ...unhashed.map(([name, changes]) => {
+      return { name, call: { ...CALL, ...changes }, call_hash: null, signal_id: null };
+    }),
+  ];
 }
 
 function proofVectors() {
@@ -371,32 +349,6 @@ export function savedVector(changes: Changes) {
     },
   };
 }
-
-/** A saved answer that a key of the set signed: the current one, or the one that was lost. */
-export function savedAnswerVector(which: 'current' | 'lost' | 'stranger', created: number) {
-  const { jwk, sign } = { current: CURRENT, lost: COMPROMISED_KEY, stranger: STRANGER }[which];
-  const accept_signature = signatureWishText('n-1');
-  const wish = readWish(accept_signature);
-  if (typeof wish === 'string') throw new Error(wish);
-  const body = new TextEncoder().encode('{"state":"ok"}');
-  const request = { method: 'GET', url: 'https://exhibit.example/api/v1/receipts' };
-  const digest = contentDigest(Hash.sha256(body, { as: 'Bytes' }));
-  const fields = { 'content-type': 'application/json', 'content-digest': digest };
-  const message = { request: { ...request, fields: {} }, answer: { status: 200, fields } };
-  const made = answerSignature(wish, { keyid: jwk.kid, created }, message);
-  if (made === null) throw new Error('nothing was signed');
-  const signature = base64Of(sign(new TextEncoder().encode(made.base)));
-  const headers = new Map<string, string>([
-    ...Object.entries(fields),
-    ['signature-input', `exhibit=${made.input}`],
-    ['signature', `exhibit=:${signature}:`],
-  ]);
-  const headerOf = (name: string) => headers.get(name) ?? null;
-  return saveAnswer({ ...request, accept_signature }, 200, headerOf, body);
-}
-
-/** When the lost key of the set was lost, in Unix seconds. */
-export const LOST_AT = COMPROMISED;
 
 /** A saved signal with what its check must find. */
 export type SignalVector = {
@@ -516,17 +468,22 @@ function logSignals(): readonly SignalVector[] {
     ),
     signalVector(
       'signed by a key that was lost since',
-      { key: COMPROMISED_KEY },
+      { key: LOST },
       { unchecked: ['checkpoint'] },
     ),
     signalVector(
       'signed by a key that was lost before',
-      { key: COMPROMISED_KEY, call: { generated_at_unix: COMPROMISED } },
+      { key: LOST, call: { generated_at_unix: LOST_AT } },
+      { fails: ['checkpoint'] },
+    ),
+    signalVector(
+      'signed by a key that had expired',
+      { call: { generated_at_unix: CURRENT.jwk.exp } },
       { fails: ['checkpoint'] },
     ),
     signalVector(
       'signed by a lost key, under a checkpoint held before',
-      { key: COMPROMISED_KEY },
+      { key: LOST },
       { checkpoint: CHECKPOINT },
     ),
     signalVector(
@@ -581,6 +538,7 @@ function pinnedSignals(): readonly SignalVector[] {
 }
 
 /** Vectors that our own functions are held against one by one. */
+export const CALL_VECTORS = callVectors();
 export const PROOF_VECTORS = proofVectors();
 export const NOTE_VECTORS = noteVectors();
 export const SIGNAL_VECTORS = [
@@ -599,10 +557,12 @@ function linesOf(vectors: readonly object[]): string {
 export const VECTOR_FILES: { readonly [name: string]: string } = {
   'keys.json': VECTOR_KEYS,
   'checkpoint.txt': CHECKPOINT,
-  'signal.json': textOf(savedSignal()),
+  'signal.json': documentText(savedSignal()),
+  'answer.json': documentText(savedAnswerVector()),
   'bundles.json': linesOf(bundleVectors()),
-  'calls.json': linesOf(callVectors()),
-  'proofs.json': textOf(PROOF_VECTORS),
+  'calls.json': linesOf(CALL_VECTORS),
+  'proofs.json': documentText(PROOF_VECTORS),
   'notes.json': linesOf(NOTE_VECTORS),
   'signals.json': linesOf(SIGNAL_VECTORS),
+  'answers.json': linesOf(ANSWER_VECTORS),
 };

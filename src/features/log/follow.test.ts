@@ -2,9 +2,10 @@
 // catches one that shows another view, whatever that view is.
 
 import { describe, expect, test } from 'vitest';
+import { concatBytes } from '../../chain/bytes.ts';
 import { hashLeaf, rootOfLeaves } from '../../chain/merkle-tree.ts';
 import { formatCheckpoint, formatLogEnd, formatNoteKey, noteKey } from '../../chain/signed-note.ts';
-import { concatBytes, parseTilePath, tileWidth } from '../../chain/tile-tree.ts';
+import { parseTilePath, tileWidth } from '../../chain/tile-tree.ts';
 import { TEST_KEY } from '../../testing/twins/signing.ts';
 import { noteOfTestKey, tilesOver } from '../../testing/twins/transparency-log.ts';
 import { followOnce, type LogSite, type LogWords, NotChecked, type SeenLog } from './follow.ts';

@@ -1,9 +1,10 @@
 // The log for those who read it. That something is not there is said only of a log that lost
 // nothing, and a proof is checked before it is given.
 
+import { concatBytes } from '../../chain/bytes.ts';
 import { hashLeaf, isIncluded, leafContent } from '../../chain/merkle-tree.ts';
 import { noteKey, openCheckpoint } from '../../chain/signed-note.ts';
-import { concatBytes, formatEntries, tileWidth } from '../../chain/tile-tree.ts';
+import { formatEntries, tileWidth } from '../../chain/tile-tree.ts';
 import { map, type Read, type Reading, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {

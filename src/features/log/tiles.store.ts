@@ -3,14 +3,9 @@
 // the store lost is never taken for those that it holds now.
 
 import { z } from 'zod';
+import { concatBytes } from '../../chain/bytes.ts';
 import { HASH_BYTES, isSameHash } from '../../chain/merkle-tree.ts';
-import {
-  concatBytes,
-  parseTile,
-  type ReadTiles,
-  TILE_WIDTH,
-  type Tile,
-} from '../../chain/tile-tree.ts';
+import { parseTile, type ReadTiles, TILE_WIDTH, type Tile } from '../../chain/tile-tree.ts';
 import { type Session, StoreUnavailable } from '../../stores/control/engine/database.ts';
 
 /** Tiles that are remembered at most, each of about 64 KiB with the hashes made of it. */

@@ -168,55 +168,97 @@ export type ServiceRequest = {
   readonly body?: object;
 };
 
-/** Asks the service once. Redirects are not followed: the key goes where it was meant to. */
+/** Asks the service once, under the key. */
 export async function askService(
   { baseUrl, key }: Connection,
-  what: ServiceRequest,
+  { method, path, body }: ServiceRequest,
   asked: AbortSignal,
 ): Promise<ServiceAnswer> {
-  const url = baseUrl.href.replace(/\/+$/, '') + what.path;
+  const said = await requestOnce(
+    baseUrl,
+    {
+      method,
+      path,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    },
+    asked,
+  );
+  if (said.kind === 'silent') return said;
+  const { status, bytes } = said;
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return { kind: 'said', status, body: value };
+  } catch {
+    return silent(baseUrl, `HTTP ${status} with a body that is not JSON`);
+  }
+}
+
+/** One request as it is sent. */
+type SentRequest = {
+  readonly method?: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string;
+};
+
+/** An answer as it came, or `silent`: nothing usable came back, and why. */
+type ReceivedAnswer =
+  | {
+      readonly kind: 'said';
+      readonly status: number;
+      readonly headers: Headers;
+      readonly bytes: Buffer;
+    }
+  | { readonly kind: 'silent'; readonly reason: string };
+
+/** Sends a request once. Redirects are not followed: a key goes where it was meant to. */
+export async function requestOnce(
+  baseUrl: URL,
+  { method = 'GET', path, headers, body }: SentRequest,
+  asked: AbortSignal,
+): Promise<ReceivedAnswer> {
+  const url = baseUrl.href.replace(/\/+$/, '') + path;
   const signal = AbortSignal.any([asked, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
     const response = await request(url, {
-      method: what.method,
+      method,
       signal,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: what.body === undefined ? null : JSON.stringify(what.body),
+      headers: headers === undefined ? null : headers,
+      body: body === undefined ? null : body,
     });
-    const body = jsonOf(await readCapped(response.body), response.statusCode);
-    return { kind: 'said', status: response.statusCode, body };
+    const bytes = await readCapped(response.body, BODY_BYTES_MAX);
+    if (bytes === null) return { kind: 'silent', reason: `${baseUrl.origin} answered too much` };
+    const { statusCode: status } = response;
+    return { kind: 'said', status, headers: headersOf(response.headers), bytes };
   } catch (fault) {
     return silent(baseUrl, faultText(fault));
   }
 }
 
-class NotJson extends Error {}
-
-function jsonOf(text: string | null, status: number): unknown {
-  try {
-    if (text === null) throw new RangeError('too long');
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    throw new NotJson(`HTTP ${status} with a body that is not JSON`);
+function headersOf(received: { readonly [name: string]: string | string[] | undefined }): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(received)) {
+    if (value !== undefined) headers.set(name, String(value));
   }
+  return headers;
 }
 
 function silent(baseUrl: URL, reason: string): Extract<ServiceAnswer, { kind: 'silent' }> {
   return { kind: 'silent', reason: `${baseUrl.origin} could not be asked: ${reason}` };
 }
 
-async function readCapped(body: AsyncIterable<Uint8Array>): Promise<string | null> {
-  const bytes = await readBytes(body);
-  return bytes === null ? null : bytes.toString('utf8');
-}
-
-async function readBytes(body: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
+/** A body whole; `null` where it is longer than allowed, and the rest of it is not read. */
+export async function readCapped(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) return null;
+    if (bytes > bytesMax) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -224,32 +266,8 @@ async function readBytes(body: AsyncIterable<Uint8Array>): Promise<Buffer | null
 
 function faultText(fault: unknown): string {
   if (!(fault instanceof Error)) return 'it failed';
-  if (fault instanceof NotJson) return fault.message;
   if (fault.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
   return 'code' in fault && typeof fault.code === 'string' ? fault.code : fault.name;
-}
-
-/** The bytes of an answer, or `silent`: nothing came back, and why. */
-export type PublicAnswer =
-  | { readonly kind: 'said'; readonly status: number; readonly bytes: Uint8Array }
-  | { readonly kind: 'silent'; readonly reason: string };
-
-/** Reads what a service serves to everybody. No credential is sent, and no redirect followed. */
-export async function readPublic(
-  baseUrl: URL,
-  path: string,
-  asked: AbortSignal,
-): Promise<PublicAnswer> {
-  const url = baseUrl.href.replace(/\/+$/, '') + path;
-  const signal = AbortSignal.any([asked, AbortSignal.timeout(TIMEOUT_MS)]);
-  try {
-    const { body, statusCode: status } = await request(url, { signal });
-    const bytes = await readBytes(body);
-    if (bytes === null) return { kind: 'silent', reason: `${baseUrl.origin} answered too much` };
-    return { kind: 'said', status, bytes };
-  } catch (fault) {
-    return silent(baseUrl, faultText(fault));
-  }
 }
 
 /** The service that is named, or the one that is configured here. */

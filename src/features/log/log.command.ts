@@ -18,7 +18,7 @@ import {
   several,
   UsageError,
 } from '../../command/command.ts';
-import { type ConnectionServices, findService, readPublic } from '../../command/connection.ts';
+import { type ConnectionServices, findService, requestOnce } from '../../command/connection.ts';
 import { print, printable, printJson, printRecord } from '../../command/output.ts';
 import { LEAF_KIND_NAMES } from '../../ports/transparency-log.ts';
 import type { RestartEnd } from './checkpoints.ts';
@@ -68,7 +68,7 @@ const entries = z.object({
 /** What a service serves to everybody, as the follower reads it. */
 function siteAt(baseUrl: URL, signal: AbortSignal): LogSite {
   const bytes: LogSite['bytes'] = async (path) => {
-    const said = await readPublic(baseUrl, path, signal);
+    const said = await requestOnce(baseUrl, { path }, signal);
     if (said.kind === 'silent') throw new NotChecked(said.reason);
     if (said.status === 404) return null;
     if (said.status === 200) return said.bytes;

@@ -1,7 +1,6 @@
 // Saves one answer of a running service with its signature, to be verified later without it.
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { request } from 'undici';
 import { requestSigned } from '../../client/signed.ts';
 import {
   anyText,
@@ -18,47 +17,12 @@ import {
   CONNECTION_OPTIONS,
   type ConnectionServices,
   findConnection,
+  requestOnce,
 } from '../../command/connection.ts';
 import { printRecord, timeText } from '../../command/output.ts';
 import { parameterOf, parseSignatureInputs } from '../../contract/http-signature.ts';
 import type { SavedAnswer } from '../../contract/saved-answer.ts';
 import { listOrNone } from '../../evidence/measure.ts';
-
-const TIMEOUT_MS = 60_000;
-const BODY_BYTES_MAX = 16 * 1024 * 1024;
-
-/** An answer to a GET as it came, or why none did. */
-type Fetched =
-  | { readonly status: number; readonly fields: Headers; readonly bytes: Uint8Array }
-  | { readonly silent: string };
-
-async function fetchOnce(
-  url: URL,
-  headers: { readonly [name: string]: string },
-  asked: AbortSignal,
-): Promise<Fetched> {
-  const signal = AbortSignal.any([asked, AbortSignal.timeout(TIMEOUT_MS)]);
-  try {
-    const said = await request(url, { signal, headers });
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    for await (const chunk of said.body) {
-      if (!(chunk instanceof Uint8Array)) throw new Error('no bytes came');
-      length += chunk.length;
-      if (length > BODY_BYTES_MAX) return { silent: 'the answer is too long' };
-      chunks.push(chunk);
-    }
-    const fields = new Headers(
-      Object.entries(said.headers).flatMap(([name, value]) =>
-        typeof value === 'string' ? [[name, value] as [string, string]] : [],
-      ),
-    );
-    return { status: said.statusCode, fields, bytes: Buffer.concat(chunks) };
-  } catch (fault) {
-    if (!(fault instanceof Error)) throw fault;
-    return { silent: 'code' in fault ? String(fault.code) : fault.name };
-  }
-}
 
 async function keysIn(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => {
@@ -114,14 +78,11 @@ export const answerSave = defineCommand({
       },
     }).begin();
     const headers = { authorization: `Bearer ${key}`, 'accept-signature': asked.header };
-    const said = await fetchOnce(url, headers, io.signal);
-    if ('silent' in said) {
-      return fail(io, `${url.origin} could not be asked: ${said.silent}.`, EXIT.couldNotCheck);
-    }
-    const { status, fields, bytes } = said;
-    const fault = await asked.take({ method: 'GET', url, status, headers: fields, bytes });
+    const said = await requestOnce(baseUrl, { path, headers }, io.signal);
+    if (said.kind === 'silent') return fail(io, `${said.reason}.`, EXIT.couldNotCheck);
+    const fault = await asked.take({ method: 'GET', url, ...said });
     if (fault !== null) {
-      const isUnsigned = fields.get('signature') === null;
+      const isUnsigned = said.headers.get('signature') === null;
       const says = `Nothing was saved: ${fault.replace(/\.$/, '')}.`;
       return fail(io, says, isUnsigned ? EXIT.couldNotCheck : EXIT.failed);
     }
@@ -129,7 +90,7 @@ export const answerSave = defineCommand({
     await writeFile(out, `${JSON.stringify(saved, null, 2)}\n`);
     const facts = factsOf(saved, out, pinned !== null);
     const how = pinned === null ? 'not verified: no --keys' : 'verified';
-    const says = `Saved to ${out}: HTTP ${status}, signed ${timeText(facts.created)}, ${how}.`;
+    const says = `Saved to ${out}: HTTP ${said.status}, signed ${timeText(facts.created)}, ${how}.`;
     return printRecord(facts, io, says);
   },
 });

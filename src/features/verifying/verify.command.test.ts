@@ -1,12 +1,13 @@
 // `exhibit verify` says what holds of a saved signal, and never takes what it could not check for
 // checked.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { savedAnswerVector } from '../../testing/answer-vectors.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { savedVector, VECTOR_FILES } from '../../testing/verification-vectors.ts';
 import { verifyCommand } from './verify.command.ts';
@@ -100,6 +101,14 @@ describe('says', () => {
   });
 });
 
+test('says so of a saved answer too, as long as the longest that is saved', async () => {
+  const body = new Uint8Array(16 * 1024 * 1024).fill(0x61);
+  const file = saved('answer-large.json', savedAnswerVector({ body }));
+  const { status, lines } = await verify(`${file} ${KEYS} --json`);
+  expect(status).toBe(0);
+  expect(JSON.parse(lines.join(''))).toMatchObject({ outcome: 'verified' });
+});
+
 describe('asks the node that is named, and nobody else', () => {
   const file = saved('to-anchor.json', ANCHORED.file);
 
@@ -137,8 +146,12 @@ describe('refuses', () => {
   test('a file that is too large to be one', async () => {
     mkdirSync(join(home, 'large'), { recursive: true });
     const large = join(home, 'large/file.json');
-    writeFileSync(large, Buffer.alloc(4 * 1024 * 1024 + 1, ' '));
+    writeFileSync(large, '');
+    truncateSync(large, 32 * 1024 * 1024 + 1);
     const { status, errors: err } = await verify(large);
-    expect([status, err.join('\n')]).toEqual([2, expect.stringContaining('at most 4194304 bytes')]);
+    expect([status, err.join('\n')]).toEqual([
+      2,
+      expect.stringContaining('at most 33554432 bytes'),
+    ]);
   });
 });

@@ -13,10 +13,11 @@ import {
   optional,
   UsageError,
 } from '../../command/command.ts';
+import { readCapped } from '../../command/connection.ts';
 import { printJson, rowsPrinter } from '../../command/output.ts';
 
-/** The largest file that is read: a bundle in base64, and its proof. */
-const FILE_BYTES_MAX = 4 * 1024 * 1024;
+/** The largest file that is read: the longest answer that `exhibit answer save` saves fits. */
+const FILE_BYTES_MAX = 32 * 1024 * 1024;
 const MS_PER_S = 1_000;
 const NODE_TIMEOUT_MS = 20_000;
 const NODE_BYTES_MAX = 4 * 1024 * 1024;
@@ -106,15 +107,10 @@ function askNode(url: URL, asked: AbortSignal): AskNode {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of body) {
-      bytes += chunk.length;
-      if (bytes > NODE_BYTES_MAX) throw new Error('its answer is too long');
-      chunks.push(chunk);
-    }
+    const bytes = await readCapped(body, NODE_BYTES_MAX);
+    if (bytes === null) throw new Error('its answer is too long');
     if (statusCode !== HTTP_OK) throw new Error(`HTTP ${statusCode}`);
-    const said: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    const said: unknown = JSON.parse(bytes.toString());
     const { result, error } = rpcAnswer.partial().parse(said);
     if (error !== undefined && error !== null) throw new Error('it refused');
     if (result === undefined) throw new Error('its answer has no result');

@@ -3,7 +3,8 @@
 
 import { expect, test, vi } from 'vitest';
 import { deriveSecrets, type Secrets } from './access/secret.ts';
-import { parseBase64Url, verifyEd25519 } from './chain/ed25519.ts';
+import { parseBase64Url } from './chain/bytes.ts';
+import { verifyEd25519 } from './chain/ed25519.ts';
 import { DAY_S, HOUR_S } from './chain/time.ts';
 import { NOBODY } from './contract/route.ts';
 import { Unread } from './evidence/reading.ts';
@@ -45,7 +46,8 @@ function processOf(
   { secrets = deriveSecrets(ROOT, null), simulated = false }: Partial<Over> = {},
 ) {
   const clock = { s: START, ms: 0 };
-  const kept = signingKeyTable(database, { simulated, nowMs: () => clock.s * 1_000 });
+  const context = { simulated, nowMs: () => clock.s * 1_000 };
+  const kept = signingKeyTable(database, context, () => signing.forget());
   const sealing = keySealing(secrets);
   const now = () => clock.s;
   const make: Make = (nbf) => makeKey(sealing, simulated, { nbf, made_at: now() });
@@ -61,8 +63,7 @@ function processOf(
     clock.s += seconds;
     clock.ms += seconds * 1_000;
   };
-  const { forget } = signing;
-  const services: SigningServices = { signing: { kept, make, forget, now } };
+  const services: SigningServices = { signing: { kept, make, now } };
   const round = () => rotateOnce({ kept, make, now });
   return { kept, sealing, make, now, signing, pass, services, round, faults, clock };
 }
@@ -192,7 +193,6 @@ onEachEngine((name, fresh) => {
         chooseDue(one.make, one.now()),
       );
     expect((await mark(since)).checked).toBe(true);
-    one.signing.forget();
     const good = await kidBy(one.signing);
     expect(good).not.toBe(bad);
     expect(await kidBy(other.signing)).toBe(good);
@@ -209,13 +209,25 @@ onEachEngine((name, fresh) => {
     expect(none.checked && none.value).toBeNull();
   });
 
-  test(`${name}: keys that nobody could read for a minute sign nothing`, async () => {
+  test(`${name}: a process that hears of no mark signs on for five seconds at most`, async () => {
+    const database = fresh();
+    const [one, quiet] = [processOf(database), processOf(database)];
+    await one.round();
+    const bad = await kidBy(quiet.signing);
+    const mark = { since: START, marked_at: START, reason: 'a stolen disk' };
+    await one.kept.compromise(bad, mark, chooseDue(one.make, START));
+    expect(await kidBy(one.signing)).not.toBe(bad);
+    quiet.pass(6);
+    expect(await kidBy(quiet.signing)).not.toBe(bad);
+  });
+
+  test(`${name}: keys that nobody could read for five seconds sign nothing`, async () => {
     const database: TestStore = fresh();
     const one = processOf(database);
     await one.round();
     const kid = await kidBy(one.signing);
     database.silence('it is down');
-    one.pass(60);
+    one.pass(5);
     expect(await kidBy(one.signing)).toBe(kid);
     one.pass(1);
     expect(await kidBy(one.signing)).toBe('store_unreadable');
@@ -227,6 +239,28 @@ onEachEngine((name, fresh) => {
 });
 
 const fresh = embeddedControl();
+
+test('keys that were asked for before a mark are not used after it', async () => {
+  const one = processOf(fresh());
+  await one.round();
+  const bad = await kidBy(one.signing);
+  const held: (() => void)[] = [];
+  const all: Process['kept']['all'] = async () => {
+    const found = await one.kept.all();
+    if (held.length === 0) await new Promise<void>((release) => held.push(release));
+    return found;
+  };
+  const parts = { sealing: one.sealing, now: one.now, elapsedMs: () => 0, onFault: () => {} };
+  const signing = createSigning({ ...parts, kept: { all } });
+  const asked = kidBy(signing);
+  await vi.waitFor(() => expect(held).toHaveLength(1));
+  const mark = { since: START, marked_at: START, reason: 'a stolen disk' };
+  await one.kept.compromise(bad, mark, chooseDue(one.make, START));
+  signing.forget();
+  for (const release of held) release();
+  expect(await asked).toBe(await kidBy(one.signing));
+  expect(await asked).not.toBe(bad);
+});
 
 test('a key that the secret does not open, or that is another’s, signs nothing', async () => {
   const database = fresh();

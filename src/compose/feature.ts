@@ -162,11 +162,11 @@ export type Page<G> = {
 
 /**
  * Something that runs without being asked, until it is stopped: where work is done, or, for what is
- * kept in memory to answer from, where a process serves.
+ * kept in memory to answer from, where a process serves, or in every process.
  */
 export type Job = {
   readonly name: string;
-  readonly role?: 'serve';
+  readonly role?: 'serve' | 'any';
   readonly start: () => { stop: () => Promise<void> };
 };
 

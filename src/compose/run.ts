@@ -49,7 +49,7 @@ async function startRoles(
   seat?.serve(others.handler);
   opened.add('commands', others.end);
   for (const { name, role = 'work', start } of parts.jobs) {
-    if (roles.includes(role)) opened.add(name, start().stop);
+    if (role === 'any' || roles.includes(role)) opened.add(name, start().stop);
   }
   const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
   const lines =

@@ -45,7 +45,7 @@ export type SigningKey = Pick<SigningJwk, 'kid' | 'x' | 'nbf' | 'exp'> & {
 
 /**
  * Signs with the key in force. No key, one that the secret does not open, and one that nobody could
- * look after for a minute are unread: nothing is signed with a key that is not known to be good.
+ * look after for five seconds are unread: a key that is not known to be good signs nothing.
  */
 export type Signing = {
   readonly sign: (bytes: Uint8Array) => Promise<Reading<Signature, SigningPort>>;

@@ -15,8 +15,8 @@ import { signingKeyTable } from './signing.store.ts';
 export const signing = feature({
   name: 'signing',
   heading: 'Signing keys',
-  open: ({ config, database, context, secrets, log }: Base) => {
-    const kept = signingKeyTable(database, context);
+  open: ({ config, database, context, secrets, log, bus }: Base) => {
+    const kept = signingKeyTable(database, context, bus.callAll);
     const sealing = keySealing(secrets);
     const make: Make = (nbf) => makeKey(sealing, config.simulate, { nbf, made_at: nowS() });
     const onFault = (fault: unknown) => log.error({ fault: String(fault) }, 'signing');
@@ -27,12 +27,14 @@ export const signing = feature({
       elapsedMs: () => performance.now(),
       onFault,
     });
+    bus.listen(forget);
     const warn = (reason: string) => log.warn({ reason }, 'signing keys');
     const rotation = { kept, make, now: nowS, pause, warn };
     return {
       ports: { signing: signs },
-      services: { signing: { kept, make, forget, now: nowS } },
-      jobs: [{ name: 'signing keys', start: () => rotateUntilStopped(rotation) }],
+      services: { signing: { kept, make, now: nowS } },
+      // A deployment without a process that works signs too, and needs the next key.
+      jobs: [{ name: 'signing keys', role: 'any', start: () => rotateUntilStopped(rotation) }],
       // What was sealed under an earlier secret is sealed anew, so that it may be removed.
       start: async () => {
         const made = await rotateOnce(rotation);

@@ -112,9 +112,11 @@ export function openKey({ unseal }: Pick<KeySealing, 'unseal'>, key: KeptKey): S
 }
 
 /** Keys that were read so long ago are asked for again behind an answer. */
-const FRESH_MS = 5_000;
-/** Past this age they are good for nothing: one of them may be marked by now. */
-const HELD_MS_MAX = 60_000;
+const FRESH_MS = 2_000;
+/** Nothing is signed with keys that were read longer ago: one of them may be marked by now. */
+const HELD_MS_MAX = 5_000;
+
+type KeysRead = Reading<readonly KeptKey[], SigningPort>;
 
 type SigningParts = {
   readonly kept: Pick<KeptKeys, 'all'>;
@@ -127,21 +129,23 @@ type SigningParts = {
   readonly onFault: (fault: unknown) => void;
 };
 
-/** Signs with the key in force; `forget` has the next caller read the keys anew. */
+/** Signs with the key in force; after `forget` no keys are used that were asked for before it. */
 export function createSigning(parts: SigningParts): Signing & { readonly forget: () => void } {
   const { kept, sealing, now, elapsedMs, onFault } = parts;
   let held: {
     readonly reading: Read<readonly KeptKey[], SigningPort>;
     readonly atMs: number;
   } | null = null;
-  let pending: Promise<Reading<readonly KeptKey[], SigningPort>> | null = null;
+  let pending: Promise<KeysRead> | null = null;
   let opened: { readonly sealed: Sealed; readonly key: SigningKey } | null = null;
 
-  const refresh = () => {
+  const refresh = (): Promise<KeysRead> => {
     if (pending !== null) return pending;
     const atMs = elapsedMs();
-    const asked = kept.all().then((reading) => {
-      if (!(reading instanceof Unread) && pending === asked) held = { reading, atMs };
+    const asked: Promise<KeysRead> = kept.all().then((reading) => {
+      // Forgotten meanwhile: they are the keys from before a change.
+      if (pending !== asked) return refresh();
+      if (!(reading instanceof Unread)) held = { reading, atMs };
       return reading;
     });
     pending = asked;
@@ -152,7 +156,7 @@ export function createSigning(parts: SigningParts): Signing & { readonly forget:
     return asked;
   };
 
-  const keys = async (): Promise<Reading<readonly KeptKey[], SigningPort>> => {
+  const keys = async (): Promise<KeysRead> => {
     const ageMs = held === null ? Number.POSITIVE_INFINITY : elapsedMs() - held.atMs;
     if (held === null || ageMs > HELD_MS_MAX) return refresh();
     if (ageMs > FRESH_MS && pending === null) refresh().catch(onFault);

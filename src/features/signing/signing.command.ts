@@ -18,12 +18,11 @@ import { map } from '../../evidence/reading.ts';
 import type { KeptKey, KeptKeys } from '../../ports/signing.ts';
 import { chooseDue, chooseNext, keyInForce, type Make, nextKey } from './keys.ts';
 
-/** The dependencies of the commands. `forget` has this process read the keys anew. */
+/** The dependencies of the commands. */
 export type SigningServices = {
   readonly signing: {
     readonly kept: KeptKeys;
     readonly make: Make;
-    readonly forget: () => void;
     readonly now: () => UnixSeconds;
   };
 };
@@ -79,13 +78,12 @@ const rotate = defineCommand({
     'Keys rotate by themselves each 90 days.',
   ],
   run: async ({ 'at-once': atOnce }, io, { signing }: SigningServices) => {
-    const { kept, make, forget, now } = signing;
+    const { kept, make, now } = signing;
     const at = now();
     const before = await kept.all();
     if (!before.checked) return fail(io, before.why.reason, EXIT.couldNotCheck);
     const after = await kept.add(chooseNext(make, at, atOnce));
     if (!after.checked) return fail(io, after.why.reason, EXIT.couldNotCheck);
-    forget();
     const known = new Set(before.value.map(({ kid }) => kid));
     const added = after.value.find(({ kid }) => !known.has(kid));
     if (added === undefined) {
@@ -122,7 +120,7 @@ const compromise = defineCommand({
     'on only of a statement whose leaf in the log is older than that time.',
   ],
   run: async ({ kid, since, reason }, io, { signing }: SigningServices) => {
-    const { kept, make, forget, now } = signing;
+    const { kept, make, now } = signing;
     const at = now();
     const from = pastTime(since, '--since', at);
     if (from === null) return fail(io, '--since is missing.', EXIT.badUsage);
@@ -132,7 +130,6 @@ const compromise = defineCommand({
       chooseDue(make, at),
     );
     if (!marked.checked) return fail(io, marked.why.reason, EXIT.couldNotCheck);
-    forget();
     const keys = marked.value;
     const found = keys?.find((key) => key.kid === kid);
     if (keys === null || found === undefined) return fail(io, 'There is no such signing key.');

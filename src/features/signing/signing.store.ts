@@ -2,7 +2,13 @@
 // for ever. Marks of compromise are added too; the earliest counts.
 
 import { z } from 'zod';
-import { type KeptKey, type KeptKeys, keptKey, type NewKeptKey } from '../../ports/signing.ts';
+import {
+  type ChooseKey,
+  type KeptKey,
+  type KeptKeys,
+  keptKey,
+  type NewKeptKey,
+} from '../../ports/signing.ts';
 import {
   type ControlContext,
   controlReadings,
@@ -46,8 +52,12 @@ async function addKey(session: Session, { sealed, ...key }: NewKeptKey, held: nu
   );
 }
 
-/** The signing keys over the control database. */
-export function signingKeyTable(database: Database, context: ControlContext): KeptKeys {
+/** The signing keys over the control database. `onChange` is called once a change is stored. */
+export function signingKeyTable(
+  database: Database,
+  context: ControlContext,
+  onChange: () => void,
+): KeptKeys {
   const { ask, run } = controlReadings('signing_keys', 'The signing keys', context);
   // Processes that look at the keys in order to add one wait for each other here.
   const alone = <T>(work: (session: Session) => Promise<T>) =>
@@ -55,22 +65,24 @@ export function signingKeyTable(database: Database, context: ControlContext): Ke
       await session.query('select pg_advisory_xact_lock(hashtext($1))', [LOCK]);
       return work(session);
     });
-  const choose = async (
-    session: Session,
-    pick: (keys: readonly KeptKey[]) => NewKeptKey | null,
-  ) => {
+  const choose = async (session: Session, pick: ChooseKey) => {
     const held = await readAll(session);
     const chosen = pick(held);
-    if (chosen === null) return held;
+    if (chosen === null) return { keys: held, isAdded: false };
     await addKey(session, chosen, held.length);
-    return readAll(session);
+    return { keys: await readAll(session), isAdded: true };
   };
   return {
     all: () => ask(() => readAll(database)),
-    add: (pick) => ask(() => alone((session) => choose(session, pick))),
+    add: (pick) =>
+      ask(async () => {
+        const { keys, isAdded } = await alone((session) => choose(session, pick));
+        if (isAdded) onChange();
+        return keys;
+      }),
     compromise: (kid, { since, marked_at, reason }, pick) =>
-      ask(() =>
-        alone(async (session) => {
+      ask(async () => {
+        const marked = await alone(async (session) => {
           const known = await session.query(
             'update signing_keys set sealed = null, sealed_by = null where kid = $1 returning kid',
             [kid],
@@ -82,8 +94,11 @@ export function signingKeyTable(database: Database, context: ControlContext): Ke
             [kid, storeTime(since), storeTime(marked_at), reason],
           );
           return choose(session, pick);
-        }),
-      ),
+        });
+        if (marked === null) return null;
+        onChange();
+        return marked.keys;
+      }),
     erase: (now) =>
       ask(async () => {
         const gone = await database.query(

@@ -49,8 +49,8 @@ export function doctorServices(
         ),
     };
   });
-  // The log has a line of its own: one that is frozen is no absent source.
-  const others = sources.filter(({ facts }) => facts.tag !== 'transparency_log');
+  // The log and the keys have lines of their own: a log that is frozen is no absent source.
+  const others = sources.filter(({ facts }) => !OWN_LINES.includes(facts.tag));
   const ages = others.map(({ facts, age }): DoctorCheck => {
     return { name: facts.title.toLowerCase(), look: async () => finding(await age()) };
   });
@@ -70,11 +70,14 @@ export function doctorServices(
     name: 'held blocks',
     look: async () => withdrawnSaid(await stores.withdrawn()),
   };
-  const signs = { name: 'signing key', look: () => signingCheck(signed.signing) };
+  const signs = { name: 'signing keys', look: () => signingCheck(signed.signing) };
   const log = { name: 'transparency log', look: () => logSaid(signed.log) };
   const checks = [...pings, coverage, ...ages, ...callsADay, secret, signs, log];
   return { config, checks, absences: portChecks(config) };
 }
+
+/** The sources, by their tags, that have a line of their own. */
+const OWN_LINES: readonly string[] = ['transparency_log', 'signing_keys'];
 
 /** What was held in full by an earlier version, and is not any more. */
 function withdrawnSaid(ranges: readonly WithdrawnRange[]): CheckResult {

@@ -163,7 +163,8 @@ export const ARROWS: readonly Arrows[] = [
     may: [COMMAND, PORTS, EVIDENCE, ...CONFIG, 'src/sources/http/fetch.ts'],
     outside: ['zod'],
   },
-  { of: 'src/world/', may: [CHAIN], outside: [] },
+  // The simulated traders draw from the generator that tests and the null model use.
+  { of: 'src/world/', may: [CHAIN, 'src/evidence/random.ts'], outside: [] },
   { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
   { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },

@@ -1,0 +1,114 @@
+// Which style the times of an account's profit show, if any. A label needs a p-value that holds for
+// all tests together, a magnitude, a profit and a record long enough; else the first reason why there
+// is none.
+
+import { DAY_S, MS_PER_S } from '../../chain/time.ts';
+import {
+  type Bucket,
+  type Concentration,
+  MODES,
+  type Mode,
+  PARTITIONS,
+  type Partition,
+} from './concentration.ts';
+
+/** What a label needs. */
+export const LABEL_NEEDS = {
+  q_value_max: 0.05,
+  ratio_min: 1.5,
+  trades_min: 30,
+  record_days_min: 28,
+} as const;
+
+/** Why there is no label: the first that holds, in this order. */
+export const NO_LABEL_REASONS = [
+  'no_trades',
+  'record_too_short',
+  'horizon_reached',
+  'too_few_trades',
+  'not_more_than_chance',
+  'too_small',
+  'no_profit',
+] as const;
+export type NoLabelReason = (typeof NO_LABEL_REASONS)[number];
+
+/** A style: the bucket that shows it, in a mode. */
+export type StyleLabel = {
+  readonly label: string;
+  readonly mode: Mode;
+  readonly partition: Partition;
+  readonly bucket: string;
+  readonly trades: number;
+  readonly pnl_usd: number;
+  readonly ratio: number;
+  readonly p_value: number;
+  readonly q_value: number;
+};
+export type Classification = {
+  readonly labels: readonly StyleLabel[];
+  readonly no_label: NoLabelReason | null;
+};
+
+/** What of the record decides whether anything can be said. Times in ms. */
+export type RecordLength = {
+  readonly trades: number;
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly horizon_reached: boolean;
+};
+
+/** Whether the first and the last fill lie far enough apart. */
+export function isLongEnough({ from, to }: Pick<RecordLength, 'from' | 'to'>): boolean {
+  const least = LABEL_NEEDS.record_days_min * DAY_S * MS_PER_S;
+  return from !== null && to !== null && to - from >= least;
+}
+
+/** The labels that the buckets support. */
+export function classify(modes: Concentration, record: RecordLength): Classification {
+  const none = (no_label: NoLabelReason): Classification => ({ labels: [], no_label });
+  if (record.trades === 0) return none('no_trades');
+  if (!isLongEnough(record)) return none('record_too_short');
+  if (record.horizon_reached) return none('horizon_reached');
+  const rows = MODES.flatMap((mode) =>
+    PARTITIONS.flatMap((partition) =>
+      modes[mode][partition].map((bucket) => ({ mode, partition, bucket })),
+    ),
+  );
+  const tested = rows.filter(({ bucket }) => bucket.tested);
+  if (tested.length === 0) return none('too_few_trades');
+  const unlikely = tested.filter(
+    ({ bucket: { q_value } }) => q_value !== null && q_value <= LABEL_NEEDS.q_value_max,
+  );
+  if (unlikely.length === 0) return none('not_more_than_chance');
+  const large = unlikely.filter(
+    ({ bucket: { ratio } }) => ratio !== null && ratio >= LABEL_NEEDS.ratio_min,
+  );
+  if (large.length === 0) return none('too_small');
+  const labels = large.filter(({ bucket }) => bucket.pnl_usd > 0).map(labelOf);
+  return labels.length === 0 ? none('no_profit') : { labels, no_label: null };
+}
+
+function labelOf(row: {
+  readonly mode: Mode;
+  readonly partition: Partition;
+  readonly bucket: Bucket;
+}): StyleLabel {
+  const { bucket, trades, pnl_usd, ratio, p_value, q_value } = row.bucket;
+  return {
+    label: STYLE_NAMES[row.partition](bucket),
+    mode: row.mode,
+    partition: row.partition,
+    bucket,
+    trades,
+    pnl_usd,
+    ratio: Number(ratio),
+    p_value: Number(p_value),
+    q_value: Number(q_value),
+  };
+}
+
+const STYLE_NAMES: { readonly [P in Partition]: (bucket: string) => string } = {
+  session: (bucket) => `${bucket}_session`,
+  weekpart: (bucket) => bucket,
+  hour_of_day: (bucket) => `hour_${bucket}`,
+};

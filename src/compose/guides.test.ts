@@ -1,6 +1,9 @@
 // Every guide that is served leads somewhere: as a page, as Markdown, and in the list for models.
 
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { toolsOf } from '../mcp/tools.ts';
 import { createTestHttp } from '../testing/http-server.ts';
 import { TEST_SERVICE } from '../testing/service.ts';
@@ -87,20 +90,39 @@ test('llms.txt names each of them and the API, by addresses that answer', async 
   }
 });
 
-test('the guide of tools names each tool with its arguments and routes, and no other', () => {
-  const guide = GUIDES.find(({ path }) => path === 'guides/mcp');
-  const rows = [...String(guide?.text).matchAll(/^\| `(\w+)` \| (.+) \| (.+) \|$/gm)];
-  const told = rows.map(([, name, given = '', asked = '']) => ({
-    name,
-    arguments: [...given.matchAll(/`(\w+)`(?: \(|,|$)/g)].map(([, one]) => one),
-    routes: [...asked.matchAll(/`([^`]+)`/g)].map(([, one]) => one),
-  }));
-  const made = [...toolsOf(CONTRACTS)].map(([name, { listed, routes }]) => ({
-    name,
-    arguments: Object.keys(Object(listed.inputSchema).properties),
-    routes: routes.map(({ path }) => path),
-  }));
-  const byName = (a: { name?: string | undefined }, b: { name?: string | undefined }) =>
-    String(a.name).localeCompare(String(b.name));
-  expect(told.sort(byName)).toEqual(made.sort(byName));
+test('docs/guides/mcp.md names each tool with its arguments and routes, and no other', async () => {
+  const file = fileURLToPath(new URL('../../docs/guides/mcp.md', import.meta.url));
+  const rows = [...toolsOf(CONTRACTS)].map(([name, { listed, routes }]) => {
+    const paths = routes.map(({ path }) => `\`${path}\``).join(', ');
+    return `| \`${name}\` | ${argumentsIn(listed.inputSchema)} | ${paths} |\n`;
+  });
+  const head = '| tool | arguments | route |\n| --- | --- | --- |\n';
+  const [before = '', after = ''] = readFileSync(file, 'utf8').split(head);
+  const rest = after.replace(/^(\|.*\n)+/, '');
+  await expect(before + head + rows.join('') + rest).toMatchFileSnapshot(file);
 });
+
+const inputSchema = z.looseObject({
+  properties: z.record(
+    z.string(),
+    z.looseObject({ enum: z.array(z.string()).optional(), description: z.string().optional() }),
+  ),
+  required: z.array(z.string()).optional(),
+});
+
+/** The arguments of a tool as its guide tells them. */
+function argumentsIn(schema: unknown): string {
+  const { properties, required = [] } = inputSchema.parse(schema);
+  const told = Object.entries(properties).map(
+    ([name, { enum: words, default: initial, description }]) => {
+      const initialText = initial === undefined ? 'optional' : `default \`${String(initial)}\``;
+      const facts = [
+        ...(description?.startsWith('`') === true ? [description.replace(/\.$/, '')] : []),
+        ...(words === undefined ? [] : [words.map((word) => `\`${word}\``).join(', ')]),
+        ...(required.includes(name) ? [] : [initialText]),
+      ];
+      return `\`${name}\`${facts.length === 0 ? '' : ` (${facts.join('; ')})`}`;
+    },
+  );
+  return told.join(', ');
+}

@@ -86,11 +86,10 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
     ...['members sign-out', 'keys create', 'keys list', 'keys revoke', 'payments list'],
     ...['tokens mint', 'tokens list', 'tokens revoke'],
   ],
+  // As do those whose name ends with `import`.
   'They take in what others answer from, and tell what came in.': [
-    ...['labels import', 'corpus import', 'findings import', 'lists import', 'entity import'],
-    ...['sanctions refresh', 'sanctions import', 'warehouse import', 'warehouse forget'],
-    ...['warehouse follow', 'warehouse ring rebuild', 'warehouse ring fill', 'corpus settle'],
-    'deployers walk',
+    ...['sanctions refresh', 'warehouse forget', 'warehouse follow', 'warehouse ring rebuild'],
+    ...['warehouse ring fill', 'corpus settle', 'deployers walk'],
   ],
   'They tell what is held of whole lists, chains and models.': [
     ...['sanctions status', 'sanctions diff', 'sanctions export', 'registry check'],
@@ -255,6 +254,7 @@ describe('commands over a silent port', () => {
   test('a command that is declared is run here, or says why it denies nothing', () => {
     const declared = HELP_GROUPS.flatMap(({ commands }) => commands.map(({ name }) => name));
     const told = Object.values(DENIES_NOTHING).flat();
-    expect([...DRAWN, ...told].toSorted()).toEqual(declared.toSorted());
+    const others = declared.filter((name) => !name.endsWith(' import'));
+    expect([...DRAWN, ...told].toSorted()).toEqual(others.toSorted());
   });
 });

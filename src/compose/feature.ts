@@ -285,6 +285,9 @@ export function feature<
   const T extends readonly Streamed<never>[] = readonly [],
 >(spec: Spec<R, O, S, P, L, T>) {
   const { heading = null, local = null, commands, optional, ...rest } = spec;
+  if (heading === null && (commands !== undefined || local !== null)) {
+    throw new Error(`${spec.name}: the help lists its commands under a heading`);
+  }
   return {
     rests: NO_RESTS as R,
     routes: NONE as readonly unknown[] as S,

@@ -1,4 +1,6 @@
-// The parts of a dossier about lists, launches, exchanges and bridges.
+// The parts of a dossier about lists, launches, exchanges and bridges. What each says first, by its
+// badge and in a sentence, is chosen in `section.page.tsx`, since the summary of a dossier says the
+// same.
 
 import { listOrNone } from '../../evidence/measure.ts';
 import { weightText } from '../../evidence/weight.ts';

@@ -1,7 +1,8 @@
 // Counts the wrong lines that the tests notice. Changes one line of an engine, a store or a source
 // at a time, in a copy of a checkout, and runs the tests related to its file, nearest first:
-//   npm run bench -- mutants [--repo CHECKOUT] [--count N] [--seed N] [--tests N] [--seconds N]
-// The same seed takes the same lines of the same tree. Each line that no test noticed is named.
+// npm run bench -- mutants [--repo DIR] [--count N] [--seed N] [--from K] [--tests N] [--seconds N]
+// The same seed takes the same lines of the same tree; `--from` passes over those before the K-th,
+// which an earlier run judged. Each line that no test noticed is named.
 
 import { spawn } from 'node:child_process';
 import {
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     repo: { type: 'string', default: '.' },
     count: { type: 'string', default: '80' },
     seed: { type: 'string', default: '1' },
+    from: { type: 'string', default: '1' },
     tests: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '300' },
   },
@@ -170,6 +172,7 @@ async function main(): Promise<void> {
   try {
     const verdicts: Verdict[] = [];
     for (const [at, mutant] of chosen.entries()) {
+      if (at + 1 < Number(values.from)) continue;
       const verdict = await judge(copy, mutant, related(mutant.path, Number(values.tests)));
       verdicts.push(verdict);
       say(`${at + 1}. ${verdict.outcome}: ${lineOf(repo, mutant)}\n    by ${verdict.by}`);

@@ -1,20 +1,20 @@
 // What this machine saw the log sign, one file for each size. A file comes into its place whole and
 // synced, and never in the place of another: two roots of one size cannot both be kept.
 
-import { createHash } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { link, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSameHash } from '../../chain/merkle-tree.ts';
 import { NOTE_CHARS_MAX, parseCheckpoint, parseNote } from '../../chain/signed-note.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { SeenHeads, SeenHeadsPort } from '../../ports/transparency-log.ts';
+import { syncFolder, writeSynced } from '../../sources/files/write-whole.ts';
 import type { ControlContext } from './engine/database.ts';
 
 const PORT = 'seen_heads';
 const WHAT = 'The folder of what the log signed';
 const OWNER_ONLY = 0o700;
-const FILE_MODE = 0o600;
 const NAME_CHARS = 16;
 const SIZE_DIGITS = 16;
 const END = 'end';
@@ -62,7 +62,7 @@ export function seenHeads(folder: string, { simulated, nowMs }: ControlContext):
     keep: (origin, size, root, note) =>
       ask(async () => {
         const name = `${nameOf(origin)}-${String(size).padStart(SIZE_DIGITS, '0')}.note`;
-        const isNew = await putWhole(folder, name, note);
+        const isNew = await makeWhole(folder, name, note);
         if (!isNew) {
           const text = await readFile(join(folder, name), 'utf8');
           return isSameHash(checkpointIn(text, origin).root, root);
@@ -74,7 +74,7 @@ export function seenHeads(folder: string, { simulated, nowMs }: ControlContext):
     keepEnd: (origin, statement) =>
       ask(async () => {
         const name = `${nameOf(origin)}.${END}`;
-        const isNew = await putWhole(folder, name, statement);
+        const isNew = await makeWhole(folder, name, statement);
         return isNew ? statement : await readFile(join(folder, name), 'utf8');
       }),
   };
@@ -101,17 +101,11 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 /** A folder that was never made holds nothing. */
 const NOTHING_KEPT: readonly string[] = Object.freeze([]);
 
-/** Writes a file that is synced before it has its name; `false`: a file of that name was there. */
-async function putWhole(folder: string, name: string, text: string): Promise<boolean> {
+/** Makes a file that is synced before it has its name; `false`: one of that name stays. */
+async function makeWhole(folder: string, name: string, text: string): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: OWNER_ONLY });
-  const draft = join(folder, `.${name}.${process.pid}.${Math.random().toString(36).slice(2)}`);
-  const file = await open(draft, 'wx', FILE_MODE);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const draft = join(folder, `.${name}.${randomUUID()}`);
+  await writeSynced(draft, text);
   try {
     await link(draft, join(folder, name));
     return true;
@@ -121,15 +115,6 @@ async function putWhole(folder: string, name: string, text: string): Promise<boo
   } finally {
     await rm(draft, { force: true });
     await syncFolder(folder);
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

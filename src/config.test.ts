@@ -168,12 +168,21 @@ describe('problems', () => {
     const key = { EXHIBIT_ANCHOR_KEY: `0x${'01'.repeat(32)}` };
     const node = { EXHIBIT_RPC_BASE: 'https://node.example' };
     expect(problems(contract)).toEqual([
-      'EXHIBIT_ANCHOR_CONTRACT: needs EXHIBIT_RPC_BASE too, a node of its chain',
+      'EXHIBIT_ANCHOR_CONTRACT: needs EXHIBIT_RPC_BASE or EXHIBIT_ANCHOR_RPC too, a node of its chain',
     ]);
     expect(problems(key)).toEqual(['EXHIBIT_ANCHOR_KEY: needs EXHIBIT_ANCHOR_CONTRACT too']);
-    expect(problems({ ...contract, ...node, EXHIBIT_ANCHOR_CHAIN: '84532' })).toEqual([
-      expect.stringMatching(/^EXHIBIT_ANCHOR_CHAIN: expected the id of a chain .*8453 \(base\)/),
+    const sepolia = { ...contract, ...node, EXHIBIT_ANCHOR_CHAIN: '84532' };
+    expect(problems(sepolia)).toEqual([
+      expect.stringMatching(
+        /^EXHIBIT_ANCHOR_CHAIN: names none of .*8453 \(base\).*_ANCHOR_RPC too/,
+      ),
     ]);
+    const own = { EXHIBIT_ANCHOR_RPC: 'https://sepolia.example/key' };
+    expect(good({ ...sepolia, ...own }).anchoring).toMatchObject({ chainId: 84_532 });
+    expect(good({ ...contract, ...own }).anchoring.node?.reveal()).toBe(
+      'https://sepolia.example/key',
+    );
+    expect(problems(own)).toEqual(['EXHIBIT_ANCHOR_RPC: needs EXHIBIT_ANCHOR_CONTRACT too']);
     expect(problems({ ...contract, EXHIBIT_SIMULATE: 'true' })).toEqual([
       'EXHIBIT_ANCHOR_CONTRACT: no statement about simulated data is anchored',
     ]);
@@ -294,6 +303,7 @@ describe('what is printed', () => {
     EXHIBIT_SECRET: `${MARK}-and-some-more-text`,
     EXHIBIT_SECRET_PREVIOUS: `${MARK}-and-some-more-text`,
     EXHIBIT_LOG_ORIGIN: 'log.example',
+    EXHIBIT_ANCHOR_CONTRACT: `0x${'ab'.repeat(20)}`,
     EXHIBIT_ADMIN_TOKEN: `${MARK}-and-some-more-text`,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-and-some-more-text`,
   };

@@ -143,6 +143,8 @@ export type Config = {
     readonly chainId: number;
     /** `null`: none is deployed. */
     readonly contract: string | null;
+    /** A node of the chain for anchors alone; `null`: the one of the chain that Exhibit reads. */
+    readonly node: PrivateUrl | null;
     /** The key of its owner; `null`: this process sends nothing. */
     readonly key: Secret | null;
     readonly everyMs: number;
@@ -254,6 +256,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
     anchoring: {
       chainId: values.EXHIBIT_ANCHOR_CHAIN,
       contract: values.EXHIBIT_ANCHOR_CONTRACT,
+      node: values.EXHIBIT_ANCHOR_RPC,
       key: values.EXHIBIT_ANCHOR_KEY,
       everyMs: values.EXHIBIT_ANCHOR_EVERY,
     },

@@ -14,8 +14,22 @@ export type EvmClients = {
   readonly close: () => void;
 };
 
-/** What rests on the nodes of an area, and who takes how their calls end; `null`: nobody does. */
-type WatchedPorts = Pick<ProviderFacts, 'ports'> & Pick<ProviderWatch, 'watch'>;
+/** What rests on the nodes of an area, and who takes how their calls end. */
+export type WatchedPorts = Pick<ProviderFacts, 'ports'> & Pick<ProviderWatch, 'watch'>;
+
+/** Makes the client of one node. Without `watched` nobody takes how its calls end. */
+export function evmClient(
+  name: string,
+  url: URL,
+  limits: RpcLimits,
+  watched: WatchedPorts | null,
+): JsonRpc {
+  const onCallEnd =
+    watched === null
+      ? UNWATCHED
+      : watched.watch({ name, url: originText(url), ports: watched.ports, carries: null });
+  return jsonRpc({ url, headers: {}, limits, sleep: pause, onCallEnd });
+}
 
 /** Makes the clients. Nothing is asked before they are. */
 export function evmClients(
@@ -27,13 +41,7 @@ export function evmClients(
   for (const chain of EVM_CHAINS) {
     const configured = rpc[chain];
     if (configured === null) continue;
-    const url = new URL(configured);
-    const name = `Node of ${chain}`;
-    const onCallEnd =
-      watched === null
-        ? UNWATCHED
-        : watched.watch({ name, url: originText(url), ports: watched.ports, carries: null });
-    byChain.set(chain, jsonRpc({ url, headers: {}, limits, sleep: pause, onCallEnd }));
+    byChain.set(chain, evmClient(`Node of ${chain}`, new URL(configured), limits, watched));
   }
   return {
     byChain,

@@ -388,8 +388,14 @@ const LIMITS = {
 const ANCHORING = {
   EXHIBIT_ANCHOR_CONTRACT: optional(
     contractAddress,
-    'The anchoring contract (`solidity/ExhibitAnchor.sol`) that holds roots of the log. The node ' +
+    'The anchoring contract (`solidity/ExhibitAnchor.sol`) that holds roots of the log. A node ' +
       'of its chain is asked for them.',
+  ),
+  EXHIBIT_ANCHOR_RPC: optional(
+    WEB_URL,
+    'JSON-RPC endpoint of the chain of the contract, for anchors alone. Chains that Exhibit does ' +
+      'not read need it, such as a test network.',
+    { unset: '`EXHIBIT_RPC_<CHAIN>` of that chain', needs: 'EXHIBIT_ANCHOR_CONTRACT' },
   ),
   EXHIBIT_ANCHOR_KEY: optional(
     privateKey,
@@ -401,7 +407,7 @@ const ANCHORING = {
     '8453',
     whole(1, 999_999_999_999_999, 'a chain id of EIP-155'),
     'The chain of the contract, which signals name as `anchor_chain_id` also while no contract ' +
-      'is set.',
+      'is set: `8453` is Base, `84532` its test network.',
   ),
   EXHIBIT_ANCHOR_EVERY: withInitial(
     '1h',
@@ -557,15 +563,17 @@ function anchoringConflicts(given: SettingTexts, simulate: boolean): string[] {
   const contract = 'EXHIBIT_ANCHOR_CONTRACT';
   if (!given.has(contract)) return [];
   if (simulate) return [`${contract}: no statement about simulated data is anchored`];
+  if (given.has('EXHIBIT_ANCHOR_RPC')) return [];
   const name = 'EXHIBIT_ANCHOR_CHAIN';
   const text = given.get(name);
   const chain = chainById(Number(text === undefined ? SETTINGS[name].initial : text));
   if (chain === null) {
     const ids = EVM_CHAINS.map((one) => `${CHAINS[one].chain_id} (${one})`).join(', ');
-    return [`${name}: expected the id of a chain that Exhibit reads: ${ids}`];
+    return [`${name}: names none of ${ids}: set EXHIBIT_ANCHOR_RPC too, a node of it`];
   }
   const node = `EXHIBIT_RPC_${chain.name.toUpperCase()}`;
-  return given.has(node) ? [] : [`${contract}: needs ${node} too, a node of its chain`];
+  const nodes = `${node} or EXHIBIT_ANCHOR_RPC`;
+  return given.has(node) ? [] : [`${contract}: needs ${nodes} too, a node of its chain`];
 }
 
 // A real source behind the label "simulated" would be as wrong as the reverse.

@@ -677,6 +677,32 @@ export const REASONS = {
     means: 'The contract takes roots of growing sizes from its owner only.',
     next: 'The operator looks at the contract on its chain.',
   },
+  anchor_behind: {
+    sentence:
+      'The next root waits for that of size {size} to {contract}, with nonce {nonce} of {sender}.',
+    means: 'Another contract or account was set while a root was under way. It is followed still.',
+    next: 'Nothing: the next root is sent once that one is final or refused.',
+  },
+  anchor_node_absent: {
+    sentence: 'What was sent to {contract} is not followed: no node of chain {chain} is set.',
+    means: 'Another chain was set while a root was under way. Its send stays open.',
+    next: 'The operator sets the node of the former chain until the root has ended there.',
+  },
+  anchor_key_absent: {
+    sentence: 'A root of {contract} needs a transaction of {sender}, whose key is not set.',
+    means: 'What was signed before is sent again as it is, and cannot be made to pay more.',
+    next: 'The operator sets the former key until the root has ended, or waits.',
+  },
+  anchor_nonce_behind: {
+    sentence: 'The node knows no block with nonce {nonce} of {sender}, which was sent before.',
+    means: 'The node lags behind, or the transaction is not mined. A nonce is used once.',
+    next: 'Nothing where the node lags; else the account sends anything under this nonce.',
+  },
+  anchor_nonce_used: {
+    sentence: 'Nonce {nonce} of {sender} is in a block, and the root of size {size} is in none.',
+    means: 'The node has not caught up with itself, or another transaction took the nonce.',
+    next: 'Nothing: where it is final without the root, the root is sent with another nonce.',
+  },
   anchor_fee_high: {
     sentence: 'A unit of gas costs {fee} wei, over the limit of {max}; no root is sent.',
     means: 'The fees of the chain are higher than anchoring may pay.',
@@ -697,7 +723,7 @@ export const REASONS = {
     means: 'The store holds less than the log signed, or other than it signed: it was put back.',
     next:
       'The operator brings back the newest control store. Where that is gone, `exhibit log ' +
-      'restart --why TEXT` ends this origin with a signed statement and begins another.',
+      'restart --why TEXT --yes` ends this origin with a signed statement and begins another.',
   },
   log_renamed: {
     sentence: 'The log {origin} is frozen: EXHIBIT_LOG_ORIGIN names it {named}.',

@@ -89,19 +89,32 @@ export type MinedAnchor = {
   readonly ok: boolean;
 };
 
-/** The contract on its chain, through one node, and the key that signs for its owner. */
-export type AnchorChain = {
+/** Where a root is sent to: a contract on a chain, by an account. */
+export type AnchorPlace = {
+  /** Its number of EIP-155. */
   readonly chain_id: number;
   readonly contract: string;
   readonly sender: string;
+};
+
+/** Whether two of them are one contract and one account. */
+export function isSamePlace(one: AnchorPlace, other: AnchorPlace): boolean {
+  const isSameChain = one.chain_id === other.chain_id;
+  return isSameChain && one.contract === other.contract && one.sender === other.sender;
+}
+
+/** A contract on its chain, through one node, and the account that sends to it. */
+export type AnchorChain = AnchorPlace & {
   readonly state: (signal: AbortSignal) => Promise<Reading<AnchorChainState, AnchorChainPort>>;
   /** The gas that an anchor takes; `refused`: the contract would refuse it. */
   readonly gasOf: (
     root: LogRoot,
     signal: AbortSignal,
   ) => Promise<Reading<{ readonly gas: bigint } | { readonly refused: true }, AnchorChainPort>>;
-  /** Signs; nothing is asked. */
-  readonly sign: (root: LogRoot, nonce: number, gas: bigint, fees: AnchorFees) => SignedAnchor;
+  /** Signs; nothing is asked. `null`: the key of the account is not here. */
+  readonly sign:
+    | ((root: LogRoot, nonce: number, gas: bigint, fees: AnchorFees) => SignedAnchor)
+    | null;
   /** Sends a signed transaction, which a node that has it takes again. */
   readonly send: (raw: string, signal: AbortSignal) => Promise<Reading<true, AnchorChainPort>>;
   /** The one of the transactions that was mined; `null`: the node knows none of them in a block. */
@@ -122,15 +135,18 @@ export type AnchoredRoots = {
 /** Transactions that are sent for one root, at most: the first, and those that replace it. */
 export const SENT_FOR_ONE_MAX = 20;
 
-/** A root that was sent, or is about to be. */
-export type AnchorSend = LogRoot & {
-  readonly sender: string;
-  readonly nonce: number;
-  readonly gas: bigint;
-  readonly status: 'queued' | 'submitted';
-  /** Its transactions, the newest first. */
-  readonly sent: readonly [SignedAnchor & { readonly at: number }, ...SignedAnchor[]];
-};
+/** A root that was sent, or is about to be. It stays tied to the place that it was signed for. */
+export type AnchorSend = LogRoot &
+  AnchorPlace & {
+    readonly nonce: number;
+    readonly gas: bigint;
+    readonly status: 'queued' | 'submitted';
+    /** Its transactions, the newest first. */
+    readonly sent: readonly [SignedAnchor & { readonly at: number }, ...SignedAnchor[]];
+  };
+
+/** A send by its nonce, of which an account has one on each chain. */
+export type AnchorNonce = Pick<AnchorSend, 'chain_id' | 'sender' | 'nonce'>;
 
 /** What became of a root that was sent. */
 export type AnchorEnd =
@@ -139,7 +155,7 @@ export type AnchorEnd =
 
 /** What was sent so far. */
 export type NewestSend = {
-  /** The greatest nonce of the key; `null`: it has sent nothing, or there is none. */
+  /** The greatest nonce of the account on the chain; `null`: it has sent nothing. */
   readonly nonce: number | null;
   /** The greatest size that the contract was sent and did not refuse; 0: none. */
   readonly size: number;
@@ -149,51 +165,63 @@ export type NewestSend = {
   readonly began_at: number | null;
 };
 
-/** The sends to one contract. A write of a holder whose lease another one took changes nothing. */
+/** A contract that is set, or none; by an account whose key is here, or by none. */
+export type SetPlace = {
+  readonly chain_id: number;
+  readonly contract: string | null;
+  readonly sender: string | null;
+};
+
+/** The sends to all contracts. A write of a holder whose lease another one took changes nothing. */
 export type AnchorSends = {
-  /** The send that has not ended; `null`: there is none. */
-  readonly open: () => Promise<Reading<AnchorSend | null, AnchorsPort>>;
-  /** What was sent so far, by a key and to the contract. */
-  readonly newest: (sender: string | null) => Promise<Reading<NewestSend, AnchorsPort>>;
-  /** Begins a send; `false`: the lease is another's by now. */
+  /** The sends that have not ended, wherever they went; the oldest first, `OPEN_SENDS_MAX`. */
+  readonly open: () => Promise<Reading<readonly AnchorSend[], AnchorsPort>>;
+  /** What was sent so far, by an account and to a contract. */
+  readonly newest: (place: SetPlace) => Promise<Reading<NewestSend, AnchorsPort>>;
+  /** Begins a send; `false`: the lease is another's by now, or another send is in the way. */
   readonly begin: (
-    send: NamedRoot & {
-      readonly sender: string;
-      readonly nonce: number;
-      readonly gas: bigint;
-      readonly signed: SignedAnchor;
-    },
+    send: NamedRoot &
+      AnchorPlace & {
+        readonly nonce: number;
+        readonly gas: bigint;
+        readonly signed: SignedAnchor;
+      },
     epoch: number,
   ) => Promise<Reading<boolean, AnchorsPort>>;
   /** Keeps a transaction that takes the place of those before it, under the same nonce. */
   readonly replace: (
-    size: number,
+    send: AnchorNonce,
     signed: SignedAnchor,
     epoch: number,
   ) => Promise<Reading<boolean, AnchorsPort>>;
   /** Whether it is in a block that is not final; a block that went away makes it `queued` again. */
   readonly mark: (
-    size: number,
+    send: AnchorNonce,
     status: AnchorSend['status'],
     epoch: number,
   ) => Promise<Reading<boolean, AnchorsPort>>;
   readonly end: (
-    size: number,
+    send: AnchorNonce,
     end: AnchorEnd,
     epoch: number,
   ) => Promise<Reading<boolean, AnchorsPort>>;
-  /** The anchors of leaves of a named log. */
+  /** The anchors of leaves of a named log in a contract. */
   readonly anchorsOf: (
+    place: Pick<SetPlace, 'chain_id' | 'contract'>,
     origin: string,
     indexes: readonly number[],
   ) => Promise<Reading<readonly LeafAnchor[], AnchorsPort>>;
 };
 
-/** The last nonce and size that were sent from this machine, in a file that outlives the store. */
-export type LastSent = { readonly nonce: number; readonly size: number };
+/** Sends that are looked at in one turn. A change of the contract leaves one behind at most. */
+export const OPEN_SENDS_MAX = 100;
+
+/** The last nonce and size that were sent from this machine to a place. */
+export type LastSent = AnchorPlace & { readonly nonce: number; readonly size: number };
+/** They stand in a file that outlives the store. */
 export type LastSentFile = {
-  /** `null`: nothing was sent to this contract from here. */
-  readonly read: () => Promise<LastSent | null>;
+  /** One for each place that anything was sent to from here. */
+  readonly read: () => Promise<readonly LastSent[]>;
   /** Resolves once it is on the disk. */
   readonly write: (sent: LastSent) => Promise<void>;
 };

@@ -285,7 +285,7 @@ const NODES: readonly Adapter[] = [
     spared: /^null in its place eth_getTransactionReceipt$/,
     ask: async (url) => {
       const place = { rpc: rpcAt(url), chain_id: 1, contract, simulated: false, now };
-      const chain = anchorContract({ ...place, key: word });
+      const chain = anchorContract({ ...place, sender: contract, key: word });
       return [
         await chain.state(SIGNAL),
         await chain.gasOf({ root: word, size: 1 }, SIGNAL),

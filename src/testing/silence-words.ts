@@ -58,7 +58,7 @@ const SAYINGS: readonly Saying[] = [
   [REASONS.quiet_window.sentence, ['rug_flags']],
   ['The log holds no such leaf.', ['transparency_log']],
   ['No signal has this id.', ['signals']],
-  ['No root that covers the signal was sent to a chain yet.', ['anchors']],
+  ['No root of this log that covers the signal was sent to the contract that is set.', ['anchors']],
   ['The checkpoint is signed by no published key.', ['transparency_log']],
   ['A source that gave no evidence stands in evidence_summary.gaps with its reason', []],
   ['dormant holds no data yet', []],

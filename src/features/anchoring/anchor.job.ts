@@ -1,9 +1,11 @@
 // Sends the root of the log to the anchoring contract: one at a time, by one holder of a lease, and
 // each transaction is kept before it is sent. After a crash the same bytes are sent again, which a
 // node takes once. A transaction that is not mined is replaced under its own nonce, so that no
-// nonce is used for two roots, and a root ends only at a finalised block.
+// nonce is used for two roots, and a root ends only at a finalised block. What was sent to a chain,
+// contract or account that is set no more is followed to its end all the same.
 
 import type { UnixSeconds } from '../../chain/time.ts';
+import { listOrNone, present } from '../../evidence/measure.ts';
 import { Read, type Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
@@ -13,12 +15,15 @@ import {
   type AnchorChainState,
   type AnchorEnd,
   type AnchorFees,
+  type AnchorPlace,
   type AnchorSend,
   type AnchorSends,
   type AnchorsPort,
+  isSamePlace,
   type LastSent,
   type LastSentFile,
   type NamedRoot,
+  type NewestSend,
   SENT_FOR_ONE_MAX,
 } from '../../ports/anchoring.ts';
 import type { Leases } from '../../ports/indexing.ts';
@@ -26,7 +31,10 @@ import type { TransparencyLogPort } from '../../ports/transparency-log.ts';
 
 /** The dependencies of the job. */
 export type AnchoringParts = {
-  readonly chain: AnchorChain;
+  /** Where new roots are sent to. */
+  readonly place: AnchorPlace;
+  /** A contract on its chain; `null`: no node of the chain is set. */
+  readonly chainAt: (place: AnchorPlace) => AnchorChain | null;
   readonly sends: AnchorSends;
   readonly leases: Leases;
   readonly lastSent: LastSentFile;
@@ -50,10 +58,16 @@ const FEE_MAX_WEI = 500_000_000_000n;
 const GAS = { times: 5n, of: 4n } as const;
 const BASE_FEES = 2n;
 
-/** Takes one step; why nothing could be sent, or `null`. */
-export async function anchorOnce(parts: AnchoringParts, signal: AbortSignal): Promise<Why | null> {
+/**
+ * Takes one step with each root that is under way; why something could not be done or waits.
+ * `null`: another process has the lease, and tells.
+ */
+export async function anchorOnce(
+  parts: AnchoringParts,
+  signal: AbortSignal,
+): Promise<readonly Why[] | null> {
   const taken = await parts.leases.take(ANCHOR_LEASE, LEASE_S);
-  if (!taken.checked) return taken.why;
+  if (!taken.checked) return [taken.why];
   if (taken.value === null) return null;
   try {
     return await anchorAs(parts, taken.value.epoch, signal);
@@ -66,134 +80,197 @@ async function anchorAs(
   parts: AnchoringParts,
   epoch: number,
   signal: AbortSignal,
-): Promise<Why | null> {
-  const { chain, sends } = parts;
+): Promise<readonly Why[]> {
+  const { place, sends } = parts;
   const open = await sends.open();
-  if (!open.checked) return open.why;
+  if (!open.checked) return [open.why];
+  const isOurs = (send: AnchorSend) => isSamePlace(send, place);
+  const inTheWay = open.value.filter((send) => isInTheWay(send, place));
+  const whys = inTheWay.filter((send) => !isOurs(send)).map(whyBehind);
+  if (inTheWay.length === 0) whys.push(...present([await begin(parts, epoch, signal)]));
+  // The node of a former chain may be slow: what is set comes first.
+  const [ours, former] = [open.value.filter(isOurs), open.value.filter((send) => !isOurs(send))];
+  for (const send of [...ours, ...former]) {
+    whys.push(...present([await goOn(parts, send, epoch, signal)]));
+  }
+  return whys;
+}
+
+/** Whether a send has to end first: a contract takes one at a time, and so does an account. */
+function isInTheWay(send: AnchorSend, { chain_id, contract, sender }: AnchorPlace): boolean {
+  return send.chain_id === chain_id && (send.contract === contract || send.sender === sender);
+}
+
+function whyBehind({ size, contract, sender, nonce }: AnchorSend): Why {
+  return why('anchor_behind', { size: String(size), contract, sender, nonce: String(nonce) });
+}
+
+/** The contract of a place, and what its chain tells of it. */
+type Reached =
+  | { readonly chain: AnchorChain; readonly state: AnchorChainState; readonly silent: null }
+  | { readonly silent: Why };
+
+async function reach(
+  { chainAt }: AnchoringParts,
+  place: AnchorPlace,
+  signal: AbortSignal,
+): Promise<Reached> {
+  const chain = chainAt(place);
+  if (chain === null) {
+    const { chain_id, contract } = place;
+    return { silent: why('anchor_node_absent', { chain: String(chain_id), contract }) };
+  }
   const state = await chain.state(signal);
-  if (!state.checked) return state.why;
-  return open.value === null
-    ? begin(parts, state.value, epoch, signal)
-    : goOn(parts, open.value, state.value, epoch, signal);
+  return state.checked ? { chain, state: state.value, silent: null } : { silent: state.why };
 }
 
 /** Sends the newest root, where it is due and nothing is in the way. */
 async function begin(
   parts: AnchoringParts,
-  state: AnchorChainState,
   epoch: number,
   signal: AbortSignal,
 ): Promise<Why | null> {
-  const { chain, sends, head, lastSent, everyS, now } = parts;
-  const [newest, root] = await Promise.all([sends.newest(chain.sender), head()]);
+  const { place, sends, head, everyS, now } = parts;
+  const [newest, root] = await Promise.all([sends.newest(place), head()]);
   if (!newest.checked) return newest.why;
   if (!(root instanceof Read)) return root.why;
-  const { began_at, size, origin, nonce: known } = newest.value;
   if (root.value === null) return null;
+  const reached = await reach(parts, place, signal);
+  if (reached.silent !== null) return reached.silent;
+  const { chain, state } = reached;
+  const { began_at, size, origin } = newest.value;
   if (origin !== null && origin !== root.value.origin) {
-    return why('anchor_origin_other', { contract: chain.contract, origin });
+    return why('anchor_origin_other', { contract: place.contract, origin });
   }
   if (root.value.size <= size) return null;
   if (began_at !== null && now() - began_at < everyS) return null;
-  const { contract, nonce } = state;
-  if (contract === null || contract.owner !== chain.sender) {
-    return why('anchor_contract_other', { contract: chain.contract, sender: chain.sender });
-  }
-  // The store lost what it had sent: a second history must not be anchored behind the first.
-  const sent = await lastSent.read();
-  const hasLost = sent !== null && (known === null || sent.nonce > known);
-  if (hasLost || contract.latest_size > size) {
-    return why('anchor_store_behind', { contract: chain.contract });
-  }
-  // A node that does not know the last transaction yet would have its nonce used again.
-  if (known !== null && nonce <= known) return null;
+  const stop = await whyUnfit(parts, state, newest.value);
+  if (stop !== null) return stop;
   const estimate = await chain.gasOf(root.value, signal);
   if (!estimate.checked) return estimate.why;
   if ('refused' in estimate.value) {
-    return why('anchor_refused', { contract: chain.contract, size: String(root.value.size) });
+    return why('anchor_refused', { contract: place.contract, size: String(root.value.size) });
   }
   const gas = (estimate.value.gas * GAS.times) / GAS.of;
   const fees = feesOf(state);
-  const stop = whyUnpaid(state, gas, fees, chain.sender);
-  if (stop !== null) return stop;
+  const unpaid = whyUnpaid(state, gas, fees, place.sender);
+  if (unpaid !== null) return unpaid;
+  if (chain.sign === null) return whyKeyless(place);
+  const { nonce } = state;
   const signed = chain.sign(root.value, nonce, gas, fees);
-  const begun = await sends.begin(
-    { ...root.value, sender: chain.sender, nonce, gas, signed },
-    epoch,
-  );
+  const fresh = { ...root.value, ...place, nonce };
+  const begun = await sends.begin({ ...fresh, gas, signed }, epoch);
   if (!begun.checked) return begun.why;
-  return begun.value ? send(parts, { nonce, size: root.value.size }, signed.raw, signal) : null;
+  return begun.value ? send(parts, chain, fresh, signed.raw, signal) : null;
 }
 
-/** Looks what became of the root that is under way, and sends it again where it is in no block. */
+/** Why no root may go to the place, as its chain, the store and the file tell of it. */
+async function whyUnfit(
+  { place, lastSent }: AnchoringParts,
+  { contract: found, nonce }: AnchorChainState,
+  { nonce: known, size }: NewestSend,
+): Promise<Why | null> {
+  const { chain_id, contract, sender } = place;
+  if (found === null || found.owner !== sender) {
+    return why('anchor_contract_other', { contract, sender });
+  }
+  const sent = (await lastSent.read()).filter((one) => {
+    return one.chain_id === chain_id && one.sender === sender;
+  });
+  // The store lost what it had sent: a second history must not be anchored behind the first.
+  const isLost = sent.some((one) => {
+    return one.contract === contract && (known === null || one.nonce > known);
+  });
+  if (isLost || found.latest_size > size) return why('anchor_store_behind', { contract });
+  // A node that does not know the last transaction yet would have its nonce used again.
+  const used = Math.max(...sent.map((one) => one.nonce), ...present([known]));
+  if (nonce > used) return null;
+  return why('anchor_nonce_behind', { sender, nonce: String(used) });
+}
+
+function whyKeyless({ contract, sender }: AnchorPlace): Why {
+  return why('anchor_key_absent', { contract, sender });
+}
+
+/** Looks what became of a root that is under way, and sends it again where it is in no block. */
 async function goOn(
   parts: AnchoringParts,
   open: AnchorSend,
-  state: AnchorChainState,
   epoch: number,
   signal: AbortSignal,
 ): Promise<Why | null> {
-  const { chain, sends } = parts;
+  const { sends } = parts;
+  const reached = await reach(parts, open, signal);
+  if (reached.silent !== null) return reached.silent;
+  const { chain, state } = reached;
   const mined = await chain.minedOf(
     open.sent.map(({ tx }) => tx),
     signal,
   );
   if (!mined.checked) return mined.why;
-  if (mined.value === null) return sendAgain(parts, open, state, epoch, signal);
+  if (mined.value === null) return sendAgain(parts, chain, { open, state }, epoch, signal);
   const { tx, block, ok } = mined.value;
   if (block > state.finalised) {
     if (open.status === 'submitted') return null;
-    return whyOf(await sends.mark(open.size, 'submitted', epoch));
+    return whyOf(await sends.mark(open, 'submitted', epoch));
   }
   const end: AnchorEnd = ok
     ? { status: 'confirmed', tx, block }
     : { status: 'failed', reason: 'the contract refused it' };
-  return whyOf(await sends.end(open.size, end, epoch));
+  return whyOf(await sends.end(open, end, epoch));
 }
 
 async function sendAgain(
   parts: AnchoringParts,
-  open: AnchorSend,
-  state: AnchorChainState,
+  chain: AnchorChain,
+  { open, state }: { readonly open: AnchorSend; readonly state: AnchorChainState },
   epoch: number,
   signal: AbortSignal,
 ): Promise<Why | null> {
-  const { chain, sends, now } = parts;
+  const { sends, now } = parts;
   if (state.finalised_nonce > open.nonce) {
     const reason = 'its nonce was used by a transaction that Exhibit did not send';
-    return whyOf(await sends.end(open.size, { status: 'failed', reason }, epoch));
+    return whyOf(await sends.end(open, { status: 'failed', reason }, epoch));
   }
-  // A node that counts the nonce and knows no receipt has not caught up with itself.
-  if (state.nonce > open.nonce) return null;
+  // The node has not caught up with itself, or another transaction took the nonce and is not final.
+  if (state.nonce > open.nonce) {
+    const { sender, nonce, size } = open;
+    return why('anchor_nonce_used', { sender, nonce: String(nonce), size: String(size) });
+  }
   if (open.status === 'submitted') {
     // The block that held it is gone.
-    const marked = await sends.mark(open.size, 'queued', epoch);
+    const marked = await sends.mark(open, 'queued', epoch);
     if (!marked.checked) return marked.why;
     if (!marked.value) return null;
   }
   const [newest] = open.sent;
   const isStuck = now() - newest.at >= REPLACED_AFTER_S;
   if (!isStuck || open.sent.length >= SENT_FOR_ONE_MAX) {
-    return send(parts, open, newest.raw, signal);
+    return send(parts, chain, open, newest.raw, signal);
+  }
+  if (chain.sign === null) {
+    const again = await send(parts, chain, open, newest.raw, signal);
+    return again === null ? whyKeyless(open) : again;
   }
   const fees = raisedFees(newest, feesOf(state));
-  const stop = whyUnpaid(state, open.gas, fees, chain.sender);
+  const stop = whyUnpaid(state, open.gas, fees, open.sender);
   // What was sent before may still be mined.
   if (stop !== null) return stop;
   const signed = chain.sign(open, open.nonce, open.gas, fees);
-  const kept = await sends.replace(open.size, signed, epoch);
+  const kept = await sends.replace(open, signed, epoch);
   if (!kept.checked) return kept.why;
-  return kept.value ? send(parts, open, signed.raw, signal) : null;
+  return kept.value ? send(parts, chain, open, signed.raw, signal) : null;
 }
 
 /** Sends a transaction that the store keeps, once the file knows of it too. */
 async function send(
-  { chain, lastSent }: AnchoringParts,
-  { nonce, size }: LastSent,
+  { lastSent }: AnchoringParts,
+  chain: AnchorChain,
+  { chain_id, contract, sender, nonce, size }: LastSent,
   raw: string,
   signal: AbortSignal,
 ): Promise<Why | null> {
-  await lastSent.write({ nonce, size });
+  await lastSent.write({ chain_id, contract, sender, nonce, size });
   const sent = await chain.send(raw, signal);
   return sent.checked ? null : sent.why;
 }
@@ -241,11 +318,14 @@ export type AnchoringTurns = AnchoringParts & {
 /** Sends roots until it is stopped. */
 export function anchorUntilStopped(parts: AnchoringTurns): BoundedTask {
   return untilStopped(async (signal) => {
+    let before: readonly string[] = [];
     while (!signal.aborted) {
       try {
         const bound = AbortSignal.any([signal, AbortSignal.timeout(TURN_MS)]);
-        const stop = await anchorOnce(parts, bound);
-        if (stop !== null) parts.onWhy(stop);
+        const whys = listOrNone(await anchorOnce(parts, bound));
+        // What lasts is told once, not at every turn.
+        for (const one of whys) if (!before.includes(one.reason)) parts.onWhy(one);
+        before = whys.map(({ reason }) => reason);
       } catch (fault) {
         parts.onBug(fault);
       }

@@ -1,19 +1,19 @@
-// The sends to one contract. Nothing is written by a holder whose lease another one took.
+// The sends to anchoring contracts. Nothing is written by a holder whose lease another one took.
 
 import { z } from 'zod';
-import type {
-  AnchorEnd,
-  AnchorSend,
-  AnchorSends,
-  AnchorsPort,
-  LeafAnchor,
-  SignedAnchor,
-} from '../../ports/anchoring.ts';
 import {
   ANCHOR_LEASE,
+  type AnchorEnd,
+  type AnchorNonce,
+  type AnchorSend,
+  type AnchorSends,
+  type AnchorsPort,
   LEAVES_ASKED_MAX,
+  type LeafAnchor,
   leafAnchor,
+  OPEN_SENDS_MAX,
   SENT_FOR_ONE_MAX,
+  type SignedAnchor,
 } from '../../ports/anchoring.ts';
 import {
   type ControlContext,
@@ -25,10 +25,12 @@ import {
 } from '../../stores/control/engine/database.ts';
 
 const OF = 'a.chain_id = $1 and a.contract = $2';
+const IS_OPEN = "a.status in ('queued', 'submitted')";
 const OPEN = `
-  select a.sender, a.nonce::float8 as nonce, a.log_size::float8 as size, a.root, a.gas::text as gas,
-    a.status
-  from anchors a where ${OF} and a.status in ('queued', 'submitted')`;
+  select a.chain_id::float8 as chain_id, a.contract, a.sender, a.nonce::float8 as nonce,
+    a.log_size::float8 as size, a.root, a.gas::text as gas, a.status
+  from anchors a where ${IS_OPEN}
+  order by a.began_at, a.chain_id, a.sender limit ${OPEN_SENDS_MAX}`;
 const SENT = `
   select t.tx, t.raw, t.max_fee_wei::text as max_fee_wei, t.tip_wei::text as tip_wei,
     ${epochSecond('t.at')}
@@ -39,19 +41,24 @@ const NEWEST = `
   select max(a.nonce) filter (where a.sender = $3)::float8 as nonce,
     coalesce(max(a.log_size) filter (where a.contract = $2 and a.status <> 'failed'), 0)::float8
       as size,
-    max(a.origin) filter (where a.contract = $2) as origin,
+    max(a.origin) filter (where a.contract = $2 and a.status <> 'failed') as origin,
     ${epochSecond('max(a.began_at) filter (where a.contract = $2)', 'began_at')}
   from anchors a where a.chain_id = $1`;
+// A contract takes growing sizes and an account one nonce after another: one send at a time.
 const BEGIN = `
   insert into anchors (chain_id, contract, sender, nonce, origin, log_size, root, gas, status,
     began_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', control_now())`;
+  select $1::bigint, $2, $3, $4::bigint, $5, $6::bigint, $7, $8::numeric, 'queued', control_now()
+  where not exists (select from anchors a
+    where ${IS_OPEN} and a.chain_id = $1 and (a.contract = $2 or a.sender = $3))
+  returning nonce`;
 const KEEP = `
   insert into anchor_transactions (tx, chain_id, sender, nonce, raw, max_fee_wei, tip_wei, at)
   values ($1, $2, $3, $4, $5, $6, $7, control_now())`;
+const OF_NONCE = 'a.chain_id = $1 and a.sender = $2 and a.nonce = $3';
 const MARK = `
   update anchors a set status = $4, tx = $5, block = $6, reason = $7
-  where ${OF} and a.log_size = $3 and a.status in ('queued', 'submitted') returning a.nonce`;
+  where ${OF_NONCE} and ${IS_OPEN} returning a.nonce`;
 // The first root that covers a leaf and was not refused; else the last that was.
 const COVERING = `
   select i.leaf::float8 as leaf, coalesce(a.status, 'queued') as anchor_status,
@@ -72,6 +79,8 @@ const sentRow = z.strictObject({
   at: z.int(),
 });
 const openRow = z.strictObject({
+  chain_id: z.int(),
+  contract: z.string(),
   sender: z.string(),
   nonce: z.int().nonnegative(),
   size: z.int().positive(),
@@ -87,24 +96,12 @@ const newestRow = z.strictObject({
 });
 const coveringRow = leafAnchor.extend({ leaf: z.int() });
 
-/** The contract that is sent to. */
-export type AnchorPlace = {
-  readonly chain_id: number;
-  /** `null`: none is set, and nothing was sent to it. */
-  readonly contract: string | null;
-};
-
-/** The sends to a contract over the control database. */
-export function anchorTable(
-  database: Database,
-  { chain_id, contract }: AnchorPlace,
-  context: ControlContext,
-): AnchorSends {
+/** The sends over the control database. */
+export function anchorTable(database: Database, context: ControlContext): AnchorSends {
   const { ask } = controlReadings<AnchorsPort>('anchors', 'The table of anchors', context);
-  const of = [chain_id, contract] as const;
   const keep = (
     session: Session,
-    { sender, nonce }: { readonly sender: string; readonly nonce: number },
+    { chain_id, sender, nonce }: AnchorNonce,
     { tx, raw, max_fee_wei, tip_wei }: SignedAnchor,
   ) => session.query(KEEP, [tx, chain_id, sender, nonce, raw, `${max_fee_wei}`, `${tip_wei}`]);
   /** Runs work in one transaction under the lease; `false`: another holder has it. */
@@ -117,35 +114,48 @@ export function anchorTable(
         return rows.length > 0 && (await work(session));
       }),
     );
-  const settle = (size: number, status: string, end: AnchorEnd | null, epoch: number) =>
+  const settle = (
+    { chain_id, sender, nonce }: AnchorNonce,
+    status: string,
+    end: AnchorEnd | null,
+    epoch: number,
+  ) =>
     underLease(epoch, async (session) => {
       const mined = end?.status === 'confirmed' ? end : null;
       const reason = end?.status === 'failed' ? end.reason : null;
       const { tx, block } = mined ?? { tx: null, block: null };
-      return (await session.query(MARK, [...of, size, status, tx, block, reason])).length > 0;
+      const params = [chain_id, sender, nonce, status, tx, block, reason];
+      return (await session.query(MARK, params)).length > 0;
     });
   return {
-    open: () => ask(() => openSend(database, of)),
-    newest: (sender) =>
-      ask(async () => newestRow.parse(onlyRow(await database.query(NEWEST, [...of, sender])))),
-    begin: ({ origin, size, root, sender, nonce, gas, signed }, epoch) =>
+    open: () => ask(() => openSends(database)),
+    newest: ({ chain_id, contract, sender }) =>
+      ask(async () => {
+        const rows = await database.query(NEWEST, [chain_id, contract, sender]);
+        return newestRow.parse(onlyRow(rows));
+      }),
+    begin: (send, epoch) =>
       underLease(epoch, async (session) => {
-        await session.query(BEGIN, [...of, sender, nonce, origin, size, root, `${gas}`]);
-        await keep(session, { sender, nonce }, signed);
+        const { chain_id, contract, sender, nonce, origin, size, root, gas } = send;
+        const row = [chain_id, contract, sender, nonce, origin, size, root, `${gas}`];
+        if ((await session.query(BEGIN, row)).length === 0) return false;
+        await keep(session, send, send.signed);
         return true;
       }),
-    replace: (size, signed, epoch) =>
+    replace: (send, signed, epoch) =>
       underLease(epoch, async (session) => {
-        const open = await session.query(`${OPEN} and a.log_size = $3`, [...of, size]);
-        for (const row of open) await keep(session, openRow.parse(row), signed);
-        return open.length > 0;
+        const open = `select from anchors a where ${OF_NONCE} and ${IS_OPEN} for update`;
+        const rows = await session.query(open, [send.chain_id, send.sender, send.nonce]);
+        if (rows.length === 0) return false;
+        await keep(session, send, signed);
+        return true;
       }),
-    mark: (size, status, epoch) => settle(size, status, null, epoch),
-    end: (size, end, epoch) => settle(size, end.status, end, epoch),
-    anchorsOf: (origin, indexes) => {
+    mark: (send, status, epoch) => settle(send, status, null, epoch),
+    end: (send, end, epoch) => settle(send, end.status, end, epoch),
+    anchorsOf: ({ chain_id, contract }, origin, indexes) => {
       if (indexes.length > LEAVES_ASKED_MAX) throw new RangeError(`${indexes.length} leaves`);
       return ask(async () => {
-        const rows = await database.query(COVERING, [...of, indexes, origin], 'often');
+        const rows = await database.query(COVERING, [chain_id, contract, indexes, origin], 'often');
         return rows.map((row): LeafAnchor => {
           const { leaf: _, ...anchor } = coveringRow.parse(row);
           return anchor;
@@ -155,14 +165,13 @@ export function anchorTable(
   };
 }
 
-async function openSend(
-  database: Database,
-  of: readonly [chain_id: number, contract: string | null],
-): Promise<AnchorSend | null> {
-  const [row] = (await database.query(OPEN, [...of])).map((one) => openRow.parse(one));
-  if (row === undefined) return null;
-  const sent = await database.query(SENT, [of[0], row.sender, row.nonce]);
-  const [newest, ...before] = sent.map((one) => sentRow.parse(one));
-  if (newest === undefined) throw new Error('anchors: a send without a transaction');
-  return { ...row, sent: [newest, ...before] };
+async function openSends(database: Database): Promise<readonly AnchorSend[]> {
+  const sends: AnchorSend[] = [];
+  for (const row of z.array(openRow).parse(await database.query(OPEN))) {
+    const rows = await database.query(SENT, [row.chain_id, row.sender, row.nonce]);
+    const [newest, ...before] = z.array(sentRow).parse(rows);
+    if (newest === undefined) throw new Error('anchors: a send without a transaction');
+    sends.push({ ...row, sent: [newest, ...before] });
+  }
+  return sends;
 }

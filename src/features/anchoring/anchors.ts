@@ -2,7 +2,13 @@
 
 import { map, Read, type Reading, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { AnchoredRoots, AnchorSends, Anchors, NamedRoot } from '../../ports/anchoring.ts';
+import type {
+  AnchoredRoots,
+  AnchorSends,
+  Anchors,
+  NamedRoot,
+  SetPlace,
+} from '../../ports/anchoring.ts';
 import type { TransparencyLog, TransparencyLogPort } from '../../ports/transparency-log.ts';
 
 /** The newest root that the log has signed; `null`: none yet. Unread while it is frozen. */
@@ -22,7 +28,7 @@ export async function newestRoot(
 
 /** What the anchors rest on. */
 type AnchorParts = {
-  readonly anchor_chain_id: number;
+  readonly place: Pick<SetPlace, 'chain_id' | 'contract'>;
   readonly sends: Pick<AnchorSends, 'anchorsOf'>;
   /** `null`: no contract is set. */
   readonly roots: AnchoredRoots | null;
@@ -30,15 +36,15 @@ type AnchorParts = {
 };
 
 /** The anchors of the log. Where no contract is set, everything is queued. */
-export function anchorsOfLog({ anchor_chain_id, sends, roots, log }: AnchorParts): Anchors {
+export function anchorsOfLog({ place, sends, roots, log }: AnchorParts): Anchors {
   return {
-    anchor_chain_id,
+    anchor_chain_id: place.chain_id,
     anchorsOf: async (indexes) => {
       const head = await log.head();
       if (!(head instanceof Read)) return unread('anchors', head.why);
       const { origin } = head.value;
       // A log that has no name yet has sent nothing.
-      return sends.anchorsOf(origin === null ? 'none' : origin, indexes);
+      return sends.anchorsOf(place, origin === null ? 'none' : origin, indexes);
     },
     rootAt: async (size, signal) =>
       roots === null ? unread('anchors', why('anchoring_off')) : roots.rootAt(size, signal),

@@ -1,18 +1,15 @@
 // Anchoring: the roots of the log, sent to a contract that anybody can read.
 
 import { randomUUID } from 'node:crypto';
-import { CHAINS, EVM_CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { CHAINS, EVM_CHAINS } from '../../chain/chain.ts';
+import { accountOf } from '../../chain/signed-transaction.ts';
 import { MS_PER_S } from '../../chain/time.ts';
 import { nowS, pause } from '../../compose/clock.ts';
-import { evmClients } from '../../compose/evm-clients.ts';
+import { evmClient, evmClients } from '../../compose/evm-clients.ts';
 import { type Base, feature, type Job, type OpenedRests } from '../../compose/feature.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import {
-  type AnchorContractOptions,
-  anchorContract,
-  anchoredRoots,
-} from '../../sources/evm/anchor-contract.ts';
-import { type JsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.ts';
+import { anchorContract, anchoredRoots } from '../../sources/evm/anchor-contract.ts';
+import type { JsonRpc, RpcLimits } from '../../sources/http/json-rpc.ts';
 import { lastSentFile } from '../../stores/control/last-sent.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { log as logFeature } from '../log/feature.ts';
@@ -24,6 +21,15 @@ import { anchorsOfLog, newestRoot } from './anchors.ts';
 /** How long the job waits between two turns. */
 const TURN_MS = 15_000;
 
+/** The limits of a call: whoever verifies waits for it. */
+const LIMITS: RpcLimits = {
+  deadlineMs: 8_000,
+  bytesMax: 4 * 1024 * 1024,
+  batchMax: 16,
+  waitMaxMs: 1_000,
+  attemptsMax: 2,
+};
+
 type Rested = OpenedRests<{ log: typeof logFeature }>;
 
 export const anchoring = feature({
@@ -31,28 +37,41 @@ export const anchoring = feature({
   heading: 'Anchoring',
   rests: { log: logFeature },
   open: (base: Base, { log }: Rested) => {
-    const { config, database, context, outside, providers } = base;
+    const { config, database, context } = base;
     const { chainId: chain_id, contract, key } = config.anchoring;
     const { transparencyLog } = log.ports;
-    const nodes = evmClients(outside, RPC_LIMITS, { ...providers, ports: ['anchors'] });
-    const place = contract === null ? null : placeOf(base, nodes.byChain, contract);
-    const sends = anchorTable(database, { chain_id, contract }, context);
-    const chain =
-      place === null || key === null ? null : anchorContract({ ...place, key: key.reveal() });
-    const roots = place === null ? null : anchoredRoots(place);
+    const nodes = openNodes(base);
+    const sends = anchorTable(database, context);
+    const sender = key === null ? null : accountOf(key.reveal());
+    const place = { chain_id, contract, sender };
+    const { simulate: simulated } = config;
+    const rpc = nodes.of(chain_id);
+    // The settings were held together when they were read.
+    const roots =
+      contract === null || rpc === null
+        ? null
+        : anchoredRoots({ rpc, chain_id, contract, simulated, now: nowS });
     return {
-      ports: {
-        anchors: anchorsOfLog({ anchor_chain_id: chain_id, sends, roots, log: transparencyLog }),
-      },
-      services: {
-        anchoring: {
-          anchor_chain_id: chain_id,
-          contract,
-          sender: chain === null ? null : chain.sender,
-          sends,
-        },
-      },
-      jobs: chain === null ? [] : [sendingJob(base, { chain, sends, log: transparencyLog })],
+      ports: { anchors: anchorsOfLog({ place, sends, roots, log: transparencyLog }) },
+      services: { anchoring: { place, sends } },
+      jobs:
+        contract === null || key === null || sender === null
+          ? []
+          : [
+              sendingJob(base, {
+                place: { chain_id, contract, sender },
+                sends,
+                chainAt: (at) => {
+                  const node = nodes.of(at.chain_id);
+                  // What another account signed can be sent again, and not be signed anew.
+                  const signs = at.sender === sender ? key.reveal() : null;
+                  return node === null
+                    ? null
+                    : anchorContract({ ...at, rpc: node, key: signs, simulated, now: nowS });
+                },
+                log: transparencyLog,
+              }),
+            ],
       close: nodes.close,
     };
   },
@@ -76,33 +95,44 @@ export const anchoring = feature({
   ],
 });
 
-/** The contract at its node. */
-function placeOf(
-  { config }: Base,
-  nodes: ReadonlyMap<EvmChainName, JsonRpc>,
-  contract: string,
-): Omit<AnchorContractOptions, 'key'> {
-  const chain_id = config.anchoring.chainId;
-  const chain = EVM_CHAINS.find((name) => CHAINS[name].chain_id === chain_id);
-  const rpc = chain === undefined ? undefined : nodes.get(chain);
-  // The settings were held together when they were read.
-  if (rpc === undefined) throw new Error(`anchoring: no node of chain ${chain_id}`);
-  return { rpc, chain_id, contract, simulated: config.simulate, now: nowS };
+/** The nodes of chains by their numbers. */
+type Nodes = { readonly of: (chain_id: number) => JsonRpc | null; readonly close: () => void };
+
+/** The node of anchors alone is asked where it is set, and else that of the chain. */
+function openNodes({ config, outside, providers }: Base): Nodes {
+  const watched = { ...providers, ports: ['anchors'] };
+  const shared = evmClients(outside, LIMITS, watched);
+  const { chainId, node } = config.anchoring;
+  const own =
+    node === null
+      ? null
+      : evmClient('Node of the chain of anchors', new URL(node.reveal()), LIMITS, watched);
+  return {
+    of: (chain_id) => {
+      if (chain_id === chainId && own !== null) return own;
+      const chain = EVM_CHAINS.find((name) => CHAINS[name].chain_id === chain_id);
+      const client = chain === undefined ? undefined : shared.byChain.get(chain);
+      return client === undefined ? null : client;
+    },
+    close: () => {
+      shared.close();
+      own?.close();
+    },
+  };
 }
 
-type Sending = Pick<AnchoringParts, 'chain' | 'sends'> & {
+type Sending = Pick<AnchoringParts, 'place' | 'chainAt' | 'sends'> & {
   readonly log: Parameters<typeof newestRoot>[0];
 };
 
 function sendingJob(
   { config, database, context, log: logger }: Base,
-  { chain, sends, log }: Sending,
+  { log, ...sending }: Sending,
 ): Job {
   const parts = {
-    chain,
-    sends,
+    ...sending,
     leases: leaseTable(database, randomUUID(), context),
-    lastSent: lastSentFile(config.dataDir, chain),
+    lastSent: lastSentFile(config.dataDir),
     head: () => newestRoot(log),
     everyS: config.anchoring.everyMs / MS_PER_S,
     now: nowS,

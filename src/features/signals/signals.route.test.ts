@@ -140,7 +140,7 @@ const READ_THIS_FIRST = {
   anchoring:
     'Every signal is a leaf of a log, whose root is what is anchored. anchor_status tells how ' +
     'far the root over its leaf is on the chain of anchor_chain_id. A verification alone asks ' +
-    'the chain.',
+    'the chain. An anchor is worth what that chain is: a test network can be begun anew.',
   not_advice:
     'A signal shows what its evidence supports. It is no investment, legal or tax advice, and no ' +
     'recommendation to transact.',
@@ -279,7 +279,7 @@ const LOG = {
 };
 const NOT_SENT = {
   code: 'anchor_waits',
-  reason: 'No root that covers the signal was sent to a chain yet.',
+  reason: 'No root of this log that covers the signal was sent to the contract that is set.',
 };
 const NOT_IN_LOG = {
   code: 'not_in_log',

@@ -112,7 +112,8 @@ const NOT_ADVICE =
   'recommendation to transact.';
 const ANCHORED_BY =
   'Every signal is a leaf of a log, whose root is what is anchored. anchor_status tells how far ' +
-  'the root over its leaf is on the chain of anchor_chain_id. A verification alone asks the chain.';
+  'the root over its leaf is on the chain of anchor_chain_id. A verification alone asks the ' +
+  'chain. An anchor is worth what that chain is: a test network can be begun anew.';
 const ANCHOR_UNREAD =
   'Every signal is a leaf of a log and queued for the chain of anchor_chain_id. How far its root ' +
   'is there was not read:';

@@ -225,7 +225,7 @@ export async function checkAnchor(
   if (!(sent instanceof Read)) return notAnchored('anchor_unread', sent.why.reason);
   const [anchor] = sent.value;
   if (anchor === undefined || anchor.anchor_size === null) {
-    return notAnchored('anchor_waits', 'No root that covers the signal was sent to a chain yet.');
+    return notAnchored('anchor_waits', NOT_SENT);
   }
   const size = anchor.anchor_size;
   const root = await anchors.rootAt(size, until);
@@ -259,6 +259,8 @@ const ANOTHER_ROOT: VerificationReason = {
   reason: 'The root on the chain does not cover this signal at its index.',
 };
 
+/** A log or a contract before this one may hold it. */
+const NOT_SENT = 'No root of this log that covers the signal was sent to the contract that is set.';
 const SIMULATED = 'The evidence is made up, and what is made up is anchored nowhere.';
 
 function notAnchored(

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { decodedResult, encodedCall } from '../../chain/abi.ts';
-import { accountOf, signTransaction } from '../../chain/signed-transaction.ts';
+import { signTransaction } from '../../chain/signed-transaction.ts';
 import type {
   AnchorChain,
   AnchorChainPort,
@@ -43,8 +43,9 @@ export type AnchorContractOptions = {
   readonly chain_id: number;
   /** The address of the contract. */
   readonly contract: string;
-  /** The private key of its owner: 32 bytes as `0x` hex. */
-  readonly key: string;
+  readonly sender: string;
+  /** The private key of the sender, 32 bytes as `0x` hex; `null`: it is not here. */
+  readonly key: string | null;
   readonly simulated: boolean;
   /** Unix seconds. */
   readonly now: () => number;
@@ -52,8 +53,7 @@ export type AnchorContractOptions = {
 
 /** The contract at an address, through a node of its chain. */
 export function anchorContract(options: AnchorContractOptions): AnchorChain {
-  const { rpc, chain_id, contract } = options;
-  const sender = accountOf(options.key);
+  const { rpc, chain_id, contract, sender, key } = options;
   const ask = <T>(work: () => Promise<T>) => readAnswer(PORT, providerOf(options), work);
   return {
     chain_id,
@@ -96,10 +96,13 @@ export function anchorContract(options: AnchorContractOptions): AnchorChain {
         if (!answer.ok && isRevert(answer.error)) return { refused: true } as const;
         return { gas: resultIn(AMOUNT, answer, 'eth_estimateGas') };
       }),
-    sign: (root, nonce, gas, fees) => {
-      const call = { chain_id, to: contract, data: dataOf(root), nonce, gas, ...fees };
-      return { ...fees, ...signTransaction(call, options.key) };
-    },
+    sign:
+      key === null
+        ? null
+        : (root, nonce, gas, fees) => {
+            const call = { chain_id, to: contract, data: dataOf(root), nonce, gas, ...fees };
+            return { ...fees, ...signTransaction(call, key) };
+          },
     send: (raw, signal) =>
       ask(async () => {
         const answer = await rpc.call({ method: 'eth_sendRawTransaction', params: [raw] }, signal);
@@ -111,7 +114,9 @@ export function anchorContract(options: AnchorContractOptions): AnchorChain {
 }
 
 /** The roots that a contract holds, through a node of its chain. */
-export function anchoredRoots(options: Omit<AnchorContractOptions, 'key'>): AnchoredRoots {
+export function anchoredRoots(
+  options: Omit<AnchorContractOptions, 'sender' | 'key'>,
+): AnchoredRoots {
   const { rpc, chain_id } = options;
   return {
     rootAt: (size, signal) =>

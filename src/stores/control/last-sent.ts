@@ -1,10 +1,10 @@
-// The last nonce and size that this machine sent, in a file of its own: a control store that was
-// put back to an earlier state lies behind it.
+// The last nonce and size that this machine sent to each place, in a file of its own: a control
+// store that was put back to an earlier state lies behind it.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AnchorChain, LastSentFile } from '../../ports/anchoring.ts';
+import { isSamePlace, type LastSent, type LastSentFile } from '../../ports/anchoring.ts';
 import { writeWhole } from '../../sources/files/write-whole.ts';
 import { jsonIn } from '../../sources/http/fetch.ts';
 
@@ -16,24 +16,30 @@ const lastSent = z.strictObject({
   size: z.int().positive(),
 });
 
-/** The file in the data directory. What it tells of another contract or key is not read. */
-export function lastSentFile(
-  dataDir: string,
-  place: Pick<AnchorChain, 'chain_id' | 'contract' | 'sender'>,
-): LastSentFile {
-  const { chain_id, contract, sender } = place;
+/** Places that one file tells of at most. */
+const PLACES_MAX = 1_000;
+const allSent = z.array(lastSent).max(PLACES_MAX);
+/** A file of an earlier version tells of one place. */
+const anySent = z.union([allSent, lastSent.transform((one) => [one])]);
+
+/** The file in the data directory. */
+export function lastSentFile(dataDir: string): LastSentFile {
   const path = join(dataDir, 'anchoring.json');
+  const readAll = async () => {
+    const text = await readOrNull(path);
+    return text === null ? NOTHING_SENT : anySent.parse(jsonIn(text));
+  };
   return {
-    read: async () => {
-      const text = await readOrNull(path);
-      if (text === null) return null;
-      const { nonce, size, ...of } = lastSent.parse(jsonIn(text));
-      const isOurs = of.chain_id === chain_id && of.contract === contract && of.sender === sender;
-      return isOurs ? { nonce, size } : null;
+    read: readAll,
+    write: async (sent) => {
+      const others = (await readAll()).filter((one) => !isSamePlace(one, sent));
+      await writeWhole(path, JSON.stringify(allSent.parse([...others, sent])));
     },
-    write: (sent) => writeWhole(path, JSON.stringify({ chain_id, contract, sender, ...sent })),
   };
 }
+
+/** From a machine without the file nothing was sent. */
+const NOTHING_SENT: readonly LastSent[] = Object.freeze([]);
 
 async function readOrNull(path: string): Promise<string | null> {
   try {

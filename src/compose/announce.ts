@@ -148,6 +148,7 @@ function pagesOf(url: string, { surfaces }: Config): string[] {
 function freshnessText({ state, published, reason }: SourceFreshness): string {
   if (state === 'fresh') return published === null ? 'read' : `of ${published}`;
   if (state === 'stale') return `of ${published}: ${reason}`;
+  if (state === 'frozen') return `frozen: ${reason}`;
   return state === 'per_answer' ? 'asked for each answer' : `silent: ${reason}`;
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parseConfig } from '../config.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
+import { checkpointOver, servedLeaves } from '../testing/served-log.ts';
 import { callsSaid, logSaid, portChecks } from './checks.ts';
 
 function absentNames(env: { readonly [name: string]: string }): string[] {
@@ -47,11 +48,12 @@ test('the calls of a day are told beside the budget, and a budget that is nearly
 });
 
 test('a log that is frozen has failed, and one that cannot be read is not called well', async () => {
-  const note = 'log.example/log/1';
+  const origin = 'log.example/log/1';
+  const note = checkpointOver(servedLeaves(304), origin);
   const newest = { size: 300, root: `0x${'0'.repeat(64)}`, signed_at: 0, note };
   const standing = {
     generation: 1,
-    origin: note,
+    origin,
     leaves: 304,
     newest,
     published: note,
@@ -68,8 +70,11 @@ test('a log that is frozen has failed, and one that cannot be read is not called
     says: '304 leaves await the first checkpoint',
   });
   const cause = 'it signed 304 leaves, of which 300 are stored';
-  const frozen = why('log_behind', { origin: note, cause });
-  expect(await said({ frozen })).toEqual({ state: 'failed', says: frozen.reason });
+  const frozen = why('log_behind', { origin, cause });
+  expect(await said({ frozen })).toEqual({
+    state: 'failed',
+    says: `${frozen.reason} It has signed 304 leaves.`,
+  });
   expect(frozen.reason).toContain(cause);
   const silent = (reason: ReturnType<typeof why>) =>
     logSaid({ head: async () => unread(port, reason) });

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { present } from '../evidence/measure.ts';
 import { Unread } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
+import { signedText } from '../features/log/standing.ts';
 import { signingFinding } from '../features/signing/signing.command.ts';
 import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access.ts';
@@ -104,6 +105,7 @@ const FINDING_STATES = {
   fresh: 'ok',
   per_answer: 'ok',
   stale: 'warning',
+  frozen: 'failed',
   never_loaded: 'absent',
   unreadable: 'absent',
 } as const;
@@ -145,13 +147,10 @@ export async function logSaid(log: Pick<TransparencyLog, 'head'>): Promise<Check
     const { code, reason } = head.why;
     return { state: code === 'not_configured' ? 'absent' : 'unchecked', says: reason };
   }
-  const { frozen, newest, leaves } = head.value;
-  if (frozen !== null) return { state: 'failed', says: frozen.reason };
-  const says =
-    newest === null
-      ? `${leaves} leaves await the first checkpoint`
-      : `${newest.size} of ${leaves} leaves are signed`;
-  return { state: 'ok', says };
+  const told = signedText(head.value);
+  return typeof told === 'string'
+    ? { state: 'ok', says: told }
+    : { state: 'failed', says: told.frozen };
 }
 
 // The previous secret may go once nothing that is stored was made under it.

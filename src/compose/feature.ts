@@ -66,11 +66,17 @@ export type Freshness<P> =
       readonly maxAgeS: (config: Config) => number | null;
     }
   /** Each answer has a date of its own. The reading's value says what an answer is made of. */
-  | { readonly kind: 'read_anew'; readonly ask: (port: P) => Promise<Partly<string, never>> }
+  | {
+      readonly kind: 'read_anew';
+      readonly ask: (port: P) => Promise<Partly<string | FrozenSource, never>>;
+    }
   /** The same. `absence` says why nobody can be asked, or `null`. */
   | { readonly kind: 'per_answer'; readonly absence: (outside: Outside) => string | null }
   /** It is as old as another port, which is named by its tag. */
   | { readonly kind: 'shown_with'; readonly tag: string };
+
+/** A source that was read and stands still until the operator acts. */
+export type FrozenSource = { readonly frozen: string };
 
 /** The description of a port, for code that handles all ports. */
 export type PortFacts<P> = {

@@ -3,12 +3,12 @@
 
 import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';
-import { listOrNone, present } from '../evidence/measure.ts';
+import { listOrNone } from '../evidence/measure.ts';
 import { basis, map, Part, type Partly, rowsSeen, Unread, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { nowS } from './clock.ts';
-import type { PortFacts } from './feature.ts';
+import type { FrozenSource, PortFacts } from './feature.ts';
 import type { Outside } from './outside.ts';
 
 /** A port under the name that wires it. Its feature's declaration checked its facts. */
@@ -70,10 +70,10 @@ export async function freshnessOf(
   return Object.fromEntries(await Promise.all(ages));
 }
 
-async function inTime(
-  asked: Promise<Partly<string | null, never>>,
+async function inTime<T>(
+  asked: Promise<Partly<T, never>>,
   title: string,
-): Promise<Partly<string | null, never>> {
+): Promise<Partly<T, never>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Unread<never>>((resolve) => {
     const silence = why('timed_out', { what: title, limit: '1 second' });
@@ -85,10 +85,13 @@ async function inTime(
 }
 
 /** The age of a source that each answer reads anew was not measured. */
-function anew(reading: Partly<string | null, never>): SourceFreshness {
+function anew(reading: Partly<string | FrozenSource, never>): SourceFreshness {
   if (reading instanceof Unread) return ageOf(reading, null);
-  const [reason = null] = listOrNone(rowsSeen(map(reading, (says) => present([says]))));
-  return { ...NO_AGE, state: 'per_answer', reason };
+  const [said = null] = listOrNone(rowsSeen(map(reading, (says) => [says])));
+  if (said === null || typeof said === 'string') {
+    return { ...NO_AGE, state: 'per_answer', reason: said };
+  }
+  return { ...NO_AGE, state: 'frozen', reason: said.frozen };
 }
 
 const NO_AGE = { as_of: null, published: null, age_s: null, max_age_s: null };

@@ -74,7 +74,7 @@ details { border-top: 1px solid var(--line); padding: .6rem 0; }
 summary { cursor: pointer; }
 .status { font-weight: 600; display: inline-block; min-width: 2.6rem; }
 .state { font-weight: 600; }
-.state.stale, .state.never_loaded, .state.unreadable { color: var(--bad); }
+.state.stale, .state.frozen, .state.never_loaded, .state.unreadable { color: var(--bad); }
 .search { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin: 1.25rem 0 .5rem; }
 .search label { flex: 1 0 100%; color: var(--quiet); font-size: .9rem; }
 .search input { flex: 1 1 16rem; }

@@ -20,8 +20,13 @@ export type LiveProgram = {
   readonly base: () => string;
   /** What it said on standard output so far. */
   readonly out: () => string;
+  /** The same of standard error, where its log goes. */
+  readonly err: () => string;
   /** Ends the service, and starts it in the same place with other settings. */
-  readonly restart: (settings: { readonly [name: string]: string }) => Promise<void>;
+  readonly restart: (
+    settings: { readonly [name: string]: string },
+    meanwhile?: () => Promise<void>,
+  ) => Promise<void>;
   /** Ends the service and its publisher. */
   readonly close: () => Promise<void>;
 };
@@ -62,9 +67,11 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
     env,
     base: () => String(/http:\/\/127\.0\.0\.1:\d+/.exec(service.out() + service.err())?.[0]),
     out: () => service.out(),
-    restart: async (settings) => {
+    err: () => service.err(),
+    restart: async (settings, meanwhile = async () => {}) => {
       service.child.kill('SIGTERM');
       await service.ended;
+      await meanwhile();
       service = startProgram(of.words, { cwd, env: { ...env, ...settings } });
       await untilSaid(service, 'Serving http');
     },

@@ -22,10 +22,11 @@ import { providerShown } from './shapes.ts';
 
 /**
  * One source's age. A source that was never loaded has no age, and neither has one whose answers
- * each have a date of their own (`per_answer`): that is not an age of zero.
+ * each have a date of their own (`per_answer`): that is not an age of zero. `frozen`: it was read,
+ * and nothing is added to it until the operator acts.
  */
 export const sourceFreshness = z.strictObject({
-  state: z.enum(['fresh', 'stale', 'per_answer', 'never_loaded', 'unreadable']),
+  state: z.enum(['fresh', 'stale', 'per_answer', 'frozen', 'never_loaded', 'unreadable']),
   as_of: unixSeconds.nullable(),
   published: isoDay.nullable(),
   age_s: z.int().nonnegative().nullable(),
@@ -376,18 +377,29 @@ export function statusHtml(
 
 function leadOf({ data_freshness: ages }: HealthView): string {
   const states = Object.values(ages).map(({ state }) => state);
-  const silent = states.filter((state) => state !== 'fresh' && state !== 'per_answer').length;
-  if (silent === 0) return `Each of ${states.length} sources can be asked and is within its age.`;
+  const silent = states.filter((state) => !ASKED.includes(state)).length;
+  const frozen = states.filter((state) => state === 'frozen').length;
+  const still =
+    frozen === 0
+      ? ''
+      : ` Frozen: ${countWords(frozen, 'source')}. Nothing is added there until the operator acts.`;
+  if (silent === 0) {
+    return `Each of ${states.length} sources can be asked and is within its age.${still}`;
+  }
   return (
     `${silent} of ${states.length} sources cannot be asked now, or are past their age: what ` +
-    'rests on them is answered as not checked.'
+    `rests on them is answered as not checked.${still}`
   );
 }
+
+/** The states of sources that answer. */
+const ASKED: readonly string[] = ['fresh', 'per_answer', 'frozen'];
 
 const STATES: { readonly [S in HealthView['data_freshness'][string]['state']]: string } = {
   fresh: 'fresh',
   per_answer: 'dated by answer',
   stale: 'past its age',
+  frozen: 'frozen',
   never_loaded: 'never loaded',
   unreadable: 'unreadable',
 };

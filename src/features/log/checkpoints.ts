@@ -71,6 +71,16 @@ export function frozenBecause(origin: string, cause: string): Why {
   return why('log_behind', { origin, cause });
 }
 
+/** Why an origin signs nothing more; `null` where it does. */
+export function whyFrozen(
+  { current: { origin, generation }, cause }: Pick<OriginStanding, 'current' | 'cause'>,
+  host: string,
+): Why | null {
+  if (cause !== null) return frozenBecause(origin, cause);
+  const named = originName(host, generation);
+  return origin === named ? null : why('log_renamed', { origin, named });
+}
+
 /** Why nothing is signed where no host is set. */
 export const NO_ORIGIN: Why = why('not_configured', { what: 'A signed log (EXHIBIT_LOG_ORIGIN)' });
 
@@ -92,6 +102,8 @@ export type OriginStanding = {
   readonly last: string | null;
   /** Why it signs nothing more; `null` where it does. */
   readonly cause: string | null;
+  /** Whether a file tells that it has ended, which the store does not know. */
+  readonly hasEnded: boolean;
 };
 type Standings =
   | OriginStanding
@@ -132,7 +144,7 @@ export async function compareLog(
       const last = lastOf(current, file.value);
       const shown = isLost ? 'it has ended, and the store does not know of its end' : cause;
       const found = { reading: stored, stored: stored.value, current, last, cause: shown };
-      return { kind: 'standing', ...found };
+      return { kind: 'standing', ...found, hasEnded: ended.value };
     }
     first = stored;
   }
@@ -192,10 +204,8 @@ export async function signOnce(parts: LogParts): Promise<RoundEnd> {
   }
   const { current, cause, last } = standing;
   if (cause !== null) return freeze(parts, standing, cause);
-  if (current.origin !== originName(host, current.generation)) {
-    const named = originName(host, current.generation);
-    return { kind: 'frozen', why: why('log_renamed', { origin: current.origin, named }) };
-  }
+  const renamed = whyFrozen(standing, host);
+  if (renamed !== null) return { kind: 'frozen', why: renamed };
   // What another machine signed is kept on this one too.
   const unkept =
     current.newest === null ? null : await keepHere(parts, current.origin, current.newest);
@@ -257,26 +267,70 @@ async function signText(
   return note;
 }
 
+/** What a restart would end, and what would go on. */
+export type RestartPlan = {
+  readonly origin: string;
+  /** Leaves that it signed, and how many of them are stored as it did. */
+  readonly size: number;
+  readonly held: number;
+  /** The origin that would go on; `null`: it ended before, and its last statement names it. */
+  readonly next: string | null;
+  /** Why it signs nothing now; `null`: it signs. */
+  readonly frozen: Why | null;
+};
+
+/** Why nothing can be ended. */
+type NoRestart =
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unread'; readonly why: Why };
+export type PlannedRestart = { readonly kind: 'planned'; readonly plan: RestartPlan } | NoRestart;
 /** How a restart ended. */
 export type RestartEnd =
   | { readonly kind: 'restarted'; readonly ended: LogEnd; readonly statement: string }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'unread'; readonly why: Why };
+  | NoRestart;
 
-/** Ends the origin with a last signed statement, and begins another one. */
-export async function restartLog(parts: LogParts, because: string): Promise<RestartEnd> {
-  const { store, seen, host } = parts;
+type Restarting = {
+  readonly kind: 'restarting';
+  readonly host: string;
+  readonly standing: OriginStanding;
+  readonly generation: number;
+  readonly held: number;
+};
+
+async function lookBeforeRestart(parts: LogParts): Promise<Restarting | NoRestart> {
+  const { store, host } = parts;
   if (host === null) return { kind: 'unread', why: NO_ORIGIN };
   const standing = await compareLog(parts, 'thoroughly');
   if (standing.kind === 'unread') return standing;
   if (standing.kind === 'unbegun') {
     return { kind: 'refused', reason: 'The log has not begun, so there is nothing to end.' };
   }
-  const { current, last } = standing;
-  const generation = await nextGeneration(parts, host, current.generation + 1);
+  const generation = await nextGeneration(parts, host, standing.current.generation + 1);
   if (typeof generation !== 'number') return { kind: 'unread', why: generation.why };
   const held = await countHeld(store, standing);
   if (typeof held !== 'number') return { kind: 'unread', why: held.why };
+  return { kind: 'restarting', host, standing, generation, held };
+}
+
+/** What a restart would do. Nothing is changed. */
+export async function planRestart(parts: LogParts): Promise<PlannedRestart> {
+  const found = await lookBeforeRestart(parts);
+  if (found.kind !== 'restarting') return found;
+  const { host, standing, generation, held } = found;
+  const { current, last, hasEnded } = standing;
+  const { size } = last === null ? EMPTY : checkpointOf(last);
+  const next = hasEnded ? null : originName(host, generation);
+  const frozen = whyFrozen(standing, host);
+  return { kind: 'planned', plan: { origin: current.origin, size, held, next, frozen } };
+}
+
+/** Ends the origin with a last signed statement, and begins another one. */
+export async function restartLog(parts: LogParts, because: string): Promise<RestartEnd> {
+  const { store, seen } = parts;
+  const found = await lookBeforeRestart(parts);
+  if (found.kind !== 'restarting') return found;
+  const { host, standing, generation, held } = found;
+  const { current, last } = standing;
   const { size, root } = last === null ? EMPTY : checkpointOf(last);
   const { origin } = current;
   const at = formatIsoTime(parts.now());

@@ -13,13 +13,13 @@ import {
   serveRoute,
 } from '../../compose/feature.ts';
 import type { Config } from '../../config.ts';
-import { map, Unread, unread } from '../../evidence/reading.ts';
-import type { LogWitness, TransparencyLog } from '../../ports/transparency-log.ts';
+import { map } from '../../evidence/reading.ts';
+import type { LogWitness } from '../../ports/transparency-log.ts';
 import { witnessAt } from '../../sources/witness/witness.ts';
 import { seenHeads } from '../../stores/control/seen-heads.ts';
 import { signing } from '../signing/feature.ts';
 import { signRounds } from './checkpoints.job.ts';
-import { type LogParts, restartLog } from './checkpoints.ts';
+import { type LogParts, planRestart, restartLog } from './checkpoints.ts';
 import { LOG_COMMANDS, logRestart, type RestartServices } from './log.command.ts';
 import {
   type LogPorts,
@@ -38,7 +38,7 @@ import {
 } from './log.route.ts';
 import { logTables } from './log.store.ts';
 import { logPage, logPageHandler } from './log-page.route.tsx';
-import { transparencyLog } from './standing.ts';
+import { signedText, transparencyLog } from './standing.ts';
 
 /** How often the log is looked at; it signs at most each ten seconds. */
 const ROUND_EACH_S = 5;
@@ -73,7 +73,12 @@ export const log = feature({
         logger.warn({ reason }, 'transparency log'),
       onBug: (fault: unknown) => logger.error({ fault: String(fault) }, 'transparency log'),
     };
-    const services: RestartServices = { log: { restart: (why) => restartLog(parts, why) } };
+    const services: RestartServices = {
+      log: {
+        planRestart: () => planRestart(parts),
+        restart: (why) => restartLog(parts, why),
+      },
+    };
     return {
       ports: {
         transparencyLog: transparencyLog({ store, seen, host, keys: ports.signing.publicKeys }),
@@ -89,7 +94,7 @@ export const log = feature({
       title: 'Transparency log',
       says: 'Where each signal, and each change of one, stands for good',
       pages: false,
-      freshness: { kind: 'read_anew', ask: whatItSigned },
+      freshness: { kind: 'read_anew', ask: async (port) => map(await port.head(), signedText) },
     },
   },
   routes: [
@@ -119,19 +124,6 @@ export const log = feature({
     },
   ],
 });
-
-/** What the log signed, for whoever asks how fresh it is; a frozen one says why. */
-async function whatItSigned(port: TransparencyLog) {
-  const head = await port.head();
-  if (head instanceof Unread) return head;
-  const { frozen } = head.value;
-  if (frozen !== null) return unread('transparency_log', frozen);
-  return map(head, ({ newest, leaves }) =>
-    newest === null
-      ? `${leaves} leaves await the first checkpoint`
-      : `${newest.size} of ${leaves} leaves are signed`,
-  );
-}
 
 function witnessesOf({ log: { witnesses } }: Config): LogWitness[] {
   return witnesses.map(({ url, key }) => {

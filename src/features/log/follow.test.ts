@@ -2,47 +2,19 @@
 // catches one that shows another view, whatever that view is.
 
 import { describe, expect, test } from 'vitest';
-import { concatBytes } from '../../chain/bytes.ts';
-import { hashLeaf, rootOfLeaves } from '../../chain/merkle-tree.ts';
-import { formatCheckpoint, formatLogEnd, formatNoteKey, noteKey } from '../../chain/signed-note.ts';
-import { parseTilePath, tileWidth } from '../../chain/tile-tree.ts';
-import { TEST_KEY } from '../../testing/twins/signing.ts';
-import { noteOfTestKey, tilesOver } from '../../testing/twins/transparency-log.ts';
+import { rootOfLeaves } from '../../chain/merkle-tree.ts';
+import { formatLogEnd, formatNoteKey, noteKey } from '../../chain/signed-note.ts';
+import {
+  checkpointOver,
+  servedLeaves as leavesOf,
+  SERVED_ORIGIN as ORIGIN,
+  servedLog as siteOf,
+  SERVED_WORDS as WORDS,
+} from '../../testing/served-log.ts';
+import { noteOfTestKey } from '../../testing/twins/transparency-log.ts';
 import { followOnce, type LogSite, type LogWords, NotChecked, type SeenLog } from './follow.ts';
 
-const ORIGIN = 'log.example/log/1';
 const NEXT = 'log.example/log/2';
-const KEY = formatNoteKey(noteKey(ORIGIN, Buffer.from(TEST_KEY.x, 'base64url')));
-const WORDS: LogWords = { origin: ORIGIN, keys: [KEY], former: [] };
-
-const leavesOf = (count: number, name = 'leaf') =>
-  Array.from({ length: count }, (_, n) => hashLeaf(new TextEncoder().encode(`${name} ${n}`)));
-
-function checkpointOver(leaves: readonly Uint8Array[], origin = ORIGIN): string {
-  const [size, root] = [leaves.length, rootOfLeaves(leaves)];
-  return noteOfTestKey(origin, formatCheckpoint({ origin, size, root }));
-}
-
-/** What a log serves that has these leaves; some paths may be told otherwise. */
-function siteOf(
-  leaves: readonly Uint8Array[],
-  other: { readonly [path: string]: string | null } = {},
-): LogSite {
-  const readTile = tilesOver(leaves);
-  return {
-    text: async (path) => {
-      if (path in other) return other[path] ?? null;
-      const [, log] = /^\/log\/(\d)\/checkpoint$/.exec(path) ?? [];
-      return log === undefined ? null : checkpointOver(leaves, `log.example/log/${log}`);
-    },
-    bytes: async (path) => {
-      const tile = parseTilePath(path.replace(/^\/log\/\d\/tile\//, ''));
-      if (tile === null || tileWidth(tile.level, tile.index, leaves.length) < tile.width)
-        return null;
-      return concatBytes(await readTile(tile));
-    },
-  };
-}
 
 async function seenOf(leaves: readonly Uint8Array[]): Promise<SeenLog> {
   const look = await followOnce(siteOf(leaves), WORDS, null, []);
@@ -67,29 +39,70 @@ describe('says', () => {
   test('that a log ended, and goes along with the one that goes on', async () => {
     const leaves = HONEST.slice(0, 300);
     const seen = await seenOf(leaves);
-    const end = {
-      origin: ORIGIN,
-      size: 300,
-      root: rootOfLeaves(leaves),
-      next: NEXT,
-      held: 290,
-      at: '2026-11-25T00:00:00Z',
-      why: 'The store was put back.',
-    };
-    const statement = noteOfTestKey(ORIGIN, formatLogEnd(end));
-    const words = { ...WORDS, origin: NEXT, former: [{ origin: ORIGIN }] };
-    const look = await followOnce(siteOf(leaves, { '/log/1/end': statement }), words, seen, []);
+    const statement = endOf(leaves, 290);
+    const look = await followOnce(siteOf(leaves, { '/log/1/end': statement }), ENDED, seen, []);
+    const end = { origin: ORIGIN, size: 300, held: 290, next: NEXT };
     expect(look).toMatchObject({ kind: 'ended', seen: { origin: NEXT }, end });
-    const less = noteOfTestKey(ORIGIN, formatLogEnd({ ...end, size: 299 }));
-    const caught = await followOnce(siteOf(leaves, { '/log/1/end': less }), words, seen, []);
-    expect(caught).toMatchObject({ kind: 'fork', newer: less });
-    const forged = statement.replace('size', 'size').replace('290', '300');
+    const forged = statement.replace('290', '300');
     for (const wrong of [null, forged, seen.checkpoint]) {
       const site = siteOf(leaves, { '/log/1/end': wrong });
-      await expect(followOnce(site, words, seen, [])).rejects.toThrow(NotChecked);
+      await expect(followOnce(site, ENDED, seen, [])).rejects.toThrow(NotChecked);
     }
   });
+
+  test('that a log ended after it lost leaves, whether they were seen or not', async () => {
+    // Of 300 leaves 250 are left, behind which others came.
+    const signed = HONEST.slice(0, 300);
+    const left = [...HONEST.slice(0, 250), ...leavesOf(4, 'later')];
+    const shown = {
+      '/log/1/checkpoint': checkpointOver(signed),
+      '/log/1/end': endOf(signed, 250),
+    };
+    for (const count of [1, 200, 250, 270, 300]) {
+      const seen = await seenOf(HONEST.slice(0, count));
+      const look = await followOnce(siteOf(left, shown), ENDED, seen, []);
+      expect(look).toMatchObject({ kind: 'ended', seen: { origin: NEXT } });
+      if (look.kind !== 'ended') throw new Error(look.kind);
+      expect(look.seen?.checkpoint).toBe(checkpointOver(left, NEXT));
+    }
+  });
+
+  test('that a log ended before the next one has signed, and over several ends at once', async () => {
+    const leaves = HONEST.slice(0, 300);
+    const seen = await seenOf(leaves);
+    const shown = {
+      '/log/1/checkpoint': checkpointOver(leaves),
+      '/log/1/end': endOf(leaves, 300),
+      '/log/2/checkpoint': null,
+    };
+    const early = await followOnce(siteOf(leaves, shown), ENDED, seen, []);
+    expect(early).toMatchObject({ kind: 'ended', seen: null });
+    const third = 'log.example/log/3';
+    const words = { ...WORDS, origin: third, former: [{ origin: ORIGIN }, { origin: NEXT }] };
+    const ends = { ...shown, '/log/2/end': endOf(HONEST.slice(0, 301), 280, NEXT, third) };
+    const look = await followOnce(siteOf(HONEST.slice(0, 302), ends), words, seen, []);
+    expect(look).toMatchObject({ kind: 'ended', seen: { origin: third } });
+    const { '/log/2/end': _, ...without } = ends;
+    const site = siteOf(HONEST.slice(0, 302), without);
+    await expect(followOnce(site, words, seen, [])).rejects.toThrow(NotChecked);
+  });
 });
+
+const ENDED: LogWords = { ...WORDS, origin: NEXT, former: [{ origin: ORIGIN }] };
+
+/** The statement of the end of a log that signed these leaves. */
+function endOf(leaves: readonly Uint8Array[], held: number, origin = ORIGIN, next = NEXT): string {
+  const text = formatLogEnd({
+    origin,
+    size: leaves.length,
+    root: rootOfLeaves(leaves),
+    next,
+    held,
+    at: '2026-11-25T00:00:00Z',
+    why: 'The store was put back.',
+  });
+  return noteOfTestKey(origin, text);
+}
 
 describe('catches a log that shows two views', () => {
   const fork = (count: number) => [...HONEST.slice(0, 100), ...leavesOf(count - 100, 'other')];
@@ -108,6 +121,45 @@ describe('catches a log that shows two views', () => {
       older: seen.checkpoint,
       newer: checkpointOver(other),
     });
+  });
+});
+
+describe('catches a log whose end', () => {
+  const leaves = HONEST.slice(0, 300);
+  const other = [...HONEST.slice(0, 100), ...leavesOf(200, 'other')];
+
+  test.each<[string, number, LogSite, string]>([
+    [
+      'is of fewer leaves than were seen',
+      300,
+      siteOf(leaves, { '/log/1/end': endOf(leaves.slice(0, 299), 290) }),
+      endOf(leaves.slice(0, 299), 290),
+    ],
+    [
+      'is of other leaves than were seen',
+      300,
+      siteOf(leaves, { '/log/1/end': endOf(other, 300) }),
+      endOf(other, 300),
+    ],
+    [
+      'hides a second view',
+      200,
+      siteOf(other, { '/log/1/end': endOf(other, 300) }),
+      checkpointOver(other),
+    ],
+    [
+      'tells of leaves that the next log does not have',
+      200,
+      siteOf(other, {
+        '/log/1/checkpoint': checkpointOver(leaves),
+        '/log/1/end': endOf(leaves, 250),
+      }),
+      checkpointOver(other, NEXT),
+    ],
+  ])('%s', async (_, count, site, newer) => {
+    const seen = await seenOf(HONEST.slice(0, count));
+    const look = await followOnce(site, ENDED, seen, []);
+    expect(look).toMatchObject({ kind: 'fork', older: seen.checkpoint, newer });
   });
 });
 

@@ -58,9 +58,12 @@ export type SeenLog = {
   readonly checkpoint: string;
 };
 
+type FirstView = { readonly kind: 'first'; readonly seen: SeenLog; readonly size: number };
+
 /** What a look at a log found. `seen` is what is kept from now on. */
 export type LogView =
-  | { readonly kind: 'first' | 'same'; readonly seen: SeenLog; readonly size: number }
+  | FirstView
+  | { readonly kind: 'same'; readonly seen: SeenLog; readonly size: number }
   | { readonly kind: 'grown'; readonly seen: SeenLog; readonly from: number; readonly size: number }
   /** The origin ended; `seen` is of the one that goes on, or still of the old one. */
   | { readonly kind: 'ended'; readonly seen: SeenLog | null; readonly end: LogEnd }
@@ -81,29 +84,53 @@ export async function followOnce(
 ): Promise<LogView> {
   const origin = seen === null ? words.origin : seen.origin;
   if (origin === null) throw new NotChecked('the log has signed nothing yet');
-  const keys = keysFor(origin, pinned.length > 0 ? pinned : [...words.keys, ...formerKeys(seen)]);
+  const trusted = pinned.length > 0 ? pinned : [...words.keys, ...formerKeys(seen)];
+  const now = await readSigned(site, origin, trusted);
+  if (now === null) throw new NotChecked(`no checkpoint of ${origin} is served`);
+  if (seen === null) return lookFirst(site, now);
+  const opened = openCheckpoint(seen.checkpoint, origin, keysFor(origin, seen.keys));
+  if (!opened.ok) throw new NotChecked(`what was seen before does not hold: ${opened.fault}`);
+  const before: Signed = { ...opened.checkpoint, keys: seen.keys, text: seen.checkpoint };
+  if (words.former.some((one) => one.origin === origin)) {
+    return followEnd(site, words, trusted, { before, now });
+  }
+  const reason = await compareViews(site, before, now);
+  if (reason !== null) return forkOf(reason, before, now);
+  if (now.size === before.size) return { kind: 'same', seen, size: now.size };
+  return { kind: 'grown', seen: asSeen(now), from: before.size, size: now.size };
+}
+
+/** A state of a log with its note, and the keys under which it was opened. */
+type Signed = LogCheckpoint & { readonly keys: readonly string[]; readonly text: string };
+
+/** The state that an origin shows; `null`: it shows none. */
+async function readSigned(
+  site: LogSite,
+  origin: string,
+  trusted: readonly string[],
+): Promise<Signed | null> {
+  const keys = keysFor(origin, trusted);
   const text = await site.text(`${pathOfOrigin(origin)}/checkpoint`);
-  if (text === null) throw new NotChecked(`no checkpoint of ${origin} is served`);
+  if (text === null) return null;
   const opened = openCheckpoint(text, origin, keys);
   if (!opened.ok) throw new NotChecked(`the checkpoint does not hold: ${opened.fault}`);
-  const next: SeenLog = { origin, keys: keys.map(formatNoteKey), checkpoint: text };
-  const { size } = opened.checkpoint;
-  if (seen === null) {
-    const root = await rootFromTiles(size, tilesOf(site, origin, size)).catch(notChecked);
-    if (!isSameHash(root, opened.checkpoint.root)) throw new NotChecked(OTHER_TILES);
-    return { kind: 'first', seen: next, size };
-  }
-  const before = openCheckpoint(seen.checkpoint, origin, keysFor(origin, seen.keys));
-  if (!before.ok) throw new NotChecked(`what was seen before does not hold: ${before.fault}`);
-  const fork = await compareViews(site, before.checkpoint, opened.checkpoint);
-  const both = { older: seen.checkpoint, newer: text };
-  if (fork !== null) return { kind: 'fork', reason: fork, ...both };
-  if (words.former.some((one) => one.origin === origin)) {
-    return followEnd(site, words, { seen: next, size, keys, pinned });
-  }
-  const from = before.checkpoint.size;
-  if (size === from) return { kind: 'same', seen, size };
-  return { kind: 'grown', seen: next, from, size };
+  return { ...opened.checkpoint, keys: keys.map(formatNoteKey), text };
+}
+
+function asSeen({ origin, keys, text }: Signed): SeenLog {
+  return { origin, keys, checkpoint: text };
+}
+
+function forkOf(reason: string, older: Signed, newer: Pick<Signed, 'text'>): LogView {
+  return { kind: 'fork', reason, older: older.text, newer: newer.text };
+}
+
+/** The first sight of a log: its tiles make the root that it signed. */
+async function lookFirst(site: LogSite, now: Signed): Promise<FirstView> {
+  const { origin, size, root } = now;
+  const made = await rootFromTiles(size, tilesOf(site, origin, size)).catch(notChecked);
+  if (!isSameHash(made, root)) throw new NotChecked(OTHER_TILES);
+  return { kind: 'first', seen: asSeen(now), size };
 }
 
 const OTHER_TILES = 'the tiles are not those of the checkpoint';
@@ -152,37 +179,76 @@ async function compareViews(
   return `${origin} signed ${newer.size} leaves that do not continue the ${older.size} before`;
 }
 
+/**
+ * Follows a log over its end. What was lost cannot be read, and of that the signed statement alone
+ * tells; the log that goes on has to continue whatever of it is held.
+ */
 async function followEnd(
   site: LogSite,
   words: LogWords,
-  {
-    seen,
-    size,
-    keys,
-    pinned,
-  }: {
-    readonly seen: SeenLog;
-    readonly size: number;
-    readonly keys: readonly NoteKey[];
-    readonly pinned: readonly string[];
-  },
+  trusted: readonly string[],
+  { before, now }: { readonly before: Signed; readonly now: Signed },
 ): Promise<LogView> {
-  const statement = await site.text(`${pathOfOrigin(seen.origin)}/end`);
-  const note = statement === null ? null : parseNote(statement);
+  const { end, text } = await readEnd(site, before.origin, trusted);
+  for (const state of [before, now]) {
+    const reason = contradictionOf(state, end);
+    if (reason !== null) return forkOf(reason, state, { text });
+  }
+  const reason = end.held < end.size ? null : await compareViews(site, before, now);
+  if (reason !== null) return forkOf(reason, before, now);
+  const next = await readNext(site, words, trusted, end);
+  if (next === null) return { kind: 'ended', seen: null, end };
+  const { seen } = await lookFirst(site, next.signed);
+  const other = before.size > next.held ? null : await compareViews(site, before, next.signed);
+  return other === null ? { kind: 'ended', seen, end } : forkOf(other, before, next.signed);
+}
+
+/** The statement of an end, which a key of the log signed. */
+async function readEnd(
+  site: LogSite,
+  origin: string,
+  trusted: readonly string[],
+): Promise<{ readonly end: LogEnd; readonly text: string }> {
+  const text = await site.text(`${pathOfOrigin(origin)}/end`);
+  const note = text === null ? null : parseNote(text);
   const end = note === null ? null : parseLogEnd(note.text);
-  if (note === null || end === null || statement === null || end.origin !== seen.origin) {
-    throw new NotChecked(`${seen.origin} ended without a statement`);
+  if (note === null || end === null || text === null || end.origin !== origin) {
+    throw new NotChecked(`${origin} ended without a statement`);
   }
-  if (!keys.some((key) => checkNote(note, key) === 'signed')) {
-    throw new NotChecked(`no known key of ${seen.origin} signed the statement of its end`);
+  if (!keysFor(origin, trusted).some((key) => checkNote(note, key) === 'signed')) {
+    throw new NotChecked(`no known key of ${origin} signed the statement of its end`);
   }
-  if (end.size < size) {
-    const reason = `${seen.origin} ended with ${end.size} leaves, after it signed ${size}`;
-    return { kind: 'fork', reason, older: seen.checkpoint, newer: statement };
+  return { end, text };
+}
+
+/** Why an end contradicts a state that its log signed, or `null`. */
+function contradictionOf({ origin, size, root }: Signed, end: LogEnd): string | null {
+  if (end.size < size) return `${origin} ended with ${end.size} leaves, after it signed ${size}`;
+  const isOther = end.size === size && !isSameHash(end.root, root);
+  return isOther ? `${origin} signed two roots of ${size} leaves` : null;
+}
+
+/**
+ * The log that goes on now, which may have followed on others, and how many leaves each of them
+ * held of the one before; `null`: it has signed nothing yet.
+ */
+async function readNext(
+  site: LogSite,
+  { origin, former }: LogWords,
+  trusted: readonly string[],
+  first: LogEnd,
+): Promise<{ readonly signed: Signed; readonly held: number } | null> {
+  let { next, held } = first;
+  for (const _ of former) {
+    if (next === origin) break;
+    const { end } = await readEnd(site, next, trusted);
+    held = Math.min(held, end.held);
+    next = end.next;
   }
-  if (words.origin !== end.next) return { kind: 'ended', seen: null, end };
-  const next = await followOnce(site, words, null, pinned);
-  return { kind: 'ended', seen: 'seen' in next ? next.seen : null, end };
+  if (next !== origin)
+    throw new NotChecked(`${first.origin} goes on as ${next}, which is not told of`);
+  const signed = await readSigned(site, next, trusted);
+  return signed === null ? null : { signed, held };
 }
 
 function notChecked(fault: unknown): never {

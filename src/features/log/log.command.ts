@@ -11,6 +11,7 @@ import {
   type ExitStatus,
   fail,
   fileArgument,
+  flag,
   type Io,
   mandatory,
   numberWithin,
@@ -19,9 +20,9 @@ import {
   UsageError,
 } from '../../command/command.ts';
 import { type ConnectionServices, findService, requestOnce } from '../../command/connection.ts';
-import { print, printable, printJson, printRecord } from '../../command/output.ts';
+import { factLines, print, printable, printJson, printRecord } from '../../command/output.ts';
 import { LEAF_KIND_NAMES } from '../../ports/transparency-log.ts';
-import type { RestartEnd } from './checkpoints.ts';
+import type { PlannedRestart, RestartEnd, RestartPlan } from './checkpoints.ts';
 import {
   checkProof,
   followOnce,
@@ -258,31 +259,38 @@ export const LOG_COMMANDS = [follow, prove];
 
 /** What the command that ends an origin works on. */
 export type RestartServices = {
-  readonly log: { readonly restart: (why: string) => Promise<RestartEnd> };
+  readonly log: {
+    readonly planRestart: () => Promise<PlannedRestart>;
+    readonly restart: (why: string) => Promise<RestartEnd>;
+  };
 };
 
 export const logRestart = defineCommand({
   name: 'log restart',
   summary: 'End the log with a last signed statement, and begin another one.',
-  example: 'exhibit log restart --why "The store was put back to the backup of 24 November."',
+  example: 'exhibit log restart --why "The store was put back to the backup of 24 November." --yes',
   options: {
     why: mandatory('TEXT', 'why it ends, in one line; it is published', (text, name) => {
       if (text.length <= WHY_CHARS_MAX && !/\p{C}/u.test(text) && text.trim() !== '')
         return text.trim();
       throw new UsageError(`${name} takes one line of at most ${WHY_CHARS_MAX} characters.`);
     }),
+    yes: flag('do it; without it, what would end is shown and nothing is changed'),
   },
-  json: 'what ended: origin, size, held, next, at, why',
+  json: 'done, and what ends: origin, size, held, next; frozen while it is not done, else at, why',
   notes: [
     'For a store that was put back and holds less than the log signed (log_behind), and whose',
     'newest copy is gone. It cannot be taken back. What the old log signed stays served.',
   ],
-  run: async ({ why }, io, { log }: RestartServices) => {
+  run: async ({ why, yes }, io, { log }: RestartServices) => {
+    if (!yes) {
+      const planned = await log.planRestart();
+      return planned.kind === 'planned' ? tellPlan(planned.plan, io) : failUndone(planned, io);
+    }
     const end = await log.restart(why);
-    if (end.kind === 'unread') return fail(io, end.why.reason, EXIT.couldNotCheck);
-    if (end.kind === 'refused') return fail(io, end.reason);
+    if (end.kind !== 'restarted') return failUndone(end, io);
     const { origin, size, next, held, at, why: because } = end.ended;
-    const shown = { origin, size, held, next, at, why: because };
+    const shown = { done: true, origin, size, held, next, at, why: because };
     return printRecord(
       shown,
       io,
@@ -290,3 +298,28 @@ export const logRestart = defineCommand({
     );
   },
 });
+
+function failUndone(
+  undone: Exclude<RestartEnd, { kind: 'restarted' }>,
+  io: Pick<Io, 'err'>,
+): ExitStatus {
+  if (undone.kind === 'refused') return fail(io, undone.reason);
+  return fail(io, undone.why.reason, EXIT.couldNotCheck);
+}
+
+function tellPlan({ frozen, ...plan }: RestartPlan, io: Io): ExitStatus {
+  if (io.json) {
+    printJson(io, { done: false, ...plan, frozen: frozen === null ? null : frozen.reason });
+    return EXIT.done;
+  }
+  const { origin, size, held, next } = plan;
+  const facts = [
+    ['log', origin],
+    ['leaves that it signed', size],
+    ['of them stored', held],
+    ['frozen', frozen === null ? 'no: it signs, and nothing asks for its end' : frozen.reason],
+    ['goes on as', next === null ? 'what its last statement names' : next],
+  ] as const;
+  print(io, ['Nothing was changed. With --yes this log ends for good:', ...factLines(facts, io)]);
+  return EXIT.done;
+}

@@ -24,6 +24,7 @@ import {
   frozenBecause,
   NO_ORIGIN,
   type OriginStanding,
+  whyFrozen,
 } from './checkpoints.ts';
 import type { LogStore, StoredCheckpoint, StoredOrigin } from './shapes.ts';
 
@@ -48,12 +49,14 @@ export function transparencyLog({ store, seen, host, keys }: LogReading): Transp
       if (host === null) return unread(PORT, NO_ORIGIN);
       const standing = await compare();
       if (standing.kind === 'unread') return unread(PORT, standing.why);
-      if (standing.kind === 'standing') return map(standing.reading, () => headOf(standing));
+      if (standing.kind === 'standing') {
+        return map(standing.reading, () => headOf(standing, host));
+      }
       return map(standing.reading, ({ leaves }) => ({ ...UNBEGUN, leaves }));
     },
     find: async (leaf) => {
       if (host === null) return unread(PORT, NO_ORIGIN);
-      return standingOf(store, await compare(), await store.find(leaf));
+      return standingOf({ store, host }, await compare(), await store.find(leaf));
     },
     at: async (index) => {
       if (host === null) return unread(PORT, NO_ORIGIN);
@@ -62,7 +65,7 @@ export function transparencyLog({ store, seen, host, keys }: LogReading): Transp
         const [entry] = entries;
         return entry?.index === index ? entry : null;
       });
-      return standingOf(store, await compare(), only);
+      return standingOf({ store, host }, await compare(), only);
     },
     inclusion: async (index, size) => {
       const state = await store.state();
@@ -134,7 +137,20 @@ function extentOf(origin: StoredOrigin | undefined): { published: number; held: 
   return { published: Math.max(stored, signed), held: end === null ? stored : end.held };
 }
 
-function headOf({ stored, current, last, cause }: OriginStanding): LogHead {
+/** What the log signed, in words; of a frozen one why it is, and how much it signed at last. */
+export function signedText(head: LogHead): string | { readonly frozen: string } {
+  const { frozen, newest, leaves, published } = head;
+  if (frozen !== null) {
+    const last = published === null ? 'nothing' : `${checkpointOf(published).size} leaves`;
+    return { frozen: `${frozen.reason} It has signed ${last}.` };
+  }
+  return newest === null
+    ? `${leaves} leaves await the first checkpoint`
+    : `${newest.size} of ${leaves} leaves are signed`;
+}
+
+function headOf(standing: OriginStanding, host: string): LogHead {
+  const { stored, current, last } = standing;
   const { generation, origin, newest } = current;
   const signed = newest === null ? null : stateView(newest);
   const isNewest = newest !== null && last === newest.note;
@@ -144,7 +160,7 @@ function headOf({ stored, current, last, cause }: OriginStanding): LogHead {
     leaves: stored.leaves,
     newest: signed,
     published: isNewest && signed !== null ? signed.note : last,
-    frozen: cause === null ? null : frozenBecause(origin, cause),
+    frozen: whyFrozen(standing, host),
     former: stored.origins.flatMap(formerOf),
   };
 }
@@ -158,7 +174,7 @@ function formerOf({ generation, origin, end }: StoredOrigin): FormerOrigin[] {
 }
 
 async function standingOf(
-  store: LogStore,
+  { store, host }: { readonly store: LogStore; readonly host: string },
   compared: Compared,
   found: Reading<LogEntry | null, TransparencyLogPort>,
 ): Promise<Reading<LeafStanding, TransparencyLogPort>> {
@@ -166,16 +182,14 @@ async function standingOf(
   if (found instanceof Unread) return found;
   const entry = found.value;
   const standing = compared.kind === 'standing' ? compared : null;
-  const frozen =
-    standing === null || standing.cause === null
-      ? null
-      : frozenBecause(standing.current.origin, standing.cause);
+  const frozen = standing === null ? null : whyFrozen(standing, host);
   const newest = standing === null ? null : standing.current.newest;
   if (entry !== null && newest !== null && entry.index < newest.size) {
     return proofOf(store, found, { entry, newest, origin: compared });
   }
-  // A log that lost leaves cannot tell what was none of them, nor what will be signed.
-  if (frozen !== null) return unread(PORT, frozen);
+  // A log that lost leaves cannot tell what was none of them; a frozen one signs no further leaf.
+  const hasLost = standing !== null && standing.cause !== null;
+  if (frozen !== null && (hasLost || entry !== null)) return unread(PORT, frozen);
   return map(found, () => (entry === null ? ABSENT : { state: 'awaiting', entry }));
 }
 

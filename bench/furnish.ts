@@ -43,15 +43,7 @@ export async function furnish(directory: string): Promise<Furnished> {
     EXHIBIT_SDN_URL: pathToFileURL(file).href,
     EXHIBIT_SDN_MAX_AGE: 'none',
   };
-  const parsed = parseConfig(env, { cwd: process.cwd() });
-  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
-  const { config } = parsed;
-  const log = createLogger();
-  const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
-  try {
-    const stores = await openStores(config);
-    opened.add('stores', stores.close);
-    const parts = await startParts(config, stores, outsideOf(config), log, opened);
+  return withParts(env, async ({ parts }) => {
     const outcome = await parts
       .of(sanctions)
       .services.sanctions.refresh(null, AbortSignal.timeout(60_000));
@@ -71,6 +63,30 @@ export async function furnish(directory: string): Promise<Furnished> {
       addresses.flatMap(({ address }) => (address.startsWith('0x') ? [address] : [])),
     );
     return { env, keys, listed };
+  });
+}
+
+/** The opened deployment of an environment. */
+type Deployment = {
+  readonly parts: ProcessParts;
+  readonly stores: Awaited<ReturnType<typeof openStores>>;
+};
+
+/** Opens a deployment for some work, and closes it. */
+export async function withParts<T>(
+  env: { readonly [name: string]: string },
+  work: (deployment: Deployment) => Promise<T>,
+): Promise<T> {
+  const parsed = parseConfig(env, { cwd: process.cwd() });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  const { config } = parsed;
+  const log = createLogger();
+  const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
+  try {
+    const stores = await openStores(config);
+    opened.add('stores', stores.close);
+    const parts = await startParts(config, stores, outsideOf(config), log, opened);
+    return await work({ parts, stores });
   } finally {
     await opened.closeAll();
   }

@@ -5,20 +5,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { closings } from '../src/compose/closings.ts';
-import { createLogger } from '../src/compose/logger.ts';
-import { outsideOf } from '../src/compose/outside.ts';
-import { startParts } from '../src/compose/parts.ts';
-import { openStores } from '../src/compose/stores.ts';
-import { parseConfig } from '../src/config.ts';
 import { Read } from '../src/evidence/reading.ts';
 import { collectors } from '../src/features/collectors/feature.ts';
+import { UNCOUNTED_CALLS } from '../src/features/signals/call-purse.ts';
 import { produceOnce } from '../src/features/signals/produce.job.ts';
 import { signalProductionTable, signalTable } from '../src/features/signals/signals.store.ts';
 import { leaseTable } from '../src/stores/control/leases.ts';
 import type { SameBytes } from './bare-server.ts';
 import { askChild, child, endChild } from './children.ts';
-import { furnish } from './furnish.ts';
+import { furnish, withParts } from './furnish.ts';
 import type { LoadResult } from './load.ts';
 
 const CONNECTIONS = 32;
@@ -31,15 +26,7 @@ type Env = Readonly<Record<string, string>>;
 
 /** Runs one round on the stores of a deployment; gives its seconds, its count and an id. */
 async function produce(env: Env): Promise<{ seconds: number; published: number; id: string }> {
-  const parsed = parseConfig(env, { cwd: process.cwd() });
-  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
-  const { config } = parsed;
-  const log = createLogger();
-  const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
-  try {
-    const stores = await openStores(config);
-    opened.add('stores', stores.close);
-    const parts = await startParts(config, stores, outsideOf(config), log, opened);
+  return withParts(env, async ({ parts, stores }) => {
     const { evidence } = parts.of(collectors).services;
     const context = { simulated: false, nowMs: Date.now };
     const started = performance.now();
@@ -52,6 +39,8 @@ async function produce(env: Env): Promise<{ seconds: number; published: number; 
         rulesVersion: evidence.rulesVersion,
         mintRunId: () => `run_${performance.now()}`,
         simulated: false,
+        purse: UNCOUNTED_CALLS,
+        waitsForCalls: false,
         now: () => Math.floor(Date.now() / 1_000),
         onBug: (fault) => {
           throw fault;
@@ -66,9 +55,7 @@ async function produce(env: Env): Promise<{ seconds: number; published: number; 
     const [first] = feed instanceof Read ? feed.value.signals : [];
     if (first === undefined) throw new Error('the round published nothing');
     return { seconds, published: counts.published, id: first.signal_id };
-  } finally {
-    await opened.closeAll();
-  }
+  });
 }
 
 async function load(port: number, path: string, durationMs = ROUND_MS): Promise<LoadResult> {

@@ -136,6 +136,7 @@ export type Config = {
   readonly tipMaxAgeMs: number;
   /** Calls of explorers a day that reading listed addresses ahead may make. */
   readonly ringCallsADay: number;
+  readonly signalCallsADay: number;
   /** Pooled liquidity in US dollars below which a listed launch has died. */
   readonly exitLiquidityUsd: number;
   readonly anchoring: {
@@ -252,6 +253,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
     liveHoldMs: values.EXHIBIT_LIVE_HOLD,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
     ringCallsADay: values.EXHIBIT_RING_CALLS,
+    signalCallsADay: values.EXHIBIT_SIGNAL_CALLS,
     exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,
     anchoring: {
       chainId: values.EXHIBIT_ANCHOR_CHAIN,

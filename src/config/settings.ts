@@ -351,7 +351,8 @@ const ANALYST = {
   EXHIBIT_ANALYST_USD_A_DAY: withInitial(
     '5',
     whole(1, 100_000, 'US dollars'),
-    'What a process may spend on it in a day (UTC); past that the rules word the verdicts.',
+    'What all processes together may spend on it in a day (UTC); past that the rules word the ' +
+      'verdicts.',
     { needs: 'EXHIBIT_ANALYST_URL' },
   ),
 } as const;
@@ -377,6 +378,12 @@ const LIMITS = {
     '50000',
     whole(0, 100_000_000, 'calls'),
     'Calls of explorers a day to read the histories of listed addresses ahead; `0`: none are read.',
+  ),
+  EXHIBIT_SIGNAL_CALLS: withInitial(
+    '10000',
+    whole(0, 100_000_000, 'calls'),
+    'Calls outside a day (UTC), of all processes together, for the evidence of signals; `0`: ' +
+      'signals rest on what is held.',
   ),
   EXHIBIT_EXIT_LIQUIDITY_USD: withInitial(
     '1000',

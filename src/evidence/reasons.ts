@@ -599,6 +599,11 @@ export const REASONS = {
     means: 'The table exists and no run of a scorer has ended yet.',
     next: 'The operator publishes a model and runs `exhibit work`; `/health` says what is missing.',
   },
+  chain_never_scored: {
+    sentence: 'Launches on {chain} were never scored on this deployment; nothing was checked.',
+    means: 'A scorer has run for another chain, and not for this one.',
+    next: 'The operator publishes a model that scores the chain, and collects its launches.',
+  },
   scoring_partial: {
     sentence: 'scoring_partial: the last {hours} hours were scored only in part: {gaps}.',
     means: 'A launch that was not scored may be one that the model flags.',
@@ -640,6 +645,12 @@ export const REASONS = {
     sentence: 'The evidence of this source is larger than a bundle may be; none of it is in it.',
     means: 'A bundle has a bound in bytes and in keys, and the largest source gives way.',
     next: 'Ask the route of that source.',
+  },
+  signal_calls_spent: {
+    sentence:
+      'Signals may make {limit} calls outside a day (UTC); they are spent, and this was not asked.',
+    means: 'The producer of signals has calls of its own, so that it takes none of a caller’s.',
+    next: 'The target is looked at again the next day; the operator sets `EXHIBIT_SIGNAL_CALLS`.',
   },
   analyst_over_budget: {
     sentence: 'The language model may cost no more today: {spent} of {limit} USD are spent.',

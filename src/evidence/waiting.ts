@@ -33,25 +33,40 @@ export async function inTime<T>(
 // Calls outside are made for somebody. A signal goes with all work down to its calls, so it says
 // for whom they are; one that says nothing is that of a caller who waits for an answer.
 
-const ASKERS = new WeakMap<AbortSignal, () => string | null>();
+/** For whom work is done for which no caller waits. */
+export type Asker = {
+  /** Such as one membership's watchlist. */
+  readonly name: string;
+  /** Counts a call before it is made; a reason: it may not be made. */
+  readonly countCall: () => Why | null;
+};
+
+const ASKERS = new WeakMap<AbortSignal, () => Asker | null>();
+
+const UNCOUNTED = (): null => null;
 
 /**
- * A signal for work for which no caller waits: whoever it is for, such as one membership's
- * watchlist, shares with the others like it what callers leave of a provider.
+ * A signal for work for which no caller waits: whoever it is for shares with the others like it
+ * what callers leave of a provider. `countCall` may hold it to a number of calls.
  */
-export function signalFor(asker: string, signal: AbortSignal): AbortSignal {
+export function signalFor(
+  name: string,
+  signal: AbortSignal,
+  countCall: Asker['countCall'] = UNCOUNTED,
+): AbortSignal {
+  const asker = { name, countCall };
   return signalAskedBy(() => asker, signal);
 }
 
 /** The same for work that several may come to wait for: who it is for may change meanwhile. */
-export function signalAskedBy(asker: () => string | null, signal: AbortSignal): AbortSignal {
+export function signalAskedBy(asker: () => Asker | null, signal: AbortSignal): AbortSignal {
   const own = AbortSignal.any([signal]);
   ASKERS.set(own, asker);
   return own;
 }
 
 /** For whom the work of a signal is done; `null`: for a caller who waits. */
-export function askerOf(signal: AbortSignal): string | null {
+export function askerOf(signal: AbortSignal): Asker | null {
   const asker = ASKERS.get(signal);
   return asker === undefined ? null : asker();
 }

@@ -7,6 +7,17 @@ import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import { WEIGHT_BASES } from '../evidence/weight.ts';
 
+/** The chains whose entities are told. */
+export const ENTITY_CHAINS = [
+  'solana',
+  'ethereum',
+  'base',
+  'bsc',
+  'arbitrum',
+  'hyperevm',
+  'bitcoin',
+] as const;
+
 /** The ways in which addresses are tied; `docs/concepts/entities.md` has the paper of each. */
 export const HEURISTICS = [
   'deposit_reuse',

@@ -2,13 +2,14 @@
 // said. Every port answers from memory; the table of rules is the one that ships.
 
 import type { EvmChainName } from '../chain/chain.ts';
-import { Read, read, unread } from '../evidence/reading.ts';
+import { map, Read, read, unread } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
 import type { CollectorPorts } from '../features/collectors/collector.ts';
 import type { BundleTarget } from '../features/collectors/shapes.ts';
 import type { CommittedRecord, ListedPool, Venue } from '../ports/deployers.ts';
 import type { Launch } from '../ports/launches.ts';
 import type { LaunchFlag } from '../ports/rug-flags.ts';
+import type { HeldToken } from '../ports/token-holders.ts';
 import type { VerdictRuleTable } from '../ports/verdicts.ts';
 import { verdictRulesFile } from '../sources/registry/verdict-rules.ts';
 import { addressNamed, evm } from './addresses.ts';
@@ -32,6 +33,8 @@ export type CollectorWorld = Omit<PlantedFacts, 'mixers' | 'approvals' | 'histor
   readonly rugFlags?: readonly LaunchFlag[];
   readonly pools?: readonly ListedPool[];
   readonly clusterMembers?: readonly string[];
+  /** Mints of Solana by their address. */
+  readonly tokens?: ReadonlyMap<string, HeldToken>;
   /** Whether the evidence was made up. */
   readonly madeUp?: boolean;
   /** Up to when blocks are held, in Unix seconds. */
@@ -95,8 +98,16 @@ export function collectorPorts(world: CollectorWorld): CollectorPorts {
   });
   const source = memorySource('Venue in memory', 'observation', dated);
   const venue: Venue = { poolsOf: async () => read(pools, { port: 'venue', source }) };
+  const tokenOf = (address: string) => {
+    const held = world.tokens?.get(address);
+    return read(held === undefined ? null : held, { port: 'token_holders', source });
+  };
   return {
     ...ports,
+    tokenHolders: {
+      mintOf: async (address) => map(tokenOf(address), (one) => one?.mint ?? null),
+      largestOf: async (address) => tokenOf(address),
+    },
     simulated: world.simulated === true,
     venueOn: () => venue,
     launchListings: {
@@ -112,6 +123,10 @@ export function silentCollectorPorts(cause: Why): CollectorPorts {
   return {
     ...silentPorts(cause),
     simulated: false,
+    tokenHolders: {
+      mintOf: async () => unread('token_holders', cause),
+      largestOf: async () => unread('token_holders', cause),
+    },
     venueOn: (_chain: EvmChainName) => venue,
     launchListings: { stateOf: async () => unread('launch_listings', cause) },
     modelInForce: async () => unread('published_model', cause),

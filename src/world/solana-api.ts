@@ -3,6 +3,7 @@
 
 import { HOUR_S, MS_PER_S } from '../chain/time.ts';
 import type { WorldLaunch } from './solana-launches.ts';
+import { largestAccounts, tokenAccountAt } from './solana-tokens.ts';
 import { entryOf, type WorldEntry } from './solana-transactions.ts';
 import { answerPage, bodyOf, startStandIn } from './stand-in.ts';
 
@@ -70,9 +71,10 @@ export async function startSolana(
       if (fault === 'html') return answerPage(response, 200);
       if (fault === 'rate-limited') return void response.writeHead(429).end();
       const until = headAt(fault);
-      const all = [...launches().map(entryOf), ...others()].sort((a, b) => b.at - a.at);
+      const launched = launches();
+      const all = [...launched.map(entryOf), ...others()].sort((a, b) => b.at - a.at);
       const shown = fault === 'lagging' ? all.filter(({ at }) => at <= until) : all;
-      const said = answerMethod({ entries: shown, fault }, method, params);
+      const said = answerMethod({ launches: launched, entries: shown, fault }, method, params);
       const text = JSON.stringify({ jsonrpc: '2.0', ...said, id });
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(fault === 'cut-body' ? text.slice(0, -1) : text);
@@ -107,7 +109,11 @@ function questionIn(body: string): RpcRequest {
   }
 }
 
-type Node = { readonly entries: readonly WorldEntry[]; readonly fault: SolanaFault | null };
+type Node = {
+  readonly launches: readonly WorldLaunch[];
+  readonly entries: readonly WorldEntry[];
+  readonly fault: SolanaFault | null;
+};
 
 function answerMethod(node: Node, method: string, params: readonly unknown[]) {
   try {
@@ -131,7 +137,21 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
   getFirstAvailableBlock: () => 0,
   getSlot: (node) => slotAt(headAt(node.fault)),
   getBlockTime: (_node, [slot]) => Math.floor(Number(slot) / SLOTS_PER_S),
-  getTokenAccountsByOwner: (node) => ({ context: { slot: slotAt(headAt(node.fault)) }, value: [] }),
+  getTokenAccountsByOwner: (node) => inContext(node, []),
+  getAccountInfo: (node, [address]) =>
+    inContext(node, tokenAccountAt(node.launches, String(address))),
+  getMultipleAccounts: (node, [addresses]) => {
+    const asked = [addresses].flat();
+    return inContext(
+      node,
+      asked.map((address) => tokenAccountAt(node.launches, String(address))),
+    );
+  },
+  getTokenLargestAccounts: (node, [mint]) => {
+    const accounts = largestAccounts(node.launches, String(mint));
+    if (accounts === null) throw new Refused(-32602, 'Invalid param: not a Token mint');
+    return inContext(node, accounts);
+  },
   getSignaturesForAddress: (node, [address, how]) =>
     listSignatures(node, String(address), Object(how)),
   getTransaction: ({ entries, fault }, [signature, how]) => {
@@ -146,6 +166,11 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
     return fault === 'broken-transactions' ? { ...told, transaction: { signatures: [] } } : told;
   },
 };
+
+/** A value as of the slot at which the node is. */
+function inContext({ fault }: Node, value: unknown) {
+  return { context: { slot: slotAt(headAt(fault)) }, value };
+}
 
 function headAt(fault: SolanaFault | null): number {
   return Date.now() / MS_PER_S - (fault === 'lagging' ? LAG_S : 0);

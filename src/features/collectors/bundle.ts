@@ -46,6 +46,7 @@ const UNAVAILABLE: ReadonlySet<ReasonCode> = new Set([
   'registry_row_missing',
   'deployer_chain_not_served',
   'fact_not_told',
+  'signal_calls_spent',
 ]);
 
 /** The reasons of a source that is there and has no data yet. */
@@ -56,6 +57,7 @@ const DORMANT: ReadonlySet<ReasonCode> = new Set([
   'model_without_level',
   'model_withdrawn',
   'never_scored',
+  'chain_never_scored',
   'deployer_not_walked',
   'entity_not_examined',
 ]);

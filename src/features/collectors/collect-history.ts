@@ -8,7 +8,7 @@ import { collect } from '../../evidence/measure.ts';
 import { type Partly, Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { BRIDGE_CHAINS, type BridgeRegistryPort, type RegistryTable } from '../../ports/bridges.ts';
-import type { EntityCluster } from '../../ports/entities.ts';
+import { ENTITY_CHAINS, type EntityCluster } from '../../ports/entities.ts';
 import type { HistoryTransfer } from '../../ports/history.ts';
 import { type Trace, traceHistory } from '../bridges/trace.ts';
 import { keptTransfers } from '../deposits/activity.ts';
@@ -24,7 +24,7 @@ import {
   ROWS_MAX,
   rowsAs,
 } from './bundle.ts';
-import type { CollectorPorts, CollectorRequest } from './collector.ts';
+import { type CollectorPorts, type CollectorRequest, untoldOn } from './collector.ts';
 
 /** The bridges that it dealt with on its chain. */
 export async function collectBridges(
@@ -33,7 +33,9 @@ export async function collectBridges(
 ): Promise<Gathered> {
   const { chain: named, address } = asked.target;
   const chain = BRIDGE_CHAINS.find((one) => one === named);
-  if (chain === undefined) return gapOf('bridges', why('registry_row_missing', { chain: named }));
+  if (chain === undefined) {
+    return gapOf('bridges', untoldOn(named, 'Over which bridges an address went'));
+  }
   const [held, history] = await Promise.all([bridgeRegistry.table(), asked.history()]);
   const covers = !(held instanceof Read) || held.value.rows.some((row) => row.chain === chain);
   const table: Partly<RegistryTable, BridgeRegistryPort> = covers
@@ -67,6 +69,9 @@ export async function collectCluster(
   asked: CollectorRequest,
 ): Promise<Gathered> {
   const { chain, address } = asked.target;
+  if (!ENTITY_CHAINS.some((one) => one === chain)) {
+    return gapOf('cluster', untoldOn(chain, 'Who acts together with an address'));
+  }
   return gather('cluster', await entityClusters.clusterOf(chain, address), clusterValues, asked);
 }
 

@@ -1,7 +1,7 @@
 // The collectors over lists, tables, records and what a chain says of one address.
 
 import { matchKey } from '../../chain/address.ts';
-import { addDecimals } from '../../chain/amount.ts';
+import { addDecimals, formatUnits } from '../../chain/amount.ts';
 import { isEvmChain } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { rowsUnder } from '../../evidence/measure.ts';
@@ -17,16 +17,11 @@ import {
   type WalletRecord,
 } from '../../ports/deployers.ts';
 import type { FlaggedRow, LaunchFlag } from '../../ports/rug-flags.ts';
-import type { PublishedModel } from '../../ports/rug-model.ts';
+import { type PublishedModel, SCORED_CHAINS } from '../../ports/rug-model.ts';
 import type { ListLookUp } from '../../ports/sanctions.ts';
 import type { ExchangeLabel } from '../../ports/tables.ts';
-import {
-  chainNotServed,
-  countsOf,
-  recordFields,
-  wholeRecord,
-  whyNoRecord,
-} from '../deployers/record.ts';
+import type { HeldToken, TokenMint } from '../../ports/token-holders.ts';
+import { countsOf, recordFields, wholeRecord, whyNoRecord } from '../deployers/record.ts';
 import { readWindow, WINDOW_S } from '../rugs/watch.ts';
 import {
   directCheck,
@@ -47,7 +42,7 @@ import {
   outsideTextOrNull,
   rowsAs,
 } from './bundle.ts';
-import { type CollectorPorts, type CollectorRequest, onEvm } from './collector.ts';
+import { type CollectorPorts, type CollectorRequest, onEvm, untoldOn } from './collector.ts';
 
 /** Whether the list names the address itself; other forms of it are told apart. */
 export async function collectSanctions(
@@ -177,7 +172,7 @@ export async function collectDeployer(
   const record: Partly<CommittedRecord, DeployerRecordsPort> =
     chain === DEPLOYER_CHAIN
       ? wholeRecord(await deployerRecords.heldOf(address))
-      : unread('deployer_records', chainNotServed(chain));
+      : unread('deployer_records', untoldOn(chain, 'What an address launched'));
   return gather('deployer', record, (held) => recordValues(held, asked.now), asked);
 }
 
@@ -227,7 +222,7 @@ export async function collectLaunch(
     );
     return gather('launches', look, (values) => values, asked);
   }
-  const made = await onEvm('chain_facts', asked, async (evm) => {
+  const made = await onEvm('chain_facts', 'Who made a contract or a token', asked, async (evm) => {
     const { code, creation } = await chainFacts.of(
       evm,
       address,
@@ -255,7 +250,9 @@ export async function collectVenue(
     const state = await launchListings.stateOf(address, asked.signal);
     return gather('venue', state, (listing): EvidenceValues => ({ listing }), asked);
   }
-  const pools = await onEvm('venue', asked, (evm) => venueOn(evm).poolsOf(address, asked.signal));
+  const pools = await onEvm('venue', 'Where a token trades', asked, (evm) =>
+    venueOn(evm).poolsOf(address, asked.signal),
+  );
   return gather('venue', pools, poolValues, asked);
 }
 
@@ -277,13 +274,57 @@ function sumOf(amounts: readonly (number | null)[]): string | null {
   return rest.reduce(addDecimals, first);
 }
 
-/** Who has powers over the target, where it is a contract. */
+/** The largest accounts of the target, where it is a mint of Solana. One owner may have several. */
+export async function collectHolders(
+  { tokenHolders }: CollectorPorts,
+  { target: { chain, address }, ...asked }: CollectorRequest,
+): Promise<Gathered> {
+  if (chain !== 'solana') return gapOf('holders', untoldOn(chain, 'Who holds a token'));
+  const largest = await tokenHolders.largestOf(address, asked.signal);
+  return gather('holders', largest, holderValues, asked);
+}
+
+function holderValues(token: HeldToken | null): EvidenceValues {
+  if (token === null) return { is_mint: false };
+  const { mint, accounts } = token;
+  const { supply, decimals } = mint;
+  const shares = accounts.map(({ raw_amount }) => raw_amount);
+  return {
+    is_mint: true,
+    supply: formatUnits(supply, decimals),
+    accounts_seen: accounts.length,
+    share_of_largest: shareOf(shares.slice(0, 1), supply),
+    share_of_ten: shareOf(shares.slice(0, TEN), supply),
+    ...rowsAs('account', accounts, ({ account, owner, raw_amount }) => ({
+      account,
+      owner,
+      amount: formatUnits(raw_amount, decimals),
+      share: shareOf([raw_amount], supply),
+    })),
+  };
+}
+
+const TEN = 10;
+const SHARE_DIGITS = 6;
+
+/** A share of a supply, rounded down; `null` where there is none, or it shrank meanwhile. */
+function shareOf(amounts: readonly bigint[], supply: bigint): string | null {
+  const sum = amounts.reduce((total, one) => total + one, 0n);
+  if (supply === 0n || sum > supply) return null;
+  return formatUnits((sum * 10n ** BigInt(SHARE_DIGITS)) / supply, SHARE_DIGITS);
+}
+
+/** Who has powers over the target, where it is a contract, or a mint of Solana. */
 export async function collectAuthorities(
-  { chainFacts }: CollectorPorts,
+  { chainFacts, tokenHolders }: CollectorPorts,
   asked: CollectorRequest,
 ): Promise<Gathered> {
-  const { address } = asked.target;
-  const powers = await onEvm('chain_facts', asked, async (evm) => {
+  const { chain, address } = asked.target;
+  if (chain === 'solana') {
+    const mint = await tokenHolders.mintOf(address, asked.signal);
+    return gather('authorities', mint, mintValues, asked);
+  }
+  const powers = await onEvm('chain_facts', 'Who has powers over a token', asked, async (evm) => {
     const { code, authority } = await chainFacts.of(
       evm,
       address,
@@ -312,16 +353,27 @@ export async function collectAuthorities(
   return gather('authorities', powers, (values) => values, asked);
 }
 
+function mintValues(mint: TokenMint | null): EvidenceValues {
+  if (mint === null) return { is_mint: false };
+  const { program, mint_authority, freeze_authority, permanent_delegate } = mint;
+  return { is_mint: true, program, mint_authority, freeze_authority, permanent_delegate };
+}
+
 /** The name of its verified source, which whoever verified it wrote. */
 export async function collectContract(
   { chainFacts }: CollectorPorts,
   asked: CollectorRequest,
 ): Promise<Gathered> {
   const { address } = asked.target;
-  const named = await onEvm('chain_facts', asked, async (evm) => {
-    const { verified_name } = await chainFacts.of(evm, address, ['verified_name'], asked.signal);
-    return verified_name;
-  });
+  const named = await onEvm(
+    'chain_facts',
+    'The verified source of a contract',
+    asked,
+    async (evm) => {
+      const { verified_name } = await chainFacts.of(evm, address, ['verified_name'], asked.signal);
+      return verified_name;
+    },
+  );
   const values = (name: string | null): EvidenceValues => ({
     verified: name !== null,
     verified_name: outsideTextOrNull(name),
@@ -335,7 +387,8 @@ export async function collectFreezes(
   asked: CollectorRequest,
 ): Promise<Gathered> {
   const { address } = asked.target;
-  const states = await onEvm('issuer_freezes', asked, (evm) =>
+  const what = 'Whether an issuer froze tokens of an address';
+  const states = await onEvm('issuer_freezes', what, asked, (evm) =>
     issuerFreezes.of(evm, address, asked.signal),
   );
   return gather('freezes', states, freezeValues, asked);
@@ -361,13 +414,16 @@ export async function collectRugFlag(
   asked: CollectorRequest,
 ): Promise<Gathered> {
   const { rugFlags, modelInForce } = ports;
-  const [window, model] = await Promise.all([rugFlags.inWindow(WINDOW_S), modelInForce()]);
   const { chain, address } = asked.target;
+  if (!SCORED_CHAINS.some((one) => one === chain)) {
+    return gapOf('rug_flag', untoldOn(chain, 'Whether a rug model flags a launch'));
+  }
+  const [window, model] = await Promise.all([rugFlags.inWindow(WINDOW_S), modelInForce()]);
   if (window instanceof Read && window.value.chains.length === 0) {
     return gapOf('rug_flag', why('never_scored'));
   }
   if (window instanceof Read && !window.value.chains.some((one) => one.chain === chain)) {
-    return gapOf('rug_flag', why('no_evidence_source', { what: `A rug model on ${chain}` }));
+    return gapOf('rug_flag', why('chain_never_scored', { chain }));
   }
   const scored = both({ window, model });
   if (!(scored instanceof Read)) return gapOf('rug_flag', scored.why);

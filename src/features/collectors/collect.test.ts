@@ -2,7 +2,11 @@
 // holds for. Silence of whichever collectors never makes a verdict rise.
 
 import { describe, expect, test } from 'vitest';
-import { EVM_CHAINS } from '../../chain/chain.ts';
+import { CHAIN_NAMES, CHAINS, type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
+import { unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import { askerOf, signalFor } from '../../evidence/waiting.ts';
+import type { HeldToken } from '../../ports/token-holders.ts';
 import { addressNamed, EVERY_FORM, evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import {
@@ -40,7 +44,8 @@ describe('says', () => {
     const bundle = await bundleOf(listed);
     const as_of = STILL_NOW - 60;
     const holders =
-      'Who holds a token is read by no source that this version has; nothing was checked.';
+      'Who holds a token on ethereum is read by no source that this version has; nothing was ' +
+      'checked.';
     const present = BUNDLE_SOURCES.filter((one) => one !== 'holders').map((source) => {
       return { source, status: 'present', code: null, reason: null };
     });
@@ -140,18 +145,31 @@ describe('is silent', () => {
       launchWatch: ['rug_flag'],
       modelInForce: ['rug_flag'],
     };
-    for (const [port, gaps] of Object.entries(gapsBy)) {
+    const solana = { chain: 'solana', address: addressNamed('solana', 'one') } as const;
+    const ofSolana = await collectBundle(collectorPorts(world), solana, STILL_NOW, never());
+    const gapsThere: typeof gapsBy = {
+      walletLaunches: ['deployer', 'launches'],
+      launchListings: ['venue'],
+      tokenHolders: ['holders', 'authorities'],
+    };
+    const worlds = [
+      ...Object.entries(gapsBy).map(([port, gaps]) => ({ port, gaps, about: target, whole })),
+      ...Object.entries(gapsThere).map(([port, gaps]) => {
+        return { port, gaps, about: solana, whole: ofSolana };
+      }),
+    ];
+    for (const { port, gaps, about, whole: told } of worlds) {
       const ports = withSilent(world, [port as keyof CollectorPorts]);
-      const bundle = await collectBundle(ports, target, STILL_NOW, never());
+      const bundle = await collectBundle(ports, about, STILL_NOW, never());
       for (const line of bundle.sources) {
         const isGap = gaps.includes(line.source);
         const expected = isGap
           ? { source: line.source, status: 'error', ...SILENT, as_of: null }
-          : lineOf(whole, line.source);
+          : lineOf(told, line.source);
         expect(line, `${port} silent`).toEqual(expected);
         const keys = (one: Bundle) =>
           Object.entries(one.evidence).filter(([key]) => key.startsWith(`${line.source}.`));
-        expect(keys(bundle), `${port} silent`).toEqual(isGap ? [] : keys(whole));
+        expect(keys(bundle), `${port} silent`).toEqual(isGap ? [] : keys(told));
       }
     }
   });
@@ -208,25 +226,157 @@ describe('is silent', () => {
   });
 
   test('chains that a source does not have are gaps by name', async () => {
-    const target = { chain: 'hyperevm', address: evm('one') } as const;
-    const bundle = await bundleOf({ world: {}, target });
-    const codes = Object.fromEntries(bundle.sources.map(({ source, code }) => [source, code]));
-    expect(codes).toMatchObject({
-      sanctions: null,
-      labels: null,
-      flags: null,
-      deployer: 'deployer_chain_not_served',
-      launches: 'not_configured',
-      holders: 'no_evidence_source',
-      bridges: 'registry_row_missing',
-      rug_flag: 'no_evidence_source',
+    const evmGaps = {
+      deployer: 'What an address launched',
+      holders: 'Who holds a token',
+      rug_flag: 'Whether a rug model flags a launch',
+    };
+    const bridges = { bridges: 'Over which bridges an address went' };
+    const contracts = {
+      contract: 'The verified source of a contract',
+      freezes: 'Whether an issuer froze tokens of an address',
+    };
+    const untold: { readonly [chain in ChainName]: { readonly [source: string]: string } } = {
+      ethereum: { holders: evmGaps.holders },
+      arbitrum: evmGaps,
+      base: evmGaps,
+      bsc: evmGaps,
+      polygon: { ...evmGaps, cluster: 'Who acts together with an address' },
+      hyperevm: { ...evmGaps, ...bridges },
+      solana: { ...contracts, ...bridges },
+      bitcoin: {
+        ...evmGaps,
+        ...contracts,
+        ...bridges,
+        launches: 'Who made a contract or a token',
+        venue: 'Where a token trades',
+        authorities: 'Who has powers over a token',
+      },
+    };
+    const addresses = {
+      evm: evm('one'),
+      solana: EVERY_FORM.solana,
+      bitcoin: EVERY_FORM.bitcoin_p2pkh,
+    };
+    for (const chain of CHAIN_NAMES) {
+      const target = { chain, address: addresses[CHAINS[chain].kind] };
+      const { sources } = await bundleOf({ world: {}, target });
+      const gaps = sources.filter(({ code }) => code === 'no_evidence_source');
+      const named = gaps.map(({ source, status, reason }) => [source, status, reason]);
+      const expected = Object.entries(untold[chain]).map(([source, what]) => [
+        source,
+        'unavailable',
+        `${what} on ${chain} is read by no source that this version has; nothing was checked.`,
+      ]);
+      expect(named.toSorted(), chain).toEqual(expected.toSorted());
+    }
+    const solana = { chain: 'solana', address: EVERY_FORM.solana } as const;
+    expect(lineOf(await bundleOf({ world: {}, target: solana }), 'rug_flag')).toEqual({
+      source: 'rug_flag',
+      status: 'dormant',
+      code: 'chain_never_scored',
+      reason: 'Launches on solana were never scored on this deployment; nothing was checked.',
+      as_of: null,
     });
-    const bitcoin = { chain: 'bitcoin', address: EVERY_FORM.bitcoin_p2pkh } as const;
-    const other = await bundleOf({ world: {}, target: bitcoin });
-    expect(lineOf(other, 'venue')).toMatchObject({
-      status: 'unavailable',
-      code: 'not_for_this_kind',
+  });
+
+  test('calls that may not be made are gaps of those who would have made them', async () => {
+    const world = { listed: [entryOf(evm('one'))] };
+    const target = { chain: 'ethereum', address: evm('one') } as const;
+    const spent = why('signal_calls_spent', { limit: '0' });
+    const ports = collectorPorts(world);
+    const silent = unread('transfer_history', SILENT);
+    // Two ports ask outside: one of them says only that it failed.
+    const outside: CollectorPorts = {
+      ...ports,
+      issuerFreezes: {
+        ...ports.issuerFreezes,
+        of: async (_chain, _address, signal) => {
+          expect(askerOf(signal)?.countCall()).toEqual(spent);
+          return unread('issuer_freezes', SILENT);
+        },
+      },
+      transferHistory: {
+        ...ports.transferHistory,
+        neighbourhoods: async (addresses, { signal }) => {
+          expect(askerOf(signal)?.countCall()).toEqual(spent);
+          return new Map(addresses.map((address) => [address, silent]));
+        },
+      },
+    };
+    const asked = signalFor('signals', never(), () => spent);
+    const bundle = await collectBundle(outside, target, STILL_NOW, asked);
+    const whole = await collectBundle(ports, target, STILL_NOW, never());
+    const cut = ['freezes', 'bridges', 'funding', 'net_flow'];
+    for (const line of bundle.sources) {
+      const { source } = line;
+      const gap = { source, status: 'unavailable', ...spent, as_of: null };
+      expect(line).toEqual(cut.includes(source) ? gap : lineOf(whole, source));
+    }
+    const keys = Object.keys(bundle.evidence);
+    expect(keys.filter((key) => cut.some((source) => key.startsWith(`${source}.`)))).toEqual([]);
+  });
+
+  test('who holds a token of Solana and who has powers over it', async () => {
+    const mint = addressNamed('solana', 'mint');
+    const accounts = [700n, 200n, 0n].map((raw_amount, i) => {
+      const account = addressNamed('solana', `account ${i}`);
+      return { account, owner: addressNamed('solana', `owner ${i}`), raw_amount };
     });
+    const authority = addressNamed('solana', 'authority');
+    const token = {
+      mint: {
+        program: 'token',
+        supply: 1_000n,
+        decimals: 2,
+        mint_authority: authority,
+        freeze_authority: null,
+        permanent_delegate: null,
+      },
+      accounts,
+    } as const;
+    const target = { chain: 'solana', address: mint } as const;
+    const valuesOf = async (tokens: ReadonlyMap<string, HeldToken>) => {
+      const { evidence } = await bundleOf({ world: { tokens }, target });
+      const own = Object.entries(evidence).filter(([key]) => /^(holders|authorities)\./.test(key));
+      return Object.fromEntries(own.map(([key, { value }]) => [key, value]));
+    };
+    expect(await valuesOf(new Map([[mint, token]]))).toEqual({
+      'authorities.freeze_authority': null,
+      'authorities.is_mint': true,
+      'authorities.mint_authority': authority,
+      'authorities.permanent_delegate': null,
+      'authorities.program': 'token',
+      'holders.account_1.account': accounts[0]?.account,
+      'holders.account_1.amount': '7',
+      'holders.account_1.owner': accounts[0]?.owner,
+      'holders.account_1.share': '0.7',
+      'holders.account_2.account': accounts[1]?.account,
+      'holders.account_2.amount': '2',
+      'holders.account_2.owner': accounts[1]?.owner,
+      'holders.account_2.share': '0.2',
+      'holders.account_3.account': accounts[2]?.account,
+      'holders.account_3.amount': '0',
+      'holders.account_3.owner': accounts[2]?.owner,
+      'holders.account_3.share': '0',
+      'holders.accounts_seen': 3,
+      'holders.is_mint': true,
+      'holders.share_of_largest': '0.7',
+      'holders.share_of_ten': '0.9',
+      'holders.supply': '10',
+    });
+    expect(await valuesOf(new Map())).toEqual({
+      'authorities.is_mint': false,
+      'holders.is_mint': false,
+    });
+    // A supply that shrank between two questions, and one of nothing, give no share.
+    for (const supply of [500n, 0n]) {
+      const changed = { ...token, mint: { ...token.mint, supply } };
+      expect(await valuesOf(new Map([[mint, changed]]))).toMatchObject({
+        'holders.share_of_largest': null,
+        'holders.share_of_ten': null,
+      });
+    }
   });
 
   test('made-up evidence is labelled in a simulated world, and is none beside measured', async () => {

@@ -3,7 +3,8 @@
 
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES, CHAINS, parseChain } from '../../chain/chain.ts';
-import { why } from '../../evidence/reasons.ts';
+import { present } from '../../evidence/measure.ts';
+import type { Why } from '../../evidence/reasons.ts';
 import {
   askerOf,
   inTime,
@@ -25,6 +26,7 @@ import {
   collectDeployer,
   collectFlags,
   collectFreezes,
+  collectHolders,
   collectLabels,
   collectLaunch,
   collectRugFlag,
@@ -67,14 +69,13 @@ export const COLLECTORS = {
   },
   holders: {
     sources: ['holders', 'authorities', 'contract', 'freezes'],
-    collect: async (ports, asked) => [
-      gapOf('holders', why('no_evidence_source', { what: 'Who holds a token' })),
-      ...(await Promise.all([
+    collect: (ports, asked) =>
+      Promise.all([
+        collectHolders(ports, asked),
         collectAuthorities(ports, asked),
         collectContract(ports, asked),
         collectFreezes(ports, asked),
-      ])),
-    ],
+      ]),
   },
   bridges: {
     sources: ['bridges'],
@@ -107,26 +108,59 @@ export async function collectBundle(
 ): Promise<Bundle> {
   const { simulated, transferHistory } = ports;
   const { kind } = CHAINS[target.chain];
-  const asked = { target, kind, now, simulated, signal };
+  const asked = { target, kind, now, simulated };
+  const ofHistory = watchCalls(signal);
   let reading: ReturnType<CollectorRequest['history']> | null = null;
-  const history = () => {
+  const readHistory = () => {
     if (reading === null) {
-      const chains = [target.chain];
-      reading = addressHistory(transferHistory, target.address, { signal, chains });
+      const limits = { signal: ofHistory.signal, chains: [target.chain] };
+      reading = addressHistory(transferHistory, target.address, limits);
     }
     return reading;
   };
   const collectors: readonly Collector[] = Object.values(COLLECTORS);
   const gathered = await Promise.all(
     collectors.map(async ({ sources, collect }) => {
-      // A signal of its own for each: what listens to one is bounded.
-      const own = signalAskedBy(() => askerOf(signal), signal);
-      const given = await inTime(() => collect(ports, { ...asked, signal: own, history }), own);
-      if (given !== OUT_OF_TIME) return given;
-      return sources.map((source) => gapOf(source, STOPPED_BY_TIME));
+      const own = watchCalls(signal);
+      let refusals = [own];
+      const history = () => {
+        refusals = [own, ofHistory];
+        return readHistory();
+      };
+      const request = { ...asked, signal: own.signal, history };
+      const given = await inTime(() => collect(ports, request), own.signal);
+      if (given === OUT_OF_TIME) return sources.map((source) => gapOf(source, STOPPED_BY_TIME));
+      const [refused] = present(refusals.map(({ refusal }) => refusal() ?? undefined));
+      return refused === undefined ? given : given.map((one) => nameRefusal(one, refused));
     }),
   );
   return makeBundle(target, gathered.flat(), now);
+}
+
+/** A signal of its own for each: what listens to one is bounded. It knows of refused calls. */
+function watchCalls(signal: AbortSignal): {
+  readonly signal: AbortSignal;
+  readonly refusal: () => Why | null;
+} {
+  let refusal: Why | null = null;
+  const countingAsker = () => {
+    const asker = askerOf(signal);
+    if (asker === null) return null;
+    const { name } = asker;
+    const countCall = () => {
+      const refused = asker.countCall();
+      if (refused !== null) refusal = refused;
+      return refused;
+    };
+    return { name, countCall };
+  };
+  return { signal: signalAskedBy(countingAsker, signal), refusal: () => refusal };
+}
+
+/** What was cut short because no call was left says so, in whichever words it came. */
+function nameRefusal(given: Gathered, refused: Why): Gathered {
+  const { source, status } = given.line;
+  return status === 'error' ? gapOf(source, refused) : given;
 }
 
 /** The target that a chain and a text name, or why they name none. */

@@ -2,15 +2,18 @@
 
 import type { EvmChainName } from '../../chain/chain.ts';
 import { nowS } from '../../compose/clock.ts';
-import { type Base, feature, type OpenedRests } from '../../compose/feature.ts';
+import { type Base, feature, liveHolding, type OpenedRests } from '../../compose/feature.ts';
 import { map, Read } from '../../evidence/reading.ts';
 import type { Venue } from '../../ports/deployers.ts';
+import type { TokenHolders } from '../../ports/token-holders.ts';
 import type { VerdictAnalyst } from '../../ports/verdicts.ts';
 import { languageModel } from '../../sources/analyst/language-model.ts';
 import { dexscreenerListings, dexscreenerVenue } from '../../sources/dexscreener/venue.ts';
 import { originText } from '../../sources/http/outbound-call.ts';
 import { type GuardLimits, providerGuard } from '../../sources/http/provider.ts';
 import { verdictRulesFile } from '../../sources/registry/verdict-rules.ts';
+import { solanaTokenHolders } from '../../sources/solana/token-holders.ts';
+import { daySpendingTable } from '../../stores/control/day-spending.ts';
 import { bridges } from '../bridges/feature.ts';
 import { deployers } from '../deployers/feature.ts';
 import { entities } from '../entities/feature.ts';
@@ -31,6 +34,9 @@ const RULES = new URL('../../../registry/verdict-rules.csv', import.meta.url);
 const VENUE_CALLS_PER_S = 5;
 const VENUE_GUARD = { retriesMax: 1, backoffMs: 1_000, failuresMax: 10, restMs: 30_000 };
 const VENUE_QUESTION = { timeMs: 15_000, callsMax: 4 };
+/** The public node of Solana takes four calls of one method in a second. */
+const NODE_CALLS_PER_S = 4;
+const NODE_GUARD = { retriesMax: 1, backoffMs: 500, failuresMax: 10, restMs: 30_000 };
 /** A question to a language model is paid for, so it is asked once. */
 const ANALYST_GUARD: GuardLimits = {
   callsPerS: 1,
@@ -105,6 +111,7 @@ function portsOf(base: Base, rests: Rested): CollectorPorts {
     walletLaunches: rests.launches.ports.walletLaunches,
     chainFacts,
     issuerFreezes,
+    tokenHolders: tokenHoldersOf(base),
     ...venuesOf(base),
     bridgeRegistry,
     transactionReceipts,
@@ -114,6 +121,26 @@ function portsOf(base: Base, rests: Rested): CollectorPorts {
     launchWatch,
     modelInForce: rests.rugModel.services.model.published.inForce,
   };
+}
+
+function tokenHoldersOf({ config, outside, providers }: Base): TokenHolders {
+  const { solana, callsPerS } = outside;
+  if (solana === null) return solanaTokenHolders(null);
+  const url = new URL(solana);
+  const onCallEnd = providers.watch({
+    name: 'Node of solana',
+    url: originText(url),
+    ports: [],
+    carries: 'evidence of signals',
+  });
+  const rate = callsPerS === null ? NODE_CALLS_PER_S : callsPerS;
+  const guard = providerGuard(
+    { ...NODE_GUARD, callsPerS: rate },
+    () => performance.now(),
+    onCallEnd,
+  );
+  const { simulate: simulated } = config;
+  return solanaTokenHolders({ url, guard, now: nowS, simulated, ...liveHolding(config) });
 }
 
 /** The venue by chain; of one that is not set nothing is checked. */
@@ -145,7 +172,13 @@ function venuesOf({
   };
 }
 
-function analystFrom({ config, outside, providers }: Base): VerdictAnalyst | null {
+function analystFrom({
+  config,
+  outside,
+  providers,
+  database,
+  context,
+}: Base): VerdictAnalyst | null {
   const { analyst } = outside;
   if (analyst === null) return null;
   const url = new URL(analyst.url);
@@ -162,6 +195,7 @@ function analystFrom({ config, outside, providers }: Base): VerdictAnalyst | nul
     model,
     price,
     usdADayMax,
+    spending: daySpendingTable(database, context),
     guard: providerGuard(ANALYST_GUARD, () => performance.now(), onCallEnd),
     now: nowS,
     simulated: config.simulate,

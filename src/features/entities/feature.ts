@@ -13,7 +13,7 @@ import {
 } from '../../compose/feature.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { Unread } from '../../evidence/reading.ts';
-import type { BlocksWatch } from '../../ports/entities.ts';
+import { type BlocksWatch, ENTITY_CHAINS } from '../../ports/entities.ts';
 import { etlFiles } from '../../sources/bitcoin/etl-files.ts';
 import { bitcoinNode } from '../../sources/bitcoin/node.ts';
 import { jsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.ts';
@@ -33,7 +33,6 @@ import { type EntityQuestion, type EntityServices, entityCommands } from './enti
 import { heldClusters } from './held-clusters.ts';
 import { importBlocks, NO_BLOCKS } from './import.ts';
 import {
-  ENTITY_CHAINS,
   entityAnswers,
   walletEntity,
   walletEntityData,

@@ -21,7 +21,7 @@ import { basis, decide, map, Read, rowsSeen, Unread, unread } from '../../eviden
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, restsOnSimulated, SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { WEIGHT_BASES } from '../../evidence/weight.ts';
-import { HEURISTICS, TIE_RULE } from '../../ports/entities.ts';
+import { ENTITY_CHAINS, HEURISTICS, TIE_RULE } from '../../ports/entities.ts';
 import type { LeftOutRule } from '../history/edge-rule.ts';
 import { linkCalibration } from './calibration.ts';
 import type { EntityPorts, HeldEntity } from './closure.ts';
@@ -31,17 +31,6 @@ import { against, type EvidenceItem, evidence } from './shapes.ts';
 
 const CLUSTERS = { restsOn: ['entity_clusters'] } as const;
 const HISTORY = { restsOn: ['transfer_history'] } as const;
-
-/** The chains whose entities are told. */
-export const ENTITY_CHAINS = [
-  'solana',
-  'ethereum',
-  'base',
-  'bsc',
-  'arbitrum',
-  'hyperevm',
-  'bitcoin',
-] as const;
 
 const heuristic = oneOf(HEURISTICS);
 

@@ -13,10 +13,13 @@ import {
 import { listFrom } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { signalFor } from '../../evidence/waiting.ts';
+import type { SignalTarget } from '../../ports/signals.ts';
+import { daySpendingTable } from '../../stores/control/day-spending.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { anchoring } from '../anchoring/feature.ts';
 import { collectors } from '../collectors/feature.ts';
 import { log } from '../log/feature.ts';
+import { callPurse, UNCOUNTED_CALLS } from './call-purse.ts';
 import { type MakingParts, produceRounds, publishTarget } from './produce.job.ts';
 import { makeEnd, withdrawalDispatches } from './signal.ts';
 import {
@@ -65,22 +68,32 @@ export const signals = feature({
     const { evidence } = rests.collectors.services;
     const production = signalProductionTable(database, context);
     const table = signalTable(database, context);
+    const inTime = (signal: AbortSignal) =>
+      AbortSignal.any([signal, AbortSignal.timeout(evidence.timeMs)]);
+    // Made-up sources cost nobody anything.
+    const purse = config.simulate
+      ? UNCOUNTED_CALLS
+      : callPurse(daySpendingTable(database, context), config.signalCallsADay);
     const making: MakingParts = {
       production,
-      // Collecting leaves the providers to whoever waits for an answer.
-      collect: (target, signal) => {
-        const until = AbortSignal.any([signal, AbortSignal.timeout(evidence.timeMs)]);
-        return evidence.collect(target, nowS(), signalFor('the producer of signals', until));
-      },
+      collect: (target, signal) => evidence.collect(target, nowS(), inTime(signal)),
       judge: evidence.judge,
       rulesVersion: evidence.rulesVersion,
       mintRunId: () => `run_${randomUUID()}`,
       simulated: config.simulate,
+      waitsForCalls: false,
       now: nowS,
     };
     const rounds = {
       ...making,
       production,
+      purse,
+      waitsForCalls: purse.isRenewed,
+      // A round leaves the providers to whoever waits for an answer, and keeps to its calls.
+      collect: (target: SignalTarget, signal: AbortSignal) => {
+        const asked = signalFor('the producer of signals', inTime(signal), purse.countCall);
+        return evidence.collect(target, nowS(), asked);
+      },
       leases: leaseTable(database, randomUUID(), context),
       everyS: LOOK_EACH_S,
       sleep: pause,
@@ -161,7 +174,9 @@ async function emitByHand(
   if (!(rules instanceof Read)) return { state: 'unread', reason: rules.why.reason };
   const under = { epoch: null, rules_version: rules.value };
   const outcome = await publishTarget(parts, parsed.target, under, signal);
-  return 'state' in outcome ? outcome : { state: 'unread', reason: outcome.reason };
+  if (!('state' in outcome)) return { state: 'unread', reason: outcome.reason };
+  if (outcome.state === 'unreached') throw new TypeError('signals: a command counts no calls');
+  return outcome;
 }
 
 const NOT_THERE = 'No signal of this id stands or was superseded: it was withdrawn, or never was.';

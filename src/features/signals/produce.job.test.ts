@@ -8,6 +8,7 @@ import { SIGNAL_LEASE } from '../../ports/signals.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { embeddedControl, leasesIn, type TestStore } from '../../testing/control-store.ts';
+import { memorySpending } from '../../testing/day-spending.ts';
 import {
   bundleOf,
   emissionOf,
@@ -17,6 +18,7 @@ import {
 } from '../../testing/signals.ts';
 import { memorySource, PLANTED } from '../../testing/twins/dated.ts';
 import type { Bundle } from '../collectors/shapes.ts';
+import { callPurse, UNCOUNTED_CALLS } from './call-purse.ts';
 import {
   type ProducerParts,
   produceOnce,
@@ -70,6 +72,8 @@ function partsOver(database: TestStore, evidence: Evidence, holder = 'one') {
       return `run_${runs}`;
     },
     simulated: false,
+    purse: UNCOUNTED_CALLS,
+    waitsForCalls: false,
     now: () => evidence.now,
     onBug: (fault) => bugs.push(fault),
   };
@@ -82,6 +86,15 @@ const listedNow = (): Evidence => ({
   rules: RULES_VERSION,
   silent: null,
 });
+
+const NO_COUNTS = {
+  published: 0,
+  unchanged: 0,
+  waits: 0,
+  overtaken: 0,
+  unreached: 0,
+  failed: 0,
+};
 
 const signalsIn = (database: TestStore) =>
   database.query(
@@ -185,12 +198,11 @@ test('a round looks at what is due, and another is due ten minutes later', async
   const { parts, collected } = partsOver(database, evidence);
   const addresses = [0, 1, 2].map((n) => evm(`listed ${n}`).toLowerCase());
   await queueListed(database, addresses);
-  const counts = { published: 0, unchanged: 0, waits: 0, overtaken: 0, failed: 0 };
-  expect(await produceOnce(parts, NEVER)).toEqual({ ...counts, published: 3 });
+  expect(await produceOnce(parts, NEVER)).toEqual({ ...NO_COUNTS, published: 3 });
   expect(collected.toSorted()).toEqual(addresses.toSorted());
   expect(await produceOnce(parts, NEVER)).toBe(null);
   await database.setClock(STILL_NOW + 600);
-  expect(await produceOnce(parts, NEVER)).toEqual(counts);
+  expect(await produceOnce(parts, NEVER)).toEqual(NO_COUNTS);
   expect(collected).toHaveLength(3);
 });
 
@@ -243,6 +255,122 @@ test('a bug about one target holds up no other, and is looked at again', async (
   expect(await produceOnce(parts, NEVER)).toMatchObject({ published: 0, failed: 0 });
   await database.setClock(STILL_NOW + 2_400);
   expect(await produceOnce(parts, NEVER)).toMatchObject({ failed: 1 });
+});
+
+/** Evidence for which so many calls are made; a source lacks those that are not left. */
+function costly(parts: ProducerParts, calls: number, listed: (address: string) => boolean) {
+  const purse = callPurse(
+    memorySpending(() => STILL_NOW),
+    10,
+  );
+  const spent = why('signal_calls_spent', { limit: '10' });
+  const gap = { source: 'funding', status: 'unavailable', as_of: null, ...spent } as const;
+  const asked: string[] = [];
+  const collect: ProducerParts['collect'] = async ({ address }) => {
+    asked.push(address);
+    const told = { address, listed: listed(address) };
+    const refusals = Array.from({ length: calls }, () => purse.countCall());
+    const more = { 'funding.funded': { value: true, as_of: STILL_NOW } };
+    if (refusals.every((one) => one === null)) return bundleOf({ ...told, more });
+    const bundle = bundleOf(told);
+    return { ...bundle, sources: [...bundle.sources, gap] };
+  };
+  return { asked, parts: { ...parts, purse, collect, waitsForCalls: purse.isRenewed } };
+}
+
+test('targets for which no call is left are not reached, and are looked at the next day', async () => {
+  const database: TestStore = fresh();
+  const { parts } = partsOver(database, listedNow());
+  const all = [0, 1, 2, 3, 4].map((n) => evm(`target ${n}`).toLowerCase());
+  await queueListed(database, all);
+  const today = costly(parts, 4, () => false);
+  // Two targets take eight of ten calls; of the others nothing is said, and nothing is denied.
+  expect(await produceOnce(today.parts, NEVER)).toEqual({
+    ...NO_COUNTS,
+    published: 2,
+    unreached: 3,
+  });
+  expect(await signalsIn(database)).toHaveLength(2);
+  await database.setClock(STILL_NOW + 600);
+  expect(await produceOnce(today.parts, NEVER)).toEqual(NO_COUNTS);
+  await database.setClock(STILL_NOW + 43_200);
+  const tomorrow = costly(parts, 3, () => false);
+  expect(await produceOnce(tomorrow.parts, NEVER)).toEqual({ ...NO_COUNTS, published: 3 });
+  expect(new Set([...today.asked, ...tomorrow.asked])).toEqual(new Set(all));
+  expect(await signalsIn(database)).toHaveLength(5);
+});
+
+test('a verdict that stands on what is held waits for no call, and says what was not asked', async () => {
+  const database: TestStore = fresh();
+  const { parts } = partsOver(database, listedNow());
+  await queueListed(database, [LISTED]);
+  const poor = costly(parts, 11, () => true);
+  expect(await produceOnce(poor.parts, NEVER)).toEqual({
+    ...NO_COUNTS,
+    published: 1,
+    unreached: 1,
+  });
+  const [row] = await database.query(
+    `select convert_from(b.bytes, 'utf8') as bundle from signal_bundles b`,
+  );
+  expect(String(Object(row).bundle)).toContain('"code":"signal_calls_spent"');
+  // The next day it is looked at again, and the same verdict in part is no news.
+  await database.setClock(STILL_NOW + 43_200);
+  expect(await produceOnce(poor.parts, NEVER)).toEqual({ ...NO_COUNTS, unreached: 1 });
+  await database.setClock(STILL_NOW + 86_400 + 43_200);
+  const rich = costly(parts, 1, () => true);
+  expect(await produceOnce(rich.parts, NEVER)).toEqual({ ...NO_COUNTS, published: 1 });
+  expect((await signalsIn(database)).map((one) => Object(one).state)).toEqual(['superseded', null]);
+});
+
+test('a deployment without calls publishes what is held, and waits for no other day', async () => {
+  const database: TestStore = fresh();
+  const { parts } = partsOver(database, listedNow());
+  await queueListed(database, [LISTED]);
+  const purse = callPurse(
+    memorySpending(() => STILL_NOW),
+    0,
+  );
+  const spent = why('signal_calls_spent', { limit: '0' });
+  expect(purse.countCall()).toEqual(spent);
+  const gap = { source: 'funding', status: 'unavailable', as_of: null, ...spent } as const;
+  const collect: ProducerParts['collect'] = async ({ address }) => {
+    const bundle = bundleOf({ address, listed: false });
+    return { ...bundle, sources: [...bundle.sources, gap] };
+  };
+  const without = { ...parts, purse, collect, waitsForCalls: purse.isRenewed };
+  expect(await produceOnce(without, NEVER)).toEqual({ ...NO_COUNTS, published: 1 });
+});
+
+test('a round that takes too long ends, and the next one goes on behind it', async () => {
+  const database: TestStore = fresh();
+  const evidence = listedNow();
+  const { parts, collected } = partsOver(database, evidence);
+  const all = [0, 1, 2, 3, 4].map((n) => evm(`target ${n}`).toLowerCase());
+  await queueListed(database, all);
+  evidence.bundle = (address) => {
+    evidence.now += 200;
+    return bundleOf({ address });
+  };
+  expect(await produceOnce(parts, NEVER)).toEqual({ ...NO_COUNTS, published: 3, unreached: 2 });
+  await database.setClock(STILL_NOW + 1_200);
+  expect(await produceOnce(parts, NEVER)).toEqual({ ...NO_COUNTS, published: 2 });
+  expect(collected.toSorted()).toEqual(all.toSorted());
+});
+
+test('calls that a round did not make are given back to the day', async () => {
+  const database: TestStore = fresh();
+  const { parts } = partsOver(database, listedNow());
+  const spending = memorySpending(() => STILL_NOW);
+  const purse = callPurse(spending, 10_000);
+  await queueListed(database, [LISTED]);
+  const collect: ProducerParts['collect'] = async ({ address }) => {
+    for (let calls = 0; calls < 7; calls += 1) expect(purse.countCall()).toBe(null);
+    return bundleOf({ address });
+  };
+  await produceOnce({ ...parts, purse, collect }, NEVER);
+  const left = await spending.setAside('signal_calls', { most: 1, least: 1, limit: 10_000 });
+  expect(map(left, ({ spent }) => spent)).toMatchObject({ value: 8 });
 });
 
 test('rules that were not read end the round, and it is no round', async () => {

@@ -14,6 +14,7 @@ import {
   type SignalTarget,
 } from '../../ports/signals.ts';
 import type { Bundle, Judgement } from '../collectors/shapes.ts';
+import type { CallPurse } from './call-purse.ts';
 import { contentHashOf, makeEnd, makeSignal, signalDispatches } from './signal.ts';
 
 /** What a signal is made with. */
@@ -25,6 +26,8 @@ export type MakingParts = {
   readonly rulesVersion: () => Promise<Reading<string, never>>;
   readonly mintRunId: () => string;
   readonly simulated: boolean;
+  /** Whether what is not asked for lack of calls is asked another day. */
+  readonly waitsForCalls: boolean;
   readonly now: () => UnixSeconds;
 };
 
@@ -32,6 +35,8 @@ export type MakingParts = {
 export type ProducerParts = Omit<MakingParts, 'production'> & {
   readonly production: SignalProduction;
   readonly leases: Leases;
+  /** The calls outside that `collect` may make. */
+  readonly purse: CallPurse;
   /** Whatever a bug does to one target; it is asked again later. */
   readonly onBug: (fault: unknown) => void;
 };
@@ -40,17 +45,23 @@ export type ProducerParts = Omit<MakingParts, 'production'> & {
 export const ROUND_TARGETS_MAX = 500;
 const LEASE_S = 120;
 const ROUND_EACH_S = 600;
+/** A round looks at no further target after so long, so that it ends while it is current. */
+const ROUND_S = 480;
 /** A signal is made anew after so long, whatever changed. */
 export const RENEWED_S = 7 * DAY_S;
 /** A target whose ground could not be read is asked again after so long. */
 const AGAIN_S = 1_800;
 
-/** What became of a target. `waits`: what its signal rests on was not read, so it stands. */
-export type Outcome =
-  | { readonly state: 'published'; readonly signal_id: string }
+/**
+ * What became of a target. `waits`: what its signal rests on was not read, so it stands.
+ * `unreached`: no call was left for it, and without calls there is nothing new to say.
+ */
+type Outcome =
+  | { readonly state: 'published'; readonly signal_id: string; readonly isWhole: boolean }
   | { readonly state: 'unchanged'; readonly signal_id: string }
   | { readonly state: 'waits'; readonly sources: readonly string[] }
-  | { readonly state: 'overtaken' };
+  | { readonly state: 'overtaken' }
+  | { readonly state: 'unreached' };
 
 /** The lease of a round, `null` of a command; and the rules that judge. */
 export type Under = { readonly epoch: number | null; readonly rules_version: string };
@@ -66,14 +77,17 @@ export async function publishTarget(
   if (!held.checked) return held.why;
   const before = held.value;
   const bundle = await parts.collect(target, signal);
+  const isWhole = !parts.waitsForCalls || !lacksCalls(bundle);
   const content_hash = contentHashOf(bundle);
   const same = isSame(before, content_hash, rules_version) ? before : null;
   if (same !== null && !isDueAgain(same.signal, parts.now())) {
-    return { state: 'unchanged', signal_id: same.signal.signal_id };
+    const { signal_id } = same.signal;
+    return isWhole ? { state: 'unchanged', signal_id } : { state: 'unreached' };
   }
   const judged = same === null ? await parts.judge(bundle, signal) : judgementOf(same);
   if (!judged.checked) return judged.why;
   const judgement = judged.value;
+  if (!isWhole && !isNews(judgement, before)) return { state: 'unreached' };
   const unread = before === null ? [] : unreadGrounds(before.signal, judgement, bundle);
   if (unread.length > 0) return { state: 'waits', sources: unread };
   const { simulated } = parts;
@@ -95,7 +109,18 @@ export async function publishTarget(
     epoch,
   });
   if (!kept.checked) return kept.why;
-  return kept.value ? { state: 'published', signal_id: made.signal_id } : { state: 'overtaken' };
+  const { signal_id } = made;
+  return kept.value ? { state: 'published', signal_id, isWhole } : { state: 'overtaken' };
+}
+
+function lacksCalls({ sources }: Bundle): boolean {
+  return sources.some(({ code }) => code === 'signal_calls_spent');
+}
+
+/** Whether a verdict stands on what is held, and is another than the one that is public. */
+function isNews({ verdict }: Judgement, before: NewestSignal | null): boolean {
+  if (verdict === 'no_opinion') return false;
+  return before === null || (before.signal.end === null && before.signal.verdict !== verdict);
 }
 
 function isSame(before: NewestSignal | null, content_hash: string, rules_version: string): boolean {
@@ -163,7 +188,7 @@ function endOf(
       });
 }
 
-/** What a round did, in numbers. */
+/** What a round did, in numbers; a target that was published in part is unreached as well. */
 export type RoundCounts = { readonly [state in Outcome['state'] | 'failed']: number };
 
 /** A round that is due, to its end; `null`: none was, or another process holds the lease. */
@@ -177,6 +202,7 @@ export async function produceOnce(
   try {
     return await produceAs(parts, taken.value.epoch, signal);
   } finally {
+    await parts.purse.giveBack();
     await parts.leases.release(SIGNAL_LEASE);
   }
 }
@@ -198,25 +224,40 @@ async function produceAs(
   const due = await production.due(ROUND_TARGETS_MAX, RENEWED_S, rules_version);
   if (!due.checked) return due.why;
   const under = { epoch, rules_version };
-  const counts = { published: 0, unchanged: 0, waits: 0, overtaken: 0, failed: 0 };
-  for (const target of due.value) {
+  const counts = { published: 0, unchanged: 0, waits: 0, overtaken: 0, unreached: 0, failed: 0 };
+  const began = parts.now();
+  for (const [looked, target] of due.value.entries()) {
     if (signal.aborted) return null;
+    if (parts.now() - began >= ROUND_S) {
+      counts.unreached += due.value.length - looked;
+      break;
+    }
     const held = await leases.take(SIGNAL_LEASE, LEASE_S);
     if (!held.checked) return held.why;
     if (held.value?.epoch !== epoch) return null;
+    const unfilled = await parts.purse.fill();
+    if (unfilled !== null) return unfilled;
     const outcome = await publishTarget(parts, target, under, signal).catch((fault: unknown) => {
       parts.onBug(fault);
       return { state: 'failed' } as const;
     });
     if (!('state' in outcome)) return outcome;
     counts[outcome.state] += 1;
-    const isSettled = outcome.state === 'published' || outcome.state === 'unchanged';
-    const settled = await production.settle(target, isSettled ? null : AGAIN_S);
+    if (outcome.state === 'published' && !outcome.isWhole) counts.unreached += 1;
+    const settled = await production.settle(target, againAfter(outcome, parts.now()));
     if (!settled.checked) return settled.why;
   }
   const ended = await production.endRound(epoch);
   if (!ended.checked) return ended.why;
   return ended.value ? counts : null;
+}
+
+/** After how many seconds a target is looked at again; `null`: at the next event about it. */
+function againAfter(outcome: Outcome | { readonly state: 'failed' }, now: UnixSeconds) {
+  const { state } = outcome;
+  if (state === 'unchanged' || (state === 'published' && outcome.isWhole)) return null;
+  // Calls are there again the next day (UTC).
+  return state === 'published' || state === 'unreached' ? DAY_S - (now % DAY_S) : AGAIN_S;
 }
 
 type Rounds = ProducerParts & {

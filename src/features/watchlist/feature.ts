@@ -12,9 +12,9 @@ import {
   serveRoute,
   serveStream,
 } from '../../compose/feature.ts';
+import { ENTITY_CHAINS } from '../../ports/entities.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { entities } from '../entities/feature.ts';
-import { ENTITY_CHAINS } from '../entities/wallet-entity.route.ts';
 import { history } from '../history/feature.ts';
 import { records } from '../records/feature.ts';
 import { sanctions } from '../sanctions/feature.ts';

@@ -6,6 +6,7 @@ import { DAY_S } from '../../chain/time.ts';
 import { basis, Read } from '../../evidence/reading.ts';
 import { languageModelAt } from '../../testing/analyst.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
+import { memorySpending } from '../../testing/day-spending.ts';
 import { type ModelWay, startLanguageModel } from '../../world/language-model.ts';
 
 let model: Awaited<ReturnType<typeof startLanguageModel>>;
@@ -122,9 +123,10 @@ describe('refuses', () => {
   test('more than the money of a day, whatever came of it, and asks again the next day', async () => {
     let now = STILL_NOW;
     // A question sets at most 0.42 dollars aside and costs 0.14.
-    const dear = { price: { in_usd: 100, out_usd: 200 }, usdADayMax: 1, now: () => now };
-    const analyst = languageModelAt(model.openai, dear);
-    const ask = () => analyst.propose(REQUEST, signal);
+    const spending = memorySpending(() => now);
+    const dear = { price: { in_usd: 100, out_usd: 200 }, usdADayMax: 1, spending };
+    // Each question is another process's, which counts in the same store.
+    const ask = () => languageModelAt(model.openai, dear).propose(REQUEST, signal);
     let cost = 0;
     let questions = 0;
     for (let answer = await ask(); answer instanceof Read; answer = await ask()) {

@@ -1,11 +1,11 @@
 // Asks a language model for the words of a judgement, by the wire of OpenAI or of Anthropic. It
-// gets one message and no tools. Tokens, time and money of a day are bounded; over a bound nothing
-// is asked, and whoever asked goes on without it.
+// gets one message and no tools. Tokens, time and the money of a day are bounded; over a bound
+// nothing is asked, and whoever asked goes on without it.
 
 import { z } from 'zod';
-import { DAY_S } from '../../chain/time.ts';
-import { type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
+import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { DaySpending } from '../../ports/day-spending.ts';
 import {
   type AnalystAnswer,
   type AnalystProposal,
@@ -45,6 +45,7 @@ export type AnalystOptions = {
   readonly model: string;
   readonly price: AnalystPrice;
   readonly usdADayMax: number;
+  readonly spending: DaySpending;
   readonly guard: ProviderGuard;
   /** Unix seconds. */
   readonly now: () => number;
@@ -59,6 +60,7 @@ const CALLS_MAX = 1;
 const VERSION_OF_ANTHROPIC = '2023-06-01';
 const TOKENS_PRICED = 1_000_000;
 const MICROS = 1_000_000;
+const MONEY = 'analyst_usd_millionths';
 
 const count = z.int().nonnegative();
 const openaiAnswer = outsideRow({
@@ -76,11 +78,10 @@ type ModelWords = {
   readonly tokens: { readonly in: number; readonly out: number } | null;
 };
 
-/** A language model as an analyst. The money of a day is counted by this process. */
+/** A language model as an analyst. */
 export function languageModel(options: AnalystOptions): VerdictAnalyst {
-  const { url, key, model, price, guard, now, simulated, usdADayMax } = options;
+  const { url, key, model, price, guard, now, simulated, usdADayMax, spending } = options;
   const wire = wireOf(url);
-  const spent = { day: Number.NaN, micros: 0 };
   const provider = `${NAME} ${originText(url)}`;
   const toReason = (fault: string) => why('provider_failed', { provider, fault });
   const source = () => observation({ name: NAME, url: originText(url), simulated }, now);
@@ -94,8 +95,14 @@ export function languageModel(options: AnalystOptions): VerdictAnalyst {
         return unread(PORT, why('analyst_request_too_large', filling));
       }
       const most = microsOf(price, { in: bytes, out: TOKENS_OUT_MAX });
-      const refused = takeFrom(spent, most, usdADayMax, now());
-      if (refused !== null) return refused;
+      const limit = usdADayMax * MICROS;
+      const told = await spending.setAside(MONEY, { most, least: most, limit });
+      if (!told.checked) return unread(PORT, told.why);
+      const { day, amount, spent } = told.value;
+      if (amount < most) {
+        const filling = { spent: (spent / MICROS).toFixed(4), limit: String(usdADayMax) };
+        return unread(PORT, why('analyst_over_budget', filling));
+      }
       const question = { url, ...bodyOf(wire, model, content), limits: LIMITS };
       const headers = headersOf(wire, key);
       const limits = { callsMax: CALLS_MAX, timeMs: LIMITS.deadlineMs, signal };
@@ -110,7 +117,8 @@ export function languageModel(options: AnalystOptions): VerdictAnalyst {
       // A question without an answer may have been paid for: what was set aside stays spent.
       if (!('text' in said)) return said;
       const micros = said.tokens === null ? most : Math.min(most, microsOf(price, said.tokens));
-      spent.micros += micros - most;
+      // Where the store does not take it, the day has less left than it could have.
+      if (micros < most) await spending.giveBack(MONEY, { day, amount: most - micros });
       const answer = { proposal: proposalIn(said.text), cost_usd: micros / MICROS };
       return read<AnalystAnswer, VerdictAnalystPort>(answer, { port: PORT, source: source() });
     },
@@ -118,26 +126,6 @@ export function languageModel(options: AnalystOptions): VerdictAnalyst {
 }
 
 type Answer = Reading<AnalystAnswer, VerdictAnalystPort>;
-
-/** Sets money aside for a question; why it may not be asked where the day has none left. */
-function takeFrom(
-  spent: { day: number; micros: number },
-  most: number,
-  usdADayMax: number,
-  now: number,
-): Unread<VerdictAnalystPort> | null {
-  const day = Math.floor(now / DAY_S);
-  if (spent.day !== day) {
-    spent.day = day;
-    spent.micros = 0;
-  }
-  if (spent.micros + most > usdADayMax * MICROS) {
-    const filling = { spent: (spent.micros / MICROS).toFixed(4), limit: String(usdADayMax) };
-    return unread(PORT, why('analyst_over_budget', filling));
-  }
-  spent.micros += most;
-  return null;
-}
 
 /** Millionths of a US dollar, rounded up. */
 function microsOf({ in_usd, out_usd }: AnalystPrice, tokens: { in: number; out: number }): number {

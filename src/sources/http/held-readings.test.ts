@@ -78,7 +78,8 @@ function world(seed: number) {
     callers.push(caller);
     let calls = 0;
     const spend = () => {
-      if (calls >= callsMax) throw new BudgetSpent('calls', callsMax);
+      if (calls >= callsMax)
+        throw new BudgetSpent('calls', why('call_budget', { limit: String(callsMax) }));
       calls += 1;
     };
     const budget = { asker: null, signal: hangUp.signal, spend, end: () => undefined };
@@ -97,7 +98,7 @@ function world(seed: number) {
     const at = <T>(list: readonly T[]) => list[Math.floor(lottery.share() * list.length)];
     const what = lottery.share();
     if (what < 0.35) void come(String(at(KEYS)), what < 0.1 ? CALLS_OF_A_READING - 2 : 99);
-    else if (what < 0.45) at(waiting)?.hangUp.abort(new BudgetSpent('time', 0));
+    else if (what < 0.45) at(waiting)?.hangUp.abort(new BudgetSpent('time', why('time_budget')));
     else if (what < 0.85) {
       const [one] = pending.splice(Math.floor(lottery.share() * pending.length), 1);
       one?.end(lottery.share() < 0.15);
@@ -147,7 +148,7 @@ describe('any order of callers, hang-ups and faults', () => {
     for (let seed = 1; seed <= WORLDS; seed += 1) {
       const { step, drain, callers, works } = world(seed);
       for (let n = 0; n < STEPS; n += 1) await step();
-      for (const { hangUp } of callers) hangUp.abort(new BudgetSpent('time', 0));
+      for (const { hangUp } of callers) hangUp.abort(new BudgetSpent('time', why('time_budget')));
       await drain();
       for (const key of KEYS) {
         const own = works.filter((one) => one.key === key);
@@ -257,7 +258,7 @@ describe('a held method', () => {
     await null;
     await null;
     if (of === null) throw new Error('test: it was not asked');
-    expect(askerOf(of)).toBe('a watchlist');
+    expect(askerOf(of)?.name).toBe('a watchlist');
     void slow(['x'], signal);
     await null;
     expect(askerOf(of)).toBeNull();

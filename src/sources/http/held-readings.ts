@@ -4,7 +4,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
-import { type ReasonCode, type Why, why } from '../../evidence/reasons.ts';
+import type { ReasonCode, Why } from '../../evidence/reasons.ts';
 import { signalAskedBy } from '../../evidence/waiting.ts';
 import { attempt, BudgetSpent, type CallBudget, withBudget } from './provider.ts';
 
@@ -235,7 +235,11 @@ function failureOf(spend: () => void): BudgetSpent | null {
 // Which readings hold, and how much room they take.
 
 /** Reasons by which a reading says how far a caller's own limits went. */
-const CUT_SHORT: readonly ReasonCode[] = ['time_budget', 'arrivals_out_of_time'];
+const CUT_SHORT: readonly ReasonCode[] = [
+  'time_budget',
+  'arrivals_out_of_time',
+  'signal_calls_spent',
+];
 /** Reasons of an unread fact that a provider answered: it was asked, and knows of none. */
 const ANSWERED: readonly ReasonCode[] = ['creation_not_found'];
 
@@ -325,7 +329,7 @@ export function heldMethod<A extends readonly unknown[], R extends HeldResultOf>
         ),
       ),
     );
-    return told instanceof BudgetSpent ? silent(why('time_budget'), asked) : told;
+    return told instanceof BudgetSpent ? silent(told.why, asked) : told;
   };
 }
 

@@ -9,7 +9,7 @@ import { MS_PER_S } from '../../chain/time.ts';
 import type { OnCallEnd } from '../../ports/providers.ts';
 import { type Answered, exchange, jsonIn, outsideBody, outsideRow } from './fetch.ts';
 import { FetchFault, originText } from './outbound-call.ts';
-import { attempt, ProviderFault, retry } from './provider.ts';
+import { attempt, countCallOf, ProviderFault, retry } from './provider.ts';
 import { UNWATCHED } from './provider-watch.ts';
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
@@ -75,7 +75,7 @@ export type JsonRpc = {
   /** Scheme and host. */
   readonly shown: string;
   readonly call: (call: RpcCall, signal: AbortSignal) => Promise<RpcAnswer>;
-  /** One answer for each call, in the order of the calls. Throws `RpcFault`. */
+  /** One answer for each call, in their order. Throws `RpcFault`, or `BudgetSpent` of an asker. */
   readonly batch: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<RpcAnswer[]>;
   readonly close: () => void;
 };
@@ -171,6 +171,7 @@ class Client {
 
   async #countedExchange(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcAnswer[]> {
     const { onCallEnd = UNWATCHED } = this.#options;
+    countCallOf(signal);
     const answers = await attempt(RpcFault, () => this.#exchange(calls, signal));
     if (!(answers instanceof RpcFault)) {
       onCallEnd({ outcome: 'answered' });

@@ -6,7 +6,7 @@ import { MS_PER_S } from '../../chain/time.ts';
 import { type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import { askerOf } from '../../evidence/waiting.ts';
+import { type Asker, askerOf } from '../../evidence/waiting.ts';
 import type { OnCallEnd } from '../../ports/providers.ts';
 import { fetchJson, type JsonAsk, StatusFault } from './fetch.ts';
 import { FetchFault } from './outbound-call.ts';
@@ -29,17 +29,25 @@ export class ProviderFault extends Error {
 }
 
 /**
- * The budget of a request ran out: its time, or its calls. It is no statement about the provider.
+ * The budget of a request ran out: its time, its calls, or what whoever it is for may ask. It is no
+ * statement about the provider.
  */
 export class BudgetSpent extends Error {
-  readonly of: 'time' | 'calls';
-  readonly callsMax: number;
-  constructor(of: 'time' | 'calls', callsMax: number) {
+  readonly of: 'time' | 'calls' | 'asker';
+  readonly why: Why;
+  constructor(of: 'time' | 'calls' | 'asker', reason: Why) {
     super(`the budget of ${of} is spent`);
     this.name = 'BudgetSpent';
     this.of = of;
-    this.callsMax = callsMax;
+    this.why = reason;
   }
+}
+
+/** Counts a call for whom a signal names; throws `BudgetSpent` where it may not be made. */
+export function countCallOf(signal: AbortSignal): void {
+  const asker = askerOf(signal);
+  const refused = asker === null ? null : asker.countCall();
+  if (refused !== null) throw new BudgetSpent('asker', refused);
 }
 
 /** A source that is dated by the moment at which it is asked: it has no date of its own. */
@@ -80,7 +88,7 @@ export async function attempt<T, F extends Error>(
 /** The budget of one request for outbound calls. */
 export type CallBudget = {
   /** For whom the calls are made; `null`: for a caller who waits for the answer. */
-  readonly asker: string | null;
+  readonly asker: Asker | null;
   /** Aborted once the time is over, or once nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /** Counts one call; throws `BudgetSpent` where none is left. */
@@ -103,7 +111,7 @@ export function callBudget(limits: {
   const ended = new AbortController();
   // Every call of the request listens: node would take as many for a leak and print a warning.
   setMaxListeners(0, ended.signal);
-  const stop = (): void => ended.abort(new BudgetSpent('time', callsMax));
+  const stop = (): void => ended.abort(new BudgetSpent('time', why('time_budget')));
   const timer = asker === null ? setTimeout(stop, timeMs) : undefined;
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
@@ -115,7 +123,10 @@ export function callBudget(limits: {
     signal: ended.signal,
     spend: () => {
       ended.signal.throwIfAborted();
-      if (calls >= callsMax) throw new BudgetSpent('calls', callsMax);
+      if (calls >= callsMax) {
+        throw new BudgetSpent('calls', why('call_budget', { limit: String(callsMax) }));
+      }
+      countCallOf(signal);
       calls += 1;
     },
     end: () => {
@@ -330,8 +341,7 @@ export function askJson<T>(
 export function whyUnanswered(error: unknown, toReason: (fault: string) => Why): Why {
   if (error instanceof ProviderFault) return toReason(error.fault);
   if (!(error instanceof BudgetSpent)) throw error;
-  if (error.of === 'time') return why('time_budget');
-  return why('call_budget', { limit: String(error.callsMax) });
+  return error.why;
 }
 
 /** The statuses that the same question may outlive. */
@@ -377,11 +387,11 @@ function turnsAt(callsPerS: number, nowMs: () => number): (turn: Turn) => Promis
   const takeOther = (now: number): Begin | undefined => {
     const [first] = others;
     if (first === undefined || othersFreeAt > now) return undefined;
-    const [asker, waiting] = first;
+    const [name, waiting] = first;
     const [begin] = waiting;
-    others.delete(asker);
+    others.delete(name);
     if (begin !== undefined) waiting.delete(begin);
-    if (waiting.size > 0) others.set(asker, waiting);
+    if (waiting.size > 0) others.set(name, waiting);
     const steps = now - callersAt < CALLERS_SEEN_MS ? OTHERS_STEPS : 1;
     othersFreeAt = Math.max(othersFreeAt, now - CATCH_UP_MS) + steps * stepMs;
     return begin;
@@ -406,12 +416,12 @@ function turnsAt(callsPerS: number, nowMs: () => number): (turn: Turn) => Promis
     const dueAt = callers.size > 0 ? freeAt : Math.max(freeAt, othersFreeAt);
     timer = setTimeout(() => give(Math.max(nowMs(), dueAt)), dueAt - now);
   };
-  const wait = (asker: string | null): Set<Begin> => {
+  const wait = (asker: Asker | null): Set<Begin> => {
     if (asker === null) return callers;
-    const known = others.get(asker);
+    const known = others.get(asker.name);
     if (known !== undefined) return known;
     const waiting = new Set<Begin>();
-    others.set(asker, waiting);
+    others.set(asker.name, waiting);
     return waiting;
   };
 
@@ -432,7 +442,7 @@ function turnsAt(callsPerS: number, nowMs: () => number): (turn: Turn) => Promis
       };
       const leave = (): void => {
         waiting.delete(begin);
-        if (asker !== null && waiting.size === 0) others.delete(asker);
+        if (asker !== null && waiting.size === 0) others.delete(asker.name);
         reject(signal.reason);
       };
       signal.addEventListener('abort', leave, { once: true });

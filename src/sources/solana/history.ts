@@ -100,9 +100,11 @@ export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
   };
 }
 
+const OF_BUDGETS = ['time_budget', 'call_budget', 'signal_calls_spent'];
+
 /** Whether a reading ended with a budget. */
 function isOfBudget(reading: AddressReading): boolean {
-  return !(reading instanceof Read) && ['time_budget', 'call_budget'].includes(reading.why.code);
+  return !(reading instanceof Read) && OF_BUDGETS.includes(reading.why.code);
 }
 
 function sourceOf(options: SolanaHistoryOptions): Source {

@@ -56,6 +56,7 @@ describe.skipIf(NO_BROWSER !== null)(`signals ${NO_BROWSER ?? 'in Chromium'}`, (
         held,
         last_round_at: STILL_NOW,
         last_emit_at: null,
+        asked_at: STILL_NOW,
       },
     });
   // What is held may change between two requests, as it may in a store.

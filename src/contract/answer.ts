@@ -105,6 +105,12 @@ export type PagePiece = {
 /** The rest of a page: pieces in whichever order they come, and what ends it. */
 export type PageRest = { readonly pieces: readonly PagePiece[]; readonly end: string };
 
+function bytesOf(body: string | Uint8Array): Buffer {
+  if (typeof body === 'string') return Buffer.from(body);
+  // The same memory: published bytes are sent as they were stored.
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}
+
 /** A reply of a plain route: one of its declared statuses with the body declared for it. */
 export class Reply<in out Name extends string> {
   declare protected readonly of: Name;
@@ -116,6 +122,7 @@ export class Reply<in out Name extends string> {
   /** Whether caches may keep it, where its route allows that at all. */
   readonly isKept: boolean;
   readonly #body: string | Uint8Array;
+  #bytes: Buffer | null = null;
   private constructor(
     status: number,
     body: string | Uint8Array,
@@ -133,13 +140,12 @@ export class Reply<in out Name extends string> {
     return new Reply(this.status, this.#body, this.headers, { rest, isKept: this.isKept });
   }
   /**
-   * The body as it leaves.
+   * The body as it leaves: the same bytes each time, as one reply may answer many requests.
    * @internal
    */
   bytes(): Buffer {
-    if (typeof this.#body === 'string') return Buffer.from(this.#body);
-    // The same memory: published bytes are sent as they were stored.
-    return Buffer.from(this.#body.buffer, this.#body.byteOffset, this.#body.byteLength);
+    this.#bytes ??= bytesOf(this.#body);
+    return this.#bytes;
   }
   /** The body as its reader takes it apart; one of bytes as it is, whatever its type. */
   get body(): unknown {

@@ -93,6 +93,8 @@ export type FeedPage = ProducerRecord & {
   readonly more: boolean;
   /** Whether any signal is current, of whichever target. */
   readonly any_current: boolean;
+  /** The time of the answer by the clock of the store, as its other times are. */
+  readonly asked_at: UnixSeconds;
 };
 
 export type Signals = {

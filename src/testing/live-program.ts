@@ -73,7 +73,7 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
       await service.ended;
       await meanwhile();
       service = startProgram(of.words, { cwd, env: { ...env, ...settings } });
-      await untilSaid(service, 'Serving http');
+      await untilSaid(service, of.words.includes('work') ? 'Working.' : 'Serving http');
     },
     close: async () => {
       service.child.kill('SIGKILL');

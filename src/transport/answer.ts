@@ -201,10 +201,19 @@ function ownHeaders({ access }: Mounted['route']): HeadersOf {
 // The bytes of a cacheable answer name it.
 function openHeaders(route: Mounted['route']): HeadersOf {
   const keptS = route.kind === 'plain' ? route.keptS : undefined;
+  // One reply may answer many requests: its bytes are named once.
+  const named = new WeakMap<Buffer, string>();
+  const nameOf = (bytes: Buffer): string => {
+    const known = named.get(bytes);
+    if (known !== undefined) return known;
+    const etag = `"${hash('sha256', bytes, 'base64url')}"`;
+    named.set(bytes, etag);
+    return etag;
+  };
   return (declared, isKept, bytes) => {
     if (declared === null) return OPEN_JSON;
     if (keptS === undefined || !isKept) return { 'cache-control': NO_STORE, ...declared };
-    const etag = `"${hash('sha256', bytes, 'base64url')}"`;
+    const etag = nameOf(bytes);
     return { 'cache-control': `public, max-age=${keptS}`, etag, ...declared };
   };
 }

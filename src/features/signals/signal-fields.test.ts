@@ -26,6 +26,7 @@ const PORTS = {
       held: [HELD],
       last_round_at: STILL_NOW,
       last_emit_at: null,
+      asked_at: STILL_NOW,
     },
   }),
   ...memoryTransparencyLog(),

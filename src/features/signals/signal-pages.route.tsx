@@ -58,12 +58,12 @@ export function signalsPageHandler(
   { signals, anchors, service: { simulated } }: SignalsPorts,
   facts: PageFacts,
 ): PlainHandler<typeof signalsPage> {
-  return async (_input, { now }) => {
+  return async () => {
     const feed = await signals.feed({ matchKey: null, after: null, limit: LISTED });
     if (!(feed instanceof Read)) {
       return signalsPage.reply(503, message(facts, 'The signals could not be read', feed.why));
     }
-    const mode = dataModeOf(feed.value, simulated, now());
+    const mode = dataModeOf(feed.value, simulated);
     const shown = feed.value.signals.map((one) => {
       const anchor = { anchor_status: 'queued', anchor_tx: null, anchor_size: null } as const;
       return showSignal(one, anchor, anchors.anchor_chain_id);
@@ -100,7 +100,7 @@ export function signalPageHandler(
 }
 
 const MODES: { readonly [mode in ReturnType<typeof dataModeOf>]: string } = {
-  measured: 'The producer ran within the last hour.',
+  measured: 'The producer, or a command, published or looked for news within the last hour.',
   simulated: 'The evidence behind these signals is made up.',
   empty:
     'Nothing was published here within the last hour, or nothing stands. That says that the ' +

@@ -65,6 +65,8 @@ type World = {
   readonly held?: readonly HeldSignal[];
   readonly last_round_at?: number | null;
   readonly last_emit_at?: number | null;
+  /** The time by the clock of the store. */
+  readonly asked_at?: number;
   /** The leaves of the log, and what it says otherwise. */
   readonly leaves?: readonly (NewLeaf | undefined)[];
   readonly log?: Partial<TransparencyLog>;
@@ -74,10 +76,11 @@ type World = {
 
 function portsOf(world: World = {}): SignalsPorts {
   const { held = [HELD], last_round_at = STILL_NOW, last_emit_at = null } = world;
+  const { asked_at = STILL_NOW } = world;
   const { leaves = [OWN, ANOTHER], log = {} } = world;
   const { transparencyLog } = memoryTransparencyLog(present(leaves));
   return {
-    signals: memorySignals({ ...DATED, held, last_round_at, last_emit_at }),
+    signals: memorySignals({ ...DATED, held, last_round_at, last_emit_at, asked_at }),
     anchors: memoryAnchors({ ...DATED, ...world.anchors }),
     transparencyLog: { ...transparencyLog, ...log },
     service: { simulated: world.simulated === true },
@@ -216,8 +219,10 @@ describe('says', () => {
   });
 
   test('of which mode the data is, whatever target and page are asked for', async () => {
-    const modes = async (world: World, now: number) => {
-      const { body } = await said(signalsFeedHandler(portsOf(world)), feed(), now);
+    // By the clock of the store: those of two processes differ, and their answers do not.
+    const modes = async (world: World, asked_at: number) => {
+      const ports = portsOf({ ...world, asked_at });
+      const { body } = await said(signalsFeedHandler(ports), feed(), STILL_NOW + 10 * EMPTY_S);
       const { state } = fieldsIn(body['producer']);
       return [body['data_mode'], state, body['generated_at']];
     };
@@ -254,6 +259,37 @@ describe('says', () => {
       query = { limit: 2, cursor: String(cursor) };
     }
     expect(seen).toEqual(held.toReversed().map(({ signal_id }) => signal_id));
+  });
+
+  test('the answer before, while the next one is made, and no longer than some seconds', async () => {
+    const ports = portsOf();
+    const reads: (() => void)[] = [];
+    const { signals } = ports;
+    const slow = {
+      ...ports,
+      signals: {
+        ...signals,
+        feed: async (query: Parameters<typeof signals.feed>[0]) => {
+          await new Promise<void>((resolve) => reads.push(resolve));
+          return signals.feed(query);
+        },
+      },
+    };
+    const handle = signalsFeedHandler(slow);
+    const at = (now: number) => said(handle, feed(), now);
+    const first = [at(STILL_NOW), at(STILL_NOW)];
+    expect(reads).toHaveLength(1);
+    reads[0]?.();
+    const [one] = await Promise.all(first);
+    // The next one is under way, and nobody waits for it.
+    expect(await at(STILL_NOW + 1)).toEqual(one);
+    expect(await at(STILL_NOW + 4)).toEqual(one);
+    expect(reads).toHaveLength(2);
+    // So late an answer is none: this reader waits.
+    const late = at(STILL_NOW + 6);
+    expect(reads).toHaveLength(3);
+    for (const end of reads) end();
+    expect(await late).toEqual(one);
   });
 
   test('how far a signal is anchored, and of a simulated one that it is not', async () => {

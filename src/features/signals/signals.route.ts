@@ -203,39 +203,61 @@ export const EMPTY_S = HOUR_S;
 
 /** Of the producer, whatever is asked for. @internal */
 export function dataModeOf(
-  { any_current, last_emit_at, last_round_at }: Omit<FeedPage, 'signals' | 'more'>,
+  { any_current, last_emit_at, last_round_at, asked_at }: Omit<FeedPage, 'signals' | 'more'>,
   simulated: boolean,
-  now: UnixSeconds,
 ): (typeof DATA_MODES)[number] {
-  const isRecent = [last_round_at, last_emit_at].some((at) => at !== null && now - at <= EMPTY_S);
+  const isRecent = [last_round_at, last_emit_at].some(
+    (at) => at !== null && asked_at - at <= EMPTY_S,
+  );
   if (!any_current || !isRecent) return 'empty';
   return simulated ? 'simulated' : 'measured';
 }
 
-function producerStateOf(
-  { last_round_at }: Pick<FeedPage, 'last_round_at'>,
-  now: UnixSeconds,
-): (typeof PRODUCER_STATES)[number] {
+function producerStateOf({
+  last_round_at,
+  asked_at,
+}: Pick<FeedPage, 'last_round_at' | 'asked_at'>): (typeof PRODUCER_STATES)[number] {
   if (last_round_at === null) return 'never_ran';
-  return now - last_round_at > STALLED_S ? 'stalled' : 'running';
+  return asked_at - last_round_at > STALLED_S ? 'stalled' : 'running';
 }
 
-/** An answer is public and kept by caches for longer: equal questions share one for so long. */
+/**
+ * An answer is public and kept by caches for minutes: equal questions share one. After the first
+ * time the next one is made while the one before still answers, so that nobody waits for it.
+ */
 const SHARED_S = 1;
+const SHARED_LATE_S = 5;
 const SHARED_MAX = 500;
 
 function shareReplies<R extends AnyPlainRoute>(handle: PlainHandler<R>): PlainHandler<R> {
-  type Shared = { readonly until: UnixSeconds; readonly said: ReturnType<PlainHandler<R>> };
+  type Shared = {
+    readonly at: UnixSeconds;
+    readonly reply: ReturnType<PlainHandler<R>>;
+    isRenewed: boolean;
+  };
   const shared = new Map<string, Shared>();
   return (input, request, caller) => {
     const { params: named, query } = Object(input);
     const key = JSON.stringify([named, query]);
+    const at = request.now();
     const known = shared.get(key);
-    if (known !== undefined && request.now() < known.until) return known.said;
-    const said = handle(input, request, caller);
-    if (shared.size >= SHARED_MAX) shared.clear();
-    shared.set(key, { until: request.now() + SHARED_S, said });
-    return said;
+    const age = known === undefined ? Number.POSITIVE_INFINITY : at - known.at;
+    if (known !== undefined && (age < SHARED_S || (known.isRenewed && age < SHARED_LATE_S))) {
+      return known.reply;
+    }
+    const reply = handle(input, request, caller);
+    const keep = (): void => {
+      if (shared.size >= SHARED_MAX) shared.clear();
+      shared.set(key, { at, reply, isRenewed: false });
+    };
+    if (known === undefined || age >= SHARED_LATE_S) {
+      keep();
+      return reply;
+    }
+    known.isRenewed = true;
+    // What fails is no answer of others: whoever asks next asks anew.
+    reply.then(keep, () => shared.delete(key));
+    return known.reply;
   };
 }
 
@@ -245,7 +267,7 @@ export function signalsFeedHandler({
   anchors,
   service: { simulated },
 }: SignalsPorts): PlainHandler<typeof signalsFeed> {
-  return shareReplies<typeof signalsFeed>(async ({ query: { limit, cursor, target } }, { now }) => {
+  return shareReplies<typeof signalsFeed>(async ({ query: { limit, cursor, target } }) => {
     const after = cursor === undefined ? null : placeIn(cursor);
     if (cursor !== undefined && after === null) {
       return badField('cursor', 'expected the next_cursor of an answer');
@@ -268,12 +290,12 @@ export function signalsFeedHandler({
     return signalsFeed.reply(200, {
       signals: claim(shown, (all) => all),
       count: claim(shown, (all) => all.length),
-      data_mode: claim(feed, (page) => dataModeOf(page, simulated, now())),
+      data_mode: claim(feed, (page) => dataModeOf(page, simulated)),
       generated_at: ended,
       next_cursor:
         more && last !== undefined ? `${last.generated_at_unix}.${last.signal_id}` : null,
       producer: {
-        state: claim(feed, (page) => producerStateOf(page, now())),
+        state: claim(feed, producerStateOf),
         last_round_at: ended,
       },
       read_this_first: noticesOf(sent, simulated),

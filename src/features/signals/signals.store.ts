@@ -69,6 +69,7 @@ const FEED = `
   with head as (
     select (select ${epochSecond('last_round_at')} from signal_rounds) as last_round_at,
       (select ${epochSecond('last_emit_at')} from signal_rounds) as last_emit_at,
+      ${epochSecond('control_now()', 'asked_at')},
       exists (select from signals c where not exists (
         select from signal_statuses t where t.signal_id = c.signal_id)) as any_current
   ), listed as (
@@ -87,6 +88,7 @@ const headRow = z.object({
   last_round_at: z.number().nullable(),
   last_emit_at: z.number().nullable(),
   any_current: z.boolean(),
+  asked_at: z.number(),
 });
 const idOrNone = z.object({ signal_id: z.string().nullable() });
 

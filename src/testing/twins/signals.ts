@@ -13,7 +13,9 @@ export type HeldSignal = KeptSignal & { readonly bundle: Uint8Array };
 
 /** The signals of a memory; those without an end are current. */
 export type MemorySignals = Dated &
-  Pick<FeedPage, 'last_round_at' | 'last_emit_at'> & { readonly held: readonly HeldSignal[] };
+  Pick<FeedPage, 'last_round_at' | 'last_emit_at' | 'asked_at'> & {
+    readonly held: readonly HeldSignal[];
+  };
 
 /** A new signal as the store keeps it, as the leaf of that index. */
 export function heldSignal(signal: NewSignal, leaf = 0): HeldSignal {
@@ -22,7 +24,7 @@ export function heldSignal(signal: NewSignal, leaf = 0): HeldSignal {
 }
 
 export function memorySignals(memory: MemorySignals): Signals {
-  const { held, last_round_at, last_emit_at, ...dated } = memory;
+  const { held, last_round_at, last_emit_at, asked_at, ...dated } = memory;
   const origin = { port: 'signals', source: memorySource('Signals', 'table', dated) } as const;
   const find = (id: string) => held.find(({ signal_id }) => signal_id === id);
   const current = held.filter(({ end }) => end === null).toSorted(isNewer);
@@ -44,7 +46,8 @@ export function memorySignals(memory: MemorySignals): Signals {
       const signals = listed.slice(0, limit).map(({ bundle: _, ...kept }) => kept);
       const any_current = current.length > 0;
       const more = listed.length > limit;
-      return read({ signals, more, any_current, last_round_at, last_emit_at }, origin);
+      const told = { any_current, last_round_at, last_emit_at, asked_at };
+      return read({ signals, more, ...told }, origin);
     },
   };
 }
@@ -74,7 +77,13 @@ export type SignalPorts = { readonly signals: Signals };
 /** Left out: nothing was ever published. */
 export type SignalsHeld = { readonly signals?: MemorySignals };
 
-const NEVER: MemorySignals = { ...PLANTED, held: [], last_round_at: null, last_emit_at: null };
+const NEVER: MemorySignals = {
+  ...PLANTED,
+  held: [],
+  last_round_at: null,
+  last_emit_at: null,
+  asked_at: PLANTED.as_of,
+};
 
 export function memorySignalPorts({ signals = NEVER }: SignalsHeld): SignalPorts {
   return { signals: memorySignals(signals) };
@@ -112,7 +121,8 @@ export function plantedSignals({ signalled }: PlantedSignals): SignalPorts {
   if (signalled === undefined) return memorySignalPorts({});
   const held = [signalled.isChanged ? CHANGED : STANDS];
   const last_round_at = PLANTED.as_of + 60;
-  return memorySignalPorts({ signals: { ...PLANTED, held, last_round_at, last_emit_at: null } });
+  const rounds = { last_round_at, last_emit_at: null, asked_at: last_round_at };
+  return memorySignalPorts({ signals: { ...PLANTED, held, ...rounds } });
 }
 
 /** What the planted signal contradicts: it stands in the log behind one other statement. */

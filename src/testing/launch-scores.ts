@@ -87,13 +87,18 @@ type CorpusRow = readonly [
 ];
 
 /** Puts launches there, as one import of the Solana corpus. */
-export async function putCorpus(database: Database, rows: readonly CorpusRow[]): Promise<void> {
+export async function putCorpus(
+  database: Database,
+  rows: readonly CorpusRow[],
+  source = 'tests',
+): Promise<void> {
   const made = await rowsAs<{ id: number }>(
     database,
     `insert into table_imports (table_name, source, origin, started_at, completed_at, as_of,
        rows_accepted, rows_refused, sha256, in_force, dated_by, rows_lost)
-     values ('launches', 'tests', 'observed', now(), now(), now(), 3, 0, repeat('a', 64), true,
+     values ('launches', $1, 'observed', now(), now(), now(), 3, 0, repeat('a', 64), true,
        'import', 0) returning id`,
+    [source],
   );
   for (const [n, [mint, deployer, launched, listed, checked]] of rows.entries()) {
     await database.query(

@@ -579,6 +579,38 @@ onEachEngine((name, fresh) => {
     ]);
   });
 
+  test(`${name}: a launch that a later check credits to a wallet of old is nobody else’s`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const [old, checked] = [STILL_NOW - 60 * DAY_S, STILL_NOW - 59 * DAY_S];
+    await putCorpus(database, [
+      ['moved', 'maker', old, false, checked],
+      ['young', 'maker', STILL_NOW - HOUR_S, null, STILL_NOW - 60],
+      ['moved too', 'flagged', old, false, checked],
+    ]);
+    const later = STILL_NOW - 50 * DAY_S;
+    await putCorpus(
+      database,
+      [
+        ['moved', 'of old', old, false, later],
+        ['moved too', 'of old', old, false, later],
+      ],
+      'a later check',
+    );
+    const { token: _, ...rest } = flagged('');
+    const one = wallet([{ ...rest, token: 'moved too' }], { observed_at: STILL_NOW - 70 });
+    await scoring.commit({ ...one, chain: 'solana', address: 'flagged' });
+    expect(await scoring.due('solana', RUG_1, 10)).toMatchObject({
+      value: {
+        due: 2,
+        wallets: [
+          { address: 'flagged', launches: [], record: { is_whole: true } },
+          { address: 'maker', launches: [{ token: 'young' }] },
+        ],
+      },
+    });
+  });
+
   test(`${name}: a launch past the age at which it is scored does not make its wallet due again`, async () => {
     const database = fresh();
     const { scoring } = stores(database);

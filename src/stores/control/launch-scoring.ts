@@ -381,10 +381,11 @@ const WALKED = `
   where s.address is null or s.observed_at < r.captured_at or s.model_version <> $1
   order by r.captured_at, r.address limit $2::int`;
 
-// A mint that several imports saw counts by its best row: settled first, then the later check. What
-// was collected is as it was then. A launch that is of an age to be scored and has no score yet
-// makes its wallet due, as of now: of two that were collected in one second none is passed over. So
-// does a flag whose mint is not on record as the wallet's any more.
+// A mint that several imports saw counts by its best row, whoever that credits: settled first, then
+// the later check. What was collected is as it was then. A launch that is of an age to be scored and
+// has no score yet makes its wallet due, as of now: of two that were collected in one second none is
+// passed over. So does a flag whose mint is not on record as the wallet's any more; one that stands
+// on an old launch has nobody read anew.
 const COLLECTED = `
   with known as (
     select l.mint, l.deployer, l.launched_at, l.settled, l.listed_after_window as listed,
@@ -394,30 +395,41 @@ const COLLECTED = `
     union all
     select mint, deployer, launched_at, false, null, collected_at, 0
       from collected_launches where not settled and made_by <> 'import'
+  ), flags as (
+    select token, address from launch_scores where chain = 'solana' and outcome = 'flagged'
+  ), credited as (
+    select distinct on (k.mint) k.mint, k.deployer
+    from known k join flags on flags.token = k.mint
+    order by k.mint, k.settled desc, k.checked_at desc, k.import_id desc
+  ), lost as (
+    select distinct f.address from flags f
+    left join credited c on c.mint = f.token and c.deployer = f.address
+    where c.mint is null
   ), recent as (
     select deployer from known
     where launched_at > control_now() - make_interval(secs => $3::int)
     union
-    select address from launch_scores where chain = 'solana' and outcome = 'flagged'
+    select address from lost
+  ), mints as (
+    select distinct k.mint from known k join recent on recent.deployer = k.deployer
   ), best as (
     select distinct on (k.mint) k.*
     from known k
-    join recent on recent.deployer = k.deployer
+    join mints on mints.mint = k.mint
     order by k.mint, k.settled desc, k.checked_at desc, k.import_id desc
   ), wallets as (
     select b.deployer, count(*) as held, date_trunc('second', max(b.checked_at)) as checked_at,
       bool_or(x.token is null
         and b.launched_at > control_now() - make_interval(hours => $5::int)) as fresh
     from best b
+    join recent on recent.deployer = b.deployer
     left join launch_scores x
       on x.chain = 'solana' and x.token = b.mint and x.address = b.deployer
     group by b.deployer
   ), gone as (
-    select distinct f.address from launch_scores f
-    left join best b on b.mint = f.token and b.deployer = f.address
-    left join wallets w on w.deployer = f.address
-    where f.chain = 'solana' and f.outcome = 'flagged' and b.mint is null
-      and (w.held is null or w.held < $4::int)
+    select l.address from lost l
+    left join wallets w on w.deployer = l.address
+    where w.held is null or w.held < $4::int
   ), due as (
     select w.deployer as address,
       case when w.fresh or g.address is not null then control_now() else w.checked_at end

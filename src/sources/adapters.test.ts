@@ -455,6 +455,11 @@ const OTHERS: readonly Adapter[] = [
         await listings.stateOf(SOL, SIGNAL),
       ];
     },
+    more: {
+      'pairs of another token': (whole) => {
+        return { text: whole.replaceAll(/"address":"[^"]*"/g, '"address":"another"') };
+      },
+    },
   },
   ...STATUS.map(({ page, protocol, message_id, answer }) => ({
     name: `the status page ${page}`,

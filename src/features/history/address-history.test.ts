@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { map, Part, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { fullCoverage, memoryTransfer } from '../../testing/twins/history.ts';
 import { walkedPorts } from '../../testing/walked-world.ts';
-import { addressHistory, type HistoryRequest } from './address-history.ts';
+import { addressHistory, type HistoryRequest, sinceFirst } from './address-history.ts';
 
 const NOW = 1_800_000_000;
 const ASKED: HistoryRequest = { chains: null, signal: new AbortController().signal };
@@ -73,6 +73,17 @@ describe('the history of an address', () => {
       }),
     );
     expect(codes).toEqual(['no_history', 'not_walked_kind', 'time_budget']);
+  });
+
+  test('that is cut says nothing of what came first; a made-up whole does', async () => {
+    const transfers = [1, 2, 3].map((n) => memoryTransfer(n, a, b));
+    const cut = await addressHistory(historyOf({ transfers }), a, { ...ASKED, rowsMax: 2 });
+    expect(sinceFirst(cut)).toMatchObject({ checked: false, why: { code: 'row_cap' } });
+    expect(sinceFirst(cut)).toBeInstanceOf(Unread);
+    const simulated = historyOf({ transfers, history: { simulated: true } });
+    const madeUp = await addressHistory(simulated, a, ASKED);
+    expect(madeUp instanceof Part && madeUp.why.code).toBe('simulated');
+    expect(sinceFirst(madeUp)).toBe(madeUp);
   });
 
   test('that is simulated is never whole', async () => {

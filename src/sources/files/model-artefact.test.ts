@@ -63,8 +63,13 @@ describe('an artefact', () => {
     ['a tree that runs in a circle', textOf(withTree(circular)), 'tree 0 is no tree'],
     ['a tree with a node that nothing leads to', textOf(withTree(loose)), 'tree 0 is no tree'],
     ['a tree over a feature it lacks', textOf(withTree(foreign)), 'tree 0 is no tree'],
+    ['a split that no row came to', textOf(withTree(splitOf(0))), 'tree 0 is no tree'],
   ])('with %s is refused by name', (_, text, fault) => {
     expect(faultOf(text)).toMatch(fault);
+  });
+
+  test('with a split that one row came to is read', () => {
+    expect(faultOf(textOf(withTree(splitOf(1))))).toBe('no fault');
   });
 });
 
@@ -76,4 +81,9 @@ function loose(tree: object[]): void {
 }
 function foreign(tree: object[]): void {
   Object.assign(tree[1] ?? {}, { feature: 2 });
+}
+function splitOf(rows: number): (tree: object[]) => void {
+  return (tree) => {
+    Object.assign(tree[1] ?? {}, { rows });
+  };
 }

@@ -1,16 +1,18 @@
 // Do real clients of both revisions, over HTTP and over a pipe, get what the routes of a service
 // answer?
 
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { CONTRACTS } from './compose/list.ts';
 import { connectClient, type McpClient, REVISIONS, type Revision } from './testing/mcp-clients.ts';
-import { MAIN, type Simulated, startSimulated } from './testing/program.ts';
+import { MAIN, onlySettings, type Simulated, startSimulated } from './testing/program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const AGREED_MS = 30_000;
@@ -28,6 +30,25 @@ const ADDRESSES = [
     /^\| `(\S+)` \|/gm,
   ),
 ].flatMap(([, word]) => (word === undefined || word.length < 26 ? [] : [word]));
+
+const INSPECTOR = '@modelcontextprotocol/inspector-cli/package.json';
+// It finds the file that names it from its own folder alone.
+const INSPECTOR_FOLDER = join(dirname(createRequire(import.meta.url).resolve(INSPECTOR)), 'build');
+const inspected = z.looseObject({
+  tools: z.array(z.looseObject({ name: z.string() })).optional(),
+  isError: z.boolean().optional(),
+  structuredContent: z.looseObject({}).optional(),
+});
+
+/** The answer to a method, as the command of the inspector prints it. */
+async function inspect(words: readonly string[], key: string): Promise<z.output<typeof inspected>> {
+  const args = [join(INSPECTOR_FOLDER, 'index.js'), ...words];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: INSPECTOR_FOLDER,
+    env: onlySettings({ EXHIBIT_API_KEY: key }),
+  });
+  return inspected.parse(JSON.parse(stdout));
+}
 
 /** Clients of MCP are told by a started service what its routes answer. */
 export function clientsAreAnswered(started: () => Simulated): void {
@@ -95,6 +116,24 @@ export function clientsAreAnswered(started: () => Simulated): void {
         expect(wrong).toMatchObject({ isError: true });
         expect(wrong.content[0]?.text).toBe(await routeSays('wallet_ofac', 'nonsense'));
       });
+    });
+
+    test.each(WAYS)('over %s the inspector lists the tools, and calls one', async (way) => {
+      const ask = (...words: readonly string[]) =>
+        inspect(
+          way === 'HTTP'
+            ? [`${base}/mcp`, ...words, '--header', `Authorization: Bearer ${key}`]
+            : [process.execPath, MAIN, 'mcp', ...words, '--', '--base-url', base],
+          key,
+        );
+      const { tools } = await ask('--method', 'tools/list');
+      expect(tools?.map(({ name }) => name)).toEqual(DECLARED);
+      const call = ['--method', 'tools/call', '--tool-name', 'wallet_ofac', '--tool-arg'];
+      const found = await ask(...call, `address=${ADDRESSES[0]}`);
+      expect(found).toMatchObject({
+        structuredContent: { state: 'ok', data: { sanctioned: true } },
+      });
+      expect(await ask(...call, 'address=nonsense')).toMatchObject({ isError: true });
     });
 
     // One client asks about every address in `doors.suite.ts`.

@@ -53,7 +53,7 @@ describe('a member', () => {
             id,
             platform,
             place,
-            rules: { kinds: ['flag', 'watch', 'signal'], chains: null, addresses: null },
+            rules: { kinds: ['flag', 'watch'], chains: null, addresses: null },
             verified: true,
             broken_at: null,
             fault: null,

@@ -27,6 +27,7 @@ import {
   type IntegrationPorts,
   targetFields,
   testChat,
+  UNNAMED_KINDS,
 } from './integrations.route.ts';
 
 const SESSION = { surface: 'web', access: 'session' } as const;
@@ -478,7 +479,13 @@ function Rules({ id }: { id: string }) {
         <legend>Tell of</legend>
         {Object.entries(KIND_WORDS).map(([kind, text]) => (
           <label key={kind}>
-            <input type="checkbox" name="kinds" value={kind} checked /> {text}{' '}
+            <input
+              type="checkbox"
+              name="kinds"
+              value={kind}
+              checked={UNNAMED_KINDS.some((one) => one === kind)}
+            />{' '}
+            {text}{' '}
           </label>
         ))}
       </fieldset>

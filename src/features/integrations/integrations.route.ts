@@ -19,6 +19,8 @@ import {
 } from '../../ports/integrations.ts';
 
 export const CHAT_KINDS = ['flag', 'watch', 'signal'] as const;
+/** The kinds of a chat that names none. Signals are of whole lists: one gets them by asking. */
+export const UNNAMED_KINDS: readonly (typeof CHAT_KINDS)[number][] = ['flag', 'watch'];
 const TEXT_CHARS_MAX = 300;
 
 const HOSTED = { surface: 'integrations', access: 'analyst' } as const;
@@ -27,7 +29,7 @@ const problem = z.strictObject({ error: prose().min(1) });
 const id = z.strictObject({ id: z.string().max(60) });
 const text = z.string().trim().max(TEXT_CHARS_MAX).optional();
 
-/** The fields of a rule; an absent field is no limit. */
+/** The fields of a rule. No `kinds`: `UNNAMED_KINDS`; another absent field is no limit. */
 export const ruleFields = {
   kinds: z.array(z.enum(CHAT_KINDS)).min(1).readonly().optional(),
   chains: z.array(z.enum(CHAIN_NAMES)).min(1).readonly().optional(),
@@ -294,8 +296,8 @@ type MemberRequest = {
 };
 
 function rulesOf(rules: RuleFields | undefined): Rules {
-  if (rules === undefined) return { kinds: CHAT_KINDS, chains: null, addresses: null };
-  const { kinds = CHAT_KINDS, chains, addresses } = rules;
+  if (rules === undefined) return { kinds: UNNAMED_KINDS, chains: null, addresses: null };
+  const { kinds = UNNAMED_KINDS, chains, addresses } = rules;
   return {
     kinds: [...new Set(kinds)],
     chains: chains === undefined ? null : [...new Set(chains)],

@@ -124,7 +124,8 @@ function printFound(found: Found, io: Io, outcome: string | null): ExitStatus {
     return EXIT.done;
   }
   print(io, factLines(factsOf(answer, outcome), io));
-  print(io, ['', ...wrapSentence(answer.read_this_first.not_advice, io)]);
+  const { gaps, not_advice } = answer.read_this_first;
+  print(io, ['', ...wrapSentence(gaps, io), ...wrapSentence(not_advice, io)]);
   return EXIT.done;
 }
 

@@ -131,6 +131,9 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     ),
     '/receipts/two-steps-from-a-listed-address',
     '/docs/api/wallet_score',
+    // Tables of long addresses and of names that a phone has to break.
+    '/docs/guides/simulated-world',
+    '/docs/reference/configuration',
     `/token/solana/${addressNamed('solana', 'mint')}`,
     `/deployer/ethereum/${MAKER}`,
     `/models/rug/${KEPT_VERSION}`,

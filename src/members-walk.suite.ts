@@ -212,6 +212,10 @@ export function memberGetsAlong(started: () => Simulated): void {
       expect(listed).toEqual([expect.stringContaining('on solana')]);
     });
 
+    test('the page of the state, as tall on a phone as a dossier at most', async () => {
+      await lookAt(browser, { base, path: '/status', tallMax: TALL_MAX });
+    });
+
     const settings = ['/settings', '/settings/integrations', '/settings/sessions'];
     const paths = [...settings, '/watchlist', '/screens', '/activate', '/pricing'];
     test.each(paths)('%s, in light and dark, on a desk and on a phone', async (path) => {

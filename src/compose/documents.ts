@@ -69,7 +69,7 @@ const GUIDES = servedGuides();
 /** The groups of the navigation, and the order in each; a page that none names is in the last. */
 const NAVIGATION: readonly (readonly [group: string, paths: readonly string[]])[] = [
   ['Published', ['/', '/leaderboard', '/signals', '/receipts', '/registry/sanctions']],
-  ['What it rests on', ['/status', '/registry/bridges', '/entities/calibration']],
+  ['What it rests on', ['/status', '/registry/bridges', '/entities/calibration', '/log']],
   ['For members', ['/watchlist', '/settings', '/pricing']],
   ['For programs', ['/docs/start', '/docs']],
 ];
@@ -170,7 +170,7 @@ function guideDocuments(facts: PageFacts): Mounted[] {
     const name = guide.path.replaceAll(/\W/g, '_');
     const shown = once(() => {
       const body = guide.text.replace(/^#[^\n]*\n/, '');
-      const html = renderMarkdown(body, (relative) => guideLink(GUIDES, guide, relative));
+      const html = renderMarkdown(body, (relative) => guideLink(GUIDES, guide, relative), 2);
       return guidePage(facts, guide, html, GUIDES);
     });
     return [

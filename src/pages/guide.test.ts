@@ -57,5 +57,5 @@ test('whatever is written, no element but those of Markdown comes out, and no at
 
 const ELEMENTS = [
   ...['p', 'h2', 'h3', 'h4', 'h5', 'h6', 'em', 'strong', 's', 'code', 'pre', 'a', 'br', 'hr'],
-  ...['ul', 'ol', 'li', 'blockquote', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
+  ...['ul', 'ol', 'li', 'blockquote', 'div', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ];

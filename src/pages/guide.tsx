@@ -61,15 +61,27 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 markdown.validateLink = (url) => LINKED.test(url) || (RELATIVE.test(url) && !SCHEME.test(url));
 markdown.disable('image');
 
+/** A line in which a generated document names its maker to whoever edits it. */
+const NOTE_OF_MAKER = /^<!-- [^\n]* -->$/gm;
+
+/** What scrolls by itself, also by keyboard, as `Scroll` draws it. */
+const SCROLL_BEGIN =
+  '<div class="scroll" role="group" aria-label="A table that may scroll" tabindex="0">';
+
 /** Where a link within a folder of documents leads; `null`: to nothing that is served. */
 export type LinkTo = (relative: string) => string | null;
 
 /**
- * HTML of a text whose own HTML is not trusted. Its first heading is of the level below h1. A link
- * to a neighbour in a folder leads where `linkTo` says; else its words stand there without a link.
+ * HTML of a text whose own HTML is not trusted. Its highest headings, of the level `highest`, are
+ * below h1. A link to a neighbour in a folder leads where `linkTo` says; else its words stand there
+ * without a link.
  */
-export function renderMarkdown(text: string, linkTo: LinkTo = () => null): string {
-  const tokens = markdown.parse(text, {});
+export function renderMarkdown(
+  text: string,
+  linkTo: LinkTo = () => null,
+  highest: 1 | 2 = 1,
+): string {
+  const tokens = markdown.parse(text.replaceAll(NOTE_OF_MAKER, ''), {});
   for (const { children } of tokens) {
     let open: { hidden: boolean } | null = null;
     for (const token of listOrNone(children)) {
@@ -84,8 +96,11 @@ export function renderMarkdown(text: string, linkTo: LinkTo = () => null): strin
       }
     }
   }
-  const html = markdown.renderer.render(tokens, markdown.options, {});
+  const html = markdown.renderer
+    .render(tokens, markdown.options, {})
+    .replaceAll('<table>', `${SCROLL_BEGIN}<table>`)
+    .replaceAll('</table>', '</table></div>');
   return html.replaceAll(/<(\/?)h([1-5])>/g, (_, end: string, level: string) => {
-    return `<${end}h${Number(level) + 1}>`;
+    return `<${end}h${Number(level) + 2 - highest}>`;
   });
 }

@@ -266,7 +266,7 @@ export function Search({ value }: { value?: string }) {
           spellcheck={false}
           autocapitalize="off"
           autocomplete="off"
-          placeholder="0x… or a Solana, Bitcoin or Tron address"
+          placeholder="0x…, or of Solana, Bitcoin, Tron"
           {...(value === undefined ? {} : { value })}
         />
         <button type="submit">Open its dossier</button>

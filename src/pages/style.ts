@@ -21,7 +21,7 @@ main, .top, footer { max-width: 68rem; margin: 0 auto; padding: 0 1.25rem; }
   border-bottom: 1px solid var(--line); }
 .mark { font: 600 1.25rem/1 Georgia, "Times New Roman", serif; letter-spacing: .01em;
   color: var(--ink); text-decoration: none; }
-nav a { margin-right: 1rem; }
+nav a { margin-right: .75rem; }
 .top nav ul { list-style: none; margin: 0; padding: 0; }
 .top nav a { display: inline-block; white-space: nowrap; padding: .1rem 0; }
 .top nav span { display: block; color: var(--quiet); font-size: .8rem; }
@@ -31,7 +31,7 @@ nav a { margin-right: 1rem; }
   border-radius: .6rem; box-shadow: 0 .5rem 2rem rgb(0 0 0 / .35); }
 .top nav:popover-open a { padding: .35rem 0; }
 @media screen and (min-width: 40.01rem) { .top .menu { display: none; }
-  .top nav[popover] { position: static; display: flex; flex-wrap: wrap; gap: .4rem 1.75rem;
+  .top nav[popover] { position: static; display: flex; flex-wrap: wrap; gap: .4rem 1.15rem;
     padding: 0; margin: 0; border: 0; overflow: visible; background: none; color: inherit; }
   .top nav[popover] ul { display: flex; flex-wrap: wrap; }
   .top nav[popover] li:last-child a { margin-right: 0; }
@@ -80,7 +80,8 @@ summary { cursor: pointer; }
 .search input { flex: 1 1 16rem; }
 input, button { font: inherit; color: inherit; background: var(--card); padding: .45rem .7rem;
   border: 1px solid var(--control); border-radius: .4rem; min-width: 0; }
-button { background: var(--accent); border-color: var(--accent); color: var(--paper);
+button { white-space: nowrap;
+  background: var(--accent); border-color: var(--accent); color: var(--paper);
   font-weight: 600; cursor: pointer; }
 input:focus-visible, button:focus-visible { outline: 3px solid var(--accent);
   outline-offset: 2px; }
@@ -94,8 +95,10 @@ input:focus-visible, button:focus-visible { outline: 3px solid var(--accent);
 .facts dt { color: var(--quiet); }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
 .prose { max-width: 46rem; overflow-wrap: anywhere; }
-.prose table { display: block; overflow-x: auto; }
-.prose td, .prose td:first-child { min-width: 6rem; overflow-wrap: normal; }
+.prose td, .prose th { min-width: 0; overflow-wrap: normal; }
+.prose td:first-child { min-width: 8rem; }
+.prose td code { overflow-wrap: anywhere; }
+@media (min-width: 56.01rem) { .prose td:first-child { min-width: 11.5rem; } }
 .prose h2 { font-size: 1.3rem; margin: 1.75rem 0 .5rem; }
 .prose h3 { margin: 1.5rem 0 .4rem; }
 .prose blockquote { margin: 1rem 0; padding-left: 1rem; border-left: 3px solid var(--line);
@@ -269,9 +272,6 @@ details.caveat { border-top: 0; }
 .findings > li > details > summary::-webkit-details-marker { display: none; }
 .chains a { display: inline-block; margin-right: .6rem; }
 h1 { overflow-wrap: anywhere; }
-.prose table { display: table; }
-.prose td, .prose th { min-width: 0; overflow-wrap: anywhere; }
-.prose td:first-child { min-width: 0; }
 .route h1 { font-size: 1.35rem; margin-top: 0; }
 main p, main dd, main li { overflow-wrap: anywhere; }
 .scroll:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
@@ -359,6 +359,7 @@ form.seek input { flex: 1 1 10rem; }
   p.narrow { display: block; }
   .graph.of-3 { min-width: 34rem; } .graph.of-4 { min-width: 46rem; }
   .cells { grid-template-columns: 1fr 1fr; }
+  .facts { grid-template-columns: fit-content(7.5rem) minmax(0, 1fr); gap: .3rem 1rem; }
   table.stacks, .stacks tbody, .stacks tr, .stacks caption { display: block; }
   .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
     clip-path: inset(50%); }
@@ -367,7 +368,7 @@ form.seek input { flex: 1 1 10rem; }
   .scroll table.stacks td { display: flow-root; min-width: 0; padding: .1rem 0 .1rem 7.5rem;
     border: 0; }
   .stacks td::before { content: attr(data-head); color: var(--quiet); font-size: .85rem;
-    float: left; width: 7rem; margin-left: -7.5rem; }
+    float: left; width: 7rem; margin-left: -7.5rem; font-weight: 400; }
   .frame::part(lines) { gap: .4rem; }
   .line, .line.open { display: grid; grid-template-columns: 1fr auto; align-items: baseline;
     padding: .4rem .8rem; border-top-width: 1px; border-left-width: .25rem; }

@@ -8,6 +8,7 @@ import { InFull, type OnChain, Whole } from './explorer.tsx';
 
 const MS_PER_S = 1_000;
 const MINUTE_CHARS = 16;
+const SECOND_CHARS = 19;
 const SHORT_MIN = 20;
 const HEAD = 8;
 const TAIL = 6;
@@ -102,8 +103,8 @@ export function shortProse(text: string): string {
 
 type Word = { readonly word: string; readonly what: 'address' | 'tx' | 'field' | null };
 
-/** What is as long as an address or the id of a transaction, or the name of a field. */
-const NAMED = /(`\w+`|\b[0-9A-Za-z]{25,100}\b)/;
+/** What is as long as an address or the id of a transaction, or stands in backquotes. */
+const NAMED = /(`[^`]+`|\b[0-9A-Za-z]{25,100}\b)/;
 const TX = /^0x[0-9a-f]{64}$/i;
 /** The same where nothing marks it as one: only an answer about this chain tells of such ids. */
 const BITCOIN_TX = /^[0-9a-f]{64}$/;
@@ -126,6 +127,16 @@ export function Moment({ at }: { at: string | number }) {
 /** The same as text. */
 export function momentText(at: string | number): string {
   return `${isoText(at).slice(0, MINUTE_CHARS).replace('T', ' ')} UTC`;
+}
+
+/** A moment to the second, for what is filed or compared. */
+export function Second({ at }: { at: string | number }) {
+  return <time dateTime={isoText(at)}>{secondText(at)}</time>;
+}
+
+/** The same as text. */
+export function secondText(at: string | number): string {
+  return `${isoText(at).slice(0, SECOND_CHARS).replace('T', ' ')} UTC`;
 }
 
 function isoText(at: string | number): string {

@@ -77,7 +77,11 @@ const DRAWN: { readonly [page: string]: PageDrawing } = {
     isAsked: false,
     asks: () => [{ params: { id: RECORD_ID } }, { params: { id: 'scr_nobodys' } }],
   },
-  signals_page: { isAsked: false, inEvery: true, asks: () => [{}] },
+  signals_page: {
+    isAsked: false,
+    inEvery: true,
+    asks: () => [{}, { query: { after: `0.${SIGNAL_ID}` } }],
+  },
   signal_page: {
     isAsked: false,
     inEvery: true,

@@ -63,6 +63,7 @@ const DENIALS: readonly PageSaying[] = [
   [/^No record has been made yet: “Record this” on the page of /, ['screening_records']],
   [/^No launch of the last twelve months is on record here\./, ['launch_months']],
   [/^No address is watched yet\.$/, ['watchlist.list']],
+  [/^No list changed an address of the one before\.$/, ['sanctions_changes']],
   [/^No change has been told yet\.$/, ['watchlist.newest']],
   [/^You have no key that opens anything\.$|^0 of \d+ active keys of your plan\.$/, ['keys']],
   [/^Nothing has been changed yet\.$/, ['access_log']],
@@ -70,6 +71,7 @@ const DENIALS: readonly PageSaying[] = [
   [/^0 of [\d,]+, anew in/, ['quota']],
   [/^No rug model of this version was ever published here\.$/, ['published_model']],
   [/^No such version$|^Its newest settled flags here · 0, /, ['published_model']],
+  [/^The log holds no leaf yet\.$/, ['transparency_log']],
   [/^No chain is followed: history is read as it is asked for\.$/, ['follow_reports']],
   // Of the ring either is a statement: that it was not read is neither.
   [/^(Whole|Not whole): /, ['raw_ring']],
@@ -107,7 +109,7 @@ const DENY_NOTHING: readonly RegExp[] = [
   /^Form · No\. · /,
   / · none reached$/,
   /^Addresses that are screened again whenever .* says nothing good of it: /,
-  /^As this process saw them: .* whether it was up is not known\.$/,
+  /^As this process saw them: .* whether it was up is not known\.( Watched since .*)?$/,
   /^Each bar is an hour, .* A line at the foot: nobody asked\.$/,
   /^Each row is a browser .* opens nothing from then on\.$/,
 ];

@@ -593,7 +593,6 @@ function Ended({ keys }: { keys: readonly ApiKey[] }) {
     <details>
       <summary>Keys that ended</summary>
       <Table
-        look="tight"
         rows={keys}
         columns={[
           { head: 'Name', cell: ({ name }) => (name === null ? 'without a name' : name) },
@@ -639,7 +638,6 @@ function Changes({ changes: { read, whole } }: { changes: SettingsView['changes'
       ) : (
         <Table
           caption={whole ? 'All changes' : `The newest ${read.length} changes`}
-          look="tight"
           rows={read}
           columns={[
             { head: 'When', cell: ({ at }) => momentText(at), look: 'whole' },

@@ -303,7 +303,6 @@ function Launches({ launches }: Pick<DeployerRecordView, 'launches'>) {
   return (
     <Table
       caption="Launches, as they were observed"
-      look="wide"
       rows={launches}
       columns={[
         { head: 'Token', cell: (one) => <code>{one.address}</code> },
@@ -336,7 +335,6 @@ function Skipped({ skipped }: { skipped: DeployerRecordView['coverage']['skipped
     <details>
       <summary>{skipped.length} contracts are no launch of it, or nobody knows</summary>
       <Table
-        look="wide"
         rows={skipped}
         columns={[
           { head: 'Contract', cell: (one) => <code>{one.address}</code> },
@@ -366,7 +364,6 @@ function Wallet({ wallet }: { wallet: WalletView }) {
       />
       <Table
         caption="Settled launches, the newest first"
-        look="wide"
         rows={entries}
         columns={[
           { head: 'Mint', cell: (one) => <code>{one.mint}</code> },

@@ -454,20 +454,18 @@ function SourceTable({ ages, sources, now, caption }: SourcesProps & { caption: 
         {
           head: 'As of',
           look: ([, { as_of }]) => (as_of === null ? 'blank' : ''),
-          cell: ([, { as_of }]) =>
+          cell: ([, { as_of, max_age_s: most }]) =>
             as_of === null ? (
               '–'
             ) : (
               <>
-                <Moment at={as_of} /> <span class="quiet">{ageText(now - as_of)}</span>
+                <Moment at={as_of} />{' '}
+                <span class="quiet">
+                  {ageText(now - as_of)}
+                  {most !== null && `, may be ${ageText(most).replace(/ ago$/, '')} old`}
+                </span>
               </>
             ),
-        },
-        {
-          head: 'May be as old as',
-          look: ([, { max_age_s: most }]) => (most === null ? 'blank' : ''),
-          cell: ([, { max_age_s: most }]) =>
-            most === null ? '–' : ageText(most).replace(/ ago$/, ''),
         },
         {
           head: 'What it tells',
@@ -544,12 +542,16 @@ function Ring({ ring, now }: RingProps) {
       {chains !== null && Object.keys(chains).length > 0 && (
         <Table
           caption="Listed addresses by chain"
+          look="tight"
           rows={Object.entries(chains)}
           columns={[
-            { head: 'Chain', cell: ([chain]) => chain },
+            { head: 'Chain', cell: ([chain]) => chain, look: 'whole' },
             { head: 'State', cell: ([, one]) => one.state },
-            { head: 'Listed', cell: ([, one]) => one.listed.toLocaleString('en') },
-            { head: 'Held in full', cell: ([, one]) => one.held_in_full.toLocaleString('en') },
+            {
+              head: 'Held in full',
+              cell: ([, { held_in_full: held, listed }]) =>
+                `${held.toLocaleString('en')} of ${listed.toLocaleString('en')}`,
+            },
             { head: 'Counterparties', cell: ([, one]) => one.counterparties.toLocaleString('en') },
           ]}
         />

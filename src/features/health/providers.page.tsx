@@ -1,6 +1,6 @@
 // How the providers answered this process in its last day.
 
-import { ageText, countWords, Moment, Table } from '../../pages/words.tsx';
+import { ageText, countWords, Moment, momentText, Table } from '../../pages/words.tsx';
 import type { CallsOfHour, ProviderView } from './shapes.ts';
 
 type Props = {
@@ -12,19 +12,25 @@ type Props = {
 
 /** Each provider: whether it answers, what rests on it and its last day; unasked ones folded. */
 export function Providers({ providers, ...props }: Props) {
+  const { now } = props;
   const idle = providers.filter(({ state }) => state === 'not_asked');
   const asked = providers.filter((one) => !idle.includes(one));
+  const [since, ...others] = new Set(providers.map((one) => momentText(one.watched_since)));
+  // A process sees all of them from its start: it is told once.
+  const isOnce = since !== undefined && others.length === 0;
+  const told = { ...props, isOnce };
   return (
     <>
       <p class="quiet">
         As this process saw them: another process asks for itself. In an hour in which nobody asked
         a provider, whether it was up is not known.
+        {isOnce && providers.slice(0, 1).map((one) => <Watched key={since} of={one} now={now} />)}
       </p>
-      {asked.length > 0 && <ProviderTable caption="Providers" providers={asked} {...props} />}
+      {asked.length > 0 && <ProviderTable caption="Providers" providers={asked} {...told} />}
       {idle.length > 0 && (
         <details>
           <summary>{countWords(idle.length, 'provider')} that this process has not asked</summary>
-          <ProviderTable caption="Providers not asked" providers={idle} {...props} />
+          <ProviderTable caption="Providers not asked" providers={idle} {...told} />
         </details>
       )}
       <Legend />
@@ -32,7 +38,9 @@ export function Providers({ providers, ...props }: Props) {
   );
 }
 
-function ProviderTable({ caption, providers, titles, now }: Props & { readonly caption: string }) {
+type TableProps = Props & { readonly caption: string; readonly isOnce: boolean };
+
+function ProviderTable({ caption, providers, titles, now, isOnce }: TableProps) {
   return (
     <Table
       caption={caption}
@@ -49,7 +57,15 @@ function ProviderTable({ caption, providers, titles, now }: Props & { readonly c
         },
         { head: 'State', cell: (one) => <State of={one} now={now} /> },
         { head: 'What rests on it', cell: (one) => carriedText(one, titles) },
-        { head: 'Its last day', cell: (one) => <Day of={one} now={now} /> },
+        {
+          head: 'Its last day',
+          cell: (one) => (
+            <>
+              <Day of={one} />
+              {!isOnce && <Watched of={one} now={now} />}
+            </>
+          ),
+        },
       ]}
     />
   );
@@ -104,8 +120,19 @@ const BAR = 7;
 const HEIGHT = 28;
 const IDLE = 3;
 
-function Day({ of, now }: { of: ProviderView; now: number }) {
-  const { hours, watched_since } = of;
+/** Since when a provider is watched, where that is no whole day. */
+function Watched({ of: { hours, watched_since: at }, now }: { of: ProviderView; now: number }) {
+  if (hours.length >= HOURS) return null;
+  return (
+    <span class="quiet">
+      {' '}
+      Watched since <Moment at={at} />, {ageText(now - at)}.
+    </span>
+  );
+}
+
+function Day({ of }: { of: ProviderView }) {
+  const { hours } = of;
   const blank = HOURS - hours.length;
   return (
     <>
@@ -121,12 +148,6 @@ function Day({ of, now }: { of: ProviderView; now: number }) {
         ))}
       </svg>
       <span>{dayText(of)}</span>
-      {blank > 0 && (
-        <span class="quiet">
-          {' '}
-          Watched since <Moment at={watched_since} />, {ageText(now - watched_since)}.
-        </span>
-      )}
     </>
   );
 }

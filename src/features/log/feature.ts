@@ -105,11 +105,7 @@ export const log = feature({
     serveRoute(logEnd, (given: LogPorts) => logEndHandler(given)),
     serveRoute(logTile, (given: LogPorts) => logTileHandler(given)),
   ],
-  pages: [
-    servePage(logPage, 'Transparency log', (ports: LogPorts, facts) =>
-      logPageHandler(ports, facts),
-    ),
-  ],
+  pages: [servePage(logPage, 'Log', (ports: LogPorts, facts) => logPageHandler(ports, facts))],
   commands: [logRestart],
   local: {
     commands: LOG_COMMANDS,

@@ -2,12 +2,12 @@
 
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
-import { type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
+import { Read, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { Table } from '../../pages/words.tsx';
+import { countWords, Prose, Second, Table, Tx } from '../../pages/words.tsx';
 import type { LogEntry, LogHead } from '../../ports/transparency-log.ts';
-import { CAVEAT, isoSecond, type LogPorts, logKeys, pathOf } from './log.route.ts';
+import { CAVEAT, type LogPorts, logKeys, pathOf } from './log.route.ts';
 
 const TITLE = 'Transparency log';
 const PATH = '/log';
@@ -59,7 +59,7 @@ export function logPageHandler(
 }
 
 function Log({ head, keys, newest }: PageView) {
-  const { generation, origin, published, frozen, former } = head;
+  const { generation, origin, published, frozen, former, leaves } = head;
   const rows = rowsSeen(newest);
   return (
     <>
@@ -69,13 +69,15 @@ function Log({ head, keys, newest }: PageView) {
         in which it was stated. The log signs the root of the tree, and whoever keeps a root can ask
         for proof that what stood in it stands there still.
       </p>
-      <p>{CAVEAT}</p>
+      <p>
+        <Prose text={CAVEAT} />
+      </p>
       {frozen !== null && (
         <p>
           <strong>Frozen.</strong> {frozen.reason}
         </p>
       )}
-      <h2>What it signed</h2>
+      <h2 class="section">What it signed</h2>
       {origin !== null && (
         <p>
           The log signs as <code>{origin}</code>, and is served under{' '}
@@ -85,37 +87,39 @@ function Log({ head, keys, newest }: PageView) {
       {published === null ? <p>The first checkpoint is awaited.</p> : <Note>{published}</Note>}
       {keys.length > 0 && (
         <>
-          <h2>Its keys</h2>
+          <h2 class="section">Its keys</h2>
           {keys.map((key) => (
             <Note key={key}>{key}</Note>
           ))}
         </>
       )}
-      <h2>Its newest leaves</h2>
+      <h2 class="section">Its newest leaves</h2>
       {newest instanceof Unread && <p>Not read: {newest.why.reason}</p>}
+      {newest instanceof Read && rows === null && <p>The log holds no leaf yet.</p>}
       {rows !== null && (
         <Table
+          caption={`${rows.length} of ${countWords(leaves, 'leaf', 'leaves')}`}
           columns={[
             { head: 'Index', cell: ({ index }: LogEntry) => index },
-            { head: 'Kind', cell: ({ kind }: LogEntry) => kind },
+            { head: 'Kind', cell: ({ kind }: LogEntry) => kind.replaceAll('_', ' ') },
             { head: 'Statement', cell: ({ id }: LogEntry) => <code>{id}</code> },
-            { head: 'Hash', cell: ({ hash }: LogEntry) => <code>{hash}</code> },
-            { head: 'Stated', cell: ({ at }: LogEntry) => isoSecond(at) },
+            { head: 'Hash', cell: ({ hash }: LogEntry) => <Tx of={hash} chain={null} /> },
+            { head: 'Stated', cell: ({ at }: LogEntry) => <Second at={at} />, look: 'whole' },
           ]}
           rows={[...rows].reverse()}
         />
       )}
       {former.length > 0 && (
         <>
-          <h2>Logs that ended</h2>
+          <h2 class="section">Logs that ended</h2>
           {former.map((one) => (
             <section key={one.origin}>
               <h3>
                 <code>{one.origin}</code>
               </h3>
               <p>
-                Ended {isoSecond(one.ended_at)}: {one.why} Of its leaves {one.held} are stored as it
-                published them.
+                Ended <Second at={one.ended_at} />: {one.why} Of its leaves {one.held} are stored as
+                it published them.
               </p>
               <Note>{one.statement}</Note>
             </section>

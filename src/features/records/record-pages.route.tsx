@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatIsoDate, formatIsoTime } from '../../chain/time.ts';
+import { formatIsoDate } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute, sessionOf } from '../../contract/route.ts';
@@ -9,7 +9,7 @@ import { listOrNone } from '../../evidence/measure.ts';
 import { type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { Table } from '../../pages/words.tsx';
+import { Prose, Second, secondText, Table } from '../../pages/words.tsx';
 import type { PlanName } from '../../ports/access.ts';
 import type {
   RecordedInput,
@@ -224,11 +224,10 @@ function List({ records, whole }: ListProps) {
       ) : (
         <Table
           caption={whole ? 'All records' : `The newest ${records.length} records`}
-          look="tight"
           rows={records}
           columns={[
-            { head: 'When', cell: ({ made_at }) => formatIsoTime(made_at), look: 'whole' },
-            { head: 'About', cell: ({ input }) => aboutOf(input) },
+            { head: 'When', cell: ({ made_at }) => <Second at={made_at} />, look: 'whole' },
+            { head: 'About', cell: ({ input }) => <code>{aboutOf(input)}</code> },
             {
               head: 'Record',
               cell: ({ id }) => (
@@ -268,7 +267,7 @@ function Whole({ shown }: { shown: RecordView }) {
         )}
         {record.caveats.map((caveat) => (
           <p key={caveat} class="prose quiet">
-            {caveat}
+            <Prose text={caveat} />
           </p>
         ))}
       </section>
@@ -289,7 +288,7 @@ function Facts({ shown: { record, base } }: { shown: RecordView }) {
       </dd>
       <dt>Made</dt>
       <dd>
-        {record.made_at}, by {record.key_id}
+        <Second at={record.made_at} />, by {record.key_id}
       </dd>
       <dt>Asked</dt>
       <dd>
@@ -304,7 +303,9 @@ function Facts({ shown: { record, base } }: { shown: RecordView }) {
         <code>{record.answer_sha256}</code>
       </dd>
       <dt>Kept until</dt>
-      <dd>{record.kept_until}</dd>
+      <dd>
+        <Second at={record.kept_until} />
+      </dd>
     </dl>
   );
 }
@@ -314,8 +315,12 @@ function NotRead({ shown: { record, answered } }: { shown: RecordView }) {
   const chains = walk?.chains_not_examined;
   const nfts = walk?.nft_not_examined;
   const hubs = walk?.hubs_not_expanded_count;
+  const named = partsOf(answered);
   const lines = [
-    ...record.not_read,
+    ...record.not_read.map((said) => {
+      const parts = named.filter(([, reason]) => reason === said).map(([part]) => part);
+      return parts.length === 0 ? said : `${parts.join(', ')}: ${said}`;
+    }),
     ...(chains === undefined || chains === null || chains.length === 0
       ? []
       : [`Transfers were not examined on: ${chains.join(', ')}.`]),
@@ -339,25 +344,38 @@ function NotRead({ shown: { record, answered } }: { shown: RecordView }) {
   );
 }
 
+/** The parts of an answer about one address, each with why it was not looked at. */
+function partsOf(answered: RecordView['answered']): readonly (readonly [string, string | null])[] {
+  if (answered?.route !== 'wallet_ofac') return [];
+  const { other_lists, other_lists_reason, proximity } = answered.data;
+  return [
+    [OTHER_LISTS, other_lists_reason],
+    ...listOrNone(other_lists).map(({ list, reason }) => [list, reason] as const),
+    [TRANSFERS, proximity.reason],
+  ];
+}
+
+const OTHER_LISTS = 'Lists of other authorities';
+const TRANSFERS = 'Transfers, two hops at most';
+
 function Versions({ shown: { record } }: { shown: RecordView }) {
   const { list, list_reason, tables, sources } = record;
   return (
     <section aria-labelledby="versions">
       <h2 id="versions">What was looked at</h2>
       <Table
-        look="tight"
         rows={[
           {
             input: list === null ? 'Sanctions list' : list.name,
             version:
               list === null
                 ? `not read: ${list_reason}`
-                : `of ${list.published}, last checked ${list.as_of}`,
+                : `of ${list.published}, last checked ${secondText(list.as_of)}`,
             sha256: list === null ? null : list.sha256,
           },
           ...tables.map(({ table, source, sha256, imported_at }) => ({
             input: `${table}: ${source}`,
-            version: `imported ${imported_at}`,
+            version: `imported ${secondText(imported_at)}`,
             sha256,
           })),
         ]}
@@ -374,7 +392,7 @@ function Versions({ shown: { record } }: { shown: RecordView }) {
       <ul>
         {sources.map(({ name, url, as_of }) => (
           <li key={`${name} ${url}`}>
-            {name} ({url}), {formatIsoTime(as_of)}
+            {name} ({url}), <Second at={as_of} />
           </li>
         ))}
         {sources.length === 0 && <li>The answer rests on no source.</li>}
@@ -450,7 +468,7 @@ export function OfacAnswer({ data }: { data: Ofac }) {
       </li>
       {other_lists === null ? (
         <li>
-          <h3>Lists of other authorities</h3>
+          <h3>{OTHER_LISTS}</h3>
           <p>Not checked: {textOf(other_lists_reason)}</p>
         </li>
       ) : (
@@ -464,7 +482,7 @@ export function OfacAnswer({ data }: { data: Ofac }) {
         ))
       )}
       <li>
-        <h3>Transfers, two hops at most</h3>
+        <h3>{TRANSFERS}</h3>
         <Proximity walk={proximity} />
       </li>
     </ul>
@@ -521,7 +539,6 @@ export function BulkAnswer({ data: { results } }: { data: Bulk }) {
   return (
     <Table
       caption={<>{results.length.toLocaleString('en')} addresses</>}
-      look="tight"
       rows={results}
       columns={[
         { head: 'Address', cell: ({ address }) => address },

@@ -22,7 +22,7 @@ import { claim, claimWhole } from '../../evidence/claim.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import { decide, Part, Read, Unread } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { Table } from '../../pages/words.tsx';
+import { Moment, Table } from '../../pages/words.tsx';
 import {
   addressListing,
   type FileEvent,
@@ -252,7 +252,11 @@ export function sanctionsChangesPage(
             As a feed: <a href={FEED}>{FEED}</a>.
           </p>
           <Files files={log.files} whole={log.files_whole} />
-          <Rows changes={log.changes} />
+          {log.changes.length === 0 ? (
+            <p class="nothing">No list changed an address of the one before.</p>
+          ) : (
+            <Rows changes={log.changes} />
+          )}
         </>
       ),
   });
@@ -272,10 +276,9 @@ function Files({ files, whole }: { files: readonly File[]; whole: boolean }) {
       caption={
         <>Lists and files, newest first{whole ? '' : ` (the newest ${files.length} of more)`}</>
       }
-      look="tight"
       rows={files}
       columns={[
-        { head: 'When', cell: ({ at }) => day(at), look: 'whole' },
+        { head: 'When', cell: ({ at }) => <Moment at={at} />, look: 'whole' },
         {
           head: 'List',
           cell: ({ published }) => (published === null ? '–' : published),
@@ -321,7 +324,6 @@ function Rows({ changes }: { changes: readonly Change[] }) {
   return (
     <Table
       caption={<>The newest {changes.length} changes by address</>}
-      look="wide"
       rows={changes}
       columns={[
         { head: 'Address', cell: ({ address }) => <code>{address}</code> },
@@ -346,10 +348,6 @@ function programmesText({ programs }: Pick<Change, 'programs'>): string {
 function beforeText({ change, before }: Change): string {
   if (before === null) return '–';
   return change === 'programmes_changed' ? programmesText(before) : entityText(before);
-}
-
-function day(at: string): string {
-  return at.slice(0, 16).replace('T', ' ');
 }
 
 // One entry for each file: those that came into force and those refused, each with its days of the

@@ -13,12 +13,20 @@ import type { Bundle, EvidenceValue } from '../collectors/shapes.ts';
 import { CHECK_SCRIPT } from './check-script.ts';
 import type { SignalAnswer, SignalView } from './shapes.ts';
 import { signalPath } from './signal.ts';
-import { answerSignal, dataModeOf, type SignalsPorts, showSignal } from './signals.route.ts';
+import {
+  answerSignal,
+  CURSOR_CHARS_MAX,
+  dataModeOf,
+  nextCursor,
+  placeIn,
+  type SignalsPorts,
+  showSignal,
+} from './signals.route.ts';
 
 const PATH = '/signals';
 const TITLE = 'Signals';
 const SCRIPT_PATH = '/assets/signal.js';
-const LISTED = 50;
+const LISTED = 20;
 const ROUTE = { surface: 'web', method: 'GET', access: 'open' } as const;
 const MACHINE = '/api/signals';
 
@@ -27,7 +35,8 @@ export const signalsPage = plainRoute({
   name: 'signals_page',
   path: PATH,
   summary: 'The current signals, for people.',
-  responses: { 200: html(), 503: html() },
+  query: z.strictObject({ after: z.string().max(CURSOR_CHARS_MAX).optional() }),
+  responses: { 200: html(), 404: html(), 503: html() },
 });
 
 export const signalPage = plainRoute({
@@ -58,8 +67,12 @@ export function signalsPageHandler(
   { signals, anchors, service: { simulated } }: SignalsPorts,
   facts: PageFacts,
 ): PlainHandler<typeof signalsPage> {
-  return async () => {
-    const feed = await signals.feed({ matchKey: null, after: null, limit: LISTED });
+  return async ({ query: { after } }) => {
+    const place = after === undefined ? null : placeIn(after);
+    if (after !== undefined && place === null) {
+      return signalsPage.reply(404, message(facts, 'There is no such page', CUT_LINK));
+    }
+    const feed = await signals.feed({ matchKey: null, after: place, limit: LISTED });
     if (!(feed instanceof Read)) {
       return signalsPage.reply(503, message(facts, 'The signals could not be read', feed.why));
     }
@@ -68,7 +81,8 @@ export function signalsPageHandler(
       const anchor = { anchor_status: 'queued', anchor_tx: null, anchor_size: null } as const;
       return showSignal(one, anchor, anchors.anchor_chain_id);
     });
-    const children = <Feed feed={feed.value} shown={shown} mode={mode} />;
+    const isFirst = place === null;
+    const children = <Feed feed={feed.value} shown={shown} mode={mode} isFirst={isFirst} />;
     return signalsPage.reply(200, page({ ...facts, title: TITLE, current: PATH, children }));
   };
 }
@@ -78,6 +92,7 @@ function message(facts: PageFacts, title: string, { reason }: { readonly reason:
   return messagePage(facts, { title, why: reason, current: PATH, back });
 }
 
+const CUT_LINK = { reason: 'The link to this page of signals is cut, or of another service.' };
 const UNKNOWN = { reason: 'The id may be cut: one is `sig_` and 32 hex digits.' };
 
 /** @internal */
@@ -111,9 +126,12 @@ type FeedProps = {
   feed: FeedPage;
   shown: readonly SignalView[];
   mode: keyof typeof MODES;
+  isFirst: boolean;
 };
 
-function Feed({ feed: { last_round_at, more }, shown, mode }: FeedProps) {
+function Feed({ feed, shown, mode, isFirst }: FeedProps) {
+  const { last_round_at, more } = feed;
+  const next = nextCursor(feed);
   return (
     <>
       <h1>{TITLE}</h1>
@@ -132,13 +150,21 @@ function Feed({ feed: { last_round_at, more }, shown, mode }: FeedProps) {
         )}
       </p>
       {shown.length === 0 ? (
-        <p class="nothing">No signal stands now.</p>
+        <p class="nothing">{isFirst ? 'No signal stands now.' : 'No older signal stands now.'}</p>
       ) : (
         <Table
-          caption={more ? `The newest ${shown.length} signals` : 'Every signal that stands'}
+          caption={captionOf({ isFirst, more, count: shown.length })}
           rows={shown}
           columns={[
-            { head: 'When', cell: ({ generated_at: at }) => <Moment at={at} />, look: 'whole' },
+            {
+              head: 'Signal',
+              cell: ({ signal_id: id, generated_at: at }) => (
+                <a href={signalPath(id)}>
+                  <Moment at={at} />
+                </a>
+              ),
+              look: 'whole',
+            },
             { head: 'Verdict', cell: ({ verdict }) => <Verdict of={verdict} /> },
             {
               head: 'Address',
@@ -147,18 +173,21 @@ function Feed({ feed: { last_round_at, more }, shown, mode }: FeedProps) {
                   <Address of={address} chain={chain} /> <span class="quiet">{chain}</span>
                 </>
               ),
+              look: 'whole',
             },
             { head: 'Reasoning', cell: ({ reasoning }) => reasoning },
-            {
-              head: 'Signal',
-              cell: ({ signal_id: id }) => (
-                <a href={signalPath(id)}>
-                  <code>{shorten(id)}</code>
-                </a>
-              ),
-            },
           ]}
         />
+      )}
+      {(next !== null || !isFirst) && (
+        <nav aria-label="Pages of signals">
+          {!isFirst && <a href={PATH}>The newest</a>}
+          {next !== null && (
+            <a rel="next" href={`${PATH}?after=${next}`}>
+              Older signals
+            </a>
+          )}
+        </nav>
       )}
       <p class="quiet">
         As a machine reads it: <a href={MACHINE}>{MACHINE}</a>. How to read and check a signal:{' '}
@@ -166,6 +195,13 @@ function Feed({ feed: { last_round_at, more }, shown, mode }: FeedProps) {
       </p>
     </>
   );
+}
+
+type Caption = { isFirst: boolean; more: boolean; count: number };
+
+function captionOf({ isFirst, more, count }: Caption): string {
+  if (!isFirst) return more ? `The next ${count} signals` : 'The oldest signals that stand';
+  return more ? `The newest ${count} signals` : 'Every signal that stands';
 }
 
 const VERDICTS = { avoid: 'avoid', no_opinion: 'no opinion' } as const;
@@ -283,8 +319,8 @@ function Gaps({ answer: { evidence_summary: summary } }: { answer: SignalAnswer 
         <Table
           rows={gaps}
           columns={[
-            { head: 'Source', cell: ({ source }) => <code>{source}</code> },
-            { head: 'State', cell: ({ status }) => status },
+            { head: 'Source', cell: ({ source }) => <code>{source}</code>, look: 'whole' },
+            { head: 'State', cell: ({ status }) => status, look: 'whole' },
             {
               head: 'Reason',
               cell: ({ source, reason }) => <span data-gap={source}>{reason}</span>,

@@ -31,7 +31,8 @@ import { checkAnchor, checkLog, checkOwn, readBundle, type SignalLog } from './v
 const KEPT_S = 300;
 const FEED_DEFAULT = 50;
 const FEED_MAX = 100;
-const CURSOR_CHARS_MAX = 64;
+/** The longest cursor that is read. @internal */
+export const CURSOR_CHARS_MAX = 64;
 const BUNDLE_TYPE = 'application/json';
 
 const ROUTE = { surface: 'signals', method: 'GET', access: 'open' } as const;
@@ -190,11 +191,24 @@ function summaryOf({ sources, evidence }: Bundle) {
 
 const CURSOR = /^(\d{1,15})\.(sig_[0-9a-f]{32})$/;
 
-function placeIn(cursor: string): FeedPlace | null {
+/** The place that a cursor names; `null`: it names none. @internal */
+export function placeIn(cursor: string): FeedPlace | null {
   const match = CURSOR.exec(cursor);
   const [seconds, signal_id] = match === null ? [] : match.slice(1);
   if (seconds === undefined || signal_id === undefined) return null;
   return { generated_at_unix: Number(seconds), signal_id };
+}
+
+/** What the rest of a feed is asked for with; `null`: there is none. @internal */
+export function nextCursor({
+  more,
+  signals,
+}: {
+  readonly more: boolean;
+  readonly signals: readonly FeedPlace[];
+}): string | null {
+  const last = signals.at(-1);
+  return more && last !== undefined ? `${last.generated_at_unix}.${last.signal_id}` : null;
 }
 
 /** A producer without a round for so long is stalled; a feed without anything published, empty. */
@@ -284,16 +298,14 @@ export function signalsFeedHandler({
         showSignal(one, anchorOf(one, at, sent), anchors.anchor_chain_id),
       ),
     );
-    const { last_round_at, more } = feed.value;
-    const last = feed.value.signals.at(-1);
+    const { last_round_at } = feed.value;
     const ended = last_round_at === null ? null : formatIsoTime(last_round_at);
     return signalsFeed.reply(200, {
       signals: claim(shown, (all) => all),
       count: claim(shown, (all) => all.length),
       data_mode: claim(feed, (page) => dataModeOf(page, simulated)),
       generated_at: ended,
-      next_cursor:
-        more && last !== undefined ? `${last.generated_at_unix}.${last.signal_id}` : null,
+      next_cursor: nextCursor(feed.value),
       producer: {
         state: claim(feed, producerStateOf),
         last_round_at: ended,

@@ -14,7 +14,7 @@ import { listOrNone, placeOrBeginning } from '../../evidence/measure.ts';
 import { decide, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { FormToken, momentText, Table } from '../../pages/words.tsx';
+import { countWords, FormToken, momentText, Table } from '../../pages/words.tsx';
 import type { PlanName } from '../../ports/access.ts';
 import { listSubject } from '../sanctions/direct-check.ts';
 import {
@@ -443,7 +443,6 @@ function Row({ watched, token }: { watched: WatchedAddress; token: string }) {
         <details>
           <summary>{summaryOf(watched)}</summary>
           <Table
-            look="tight"
             rows={parts}
             columns={[
               { head: 'Held against', cell: ({ part }) => PARTS[part] },
@@ -522,7 +521,6 @@ function Changes({ changes }: { changes: PageContent['changes'] }) {
       {changes !== null && !('unread' in changes) && (
         <Table
           caption={<>The newest {changes.length}</>}
-          look="tight"
           rows={changes}
           columns={[
             { head: 'When', cell: ({ at }) => momentText(at), look: 'whole' },
@@ -533,7 +531,16 @@ function Changes({ changes }: { changes: PageContent['changes'] }) {
                 <>
                   {PARTS[part]}: {CHANGED[change]}
                   {not_read.length > 0 && (
-                    <p>Not read to its end at that look: {not_read.join(' ')}</p>
+                    <details>
+                      <summary>
+                        {countWords(not_read.length, 'part')} not read to the end at that look
+                      </summary>
+                      <ul>
+                        {not_read.map((line) => (
+                          <li key={line}>{line}</li>
+                        ))}
+                      </ul>
+                    </details>
                   )}
                 </>
               ),

@@ -137,7 +137,7 @@ export const SIGNAL_STANDS = {
 
 /** The lines of pages that deny something of signals. */
 export const SIGNAL_DENIALS: readonly (readonly [line: RegExp, restsOn: readonly string[]])[] = [
-  [/^No signal stands now\.$|^There is no signal of this id$/, ['signals']],
+  [/^No (older )?signal stands now\.$|^There is no signal of this id$/, ['signals']],
   [/^Nothing was published here within the last hour, or nothing stands\. /, ['signals']],
   [/^It cites nothing, and so has no opinion\.$/, ['signals']],
   [/\bno opinion\b/, ['signals']],

@@ -164,15 +164,15 @@ def check_log(saved, keys, checkpoint):
 def check_bundle(answer, signal, bundle, confidence):
     items, sources, summary = bundle["evidence"], bundle["sources"], answer["evidence_summary"]
     citable = [key for key in items if items[key]["value"] is not None]
-    pairs = lambda rows: [(one["source"], one["status"]) for one in rows]
-    gaps = [pair for pair in pairs(sources) if pair[1] != "present"]
+    why = lambda one: f'{one["status"]}: {one["code"]}' if one["reason"] is None else one["reason"]
+    gaps = [(s["source"], s["status"], why(s)) for s in sources if s["status"] != "present"]
+    told = [(gap["source"], gap["status"], gap["reason"]) for gap in summary["gaps"]]
     time = datetime.datetime.fromisoformat(signal["generated_at"].replace("Z", "+00:00"))
-    shown = [signal["target"], signal["confidence"], time.timestamp(), pairs(summary["gaps"]),
-             signal["evidence_source_count"], summary["source_count"], summary["present"]]
+    shown = [signal["target"], signal["confidence"], time.timestamp(), told, summary["present"],
+             signal["evidence_source_count"], summary["source_count"], summary["citable_key_count"]]
     follows = [bundle["target"], confidence, signal["generated_at_unix"], gaps,
-               len(sources), len(sources), len(sources) - len(gaps)]
-    derived = shown == follows and summary["citable_key_count"] == len(citable)
-    return {"citations": set(signal["evidence_used"]) <= set(citable), "derived": derived}
+               len(sources) - len(gaps), len(sources), len(sources), len(citable)]
+    return {"citations": set(signal["evidence_used"]) <= set(citable), "derived": shown == follows}
 def check(data, keys, checkpoint):
     try:
         saved = json.loads(data)

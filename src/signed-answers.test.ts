@@ -2,6 +2,8 @@
 // verifies from that file alone; what another sent in its place does not.
 
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -45,10 +47,13 @@ const standIn = plainRoute({
 
 let base: string;
 let app: ReturnType<typeof createHttp>;
+/** Where clients find it, if not where it listens. */
+let shown: string | null = null;
 let hasKey = true;
 
 beforeEach(async () => {
   hasKey = true;
+  shown = null;
   const quiet = () => undefined;
   app = createHttp({
     mounted: [
@@ -69,7 +74,7 @@ beforeEach(async () => {
         const found = await signing.current();
         return found instanceof Unread || !hasKey ? null : found.value;
       },
-      base: () => base,
+      base: () => (shown === null ? base : shown),
       now: () => NOW,
     },
   });
@@ -123,6 +128,92 @@ describe('the client', () => {
     const call = client.leaderboard({}, { signed });
     await expect(call).rejects.toBeInstanceOf(ExhibitRefusal);
     expect(files.map(({ answer }) => answer.status)).toEqual([404]);
+  });
+});
+
+/** An answer as somebody on the way passes it on. */
+type Passed = { readonly status: number; readonly headers: Headers; readonly bytes: Buffer };
+
+const OTHER = '0x00000000219ab540356cbb839cbe05303d7705fa';
+
+describe('the client, behind somebody who passes answers on', () => {
+  /** Asks through a server that changes what it passes on; the fault of each call in order. */
+  async function faultsBehind(
+    calls: number,
+    pass: (ask: (path: string) => Promise<Passed>, path: string) => Promise<Passed>,
+    keys: unknown,
+  ): Promise<readonly (string | null)[]> {
+    const between = createServer(async ({ url, headers }, response) => {
+      const accepted = String(headers['accept-signature']);
+      const said = await pass(async (path) => {
+        const reply = await fetch(base + path, { headers: { 'accept-signature': accepted } });
+        const bytes = Buffer.from(await reply.arrayBuffer());
+        return { status: reply.status, headers: reply.headers, bytes };
+      }, String(url));
+      response.writeHead(said.status, Object.fromEntries(said.headers)).end(said.bytes);
+    });
+    await new Promise<void>((ready) => between.listen(0, '127.0.0.1', ready));
+    shown = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
+    try {
+      const client = createClient({ baseUrl: shown });
+      const signed = requestSigned({ keys });
+      const faults: (string | null)[] = [];
+      for (let asked = 0; asked < calls; asked += 1) {
+        const call = client.wallet_ofac({ address: ADDRESS }, { signed });
+        faults.push(await call.then(() => null, String));
+      }
+      return faults;
+    } finally {
+      between.closeAllConnections();
+      between.close();
+    }
+  }
+
+  test('takes what is passed on as it came', async () => {
+    expect(await faultsBehind(2, (ask, path) => ask(path), await keySet())).toEqual([null, null]);
+  });
+
+  test('refuses an answer that was given before', async () => {
+    let first: Promise<Passed> | null = null;
+    const replay = (ask: (path: string) => Promise<Passed>, path: string) => {
+      first ??= ask(path);
+      return first;
+    };
+    const faults = await faultsBehind(2, replay, await keySet());
+    expect(faults).toEqual([null, expect.stringContaining('it is the answer to another one')]);
+  });
+
+  test.each<readonly [string, (said: Passed) => Passed, string]>([
+    ['a changed status', (said) => ({ ...said, status: 404 }), 'the status, type, method'],
+    [
+      'changed bytes',
+      (said) => ({ ...said, bytes: Buffer.from(said.bytes.toString().replace('ok', 'no')) }),
+      'The bytes are not those that were signed',
+    ],
+  ])('refuses %s', async (_, change, says) => {
+    const faults = await faultsBehind(
+      1,
+      async (ask, path) => change(await ask(path)),
+      await keySet(),
+    );
+    expect(faults).toEqual([expect.stringContaining(says)]);
+  });
+
+  test('refuses the answer of another address, signed for the same request', async () => {
+    const move = (ask: (path: string) => Promise<Passed>, path: string) =>
+      ask(path.replace(ADDRESS, OTHER));
+    const faults = await faultsBehind(1, move, await keySet());
+    expect(faults).toEqual([expect.stringContaining('the status, type, method or address')]);
+  });
+
+  test('refuses what an expired key signed, and what one signed that is marked', async () => {
+    const { keys } = await keySet();
+    const behind = (over: object) =>
+      faultsBehind(1, (ask, path) => ask(path), { keys: keys.map((key) => ({ ...key, ...over })) });
+    expect(await behind({ exp: NOW })).toEqual([expect.stringContaining('its key had expired')]);
+    const marked = [expect.stringContaining('Its key is marked compromised')];
+    expect(await behind({ compromised_since: NOW })).toEqual(marked);
+    expect(await behind({ compromised_since: NOW + 1 })).toEqual(marked);
   });
 });
 

@@ -320,10 +320,19 @@ function areGaps(gaps: readonly unknown[], sources: readonly unknown[]): boolean
   const absent = sources.filter((one) => fieldOf(one, 'status') !== 'present');
   return (
     gaps.length === absent.length &&
-    gaps.every((gap, at) =>
-      ['source', 'status'].every((name) => fieldOf(gap, name) === fieldOf(absent[at], name)),
+    gaps.every(
+      (gap, at) =>
+        ['source', 'status'].every((name) => fieldOf(gap, name) === fieldOf(absent[at], name)) &&
+        fieldOf(gap, 'reason') === reasonOf(absent[at]),
     )
   );
+}
+
+/** The reason of a gap: that of its source, or its status and code where the source gives none. */
+function reasonOf(source: unknown): unknown {
+  const reason = fieldOf(source, 'reason');
+  if (reason !== null) return reason;
+  return `${String(fieldOf(source, 'status'))}: ${String(fieldOf(source, 'code'))}`;
 }
 
 /** The kind byte of a signal's leaf. */

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
+import { deriveSecrets } from '../access/secret.ts';
 import { parseConfig } from '../config.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { checkpointOver, servedLeaves } from '../testing/served-log.ts';
-import { callsSaid, logSaid, portChecks } from './checks.ts';
+import { callsSaid, doctorServices, logSaid, portChecks } from './checks.ts';
+import type { DatedSource } from './freshness.ts';
+import { FEATURES } from './list.ts';
 
 function absentNames(env: { readonly [name: string]: string }): string[] {
   const parsed = parseConfig(env, { cwd: '/' });
@@ -27,6 +30,40 @@ test('a node of Solana is no node of an EVM chain: each lack has a row of its ow
   expect(names({}).sort()).toEqual(['RPC endpoints', 'Solana node']);
   expect(names({ EXHIBIT_RPC_SOLANA: url })).toEqual(['RPC endpoints']);
   expect(names({ EXHIBIT_RPC_BASE: url })).toEqual(['Solana node']);
+});
+
+const UNASKED: Awaited<ReturnType<DatedSource['age']>> = {
+  state: 'per_answer',
+  as_of: null,
+  published: null,
+  age_s: null,
+  max_age_s: null,
+  reason: null,
+};
+
+test('each thing that doctor looks at has one line', () => {
+  const parsed = parseConfig({}, { cwd: '/' });
+  if (!parsed.ok) throw new Error(parsed.problems.join('; '));
+  const unasked = why('not_configured', { what: 'This test' });
+  const sources = FEATURES.flatMap(({ ports }) => Object.values(ports)).map((facts) => {
+    return { facts, age: async () => UNASKED };
+  });
+  const { checks } = doctorServices(
+    parsed.config,
+    { checks: [], withdrawn: async () => [] },
+    sources,
+    { underOtherSecrets: async () => unread('keys', unasked) },
+    deriveSecrets('a root of this test', null),
+    () => [],
+    {
+      signing: { all: async () => unread('signing_keys', unasked) },
+      log: { head: async () => unread('transparency_log', unasked) },
+    },
+  );
+  // One and several of a thing are one thing.
+  const names = checks.map(({ name }) => name.replace(/s$/, ''));
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  expect(names).toContain('signing key');
 });
 
 test('the calls of a day are told beside the budget, and a budget that is nearly spent is warned of', () => {

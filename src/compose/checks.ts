@@ -30,7 +30,7 @@ export function doctorServices(
     readonly withdrawn: () => Promise<readonly WithdrawnRange[]>;
   },
   sources: readonly DatedSource[],
-  keys: KeyStore,
+  keys: Pick<KeyStore, 'underOtherSecrets'>,
   secrets: Secrets,
   providers: ProviderWatch['reports'],
   signed: {
@@ -154,7 +154,10 @@ export async function logSaid(log: Pick<TransparencyLog, 'head'>): Promise<Check
 }
 
 // The previous secret may go once nothing that is stored was made under it.
-async function rotation(keys: KeyStore, [current]: Secrets): Promise<CheckResult> {
+async function rotation(
+  keys: Pick<KeyStore, 'underOtherSecrets'>,
+  [current]: Secrets,
+): Promise<CheckResult> {
   const others = await keys.underOtherSecrets(current.fingerprint);
   if (others instanceof Unread) return { state: 'unchecked', says: others.why.reason };
   if (others.value === 0) return { state: 'ok', says: 'nothing is stored under another secret' };

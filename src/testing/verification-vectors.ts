@@ -438,6 +438,11 @@ function statementSignals(): readonly SignalVector[] {
       { shown: { evidence_source_count: 2 } },
       { fails: ['derived'] },
     ),
+    signalVector(
+      'a gap with another reason',
+      { summary: { gaps: [{ source: 'venue', status: 'error', reason: 'Nothing is there.' }] } },
+      { fails: ['derived'] },
+    ),
     signalVector('a gap left out', { summary: { gaps: [] } }, { fails: ['derived'] }),
     signalVector(
       'a text in place of a number',

@@ -28,6 +28,14 @@ const long = plainRoute({
   query: z.strictObject({ on: z.string().optional() }),
   responses: { 200: z.strictObject({ text: z.string() }) },
 });
+const kept = plainRoute({
+  ...FACTS,
+  method: 'GET',
+  name: 'kept',
+  path: '/api/v1/kept',
+  keptS: 60,
+  responses: { 200: z.strictObject({ text: z.string() }) },
+});
 const posted = plainRoute({
   ...FACTS,
   method: 'POST',
@@ -53,6 +61,7 @@ const elsewhere = plainRoute({
 });
 const MOUNTED: Mounted[] = [
   { route: long, handle: async () => long.reply(200, { text: LONG }) },
+  { route: kept, handle: async () => kept.reply(200, { text: LONG }) },
   { route: posted, handle: async () => posted.reply(200, { fine: true }) },
   { route: elsewhere, handle: async () => elsewhere.reply(200, { fine: true }) },
   {
@@ -142,6 +151,17 @@ describe('a signed answer', () => {
     );
     expect(await verified(said, { method: 'HEAD' })).toBe('holds');
     expect(await verified(said, { method: 'GET' })).toBe('signature_wrong');
+  });
+
+  test('that its client holds already is over no content, and is not that of the whole one', async () => {
+    const url = '/api/v1/kept';
+    const whole = await ask({ method: 'GET', url, headers: wished() });
+    expect(await verified(whole, { url })).toBe('holds');
+    const headers = wished({ 'if-none-match': String(whole.headers['etag']) });
+    const said = await ask({ method: 'GET', url, headers });
+    expect([said.statusCode, said.body]).toEqual([304, '']);
+    expect(await verified(said, { url })).toBe('holds');
+    expect(await verified({ ...said, statusCode: 200 }, { url })).toBe('signature_wrong');
   });
 
   test('of a post verifies too', async () => {

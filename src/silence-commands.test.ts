@@ -110,6 +110,9 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   'They print a signal as its route answers it, which `silence.test.ts` asks.': [
     ...['signals emit', 'signals show', 'signals withdraw'],
   ],
+  'It tells what an attempt came to, which the tests of its feature silence one by one.': [
+    'traders analyse',
+  ],
   'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
     ...['records make', 'records list', 'records show', 'records print', 'records replay'],
     ...['watchlist list', 'watchlist add', 'watchlist remove', 'watchlist changes'],

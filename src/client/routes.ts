@@ -48,6 +48,7 @@ import type {
 import type { signingKeys } from '../features/signing/keys.route.ts';
 import type { labelChanges } from '../features/tables/label-changes.route.ts';
 import type { otherListChanges } from '../features/tables/list-changes.route.ts';
+import type { traderTemporal } from '../features/traders/temporal.route.tsx';
 import type {
   unwatchAddress,
   watchAddress,
@@ -91,6 +92,7 @@ export type Contracts = {
   readonly solana_deployer: typeof solanaDeployer;
   readonly test_integration: typeof testIntegration;
   readonly token_creator: typeof tokenCreator;
+  readonly trader_temporal: typeof traderTemporal;
   readonly unwatch_address: typeof unwatchAddress;
   readonly wallet_bridges: typeof walletBridges;
   readonly wallet_cex: typeof walletCex;
@@ -394,6 +396,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'analyst',
     statuses: [200],
     absences: ['insufficient_evidence', 'not_deployed'],
+  },
+  trader_temporal: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/traders/{address}/temporal',
+    access: 'open',
+    statuses: [200, 400, 404, 503],
+    absences: [],
   },
   unwatch_address: {
     kind: 'plain',

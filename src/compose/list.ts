@@ -29,6 +29,7 @@ import { series } from '../features/series/feature.ts';
 import { signals } from '../features/signals/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { tables } from '../features/tables/feature.ts';
+import { traders } from '../features/traders/feature.ts';
 import { verifying } from '../features/verifying/feature.ts';
 import { watchlist } from '../features/watchlist/feature.ts';
 import type { AnyHandler } from '../transport/answer.ts';
@@ -65,6 +66,7 @@ export const FEATURES = featureList([
   rugs,
   signing,
   series,
+  traders,
   collectors,
   log,
   anchoring,
@@ -88,6 +90,7 @@ export type EvidencePorts = Omit<
   | 'launchMonths'
   | 'flagEvents'
   | 'signals'
+  | 'traderAnalyses'
   | 'anchors'
   | 'screeningRecords'
   | 'servedVersions'

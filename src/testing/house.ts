@@ -286,6 +286,7 @@ export const CHILD_ENTRIES = [
   'src/stores/warehouse/engine/embedded-child.ts',
   'src/sources/ofac/reading-child.ts',
   'src/compose/follow-child.ts',
+  'src/compose/concentration-worker.ts',
 ];
 /** Where the product begins, and the tests of the house. */
 export const BEGINNINGS = [

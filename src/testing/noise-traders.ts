@@ -18,10 +18,10 @@ import { CANDLE_MS, type Fill } from '../ports/series.ts';
 import { type WorldTrader, worldCandles, worldFills } from '../world/traders.ts';
 import {
   fillsOf,
-  type Market,
   NO_SKILL,
   type NoiseKind,
   type SimulatedFill,
+  type SimulatedMarket,
   type Skill,
   simulateMarket,
   simulateTrades,
@@ -39,7 +39,7 @@ const BEDTIMES = 6;
 /** How outcomes are moved: as the product does, freely, or the whole clock by an hour or more. */
 export type Moving = 'blocks' | 'free' | 'clock';
 
-export type Trial = {
+export type NoiseTrial = {
   readonly noise: NoiseKind;
   readonly planted: boolean;
   readonly moving: Moving;
@@ -58,7 +58,7 @@ export type TrialResult = {
 };
 
 /** The style that is planted. */
-export const PLANTED = 'us_session';
+export const PLANTED_STYLE = 'us_session';
 const [, , US] = WINDOWS.session;
 
 /**
@@ -71,7 +71,8 @@ const PLANT: Skill = {
 };
 
 /** Runs a trial; the same trial gives the same counts. */
-export function runTrial({ noise, planted, moving, traders, permutations }: Trial): TrialResult {
+export function runTrial(trial: NoiseTrial): TrialResult {
+  const { noise, planted, moving, traders, permutations } = trial;
   let [labelled, found, ratios] = [0, 0, 0];
   for (let seed = 1; seed <= traders; seed += 1) {
     const span = { from: FROM, hours: HOURS_OF_MARKET };
@@ -87,7 +88,7 @@ export function runTrial({ noise, planted, moving, traders, permutations }: Tria
     const fills = fillsOf(trades, market, COIN, 1).map(asFill);
     const { labels, ratio } = labelsOf(fills, market, { seed, moving, permutations });
     if (labels.length > 0) labelled += 1;
-    if (labels.includes(PLANTED)) found += 1;
+    if (labels.includes(PLANTED_STYLE)) found += 1;
     ratios += ratio;
   }
   const interval = wilsonInterval(planted ? found : labelled, traders);
@@ -120,7 +121,7 @@ function decimalText(value: number): string {
 }
 
 /** The candles of a market. */
-export function candlesOf({ from, opens }: Market) {
+export function candlesOf({ from, opens }: SimulatedMarket) {
   const rows = Array.from({ length: opens.length - 1 }, (_, hour) => {
     const [open, close] = [String(opens[hour]), String(opens[hour + 1])];
     return [from + hour * CANDLE_MS, { open, close }] as const;
@@ -130,7 +131,7 @@ export function candlesOf({ from, opens }: Market) {
 
 function labelsOf(
   fills: readonly Fill[],
-  market: Market,
+  market: SimulatedMarket,
   {
     seed,
     moving,
@@ -153,8 +154,8 @@ function labelsOf(
 const HOURS_OF_WEEK = 168;
 
 /**
- * The tests of the trial. A shift against the clock moves all outcomes by the same hours: sessions and
- * hours of day know 24 of them, so that no p is under 1/24, however strong the style is.
+ * The tests of the trial. A shift against the clock moves all outcomes by the same hours: sessions
+ * and hours of day know 24 of them, so that no p is under 1/24, however strong the style is.
  */
 const TESTS: { readonly [M in Moving]: BucketTest } = {
   blocks: testByBlocks,

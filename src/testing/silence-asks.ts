@@ -51,6 +51,9 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   from: () => undefined,
   to: () => undefined,
   limit: () => undefined,
+  // All of an analysis.
+  mode: () => undefined,
+  partition: () => undefined,
   // Words: none, so that all that is about the address is found.
   q: () => undefined,
   // A record that is kept of whoever asks; of signals, the one that a world may hold.

@@ -97,6 +97,7 @@ export const STATES_NOTHING: { readonly [page: string]: string } = {
   search_page: 'It leads to the dossier, or says that a text is no address.',
   integrations_page: 'It tells where a membership is told of what happens, and of no address.',
   pricing_page: 'It tells the plans, which are part of the release.',
+  traders_methodology_page: 'It tells how traders are analysed, which changes with a release only.',
   new_key_shown: 'It shows a key once.',
   activate_page: 'It is the form by which one signs in.',
   signal_script: 'It is a script, which changes with a release only.',

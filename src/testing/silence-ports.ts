@@ -74,6 +74,7 @@ const PAGES_OF_PAGES: { readonly [port: string]: { readonly [method: string]: Cu
 const KEEPS: { readonly [P in PortName]?: readonly (keyof SilencePorts[P])[] } = {
   entityTies: ['keep', 'settle', 'keepBlocks'],
   marketSeries: ['add'],
+  traderAnalyses: ['ask'],
 };
 
 /** The name that readings and contracts use for each port, by the name that wires it. */

@@ -59,6 +59,8 @@ const SAYINGS: readonly Saying[] = [
   ['The log holds no such leaf.', ['transparency_log']],
   ['No signal has this id.', ['signals']],
   ['No root of this log that covers the signal was sent to the contract that is set.', ['anchors']],
+  ['The venue was asked, and has no account at this address.', ['trader_analyses']],
+  ['The venue was asked, and holds no fills of this account.', ['trader_analyses']],
   ['The checkpoint is signed by no published key.', ['transparency_log']],
   ['A source that gave no evidence stands in evidence_summary.gaps with its reason', []],
   ['dormant holds no data yet', []],

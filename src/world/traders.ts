@@ -9,12 +9,12 @@ import {
   fillsOf,
   HOUR_MS,
   isWeekend,
-  type Market,
   NO_SKILL,
   type NoiseKind,
   normalsFrom,
   priceAt,
   type SimulatedFill,
+  type SimulatedMarket,
   type Skill,
   simulateMarket,
   simulateTrades,
@@ -48,14 +48,14 @@ export type WorldTrader = {
   readonly address: string;
   readonly kind: TraderKind;
   readonly n: number;
-  readonly coin: Coin;
+  readonly coin: WorldCoin;
   readonly styles: readonly string[];
 };
 
 /** The simulated tokens with their usual price. */
 const COINS = { BTC: 60_000, ETH: 3_000, SOL: 150 } as const;
-export type Coin = keyof typeof COINS;
-export const WORLD_COINS = Object.keys(COINS) as readonly Coin[];
+export type WorldCoin = keyof typeof COINS;
+export const WORLD_COINS = Object.keys(COINS) as readonly WorldCoin[];
 const SESSIONS = ['asia', 'europe', 'us'] as const;
 const HOUR_OF_STYLE = 14;
 
@@ -65,7 +65,7 @@ export const WORLD_TRADERS: readonly WorldTrader[] = TRADER_KINDS.flatMap((kind)
     address: inventAddress(WORLD_SEED, 'evm', `trader ${kind} ${n}`),
     kind,
     n,
-    coin: WORLD_COINS[n % WORLD_COINS.length] as Coin,
+    coin: WORLD_COINS[n % WORLD_COINS.length] as WorldCoin,
     styles: stylesOf(kind, n),
   })),
 );
@@ -145,11 +145,11 @@ function seedOf(...parts: readonly (string | number)[]): number {
   return createHash('sha256').update(parts.join('\n')).digest().readUInt32BE(0);
 }
 
-const MARKETS = new Map<string, Market>();
+const MARKETS = new Map<string, SimulatedMarket>();
 const MARKETS_MAX = 256;
 
 /** The market of a token in a week: it begins where the one before ends. */
-function weekMarket(coin: Coin, week: number): Market {
+function weekMarket(coin: WorldCoin, week: number): SimulatedMarket {
   const key = `${coin} ${week}`;
   const known = MARKETS.get(key);
   if (known !== undefined) return known;
@@ -168,7 +168,7 @@ function weekMarket(coin: Coin, week: number): Market {
 }
 
 /** Whether the world has a token of that name. */
-export function isWorldCoin(coin: string): coin is Coin {
+export function isWorldCoin(coin: string): coin is WorldCoin {
   return Object.hasOwn(COINS, coin);
 }
 
@@ -176,7 +176,7 @@ export function isWorldCoin(coin: string): coin is Coin {
 export type WorldCandle = { readonly at: number; readonly open: number; readonly close: number };
 
 /** The candles of a token whose hour begins from `from` on and is over at `to`. */
-export function worldCandles(coin: Coin, from: number, to: number): readonly WorldCandle[] {
+export function worldCandles(coin: WorldCoin, from: number, to: number): readonly WorldCandle[] {
   const made: WorldCandle[] = [];
   for (let at = Math.ceil(from / HOUR_MS) * HOUR_MS; at + HOUR_MS <= to; at += HOUR_MS) {
     const market = weekMarket(coin, Math.floor(at / WEEK_MS));
@@ -187,7 +187,7 @@ export function worldCandles(coin: Coin, from: number, to: number): readonly Wor
 }
 
 /** The price of a token at a time. */
-export function worldPrice(coin: Coin, at: number): number {
+export function worldPrice(coin: WorldCoin, at: number): number {
   return priceAt(weekMarket(coin, Math.floor(at / WEEK_MS)), at);
 }
 
@@ -208,13 +208,13 @@ function weekFills(trader: WorldTrader, week: number): readonly SimulatedFill[] 
   const key = `${trader.address} ${week}`;
   const known = WEEKS.get(key);
   if (known !== undefined) return known;
-  const made = trader.kind === 'washes' ? washes(trader, week) : traded(trader, week);
+  const made = trader.kind === 'washes' ? washWeek(trader, week) : tradeWeek(trader, week);
   if (WEEKS.size >= 40 * (WORLD_WEEKS + 2)) WEEKS.clear();
   WEEKS.set(key, made);
   return made;
 }
 
-function traded(trader: WorldTrader, week: number): readonly SimulatedFill[] {
+function tradeWeek(trader: WorldTrader, week: number): readonly SimulatedFill[] {
   const market = weekMarket(trader.coin, week);
   const { noise, trades_a_week, skill } = rhythmOf(trader);
   const trades = simulateTrades(seedOf(WORLD_SEED, trader.address, week), market, {
@@ -231,7 +231,7 @@ function traded(trader: WorldTrader, week: number): readonly SimulatedFill[] {
 }
 
 /** Both sides of every trade are the account's own. */
-function washes(trader: WorldTrader, week: number): readonly SimulatedFill[] {
+function washWeek(trader: WorldTrader, week: number): readonly SimulatedFill[] {
   const market = weekMarket(trader.coin, week);
   return Array.from({ length: WASHES_A_WEEK }, (_, n) => {
     const at = market.from + Math.floor(((n + 0.5) * WEEK_MS) / WASHES_A_WEEK);
@@ -270,7 +270,7 @@ export function worldFunding(trader: WorldTrader, now: number): readonly WorldFu
     if (Math.abs(szi) < fill.sz / 1e6) continue;
     for (let hour = Math.floor(fill.at / HOUR_MS) + 1; hour * HOUR_MS <= until; hour += 1) {
       const rate = worldFundingRate(fill.coin, hour);
-      const price = worldPrice(fill.coin as Coin, hour * HOUR_MS);
+      const price = worldPrice(fill.coin as WorldCoin, hour * HOUR_MS);
       const usdc = -szi * rate * price;
       settled.push({ at: hour * HOUR_MS, coin: fill.coin, szi, rate, usdc });
     }

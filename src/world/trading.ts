@@ -7,8 +7,8 @@ export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const THURSDAY = 4;
 
-/** The prices of one token: `opens[n]` is its price `n` hours after `from`, and the close before. */
-export type Market = { readonly from: number; readonly opens: Float64Array };
+/** The prices of a token: `opens[n]` is that of `n` hours after `from`, and the close before. */
+export type SimulatedMarket = { readonly from: number; readonly opens: Float64Array };
 
 /** How much a market moves: less at the weekend, as real ones do. */
 const HOURLY_MOVE = 0.006;
@@ -23,7 +23,7 @@ export function simulateMarket(
   span: { readonly from: number; readonly hours: number },
   price: number,
   busyTimes: number,
-): Market {
+): SimulatedMarket {
   const { from, hours } = span;
   const normal = normalsFrom(seed);
   const opens = new Float64Array(hours + 1);
@@ -47,7 +47,7 @@ export function isWeekend(at: number): boolean {
 }
 
 /** The price at a time: inside an hour it moves on a straight line. */
-export function priceAt({ from, opens }: Market, at: number): number {
+export function priceAt({ from, opens }: SimulatedMarket, at: number): number {
   const hours = (at - from) / HOUR_MS;
   const whole = Math.min(opens.length - 2, Math.max(0, Math.floor(hours)));
   const [open, close] = [Number(opens[whole]), Number(opens[whole + 1])];
@@ -101,7 +101,7 @@ const SIZE_MOST = 1_000;
 /** The trades of a habit in a market, one after the other. */
 export function simulateTrades(
   seed: number,
-  market: Market,
+  market: SimulatedMarket,
   { noise, trades, days, sleeps_from, until, skill }: Habit,
 ): readonly SimulatedTrade[] {
   const draw = sharesFrom(seed);
@@ -145,7 +145,7 @@ function exponential(draw: () => number): number {
 }
 
 /** The market from its beginning to its end bent so that it ends at a price. */
-export function bendMarket({ from, opens }: Market, price: number): Market {
+export function bendMarket({ from, opens }: SimulatedMarket, price: number): SimulatedMarket {
   const hours = opens.length - 1;
   const drift = Math.log(price / Number(opens[hours])) / hours;
   return { from, opens: opens.map((open, hour) => open * Math.exp(drift * hour)) };
@@ -173,7 +173,7 @@ export type SimulatedFill = {
 /** The fills of trades: each opens by one order and closes by another; ids count from `firstId`. */
 export function fillsOf(
   trades: readonly SimulatedTrade[],
-  market: Market,
+  market: SimulatedMarket,
   coin: string,
   firstId: number,
 ): readonly SimulatedFill[] {

@@ -1,16 +1,16 @@
-// Which style the times of an account's profit show, if any. A label needs a p-value that holds for
-// all tests together, a magnitude, a profit and a record long enough; else the first reason why there
-// is none.
+// Which style the times of an account's profit show, if any. A label needs a p-value that holds
+// for all tests together, a magnitude, a profit and a record long enough; else the first reason
+// stands why there is none.
 
 import { DAY_S, MS_PER_S } from '../../chain/time.ts';
 import {
-  type Bucket,
-  type Concentration,
   MODES,
   type Mode,
+  type NoLabelReason,
   PARTITIONS,
   type Partition,
-} from './concentration.ts';
+} from '../../ports/traders.ts';
+import type { Bucket, Concentration } from './concentration.ts';
 
 /** What a label needs. */
 export const LABEL_NEEDS = {
@@ -19,18 +19,6 @@ export const LABEL_NEEDS = {
   trades_min: 30,
   record_days_min: 28,
 } as const;
-
-/** Why there is no label: the first that holds, in this order. */
-export const NO_LABEL_REASONS = [
-  'no_trades',
-  'record_too_short',
-  'horizon_reached',
-  'too_few_trades',
-  'not_more_than_chance',
-  'too_small',
-  'no_profit',
-] as const;
-export type NoLabelReason = (typeof NO_LABEL_REASONS)[number];
 
 /** A style: the bucket that shows it, in a mode. */
 export type StyleLabel = {

@@ -5,6 +5,7 @@
 import { DAY_S, HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { countOrZero } from '../../evidence/measure.ts';
 import { falseDiscoveryRates } from '../../evidence/statistics.ts';
+import { MODES, type Mode, PARTITIONS, type Partition } from '../../ports/traders.ts';
 import type { ExposedHour } from './exposure.ts';
 import {
   type Cells,
@@ -16,11 +17,6 @@ import {
 } from './null-model.ts';
 import { MICRO, type Trade } from './trades.ts';
 
-export const MODES = ['realization', 'exposure'] as const;
-export type Mode = (typeof MODES)[number];
-export const PARTITIONS = ['session', 'weekpart', 'hour_of_day'] as const;
-export type Partition = (typeof PARTITIONS)[number];
-
 /** A bucket is tested from so many trades on. */
 export const TRADES_MIN = 30;
 
@@ -31,14 +27,14 @@ const everyDay = (hours: readonly number[]): Cells =>
 const hoursFrom = (from: number, to: number) => HOURS.slice(from, to);
 
 /** A window of time, in UTC. `hours` are those that it holds of each of its days. */
-export type Window = {
+export type TimeWindow = {
   readonly bucket: string;
   readonly definition: string;
   readonly cells: Cells;
 };
 
-/** What each partition cuts time into. Windows of one partition never overlap, and leave none out. */
-export const WINDOWS: { readonly [P in Partition]: readonly Window[] } = {
+/** What each partition cuts time into: its windows never overlap, and leave no hour out. */
+export const WINDOWS: { readonly [P in Partition]: readonly TimeWindow[] } = {
   session: [
     { bucket: 'asia', definition: '00:00 to 08:00 UTC', cells: everyDay(hoursFrom(0, 8)) },
     { bucket: 'europe', definition: '08:00 to 16:00 UTC', cells: everyDay(hoursFrom(8, 16)) },
@@ -110,11 +106,11 @@ export type ConcentrationResult = {
 };
 
 /** An outcome: its time in ms, and what it gained in micro dollars. */
-export type Outcome = { readonly at: number; readonly pnl: number };
+export type TimedOutcome = { readonly at: number; readonly pnl: number };
 
 /** The p-value of each bucket, and the mean length of the blocks that were moved. */
 export type BucketTest = (
-  outcomes: readonly Outcome[],
+  outcomes: readonly TimedOutcome[],
   buckets: readonly Cells[],
   moves: { readonly seed: number; readonly permutations: number },
 ) => { readonly p: readonly number[]; readonly block_mean: number };
@@ -127,7 +123,7 @@ export const testByBlocks: BucketTest = (outcomes, buckets, moves) => {
 };
 
 /** Outcomes in their order, as the null model takes them. */
-export function sequenceOf(outcomes: readonly Outcome[]): Sequence {
+export function sequenceOf(outcomes: readonly TimedOutcome[]): Sequence {
   return {
     cells: Uint8Array.from(outcomes, ({ at }) => cellOf(at)),
     scores: scoreOutcomes(outcomes.map(({ pnl }) => pnl)),
@@ -194,7 +190,7 @@ export function seedOf(seed: number, mode: number): number {
 }
 
 type ModeInput = {
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly TimedOutcome[];
   readonly exposed: readonly Pick<ExposedHour, 'at' | 'open'>[];
   readonly trades: Float64Array;
   readonly seed: number;
@@ -222,7 +218,7 @@ function measureMode(
     WINDOWS[partition].map((window) => ({ partition, window })),
   );
   const counts = countsByCell(outcomes.map(({ at }) => at));
-  const isTested = ({ cells }: Window) => {
+  const isTested = ({ cells }: TimeWindow) => {
     const inside = within(counts, cells);
     const enough = within(trades, cells) >= TRADES_MIN;
     return testable && enough && inside >= 2 && outcomes.length - inside >= 2;

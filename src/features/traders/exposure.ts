@@ -1,5 +1,5 @@
-// Open positions of an account by the hour, marked to candles: inside an hour from the candle's open
-// over each fill's own price to its close. An hour without its candle is unread, never flat.
+// Open positions of an account by the hour, marked to candles: inside an hour from the open of the
+// candle over each fill's own price to its close. An hour without its candle is unread, never flat.
 
 import { collect, tally } from '../../evidence/measure.ts';
 import { CANDLE_MS, type Candle, type Fill } from '../../ports/series.ts';

@@ -11,22 +11,22 @@ export const PERMUTATIONS = 10_000;
 export const GENERATOR = 'mulberry32';
 /** No block is shorter in the mean. */
 export const BLOCK_MEAN_MIN = 10;
-/** A sequence is cut into so many blocks in the mean, or there would be too few ways to move them. */
+/** A sequence is cut into so many blocks in the mean: fewer could be moved in few ways only. */
 const BLOCKS_MIN = 10;
 /** An outcome over this quantile of all sizes counts as much as one at it. */
 const LIMITED_AT = 0.9;
 /** An outcome at the limit, as an integer. */
 const SCORE_MAX = 2 ** 18;
 
-/** Outcomes in their order, each in the cell of its bucket: hour of day, from 24 on of a weekend. */
+/** Outcomes in their order, each in its cell: the hour of day, from 24 on of a weekend. */
 export type Sequence = { readonly cells: Uint8Array; readonly scores: Int32Array };
 /** The cells of which a bucket is made. */
 export type Cells = ReadonlySet<number>;
 export const CELLS = 48;
 
 /**
- * Outcomes as integers up to `SCORE_MAX`. What lies beyond the limit counts as the limit, so that no
- * bucket lives on a few outcomes.
+ * Outcomes as integers up to `SCORE_MAX`. What lies beyond the limit counts as the limit, so that
+ * no bucket lives on a few outcomes.
  */
 export function scoreOutcomes(outcomes: readonly number[]): Int32Array {
   const sizes = outcomes.map(Math.abs).sort((a, b) => a - b);
@@ -128,8 +128,8 @@ const MISSED = 0.05;
 export type Interval = { readonly low: number; readonly high: number };
 
 /**
- * Between which shares of all gains each bucket lies, over resamples in blocks of the same mean length
- * (Politis and Romano), each gain with its time. `null` where no resample holds a gain.
+ * Between which shares of all gains each bucket lies, over resamples in blocks of the same mean
+ * length (Politis and Romano), each gain with its time. `null` where no resample holds a gain.
  */
 export function shareIntervals(
   { cells, gains }: { readonly cells: Uint8Array; readonly gains: Float64Array },
@@ -163,7 +163,7 @@ export function shareIntervals(
   });
 }
 
-/** Cuts the scores into blocks, each score beginning one by chance, and lays them in a new order. */
+/** Cuts the scores into blocks, each beginning one by chance, and lays them in a new order. */
 function moveBlocks(
   scores: Int32Array,
   moved: Int32Array,

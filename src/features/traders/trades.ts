@@ -1,5 +1,5 @@
-// The trades of an account, made of its fills. A trade is a closing order: its partial fills are one.
-// Trades with oneself, spot and tokens without candles are left out, each counted.
+// The trades of an account, made of its fills. A trade is a closing order: its partial fills are
+// one. Trades with oneself, spot and tokens without candles are left out, each counted.
 
 import { addDecimals } from '../../chain/amount.ts';
 import { collect, tally } from '../../evidence/measure.ts';
@@ -8,7 +8,7 @@ import type { AccountFunding, Fill } from '../../ports/series.ts';
 /** Amounts of a trade are integers of a millionth of a dollar: sums of them are exact. */
 export const MICRO = 1_000_000;
 
-/** A closing order. `at` is its last closing fill, in ms; `pnl` is before fees, in micro dollars. */
+/** A closing order. `at`: its last closing fill, in ms; `pnl`: before fees, in micro dollars. */
 export type Trade = {
   readonly oid: number;
   readonly coin: string;
@@ -69,21 +69,21 @@ export function sortFills(
     without_candles_left_out: derivatives.filter(
       (fill) => !own.has(fill) && withoutCandles.has(fill.coin),
     ).length,
-    closed_pnl_usd: sumOf(derivatives.map(({ closed_pnl }) => closed_pnl)),
-    left_out_pnl_usd: sumOf(rest.map(({ closed_pnl }) => closed_pnl)),
-    fees_usd: sumOf(inDollars.map(({ fee }) => fee)),
+    closed_pnl_usd: sumDecimals(derivatives.map(({ closed_pnl }) => closed_pnl)),
+    left_out_pnl_usd: sumDecimals(rest.map(({ closed_pnl }) => closed_pnl)),
+    fees_usd: sumDecimals(inDollars.map(({ fee }) => fee)),
     fees_in_tokens: derivatives.length - inDollars.length,
   };
 }
 
 /** The exact sum of decimal texts. */
-export function sumOf(amounts: readonly string[]): string {
+export function sumDecimals(amounts: readonly string[]): string {
   return amounts.reduce((sum, one) => addDecimals(sum, one), '0');
 }
 
 /** The funding that an account received, less what it paid, as the venue booked it. */
-export function fundingOf(rows: readonly Pick<AccountFunding, 'usdc'>[]): string {
-  return sumOf(rows.map(({ usdc }) => usdc));
+export function fundingReceived(rows: readonly Pick<AccountFunding, 'usdc'>[]): string {
+  return sumDecimals(rows.map(({ usdc }) => usdc));
 }
 
 /** What a fill adds to the position. */

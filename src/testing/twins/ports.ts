@@ -98,6 +98,16 @@ import {
   type TablesPorts,
 } from './tables.ts';
 import {
+  memoryTraders,
+  NEVER_ANALYSED,
+  type PlantedTraders,
+  plantedTraders,
+  silentTraders,
+  TRADER_DENIALS,
+  TRADER_STYLED,
+  type TraderTwin,
+} from './traders.ts';
+import {
   memoryTransparencyLog,
   type PlantedLog,
   plantedTransparencyLog,
@@ -133,6 +143,7 @@ export type MemoryPorts = AccountsPorts &
   SignalPorts &
   SigningPorts &
   TablesPorts &
+  TraderTwin &
   TransparencyLogPorts & { readonly launchCorpus: LaunchCorpus };
 
 /** The ports over a world in memory. */
@@ -148,6 +159,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memorySignalPorts(world),
     ...memorySigning(),
     ...memoryTables(world),
+    ...memoryTraders({ ...PLANTED, standingOf: () => NEVER_ANALYSED }),
     ...memoryTransparencyLog(),
     anchors: memoryAnchors(PLANTED),
     marketSeries: memorySeriesStore(),
@@ -172,6 +184,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentSignals(cause),
     ...silentSigning(cause),
     ...silentTables(cause),
+    ...silentTraders(cause),
     ...silentTransparencyLog(cause),
     ...silentWalked(cause),
   };
@@ -189,7 +202,8 @@ export type Planted = PlantedAccounts &
   PlantedSanctions &
   PlantedSignals &
   PlantedLog &
-  PlantedTables;
+  PlantedTables &
+  PlantedTraders;
 
 /** The worlds of single subjects: whom each is about, what is planted, and what that rules out. */
 export const SUBJECT_PLANS: readonly (Planted & {
@@ -198,14 +212,16 @@ export const SUBJECT_PLANS: readonly (Planted & {
   readonly item?: string;
   readonly contradicts: { readonly [route: string]: readonly string[] };
 })[] = [
-  // Statements and a signal are planted beside what is, so that no world is more.
+  // Statements, a signal and a style are planted beside what is, so that no world is more.
   ...RECEIPT_PLANS.map((plan) => ({
     ...plan,
     signalled: SIGNAL_STANDS.signalled,
+    styled: TRADER_STYLED.styled,
     statements: [STATED, ...SIGNAL_STANDS.statements],
     contradicts: {
       ...plan.contradicts,
       ...SIGNAL_STANDS.contradicts,
+      ...TRADER_STYLED.contradicts,
       log_entries: ['entries'],
     },
   })),
@@ -215,6 +231,7 @@ export const SUBJECT_PLANS: readonly (Planted & {
 export const SUBJECT_DENIALS: readonly (readonly [line: RegExp, restsOn: readonly string[]])[] = [
   ...RECEIPT_DENIALS,
   ...SIGNAL_DENIALS,
+  ...TRADER_DENIALS,
 ];
 
 /** The ports over what is planted, beside somebody and something else in every table and list. */
@@ -233,6 +250,7 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedSignals(planted),
     ...memorySigning(),
     ...plantedTables(planted),
+    ...plantedTraders(planted),
     ...plantedTransparencyLog(planted),
     anchors: memoryAnchors(PLANTED),
     marketSeries: memorySeriesStore(PLANTED),

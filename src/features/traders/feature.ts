@@ -1,0 +1,122 @@
+// Traders: when an account makes money, and whether that is more than chance.
+
+import { Worker } from 'node:worker_threads';
+import { MS_PER_S } from '../../chain/time.ts';
+import { nowS, pause } from '../../compose/clock.ts';
+import {
+  type Base,
+  feature,
+  type OpenedRests,
+  servePage,
+  serveRoute,
+} from '../../compose/feature.ts';
+import { signalFor } from '../../evidence/waiting.ts';
+import { compiledEntry } from '../../stores/control/engine/pglite.ts';
+import { series } from '../series/feature.ts';
+import { analyseQueue } from './analyse.job.ts';
+import { analyseTrader } from './analyse.ts';
+import type { ConcentrationInput, ConcentrationResult } from './concentration.ts';
+import {
+  methodologyHandler,
+  methodologyPage,
+  type TraderPorts,
+  temporalHandler,
+  traderPage,
+  traderPageHandler,
+  traderTemporal,
+} from './temporal.route.tsx';
+import { type TradersServices, tradersAnalyse } from './traders.command.ts';
+import { traderAnalysisTable, traderWorkTable } from './traders.store.ts';
+
+const QUEUE_POLL_MS = 2_000;
+/** The tests of one account take no longer. */
+const TESTS_MAX_S = 120;
+
+const RESTS = { series } as const;
+type Rested = OpenedRests<typeof RESTS>;
+
+export const traders = feature({
+  name: 'traders',
+  heading: 'Traders',
+  rests: RESTS,
+  open: ({ config, context, database, log: logger, outside }: Base, { series: kept }: Rested) => {
+    const table = traderAnalysisTable(database, context, outside.hyperliquid !== null);
+    const work = traderWorkTable(database, context);
+    const given = {
+      gathering: kept.gathering,
+      concentrate: concentrateApart,
+      now: nowS,
+      simulated: config.simulate,
+    };
+    const analyse = (address: string, signal: AbortSignal) => analyseTrader(given, address, signal);
+    const queue = {
+      work,
+      analyse,
+      pollMs: QUEUE_POLL_MS,
+      sleep: pause,
+      onFailure: ({ code, reason }: { readonly code: string; readonly reason: string }) =>
+        logger.warn({ code, reason }, 'traders: not analysed'),
+      onBug: (fault: unknown) => logger.error({ fault: String(fault) }, 'traders: a bug'),
+    };
+    const runs = outside.hyperliquid !== null && config.surfaces.includes('signals');
+    return {
+      ports: { traderAnalyses: table },
+      services: {
+        traders: {
+          analyse: async (address, signal) => {
+            const outcome = await analyse(address, signalFor('the command', signal));
+            const kept = await work.settle(address, outcome);
+            return kept.checked ? outcome : { end: 'unkept', reason: kept.why.reason };
+          },
+        },
+      } satisfies TradersServices,
+      jobs: runs ? [{ name: 'traders', start: () => analyseQueue(queue) }] : [],
+    };
+  },
+  ports: {
+    traderAnalyses: {
+      tag: 'trader_analyses',
+      title: 'Trader analyses',
+      says: 'When a trader makes money, and whether that is more than chance',
+      pages: false,
+      // An analysis carries its own date, and does not expire.
+      freshness: {
+        kind: 'per_answer',
+        absence: ({ hyperliquid }) => (hyperliquid === null ? UNSET : null),
+      },
+    },
+  },
+  routes: [serveRoute(traderTemporal, (given: TraderPorts) => temporalHandler(given))],
+  pages: [
+    servePage(traderPage, null, (given: TraderPorts, facts) => traderPageHandler(given, facts)),
+    servePage(methodologyPage, 'Traders', (_given: unknown, facts) => methodologyHandler(facts)),
+  ],
+  commands: [tradersAnalyse],
+});
+
+const UNSET = 'No venue is set: no trader is analysed.';
+
+/** Runs the tests on a thread of their own. Throws where it ends without an answer. */
+function concentrateApart(
+  input: ConcentrationInput,
+  signal: AbortSignal,
+): Promise<ConcentrationResult> {
+  const bound = AbortSignal.any([signal, AbortSignal.timeout(TESTS_MAX_S * MS_PER_S)]);
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(compiledEntry('../../../compose/concentration-worker'), {
+      workerData: input,
+      execArgv: [],
+    });
+    const stop = () => {
+      void worker.terminate();
+      reject(new Error('the tests of a trader were stopped'));
+    };
+    bound.addEventListener('abort', stop, { once: true });
+    worker.on('message', (result: ConcentrationResult) => {
+      bound.removeEventListener('abort', stop);
+      resolve(result);
+    });
+    worker.on('error', reject);
+    worker.on('exit', () => reject(new Error('the tests of a trader ended without a result')));
+  });
+}

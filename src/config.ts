@@ -86,6 +86,8 @@ export type Config = {
   readonly pricesUrl: PrivateUrl | null;
   readonly venueUrl: PrivateUrl | null;
   readonly hyperliquidUrl: PrivateUrl | null;
+  readonly goplus: { readonly url: PrivateUrl | null; readonly key: Secret | null };
+  readonly rugcheck: { readonly url: PrivateUrl | null; readonly key: Secret | null };
   /** The status pages of bridge protocols. */
   readonly statusUrls: {
     readonly [P in
@@ -296,6 +298,8 @@ function sources(
   | 'pricesUrl'
   | 'venueUrl'
   | 'hyperliquidUrl'
+  | 'goplus'
+  | 'rugcheck'
   | 'statusUrls'
   | 'acrossStatusKey'
 > {
@@ -324,6 +328,8 @@ function sources(
     pricesUrl: values.EXHIBIT_PRICES_URL,
     venueUrl: values.EXHIBIT_VENUE_URL,
     hyperliquidUrl: values.EXHIBIT_HYPERLIQUID_URL,
+    goplus: { url: values.EXHIBIT_GOPLUS_URL, key: values.EXHIBIT_GOPLUS_KEY },
+    rugcheck: { url: values.EXHIBIT_RUGCHECK_URL, key: values.EXHIBIT_RUGCHECK_KEY },
     acrossStatusKey: values.EXHIBIT_ACROSS_STATUS_KEY,
     statusUrls: {
       across: values.EXHIBIT_ACROSS_STATUS_URL,

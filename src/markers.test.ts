@@ -46,6 +46,7 @@ function marked(port: number, opsPort: number): { [name: string]: string } {
     EXHIBIT_LOG_WITNESSES: `${URL_MARKED(`127.0.0.1:${port}`)}#${WITNESS_KEY}`,
     EXHIBIT_ANCHOR_CONTRACT: `0x${'ab'.repeat(20)}`,
     EXHIBIT_ANCHOR_KEY: MARKED_KEY,
+    EXHIBIT_GOPLUS_KEY: `${MARK}-application:${MARK}-secret`,
     EXHIBIT_ANALYST_MODEL: 'model-1',
     EXHIBIT_ANALYST_PRICE: '0.15:0.60',
     EXHIBIT_DATA_DIR: directory,

@@ -113,6 +113,8 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   'It tells what an attempt came to, which the tests of its feature silence one by one.': [
     'traders analyse',
   ],
+  'They take in and score calls of providers, and print what is kept of them or why it is not read.':
+    [...['providers rules', 'providers score', 'providers explain']],
   'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
     ...['records make', 'records list', 'records show', 'records print', 'records replay'],
     ...['watchlist list', 'watchlist add', 'watchlist remove', 'watchlist changes'],

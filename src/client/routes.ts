@@ -26,6 +26,7 @@ import type {
   logTile,
 } from '../features/log/log.route.ts';
 import type { partnerScan } from '../features/partner/partner-scan.route.ts';
+import type { providersBoard } from '../features/providers/providers.route.tsx';
 import type { receiptsIndex } from '../features/receipts/receipts-index.route.tsx';
 import type {
   recordBulkScreen,
@@ -73,6 +74,7 @@ export type Contracts = {
   readonly log_tile: typeof logTile;
   readonly other_list_changes: typeof otherListChanges;
   readonly partner_scan: typeof partnerScan;
+  readonly providers_board: typeof providersBoard;
   readonly receipts_index: typeof receiptsIndex;
   readonly record_bulk_screen: typeof recordBulkScreen;
   readonly record_screen: typeof recordScreen;
@@ -243,6 +245,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'partner',
     statuses: [200],
     absences: ['not_supported', 'not_deployed'],
+  },
+  providers_board: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/leaderboard/providers',
+    access: 'open',
+    statuses: [200, 503],
+    absences: [],
   },
   receipts_index: {
     kind: 'evidence',

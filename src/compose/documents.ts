@@ -68,7 +68,10 @@ const GUIDES = servedGuides();
 
 /** The groups of the navigation, and the order in each; a page that none names is in the last. */
 const NAVIGATION: readonly (readonly [group: string, paths: readonly string[]])[] = [
-  ['Published', ['/', '/leaderboard', '/signals', '/receipts', '/registry/sanctions']],
+  [
+    'Published',
+    ['/', '/leaderboard', '/signals', '/providers', '/receipts', '/registry/sanctions'],
+  ],
   ['What it rests on', ['/status', '/registry/bridges', '/entities/calibration', '/log']],
   ['For members', ['/watchlist', '/settings', '/pricing']],
   ['For programs', ['/docs/start', '/docs']],

@@ -19,6 +19,7 @@ import { integrations } from '../features/integrations/feature.ts';
 import { launches } from '../features/launches/feature.ts';
 import { log } from '../features/log/feature.ts';
 import { partner } from '../features/partner/feature.ts';
+import { providers } from '../features/providers/feature.ts';
 import { receipts } from '../features/receipts/feature.ts';
 import { records } from '../features/records/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
@@ -70,6 +71,7 @@ export const FEATURES = featureList([
   collectors,
   log,
   anchoring,
+  providers,
   verifying,
   signals,
   health,

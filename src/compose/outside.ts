@@ -24,6 +24,8 @@ export type Outside = {
   readonly venue: string | null;
   /** The root of Hyperliquid's API. */
   readonly hyperliquid: string | null;
+  readonly goplus: Page | null;
+  readonly rugcheck: Page | null;
   /** Status pages of bridge protocols. */
   readonly statusPages: ReadonlyMap<StatusPage, Page>;
   /** Roots of chat platforms; `null`: their own hosts. */
@@ -69,6 +71,8 @@ export function outsideOf(config: Config): Outside {
     prices: revealText(config.pricesUrl),
     venue: revealText(config.venueUrl),
     hyperliquid: revealText(config.hyperliquidUrl),
+    goplus: pageOf(config.goplus),
+    rugcheck: pageOf(config.rugcheck),
     statusPages: statusPagesOf(config),
     chats: {
       slack: revealText(config.chatUrls.slack),
@@ -86,6 +90,8 @@ export function simulatedOutside(world: {
   readonly explorer: string;
   readonly prices: string;
   readonly venue: string;
+  readonly goplus: string;
+  readonly rugcheck: string;
   readonly ethereumNode: string;
   readonly solanaNode: string;
   readonly chats: Outside['chats'];
@@ -101,6 +107,8 @@ export function simulatedOutside(world: {
     prices: world.prices,
     venue: world.venue,
     hyperliquid: null,
+    goplus: { url: world.goplus, key: null },
+    rugcheck: { url: world.rugcheck, key: null },
     statusPages: new Map<StatusPage, Page>(),
     chats: world.chats,
     analyst: world.analyst,
@@ -113,6 +121,11 @@ export function analystOf({ analyst }: Config): Outside['analyst'] {
   if (analyst.kind === 'none') return null;
   const { url, key, model, price, usdADayMax } = analyst;
   return { url: url.reveal(), key: revealText(key), model, price, usdADayMax };
+}
+
+function pageOf({ url, key }: Config['goplus']): Page | null {
+  const root = revealText(url);
+  return root === null ? null : { url: root, key: revealText(key) };
 }
 
 const STATUS_PAGE_OF: { readonly [P in keyof Config['statusUrls']]: StatusPage } = {

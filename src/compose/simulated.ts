@@ -36,6 +36,8 @@ import { PUBLISHER_FAULTS, startPublisher } from '../world/publisher.ts';
 import { SOLANA_FAULTS, startSolana } from '../world/solana-api.ts';
 import { LAUNCHES_SPAN_S, launchPoolsAt, worldLaunchesIn } from '../world/solana-launches.ts';
 import { isFault } from '../world/stand-in.ts';
+import { startTokenRisk, TOKEN_RISK_FAULTS } from '../world/token-risk-api.ts';
+import { WORLD_OPINIONS } from '../world/token-risk-opinions.ts';
 import { startVenue, VENUE_FAULTS } from '../world/venue-api.ts';
 import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
@@ -95,6 +97,8 @@ export async function startSimulated(
     chain === 'solana' ? launchPoolsAt(token, nowS()) : worldPoolsOf(chain, token, nowS()),
   );
   opened.add('simulated venue', venue.close);
+  const tokenRisk = await startTokenRisk(WORLD_OPINIONS);
+  opened.add('simulated token risk', tokenRisk.close);
   const solana = await startSolana(() => worldLaunchesIn(nowS() - LAUNCHES_SPAN_S, nowS()));
   opened.add('simulated Solana node', solana.close);
   const chats = await startChats((made) => log.info(made, 'simulated chat: took a message'));
@@ -107,6 +111,7 @@ export async function startSimulated(
     if (provider === 'prices' && isFault(PRICE_FAULTS, fault)) prices.fault(fault);
     if (provider === 'solana' && isFault(SOLANA_FAULTS, fault)) solana.fault(() => fault);
     if (provider === 'venue' && isFault(VENUE_FAULTS, fault)) venue.fault(() => fault);
+    if (provider === 'token-risk' && isFault(TOKEN_RISK_FAULTS, fault)) tokenRisk.fault(fault);
   }
   const walking = launcherWalks();
   opened.add('simulated walks', walking.stop);
@@ -116,6 +121,8 @@ export async function startSimulated(
       explorer: explorer.etherscan.href,
       prices: prices.url.href,
       venue: venue.url.href,
+      goplus: tokenRisk.url.href,
+      rugcheck: tokenRisk.url.href,
       ethereumNode: nodes.url(ETHEREUM_ID).href,
       solanaNode: solana.url.href,
       chats: chats.roots,

@@ -87,6 +87,13 @@ export function secret(charsMin: number): SettingReader<Secret> {
   );
 }
 
+/** A key and its secret, joined by the first colon. */
+export const keyAndSecret: SettingReader<Secret> = reader(
+  'a key and its secret as `key:secret`, without white space',
+  (text) => (/^[^:]+:.+$/.test(text) ? secretOf(text) : undefined),
+  'nothing',
+);
+
 function secretOf(text: string): Secret | undefined {
   return /^[^\s\p{C}]+$/u.test(text) ? new Secret(text) : undefined;
 }

@@ -11,6 +11,7 @@ import {
   host,
   hostName,
   idsTo,
+  keyAndSecret,
   linksFor,
   oneWord,
   type PrivateUrl,
@@ -225,6 +226,20 @@ const SOURCES = {
   EXHIBIT_PRICES_URL: optional(WEB_URL, 'DefiLlama-coins-compatible API: its root.'),
   EXHIBIT_VENUE_URL: optional(WEB_URL, 'DexScreener-compatible API: its root.'),
   EXHIBIT_HYPERLIQUID_URL: optional(WEB_URL, 'Hyperliquid API, under which `/info` is: its root.'),
+  EXHIBIT_GOPLUS_URL: optional(
+    WEB_URL,
+    'GoPlus: its root. Its statements on tokens of Ethereum are collected and scored.',
+  ),
+  EXHIBIT_GOPLUS_KEY: optional(
+    keyAndSecret,
+    'Its application key and secret, as `key:secret`; without them it answers light use.',
+    { needs: 'EXHIBIT_GOPLUS_URL' },
+  ),
+  EXHIBIT_RUGCHECK_URL: optional(
+    WEB_URL,
+    'RugCheck: its root. Its statements on tokens of Solana are collected and scored.',
+  ),
+  EXHIBIT_RUGCHECK_KEY: optional(secret(1), 'Its key.', { needs: 'EXHIBIT_RUGCHECK_URL' }),
   EXHIBIT_ACROSS_STATUS_URL: optional(WEB_URL, 'Status of deposits: Across API, `…/api`.'),
   EXHIBIT_ACROSS_STATUS_KEY: optional(secret(1), 'Its key.', {
     needs: 'EXHIBIT_ACROSS_STATUS_URL',

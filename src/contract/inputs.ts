@@ -47,6 +47,7 @@ export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
   ['sections', { means: 'The sections that are asked for. Left out: all of them.' }],
   ['since', { means: 'The number of the last entry that was kept.', examples: [0, '0'] }],
   ['tables', { means: 'The tables to look in. Left out: all of them.' }],
+  ['window', { means: 'One window of the leaderboard alone: calls received within it.' }],
   ['target', { means: 'An address or a token: signals about it alone.' }],
   [
     'tile',

@@ -109,16 +109,6 @@ function promisesOfImports(name: string, fresh: Fresh, append: Append): void {
       expect(given(await made.store.status())[0]?.transfers).toBe(2);
     });
 
-    test('blocks of two chains at one height are counted each', async () => {
-      const { store } = await fresh();
-      const transfers = [transferFact(1), transferFact(2), transferFact(3, { chain: 'base' })];
-      await append(store, { transfers });
-      expect(given(await store.status())).toMatchObject([
-        { chain: 'ethereum', transfers: 2 },
-        { chain: 'base', transfers: 1 },
-      ]);
-    });
-
     test('headers tell when blocks were made; of a block without one nothing is told', async () => {
       const { store } = await fresh();
       const header = (number: number, nibble: string, time: number) => {

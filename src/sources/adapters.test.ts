@@ -32,7 +32,9 @@ import {
   CALL,
   cannedNode,
   type Damage,
+  GOPLUS,
   passOn,
+  RUGCHECK,
   says,
   startFront,
   WIRE,
@@ -49,6 +51,7 @@ import { startPriceApi, worldPriceOf } from '../world/price-api.ts';
 import { startSolana } from '../world/solana-api.ts';
 import { worldLaunchesIn } from '../world/solana-launches.ts';
 import { BAD_GATEWAY_PAGE } from '../world/stand-in.ts';
+import { startTokenRisk } from '../world/token-risk-api.ts';
 import { startVenue } from '../world/venue-api.ts';
 import { etlFiles } from './bitcoin/etl-files.ts';
 import { bitcoinNode } from './bitcoin/node.ts';
@@ -73,6 +76,7 @@ import { explorerLaunchPools, UNISWAP_V2 } from './explorer/launch-pools.ts';
 import { localTableFiles } from './files/files.ts';
 import { readModelFile } from './files/model-artefact.ts';
 import { receiptsFolder } from './files/receipts-folder.ts';
+import { goplusTokenRisk } from './goplus/token-security.ts';
 import { jsonIn } from './http/fetch.ts';
 import { jsonRpc, RPC_LIMITS } from './http/json-rpc.ts';
 import { providerGuard } from './http/provider.ts';
@@ -80,6 +84,7 @@ import { DOWNLOAD_LIMITS, fileMirror, httpMirror, spoolIn } from './ofac/publish
 import { CONTAINER_LIMITS, readPublication } from './ofac/read-publication.ts';
 import { defillamaPrices } from './prices/defillama.ts';
 import * as registries from './registry/registry-files.ts';
+import { rugcheckTokenRisk } from './rugcheck/report.ts';
 import { solanaHistory } from './solana/history.ts';
 import { solanaLaunchFeed, WATCHED_ACCOUNTS } from './solana/launches.ts';
 
@@ -99,6 +104,8 @@ const EXPLORER: Readonly<Record<string, Damage>> = Object.fromEntries(
     return [situation, says(first?.answer)];
   }),
 );
+
+const OPINIONS = { goplus: () => 'good' as const, rugcheck: () => 'good' as const };
 
 type Adapter = {
   readonly name: string;
@@ -459,6 +466,25 @@ const OTHERS: readonly Adapter[] = [
       'pairs of another token': (whole) => {
         return { text: whole.replaceAll(/"address":"[^"]*"/g, '"address":"another"') };
       },
+    },
+  },
+  {
+    name: 'GoPlus',
+    back: () => standIn(startTokenRisk(OPINIONS), ({ url }) => url),
+    more: GOPLUS,
+    ask: async (url) => {
+      const at = { url, guard: guardOf(), ...BUDGET };
+      const key = { app: 'an app', secret: 'a secret' };
+      return [await goplusTokenRisk({ ...at, key }).fieldsOf(contract, SIGNAL)];
+    },
+  },
+  {
+    name: 'RugCheck',
+    back: () => standIn(startTokenRisk(OPINIONS), ({ url }) => url),
+    more: RUGCHECK,
+    ask: async (url) => {
+      const at = { url, guard: guardOf(), ...BUDGET };
+      return [await rugcheckTokenRisk({ ...at, key: null }).fieldsOf(SOL, SIGNAL)];
     },
   },
   ...STATUS.map(({ page, protocol, message_id, answer }) => ({

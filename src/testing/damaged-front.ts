@@ -45,6 +45,19 @@ export const CALL: Readonly<Record<string, Damage>> = {
   'text in its place': change((one) => ({ ...one, result: 'busy' })),
   'a word that it is not all': change((one) => ({ ...one, truncated: true }), false),
 };
+/** Faults that GoPlus tells by the code of an answer of HTTP 200. */
+export const GOPLUS: Readonly<Record<string, Damage>> = {
+  'its throttling': says({ code: 4029, message: 'too many requests' }),
+  'its word that it syncs': says({ code: 2, message: 'partial data obtained', result: {} }),
+  'a refused key': says({ code: 4012, message: 'signature verification failure' }),
+  'its own fault': says({ code: 5000, message: 'system error' }),
+};
+/** Answers in the place of a report of RugCheck. */
+export const RUGCHECK: Readonly<Record<string, Damage>> = {
+  'a refusal with 200': says({ error: 'unable to find token' }),
+  'a summary in its place': says({ score: 1, score_normalised: 1, risks: [] }),
+  'another status': () => ({ status: 404, text: '{"error":"unable to find token"}' }),
+};
 /** Answers a question, whole. */
 export type Back = (path: string, body: string) => Promise<string>;
 type Fault = { readonly kind: string; readonly damage: Damage; readonly isOfCall: boolean } | null;

@@ -26,6 +26,7 @@ const CHAIN_ON = ['hash-wasm', '@noble/hashes', '@scure/base', 'ox'];
  */
 export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   launches: ['tables'],
+  providers: ['tables'],
   sanctions: ['history'],
   bridges: ['history'],
   collectors: ['deposits'],

@@ -61,6 +61,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   // Pages of the feed: the first, of the target that is asked about.
   cursor: () => undefined,
   target: ({ addresses }) => addresses[0],
+  // Every window of the leaderboard of providers.
+  window: () => undefined,
   // A leaf, and the log and the tile that hold it.
   leaf: () => '0',
   log: () => '1',

@@ -77,6 +77,7 @@ const DRAWN: { readonly [page: string]: PageDrawing } = {
     isAsked: false,
     asks: () => [{ params: { id: RECORD_ID } }, { params: { id: 'scr_nobodys' } }],
   },
+  providers_page: { isAsked: false, inEvery: true, asks: () => [{ query: { window: 'all' } }] },
   signals_page: {
     isAsked: false,
     inEvery: true,

@@ -51,6 +51,15 @@ import {
   silentLaunches,
 } from './launches.ts';
 import {
+  CALL_DENIALS,
+  CALL_STANDS,
+  memoryProviderCalls,
+  type PlantedCalls,
+  type ProviderCallPorts,
+  plantedProviderCalls,
+  silentProviderCalls,
+} from './provider-calls.ts';
+import {
   type MemoryArticles,
   memoryReceipts,
   type PlantedReceipts,
@@ -137,6 +146,7 @@ export type MemoryPorts = AccountsPorts &
   EntitiesPorts &
   FlagsPorts &
   HistoryPorts &
+  ProviderCallPorts &
   ReceiptsPorts &
   SanctionsPorts &
   SeriesPorts &
@@ -155,6 +165,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memoryEntities(world),
     ...memoryFlags(world),
     ...memoryWalked(world, world.list.now),
+    ...memoryProviderCalls({ calls: [], isCounted: true }),
     ...memoryReceipts(world),
     ...memorySignalPorts(world),
     ...memorySigning(),
@@ -178,6 +189,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentEntities(cause),
     ...silentFlags(cause),
     ...silentLaunches(cause),
+    ...silentProviderCalls(cause),
     ...silentReceipts(cause),
     ...silentSanctions(cause),
     ...silentSeries(cause),
@@ -197,6 +209,7 @@ export type Planted = PlantedAccounts &
   PlantedEntities &
   PlantedFlags &
   PlantedHistory &
+  PlantedCalls &
   PlantedLaunches &
   PlantedReceipts &
   PlantedSanctions &
@@ -212,16 +225,18 @@ export const SUBJECT_PLANS: readonly (Planted & {
   readonly item?: string;
   readonly contradicts: { readonly [route: string]: readonly string[] };
 })[] = [
-  // Statements, a signal and a style are planted beside what is, so that no world is more.
+  // Statements, a signal, a style and a call are planted beside what is, so that no world is more.
   ...RECEIPT_PLANS.map((plan) => ({
     ...plan,
     signalled: SIGNAL_STANDS.signalled,
     styled: TRADER_STYLED.styled,
+    called: CALL_STANDS.called,
     statements: [STATED, ...SIGNAL_STANDS.statements],
     contradicts: {
       ...plan.contradicts,
       ...SIGNAL_STANDS.contradicts,
       ...TRADER_STYLED.contradicts,
+      ...CALL_STANDS.contradicts,
       log_entries: ['entries'],
     },
   })),
@@ -232,6 +247,7 @@ export const SUBJECT_DENIALS: readonly (readonly [line: RegExp, restsOn: readonl
   ...RECEIPT_DENIALS,
   ...SIGNAL_DENIALS,
   ...TRADER_DENIALS,
+  ...CALL_DENIALS,
 ];
 
 /** The ports over what is planted, beside somebody and something else in every table and list. */
@@ -244,6 +260,7 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedFlags(planted),
     ...plantedHistory(planted),
     ...plantedLaunches(planted),
+    ...plantedProviderCalls(planted),
     ...plantedReceipts(planted),
     ...plantedSanctions(planted),
     ...plantedScreening(screened),

@@ -1,0 +1,178 @@
+// The leaderboard says what was counted, with the number of each rate, and when it was counted; a
+// board that could not be read is no empty one.
+
+import { describe, expect, test } from 'vitest';
+import { DAY_S, formatIsoTime } from '../../chain/time.ts';
+import { NOBODY } from '../../contract/route.ts';
+import { map } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { KeptCall } from '../../ports/provider-calls.ts';
+import { evm } from '../../testing/addresses.ts';
+import { PLANTED } from '../../testing/twins/dated.ts';
+import { memoryProviderCalls, silentProviderCalls } from '../../testing/twins/provider-calls.ts';
+import { launchCall } from './call.ts';
+import { type ProvidersPorts, providersBoardHandler } from './providers.route.tsx';
+
+const CAUSE = why('store_unreadable', { what: 'The table of calls', fault: 'a planted fault' });
+const NOW = PLANTED.as_of;
+const SAID_AT = NOW - 40 * DAY_S;
+
+function callSaying(says: boolean, happened: boolean, n: number, received_at = SAID_AT): KeptCall {
+  const { call_id, hash, statement } = launchCall(
+    { chain: 'ethereum', token: evm(`token ${n}`), launched_at: received_at - 60 },
+    {
+      provider: 'goplus',
+      says,
+      probability: null,
+      reference: null,
+      rests_on: { is_honeypot: says ? '1' : '0' },
+      called_at: received_at,
+      received_at,
+    },
+    [],
+  );
+  const outcome = { state: 'scored', happened, rests_on: {}, scored_at: NOW } as const;
+  return { ...statement, call_id, hash, leaf: n, outcome };
+}
+
+const RIGHT = callSaying(true, true, 1);
+const MISS = callSaying(false, true, 2);
+
+function portsOf(
+  calls: readonly KeptCall[],
+  over: { readonly isCounted?: boolean; readonly simulated?: boolean } = {},
+): ProvidersPorts {
+  const { isCounted = true, simulated = false } = over;
+  return { ...memoryProviderCalls({ calls, isCounted }), service: { simulated } };
+}
+
+async function said(ports: ProvidersPorts, window?: '30d' | '90d' | 'all', now = NOW) {
+  const request = { now: () => now, signal: new AbortController().signal };
+  const input = { params: {}, query: window === undefined ? {} : { window }, body: undefined };
+  const { status, body } = await providersBoardHandler(ports)(input, request, NOBODY);
+  return { status, body };
+}
+
+const READ_FIRST = {
+  data_mode:
+    'Calls are collected here, or were imported lately. A board without a row is measured.',
+  meaning:
+    'A row tells how often the statements of one provider came true, by a rule that was published ' +
+    'before the first of them. It measures statements, and tokens and markets only through them.',
+  null_means: 'unmeasured, never zero',
+  every_rate_has_a_denominator:
+    'hit_rate and base_rate are of `scored`, brier is of `brier_n`, and every other rate stands ' +
+    'beside the number that it is of. Check `scored` before quoting a hit_rate.',
+  methodology:
+    'A call is scored when its whole window has passed, whichever way it went. Rows count calls ' +
+    'that were received before anything of their window could be seen; all others stand under ' +
+    'retrospective and are left out of these rates. Rows are ordered by the lower end of the ' +
+    'interval. exhibit providers rules prints the rules.',
+};
+const NOTHING = { from: null, rows: [], retrospective: [] };
+
+describe('says', () => {
+  test('that nothing was received, as a measurement: the normal state before a first run', async () => {
+    const since = (days: number) => ({ ...NOTHING, from: formatIsoTime(NOW - days * DAY_S) });
+    expect(await said(portsOf([]))).toEqual({
+      status: 200,
+      body: {
+        data_mode: 'measured',
+        generated_at_iso: formatIsoTime(NOW),
+        total_scores: 0,
+        windows: { '30d': since(30), '90d': since(90), all: NOTHING },
+        window_requested: null,
+        served: { window: null, rows: 0 },
+        read_this_first: READ_FIRST,
+      },
+    });
+  });
+
+  test('what was called and what came, of the one window that is asked for', async () => {
+    const { body } = await said(portsOf([RIGHT, MISS]), 'all', SAID_AT);
+    expect(body).toEqual({
+      data_mode: 'measured',
+      generated_at_iso: formatIsoTime(NOW),
+      total_scores: 2,
+      windows: {
+        all: {
+          from: null,
+          rows: [
+            {
+              provider: 'goplus',
+              kind: 'token_risk',
+              calls: 2,
+              pending: 0,
+              scored: 2,
+              unscorable: 0,
+              hits: 1,
+              hit_rate: 0.5,
+              interval: { low: 0.09453120573423071, high: 0.9054687942657693 },
+              brier: null,
+              brier_n: 0,
+              base_rate: 1,
+              sensitivity: { rate: 0.5, of: 2 },
+              specificity: { rate: null, of: 0 },
+              coverage: null,
+              bins: [],
+              baselines: { always_yes: 2, always_no: 0, base_rate_brier: 0 },
+              missed_s: null,
+            },
+          ],
+          retrospective: [],
+        },
+      },
+      window_requested: 'all',
+      served: { window: 'all', rows: 1 },
+      read_this_first: READ_FIRST,
+    });
+  });
+
+  test('that its providers are made up where they are', async () => {
+    const { body } = await said(portsOf([callSaying(true, true, 3, NOW)], { simulated: true }));
+    expect(body).toMatchObject({
+      data_mode: 'simulated',
+      read_this_first: { meaning: expect.stringMatching(/^Simulated: /) },
+    });
+  });
+
+  test('that it is empty where calls came before and none for three days', async () => {
+    const ports = portsOf([callSaying(true, true, 3, NOW)]);
+    expect((await said(ports, 'all', NOW + 3 * DAY_S)).body).toMatchObject({
+      data_mode: 'measured',
+    });
+    expect((await said(ports, 'all', NOW + 3 * DAY_S + 1)).body).toMatchObject({
+      data_mode: 'empty',
+      total_scores: 1,
+    });
+  });
+});
+
+describe('is silent', () => {
+  test('where the calls cannot be read', async () => {
+    const ports = { ...silentProviderCalls(CAUSE), service: { simulated: false } };
+    expect(await said(ports)).toEqual({
+      status: 503,
+      body: { error: 'board_unreadable', detail: CAUSE.reason },
+    });
+  });
+  test('where no round has counted them', async () => {
+    expect(await said(portsOf([], { isCounted: false }))).toEqual({
+      status: 503,
+      body: {
+        error: 'board_unreadable',
+        detail: 'The board of providers could not be read: no round has counted the calls yet.',
+      },
+    });
+  });
+  test('where another version counted them', async () => {
+    const { providerCalls } = memoryProviderCalls({ calls: [], isCounted: true });
+    const board: ProvidersPorts['providerCalls']['board'] = async () =>
+      map(await providerCalls.board(), () => ({ made_at: NOW, text: '{"made_at": 1}' }));
+    const ports = { providerCalls: { ...providerCalls, board }, service: { simulated: false } };
+    expect(await said(ports)).toMatchObject({
+      status: 503,
+      body: { detail: expect.stringContaining('another version made it') },
+    });
+  });
+});

@@ -1,0 +1,399 @@
+// The leaderboard of providers, for machines and for people. Both show the board as the collector
+// last made it; the page lists the misses behind it.
+
+import { z } from 'zod';
+import { formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
+import { html } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { claim } from '../../evidence/claim.ts';
+import { map, Read, type Reading, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import { Address, countWords, Moment, Table } from '../../pages/words.tsx';
+import type { KeptCall, ProviderCalls, ProviderCallsPort } from '../../ports/provider-calls.ts';
+import {
+  type BOARD_MODES,
+  BOARD_WINDOWS,
+  type BoardRow,
+  type BoardWindow,
+  boardUnreadable,
+  type CountedBoard,
+  countedBoard,
+  providerBoard,
+} from './shapes.ts';
+
+const PATH = '/providers';
+const MACHINE = '/api/leaderboard/providers';
+const KEPT_S = 60;
+/** Three times the longest interval of collecting, which is a day. */
+const EMPTY_AFTER_S = 3 * 24 * HOUR_S;
+const MISSES_MAX = 100;
+const query = z.strictObject({ window: z.enum(BOARD_WINDOWS).optional() });
+const pageQuery = query.extend({ before: z.coerce.number().int().positive().optional() });
+
+export const providersBoard = plainRoute({
+  surface: 'signals',
+  method: 'GET',
+  access: 'open',
+  name: 'providers_board',
+  path: MACHINE,
+  summary: 'How right outside services were: rates with their numbers, intervals and baselines.',
+  query,
+  keptS: KEPT_S,
+  responses: {
+    200: providerBoard.describe('Check `scored` before quoting a `hit_rate`.'),
+    503: boardUnreadable.describe('The calls could not be read, or were not counted yet.'),
+  },
+});
+
+export const providersPage = plainRoute({
+  surface: 'web',
+  method: 'GET',
+  access: 'open',
+  name: 'providers_page',
+  path: PATH,
+  summary: 'How right outside services were, for people.',
+  query: pageQuery,
+  responses: { 200: html(), 503: html() },
+});
+
+export type ProvidersPorts = {
+  readonly providerCalls: Pick<ProviderCalls, 'board' | 'misses'>;
+  readonly service: { readonly simulated: boolean };
+};
+
+const READ_FIRST = {
+  meaning:
+    'A row tells how often the statements of one provider came true, by a rule that was ' +
+    'published before the first of them. It measures statements, and tokens and markets only ' +
+    'through them.',
+  null_means: 'unmeasured, never zero',
+  every_rate_has_a_denominator:
+    'hit_rate and base_rate are of `scored`, brier is of `brier_n`, and every other rate stands ' +
+    'beside the number that it is of. Check `scored` before quoting a hit_rate.',
+  methodology:
+    'A call is scored when its whole window has passed, whichever way it went. Rows count calls ' +
+    'that were received before anything of their window could be seen; all others stand under ' +
+    'retrospective and are left out of these rates. Rows are ordered by the lower end of the ' +
+    'interval. exhibit providers rules prints the rules.',
+} as const;
+
+const MODES: { readonly [mode in (typeof BOARD_MODES)[number]]: string } = {
+  measured: 'Calls are collected here, or were imported lately. A board without a row is measured.',
+  simulated: 'Simulated: the providers, their calls and what became of them are made up.',
+  empty:
+    'Calls were received here before and none within three days: nobody collects them now. That ' +
+    'says nothing about any provider.',
+};
+
+/** The newest board; unread where none was made, or a newer version made it. */
+async function readBoard(
+  calls: ProvidersPorts['providerCalls'],
+): Promise<Reading<CountedBoard, ProviderCallsPort>> {
+  const kept = await calls.board();
+  if (!(kept instanceof Read)) return kept;
+  const fault = (text: string) =>
+    unread(
+      'provider_calls',
+      why('store_unreadable', { what: 'The board of providers', fault: text }),
+    );
+  if (kept.value === null) return fault('no round has counted the calls yet');
+  const parsed = countedBoard.safeParse(JSON.parse(kept.value.text));
+  if (!parsed.success) return fault('another version made it');
+  return map(kept, () => parsed.data);
+}
+
+function dataModeOf(
+  { newest_call_at }: CountedBoard,
+  simulated: boolean,
+  now: UnixSeconds,
+): (typeof BOARD_MODES)[number] {
+  if (newest_call_at !== null && now - newest_call_at > EMPTY_AFTER_S) return 'empty';
+  return simulated ? 'simulated' : 'measured';
+}
+
+/** @internal */
+export function providersBoardHandler({
+  providerCalls,
+  service: { simulated },
+}: ProvidersPorts): PlainHandler<typeof providersBoard> {
+  return async ({ query: { window } }, { now }) => {
+    const read = await readBoard(providerCalls);
+    if (!(read instanceof Read)) {
+      const detail = read.why.reason;
+      return providersBoard.reply(503, { error: 'board_unreadable', detail });
+    }
+    const shown: readonly BoardWindow[] = window === undefined ? BOARD_WINDOWS : [window];
+    const windows = Object.fromEntries(
+      shown.map((name) => [
+        name,
+        {
+          from: isoOrNull(read.value.windows[name].from),
+          rows: claim(read, (value) => value.windows[name].rows),
+          retrospective: claim(read, (value) => value.windows[name].retrospective),
+        },
+      ]),
+    );
+    const mode = dataModeOf(read.value, simulated, now());
+    return providersBoard.reply(200, {
+      data_mode: mode,
+      generated_at_iso: formatIsoTime(read.value.made_at),
+      total_scores: claim(read, ({ total_scores }) => total_scores),
+      windows,
+      window_requested: window === undefined ? null : window,
+      served: {
+        window: window === undefined ? null : window,
+        rows: claim(read, (value) =>
+          shown.reduce((sum, name) => sum + value.windows[name].rows.length, 0),
+        ),
+      },
+      read_this_first: {
+        ...READ_FIRST,
+        data_mode: MODES[mode],
+        meaning: simulated ? `${SIMULATED_CAVEAT}${READ_FIRST.meaning}` : READ_FIRST.meaning,
+      },
+    });
+  };
+}
+
+function isoOrNull(at: UnixSeconds | null): string | null {
+  return at === null ? null : formatIsoTime(at);
+}
+
+const TITLE = 'Providers';
+const PAGE_WINDOW: BoardWindow = '90d';
+
+/** @internal */
+export function providersPageHandler(
+  { providerCalls, service: { simulated } }: ProvidersPorts,
+  facts: PageFacts,
+): PlainHandler<typeof providersPage> {
+  const fail = (reason: string) =>
+    providersPage.reply(
+      503,
+      messagePage(facts, {
+        title: 'The leaderboard could not be read',
+        why: reason,
+        current: PATH,
+        back: { path: PATH, text: 'Try again' },
+      }),
+    );
+  return async ({ query: { window = PAGE_WINDOW, before } }, { now }) => {
+    const read = await readBoard(providerCalls);
+    if (!(read instanceof Read)) return fail(read.why.reason);
+    const misses = await providerCalls.misses({
+      before: before === undefined ? null : before,
+      limit: MISSES_MAX,
+    });
+    if (!(misses instanceof Read)) return fail(misses.why.reason);
+    const mode = dataModeOf(read.value, simulated, now());
+    const children = (
+      <Leaderboard value={read.value} window={window} mode={mode} misses={misses.value} />
+    );
+    return providersPage.reply(200, page({ ...facts, title: TITLE, current: PATH, children }));
+  };
+}
+
+type BoardProps = {
+  value: CountedBoard;
+  window: BoardWindow;
+  mode: (typeof BOARD_MODES)[number];
+  misses: readonly KeptCall[];
+};
+
+const WINDOW_WORDS: { readonly [window in BoardWindow]: string } = {
+  '30d': 'the last 30 days',
+  '90d': 'the last 90 days',
+  all: 'the whole record',
+};
+
+function Leaderboard({ value, window, mode, misses }: BoardProps) {
+  const { rows, retrospective } = value.windows[window];
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        How often the statements of outside services came true, by rules that were published before
+        the first of them. Every rate stands beside its number, and every miss is listed.
+      </p>
+      <p class={mode === 'empty' ? 'notice' : 'quiet'}>
+        {MODES[mode]} Counted <Moment at={value.made_at} />.
+      </p>
+      <nav aria-label="Window">
+        Received within{' '}
+        {BOARD_WINDOWS.map((one, at) => (
+          <>
+            {at > 0 && ' · '}
+            {one === window ? (
+              <strong aria-current="true">{WINDOW_WORDS[one]}</strong>
+            ) : (
+              <a href={`${PATH}?window=${one}`}>{WINDOW_WORDS[one]}</a>
+            )}
+          </>
+        ))}
+      </nav>
+      {rows.length === 0 ? (
+        <p class="nothing">No call was received in this window.</p>
+      ) : (
+        <Rates caption={`Calls received in ${WINDOW_WORDS[window]}, before the fact`} rows={rows} />
+      )}
+      {retrospective.length > 0 && (
+        <Rates
+          caption="Retrospective: received late, or after something of the outcome could be seen"
+          rows={retrospective}
+        />
+      )}
+      <Bins rows={rows} />
+      <Misses misses={misses} window={window} />
+      <section aria-labelledby="first">
+        <h2 id="first">How to read this</h2>
+        <p class="prose">{READ_FIRST.meaning}</p>
+        <p class="prose">
+          A call is scored when its whole window has passed, whichever way it went. The first table
+          counts calls that were received before anything of their outcome could be seen, and is
+          ordered by the lower end of the interval: nine of nine stand below 95 of 100. Whoever
+          always says yes, or always no, has the hits of the next two columns on the same calls.
+        </p>
+      </section>
+      <p class="quiet">
+        As a machine reads it: <a href={MACHINE}>{MACHINE}</a>. The rules, and their bounds:{' '}
+        <a href="/docs/guides/providers">the guide</a>.
+      </p>
+    </>
+  );
+}
+
+const KIND_WORDS: { readonly [kind in BoardRow['kind']]: string } = {
+  token_risk: 'deaths of launches',
+  market_call: 'prices',
+};
+
+function Rates({ caption, rows }: { caption: string; rows: readonly BoardRow[] }) {
+  return (
+    <Table
+      caption={caption}
+      rows={rows}
+      columns={[
+        {
+          head: 'Provider',
+          cell: ({ provider, kind }) => (
+            <>
+              <strong>{provider}</strong> <span class="quiet">{KIND_WORDS[kind]}</span>
+            </>
+          ),
+          look: 'whole',
+        },
+        { head: 'Right', cell: rateText },
+        {
+          head: 'Always yes',
+          cell: ({ baselines, scored }) => shareText(baselines.always_yes, scored),
+        },
+        {
+          head: 'Always no',
+          cell: ({ baselines, scored }) => shareText(baselines.always_no, scored),
+        },
+        { head: 'Waiting', cell: ({ pending }) => pending, look: 'number' },
+        { head: 'Not scorable', cell: ({ unscorable }) => unscorable, look: 'number' },
+        { head: 'Brier', cell: ({ brier, brier_n: n }) => briefText(brier, n) },
+        { head: 'Asked about', cell: coverageText },
+      ]}
+    />
+  );
+}
+
+function rateText({ hit_rate, interval, hits, scored }: BoardRow): string {
+  if (hit_rate === null || interval === null) return 'not measured: no call is scored yet';
+  const [low, high] = [interval.low, interval.high].map(percent);
+  return `${shareText(hits, scored)}, between ${low} and ${high}`;
+}
+
+function shareText(hits: number, of: number): string {
+  return of === 0 ? 'not measured' : `${hits} of ${of}: ${percent(hits / of)}`;
+}
+
+function briefText(brier: number | null, n: number): string {
+  return brier === null ? 'no probability given' : `${brier.toFixed(3)} of ${n}`;
+}
+
+function coverageText({ coverage, missed_s }: BoardRow): string {
+  if (coverage === null || missed_s === null) return 'not asked here';
+  const { rate, of } = coverage;
+  const share =
+    rate === null ? 'no launch yet' : `${percent(rate)} of ${countWords(of, 'launch', 'launches')}`;
+  return missed_s === 0 ? share : `${share}; ${Math.round(missed_s / HOUR_S)} h without an answer`;
+}
+
+const PERCENT = 100;
+
+function percent(share: number): string {
+  return `${(share * PERCENT).toFixed(1)}%`;
+}
+
+function Bins({ rows }: { rows: readonly BoardRow[] }) {
+  const bins = rows.flatMap(({ provider, bins: own }) => own.map((bin) => ({ provider, ...bin })));
+  if (bins.length === 0) return null;
+  return (
+    <Table
+      caption="What probabilities said, beside what happened"
+      rows={bins}
+      columns={[
+        { head: 'Provider', cell: ({ provider }) => provider, look: 'whole' },
+        { head: 'Said', cell: ({ mean_probability: said }) => percent(said), look: 'number' },
+        { head: 'Happened', cell: ({ happened, n }) => shareText(happened, n), look: 'number' },
+      ]}
+    />
+  );
+}
+
+function Misses({ misses, window }: Pick<BoardProps, 'misses' | 'window'>) {
+  const last = misses.at(-1);
+  if (last === undefined) return null;
+  return (
+    <>
+      <Table
+        caption="Misses, the newest first"
+        rows={misses}
+        columns={[
+          { head: 'Received', cell: ({ received_at: at }) => <Moment at={at} />, look: 'whole' },
+          { head: 'Provider', cell: ({ provider }) => provider },
+          { head: 'Said', cell: Statement },
+          { head: 'Came', cell: outcomeText },
+          { head: 'Call', cell: ({ call_id: id }) => <code>{id}</code> },
+        ]}
+      />
+      {misses.length === MISSES_MAX && (
+        <nav aria-label="Pages of misses">
+          <a rel="next" href={`${PATH}?window=${window}&before=${last.leaf}`}>
+            Older misses
+          </a>
+        </nav>
+      )}
+    </>
+  );
+}
+
+function Statement({ subject, says }: Pick<KeptCall, 'subject' | 'says'>) {
+  if (subject.kind === 'market_call') return <>{statementText({ subject, says })}</>;
+  return (
+    <>
+      <Address of={subject.token} chain={subject.chain} /> {says ? 'dies' : 'lives on'}
+    </>
+  );
+}
+
+/** What a call said, in words. */
+export function statementText({ subject, says }: Pick<KeptCall, 'subject' | 'says'>): string {
+  if (subject.kind === 'token_risk') {
+    return `${subject.token} ${says ? 'dies' : 'lives on'}`;
+  }
+  return `${subject.asset} ${says ? 'is higher' : 'is not higher'} after ${subject.horizon_h} h`;
+}
+
+/** What came of it, in words. */
+export function outcomeText({ subject, outcome }: Pick<KeptCall, 'subject' | 'outcome'>): string {
+  if (outcome.state === 'pending') return 'not decided yet';
+  if (outcome.state === 'unscorable') return `no outcome: ${outcome.cause.replaceAll('_', ' ')}`;
+  if (subject.kind === 'token_risk') return outcome.happened ? 'it died' : 'it lives';
+  return outcome.happened ? 'it was higher' : 'it was not higher';
+}

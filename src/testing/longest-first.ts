@@ -27,6 +27,8 @@ const LONGEST = [
   'src/stores/warehouse/bulk-import/import-digests.test.ts',
   'src/four-routes.test.ts',
   'src/watch-budget.test.ts',
+  'src/signals-private.test.ts',
+  'src/signals-processes.test.ts',
 ];
 
 /** Those first, then the rest. */

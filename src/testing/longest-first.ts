@@ -29,6 +29,7 @@ const LONGEST = [
   'src/watch-budget.test.ts',
   'src/signals-private.test.ts',
   'src/signals-processes.test.ts',
+  'src/features/traders/noise.test.ts',
 ];
 
 /** Those first, then the rest. */

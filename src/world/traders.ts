@@ -121,7 +121,8 @@ function rhythmOf({ kind, n }: WorldTrader): Rhythm {
         skill: rightWhile((at) => Math.floor(hourOfDay(at) / 8) === n % SESSIONS.length, 0.85, 0.4),
       };
     case 'weekends':
-      return { ...usual, skill: rightWhile(isWeekend, 0.9, 0.4) };
+      // Markets move less at the weekend, so that gains there are smaller.
+      return { ...usual, skill: rightWhile(isWeekend, 0.9, 0.3) };
     case 'one_hour':
       return {
         noise: 'independent',

@@ -540,21 +540,27 @@ function Ring({ ring, now }: RingProps) {
         </span>
       </p>
       {chains !== null && Object.keys(chains).length > 0 && (
-        <Table
-          caption="Listed addresses by chain"
-          look="tight"
-          rows={Object.entries(chains)}
-          columns={[
-            { head: 'Chain', cell: ([chain]) => chain, look: 'whole' },
-            { head: 'State', cell: ([, one]) => one.state },
-            {
-              head: 'Held in full',
-              cell: ([, { held_in_full: held, listed }]) =>
-                `${held.toLocaleString('en')} of ${listed.toLocaleString('en')}`,
-            },
-            { head: 'Counterparties', cell: ([, one]) => one.counterparties.toLocaleString('en') },
-          ]}
-        />
+        <details>
+          <summary>{countWords(Object.keys(chains).length, 'chain')}, one by one</summary>
+          <Table
+            caption="Listed addresses by chain"
+            look="tight"
+            rows={Object.entries(chains)}
+            columns={[
+              { head: 'Chain', cell: ([chain]) => chain, look: 'whole' },
+              { head: 'State', cell: ([, one]) => one.state },
+              {
+                head: 'Held in full',
+                cell: ([, { held_in_full: held, listed }]) =>
+                  `${held.toLocaleString('en')} of ${listed.toLocaleString('en')}`,
+              },
+              {
+                head: 'Counterparties',
+                cell: ([, one]) => one.counterparties.toLocaleString('en'),
+              },
+            ]}
+          />
+        </details>
       )}
     </>
   );

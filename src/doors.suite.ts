@@ -22,6 +22,7 @@ import { createClient } from './client/client.ts';
 import { ROUTES } from './client/routes.ts';
 import { parseConfig } from './config.ts';
 import { lookCommand } from './features/screening/look.command.ts';
+import { expectedStatus } from './testing/asked-routes.ts';
 import { connectClient, type McpClient } from './testing/mcp-clients.ts';
 import { onlySettings, runPrinting, type Simulated } from './testing/program.ts';
 
@@ -290,33 +291,6 @@ const QUESTIONS = Object.fromEntries(
   }),
 );
 
-const MADE = ['connect_integration', 'record_bulk_screen', 'record_screen', 'watch_address'];
-const UNKNOWN = [
-  'log_end',
-  'signal',
-  'signal_evidence',
-  'signal_verification',
-  'remove_integration',
-  'rug_model_card',
-  'screen_record',
-  'screen_replay',
-  'test_integration',
-];
-/** The statuses of those that do not answer 200. */
-const STATUSES = new Map([
-  ...[...UNKNOWN, 'unwatch_address'].map((name) => [name, 404] as const),
-  ...MADE.map((name) => [name, 201] as const),
-  // The simulated world holds no list of another authority, and its log says so.
-  ['other_list_changes', 404],
-]);
-
-/** Before the first leaf and its checkpoint, these have nothing to show. */
-const NOT_YET: ReadonlyMap<string, readonly unknown[]> = new Map([
-  ['log_checkpoint', [404]],
-  ['log_proof', [404, 409]],
-  ['log_tile', [404]],
-]);
-
 /** Each door of a started service says the same. */
 export function doorsSayTheSame(started: () => Simulated): void {
   beforeAll(async () => {
@@ -470,10 +444,9 @@ export function doorsSayTheSame(started: () => Simulated): void {
       expect(asked.map(({ name }) => name)).toEqual(Object.keys(ROUTES));
       for (const { name, state, status, reason } of asked) {
         const { kind } = ROUTES[name as keyof typeof ROUTES];
-        const answered = STATUSES.get(String(name)) ?? 200;
-        const isNotYet = NOT_YET.get(String(name))?.includes(status) === true;
         const isPlain = kind === 'plain';
-        const said = isPlain ? isNotYet || status === answered : typeof state === 'string';
+        const isExpected = status === expectedStatus(String(name), Number(status));
+        const said = isPlain ? isExpected : typeof state === 'string';
         expect({ name, reason, said }).toEqual({ name, reason, said: true });
       }
       expect(answers.at(-3)).toEqual({ sanctioned: true });

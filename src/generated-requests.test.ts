@@ -14,6 +14,7 @@ import {
   type Operation,
 } from './contract/openapi.ts';
 import { programsAreMadeOf } from './openapi-programs.suite.ts';
+import { everyStatusIsSigned } from './signed-statuses.suite.ts';
 import { type GeneratedRequest, generateRequest } from './testing/generated-requests.ts';
 import { lotteryOf } from './testing/lottery.ts';
 import { createControlIn } from './testing/postgres.ts';
@@ -52,6 +53,7 @@ afterAll(() => {
 const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` });
 
 programsAreMadeOf(() => ({ ...service, partner }));
+everyStatusIsSigned(() => service);
 
 type Placed = { readonly path: string; readonly method: string; readonly operation: Operation };
 type Sent = Placed & { readonly request: GeneratedRequest };

@@ -7,6 +7,7 @@ import {
   multiplyDecimals,
   parseDecimal,
   parseRawAmount,
+  plainDecimal,
   UINT256_MAX,
 } from './amount.ts';
 
@@ -135,4 +136,20 @@ describe('decimal strings', () => {
     expect(() => multiplyDecimals('1e3', '1')).toThrow(TypeError);
     expect(() => compareDecimals('1', 'x')).toThrow(TypeError);
   });
+});
+
+test('a decimal keeps its value, whatever its exponent', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+      const plain = plainDecimal(String(value));
+      expect(Number(plain)).toBe(value + 0);
+      expect(plain).toMatch(/^-?\d+(\.\d+)?$/);
+    }),
+  );
+  expect(plainDecimal('1e-05')).toBe('0.00001');
+  expect(plainDecimal('12856.0')).toBe('12856.0');
+  expect(plainDecimal('1.5E3')).toBe('1500');
+  for (const none of ['', 'NaN', 'inf', '1,5', '0x10', '1e', '--1']) {
+    expect(plainDecimal(none)).toBeNull();
+  }
 });

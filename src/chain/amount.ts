@@ -100,3 +100,19 @@ export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
   const difference = unitsAt(left, scale) - unitsAt(right, scale);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
+
+const NUMBER = /^([+-]?)([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,3}))?$/;
+
+/** A number as decimal text without an exponent, digit by digit; `null` where it is none. */
+export function plainDecimal(text: string): string | null {
+  const match = NUMBER.exec(text.trim());
+  if (match === null) return null;
+  const [, sign, whole = '', fraction = '', exponent] = match;
+  const digits = `${whole}${fraction}`;
+  const point = whole.length + (exponent === undefined ? 0 : Number(exponent));
+  const places = Math.max(1, point);
+  const padded = '0'.repeat(places - point) + digits.padEnd(point, '0');
+  const before = padded.slice(0, places).replace(/^0+(?=\d)/, '');
+  const behind = padded.slice(places);
+  return `${sign === '-' ? '-' : ''}${before}${behind === '' ? '' : `.${behind}`}`;
+}

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { PriceAsk, Prices } from '../../ports/history.ts';
@@ -9,7 +8,7 @@ import {
   startPriceApi,
 } from '../../world/price-api.ts';
 import { providerGuard } from '../http/provider.ts';
-import { defillamaPrices, plainDecimal } from './defillama.ts';
+import { defillamaPrices } from './defillama.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const KEY = 'MARKER7f3a';
@@ -133,16 +132,4 @@ describe('a fault of the source', () => {
     const reading = await prices.historical([ask(KNOWN)], AbortSignal.abort());
     expect(reading).toBeInstanceOf(Unread);
   });
-});
-
-test('a number becomes the decimal text of the same value, without an exponent', () => {
-  const number = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
-  fc.assert(
-    fc.property(number, (value) => {
-      const text = plainDecimal(value);
-      expect(text).toMatch(/^[0-9]+(\.[0-9]+)?$/);
-      expect(Number(text)).toBe(value === 0 ? 0 : value);
-    }),
-  );
-  expect([-1, Number.NaN, Number.POSITIVE_INFINITY].map(plainDecimal)).toEqual([null, null, null]);
 });

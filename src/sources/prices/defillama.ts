@@ -3,9 +3,10 @@
 // one: a source that has lost that too was not read.
 
 import { z } from 'zod';
+import { plainDecimal } from '../../chain/amount.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
-import { slices, textOrEmpty } from '../../evidence/measure.ts';
+import { slices } from '../../evidence/measure.ts';
 import { map, type Partly, read, some } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
@@ -229,7 +230,7 @@ function nearest(points: readonly z.output<typeof point>[], at: UnixSeconds): Pr
     .filter(({ timestamp, price }) => Math.abs(timestamp - at) <= WINDOW_S && price > 0)
     .sort((a, b) => Math.abs(a.timestamp - at) - Math.abs(b.timestamp - at));
   const [found] = near;
-  const usd = found === undefined ? null : plainDecimal(found.price);
+  const usd = found === undefined ? null : plainDecimal(String(found.price));
   if (found === undefined || usd === null) return null;
   return { usd, basis: basisOf(found) };
 }
@@ -270,21 +271,4 @@ export function coinId({ chain, token }: Coin): string {
   if (token !== null) return `${name}:${token}`;
   const native = NATIVE[chain];
   return native === undefined ? `${name}:${NULL_ADDRESS}` : native;
-}
-
-const WRITTEN = /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/;
-
-/** The shortest decimal text of a number that is not negative; `null` for any other. */
-export function plainDecimal(value: number): string | null {
-  const match = WRITTEN.exec(String(value));
-  if (match === null) return null;
-  const [, whole, fraction, exponent] = match;
-  if (whole === undefined) return null;
-  const behind = textOrEmpty(fraction);
-  const shift = exponent === undefined ? 0 : Number(exponent);
-  const digits = `${whole}${behind}`;
-  const point = whole.length + shift;
-  if (point <= 0) return `0.${'0'.repeat(-point)}${digits}`;
-  if (point >= digits.length) return digits + '0'.repeat(point - digits.length);
-  return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }

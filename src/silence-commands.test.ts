@@ -94,7 +94,7 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   'They tell what is held of whole lists, chains and models.': [
     ...['sanctions status', 'sanctions diff', 'sanctions export', 'registry check'],
     ...['warehouse status', 'warehouse ring status', 'corpus evaluate', 'watch', 'receipts check'],
-    ...['model card', 'model publish', 'model evaluate', 'model train'],
+    ...['model card', 'model publish', 'model evaluate', 'model train', 'series status'],
   ],
   'It prints each source with its gap, which the tests of its feature silence one by one.': [
     'evidence show',

@@ -126,7 +126,7 @@ export const REASONS = {
     next: 'The operator corrects the file and imports it again; nothing of it was kept.',
   },
   series_not_held: {
-    sentence: 'series_not_held: no coverage of {series} touches {span}.',
+    sentence: 'series_not_held: {series} was not read for any part of {span}.',
     means: 'Nobody read this market series for this time, so it says nothing about it.',
     next: 'The operator imports the series, or configures its venue.',
   },

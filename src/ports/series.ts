@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { Partly, Reading, Unread } from '../evidence/reading.ts';
 import type { ImportOrigin } from '../evidence/source.ts';
+import type { TableFilePort } from './tables.ts';
 
 /** The name of the kept series in readings, and of the venues that are asked for them. */
 export type SeriesPort = 'market_series';
@@ -244,6 +245,22 @@ export type SeriesGathering = {
     account: string,
     signal: AbortSignal,
   ) => Promise<Reading<AccountRole, MarketPort>>;
+};
+
+/** A file of a series: the cells of the columns that were wanted, by their names in lower case. */
+export type SeriesFile = {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
+
+/** Files of this machine; a cell that is not there is an empty text. */
+export type SeriesFiles = {
+  readonly read: (
+    path: string,
+    wanted: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<Reading<SeriesFile, TableFilePort>>;
 };
 
 /** The identity of a row in its series: two rows with one are two words about the same thing. */

@@ -135,15 +135,15 @@ async function begin(
   if (!newest.checked) return newest.why;
   if (!(root instanceof Read)) return root.why;
   if (root.value === null) return null;
-  const reached = await reach(parts, place, signal);
-  if (reached.silent !== null) return reached.silent;
-  const { chain, state } = reached;
   const { began_at, size, origin } = newest.value;
   if (origin !== null && origin !== root.value.origin) {
     return why('anchor_origin_other', { contract: place.contract, origin });
   }
   if (root.value.size <= size) return null;
   if (began_at !== null && now() - began_at < everyS) return null;
+  const reached = await reach(parts, place, signal);
+  if (reached.silent !== null) return reached.silent;
+  const { chain, state } = reached;
   const stop = await whyUnfit(parts, state, newest.value);
   if (stop !== null) return stop;
   const estimate = await chain.gasOf(root.value, signal);

@@ -4,7 +4,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { keccak256 } from '../../chain/digest.ts';
 import { hashLeaf, isConsistent, isIncluded, leafContent } from '../../chain/merkle-tree.ts';
 import { noteKey, openCheckpoint, parseLogEnd, parseNote } from '../../chain/signed-note.ts';
@@ -19,8 +19,6 @@ import { type LogParts, restartLog, signOnce } from './checkpoints.ts';
 import { logTables } from './log.store.ts';
 import { CHECKPOINT_EACH_S } from './shapes.ts';
 import { transparencyLog } from './standing.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const HOST = 'log.example';
 const folders = mkdtempSync(join(tmpdir(), 'exhibit-log-'));
@@ -197,12 +195,16 @@ onEachEngine((name, fresh) => {
       expect(rows).toHaveLength(1);
     });
 
-    test('under another host signs nothing', async () => {
+    test('under another host signs nothing, says so, and proves what was signed', async () => {
       const database = fresh();
       await begin(logOn(database), 1);
       const renamed = logOn(database, freshFolder(), { host: 'other.example' });
       await renamed.append(1, 1);
       expect(await renamed.round()).toMatchObject({ why: { code: 'log_renamed' } });
+      expect(await headOf(renamed)).toMatchObject({ frozen: { code: 'log_renamed' } });
+      expect(await renamed.log.at(0)).toMatchObject({ value: { state: 'proved', size: 1 } });
+      expect(await renamed.log.at(1)).toMatchObject({ why: { code: 'log_renamed' } });
+      expect(await renamed.log.at(2)).toMatchObject({ value: { state: 'absent' } });
     });
   });
 
@@ -245,6 +247,37 @@ onEachEngine((name, fresh) => {
       const tile = { of: 'hashes', level: 0, index: 1 } as const;
       expect(await log.log.tile(1, { ...tile, width: 44 })).toMatchObject({ checked: true });
       expect(await log.log.tile(1, { ...tile, width: 45 })).toMatchObject({ checked: false });
+    });
+
+    test('by fifty commits never signs a second root for a size', async () => {
+      const database = fresh();
+      const log = logOn(database);
+      await begin(log, 20);
+      const roots = new Map<number, string>();
+      const note = (text: string | null, generation: number) => {
+        const { size, root } = opened(text, `${HOST}/log/${generation}`);
+        roots.set(size, Buffer.from(root).toString('hex'));
+      };
+      note((await headOf(log)).published, 1);
+      for (let commit = 0; commit < 50; commit += 1) {
+        await log.append(20 + commit, 1);
+        if (commit % 5 === 4) expect(await log.round()).toMatchObject({ kind: 'signed' });
+        note((await headOf(log)).published, 1);
+      }
+      expect(roots.size).toBe(11);
+      const before = new Map(roots);
+      await putBack(database, 20);
+      for (let commit = 0; commit < 60; commit += 1) {
+        await log.append(9_000 + commit, 1);
+        if (commit % 5 === 4) expect(await log.round()).toMatchObject({ kind: 'frozen' });
+        note((await headOf(log)).published, 1);
+      }
+      expect(roots).toEqual(before);
+      expect(await restartLog(log.parts, 'Fifty commits were lost.')).toMatchObject({
+        ended: { size: 70, held: 20, next: `${HOST}/log/2` },
+      });
+      expect(await log.round()).toEqual({ kind: 'signed', size: 81 });
+      expect(opened((await headOf(log)).published, `${HOST}/log/2`).size).toBe(81);
     });
 
     test('is found out by a machine that only saw what another signed', async () => {

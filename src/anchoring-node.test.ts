@@ -61,7 +61,7 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, { timeout: 120_000 }, () => 
     parts = partsOf();
   });
   afterEach(async () => {
-    rpc.close();
+    rpc?.close();
     await evm.stop();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -281,7 +281,7 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, { timeout: 120_000 }, () => 
     head = rootOf(5);
     await turn(over({ send: async () => await never() }));
     await evm.spendNonce(chain.sender);
-    expect(await turn()).toMatchObject({ code: 'anchor_nonce_used' });
+    expect(await turn()).toMatchObject({ code: 'anchor_nonce_behind' });
     expect(await statusOf(0)).toMatchObject({ anchor_status: 'queued' });
     await evm.finalise();
     await turn();
@@ -308,7 +308,7 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, { timeout: 120_000 }, () => 
       parts = partsOf({ place });
       const behind = await turn();
       expect(behind).toMatchObject({ code: 'anchor_behind' });
-      expect(behind?.reason).toContain(`of size 5 to ${former.contract}, with nonce`);
+      expect(behind?.reason).toContain(`for size 5 to ${former.contract}, nonce`);
       // It is replaced there, under its nonce and for its contract.
       now += 400;
       await store.setClock(now);

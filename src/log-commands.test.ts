@@ -14,9 +14,9 @@ import { runPrinting, startProgram } from './testing/program.ts';
 import { checkpointOver, servedLeaves, servedLog, startServedLog } from './testing/served-log.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 
-const MAX_MS = 300_000;
+const MAX_MS = 600_000;
 vi.setConfig({ testTimeout: MAX_MS, hookTimeout: MAX_MS });
-const WAIT = { timeout: 90_000, interval: 500 };
+const WAIT = { timeout: 180_000, interval: 500 };
 const ROOT = join(import.meta.dirname, '..');
 const ORIGIN = 'log.example/log/1';
 

@@ -689,8 +689,7 @@ export const REASONS = {
     next: 'The operator looks at the contract on its chain.',
   },
   anchor_behind: {
-    sentence:
-      'The next root waits for that of size {size} to {contract}, with nonce {nonce} of {sender}.',
+    sentence: 'The next root waits for size {size} to {contract}, nonce {nonce} of {sender}.',
     means: 'Another contract or account was set while a root was under way. It is followed still.',
     next: 'Nothing: the next root is sent once that one is final or refused.',
   },
@@ -705,14 +704,9 @@ export const REASONS = {
     next: 'The operator sets the former key until the root has ended, or waits.',
   },
   anchor_nonce_behind: {
-    sentence: 'The node knows no block with nonce {nonce} of {sender}, which was sent before.',
-    means: 'The node lags behind, or the transaction is not mined. A nonce is used once.',
-    next: 'Nothing where the node lags; else the account sends anything under this nonce.',
-  },
-  anchor_nonce_used: {
-    sentence: 'Nonce {nonce} of {sender} is in a block, and the root of size {size} is in none.',
-    means: 'The node has not caught up with itself, or another transaction took the nonce.',
-    next: 'Nothing: where it is final without the root, the root is sent with another nonce.',
+    sentence: 'What {sender} sent with nonce {nonce} is in no block that the node knows.',
+    means: 'The node lags, the transaction is not mined, or another one took its nonce.',
+    next: 'Nothing, or the account uses the nonce for anything else: the next root goes on then.',
   },
   anchor_fee_high: {
     sentence: 'A unit of gas costs {fee} wei, over the limit of {max}; no root is sent.',

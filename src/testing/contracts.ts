@@ -161,7 +161,7 @@ const COMPILED = z.object({
     ),
   }),
 });
-const COMPILE_TIMEOUT_MS = 30_000;
+const COMPILE_TIMEOUT_MS = 120_000;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Compiles the contracts of a source, once a run; without one, those above. */

@@ -234,8 +234,7 @@ async function sendAgain(
   }
   // The node has not caught up with itself, or another transaction took the nonce and is not final.
   if (state.nonce > open.nonce) {
-    const { sender, nonce, size } = open;
-    return why('anchor_nonce_used', { sender, nonce: String(nonce), size: String(size) });
+    return why('anchor_nonce_behind', { sender: open.sender, nonce: String(open.nonce) });
   }
   if (open.status === 'submitted') {
     // The block that held it is gone.

@@ -90,6 +90,7 @@ export function simulatedOutside(world: {
   readonly explorer: string;
   readonly prices: string;
   readonly venue: string;
+  readonly hyperliquid: string;
   readonly goplus: string;
   readonly rugcheck: string;
   readonly ethereumNode: string;
@@ -106,7 +107,7 @@ export function simulatedOutside(world: {
     solanaLaunches: world.solanaNode,
     prices: world.prices,
     venue: world.venue,
-    hyperliquid: null,
+    hyperliquid: world.hyperliquid,
     goplus: { url: world.goplus, key: null },
     rugcheck: { url: world.rugcheck, key: null },
     statusPages: new Map<StatusPage, Page>(),

@@ -12,6 +12,7 @@ import { deployers } from '../features/deployers/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { modelPublish, modelTrain } from '../features/rug-model/model.command.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
+import { SIMULATED_WEIGHT } from '../features/series/feature.ts';
 import { tables } from '../features/tables/feature.ts';
 import { flaggedAddresses } from '../features/tables/flagged-rows.ts';
 import { importCommand } from '../features/tables/imports.command.ts';
@@ -25,6 +26,7 @@ import { worldCorpusLines } from '../world/corpus.ts';
 import { SANDBOX_DEPLOYERS, worldPoolsOf } from '../world/deployers.ts';
 import { evmLaunchesIn } from '../world/evm-launches.ts';
 import { EXPLORER_FAULTS, startExplorer } from '../world/explorer-api.ts';
+import { HYPERLIQUID_FAULTS, startHyperliquid } from '../world/hyperliquid-api.ts';
 import { RPC_FAULTS } from '../world/json-rpc.ts';
 import { startNodes } from '../world/json-rpc-server.ts';
 import { worldLabelsCsv } from '../world/labels.ts';
@@ -39,6 +41,7 @@ import { isFault } from '../world/stand-in.ts';
 import { startTokenRisk, TOKEN_RISK_FAULTS } from '../world/token-risk-api.ts';
 import { WORLD_OPINIONS } from '../world/token-risk-opinions.ts';
 import { startVenue, VENUE_FAULTS } from '../world/venue-api.ts';
+import { worldVenueBook } from '../world/venue-book.ts';
 import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
 import type { Logger } from './logger.ts';
@@ -101,6 +104,11 @@ export async function startSimulated(
   opened.add('simulated token risk', tokenRisk.close);
   const solana = await startSolana(() => worldLaunchesIn(nowS() - LAUNCHES_SPAN_S, nowS()));
   opened.add('simulated Solana node', solana.close);
+  const hyperliquid = await startHyperliquid(worldVenueBook(Date.now), {
+    nowMs: Date.now,
+    weightMax: SIMULATED_WEIGHT.max,
+  });
+  opened.add('simulated Hyperliquid', hyperliquid.close);
   const chats = await startChats((made) => log.info(made, 'simulated chat: took a message'));
   opened.add('simulated chats', chats.close);
   for (const { provider, fault } of config.worldFaults) {
@@ -110,6 +118,7 @@ export async function startSimulated(
     if (provider === 'explorer' && isFault(EXPLORER_FAULTS, fault)) explorer.fault(() => fault);
     if (provider === 'prices' && isFault(PRICE_FAULTS, fault)) prices.fault(fault);
     if (provider === 'solana' && isFault(SOLANA_FAULTS, fault)) solana.fault(() => fault);
+    if (provider === 'hyperliquid' && isFault(HYPERLIQUID_FAULTS, fault)) hyperliquid.fault(fault);
     if (provider === 'venue' && isFault(VENUE_FAULTS, fault)) venue.fault(() => fault);
     if (provider === 'token-risk' && isFault(TOKEN_RISK_FAULTS, fault)) tokenRisk.fault(fault);
   }
@@ -121,6 +130,7 @@ export async function startSimulated(
       explorer: explorer.etherscan.href,
       prices: prices.url.href,
       venue: venue.url.href,
+      hyperliquid: hyperliquid.url.href,
       goplus: tokenRisk.url.href,
       rugcheck: tokenRisk.url.href,
       ethereumNode: nodes.url(ETHEREUM_ID).href,

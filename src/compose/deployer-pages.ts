@@ -4,7 +4,8 @@
 import type { PageReading } from '../access/page-reading.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { Caller, InputOf, RequestContext } from '../contract/route.ts';
-import { isNoneFound, isNotSetUp, type Why } from '../evidence/reasons.ts';
+import { isNoneFound, isNotSetUp } from '../evidence/reason-kinds.ts';
+import type { Why } from '../evidence/reasons.ts';
 import {
   type DeployerView,
   deployerRecord,

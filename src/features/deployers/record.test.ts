@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isNoneFound } from '../../evidence/reasons.ts';
+import { isNoneFound } from '../../evidence/reason-kinds.ts';
 import type { ListedPool } from '../../ports/deployers.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { countsOf, measureOutcome, recordFields, whyNoRecord } from './record.ts';

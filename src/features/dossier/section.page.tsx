@@ -4,7 +4,8 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { shellCommand } from '../../contract/shell-command.ts';
 import { collect, listOrNone } from '../../evidence/measure.ts';
-import { isNoneFound, REASON_CODES } from '../../evidence/reasons.ts';
+import { isNoneFound } from '../../evidence/reason-kinds.ts';
+import { REASON_CODES } from '../../evidence/reasons.ts';
 import type { Weight } from '../../evidence/weight.ts';
 import {
   ageText,

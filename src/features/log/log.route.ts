@@ -22,7 +22,8 @@ import {
 import { claim } from '../../evidence/claim.ts';
 import { listOrNone, placeOrBeginning } from '../../evidence/measure.ts';
 import { map, type Reading, Unread } from '../../evidence/reading.ts';
-import { isNotSetUp, type Why } from '../../evidence/reasons.ts';
+import { isNotSetUp } from '../../evidence/reason-kinds.ts';
+import type { Why } from '../../evidence/reasons.ts';
 import type { Signing } from '../../ports/signing.ts';
 import {
   LEAF_KIND_NAMES,

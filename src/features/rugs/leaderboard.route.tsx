@@ -21,7 +21,8 @@ import {
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { basis, decide, map, type Partly, Read, type Reading } from '../../evidence/reading.ts';
-import { isNotSetUp, type Why, why } from '../../evidence/reasons.ts';
+import { isNotSetUp } from '../../evidence/reason-kinds.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Moment, Table } from '../../pages/words.tsx';

@@ -19,7 +19,7 @@ import {
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { Unread } from '../../evidence/reading.ts';
-import { isNotSetUp } from '../../evidence/reasons.ts';
+import { isNotSetUp } from '../../evidence/reason-kinds.ts';
 import {
   IMPORT_CHANGES,
   type LabelChange,

@@ -22,7 +22,8 @@ import {
 } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
 import { decide, Unread } from '../../evidence/reading.ts';
-import { isNotSetUp, type Why } from '../../evidence/reasons.ts';
+import { isNotSetUp } from '../../evidence/reason-kinds.ts';
+import type { Why } from '../../evidence/reasons.ts';
 import {
   entryLogged,
   type OtherListChanges,

@@ -26,8 +26,8 @@ const [QUICK, USUAL, SLOW, RARE] = [
   [10, 70],
   [60, 200],
 ] as const;
-// A seed of which fewer windows than `wholeMin` were whole has judged too little: some 240 windows of
-// a year had 27 to 57 whole ones, 60 of the weeks 33.
+// A seed of which fewer windows than `wholeMin` were whole has judged too little: some 240 windows
+// of a year had 27 to 57 whole ones, 60 of the weeks 33.
 const SPANS = {
   year: {
     days: 365,

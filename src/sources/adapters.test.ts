@@ -141,6 +141,7 @@ const standIn = async <S extends { readonly close: () => unknown }>(
   return passOn(urlOf(one), over);
 };
 const nodeUrl = (nodes: StartedNodes) => nodes.url(1);
+const urlOf = ({ url }: { readonly url: URL }) => url;
 /** Nodes of the world take no range of all blocks. */
 const accountNode = () => standIn(startNodes(WORLD), nodeUrl, { eth_getLogs: [] });
 /** The calls that the world's explorer does not pass on: the state of accounts. */
@@ -178,6 +179,7 @@ const WALK = {
 };
 const BITCOIN = bitcoinChain(Array.from({ length: 8 }, () => []));
 const POOL = { side: 'base', liquidityUsd: 9_000, volumeUsd24h: 5 } as const;
+const startPools = () => startVenue(() => [POOL]);
 const priceOf = (id: string, at: number) => worldPriceOf(WORLD_SEED, id, at);
 const STATUS = z
   .array(
@@ -306,7 +308,7 @@ const NODES: readonly Adapter[] = [
     back: () =>
       standIn(
         bitcoinCore(() => BITCOIN),
-        ({ url }) => url,
+        urlOf,
       ),
     // A node that knows no verbosity of 3 is asked with 2.
     spared: /^null in its place getblock$/,
@@ -342,7 +344,7 @@ const NODES: readonly Adapter[] = [
     back: () =>
       standIn(
         startSolana(() => worldLaunchesIn(NOW - 7_200, NOW).reverse()),
-        ({ url }) => url,
+        urlOf,
       ),
     ask: async (url) => {
       const feed = solanaLaunchFeed({ url, guard: guardOf(), ...BUDGET, pagesMax: 3 });
@@ -437,7 +439,7 @@ const EXPLORERS: readonly Adapter[] = [
 const OTHERS: readonly Adapter[] = [
   {
     name: 'prices',
-    back: () => standIn(startPriceApi({ now, priceOf }), ({ url }) => url),
+    back: () => standIn(startPriceApi({ now, priceOf }), urlOf),
     ask: async (url) => {
       const prices = defillamaPrices({ url, guard: guardOf(), ...BUDGET });
       const coin = { chain: 'ethereum', token: null } as const;
@@ -449,11 +451,7 @@ const OTHERS: readonly Adapter[] = [
   },
   {
     name: 'pools and listings of a venue',
-    back: () =>
-      standIn(
-        startVenue(() => [POOL]),
-        ({ url }) => url,
-      ),
+    back: () => standIn(startPools(), urlOf),
     ask: async (url) => {
       const at = { url, guard: guardOf(), ...BUDGET };
       const listings = dexscreenerListings({ ...at, chain: 'solana', exitLiquidityUsd: 500 });
@@ -470,7 +468,7 @@ const OTHERS: readonly Adapter[] = [
   },
   {
     name: 'GoPlus',
-    back: () => standIn(startTokenRisk(OPINIONS), ({ url }) => url),
+    back: () => standIn(startTokenRisk(OPINIONS), urlOf),
     more: GOPLUS,
     ask: async (url) => {
       const at = { url, guard: guardOf(), ...BUDGET };
@@ -480,7 +478,7 @@ const OTHERS: readonly Adapter[] = [
   },
   {
     name: 'RugCheck',
-    back: () => standIn(startTokenRisk(OPINIONS), ({ url }) => url),
+    back: () => standIn(startTokenRisk(OPINIONS), urlOf),
     more: RUGCHECK,
     ask: async (url) => {
       const at = { url, guard: guardOf(), ...BUDGET };

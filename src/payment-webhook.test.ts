@@ -263,11 +263,11 @@ describe('refuses', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('everything where no secret is set: 503, and never "received"', async () => {
+  test('everything where no secret is set: 404, and never "received"', async () => {
     const { send, events } = await serve([]);
     expect(await send({ at: NOW })).toMatchObject({
-      status: 503,
-      said: { error: expect.stringMatching(/not set/) },
+      status: 404,
+      said: { error: 'not_set_up', reason: expect.stringMatching(/not set/) },
     });
     expect(await events()).toEqual([]);
   });

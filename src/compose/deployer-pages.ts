@@ -4,7 +4,7 @@
 import type { PageReading } from '../access/page-reading.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { Caller, InputOf, RequestContext } from '../contract/route.ts';
-import { isNoneFound, isNotSetUp } from '../evidence/reason-kinds.ts';
+import { isNoneFound, isOutage } from '../evidence/reason-kinds.ts';
 import type { Why } from '../evidence/reasons.ts';
 import {
   type DeployerView,
@@ -37,8 +37,8 @@ function absentOf({ state, why }: { readonly state: string; readonly why: Why | 
   const unsettled = state === 'insufficient_evidence' ? 'undecided' : 'unread';
   const search = isNoneFound(why) ? 'none' : unsettled;
   const shown = { kind: 'absent', search, reason: why.reason } as const;
-  const isOutage = state === 'not_deployed' && !isNotSetUp(why);
-  return { status: isOutage ? 503 : 200, shown } as const;
+  const isSilent = state === 'not_deployed' && isOutage(why);
+  return { status: isSilent ? 503 : 200, shown } as const;
 }
 
 /** Asks the route of a chain about an address. */

@@ -300,7 +300,7 @@ const MEMBERSHIPS = {
     webhookSecrets,
     'What the payment platform signs its events with: `whsec_…` or `ws_…`, as the platform shows ' +
       'it; several, comma-separated, while one takes the place of another. Without it ' +
-      '`POST /webhooks/payments` answers 503 and takes nothing.',
+      '`POST /webhooks/payments` answers 404 and takes nothing.',
   ),
   EXHIBIT_PLANS: optional(
     idsTo(PLANS),

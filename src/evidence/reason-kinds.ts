@@ -28,3 +28,11 @@ const NOT_SET_UP: ReadonlySet<ReasonCode> = new Set([
 export function isNotSetUp({ code }: Pick<Why, 'code'>): boolean {
   return NOT_SET_UP.has(code);
 }
+
+/** The reasons of which none failed: nobody looked yet, or a source that answered does not know. */
+const NOT_KNOWN: ReadonlySet<ReasonCode> = new Set(['deployer_not_walked', 'creation_not_found']);
+
+/** Whether something failed, which may answer later. */
+export function isOutage(why: Pick<Why, 'code'>): boolean {
+  return !isNotSetUp(why) && !NOT_KNOWN.has(why.code);
+}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readPaymentEvent, verifyDelivery } from '../../access/payment.ts';
 import { bytes } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { notSetUp } from '../../contract/wire.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { PaymentDelivery, PaymentStore, PlanOf, SecretHash } from '../../ports/access.ts';
 
@@ -26,6 +27,7 @@ export const paymentWebhook = plainRoute({
     200: z.strictObject({ received: z.literal(true), outcome: z.string() }),
     400: error,
     401: error,
+    404: notSetUp.describe('Nothing here can tell an event of the platform from a forgery.'),
     503: error,
   },
 });
@@ -52,7 +54,9 @@ const UNREADABLE = 'A payment event asks what cannot be done: see `exhibit payme
 /** @internal */
 export function paymentWebhookHandler(desk: PaymentPorts): PlainHandler<typeof paymentWebhook> {
   return async ({ headers, body }, { now }) => {
-    if (desk.keys.length === 0) return paymentWebhook.reply(503, { error: NO_SECRET });
+    if (desk.keys.length === 0) {
+      return paymentWebhook.reply(404, { error: 'not_set_up', reason: NO_SECRET });
+    }
     const sent = {
       id: headers['webhook-id'],
       timestamp: headers['webhook-timestamp'],

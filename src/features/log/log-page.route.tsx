@@ -3,6 +3,7 @@
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { Read, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
+import { isNotSetUp } from '../../evidence/reason-kinds.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { countWords, Prose, Second, Table, Tx } from '../../pages/words.tsx';
@@ -35,12 +36,13 @@ export function logPageHandler(
   { transparencyLog, signing }: LogPorts,
   facts: PageFacts,
 ): PlainHandler<typeof logPage> {
-  const silent = ({ reason }: Why) =>
+  // A log that nobody signs is no outage.
+  const silent = (why: Why) =>
     logPage.reply(
-      503,
+      isNotSetUp(why) ? 200 : 503,
       messagePage(facts, {
         title: TITLE,
-        why: reason,
+        why: why.reason,
         current: PATH,
         back: { path: '/', text: 'To the start' },
       }),

@@ -108,12 +108,22 @@ describe('is silent', () => {
     expect(await jsonOf(path, silent)).toEqual({ error: 'unavailable', reason: CAUSE.reason });
   });
 
-  test('of keys that were not read, and of a log that nobody named', async () => {
+  test('of keys that were not read', async () => {
     const keyless = { ...held(), ...silentSigning(CAUSE) };
     expect((await ask('/api/log', keyless)).status).toBe(503);
-    const unnamed = { ...memorySigning(), ...silentTransparencyLog(NO_ORIGIN) };
-    expect((await ask('/api/log', unnamed)).status).toBe(404);
   });
+
+  test.each(['/api/log', '/api/log/proof/0', '/log/1/checkpoint', '/log/1/end'])(
+    '%s of a log that nobody signs: it was never set up, which is no outage',
+    async (path) => {
+      const unnamed = { ...memorySigning(), ...silentTransparencyLog(NO_ORIGIN) };
+      expect((await ask(path, unnamed)).status).toBe(404);
+      expect(await jsonOf(path, unnamed)).toEqual({
+        error: 'not_set_up',
+        reason: NO_ORIGIN.reason,
+      });
+    },
+  );
 
   test('of a leaf in a log that lost some: it is unread, and not absent', async () => {
     const frozen = frozenBecause('log.example/log/1', 'it signed 9 leaves, of which 2 are stored');

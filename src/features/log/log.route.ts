@@ -52,6 +52,8 @@ const NOTE = text('text/plain; charset=utf-8', words());
 const TILE = bytes('application/octet-stream');
 const hash = words(z.string().regex(/^0x[0-9a-f]{64}$/));
 const elsewhere = z.strictObject({ error: prose() });
+const notHere = z.union([elsewhere, notSetUp]);
+const UNSIGNED = 'or no log of this deployment is signed (`not_set_up`).';
 const ofGeneration = {
   log: z.coerce
     .number()
@@ -141,7 +143,7 @@ export const logProof = plainRoute({
   }),
   responses: {
     200: NOTE,
-    404: elsewhere.describe('The log was read whole, and holds no such leaf.'),
+    404: notHere.describe(`The log was read whole, and holds no such leaf; ${UNSIGNED}`),
     409: elsewhere.describe('The leaf awaits the next checkpoint.'),
     503: unavailable,
   },
@@ -153,7 +155,11 @@ export const logCheckpoint = plainRoute({
   path: '/log/{log}/checkpoint',
   summary: 'The newest state that a log of this deployment signed (C2SP tlog-checkpoint).',
   params: z.strictObject(ofGeneration),
-  responses: { 200: NOTE, 404: elsewhere, 503: unavailable },
+  responses: {
+    200: NOTE,
+    404: notHere.describe(`The log published none here, or not yet; ${UNSIGNED}`),
+    503: unavailable,
+  },
   keptS: CHECKPOINT_KEPT_S,
 });
 
@@ -163,7 +169,11 @@ export const logEnd = plainRoute({
   path: '/log/{log}/end',
   summary: 'The last signed statement of a log that ended: why, and which one goes on.',
   params: z.strictObject(ofGeneration),
-  responses: { 200: NOTE, 404: elsewhere, 503: unavailable },
+  responses: {
+    200: NOTE,
+    404: notHere.describe(`No log of this number ended; ${UNSIGNED}`),
+    503: unavailable,
+  },
 });
 
 export const logTile = plainRoute({
@@ -197,15 +207,18 @@ function unavailableBody({ reason }: Why) {
   return { error: 'unavailable', reason };
 }
 
+function notSetUpBody({ reason }: Why) {
+  return { error: 'not_set_up', reason } as const;
+}
+
 /** @internal */
 export function logStateHandler(ports: LogPorts): PlainHandler<typeof logState> {
   const { transparencyLog, signing, service } = ports;
   return async () => {
     const head = await transparencyLog.head();
     if (head instanceof Unread) {
-      const { reason } = head.why;
       return isNotSetUp(head.why)
-        ? logState.reply(404, { error: 'not_set_up', reason })
+        ? logState.reply(404, notSetUpBody(head.why))
         : logState.reply(503, unavailableBody(head.why));
     }
     const keys = await logKeys(head.value, signing);
@@ -292,7 +305,11 @@ export function logProofHandler({ transparencyLog }: LogPorts): PlainHandler<typ
       typeof asked === 'number'
         ? await transparencyLog.at(asked)
         : await transparencyLog.find(asked);
-    if (standing instanceof Unread) return logProof.reply(503, unavailableBody(standing.why));
+    if (standing instanceof Unread) {
+      return isNotSetUp(standing.why)
+        ? logProof.reply(404, notSetUpBody(standing.why))
+        : logProof.reply(503, unavailableBody(standing.why));
+    }
     return proofReply(standing.value);
   };
 }
@@ -330,7 +347,11 @@ export function logCheckpointHandler({
 }: LogPorts): PlainHandler<typeof logCheckpoint> {
   return async ({ params: { log } }) => {
     const head = await transparencyLog.head();
-    if (head instanceof Unread) return logCheckpoint.reply(503, unavailableBody(head.why));
+    if (head instanceof Unread) {
+      return isNotSetUp(head.why)
+        ? logCheckpoint.reply(404, notSetUpBody(head.why))
+        : logCheckpoint.reply(503, unavailableBody(head.why));
+    }
     const note = noteOfLog(head.value, log);
     if (note === null) return logCheckpoint.reply(404, { error: PLACE });
     return logCheckpoint.reply(200, note);
@@ -347,7 +368,11 @@ function noteOfLog({ generation, published, former }: LogHead, log: number): str
 export function logEndHandler({ transparencyLog }: LogPorts): PlainHandler<typeof logEnd> {
   return async ({ params: { log } }) => {
     const head = await transparencyLog.head();
-    if (head instanceof Unread) return logEnd.reply(503, unavailableBody(head.why));
+    if (head instanceof Unread) {
+      return isNotSetUp(head.why)
+        ? logEnd.reply(404, notSetUpBody(head.why))
+        : logEnd.reply(503, unavailableBody(head.why));
+    }
     const ended = head.value.former.find((one) => one.generation === log);
     if (ended === undefined) return logEnd.reply(404, { error: PLACE });
     return logEnd.reply(200, ended.statement);

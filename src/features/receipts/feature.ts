@@ -10,6 +10,7 @@ import { outsideOf } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { textOrEmpty } from '../../evidence/measure.ts';
 import { map, Read, unread } from '../../evidence/reading.ts';
+import { isNotSetUp } from '../../evidence/reason-kinds.ts';
 import { why } from '../../evidence/reasons.ts';
 import { atomFeed } from '../../pages/atom.ts';
 import type { TransactionReceipts } from '../../ports/bridges.ts';
@@ -65,7 +66,8 @@ export const receipts = feature({
       return async ({ query: { q, page } }) => {
         const files = await receiptFolder.files();
         if (!(files instanceof Read)) {
-          return receiptsPage.reply(503, receiptsIndexPage(facts, files.why));
+          const status = isNotSetUp(files.why) ? 200 : 503;
+          return receiptsPage.reply(status, receiptsIndexPage(facts, files.why));
         }
         const published = selectPublished(files.value);
         const sought = textOrEmpty(q).trim();
@@ -93,7 +95,8 @@ export const receipts = feature({
       return async ({ params: { slug } }) => {
         const files = await receiptFolder.files();
         if (!(files instanceof Read)) {
-          return receiptPage.reply(503, receiptMissing(facts, files.why.reason));
+          const status = isNotSetUp(files.why) ? 404 : 503;
+          return receiptPage.reply(status, receiptMissing(facts, files.why.reason));
         }
         const found = selectPublished(files.value).find((one) => one.slug === slug);
         if (found === undefined) return receiptPage.reply(404, receiptMissing(facts, null));
@@ -104,7 +107,9 @@ export const receipts = feature({
     servePage(receiptsFeed, null, ({ receiptFolder, service }: ReceiptsPorts, { simulated }) => {
       return async () => {
         const files = await receiptFolder.files();
-        if (!(files instanceof Read)) return receiptsFeed.reply(503, files.why.reason);
+        if (!(files instanceof Read)) {
+          return receiptsFeed.reply(isNotSetUp(files.why) ? 404 : 503, files.why.reason);
+        }
         const feed = receiptsFeedOf(selectPublished(files.value), simulated, nowS());
         return receiptsFeed.reply(200, atomFeed(service.base(), feed));
       };

@@ -108,6 +108,7 @@ export const receiptsFeed = plainRoute({
   access: 'open',
   responses: {
     200: text('application/atom+xml; charset=utf-8'),
+    404: text('text/plain; charset=utf-8'),
     503: text('text/plain; charset=utf-8'),
   },
 });

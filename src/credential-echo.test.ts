@@ -95,6 +95,7 @@ const TAKE_ADDRESS = [
   'deployer_record',
   'token_creator',
   'partner_scan',
+  'signals_feed',
 ];
 
 describe.each([

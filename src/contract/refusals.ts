@@ -165,9 +165,9 @@ export function badField(name: string, says: string): Refusal {
   return badInput([{ path: [name], says }]);
 }
 
-/** Refuses a text that is no address of a known form. */
-export function badAddress(text: string): Refusal {
-  return badField('address', why(describeMisform(text)).reason);
+/** Refuses a text that is no address of a known form, in the field of this name. */
+export function badAddress(text: string, name = 'address'): Refusal {
+  return badField(name, why(describeMisform(text)).reason);
 }
 
 /** A problem in words: `addresses[3]: form not recognised`. What is of the whole has no name. */

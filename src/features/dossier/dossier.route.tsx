@@ -19,7 +19,7 @@ import {
 import { addressText } from '../../contract/wire.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
-import { type PageFacts, page, refusalSentence, Search } from '../../pages/layout.tsx';
+import { type PageFacts, page, refusalSentence } from '../../pages/layout.tsx';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
 import { deployerRecord } from '../deployers/deployer-record.route.tsx';
 import { type walletEntity, walletEntityData } from '../entities/wallet-entity.route.ts';
@@ -32,6 +32,7 @@ import { EntityPart } from './entity.page.tsx';
 import { Evidence } from './evidence.page.tsx';
 import { SubjectActions, SubjectHead, UnreadNotice } from './head.page.tsx';
 import { Bridges, Exchanges, Launches, Lists } from './lists.page.tsx';
+import { notFoundPage, problemOf } from './not-found.page.tsx';
 import { Ways } from './picture.page.tsx';
 import type { PartFacts } from './section.page.tsx';
 import {
@@ -133,7 +134,7 @@ export function dossierHandler(
     const asking: Asking = { ...head, chain: MAIN_CHAIN, ...limitWait(asked, limits) };
     const lists = await listsAtHand(ports, permit, asking, limits);
     if (isNoAddress({ ...head, lists })) {
-      return dossierPage.reply(400, notFoundPage(facts, address, NO_ADDRESS));
+      return dossierPage.reply(400, notFoundPage(facts, address, problemOf(address)));
     }
     const readers = paidReaders(permit, readersOf(ports, permit, asking));
     const { beginning, rest } = wholePage(facts, head, lists, readers);
@@ -156,7 +157,7 @@ export function dossierPartHandler(
     );
     const lists = head.kind === 'other' ? await readers.lists() : null;
     if (isNoAddress({ ...head, lists })) {
-      return dossierPartPage.reply(400, notFoundPage(facts, address, NO_ADDRESS));
+      return dossierPartPage.reply(400, notFoundPage(facts, address, problemOf(address)));
     }
     const isAnswered = parts.some(({ state }) => state !== 'refused');
     const isPaid = permit.may && name !== 'launches' && isAnswered;
@@ -167,9 +168,6 @@ export function dossierPartHandler(
     return dossierPartPage.reply(200, partPage(facts, head, drawn));
   };
 }
-
-/** The words about a text that is no address. */
-export const NO_ADDRESS = 'That is no address of a form that is known here.';
 
 // A text of no known form may still stand on a list, letter by letter: one that was read and holds
 // it. Where no list was read, it is no address, whatever it asks for.
@@ -430,25 +428,6 @@ function partPage(facts: PageFacts, head: DossierHead, part: ComponentChildren):
         </p>
         <UnreadNotice head={head} />
         {part}
-      </>
-    ),
-  });
-}
-
-/** @internal The page of a text that is no address. */
-export function notFoundPage(facts: PageFacts, sought: string, problem: string): string {
-  return page({
-    ...facts,
-    title: 'Search',
-    current: '/search',
-    children: (
-      <>
-        <h1>No such address</h1>
-        <p class="lead" role="alert">
-          {problem}
-        </p>
-        <Search value={sought} />
-        <p class="quiet">Nothing was looked up, so this says nothing about anybody.</p>
       </>
     ),
   });

@@ -49,7 +49,10 @@ export const solanaDeployer = evidenceRoute({
   params: z.strictObject({
     address: z
       .string()
-      .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'expected 32 to 44 characters of base58')
+      .regex(
+        /^[1-9A-HJ-NP-Za-km-z]{32,44}$/,
+        'expected 32 to 44 characters of base58; check its letter case',
+      )
       .meta({ description: 'Base58, in its exact letter case.' }),
   }),
   data: z.strictObject({

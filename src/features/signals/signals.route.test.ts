@@ -101,6 +101,7 @@ async function said<I>(
   return { status, body: fieldsIn(body) };
 }
 
+const SOLANA = 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS';
 const one = (id: string = HELD.signal_id) => ({ params: { id }, query: {}, body: undefined });
 type FeedQuery = { readonly limit?: number; readonly cursor?: string; readonly target?: string };
 const feed = (query: FeedQuery = {}) => ({ params: {}, query, body: undefined });
@@ -635,5 +636,14 @@ describe('refuses', () => {
   test('a cursor that no answer gave', async () => {
     const { status, body } = await said(signalsFeedHandler(portsOf()), feed({ cursor: '1.2' }));
     expect([status, body['error']]).toEqual([400, 'cursor: expected the next_cursor of an answer']);
+  });
+
+  test.each([
+    [SOLANA + SOLANA, 'target: not a 32-byte key; check its letter case'],
+    [SOLANA.slice(2), 'target: not a 32-byte key; check its letter case'],
+    ['nobody', 'target: form not recognised'],
+  ])('a target that is no address, which no signal could be about: %s', async (target, says) => {
+    const { status, body } = await said(signalsFeedHandler(portsOf()), feed({ target }));
+    expect([status, body['error']]).toEqual([400, expect.stringContaining(says)]);
   });
 });

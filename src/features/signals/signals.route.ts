@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { matchKey, parseKnownAddress } from '../../chain/address.ts';
 import { formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
-import { badField } from '../../contract/refusals.ts';
+import { badAddress, badField } from '../../contract/refusals.ts';
 import { bytes } from '../../contract/reply.ts';
 import { type AnyPlainRoute, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { addressText, idText } from '../../contract/wire.ts';
@@ -286,8 +286,11 @@ export function signalsFeedHandler({
     if (cursor !== undefined && after === null) {
       return badField('cursor', 'expected the next_cursor of an answer');
     }
+    const subject = target === undefined ? null : parseKnownAddress(target);
+    // An address that lost its letter case has no signal, and nothing may be read into that.
+    if (target !== undefined && subject === null) return badAddress(target, 'target');
     const feed = await signals.feed({
-      matchKey: target === undefined ? null : keyOf(target),
+      matchKey: subject === null ? null : matchKey(subject.address),
       after,
       limit: limit === undefined ? FEED_DEFAULT : limit,
     });
@@ -313,11 +316,6 @@ export function signalsFeedHandler({
       read_this_first: noticesOf(sent, simulated),
     });
   });
-}
-
-function keyOf(target: string): string {
-  const known = parseKnownAddress(target);
-  return matchKey(known === null ? target : known.address);
 }
 
 const UNKNOWN = 'No signal has this id. An id is `sig_` and 32 hex digits, as the feed gives it.';

@@ -13,6 +13,7 @@ import { createMeters } from './metrics.ts';
 const NOW = 1_780_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);
 const FREE: Admission = { kind: 'uncharged', caller: NOBODY };
+const UNTIL_MIDNIGHT_S = 86_400 - (NOW % 86_400);
 const INPUT = { params: {}, query: {}, body: undefined };
 const QUESTION = {
   id: 'the-id',
@@ -37,12 +38,16 @@ const probe = plainRoute({
 
 const fresh = embeddedControl();
 
-async function asked(handle: AnyHandler, route: typeof probe = probe) {
+async function asked(
+  handle: AnyHandler,
+  route: typeof probe = probe,
+  now: () => number = () => NOW,
+) {
   const { memberships, keys, quota } = accessIn(fresh(), () => NOW * 1_000);
   await memberships.record({ membership_id: 'mem_1', plan: 'desk', status: 'active', at: NOW });
   const { text, stored } = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, NOW);
   await keys.add(stored, 5);
-  const gate = createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW);
+  const gate = createGate({ keys, quota, secrets: SECRETS, durable: true }, now);
   const presented = {
     authorization: `Bearer ${text}`,
     serviceMembership: undefined,
@@ -62,7 +67,8 @@ async function asked(handle: AnyHandler, route: typeof probe = probe) {
   const answers = answersOf([{ route, handle }], { gate, meters: createMeters([]), log });
   const door = answers.get('probe');
   if (door === undefined) throw new Error('nothing is mounted');
-  const ask = (by: Admission, sent = INPUT) => door.ask(sent, by, QUESTION);
+  const question = { ...QUESTION, asked: { ...QUESTION.asked, now } };
+  const ask = (by: Admission, sent = INPUT) => door.ask(sent, by, question);
   return { ask, member, key_id: stored.id, used, logged };
 }
 
@@ -104,6 +110,22 @@ describe('says', () => {
     });
     expect(await used()).toBe(0);
   });
+});
+
+test.each<[string, number, AnyHandler]>([
+  ['an answer', 200, fine],
+  ['a refusal', 409, async () => probe.reply(409, { error: 'no' })],
+  ['a fault', 500, () => Promise.reject(new Error('the inside'))],
+])('the seconds until an allowance begins anew count from %s', async (_, status, handle) => {
+  let clock = NOW;
+  const slow: AnyHandler = (...given) => {
+    clock += 100;
+    return handle(...given);
+  };
+  const { ask, member } = await asked(slow, probe, () => clock);
+  const said = await ask(member);
+  expect(said.status).toBe(status);
+  expect(said.headers['X-RateLimit-Reset']).toBe(String(UNTIL_MIDNIGHT_S - 100));
 });
 
 test('the handler is told who asks: a member and its plan, or whom a door vouches for', async () => {

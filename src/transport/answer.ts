@@ -310,7 +310,7 @@ export type Input = Sent;
 /** The declared input, or the refusal that names every field that was wrong. */
 export function parseInput(route: Declared, sent: Sent): Input | Refusal {
   const problems: InputProblem[] = [];
-  const params = take(route.params, sent.params, '', problems);
+  const params = take(route.params, withPlainNumbers(route.params, sent.params), '', problems);
   const query = take(route.query, withPlainNumbers(route.query, sent.query), '', problems);
   const body = route.body === null ? undefined : take(route.body, sent.body, 'body', problems);
   const { requestHeaders } = route;
@@ -321,19 +321,32 @@ export function parseInput(route: Declared, sent: Sent): Input | Refusal {
   return problems.length > 0 ? badInput(problems) : { params, query, body, headers };
 }
 
-/** A whole number in a query is written in decimal digits: no exponent, sign, space or prefix. */
+/** A whole number of a path or a query is written in digits: no exponent, sign, space or prefix. */
 const DIGITS = /^(0|[1-9][0-9]*)$/;
 const NO_NUMBER = 'NaN';
+const COERCED = new WeakMap<z.ZodObject, ReadonlySet<string>>();
 
 // A coerced number would take `0x10`, `1e1` or ` 1`, which no reader of the documents expects.
-function withPlainNumbers({ shape }: z.ZodObject, sent: unknown): unknown {
-  if (typeof sent !== 'object' || sent === null) return sent;
+function withPlainNumbers(schema: z.ZodObject, sent: unknown): unknown {
+  const coerced = coercedFieldsOf(schema);
+  if (coerced.size === 0 || typeof sent !== 'object' || sent === null) return sent;
   const fields = Object.entries(sent).map(([name, value]) => {
-    const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
     const isPlain = typeof value !== 'string' || DIGITS.test(value);
-    return [name, isPlain || schema === undefined || !isCoerced(schema) ? value : NO_NUMBER];
+    return [name, isPlain || !coerced.has(name) ? value : NO_NUMBER];
   });
   return Object.fromEntries(fields);
+}
+
+/** The fields that are sent as text and are numbers. */
+export function coercedFieldsOf(schema: z.ZodObject): ReadonlySet<string> {
+  const known = COERCED.get(schema);
+  if (known !== undefined) return known;
+  const named = Object.entries(schema.shape).flatMap(([name, one]) =>
+    isCoerced(one) ? [name] : [],
+  );
+  const coerced = new Set(named);
+  COERCED.set(schema, coerced);
+  return coerced;
 }
 
 function isCoerced(schema: z.ZodType): boolean {

@@ -4,8 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
-import { type LiveProgram, startLive } from './testing/live-program.ts';
-import { runPrinting } from './testing/program.ts';
+import { joinLive, type LiveProgram, startLive } from './testing/live-program.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 
@@ -37,8 +36,6 @@ function rowsOf(address: string): readonly ExplorerRow[] {
   return [row(1, address, evm(`friend of ${address}`))];
 }
 
-const signedIn = z.object({ url: z.string() });
-
 beforeAll(async () => {
   explorer = await startExplorer({
     headOf: () => HEAD,
@@ -52,21 +49,7 @@ beforeAll(async () => {
     explorer,
     settings: { EXHIBIT_RING_CALLS: '0', EXHIBIT_LIVE_HOLD: '600s' },
   });
-  const add = ['members', 'add', '--plan', 'desk'];
-  const { membership_id } = await runPrinting(z.object({ membership_id: z.string() }), add, live);
-  const ofMember = ['--membership', membership_id];
-  const create = ['keys', 'create', ...ofMember];
-  key = (await runPrinting(z.object({ key: z.string() }), create, live)).key;
-  const { url } = await runPrinting(signedIn, ['members', 'link', membership_id], live);
-  const link = String(new URL(url).searchParams.get('link'));
-  const answer = await fetch(`${live.base()}/activate`, {
-    method: 'POST',
-    headers: { origin: live.base(), 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ link }).toString(),
-    redirect: 'manual',
-  });
-  expect(answer.status).toBe(303);
-  cookie = String(answer.headers.getSetCookie()[0]).split(';')[0] as string;
+  ({ key, cookie } = await joinLive(live, 'desk'));
 }, MAX_MS);
 afterAll(async () => {
   await live.close();

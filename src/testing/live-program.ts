@@ -2,16 +2,17 @@
 // operator's word, and an explorer of Ethereum.
 
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { z } from 'zod';
 import type { StartedExplorer } from '../world/explorer-api.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
 import { sdnAdvancedXml } from '../world/sdn-publication.ts';
 import { createControlIn } from './postgres.ts';
-import { type Program, startProgram, untilSaid } from './program.ts';
+import { type Program, runPrinting, startProgram, untilSaid } from './program.ts';
 
 /** The service, where its commands run, and the start of its URLs. */
 export type LiveProgram = {
@@ -35,7 +36,8 @@ type LiveSettings = {
   /** The command that starts it. */
   readonly words: readonly string[];
   readonly listed: readonly string[];
-  readonly explorer: StartedExplorer;
+  /** `null`: nothing tells it of any chain. */
+  readonly explorer: StartedExplorer | null;
   readonly settings?: { readonly [name: string]: string };
 };
 
@@ -56,7 +58,7 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
     EXHIBIT_DATA_DIR: join(cwd, 'data'),
     EXHIBIT_SDN_URL: `http://127.0.0.1:${port}/SDN_ADVANCED.XML`,
     EXHIBIT_SDN_FLOOR: '1',
-    EXHIBIT_BLOCKSCOUT_ETHEREUM: of.explorer.blockscout(1).href,
+    EXHIBIT_BLOCKSCOUT_ETHEREUM: of.explorer === null ? '' : of.explorer.blockscout(1).href,
     ...of.settings,
   };
   await createControlIn(join(cwd, 'data'));
@@ -83,6 +85,28 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
       await rm(cwd, { recursive: true, force: true });
     },
   };
+}
+
+const added = z.object({ membership_id: z.string() });
+const minted = z.object({ key: z.string() });
+const linked = z.object({ url: z.string() });
+
+/** Adds a membership of a plan; its key, and the cookie of a browser that signed in by its link. */
+export async function joinLive(live: LiveProgram, plan: string) {
+  const { membership_id } = await runPrinting(added, ['members', 'add', '--plan', plan], live);
+  const create = ['keys', 'create', '--membership', membership_id];
+  const { key } = await runPrinting(minted, create, live);
+  const { url } = await runPrinting(linked, ['members', 'link', membership_id], live);
+  const link = String(new URL(url).searchParams.get('link'));
+  const headers = { origin: live.base(), 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = request(`${live.base()}/activate`, { method: 'POST', headers }, resolve);
+    sent.on('error', reject).end(new URLSearchParams({ link }).toString());
+  });
+  answer.resume();
+  expect(answer.statusCode).toBe(303);
+  const [cookie] = String(answer.headers['set-cookie']?.[0]).split(';');
+  return { key, cookie: String(cookie) };
 }
 
 // So small a list is taken on an operator's word alone.

@@ -1,12 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const ANSWER_MS_MAX = 120_000;
 
-/** Starts a compiled file beside this one as a child. */
-export function child(name: string): ChildProcess {
-  return fork(new URL(`./${name}.js`, import.meta.url), {
+/** The compiled benches of this build. */
+export const OWN_BUILD = new URL('./', import.meta.url);
+
+/** The compiled benches of another checkout, in which `npm run bench -- size` ran. */
+export function buildIn(checkout: string): URL {
+  return pathToFileURL(join(resolve(checkout), 'dist', '.bench', 'bench', sep));
+}
+
+/** Starts a compiled file of a build as a child. */
+export function child(name: string, build: URL = OWN_BUILD): ChildProcess {
+  return fork(new URL(`${name}.js`, build), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 }

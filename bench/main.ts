@@ -1,25 +1,33 @@
 // Ratios are what counts: the machine's speed drifts, and everything here drifts with it.
 
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formsLottery } from '../src/testing/forms-lottery.ts';
 import { lotteryOf } from '../src/testing/lottery.ts';
+import {
+  BULK_CONNECTIONS,
+  BULK_SIZE,
+  bearer,
+  bulkBodies,
+  bulkBody,
+  bulkRequests,
+  drawEvm,
+  load,
+  sameBytes,
+  startService,
+} from './asking.ts';
 import type { SameBytes } from './bare-server.ts';
 import { askChild, child, endChild, treePssMib } from './children.ts';
 import { type Furnished, furnish, KEYS, storedUse } from './furnish.ts';
-import type { Load, LoadResult } from './load.ts';
-import { askTwice, repeatedExplorer } from './repeated.ts';
+import type { LoadResult } from './load.ts';
+import { askTwice, repeatedExplorer, settingsOf } from './repeated.ts';
 
 const CONNECTIONS = 32;
 const ROUNDS = 3;
 const ROUND_MS = 4_000;
 const REQUESTS = 20_000;
-const LISTED_SHARE = 0.01;
-const BULK_SIZE = 500;
-const BULK_CONNECTIONS = 16;
 /** A server that has just been started is still being compiled; none is measured before this. */
 const WARM_MS = 5_000;
 const REST_MS = 60_000;
@@ -30,45 +38,13 @@ const args = process.argv.slice(2);
 const quick = args.includes('--quick');
 const warmMs = quick ? 1_000 : WARM_MS;
 
-// Drawn, not counted: connections that walk the requests in step would meet at a few keys.
-function bearer(furnished: Furnished): string {
-  return `Authorization: Bearer ${furnished.keys[Math.floor(Math.random() * KEYS)]}\r\n`;
-}
-
-function drawn(listed: readonly string[]): string {
-  if (Math.random() < LISTED_SHARE) {
-    const one = listed[Math.floor(Math.random() * listed.length)];
-    if (one !== undefined) return one;
-  }
-  return `0x${randomBytes(20).toString('hex')}`;
-}
-
 function screenRequests(furnished: Furnished): string[] {
   return Array.from(
     { length: REQUESTS },
     () =>
-      `GET /api/v1/wallet/${drawn(furnished.listed)}/ofac HTTP/1.1\r\nHost: bench\r\n` +
-      `${bearer(furnished)}\r\n`,
+      `GET /api/v1/wallet/${drawEvm(furnished.listed)}/ofac HTTP/1.1\r\nHost: bench\r\n` +
+      `${bearer(furnished.keys)}\r\n`,
   );
-}
-
-function bulkBody(draw: () => string): string {
-  return JSON.stringify({ addresses: Array.from({ length: BULK_SIZE }, draw) });
-}
-
-async function load(order: Load): Promise<LoadResult> {
-  const generator = child('load');
-  try {
-    return (await askChild(generator, order)) as LoadResult;
-  } finally {
-    await endChild(generator, 'SIGKILL');
-  }
-}
-
-async function service(env: Furnished['env'], charging: boolean) {
-  const process_ = child('service');
-  const said = (await askChild(process_, { env, charging })) as { port: number };
-  return { process_, port: said.port };
 }
 
 type Row = { name: string; answers_s: number; p50_ms: number; p99_ms: number };
@@ -83,9 +59,6 @@ function rateOf({ answers, seconds }: LoadResult): number {
   return answers / seconds;
 }
 
-// Node writes these by itself, for the service and for the bare server alike.
-const OF_NODE = ['connection', 'date', 'keep-alive'];
-
 async function screens(furnished: Furnished) {
   const requests = screenRequests(furnished);
   const durationMs = quick ? 1_500 : ROUND_MS;
@@ -95,10 +68,10 @@ async function screens(furnished: Furnished) {
     uncharged: [],
   };
   let received = 1;
-  const same = await sameBytes(furnished);
+  const same = await screenBytes(furnished);
   for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) {
     for (const charging of [true, false]) {
-      const one = await service(furnished.env, charging);
+      const one = await startService(furnished.env, charging);
       const warm = await load({
         port: one.port,
         connections: CONNECTIONS,
@@ -120,15 +93,11 @@ async function screens(furnished: Furnished) {
   return { results, received };
 }
 
-async function sameBytes(furnished: Furnished): Promise<SameBytes> {
-  const one = await service(furnished.env, true);
-  const key = furnished.keys[0];
+async function screenBytes(furnished: Furnished): Promise<SameBytes> {
+  const one = await startService(furnished.env, true);
   const path = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
-  const url = `http://127.0.0.1:${one.port}${path}`;
-  const { request } = await import('undici');
-  const answer = await request(url, { headers: { authorization: `Bearer ${key}` } });
-  const headers = Object.entries(answer.headers).filter(([name]) => !OF_NODE.includes(name));
-  const same = { headers: headers.flat().map(String), body: await answer.body.text() };
+  const authorization = `Bearer ${furnished.keys[0]}`;
+  const same = await sameBytes(`http://127.0.0.1:${one.port}${path}`, { authorization });
   await endChild(one.process_, 'SIGTERM');
   return same;
 }
@@ -143,7 +112,7 @@ async function killUnderLoad(
   furnished: Furnished,
   before: number,
 ): Promise<{ received: number; stored: number }> {
-  const one = await service(furnished.env, true);
+  const one = await startService(furnished.env, true);
   const requests = screenRequests(furnished);
   const loading = load({ port: one.port, connections: CONNECTIONS, durationMs: 4_000, requests });
   await sleep(2_000);
@@ -157,7 +126,7 @@ async function killUnderLoad(
 // The loop that a user would write instead: one look-up in a Map for each address of the body.
 function mapLoop(furnished: Furnished): number {
   const map = new Map(furnished.listed.map((address) => [address.toLowerCase(), true]));
-  const bodies = Array.from({ length: 50 }, () => bulkBody(() => drawn(furnished.listed)));
+  const bodies = Array.from({ length: 50 }, () => bulkBody(() => drawEvm(furnished.listed)));
   let seen = 0;
   const started = performance.now();
   while (performance.now() - started < 1_000) {
@@ -178,9 +147,8 @@ async function memory(): Promise<{ rest_mib: number; load_mib: number }> {
   const directory = mkdtempSync(join(tmpdir(), 'exhibit-bench-'));
   try {
     const furnished = await furnish(join(directory, 'data'));
-    const one = await service(furnished.env, true);
-    const pid = one.process_.pid;
-    if (pid === undefined) throw new Error('the service has no process id');
+    const one = await startService(furnished.env, true);
+    const { pid } = one;
     const { request } = await import('undici');
     const ready = await request(`http://127.0.0.1:${one.port}/ready`);
     await ready.body.dump();
@@ -216,19 +184,12 @@ function fact(name: string, value: string, target: string): void {
 }
 
 async function bulkRow(furnished: Furnished, draw: () => string): Promise<Row> {
-  const one = await service(furnished.env, true);
+  const one = await startService(furnished.env, true);
   const order = {
     port: one.port,
     connections: BULK_CONNECTIONS,
     durationMs: quick ? 1_500 : ROUND_MS,
-    requests: Array.from({ length: 200 }, () => {
-      const body = bulkBody(draw);
-      return (
-        'POST /api/v1/bulk/wallet-screen HTTP/1.1\r\nHost: bench\r\n' +
-        `${bearer(furnished)}content-type: application/json\r\n` +
-        `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-      );
-    }),
+    requests: bulkRequests(bulkBodies(draw), furnished.keys),
   };
   await load({ ...order, durationMs: warmMs });
   const results: LoadResult[] = [];
@@ -238,7 +199,7 @@ async function bulkRow(furnished: Furnished, draw: () => string): Promise<Row> {
 }
 
 async function bulkSection(furnished: Furnished): Promise<void> {
-  const row = await bulkRow(furnished, () => drawn(furnished.listed));
+  const row = await bulkRow(furnished, () => drawEvm(furnished.listed));
   const mixed = await bulkRow(furnished, formsLottery(lotteryOf(1), 0).draw);
   const screened = { service: row.answers_s * BULK_SIZE, loop: mapLoop(furnished) };
   say('Bulk screen, 500 addresses a request');
@@ -250,12 +211,12 @@ async function bulkSection(furnished: Furnished): Promise<void> {
 
 async function repeatedSection(furnished: Furnished): Promise<void> {
   const explorer = await repeatedExplorer();
-  const settings = { EXHIBIT_BLOCKSCOUT_ETHEREUM: explorer.blockscout(1).href };
-  const one = await service({ ...furnished.env, ...settings }, true);
+  const one = await startService({ ...furnished.env, ...settingsOf(explorer) }, true);
   try {
     const [key = ''] = furnished.keys;
     const base = `http://127.0.0.1:${one.port}`;
-    const [first, second] = await askTwice(explorer, base, key, quick ? 3 : REPEATED);
+    const count = quick ? 3 : REPEATED;
+    const [first, second] = await askTwice(explorer, base, key, { from: 0, count });
     say('Two questions (ofac, score) about an address that an explorer tells, twice in a row');
     fact('calls, the first time', first.calls.toFixed(0), '');
     fact('calls, the second time', second.calls.toFixed(0), '0');

@@ -4,12 +4,16 @@
 import { request } from 'undici';
 import type { ExplorerRow } from '../src/world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from '../src/world/explorer-api.ts';
+import { middle } from './asking.ts';
 
 const HEAD = 30_000;
 const BLOCK_S = 12;
 /** Transfers of each address, over several counterparties. */
 const ROWS = 60;
 const FRIENDS = 6;
+
+/** All but that of signals, whose producer works beside what is measured. */
+export const SURFACES = 'hosted,integrations,mcp,web';
 
 /** What the questions about so many addresses cost in the middle. */
 export type Cost = { readonly calls: number; readonly ms: number };
@@ -37,15 +41,24 @@ export function repeatedExplorer(): Promise<StartedExplorer> {
   });
 }
 
+/** The settings of a service that asks it for nothing beside what it is asked. */
+export function settingsOf(explorer: StartedExplorer): { readonly [name: string]: string } {
+  return {
+    EXHIBIT_BLOCKSCOUT_ETHEREUM: explorer.blockscout(1).href,
+    EXHIBIT_RING_CALLS: '0',
+    EXHIBIT_SURFACES: SURFACES,
+  };
+}
+
 /** Asks `score` and the screen of each address twice, and counts what each question cost. */
 export async function askTwice(
   explorer: StartedExplorer,
   base: string,
   key: string,
-  addresses: number,
+  { from, count }: { readonly from: number; readonly count: number },
 ): Promise<readonly [first: Cost, second: Cost]> {
   const costs: [Cost[], Cost[]] = [[], []];
-  for (let n = 0; n < addresses; n += 1) {
+  for (let n = from; n < from + count; n += 1) {
     for (const of of costs) {
       const [calls, started] = [explorer.calls.length, performance.now()];
       for (const route of ['ofac', 'score']) {
@@ -57,12 +70,10 @@ export async function askTwice(
       of.push({ calls: explorer.calls.length - calls, ms: performance.now() - started });
     }
   }
-  return [middle(costs[0]), middle(costs[1])];
+  return [middleOf(costs[0]), middleOf(costs[1])];
 }
 
-function middle(costs: readonly Cost[]): Cost {
-  const at = (of: (cost: Cost) => number) => {
-    return Number(costs.map(of).toSorted((a, b) => a - b)[Math.floor(costs.length / 2)]);
-  };
-  return { calls: at(({ calls }) => calls), ms: at(({ ms }) => ms) };
+function middleOf(costs: readonly Cost[]): Cost {
+  const [calls, ms] = [costs.map((one) => one.calls), costs.map((one) => one.ms)];
+  return { calls: middle(calls), ms: middle(ms) };
 }

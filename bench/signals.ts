@@ -4,14 +4,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { request } from 'undici';
 import { Read } from '../src/evidence/reading.ts';
 import { collectors } from '../src/features/collectors/feature.ts';
 import { UNCOUNTED_CALLS } from '../src/features/signals/call-purse.ts';
 import { produceOnce } from '../src/features/signals/produce.job.ts';
 import { signalProductionTable, signalTable } from '../src/features/signals/signals.store.ts';
 import { leaseTable } from '../src/stores/control/leases.ts';
-import type { SameBytes } from './bare-server.ts';
+import { load, sameBytes, startService } from './asking.ts';
 import { askChild, child, endChild } from './children.ts';
 import { furnish, withParts } from './furnish.ts';
 import type { LoadResult } from './load.ts';
@@ -19,8 +18,6 @@ import type { LoadResult } from './load.ts';
 const CONNECTIONS = 32;
 const WARM_MS = 3_000;
 const ROUND_MS = 4_000;
-/** Node writes these by itself, for the service and for the bare server alike. */
-const OF_NODE = ['connection', 'date', 'keep-alive'];
 
 type Env = Readonly<Record<string, string>>;
 
@@ -58,21 +55,9 @@ async function produce(env: Env): Promise<{ seconds: number; published: number; 
   });
 }
 
-async function load(port: number, path: string, durationMs = ROUND_MS): Promise<LoadResult> {
-  const generator = child('load');
+function loadPath(port: number, path: string, durationMs = ROUND_MS): Promise<LoadResult> {
   const requests = [`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`];
-  const order = { port, connections: CONNECTIONS, requests, durationMs };
-  try {
-    return (await askChild(generator, order)) as LoadResult;
-  } finally {
-    await endChild(generator, 'SIGKILL');
-  }
-}
-
-async function sameBytes(port: number, path: string): Promise<SameBytes> {
-  const answer = await request(`http://127.0.0.1:${port}${path}`);
-  const headers = Object.entries(answer.headers).filter(([name]) => !OF_NODE.includes(name));
-  return { headers: headers.flat().map(String), body: await answer.body.text() };
+  return load({ port, connections: CONNECTIONS, requests, durationMs });
 }
 
 function say(name: string, { answers, seconds, p50_ms, p99_ms }: LoadResult): void {
@@ -89,19 +74,18 @@ async function main(): Promise<void> {
       `One round: ${published} signals from held data in ${seconds.toFixed(1)} s (500 in 60 s)\n`,
     );
     process.stdout.write(`${''.padEnd(42)} answers/s    p50 ms    p99 ms (50)\n`);
-    const service = child('service');
-    const { port } = (await askChild(service, { env, charging: true })) as { port: number };
+    const { process_, port } = await startService(env, true);
     for (const path of ['/api/signals', `/api/signals/${id}`]) {
-      const same = await sameBytes(port, path);
-      await load(port, path, WARM_MS);
-      say(path.slice(0, 38), await load(port, path));
+      const same = await sameBytes(`http://127.0.0.1:${port}${path}`, {});
+      await loadPath(port, path, WARM_MS);
+      say(path.slice(0, 38), await loadPath(port, path));
       const bare = child('bare-server');
       const bareAt = Number(await askChild(bare, same));
-      await load(bareAt, path, WARM_MS);
-      say('node:http, the same bytes', await load(bareAt, path));
+      await loadPath(bareAt, path, WARM_MS);
+      say('node:http, the same bytes', await loadPath(bareAt, path));
       await endChild(bare, 'SIGKILL');
     }
-    await endChild(service, 'SIGTERM');
+    await endChild(process_, 'SIGTERM');
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

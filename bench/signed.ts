@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signatureWishText } from '../src/contract/http-signature.ts';
-import { askChild, child, endChild, treeCpuMs } from './children.ts';
+import { load, middle, startService } from './asking.ts';
+import { endChild, treeCpuMs } from './children.ts';
 import { furnish } from './furnish.ts';
-import type { LoadResult } from './load.ts';
 
 const TARGET_MS = 0.15;
 const ROUNDS = process.argv.includes('--quick') ? 2 : 8;
@@ -16,23 +16,6 @@ const WARM_MS = 3_000;
 const PATH = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
 
 type Measured = { readonly p50Ms: number; readonly processorMs: number };
-
-async function load(port: number, request: string, durationMs: number): Promise<LoadResult> {
-  const generator = child('load');
-  try {
-    const order = { port, connections: 1, durationMs, requests: [request] };
-    return (await askChild(generator, order)) as LoadResult;
-  } finally {
-    await endChild(generator, 'SIGKILL');
-  }
-}
-
-function middle(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const found = sorted[Math.floor(sorted.length / 2)];
-  if (found === undefined) throw new Error('nothing was measured');
-  return found;
-}
 
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'exhibit-bench-'));
@@ -44,25 +27,22 @@ async function main(): Promise<void> {
       plain: `${head}\r\n`,
       signed: `${head}Accept-Signature: ${signatureWishText('of the bench')}\r\n\r\n`,
     };
-    const service = child('service');
-    const { port } = (await askChild(service, { env: furnished.env, charging: false })) as {
-      port: number;
-    };
-    const { pid } = service;
-    if (pid === undefined) throw new Error('the service has no process id');
+    const { process_, port, pid } = await startService(furnished.env, false);
+    const ask = (kind: keyof typeof requests, durationMs: number) =>
+      load({ port, connections: 1, durationMs, requests: [requests[kind]] });
     const rounds: { plain: Measured[]; signed: Measured[] } = { plain: [], signed: [] };
-    for (const kind of ['plain', 'signed'] as const) await load(port, requests[kind], WARM_MS);
+    for (const kind of ['plain', 'signed'] as const) await ask(kind, WARM_MS);
     // In turn, so that the machine's drift hits both.
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const kind of ['plain', 'signed'] as const) {
         const before = treeCpuMs(pid);
-        const said = await load(port, requests[kind], ROUND_MS);
+        const said = await ask(kind, ROUND_MS);
         const processorMs = (treeCpuMs(pid) - before) / said.answers;
         if (said.byStatus['200'] !== said.answers) throw new Error(JSON.stringify(said.byStatus));
         rounds[kind].push({ p50Ms: said.p50_ms, processorMs });
       }
     }
-    await endChild(service, 'SIGTERM');
+    await endChild(process_, 'SIGTERM');
     const of = (kind: keyof typeof rounds, what: keyof Measured) =>
       middle(rounds[kind].map((one) => one[what]));
     const rows = [

@@ -384,8 +384,8 @@ const WALKED = `
 // A mint that several imports saw counts by its best row, whoever that credits: settled first, then
 // the later check. What was collected is as it was then. A launch that is of an age to be scored
 // and has no score yet makes its wallet due, as of now: of two that were collected in one second,
-// none is passed over. So does a flag whose mint is not on record as the wallet's any more; one that
-// stands on an old launch has nobody read anew.
+// none is passed over. So does a flag whose mint is not on record as the wallet's any more; one
+// that stands on an old launch has nobody read anew.
 const COLLECTED = `
   with known as (
     select l.mint, l.deployer, l.launched_at, l.settled, l.listed_after_window as listed,

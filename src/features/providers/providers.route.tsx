@@ -253,7 +253,8 @@ function Leaderboard({ value, window, mode, misses }: BoardProps) {
           A call is scored when its whole window has passed, whichever way it went. The first table
           counts calls that were received before anything of their outcome could be seen, and is
           ordered by the lower end of the interval: nine of nine stand below 95 of 100. Whoever
-          always says yes, or always no, has the hits of the next two columns on the same calls.
+          always says so, or always denies it, has the hits of the next two columns on the same
+          calls.
         </p>
       </section>
       <p class="quiet">
@@ -286,11 +287,11 @@ function Rates({ caption, rows }: { caption: string; rows: readonly BoardRow[] }
         },
         { head: 'Right', cell: rateText },
         {
-          head: 'Always yes',
+          head: 'Always saying so',
           cell: ({ baselines, scored }) => shareText(baselines.always_yes, scored),
         },
         {
-          head: 'Always no',
+          head: 'Always denying',
           cell: ({ baselines, scored }) => shareText(baselines.always_no, scored),
         },
         { head: 'Waiting', cell: ({ pending }) => pending, look: 'number' },
@@ -303,7 +304,7 @@ function Rates({ caption, rows }: { caption: string; rows: readonly BoardRow[] }
 }
 
 function rateText({ hit_rate, interval, hits, scored }: BoardRow): string {
-  if (hit_rate === null || interval === null) return 'not measured: no call is scored yet';
+  if (hit_rate === null || interval === null) return 'not measured yet';
   const [low, high] = [interval.low, interval.high].map(percent);
   return `${shareText(hits, scored)}, between ${low} and ${high}`;
 }
@@ -313,14 +314,14 @@ function shareText(hits: number, of: number): string {
 }
 
 function briefText(brier: number | null, n: number): string {
-  return brier === null ? 'no probability given' : `${brier.toFixed(3)} of ${n}`;
+  return brier === null ? 'without a probability' : `${brier.toFixed(3)} of ${n}`;
 }
 
 function coverageText({ coverage, missed_s }: BoardRow): string {
   if (coverage === null || missed_s === null) return 'not asked here';
   const { rate, of } = coverage;
   const share =
-    rate === null ? 'no launch yet' : `${percent(rate)} of ${countWords(of, 'launch', 'launches')}`;
+    rate === null ? 'not asked yet' : `${percent(rate)} of ${countWords(of, 'launch', 'launches')}`;
   return missed_s === 0 ? share : `${share}; ${Math.round(missed_s / HOUR_S)} h without an answer`;
 }
 
@@ -393,7 +394,8 @@ export function statementText({ subject, says }: Pick<KeptCall, 'subject' | 'say
 /** What came of it, in words. */
 export function outcomeText({ subject, outcome }: Pick<KeptCall, 'subject' | 'outcome'>): string {
   if (outcome.state === 'pending') return 'not decided yet';
-  if (outcome.state === 'unscorable') return `no outcome: ${outcome.cause.replaceAll('_', ' ')}`;
+  if (outcome.state === 'unscorable')
+    return `without an outcome: ${outcome.cause.replaceAll('_', ' ')}`;
   if (subject.kind === 'token_risk') return outcome.happened ? 'it died' : 'it lives';
   return outcome.happened ? 'it was higher' : 'it was not higher';
 }

@@ -96,6 +96,7 @@ export async function startAnvil(chainId: number): Promise<Anvil> {
       CREATED.parse(await ask('eth_getTransactionReceipt', hash)).contractAddress.toLowerCase(),
     stop: async () => {
       rpc.close();
+      if (child.signalCode !== null) return;
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGKILL');
       await gone;

@@ -85,7 +85,7 @@ function collectorOver(database: TestStore, risks: readonly TokenRisk[]) {
       await database.setClock(next);
     },
     keptBoard: async () => {
-      const kept = await value(providerCallTable(database, context).board());
+      const { kept } = await value(providerCallTable(database, context).board());
       if (kept === null) throw new Error('test: no board');
       return countedBoard.parse(jsonIn(kept.text));
     },

@@ -136,8 +136,10 @@ export type KeptBoard = z.output<typeof keptBoard>;
 
 /** The calls for whoever reads them. */
 export type ProviderCalls = {
-  /** The board as it was last made; `null`: none was made yet. */
-  readonly board: () => Promise<Reading<KeptBoard | null, ProviderCallsPort>>;
+  /** The board as it was last made, `null`: none was; and whether any call was ever received. */
+  readonly board: () => Promise<
+    Reading<{ readonly kept: KeptBoard | null; readonly any_call: boolean }, ProviderCallsPort>
+  >;
   readonly find: (call_id: string) => Promise<Reading<KeptCall | null, ProviderCallsPort>>;
   /** The calls whose outcome was another than they said, newest first by their leaves. */
   readonly misses: (asked: {

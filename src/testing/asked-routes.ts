@@ -9,6 +9,8 @@ const UNUSUAL: ReadonlyMap<string, number> = new Map([
     (name) => [name, 404] as const,
   ),
   ...['test_integration', 'unwatch_address'].map((name) => [name, 404] as const),
+  // Nobody had that account analysed.
+  ['trader_temporal', 404],
   // The simulated world holds no list of another authority, and its log says so.
   ['other_list_changes', 404],
   // No signal has that id, and no log of this deployment has ended.
@@ -22,6 +24,8 @@ const NOT_YET: ReadonlyMap<string, readonly number[]> = new Map([
   ['log_checkpoint', [404]],
   ['log_proof', [404, 409]],
   ['log_tile', [404]],
+  // Calls came, and the first round has not counted them.
+  ['providers_board', [503]],
 ]);
 
 const OK = 200;

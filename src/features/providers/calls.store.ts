@@ -16,7 +16,6 @@ import {
   dueAsk,
   type HashedRule,
   type KeptCall,
-  keptBoard,
   keptCall,
   type LaunchSighting,
   launchSighting,
@@ -119,20 +118,25 @@ const MISSES = `${CALLS} where o.happened is not null and o.happened <> c.says
     and ($1::bigint is null or c.leaf < $1::bigint)
   order by c.leaf desc limit $2::int`;
 
+const BOARD = `
+  select ${epochSecond('b.made_at')}, b.text, exists (select from provider_calls) as any_call
+  from (select) one left join provider_board b on true`;
+const boardRow = z.object({
+  made_at: z.number().nullable(),
+  text: z.string().nullable(),
+  any_call: z.boolean(),
+});
+
 /** The calls for whoever reads them. */
 export function providerCallTable(database: Database, context: ControlContext): ProviderCalls {
   const { ask } = controlReadings(PORT, WHAT, context);
   return {
     board: () =>
       ask(async () => {
-        const row = rowOrNull(
-          await database.query(
-            `select ${epochSecond('made_at')}, text from provider_board`,
-            [],
-            'often',
-          ),
-        );
-        return row === null ? null : keptBoard.parse(row);
+        const row = boardRow.parse(onlyRow(await database.query(BOARD, [], 'often')));
+        const { made_at, text, any_call } = row;
+        const kept = made_at === null || text === null ? null : { made_at, text };
+        return { kept, any_call };
       }),
     find: (id) =>
       ask(async () => {

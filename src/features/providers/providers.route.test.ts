@@ -88,6 +88,11 @@ describe('says', () => {
     });
   });
 
+  test('the same of now where no round was needed yet, since no call was ever received', async () => {
+    const counted = await said(portsOf([]));
+    expect(await said(portsOf([], { isCounted: false }))).toEqual(counted);
+  });
+
   test('what was called and what came, of the one window that is asked for', async () => {
     const { body } = await said(portsOf([RIGHT, MISS]), 'all', SAID_AT);
     expect(body).toEqual({
@@ -157,7 +162,7 @@ describe('is silent', () => {
     });
   });
   test('where no round has counted them', async () => {
-    expect(await said(portsOf([], { isCounted: false }))).toEqual({
+    expect(await said(portsOf([RIGHT], { isCounted: false }))).toEqual({
       status: 503,
       body: {
         error: 'board_unreadable',
@@ -168,7 +173,10 @@ describe('is silent', () => {
   test('where another version counted them', async () => {
     const { providerCalls } = memoryProviderCalls({ calls: [], isCounted: true });
     const board: ProvidersPorts['providerCalls']['board'] = async () =>
-      map(await providerCalls.board(), () => ({ made_at: NOW, text: '{"made_at": 1}' }));
+      map(await providerCalls.board(), () => ({
+        kept: { made_at: NOW, text: '{"made_at": 1}' },
+        any_call: true,
+      }));
     const ports = { providerCalls: { ...providerCalls, board }, service: { simulated: false } };
     expect(await said(ports)).toMatchObject({
       status: 503,

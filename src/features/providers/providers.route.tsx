@@ -12,6 +12,7 @@ import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { Address, countWords, Moment, Table } from '../../pages/words.tsx';
 import type { KeptCall, ProviderCalls, ProviderCallsPort } from '../../ports/provider-calls.ts';
+import { countBoard } from './board.ts';
 import {
   type BOARD_MODES,
   BOARD_WINDOWS,
@@ -87,21 +88,30 @@ const MODES: { readonly [mode in (typeof BOARD_MODES)[number]]: string } = {
     'says nothing about any provider.',
 };
 
-/** The newest board; unread where none was made, or a newer version made it. */
+/**
+ * The newest board, or an empty one of now where no call was ever received. Unread where calls are
+ * not counted yet, or another version counted them.
+ */
 async function readBoard(
   calls: ProvidersPorts['providerCalls'],
+  now: UnixSeconds,
 ): Promise<Reading<CountedBoard, ProviderCallsPort>> {
-  const kept = await calls.board();
-  if (!(kept instanceof Read)) return kept;
+  const found = await calls.board();
+  if (!(found instanceof Read)) return found;
   const fault = (text: string) =>
     unread(
       'provider_calls',
       why('store_unreadable', { what: 'The board of providers', fault: text }),
     );
-  if (kept.value === null) return fault('no round has counted the calls yet');
-  const parsed = countedBoard.safeParse(JSON.parse(kept.value.text));
+  const { kept, any_call } = found.value;
+  if (kept === null) {
+    if (any_call) return fault('no round has counted the calls yet');
+    const made_at = Math.floor(now);
+    return map(found, () => countBoard({ calls: [], gaps: [], asked: new Map(), made_at }));
+  }
+  const parsed = countedBoard.safeParse(JSON.parse(kept.text));
   if (!parsed.success) return fault('another version made it');
-  return map(kept, () => parsed.data);
+  return map(found, () => parsed.data);
 }
 
 function dataModeOf(
@@ -119,7 +129,7 @@ export function providersBoardHandler({
   service: { simulated },
 }: ProvidersPorts): PlainHandler<typeof providersBoard> {
   return async ({ query: { window } }, { now }) => {
-    const read = await readBoard(providerCalls);
+    const read = await readBoard(providerCalls, now());
     if (!(read instanceof Read)) {
       const detail = read.why.reason;
       return providersBoard.reply(503, { error: 'board_unreadable', detail });
@@ -180,7 +190,7 @@ export function providersPageHandler(
       }),
     );
   return async ({ query: { window = PAGE_WINDOW, before } }, { now }) => {
-    const read = await readBoard(providerCalls);
+    const read = await readBoard(providerCalls, now());
     if (!(read instanceof Read)) return fail(read.why.reason);
     const misses = await providerCalls.misses({
       before: before === undefined ? null : before,

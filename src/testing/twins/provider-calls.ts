@@ -40,7 +40,10 @@ export function memoryProviderCalls({ calls, isCounted }: MemoryCalls): Provider
     outcome.state === 'scored' && outcome.happened !== says;
   return {
     providerCalls: {
-      board: async () => read(isCounted ? { made_at, text: JSON.stringify(board) } : null, origin),
+      board: async () => {
+        const kept = isCounted ? { made_at, text: JSON.stringify(board) } : null;
+        return read({ kept, any_call: calls.length > 0 }, origin);
+      },
       find: async (id) => {
         const found = calls.find(({ call_id }) => call_id === id);
         return read(found === undefined ? null : found, origin);

@@ -164,7 +164,7 @@ export function examplesDoWhatTheySay(started: () => Simulated): void {
       ];
       const shared = ['ask.ts', 'verdict.ts', 'README.md', 'tsconfig.json'];
       // `src/verification-vectors.test.ts` runs these.
-      const python = ['verify.py', 'verify_vectors.py'];
+      const python = ['verify.py', 'verify_answer.py', 'verify_vectors.py'];
       expect(readdirSync(join(ROOT, 'examples')).sort()).toEqual(
         [...ran, ...shared, ...python].sort(),
       );

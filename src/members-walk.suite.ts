@@ -40,6 +40,8 @@ const ADDRESSES = [
 ];
 /** A dossier is so tall at most on a phone, in pixels. */
 const TALL_MAX = 6_000;
+/** The page of the state has a block for each source. */
+const STATUS_TALL_MAX = 7_000;
 
 /** The addresses that the guide of the simulated world names. */
 function namedInGuide(): readonly string[] {
@@ -212,8 +214,8 @@ export function memberGetsAlong(started: () => Simulated): void {
       expect(listed).toEqual([expect.stringContaining('on solana')]);
     });
 
-    test('the page of the state, as tall on a phone as a dossier at most', async () => {
-      await lookAt(browser, { base, path: '/status', tallMax: TALL_MAX });
+    test('the page of the state, in light and dark, on a desk and on a phone', async () => {
+      await lookAt(browser, { base, path: '/status', tallMax: STATUS_TALL_MAX });
     });
 
     const settings = ['/settings', '/settings/integrations', '/settings/sessions'];

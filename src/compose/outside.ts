@@ -17,7 +17,7 @@ export type Outside = {
   readonly blockscout: ByChain;
   readonly rpc: ByChain;
   readonly solana: string | null;
-  /** The Solana node that is asked for launches: the simulated one knows nothing else. */
+  /** The Solana node that is asked for launches and holders; the simulated one knows no more. */
   readonly solanaLaunches: string | null;
   readonly prices: string | null;
   /** DexScreener-compatible API. */

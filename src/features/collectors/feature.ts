@@ -124,7 +124,7 @@ function portsOf(base: Base, rests: Rested): CollectorPorts {
 }
 
 function tokenHoldersOf({ config, outside, providers }: Base): TokenHolders {
-  const { solana, callsPerS } = outside;
+  const { solanaLaunches: solana, callsPerS } = outside;
   if (solana === null) return solanaTokenHolders(null);
   const url = new URL(solana);
   const onCallEnd = providers.watch({

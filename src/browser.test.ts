@@ -19,6 +19,7 @@ import { TEST_SERVICE } from './testing/service.ts';
 import { memoryAnchors } from './testing/twins/anchors.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from './testing/twins/deployers.ts';
 import { memoryLaunchMonths } from './testing/twins/launches.ts';
+import { plantedProviderCalls } from './testing/twins/provider-calls.ts';
 import {
   KEPT_VERSION,
   memoryLaunchWatch,
@@ -101,6 +102,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
         launchMonths: memoryLaunchMonths(MONTHS, 1_790_000_000),
         launchWatch: memoryLaunchWatch(WATCHED),
         publishedModels: memoryPublishedModels(),
+        ...plantedProviderCalls({ called: true }),
         ...memorySignalPorts({}),
         ...memoryTransparencyLog(),
         ...memorySigning(),

@@ -97,7 +97,7 @@ export function clientsAreAnswered(started: () => Simulated): void {
 
     describe.each(REVISIONS)('to a client of %s', (revision) => {
       test.each(WAYS)('over %s it lists its tools, and answers each of them', async (way) => {
-        // What was idle for as long as the service keeps a connection may close as it is used again.
+        // A connection that was idle for as long as the service keeps one may close as it is used.
         const client = await vi.waitFor(() => connected(revision, way), { timeout: AGREED_MS });
         expect((await client.list()).map(({ name }) => name)).toEqual(DECLARED);
         expect(DECLARED).toEqual(expect.arrayContaining(TOOLS));

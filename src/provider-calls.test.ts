@@ -240,6 +240,19 @@ onEachEngine((name, fresh) => {
     expect(windows.all.retrospective).toMatchObject([{ calls: 1 }]);
   });
 
+  test(`${name}: a call about a launch whose death was on record at first sight too`, async () => {
+    const { risk } = riskSaying('goplus', { is_honeypot: '1' });
+    const collector = collectorOver(fresh(), [risk]);
+    await collector.at(STILL_NOW);
+    await collector.round();
+    await collector.at(STILL_NOW + 60);
+    await value(collector.walks.commit(recorded(STILL_NOW + 30, 'died')));
+    expect(await collector.round()).toMatchObject({ calls: 1 });
+    const { windows } = await collector.keptBoard();
+    expect(windows.all.rows).toMatchObject([{ calls: 0 }]);
+    expect(windows.all.retrospective).toMatchObject([{ calls: 1 }]);
+  });
+
   test(`${name}: mints that are collected are asked about, and settled by the corpus`, async () => {
     const database = fresh();
     const { risk } = riskSaying('rugcheck', { danger: '1', rugged: 'false' });

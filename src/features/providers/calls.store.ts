@@ -52,6 +52,8 @@ const SECOND_AFTER_S = 86_400;
 const EXPIRES_AFTER_S = 6 * 3_600;
 /** A question without an answer is asked again after so long: others have their turn before. */
 const AGAIN_AFTER_S = 600;
+/** A launch that nobody observed waits for so long, and holds up none that was. */
+const UNSEEN_S = 7 * 86_400;
 /** Rounds further apart than this leave a gap. */
 const ROUND_GAP_S = 300;
 const LISTED_MAX = 10_000;
@@ -177,8 +179,11 @@ const OWN = `
       where c.provider = '${OWN_PROVIDER}' and c.reference = s.signal_id)
   order by s.leaf limit $1::int`;
 const UNDECIDED = `${CALLS}
-  where o.call_id is null and c.window_end <= $1::bigint order by c.window_end, c.call_id
-  limit $2::int`;
+  where o.call_id is null and c.window_end <= $1::bigint
+    and (c.kind <> 'token_risk' or c.window_end <= $1::bigint - $3::int
+      or exists (select from launch_sightings s
+        where s.chain = c.chain and s.token = c.subject and s.captured_at >= c.window_end))
+  order by c.window_end, c.call_id limit $2::int`;
 const COUNTED = `
   select c.provider, c.kind, c.says, c.prospective, c.received_at::float8 as received_at,
     c.leaf::float8 as leaf, coalesce(c.chain || ' ', '') || c.subject as subject,
@@ -249,7 +254,7 @@ export function callProductionTable(database: Database, context: ControlContext)
         z.array(launchSighting).parse(await database.query(SIGHTINGS, [chain, token], 'often')),
       ),
     undecided: (now, limit) =>
-      ask(async () => (await database.query(UNDECIDED, [now, limit])).map(callIn)),
+      ask(async () => (await database.query(UNDECIDED, [now, limit, UNSEEN_S])).map(callIn)),
     decide: (call_id, outcome) => run(() => insertOutcome(database, call_id, outcome)),
     noteRound: (provider, failed) =>
       run(() =>
@@ -387,6 +392,8 @@ type NewLaunch = {
   readonly token: string;
   readonly deployer: string;
   readonly launched_at: UnixSeconds;
+  /** What its record says of it already; `null`: it was seen to be launched, and no more. */
+  readonly seen: Pick<LaunchSighting, 'outcome' | 'captured_at'> | null;
 };
 
 const placeRow = z.object({ at: z.date(), key: z.string() });
@@ -430,12 +437,13 @@ async function newRecorded(session: Session): Promise<NewLaunch[]> {
   const rows = z.array(recordRow).parse(await session.query(RECORDED, [at, key, RECORDS_MAX]));
   await movePlace(session, 'ethereum', rows.at(-1));
   return rows.flatMap(({ walk }) => {
-    const { address: deployer, launches } = walkIn(walk);
-    return launches.map(({ address: token, created_at: launched_at }) => ({
+    const { address: deployer, captured_at, launches } = walkIn(walk);
+    return launches.map(({ address: token, created_at: launched_at, outcome }) => ({
       chain: 'ethereum' as const,
       token,
       deployer,
       launched_at,
+      seen: { outcome, captured_at },
     }));
   });
 }
@@ -449,6 +457,7 @@ async function newCollected(session: Session): Promise<NewLaunch[]> {
     token,
     deployer,
     launched_at,
+    seen: null,
   }));
 }
 
@@ -481,6 +490,11 @@ async function note(
       .parse(rows)
       .map(({ token }) => token),
   );
+  // A death that is on record already makes what is said of it retrospective.
+  const sightings = launches.flatMap(({ chain, token, seen }) =>
+    seen !== null && noted.has(token) ? [{ chain, token, ...seen }] : [],
+  );
+  await keepSightings(session, sightings);
   for (const { provider, chain } of providers) {
     const tokens = launches.flatMap((one) =>
       one.chain === chain && noted.has(one.token) ? [one.token] : [],
@@ -493,12 +507,12 @@ async function note(
 // A launch on which calls wait is looked up where its outcome stands anyway.
 
 const WAITING = `
-  select distinct c.chain, c.subject as token, a.deployer
+  select c.chain, c.subject as token, a.deployer
   from provider_calls c
   join recorded_launches a on a.chain = c.chain and a.token = c.subject
   where c.kind = 'token_risk'
     and not exists (select from provider_outcomes o where o.call_id = c.call_id)
-  limit $1::int`;
+  group by c.chain, c.subject, a.deployer order by min(c.window_end) limit $1::int`;
 const waitingRow = z.object({ chain: z.string(), token: z.string(), deployer: z.string() });
 const WALKS = 'select walk from deployer_records where address = any($1::text[])';
 const walkRow = z.object({ walk: z.string() });
@@ -529,6 +543,13 @@ async function noteSightings(session: Session): Promise<number> {
   }
   const mints = waiting.flatMap(({ chain, token }) => (chain === 'solana' ? [token] : []));
   sightings.push(...z.array(launchSighting).parse(await session.query(SETTLED, [mints])));
+  return keepSightings(session, sightings);
+}
+
+async function keepSightings(
+  session: Session,
+  sightings: readonly LaunchSighting[],
+): Promise<number> {
   let kept = 0;
   for (const some of slices(sightings, STATEMENT_ROWS)) {
     const columns = columnsOf(some, ['chain', 'token', 'captured_at', 'outcome']);

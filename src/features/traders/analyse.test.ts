@@ -36,6 +36,8 @@ type Told = {
   /** The series that the venue did not answer for. */
   readonly faults?: readonly SeriesKind[];
   /** Fills before it are kept no longer, or were cut. */
+  /** Up to when funding is booked; left out: up to now. */
+  readonly bookedUntil?: number;
   readonly goneBefore?: number;
   readonly cutBefore?: number;
   readonly silent?: Why;
@@ -59,7 +61,7 @@ async function analyse(address: string, told: Told, permutations = 200) {
   });
   await store.add({ venue: 'hyperliquid', series: 'account_funding', of: address }, funding, {
     ...observed,
-    covered: [whole],
+    covered: [{ ...whole, to: told.bookedUntil ?? whole.to }],
   });
   for (const coin of new Set(fills.map((one) => one.coin))) {
     const from = Math.min(...fills.map(({ at }) => at));
@@ -99,6 +101,14 @@ const fillsOfWorld = (kind: string, n = 0) => {
   if (trader === undefined) throw new Error(`test: no trader ${kind} ${n}`);
   return { trader, fills: worldFills(trader, NOW * 1_000).map(asFill) };
 };
+
+test('is analysed in the first half hour too, while the venue books the funding of the hour', async () => {
+  const { trader, fills } = fillsOfWorld('one_session');
+  const now = NOW + 600;
+  const bookedUntil = (now - 1_800) * 1_000;
+  const attempt = await analyse(trader.address, { fills, now, bookedUntil });
+  expect(attempt.end).toBe('analysed');
+});
 
 describe('an account of the world', () => {
   test('with one session has its label, and the seed is made of its address', async () => {

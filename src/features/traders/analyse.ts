@@ -58,6 +58,12 @@ export function seedOfTrader(address: string): number {
   return createHash('sha256').update(address).digest().readUInt32BE(0);
 }
 
+/**
+ * Funding that is younger may not be booked yet. Settlements are stamped up to 24 minutes after
+ * their hour, so that none lies between this and the end of the last full hour.
+ */
+const UNSETTLED_S = 1_860;
+
 /** Analyses an account of the venue, an address in lower case. */
 export async function analyseTrader(
   given: AnalyseDependencies,
@@ -84,10 +90,11 @@ export async function analyseTrader(
   const span = { from: Math.max(hourOf(from), to - HOURS_MAX * CANDLE_MS), to };
   const candles = await gatherCandles(given, perpetualsOf(fills.rows), span, signal);
   if ('ended' in candles) return candles.ended;
+  const booked = { ...span, to: Math.min(to, (given.now() - UNSETTLED_S) * MS_PER_S) };
   const funding = await gatherAll(
     given,
     { venue: VENUE, series: 'account_funding', of: address },
-    span,
+    booked,
     signal,
   );
   if ('ended' in funding) return funding.ended;

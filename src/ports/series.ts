@@ -1,10 +1,12 @@
-// Market series: candles and funding of an asset, fills and funding of an account. Rows are only
-// added: a correction is a further revision. A hole is a time that nobody read, never a time in
-// which nothing happened.
+// Market series: what venues tell of an asset (candles, funding, open interest, liquidations,
+// marks), what they book of an account, and what chains show of an asset (flows of exchanges).
+// Rows are only added: a correction is a further revision. A hole is a time that nobody read, never
+// a time in which nothing happened.
 //
 // Times are integers, milliseconds since 1970 in UTC. Amounts, prices and rates are decimal text.
 
 import { z } from 'zod';
+import { multiplyDecimals, plainDecimal } from '../chain/amount.ts';
 import type { Partly, Reading, Unread } from '../evidence/reading.ts';
 import type { ImportOrigin } from '../evidence/source.ts';
 import type { TableFilePort } from './tables.ts';
@@ -13,15 +15,35 @@ import type { TableFilePort } from './tables.ts';
 export type SeriesPort = 'market_series';
 export type MarketPort = 'market_source';
 
-export const SERIES_VENUES = ['hyperliquid'] as const;
+/** The venues that trade, each asked by its own interface. */
+export const MARKET_VENUES = ['hyperliquid', 'binance', 'bybit'] as const;
+export type MarketVenue = (typeof MARKET_VENUES)[number];
+
+/** The venue that tells what an account does. */
+export type AccountVenue = 'hyperliquid';
+
+/** `chain` stands for the chains together: what the warehouse shows of an asset. */
+export const SERIES_VENUES = [...MARKET_VENUES, 'chain'] as const;
 export type SeriesVenue = (typeof SERIES_VENUES)[number];
 
-export const SERIES_KINDS = ['candles', 'funding', 'fills', 'account_funding'] as const;
+export const SERIES_KINDS = [
+  'candles',
+  'funding',
+  'fills',
+  'account_funding',
+  'open_interest',
+  'liquidations',
+  'marks',
+  'listings',
+  'net_flow',
+  'whale_transfers',
+] as const;
 export type SeriesKind = (typeof SERIES_KINDS)[number];
 
 /**
- * A series: `of` is the asset as the venue writes it (`BTC`, `kPEPE`, `xyz:SP500`), or the account
- * (`0x…` in lower case) of fills and account funding. Candles are hourly.
+ * A series: `of` is the asset in the words of this service (`BTC`, `kPEPE`, `xyz:SP500`; an adapter
+ * knows its instrument at the venue), or the account (`0x…` in lower case) of fills and account
+ * funding. Candles are hourly.
  */
 export type SeriesName<S extends SeriesKind = SeriesKind> = {
   readonly venue: SeriesVenue;
@@ -98,12 +120,106 @@ export const accountFunding = z.strictObject({
 });
 export type AccountFunding = z.output<typeof accountFunding>;
 
+/**
+ * What stands open in an instrument at an instant, in the asset. `sides` is `one` where the venue
+ * counts each contract once, `untold` where it does not say, so that venues are compared knowingly.
+ */
+export const openInterest = z.strictObject({
+  at: ms,
+  contracts: decimal,
+  sides: z.enum(['one', 'untold']),
+  /** The time up to the next sample of the venue. */
+  interval_s: z.number().int().positive(),
+});
+export type OpenInterest = z.output<typeof openInterest>;
+
+/**
+ * A position that a venue closed by force. `side` is that of the position: a liquidated `long` was
+ * sold. `price` is what the closing order was filled at (`fill`), or the price at which the
+ * position was bankrupt (`bankruptcy`), by which `notional` = size × price is an estimate.
+ */
+export const liquidation = z.strictObject({
+  at: ms,
+  side: z.enum(['long', 'short']),
+  /** In the asset. */
+  size: decimal,
+  price: decimal,
+  price_is: z.enum(['fill', 'bankruptcy']),
+  /** US dollars. */
+  notional: decimal,
+  /** From 0: tells liquidations apart that say the same of one moment. */
+  nth: z.number().int().nonnegative(),
+});
+export type Liquidation = z.output<typeof liquidation>;
+
+/** Venues that tell one liquidation of a second at most: a sum of theirs is a lower bound. */
+export const SAMPLED_LIQUIDATIONS: readonly MarketVenue[] = ['binance'];
+
+/**
+ * The mark price of an instrument that trades. One that is frozen or was taken off the venue has no
+ * row: its price is unmeasured.
+ */
+export const markPrice = z.strictObject({ at: ms, price: decimal });
+export type MarkPrice = z.output<typeof markPrice>;
+
+/**
+ * What an instrument was at its venue from `at` on, up to the next row, as far as coverage reaches:
+ * trading, frozen (listed, with a price that does not move and funding of zero), taken off
+ * (`delisted`), or not on the venue's list (`absent`).
+ */
+export const listing = z.strictObject({
+  at: ms,
+  state: z.enum(['trading', 'frozen', 'delisted', 'absent']),
+  /** The last price that the venue told; `null`: it never told one. */
+  price: decimal.nullable(),
+});
+export type Listing = z.output<typeof listing>;
+
+/**
+ * Transfers of an asset between labelled exchange addresses and others in the hour from `at` on, of
+ * the chains that `of` is read on. Transfers between exchange addresses are in neither sum.
+ */
+export const netFlow = z.strictObject({
+  at: ms,
+  interval_s: z.number().int().positive(),
+  /** Into exchanges and out of them, in the asset and in US dollars at the price of that hour. */
+  in_amount: decimal,
+  out_amount: decimal,
+  in_usd: decimal,
+  out_usd: decimal,
+  /** Transfers in both sums. */
+  transfers: z.number().int().nonnegative(),
+});
+export type NetFlow = z.output<typeof netFlow>;
+
+/** A transfer of an asset over a bound in US dollars. A label is that of an exchange, or `null`. */
+export const whaleTransfer = z.strictObject({
+  at: ms,
+  chain: z.string(),
+  /** The transaction, and which of its transfers this is. */
+  tx: z.string(),
+  index: z.number().int().nonnegative(),
+  from: z.string(),
+  to: z.string(),
+  amount: decimal,
+  usd: decimal,
+  from_label: z.string().nullable(),
+  to_label: z.string().nullable(),
+});
+export type WhaleTransfer = z.output<typeof whaleTransfer>;
+
 /** The rows of each kind of series. */
 export const SERIES_ROWS = {
   candles: candle,
   funding: fundingPoint,
   fills: fill,
   account_funding: accountFunding,
+  open_interest: openInterest,
+  liquidations: liquidation,
+  marks: markPrice,
+  listings: listing,
+  net_flow: netFlow,
+  whale_transfers: whaleTransfer,
 } as const;
 
 type RowOf = {
@@ -111,6 +227,12 @@ type RowOf = {
   readonly funding: FundingPoint;
   readonly fills: Fill;
   readonly account_funding: AccountFunding;
+  readonly open_interest: OpenInterest;
+  readonly liquidations: Liquidation;
+  readonly marks: MarkPrice;
+  readonly listings: Listing;
+  readonly net_flow: NetFlow;
+  readonly whale_transfers: WhaleTransfer;
 };
 export type SeriesRow<S extends SeriesKind> = RowOf[S];
 
@@ -239,9 +361,9 @@ export type SeriesGathering = {
     span: SeriesSpan,
     signal: AbortSignal,
   ) => Promise<GatheredSeries<S>>;
-  /** What an address is at a venue; an answer holds for hours. */
+  /** What an address is at a venue that tells of accounts; an answer holds for hours. */
   readonly roleOf: (
-    venue: SeriesVenue,
+    venue: AccountVenue,
     account: string,
     signal: AbortSignal,
   ) => Promise<Reading<AccountRole, MarketPort>>;
@@ -275,4 +397,22 @@ const IDENTITIES: { readonly [S in SeriesKind]: (row: SeriesRow<S>) => string } 
   fills: ({ at, coin, side, oid, px, sz, start_position, tid }) =>
     [at, coin, side, ...(tid === null ? [oid, px, sz, start_position] : [tid])].join(' '),
   account_funding: ({ at, coin }) => `${at} ${coin}`,
+  open_interest: ({ at }) => String(at),
+  liquidations: ({ at, side, size, price, nth }) => [at, side, size, price, nth].join(' '),
+  marks: ({ at }) => String(at),
+  listings: ({ at }) => String(at),
+  net_flow: ({ at }) => String(at),
+  whale_transfers: ({ chain, tx, index }) => [chain, tx, index].join(' '),
 };
+
+const EIGHT_HOURS_S = 28_800;
+
+/**
+ * A rate of funding for eight hours, exactly where its interval divides them, so that venues and
+ * times with other intervals are compared in one unit.
+ */
+export function fundingPer8h({ rate, interval_s }: Omit<FundingPoint, 'at'>): string {
+  const factor = plainDecimal(String(EIGHT_HOURS_S / interval_s));
+  if (factor === null) throw new RangeError('an interval is a positive number of seconds');
+  return multiplyDecimals(rate, factor);
+}

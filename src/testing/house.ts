@@ -165,7 +165,11 @@ export const ARROWS: readonly Arrows[] = [
     outside: ['zod'],
   },
   // The simulated traders draw from the generator that tests and the null model use.
-  { of: 'src/world/', may: [CHAIN, 'src/evidence/random.ts'], outside: [] },
+  {
+    of: 'src/world/',
+    may: [CHAIN, 'src/evidence/random.ts', 'src/ports/series.ts'],
+    outside: [],
+  },
   { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
   { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },

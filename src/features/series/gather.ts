@@ -15,6 +15,7 @@ import {
 import type { ImportOrigin } from '../../evidence/source.ts';
 import type {
   AccountRole,
+  AccountVenue,
   GatheredSeries,
   MarketPort,
   MarketRows,
@@ -27,12 +28,11 @@ import type {
   SeriesRows,
   SeriesSpan,
   SeriesStore,
-  SeriesVenue,
 } from '../../ports/series.ts';
 
 type GatherDependencies = {
   readonly store: SeriesStore;
-  readonly markets: { readonly [V in SeriesVenue]: MarketSource };
+  readonly markets: { readonly [V in AccountVenue]: MarketSource };
   /** Whether what venues tell was observed or made up. */
   readonly origin: ImportOrigin;
   /** Unix seconds. */
@@ -62,9 +62,11 @@ function gathererOf({
     signal: AbortSignal,
   ): Promise<GatheredSeries<S>> => {
     const held = await store.read(name, span, { signal });
-    const market = markets[name.venue];
+    const ask = questionTo(markets, name);
+    // What no venue tells of the past is observed as it happens, or never.
+    if (ask === null) return { reading: held, fault: null };
     for (const open of openSpans(name, held, span)) {
-      const told = await askMarket(market, name, open, signal);
+      const told = await ask(open, signal);
       if (told instanceof Unread) {
         return { reading: await store.read(name, span, { signal }), fault: told };
       }
@@ -103,21 +105,31 @@ function openSpans<S extends SeriesKind>(
 
 const NO_SPANS: readonly SeriesSpan[] = [];
 
-function askMarket<S extends SeriesKind>(
-  market: MarketSource,
-  { series, of }: SeriesName<S>,
+type Question<S extends SeriesKind> = (
   span: SeriesSpan,
   signal: AbortSignal,
-): Promise<Partly<MarketRows<SeriesRow<S>>, MarketPort>> {
-  const ask: {
-    readonly [K in SeriesKind]: () => Promise<Partly<MarketRows<SeriesRow<K>>, MarketPort>>;
-  } = {
-    candles: () => market.candles(of, span, signal),
-    funding: () => market.funding(of, span, signal),
-    fills: () => market.fills(of, span, signal),
-    account_funding: () => market.accountFunding(of, span, signal),
+) => Promise<Partly<MarketRows<SeriesRow<S>>, MarketPort>>;
+
+/** How the venue of a series is asked for a span of it; `null`: it tells no past of it. */
+function questionTo<S extends SeriesKind>(
+  markets: GatherDependencies['markets'],
+  { venue, series, of }: SeriesName<S>,
+): Question<S> | null {
+  const market = venue === 'hyperliquid' ? markets.hyperliquid : null;
+  if (market === null) return null;
+  const questions: { readonly [K in SeriesKind]: Question<K> | null } = {
+    candles: (span, signal) => market.candles(of, span, signal),
+    funding: (span, signal) => market.funding(of, span, signal),
+    fills: (span, signal) => market.fills(of, span, signal),
+    account_funding: (span, signal) => market.accountFunding(of, span, signal),
+    open_interest: null,
+    liquidations: null,
+    marks: null,
+    listings: null,
+    net_flow: null,
+    whale_transfers: null,
   };
-  return ask[series]();
+  return questions[series];
 }
 
 /** The value of a reading, which a part gives only as rows that were seen. */

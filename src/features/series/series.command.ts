@@ -22,13 +22,13 @@ import { tally } from '../../evidence/measure.ts';
 import { all, Read } from '../../evidence/reading.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
 import {
-  SERIES_VENUES,
+  MARKET_VENUES,
+  type MarketVenue,
   type SeriesAdded,
   type SeriesFiles,
   type SeriesHeld,
   type SeriesSpan,
   type SeriesStore,
-  type SeriesVenue,
 } from '../../ports/series.ts';
 import { spansWithout } from '../../ports/series-coverage.ts';
 import {
@@ -74,7 +74,7 @@ export const seriesImport = defineCommand({
     files: atLeastOne('FILE', 'CSV, JSON lines or Parquet, gzip or not', filePath),
   },
   options: {
-    venue: mandatory('VENUE', SERIES_VENUES.join(', '), wordIn(SERIES_VENUES)),
+    venue: mandatory('VENUE', MARKET_VENUES.join(', '), wordIn(MARKET_VENUES)),
     series: mandatory('SERIES', IMPORTED_SERIES.join(', '), wordIn(IMPORTED_SERIES)),
     asset: mandatory('ASSET', 'as the venue writes it: BTC, kPEPE', asset),
     tz: optional('ZONE', 'the zone of times without an offset: Europe/Berlin', zone),
@@ -106,7 +106,7 @@ export const seriesImport = defineCommand({
 });
 
 type ImportOrder = {
-  readonly venue: SeriesVenue;
+  readonly venue: MarketVenue;
   readonly series: ImportedSeries;
   readonly asset: string;
   readonly origin: ImportOrigin;

@@ -5,6 +5,7 @@ import { access, members } from '../features/access/feature.ts';
 
 import { anchoring } from '../features/anchoring/feature.ts';
 import { bridges } from '../features/bridges/feature.ts';
+import { calls } from '../features/calls/feature.ts';
 import { collectors } from '../features/collectors/feature.ts';
 import { deployers } from '../features/deployers/feature.ts';
 import { dossier } from '../features/dossier/feature.ts';
@@ -74,6 +75,7 @@ export const FEATURES = featureList([
   providers,
   verifying,
   signals,
+  calls,
   health,
 ]);
 
@@ -91,6 +93,7 @@ export type EvidencePorts = Omit<
   | 'contractCreations'
   | 'launchMonths'
   | 'flagEvents'
+  | 'emittedCalls'
   | 'signals'
   | 'traderAnalyses'
   | 'anchors'

@@ -5,8 +5,9 @@
 // ends in `_ms`.
 
 import { z } from 'zod';
-import type { Partly, Reading } from '../evidence/reading.ts';
-import { SERIES_VENUES } from './series.ts';
+import type { Reading } from '../evidence/reading.ts';
+import type { FlagDispatch } from './integrations.ts';
+import { MARKET_VENUES } from './series.ts';
 import { storedWord } from './stored-word.ts';
 
 /** The name of this port in readings and contracts. */
@@ -46,8 +47,9 @@ export const detectorVersion = z.strictObject({
   text: z.string().min(1),
 });
 export type DetectorVersion = z.output<typeof detectorVersion>;
-export type KeptVersion = DetectorVersion & {
-  readonly hash: string;
+/** A version with the Keccak of its canonical form, which its leaf holds. */
+export type HashedVersion = DetectorVersion & { readonly hash: string };
+export type KeptVersion = HashedVersion & {
   readonly leaf: number;
   readonly in_force_from: number;
 };
@@ -66,11 +68,11 @@ export const callInput = z.strictObject({
 export type CallInput = z.output<typeof callInput>;
 
 /** What a call says, as it is hashed for the log. */
-export const callSaid = z.strictObject({
+export const emissionStatement = z.strictObject({
   kind: z.enum(DETECTOR_KINDS),
   asset: callAsset,
   /** The venue whose candles price it. */
-  venue: z.enum(SERIES_VENUES),
+  venue: z.enum(MARKET_VENUES),
   direction: z.enum(DIRECTIONS),
   conviction: share,
   /** The last mark that was received by `emitted_at`. */
@@ -86,10 +88,10 @@ export const callSaid = z.strictObject({
   features: z.record(z.string(), decimal.nullable()).readonly(),
   simulated: z.boolean(),
 });
-export type CallSaid = z.output<typeof callSaid>;
+export type EmissionStatement = z.output<typeof emissionStatement>;
 
 /** Why a call has no return. */
-export const UNPRICED = ['no_entry_candle', 'no_exit_candle', 'funding_unread'] as const;
+export const UNPRICED_CAUSES = ['no_entry_candle', 'no_exit_candle', 'funding_unread'] as const;
 
 const closing = z.strictObject({
   /** Open of the first candle that begins at or after the emission, and its beginning. */
@@ -108,7 +110,7 @@ const closing = z.strictObject({
 export type CallClosing = z.output<typeof closing>;
 
 /** What became of a call. */
-export const callOutcome = z.discriminatedUnion('state', [
+export const emissionOutcome = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('open') }),
   z.strictObject({
     state: z.literal('closed'),
@@ -119,18 +121,18 @@ export const callOutcome = z.discriminatedUnion('state', [
   }),
   z.strictObject({
     state: z.literal('unpriced'),
-    cause: storedWord(UNPRICED),
+    cause: storedWord(UNPRICED_CAUSES),
     closed_at: seconds,
   }),
 ]);
-export type CallOutcome = z.output<typeof callOutcome>;
+export type EmissionOutcome = z.output<typeof emissionOutcome>;
 
 /** A call as it is kept: the Keccak of its canonical statement, and its leaf in the log. */
-export const emittedCall = callSaid.extend({
+export const emittedCall = emissionStatement.extend({
   call_id: z.string().regex(/^call_[0-9a-f]{32}$/),
   hash: hex32,
   leaf: seconds,
-  outcome: callOutcome,
+  outcome: emissionOutcome,
 });
 export type EmittedCall = z.output<typeof emittedCall>;
 
@@ -144,13 +146,17 @@ export type RanSpan = { readonly from: number; readonly to: number };
 export type EmittedCalls = {
   /**
    * Calls that were added or changed (their outcome became another) behind a place, in the order of
-   * places; a place is never given twice. Readers hold the record in memory by it.
+   * places, of `limit` changes at most; a place is never given twice. Readers hold the record in
+   * memory by it: they ask behind the place that they got, until it stays.
    */
   readonly changedSince: (
     place: number,
     limit: number,
   ) => Promise<
-    Partly<{ readonly calls: readonly CountedEmission[]; readonly place: number }, EmittedCallsPort>
+    Reading<
+      { readonly calls: readonly CountedEmission[]; readonly place: number },
+      EmittedCallsPort
+    >
   >;
   readonly find: (call_id: string) => Promise<Reading<EmittedCall | null, EmittedCallsPort>>;
   /** The newest call of an asset; `null`: none was emitted. */
@@ -162,3 +168,86 @@ export type EmittedCalls = {
     Reading<{ readonly [K in DetectorKind]: readonly RanSpan[] }, EmittedCallsPort>
   >;
 };
+
+/** A call without its place in the log: what it says, and the id and hash that follow from it. */
+export type NewEmission = {
+  readonly call_id: string;
+  readonly hash: `0x${string}`;
+  readonly said: EmissionStatement;
+};
+
+/** A stretch in which a version was run at each of its ticks, under the same conditions. */
+export const detectorRun = z.strictObject({
+  kind: z.enum(DETECTOR_KINDS),
+  detector_version: z.string(),
+  from: seconds,
+  to: seconds,
+  /** Whether the observations of every asset were read whole. */
+  whole: z.boolean(),
+  /** The assets that were looked at, in their order. */
+  assets: z.array(callAsset).readonly(),
+});
+export type DetectorRun = z.output<typeof detectorRun>;
+
+/** A tick of one version: the hour that it stands for, and the calls that it makes. */
+export type EmissionTick = {
+  /** The lease under which it is made. */
+  readonly epoch: number;
+  readonly run: DetectorRun;
+  readonly calls: readonly NewEmission[];
+  /** The chats are told of the calls that are new, by the id of each. */
+  readonly dispatches: ReadonlyMap<string, FlagDispatch>;
+  /** When it is kept; the leaves bear this time. */
+  readonly at: number;
+};
+
+/** The name under which one process at a time emits and settles. */
+export const EMISSION_LEASE = 'emitted calls';
+
+/** The record of calls for whoever adds to it. */
+export type EmissionStore = {
+  /** Makes versions leaves, those that are none yet: how many. */
+  readonly publishVersions: (
+    versions: readonly HashedVersion[],
+    now: number,
+  ) => Promise<Kept<number>>;
+  /**
+   * Keeps a tick in one transaction: its calls, their leaves and that it was made. A call of a
+   * kind, asset, direction, version and window that has one is left out. The ids of the new calls;
+   * `null`: another process holds the lease, or the tick was made before.
+   */
+  readonly emit: (tick: EmissionTick) => Promise<Kept<readonly string[] | null>>;
+  /** The runs that touch a span, oldest first. */
+  readonly runs: (span: RanSpan) => Promise<Kept<readonly DetectorRun[]>>;
+  /** Calls that were emitted within a span, behind a leaf, in the order of leaves. */
+  readonly emitted: (
+    span: RanSpan,
+    afterLeaf: number,
+    limit: number,
+  ) => Promise<Kept<readonly EmittedCall[]>>;
+  /** Calls without an outcome whose horizon has passed, those first that it passed first. */
+  readonly undecided: (
+    now: number,
+    after: { readonly due: number; readonly leaf: number },
+    limit: number,
+  ) => Promise<Kept<readonly EmittedCall[]>>;
+  /** The first outcome of a call; `false`: it has one, or another process holds the lease. */
+  readonly settle: (
+    call_id: string,
+    outcome: Exclude<EmissionOutcome, { readonly state: 'open' }>,
+    epoch: number,
+  ) => Promise<Kept<boolean>>;
+  /** Calls that were closed since, behind a leaf, in the order of leaves. */
+  readonly closed: (
+    since: number,
+    afterLeaf: number,
+    limit: number,
+  ) => Promise<Kept<readonly EmittedCall[]>>;
+  /** What a later revision makes of a closed call, beside what was said first. */
+  readonly restate: (
+    call_id: string,
+    closing: CallClosing & { readonly restated_at: number },
+    epoch: number,
+  ) => Promise<Kept<boolean>>;
+};
+type Kept<T> = Reading<T, EmittedCallsPort>;

@@ -15,7 +15,7 @@ export const INTEGRATION_LIMITS = { each: 10, addresses: 100, dead_shown: 100 } 
 export const CHAT_PLATFORMS = ['slack', 'discord', 'telegram'] as const;
 export type ChatPlatform = (typeof CHAT_PLATFORMS)[number];
 
-export const DISPATCH_KINDS = ['flag', 'watch', 'signal'] as const;
+export const DISPATCH_KINDS = ['flag', 'watch', 'signal', 'call'] as const;
 export type DispatchKind = (typeof DISPATCH_KINDS)[number];
 
 /**

@@ -240,6 +240,7 @@ const KIND_WORDS: { readonly [kind: string]: string } = {
   flag: 'launches that the model flags',
   watch: 'changes of what you watch',
   signal: 'signals that say avoid, and their end',
+  call: 'calls of our detectors on assets',
 };
 
 function integrationsShown(facts: PageFacts, shown: IntegrationsView): string {

@@ -18,8 +18,8 @@ import {
   type Sealed,
 } from '../../ports/integrations.ts';
 
-export const CHAT_KINDS = ['flag', 'watch', 'signal'] as const;
-/** The kinds of a chat that names none. Signals are of whole lists: one gets them by asking. */
+export const CHAT_KINDS = ['flag', 'watch', 'signal', 'call'] as const;
+/** The kinds of a chat that names none. Signals and calls are many: one gets them by asking. */
 export const UNNAMED_KINDS: readonly (typeof CHAT_KINDS)[number][] = ['flag', 'watch'];
 const TEXT_CHARS_MAX = 300;
 

@@ -30,6 +30,7 @@ import {
   rowOrNull,
   type Session,
 } from '../../stores/control/engine/database.ts';
+import { isLeaseHeld } from '../../stores/control/leases.ts';
 import { appendLeaf } from '../../stores/control/log-leaves.ts';
 import { appendDispatches } from '../../stores/control/outbox.ts';
 
@@ -200,21 +201,12 @@ export function signalProductionTable(
     endRound: (epoch) =>
       ask(() =>
         database.transaction(async (session) => {
-          if (!(await isHeld(session, epoch))) return false;
+          if (!(await isLeaseHeld(session, SIGNAL_LEASE, epoch))) return false;
           await session.query(ROUND);
           return true;
         }),
       ),
   };
-}
-
-/** Until the transaction ends nobody takes the lease: whoever lost it publishes nothing. */
-async function isHeld(session: Session, epoch: number): Promise<boolean> {
-  const held = await session.query(
-    'select 1 from leases where name = $1 and epoch = $2 for share',
-    [SIGNAL_LEASE, epoch],
-  );
-  return held.length > 0;
 }
 
 async function holdTarget(session: Session, { chain, address }: SignalTarget): Promise<void> {
@@ -223,7 +215,7 @@ async function holdTarget(session: Session, { chain, address }: SignalTarget): P
 
 async function emit(session: Session, emission: Emission): Promise<boolean> {
   const { signal, newest, end, dispatches, epoch } = emission;
-  if (epoch !== null && !(await isHeld(session, epoch))) return false;
+  if (epoch !== null && !(await isLeaseHeld(session, SIGNAL_LEASE, epoch))) return false;
   await holdTarget(session, signal);
   const found = rowOrNull(
     await session.query(
@@ -376,7 +368,7 @@ const changeRow = z.object({ place: z.number(), address: z.string() });
 const addressRow = z.object({ address: z.string() });
 
 async function queue(session: Session, epoch: number): Promise<number> {
-  if (!(await isHeld(session, epoch))) return 0;
+  if (!(await isLeaseHeld(session, SIGNAL_LEASE, epoch))) return 0;
   const counted = await session.query('select count(*)::float8 as waiting from signal_targets');
   if (waitingRow.parse(onlyRow(counted)).waiting >= WAITING_MAX) return 0;
   const places = new Map(

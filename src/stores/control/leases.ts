@@ -2,7 +2,12 @@
 
 import { z } from 'zod';
 import type { Leases } from '../../ports/indexing.ts';
-import { type ControlContext, controlReadings, type Database } from './engine/database.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  type Session,
+} from './engine/database.ts';
 
 // An epoch is never less than the time, so that it goes on where this table was lost.
 const TAKE = `
@@ -31,4 +36,16 @@ export function leaseTable(database: Database, holder: string, context: ControlC
       }),
     release: (name) => run(() => database.query(RELEASE, [name, holder])),
   };
+}
+
+/**
+ * Whether a lease still is of an epoch. Until the transaction ends nobody takes it: whoever lost it
+ * writes nothing more under it.
+ */
+export async function isLeaseHeld(session: Session, name: string, epoch: number): Promise<boolean> {
+  const held = await session.query(
+    'select 1 from leases where name = $1 and epoch = $2 for share',
+    [name, epoch],
+  );
+  return held.length > 0;
 }

@@ -29,6 +29,15 @@ import {
   silentDeployers,
 } from './deployers.ts';
 import {
+  EMISSION_STANDS,
+  type EmittedCallPorts,
+  memoryEmittedCalls,
+  NOTHING_EMITTED,
+  type PlantedEmissions,
+  plantedEmittedCalls,
+  silentEmittedCalls,
+} from './emitted-calls.ts';
+import {
   type EntitiesPorts,
   type MemoryClusters,
   memoryEntities,
@@ -143,6 +152,7 @@ export type MemoryPorts = AccountsPorts &
   AnchorsPorts &
   BridgesPorts &
   DeployersPorts &
+  EmittedCallPorts &
   EntitiesPorts &
   FlagsPorts &
   HistoryPorts &
@@ -162,6 +172,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memoryAccounts(world),
     ...memoryBridges(world),
     ...memoryDeployers(world),
+    ...memoryEmittedCalls(NOTHING_EMITTED),
     ...memoryEntities(world),
     ...memoryFlags(world),
     ...memoryWalked(world, world.list.now),
@@ -186,6 +197,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentAnchors(cause),
     ...silentBridges(cause),
     ...silentDeployers(cause),
+    ...silentEmittedCalls(cause),
     ...silentEntities(cause),
     ...silentFlags(cause),
     ...silentLaunches(cause),
@@ -206,6 +218,7 @@ export function silentPorts(cause: Why): MemoryPorts {
 export type Planted = PlantedAccounts &
   PlantedBridges &
   PlantedDeployers &
+  PlantedEmissions &
   PlantedEntities &
   PlantedFlags &
   PlantedHistory &
@@ -231,12 +244,14 @@ export const SUBJECT_PLANS: readonly (Planted & {
     signalled: SIGNAL_STANDS.signalled,
     styled: TRADER_STYLED.styled,
     called: CALL_STANDS.called,
+    emitted: EMISSION_STANDS.emitted,
     statements: [STATED, ...SIGNAL_STANDS.statements],
     contradicts: {
       ...plan.contradicts,
       ...SIGNAL_STANDS.contradicts,
       ...TRADER_STYLED.contradicts,
       ...CALL_STANDS.contradicts,
+      ...EMISSION_STANDS.contradicts,
       log_entries: ['entries'],
     },
   })),
@@ -256,6 +271,7 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedAccounts(planted),
     ...plantedBridges(planted),
     ...plantedDeployers(planted),
+    ...plantedEmittedCalls(planted),
     ...plantedEntities(planted),
     ...plantedFlags(planted),
     ...plantedHistory(planted),

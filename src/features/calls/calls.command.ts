@@ -1,0 +1,182 @@
+// Shows the record of calls: one with every observation it rests on, those of a time, and versions.
+
+import { formatIsoTime, MS_PER_S } from '../../chain/time.ts';
+import {
+  anyText,
+  defineCommand,
+  EXIT,
+  fail,
+  mandatory,
+  optional,
+  pastTime,
+} from '../../command/command.ts';
+import {
+  type Fact,
+  factLines,
+  formatTime,
+  print,
+  printJson,
+  printRows,
+  rowsPrinter,
+} from '../../command/output.ts';
+import { Read } from '../../evidence/reading.ts';
+import type {
+  CallClosing,
+  CallInput,
+  EmissionStore,
+  EmittedCall,
+  EmittedCalls,
+  RanSpan,
+} from '../../ports/emitted-calls.ts';
+
+/** What the commands work on. */
+export type CallsServices = {
+  readonly calls: Pick<EmittedCalls, 'find' | 'versions'> &
+    Pick<EmissionStore, 'emitted'> & {
+      readonly now: () => number;
+    };
+};
+
+const LISTED_DAYS = 30;
+const LISTED_MAX = 10_000;
+/** Every leaf is behind it. */
+const BEFORE_ALL = -1;
+const DAY_S = 86_400;
+const FROM = optional('TIME', 'from when on, a day or a time', anyText);
+const TO = optional('TIME', 'up to when; left out: now', anyText);
+
+/** The span that both options name; without them the newest days. */
+function spanOf(from: string | null, to: string | null, now: number): RanSpan {
+  const ends = pastTime(to === null ? undefined : to, '--to', now, 'day or time');
+  const begins = pastTime(from === null ? undefined : from, '--from', now, 'day or time');
+  const until = ends === null ? now + 1 : ends;
+  return { from: begins === null ? until - LISTED_DAYS * DAY_S : begins, to: until };
+}
+
+export const callsList = defineCommand({
+  name: 'calls list',
+  summary: 'List calls of our detectors, and what became of each.',
+  example: 'exhibit calls list --from 2026-11-01',
+  options: { from: FROM, to: TO },
+  json: 'prints a call a line',
+  notes: [
+    `Without a time the last ${LISTED_DAYS} days, and no more than the first ${LISTED_MAX} calls.`,
+    'Exit status 3: the record was not read.',
+  ],
+  run: async ({ from, to }, io, { calls }: CallsServices) =>
+    printRows(await calls.emitted(spanOf(from, to, calls.now()), BEFORE_ALL, LISTED_MAX), io, {
+      none: 'No call was emitted in this time.',
+      columns: [
+        ['call', ({ call_id }) => call_id],
+        ['emitted', ({ emitted_at }) => formatTime(emitted_at)],
+        'detector_version',
+        'asset',
+        'direction',
+        ['conviction', ({ conviction }) => conviction, 'right'],
+        ['horizon', ({ horizon_h }) => `${horizon_h} h`, 'right'],
+        ['came', outcomeText],
+      ],
+    }),
+});
+
+export const callsVersions = defineCommand({
+  name: 'calls versions',
+  summary: 'Show every version of the detectors, each with its leaf in the log.',
+  example: 'exhibit calls versions',
+  json: 'prints a version a line',
+  notes: ['A version never changes: other parameters are another version, and a leaf before use.'],
+  run: async (_values, io, { calls }: CallsServices) =>
+    printRows(await calls.versions(), io, {
+      none: 'No version is in force yet: the first round of the producer publishes them.',
+      columns: [
+        'version',
+        ['bar', ({ bar }) => bar, 'right'],
+        ['cooldown', ({ cooldown_h }) => `${cooldown_h} h`, 'right'],
+        ['horizon', ({ horizon_h }) => `${horizon_h} h`, 'right'],
+        ['leaf', ({ leaf }) => leaf, 'right'],
+        ['in force from', ({ in_force_from: at }) => formatTime(at)],
+        ['parameters', ({ parameters }) => pairsText(parameters)],
+        ['rule', ({ text }) => text],
+      ],
+    }),
+});
+
+export const callsShow = defineCommand({
+  name: 'calls show',
+  summary: 'Show a call with every observation that it rests on.',
+  example: 'exhibit calls show call_00000000000000000000000000000000',
+  arguments: { id: mandatory('ID', 'call_ and 32 hex digits', anyText) },
+  json: 'prints the call with its inputs and its outcome',
+  run: async ({ id }, io, { calls }: CallsServices) => {
+    const found = await calls.find(id);
+    if (!(found instanceof Read)) return fail(io, found.why.reason, EXIT.couldNotCheck);
+    const call = found.value;
+    if (call === null) return fail(io, 'No call has this id.');
+    if (io.json) {
+      printJson(io, call);
+      return EXIT.done;
+    }
+    print(io, [...factLines(factsOf(call), io), '', 'Observations:']);
+    rowsPrinter<CallInput>(io, {
+      columns: [
+        'venue',
+        'series',
+        'of',
+        ['at', ({ at_ms }) => msText(at_ms)],
+        ['received', ({ received_at_ms }) => msText(received_at_ms)],
+        ['revision', ({ revision }) => revision, 'right'],
+        ['value', ({ value }) => value, 'right'],
+      ],
+    })(call.inputs);
+    return EXIT.done;
+  },
+});
+
+function factsOf(call: EmittedCall): Fact[] {
+  const { outcome } = call;
+  return [
+    ['call', call.call_id],
+    ['detector', call.detector_version],
+    ['asset', call.simulated ? `${call.asset} (simulated)` : call.asset],
+    ['direction', call.direction],
+    ['conviction', `${call.conviction} (emitted from ${call.bar} on)`],
+    [`price at ${call.venue}`, call.price],
+    ['emitted', formatTime(call.emitted_at)],
+    ['horizon', `${call.horizon_h} h`],
+    ['cooldown window', call.window],
+    ['features', pairsText(call.features)],
+    ['leaf of the log', call.leaf],
+    ['hash', call.hash],
+    ['came', outcomeText(call)],
+    ...(outcome.state === 'closed' ? closingFacts(outcome, '') : []),
+    ...(outcome.state === 'closed' && outcome.restated !== null
+      ? closingFacts(outcome.restated, 'restated ')
+      : []),
+  ];
+}
+
+function closingFacts(closing: CallClosing, before: string): Fact[] {
+  return [
+    [`${before}entry`, `${closing.entry} at ${msText(closing.entry_at_ms)}`],
+    [`${before}exit`, `${closing.exit} at ${msText(closing.exit_at_ms)}`],
+    [`${before}return before funding and cost`, closing.gross_return],
+    [`${before}funding paid while held`, closing.funding_paid],
+  ];
+}
+
+function outcomeText({ outcome }: Pick<EmittedCall, 'outcome'>): string {
+  if (outcome.state === 'open') return 'open: its horizon is not over, or not priced yet';
+  if (outcome.state === 'unpriced') return `unpriced: ${outcome.cause.replaceAll('_', ' ')}`;
+  const settled = outcome.delisted ? 'closed at the last price before it was taken off' : 'closed';
+  return outcome.restated === null ? settled : `${settled}, revised by the venue since`;
+}
+
+function pairsText(fields: Readonly<Record<string, string | null>>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name} ${value === null ? 'unmeasured' : value}`)
+    .join(', ');
+}
+
+function msText(at: number): string {
+  return formatIsoTime(at / MS_PER_S);
+}

@@ -154,3 +154,36 @@ export function untilStopped(work: (signal: AbortSignal) => Promise<unknown>): B
     },
   };
 }
+
+/** The pace of rounds, and who hears of what went wrong in one. */
+export type RoundPace<W> = {
+  /** The pause after each round. */
+  readonly everyS: number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Hears of a lasting fault once, not at every round. */
+  readonly onFault: (why: W) => void;
+  /** A bug ends its round alone. */
+  readonly onBug: (fault: unknown) => void;
+};
+
+const MS_PER_S = 1_000;
+
+/** Round after round until it is stopped. A round gives why it could not be done, or `null`. */
+export function repeatRounds<W extends Pick<Why, 'reason'>>(
+  { everyS, sleep, onFault, onBug }: RoundPace<W>,
+  round: (signal: AbortSignal) => Promise<W | null>,
+): BoundedTask {
+  return untilStopped(async (signal) => {
+    let before: string | null = null;
+    while (!signal.aborted) {
+      try {
+        const why = await round(signal);
+        if (why !== null && why.reason !== before) onFault(why);
+        before = why === null ? null : why.reason;
+      } catch (error) {
+        onBug(error);
+      }
+      await sleep(everyS * MS_PER_S, signal);
+    }
+  });
+}

@@ -1,41 +1,23 @@
-import { MS_PER_S } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, type RoundPace, repeatRounds } from '../../evidence/waiting.ts';
 import type { LogWitness } from '../../ports/transparency-log.ts';
 import { askWitnesses, type LogParts, type RoundEnd, signOnce } from './checkpoints.ts';
 
-type Rounds = LogParts & {
-  readonly witnesses: readonly LogWitness[];
-  readonly everyS: number;
-  /** The longest that the witnesses of one round may take. */
-  readonly witnessMs: number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly onFault: (why: Pick<Why, 'reason'>) => void;
-  readonly onBug: (fault: unknown) => void;
-};
+type Rounds = LogParts &
+  RoundPace<Pick<Why, 'reason'>> & {
+    readonly witnesses: readonly LogWitness[];
+    /** The longest that the witnesses of one round may take. */
+    readonly witnessMs: number;
+  };
 
 /** Signs the log round after round until it is stopped. */
 export function signRounds(parts: Rounds): BoundedTask {
-  return untilStopped(async (signal) => {
-    let before: string | null = null;
-    const report = (reason: string | null): void => {
-      // A lasting fault is logged once, not at every round.
-      if (reason !== null && reason !== before) parts.onFault({ reason });
-      before = reason;
-    };
-    while (!signal.aborted) {
-      try {
-        const end = await signOnce(parts);
-        const refused = reasonOf(end);
-        const timed = AbortSignal.any([signal, AbortSignal.timeout(parts.witnessMs)]);
-        const faults = await askWitnesses(parts, parts.witnesses, timed);
-        const all = refused === null ? faults : [refused, ...faults];
-        report(all.length === 0 ? null : all.join(' '));
-      } catch (error) {
-        parts.onBug(error);
-      }
-      await parts.sleep(parts.everyS * MS_PER_S, signal);
-    }
+  return repeatRounds(parts, async (signal) => {
+    const refused = reasonOf(await signOnce(parts));
+    const timed = AbortSignal.any([signal, AbortSignal.timeout(parts.witnessMs)]);
+    const faults = await askWitnesses(parts, parts.witnesses, timed);
+    const all = refused === null ? faults : [refused, ...faults];
+    return all.length === 0 ? null : { reason: all.join(' ') };
   });
 }
 

@@ -1,10 +1,10 @@
 // Publishes signals, round after round, in one process at a time by a lease. A target comes from a
 // public event or had a signal before; what is logged and counted names none.
 
-import { DAY_S, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
+import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, type RoundPace, repeatRounds } from '../../evidence/waiting.ts';
 import type { Leases } from '../../ports/indexing.ts';
 import {
   type KeptSignal,
@@ -260,29 +260,14 @@ function againAfter(outcome: Outcome | { readonly state: 'failed' }, now: UnixSe
   return state === 'published' || state === 'unreached' ? DAY_S - (now % DAY_S) : AGAIN_S;
 }
 
-type Rounds = ProducerParts & {
-  readonly everyS: number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly onRound: (counts: RoundCounts) => void;
-  readonly onFault: (why: Why) => void;
-};
+type Rounds = ProducerParts & RoundPace<Why> & { readonly onRound: (counts: RoundCounts) => void };
 
 /** Looks again and again whether a round is due, until it is stopped. */
 export function produceRounds(parts: Rounds): BoundedTask {
-  return untilStopped(async (signal) => {
-    let before: string | null = null;
-    while (!signal.aborted) {
-      try {
-        const outcome = await produceOnce(parts, signal);
-        const why = outcome !== null && 'reason' in outcome ? outcome : null;
-        // A lasting fault is logged once, not at every round.
-        if (why !== null && why.reason !== before) parts.onFault(why);
-        before = why === null ? null : why.reason;
-        if (outcome !== null && 'published' in outcome) parts.onRound(outcome);
-      } catch (error) {
-        parts.onBug(error);
-      }
-      await parts.sleep(parts.everyS * MS_PER_S, signal);
-    }
+  return repeatRounds(parts, async (signal) => {
+    const outcome = await produceOnce(parts, signal);
+    if (outcome !== null && 'reason' in outcome) return outcome;
+    if (outcome !== null) parts.onRound(outcome);
+    return null;
   });
 }

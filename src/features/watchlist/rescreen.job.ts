@@ -5,10 +5,15 @@
 
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
-import { formatIsoDate, formatIsoTime, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
+import { formatIsoDate, formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, signalFor, untilStopped } from '../../evidence/waiting.ts';
+import {
+  type BoundedTask,
+  type RoundPace,
+  repeatRounds,
+  signalFor,
+} from '../../evidence/waiting.ts';
 import type { Leases } from '../../ports/indexing.ts';
 import type { NewDispatch } from '../../ports/integrations.ts';
 import type { ServedVersions } from '../../ports/screening.ts';
@@ -155,29 +160,9 @@ async function screen(
   };
 }
 
-type Rounds = RescreenParts & {
-  readonly everyS: number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly onFault: (why: Why) => void;
-  readonly onBug: (fault: unknown) => void;
-};
-
 /** Screens round after round until it is stopped. */
-export function rescreenRounds(parts: Rounds, of: DueFor): BoundedTask {
-  return untilStopped(async (signal) => {
-    let before: string | null = null;
-    while (!signal.aborted) {
-      try {
-        const why = await rescreenOnce(parts, of, signal);
-        // A lasting fault is logged once, not at every round.
-        if (why !== null && why.reason !== before) parts.onFault(why);
-        before = why === null ? null : why.reason;
-      } catch (error) {
-        parts.onBug(error);
-      }
-      await parts.sleep(parts.everyS * MS_PER_S, signal);
-    }
-  });
+export function rescreenRounds(parts: RescreenParts & RoundPace<Why>, of: DueFor): BoundedTask {
+  return repeatRounds(parts, (signal) => rescreenOnce(parts, of, signal));
 }
 
 /** The title of each part in a reported change. */

@@ -718,6 +718,11 @@ export const REASONS = {
     means: 'The account that anchors cannot pay for its transaction.',
     next: 'The operator sends coins to the account.',
   },
+  analysis_broken: {
+    sentence: 'The analysis was ended by a fault of this service; its log has the cause.',
+    means: 'Nothing was found out about the account: neither the venue nor a store refused.',
+    next: 'It is tried again. The operator reads the log where it happens again.',
+  },
   sections_unanswered: {
     sentence: 'Each section was left without an answer. {sections}',
     means: 'Of the routes that a scan asks, each said why it could not answer.',

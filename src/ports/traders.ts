@@ -63,6 +63,8 @@ export type TraderOutcome<A, U extends string> =
 export type TraderWork<A, U extends string> = {
   /** The next address that is due, taken for so long; `null`: none is. */
   readonly take: (forS: number) => Promise<Reading<string | null, TraderAnalysesPort>>;
+  /** Makes an address that was taken due again: nobody works on it any more. */
+  readonly putBack: (address: string) => Promise<Reading<unknown, TraderAnalysesPort>>;
   /** Keeps what an attempt came to. A failed one leaves the analysis before it. */
   readonly settle: (
     address: string,

@@ -1,7 +1,7 @@
 // Analyses whoever is due, one after the other, in whichever process takes the address.
 
 import { MS_PER_S } from '../../chain/time.ts';
-import type { Why } from '../../evidence/reasons.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import { type BoundedTask, signalFor, untilStopped } from '../../evidence/waiting.ts';
 import type { TraderWork } from '../../ports/traders.ts';
 import type { TraderAttempt } from './analyse.ts';
@@ -25,32 +25,50 @@ type QueueDependencies = {
 export function analyseQueue(given: QueueDependencies): BoundedTask {
   return untilStopped(async (signal) => {
     while (!signal.aborted) {
-      if ((await analyseNext(given, signal)) === 'idle') await given.sleep(given.pollMs, signal);
+      const end = await analyseNext(given, signal).catch((fault: unknown) => {
+        given.onBug(fault);
+        return 'idle';
+      });
+      if (end === 'idle') await given.sleep(given.pollMs, signal);
     }
   });
 }
 
-/** Analyses the next address that is due. A bug in one ends no other. @internal */
+/**
+ * Analyses the next address that is due. A bug in one ends no other, and is a failed attempt; what
+ * a stop breaks off is due again at once. @internal
+ */
 export async function analyseNext(
   given: QueueDependencies,
   signal: AbortSignal,
 ): Promise<'done' | 'idle'> {
-  try {
-    const next = await given.work.take(TAKEN_S);
-    if (!next.checked) {
-      given.onFailure(next.why);
-      return 'idle';
-    }
-    if (next.value === null) return 'idle';
-    const timed = AbortSignal.any([signal, AbortSignal.timeout(ANALYSIS_MAX_S * MS_PER_S)]);
-    const outcome = await given.analyse(next.value, signalFor('analyses of traders', timed));
-    if (signal.aborted) return 'idle';
-    const kept = await given.work.settle(next.value, outcome);
-    if (outcome.end === 'failed') given.onFailure(outcome.why);
-    if (!kept.checked) given.onFailure(kept.why);
-    return 'done';
-  } catch (fault) {
-    given.onBug(fault);
+  const next = await given.work.take(TAKEN_S);
+  if (!next.checked) {
+    given.onFailure(next.why);
     return 'idle';
+  }
+  const address = next.value;
+  if (address === null) return 'idle';
+  const outcome = await attempt(given, address, signal);
+  const kept = signal.aborted
+    ? await given.work.putBack(address)
+    : await given.work.settle(address, outcome);
+  if (!kept.checked) given.onFailure(kept.why);
+  if (signal.aborted) return 'idle';
+  if (outcome.end === 'failed') given.onFailure(outcome.why);
+  return 'done';
+}
+
+async function attempt(
+  { analyse, onBug }: QueueDependencies,
+  address: string,
+  signal: AbortSignal,
+): Promise<TraderAttempt> {
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(ANALYSIS_MAX_S * MS_PER_S)]);
+  try {
+    return await analyse(address, signalFor('analyses of traders', timed));
+  } catch (fault) {
+    if (!signal.aborted) onBug(fault);
+    return { end: 'failed', why: why('analysis_broken'), outside: false };
   }
 }

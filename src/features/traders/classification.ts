@@ -28,7 +28,8 @@ export type StyleLabel = {
   readonly bucket: string;
   readonly trades: number;
   readonly pnl_usd: number;
-  readonly ratio: number;
+  /** `null`: nothing was gained outside. */
+  readonly ratio: number | null;
   readonly p_value: number;
   readonly q_value: number;
 };
@@ -68,12 +69,15 @@ export function classify(modes: Concentration, record: RecordLength): Classifica
     ({ bucket: { q_value } }) => q_value !== null && q_value <= LABEL_NEEDS.q_value_max,
   );
   if (unlikely.length === 0) return none('not_more_than_chance');
-  const large = unlikely.filter(
-    ({ bucket: { ratio } }) => ratio !== null && ratio >= LABEL_NEEDS.ratio_min,
-  );
+  const large = unlikely.filter(({ bucket }) => isLarge(bucket));
   if (large.length === 0) return none('too_small');
   const labels = large.filter(({ bucket }) => bucket.pnl_usd > 0).map(labelOf);
   return labels.length === 0 ? none('no_profit') : { labels, no_label: null };
+}
+
+/** Whether gains came so much faster in it, or in it alone, where no ratio can be told. */
+function isLarge({ ratio, share }: Bucket): boolean {
+  return ratio === null ? share === 1 : ratio >= LABEL_NEEDS.ratio_min;
 }
 
 function labelOf(row: {
@@ -89,7 +93,7 @@ function labelOf(row: {
     bucket,
     trades,
     pnl_usd,
-    ratio: Number(ratio),
+    ratio,
     p_value: Number(p_value),
     q_value: Number(q_value),
   };

@@ -43,7 +43,7 @@ const label = z.strictObject({
   bucket: z.string(),
   trades: count,
   pnl_usd: z.number(),
-  ratio: z.number(),
+  ratio: z.number().nullable(),
   p_value: share,
   q_value: share,
 });
@@ -117,7 +117,7 @@ export const bucketShown = sharedShape(
     share_high: fact(share.nullable()),
     expected_share: fact(share.nullable()).describe('The part of all exposed hours.'),
     ratio: fact(z.number().nonnegative().nullable()).describe(
-      'Gains for each exposed hour inside the bucket, by those outside.',
+      'Gains for each exposed hour inside the bucket, by those outside; `null`: none outside.',
     ),
     p_value: fact(share.nullable()).describe(
       'How often chance puts as much more profit into it; `null`: not tested.',
@@ -152,7 +152,7 @@ export const temporalAnswer = z.strictObject({
           bucket: words(),
           trades: fact(count),
           pnl_usd: fact(z.number()),
-          ratio: fact(z.number()),
+          ratio: fact(z.number().nullable()).describe('`null`: nothing was gained outside.'),
           p_value: fact(share),
           q_value: fact(share),
         }),
@@ -180,7 +180,7 @@ export const temporalAnswer = z.strictObject({
     missing_candle_h: fact(count).describe('Exposed hours that no candle was read of.'),
     self_trades: fact(count).describe('Trades of the account with itself, left out.'),
     spot_left_out: fact(count).describe('Fills of spot markets.'),
-    without_candles_left_out: fact(count).describe('Fills of tokens that have no candles.'),
+    without_candles_left_out: fact(count).describe('Fills of tokens whose candles were not read.'),
   }),
   totals: z.strictObject({
     closed_pnl_usd: words().describe('As the venue booked it on every fill, before fees.'),

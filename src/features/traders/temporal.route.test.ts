@@ -83,8 +83,8 @@ describe('says', () => {
           'made there again is another question, and it is not advice.',
         'Profit is what the venue booked at closing, before fees and funding, which stand in ' +
           '`totals`.',
-        'Trades of the account with itself, spot, and tokens without candles are left out and ' +
-          'counted.',
+        'Trades of the account with itself, spot, and tokens whose candles were not read are left ' +
+          'out and counted.',
         'Exposed hours without a candle are unread: they are left out of the mode of exposure.',
       ],
       analysed_at: '2026-09-24T11:58:30.000Z',
@@ -132,6 +132,15 @@ describe('says', () => {
     );
   });
 
+  test('the analysis before, and why a later look made none', async () => {
+    const unanalysable = { at: STILL_NOW - 60, because: 'no_fills', of: null } as const;
+    const { status, body } = await said(holding({ ...QUIET, unanalysable }));
+    expect([status, body['age_s']]).toEqual([200, 90]);
+    expect(body['caveats']).toContain(
+      `It was looked at again at 2026-09-24T11:59:00.000Z. ${UNABLE.no_fills}`,
+    );
+  });
+
   test('that simulated trades are simulated, in each caveat', async () => {
     const simulated = { ...quietAnalysis(TRADER), simulated: true };
     const { body } = await said(holding(standingWith(simulated, STILL_NOW)));
@@ -141,7 +150,18 @@ describe('says', () => {
 });
 
 describe('is silent', () => {
-  test('about an address that was not standingWith, and says whether it is queued', async () => {
+  test('of a made-up venue, and says that it is made up', async () => {
+    const unanalysable = { at: STILL_NOW, because: 'no_account', of: null } as const;
+    const made_up = memoryTraders({
+      ...DATED,
+      simulated: true,
+      standingOf: () => ({ ...NEVER_ANALYSED, unanalysable }),
+    });
+    const { body } = await said(made_up);
+    expect(body['detail']).toMatch(/^Simulated: .* The venue was asked, and has no account/);
+  });
+
+  test('about an address that was never analysed, and says whether it is queued', async () => {
     expect(await said(holding(NEVER_ANALYSED))).toEqual({
       status: 404,
       body: {
@@ -178,7 +198,9 @@ describe('is silent', () => {
     const unanalysable = { at: STILL_NOW, because, of };
     const { status, body } = await said(holding({ ...NEVER_ANALYSED, unanalysable }, 'not_asked'));
     expect(status).toBe(404);
-    expect(body['detail']).toBe(`${text} It is looked at again within a day.`);
+    expect(body['detail']).toBe(
+      `${text} It was looked at within a day: ask after it to have it looked at again.`,
+    );
     expect(body['engine_unreachable']).toBe(false);
   });
 

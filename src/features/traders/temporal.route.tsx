@@ -7,7 +7,7 @@ import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { addressText, prose } from '../../contract/wire.ts';
 import { claim, claimWhole } from '../../evidence/claim.ts';
-import { map, Read } from '../../evidence/reading.ts';
+import { basis, map, Read } from '../../evidence/reading.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { FactList, Moment, Table } from '../../pages/words.tsx';
@@ -98,8 +98,7 @@ type Found =
 type Held = {
   readonly analysis: TraderAnalysis;
   readonly made_at: number;
-  readonly failed: TraderStanding<TraderAnalysis, Unanalysable>['failed'];
-};
+} & Pick<TraderStanding<TraderAnalysis, Unanalysable>, 'failed' | 'unanalysable'>;
 
 async function findTrader(
   { traderAnalyses }: TraderPorts,
@@ -110,23 +109,24 @@ async function findTrader(
   const address = text.toLowerCase();
   const standing = await traderAnalyses.standingOf(address);
   if (!(standing instanceof Read)) return { unread: standing.why.reason };
-  const { analysis: kept, failed } = standing.value;
+  const { analysis: kept, failed, unanalysable } = standing.value;
   if (kept === null) {
     const place = await traderAnalyses.ask(address);
     const queued = place instanceof Read ? QUEUE[place.value] : place.why.reason;
-    const known = standingText(standing.value);
+    const isMadeUp = basis(standing).sources.some(({ simulated }) => simulated);
+    const known = `${isMadeUp ? SIMULATED_CAVEAT : ''}${standingText(standing.value)}`;
     return { detail: `${known} ${queued}`, outside: failed?.outside === true };
   }
   // Whether somebody still asks changes nothing of the analysis that is held.
   if (now - kept.made_at > TOUCHED_S) await traderAnalyses.ask(address);
-  const held = { analysis: kept.analysis, made_at: kept.made_at, failed };
+  const held = { analysis: kept.analysis, made_at: kept.made_at, failed, unanalysable };
   return { read: map(standing, () => held), held };
 }
 
 const QUEUE: { readonly [P in QueuePlace]: string } = {
   queued: 'It is queued; 5 of the addresses that were asked for are begun in a minute.',
   full: 'The queue is full, with 200 addresses that wait: ask again later.',
-  not_asked: 'It is looked at again within a day.',
+  not_asked: 'It was looked at within a day: ask after it to have it looked at again.',
   not_set_up: 'A venue is not set here (EXHIBIT_HYPERLIQUID_URL).',
 };
 
@@ -134,11 +134,12 @@ function standingText({ unanalysable, failed }: TraderStanding<TraderAnalysis, U
   if (failed !== null) {
     return `The last attempt, at ${formatIsoTime(failed.at)}, failed: ${failed.reason}`;
   }
-  if (unanalysable === null) return 'This address was not analysed yet.';
-  if (unanalysable.because === 'agent') {
-    return `It is an agent wallet, which signs for ${unanalysable.of}: ask about that account.`;
-  }
-  return UNABLE[unanalysable.because];
+  return unanalysable === null ? 'This address was not analysed yet.' : unableText(unanalysable);
+}
+
+function unableText({ because, of }: NonNullable<Held['unanalysable']>): string {
+  if (because !== 'agent') return UNABLE[because];
+  return `It is an agent wallet, which signs for ${of}: ask about that account.`;
 }
 
 /** @internal What the venue said of an account without anything to analyse. */
@@ -153,14 +154,19 @@ const ABOUT_LABELS =
 const ABOUT_GROSS =
   'Profit is what the venue booked at closing, before fees and funding, which stand in `totals`.';
 const ABOUT_LEFT_OUT =
-  'Trades of the account with itself, spot, and tokens without candles are left out and counted.';
+  'Trades of the account with itself, spot, and tokens whose candles were not read are left out ' +
+  'and counted.';
 const ABOUT_CANDLES =
   'Exposed hours without a candle are unread: they are left out of the mode of exposure.';
 const ABOUT_HORIZON =
   'The venue keeps the newest 10,000 fills alone, so that older trades are unread: a label is ' +
   'not given.';
 
-function caveatsOf({ analysis, failed }: Held): string[] {
+function laterLook(unanalysable: NonNullable<Held['unanalysable']>): string {
+  return `It was looked at again at ${formatIsoTime(unanalysable.at)}. ${unableText(unanalysable)}`;
+}
+
+function caveatsOf({ analysis, failed, unanalysable }: Held): string[] {
   const role = roleSentence(analysis);
   const { coverage } = analysis;
   const caveats = [
@@ -173,6 +179,7 @@ function caveatsOf({ analysis, failed }: Held): string[] {
     ...(failed === null
       ? []
       : [`A later attempt, at ${formatIsoTime(failed.at)}, failed: ${failed.reason}`]),
+    ...(unanalysable === null ? [] : [laterLook(unanalysable)]),
   ];
   return analysis.simulated ? caveats.map((one) => `${SIMULATED_CAVEAT}${one}`) : caveats;
 }
@@ -358,7 +365,8 @@ export const NO_LABEL: { readonly [R in NoLabelReason]: string } = {
 };
 
 function labelText({ label, ratio, q_value }: TraderAnalysis['classification']['labels'][number]) {
-  return `${label} (${ratio.toFixed(2)} times the rest, q ${q_value.toFixed(4)})`;
+  const size = ratio === null ? 'all of its gains' : `${ratio.toFixed(2)} times the rest`;
+  return `${label} (${size}, q ${q_value.toFixed(4)})`;
 }
 
 function factsOf({ coverage, totals, null_model }: TraderAnalysis, made_at: number) {
@@ -370,7 +378,10 @@ function factsOf({ coverage, totals, null_model }: TraderAnalysis, made_at: numb
     ['Older fills', coverage.horizon_reached ? 'kept by the venue no longer' : 'all read'] as const,
     ['Trades with itself, left out', coverage.self_trades] as const,
     ['Fills of spot, left out', coverage.spot_left_out] as const,
-    ['Fills of tokens without candles, left out', coverage.without_candles_left_out] as const,
+    [
+      'Fills of tokens whose candles were not read, left out',
+      coverage.without_candles_left_out,
+    ] as const,
     ['Exposed hours without a candle', coverage.missing_candle_h] as const,
     ['Exposed hours without funding read', coverage.unpriced_funding_h] as const,
     ['Closed profit, USD', totals.closed_pnl_usd] as const,
@@ -439,9 +450,9 @@ function Methodology() {
       <p>
         A trade is a closing order: its partial fills are one. Profit is what the venue booked,
         before fees and funding, which stand apart. Trades of the account with itself, spot, and
-        tokens without candles are left out and counted. By realization, profit belongs to the hour
-        in which the order closed; by exposure, open positions are marked to the candle of each
-        hour. An hour whose candle is missing is unread, and not flat.
+        tokens whose candles were not read are left out and counted. By realization, profit belongs
+        to the hour in which the order closed; by exposure, open positions are marked to the candle
+        of each hour. An hour whose candle is missing is unread, and not flat.
       </p>
       <h2 class="section">Whether it is more than chance</h2>
       <p>
@@ -461,7 +472,7 @@ function Methodology() {
       <FactList
         rows={[
           ['q at most', String(LABEL_NEEDS.q_value_max)],
-          ['Ratio at least', String(LABEL_NEEDS.ratio_min)],
+          ['Ratio at least', `${LABEL_NEEDS.ratio_min}, or all gains in the bucket`],
           ['Trades in the bucket at least', String(LABEL_NEEDS.trades_min)],
           ['Days of record at least', String(LABEL_NEEDS.record_days_min)],
           ['Profit in the bucket', 'over zero'],

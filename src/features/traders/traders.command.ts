@@ -35,6 +35,7 @@ export const tradersAnalyse = defineCommand({
   },
   json: 'prints {address, outcome, …} for each address, one object a line',
   notes: [
+    'It takes no place in the queue of those that were asked about, and waits for none.',
     'Exit status 3: the venue or a store could not be read; the analysis before it is kept.',
     'GET /api/traders/{address}/temporal answers what was kept.',
   ],

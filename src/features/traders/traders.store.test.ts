@@ -6,7 +6,7 @@ import { why } from '../../evidence/reasons.ts';
 import type { Database } from '../../stores/control/engine/database.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { onEachEngine } from '../../testing/control-store.ts';
+import { embeddedControl, onEachEngine } from '../../testing/control-store.ts';
 import { quietAnalysis } from '../../testing/twins/traders.ts';
 import { TRADERS_WAITING_MAX, traderAnalysisTable, traderWorkTable } from './traders.store.ts';
 
@@ -109,6 +109,21 @@ onEachEngine((name, fresh) => {
     for (let n = 0; n < 12; n += 1) expect(await value(work.take(600))).not.toBe(ALICE);
   });
 
+  test(`${name}: who can be analysed no more is looked at once a day, and what was found stays`, async () => {
+    const database = fresh();
+    const { analyses, work } = over(database);
+    await value(analyses.ask(ALICE));
+    await value(work.settle(ALICE, { end: 'analysed', analysis: quietAnalysis(ALICE) }));
+    for (let day = 0; day < 2; day += 1) {
+      await age(database, 86_401);
+      expect(await value(work.take(600))).toBe(ALICE);
+      await value(work.settle(ALICE, { end: 'unanalysable', because: 'no_fills', of: null }));
+      for (let n = 0; n < 4; n += 1) expect(await value(work.take(600))).toBeNull();
+    }
+    const { analysis, unanalysable } = await value(analyses.standingOf(ALICE));
+    expect([analysis?.analysis, unanalysable?.because]).toEqual([quietAnalysis(ALICE), 'no_fills']);
+  });
+
   test(`${name}: what fails is tried five times, and two never take the same`, async () => {
     const database = fresh();
     const { analyses, work } = over(database);
@@ -130,4 +145,29 @@ onEachEngine((name, fresh) => {
     expect(await value(unset.ask(ALICE))).toBe('not_set_up');
     expect(await value(over(database).work.take(60))).toBeNull();
   });
+});
+
+const ASKED = 10_000;
+const embedded = embeddedControl();
+
+test('of ten thousand asked addresses 200 wait, and neither renewals nor commands wait for them', async () => {
+  const database = embedded();
+  const { analyses, work } = over(database);
+  await value(analyses.ask(BOB));
+  await value(work.settle(BOB, { end: 'analysed', analysis: quietAnalysis(BOB) }));
+  await age(database, 86_401);
+  const places = new Map<string, number>();
+  for (let n = 0; n < ASKED; n += 1) {
+    const address = `0x${n.toString(16).padStart(40, '0')}`;
+    const place = await value(analyses.ask(address));
+    places.set(place, (places.get(place) ?? 0) + 1);
+    // A command settles what it found itself, in the middle of it all.
+    if (n === ASKED / 2) {
+      await value(work.settle(ALICE, { end: 'analysed', analysis: quietAnalysis(ALICE) }));
+    }
+  }
+  expect(Object.fromEntries(places)).toEqual({ queued: 200, full: ASKED - 200 });
+  expect((await value(analyses.standingOf(ALICE))).analysis).not.toBeNull();
+  const begun = [await value(work.take(600)), await value(work.take(600))];
+  expect(begun).toContain(BOB);
 });

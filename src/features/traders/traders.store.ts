@@ -112,6 +112,7 @@ export function traderWorkTable(
         }
         return null;
       }),
+    putBack: (address) => run(() => database.query(PUT_BACK, [address])),
     settle: (address, outcome) =>
       run(() => database.transaction((session) => settle(session, address, outcome))),
   };
@@ -189,12 +190,15 @@ const RENEW: Lane = {
     where made_at < control_now() - make_interval(secs => $2::int)
       and asked_at > control_now() - make_interval(secs => $3::int)
       and coalesce(failed_at, '-infinity') < control_now() - make_interval(secs => $2::int)
+      and coalesce(unanalysable_at, '-infinity') < control_now() - make_interval(secs => $2::int)
       and not exists (select from trader_queue q where q.address = a.address)
     order by made_at limit 1
     on conflict (address) do nothing
     returning address`,
   bounds: [RENEWED_EACH_S, RENEWED_FOR_S],
 };
+
+const PUT_BACK = 'update trader_queue set due_at = control_now() where address = $1';
 
 async function settle(
   session: Session,

@@ -42,15 +42,19 @@ export function isSpot(coin: string): boolean {
   return /^[@#]|\//.test(coin);
 }
 
-/** The tokens of perpetuals among some fills. */
+/** The tokens of perpetuals among some fills, those traded most first. */
 export function perpetualsOf(fills: readonly Pick<Fill, 'coin'>[]): readonly string[] {
-  return [...new Set(fills.map(({ coin }) => coin))].filter((coin) => !isSpot(coin)).sort();
+  const counts = new Map<string, number>();
+  for (const { coin } of fills) if (!isSpot(coin)) tally(counts, coin);
+  return [...counts]
+    .sort(([one, n], [other, m]) => m - n || (one < other ? -1 : 1))
+    .map(([coin]) => coin);
 }
 
 /** The dollars of Hyperliquid. Fills of 2023 name no token: all fees were taken in dollars then. */
 const IN_DOLLARS = new Set([null, 'USDC']);
 
-/** Sorts fills out. `withoutCandles`: tokens of which the venue has no candles. */
+/** Sorts fills out. `withoutCandles`: tokens whose candles were not read. */
 export function sortFills(
   fills: readonly Fill[],
   withoutCandles: ReadonlySet<string>,

@@ -306,6 +306,28 @@ onEachEngine((name, fresh) => {
     expect(windows.all.rows).toMatchObject([{ provider: 'exhibit', kind: 'token_risk', calls: 1 }]);
   });
 
+  test(`${name}: a signal that is older than the rule is received now, and moves no rate`, async () => {
+    const database = fresh();
+    const collector = collectorOver(database, []);
+    await collector.at(STILL_NOW);
+    const context = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+    const signal = signalOf({ address: YOUNG, at: STILL_NOW - 20 });
+    await value(signalProductionTable(database, context).emit(emissionOf(signal)));
+    await collector.round();
+    await collector.at(STILL_NOW + 600);
+    await value(collector.walks.commit(recorded(STILL_NOW + 590)));
+    expect(await collector.round()).toMatchObject({ calls: 1 });
+    const { windows } = await collector.keptBoard();
+    expect(windows.all.rows).toEqual([]);
+    expect(windows.all.retrospective).toMatchObject([{ provider: 'exhibit', calls: 1 }]);
+    const [row] = await database.query('select call_id from provider_calls');
+    expect(await value(collector.table.find(Object(row).call_id))).toMatchObject({
+      called_at: STILL_NOW - 20,
+      received_at: STILL_NOW + 600,
+      prospective: false,
+    });
+  });
+
   test(`${name}: of two processes one collects`, async () => {
     const database = fresh();
     const { risk } = riskSaying('goplus', { is_honeypot: '1' });

@@ -14,6 +14,7 @@ import {
   type RefusedCall,
 } from './features/providers/import-calls.ts';
 import { scoreCalls } from './features/providers/score.ts';
+import type { SeriesSpan } from './ports/series.ts';
 import { localTableFiles } from './sources/files/files.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { embeddedControl, type TestStore } from './testing/control-store.ts';
@@ -53,13 +54,13 @@ async function kept() {
 
 test('a row is a call about the price, with the probability of the event', async () => {
   const { taken } = await take(
-    `${HEAD}\nbtc,long,24,${SOON},0.62,a\nETH,short,4,${SOON},0.7,b\nSOL,short,4,${SOON},,c\n`,
+    `${HEAD}\nkPEPE,long,24,${SOON},0.62,a\nETH,short,4,${SOON},0.7,b\nSOL,short,4,${SOON},,c\n`,
   );
   expect(taken).toEqual({ added: 3, known: 0, retrospective: 0, refused: 0 });
   expect(
     (await kept()).map(({ subject, says, probability }) => [subject, says, probability]),
   ).toEqual([
-    ['BTC', true, 0.62],
+    ['kPEPE', true, 0.62],
     ['ETH', false, 0.3],
     ['SOL', false, null],
   ]);
@@ -93,7 +94,7 @@ test('a call with an old date is retrospective: nobody says afterwards what will
 });
 
 test.each([
-  ['asset', `BTC-PERP,long,24,${SOON},,a`],
+  ['asset', `BTC PERP,long,24,${SOON},,a`],
   ['direction', `BTC,up,24,${SOON},,a`],
   ['horizon_h', `BTC,long,0,${SOON},,a`],
   ['horizon_h', `BTC,long,721,${SOON},,a`],
@@ -135,14 +136,19 @@ test('a call is scored by whole candles alone, and is explained by them', async 
   const entry = Math.ceil((STILL_NOW - 60) / HOUR_S) * HOUR_S;
   const at = (seconds: number, open: string) => ({ at: seconds * 1_000, open });
   const candles = [at(entry, '100'), at(entry + 4 * HOUR_S, '101')];
-  const score = (known: typeof candles | null) =>
+  let holes: SeriesSpan[] = [];
+  const score = (rows: typeof candles | null) =>
     scoreCalls(
-      { calls, candlesOf: async () => known, now: () => now },
+      { calls, candlesOf: async () => (rows === null ? null : { rows, holes }), now: () => now },
       new AbortController().signal,
     );
   expect(await score(candles)).toEqual({ scored: 0, unscorable: 0, pending: 0 });
   now = entry + 6 * HOUR_S;
   expect(await score(null)).toEqual({ scored: 0, unscorable: 0, pending: 1 });
+  // A hole among its hours, and none outside them, keeps a call waiting.
+  holes = [{ from: (entry + HOUR_S) * 1_000, to: (entry + 2 * HOUR_S) * 1_000 }];
+  expect(await score(candles)).toEqual({ scored: 0, unscorable: 0, pending: 1 });
+  holes = [{ from: (entry - HOUR_S) * 1_000, to: entry * 1_000 }];
   expect(await score(candles)).toEqual({ scored: 1, unscorable: 0, pending: 0 });
   // What was decided stays, whatever is read later.
   expect(await score([at(entry, '100'), at(entry + 4 * HOUR_S, '99')])).toEqual({
@@ -157,4 +163,27 @@ test('a call is scored by whole candles alone, and is explained by them', async 
       outcome: { state: 'scored', happened: true, rests_on: { entry: '100', exit: '101' } },
     },
   });
+});
+
+test('calls on one asset read its candles once, and no asset holds up another', async () => {
+  const rows = ['BTC,long,4', 'BTC,short,9', 'kPEPE,long,4', 'kpepe,long,4'];
+  await take(`${HEAD}\n${rows.map((row, n) => `${row},${SOON},,${n}`).join('\n')}\n`);
+  const calls = callProductionTable(database, context);
+  const entry = Math.ceil((STILL_NOW - 60) / HOUR_S) * HOUR_S;
+  now = entry + 20 * HOUR_S;
+  const candles = Array.from({ length: 20 }, (_, hour) => {
+    return { at: (entry + hour * HOUR_S) * 1_000, open: String(100 + hour) };
+  });
+  const asked: unknown[] = [];
+  const candlesOf = async (asset: string, from: number, to: number) => {
+    asked.push([asset, (from - entry) / HOUR_S, (to - entry) / HOUR_S]);
+    return asset === 'kpepe' ? null : { rows: candles, holes: [] };
+  };
+  const told = await scoreCalls({ calls, candlesOf, now: () => now }, new AbortController().signal);
+  expect(told).toEqual({ scored: 3, unscorable: 0, pending: 1 });
+  expect(asked.toSorted()).toEqual([
+    ['BTC', 0, 12],
+    ['kPEPE', 0, 7],
+    ['kpepe', 0, 7],
+  ]);
 });

@@ -208,15 +208,22 @@ export type CallProduction = {
   readonly endAsk: (ask: DueAsk, end: AskEnd) => Promise<Made<boolean>>;
   /** Adds calls; those that were said before change nothing. How many were new. */
   readonly add: (calls: readonly NewCall[]) => Promise<Made<number>>;
-  /** Signals about recorded tokens that are no calls yet. */
-  readonly ownStatements: (limit: number) => Promise<Made<readonly OwnStatement[]>>;
+  /** Signals about recorded tokens that are no calls yet, seen from the rule of that version. */
+  readonly ownStatements: (
+    rule_version: string,
+    limit: number,
+  ) => Promise<Made<readonly OwnStatement[]>>;
   /** Keeps what records and settlements say now of launches with calls that wait. */
   readonly noteSightings: () => Promise<Made<number>>;
   readonly sightingsOf: (
     subject: Pick<LaunchSighting, 'chain' | 'token'>,
   ) => Promise<Made<readonly LaunchSighting[]>>;
-  /** Calls without an outcome whose window has ended, oldest first. */
-  readonly undecided: (now: UnixSeconds, limit: number) => Promise<Made<readonly KeptCall[]>>;
+  /** Calls of a kind without an outcome whose window has ended, oldest first. */
+  readonly undecided: (
+    kind: CallKind,
+    now: UnixSeconds,
+    limit: number,
+  ) => Promise<Made<readonly KeptCall[]>>;
   readonly decide: (call_id: string, outcome: CallResult) => Promise<Made<true>>;
   /** A round of collecting ended; `failed`: the provider did not answer in it. */
   readonly noteRound: (provider: string, failed: boolean) => Promise<Made<true>>;
@@ -236,5 +243,7 @@ export const ownStatement = z.strictObject({
   token: z.string(),
   launched_at: seconds,
   generated_at_unix: seconds,
+  /** Whether the rule stood in the log before it. */
+  after_rule: z.boolean(),
 });
 export type OwnStatement = z.output<typeof ownStatement>;

@@ -51,6 +51,9 @@ export type SeriesName<S extends SeriesKind = SeriesKind> = {
   readonly of: string;
 };
 
+/** An asset as venues write it, letter case included: `BTC`, `kPEPE`, `xyz:SP500`, `@107`. */
+export const ASSET_NAME = /^[A-Za-z0-9@#:/._-]{1,40}$/;
+
 /** The length of a candle. */
 export const CANDLE_MS = 3_600_000;
 

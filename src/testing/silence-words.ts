@@ -66,7 +66,7 @@ const SAYINGS: readonly Saying[] = [
   ['dormant holds no data yet', []],
   ['unmeasured, never zero', []],
   ['Calls were received here before and none within three days:', ['provider_calls']],
-  ['nobody collects them now. That says nothing about any provider.', []],
+  ['may have stopped. That says nothing about any provider.', []],
   ['A gap says nothing about the address.', []],
   ['It is no investment, legal or tax advice, and no recommendation to transact.', []],
   ['No creation by it was met.', ['deployer_records']],

@@ -81,12 +81,15 @@ export function marketCall(asset: string, horizon_h: number, said: CallFacts): N
   });
 }
 
-/** A signal of this service as a call: what it avoids, it says will die. */
+/**
+ * A signal of this service as a call: what it avoids, it says will die. It was received when it was
+ * published, as its leaf shows; one that is older than the rule is received now.
+ */
 export function ownCall(
-  { signal_id, generated_at_unix, ...launch }: OwnStatement,
+  { signal_id, generated_at_unix: called_at, after_rule, ...launch }: OwnStatement,
   sightings: readonly LaunchSighting[],
+  now: UnixSeconds,
 ): NewCall {
-  const at = generated_at_unix;
   return launchCall(
     launch,
     {
@@ -95,8 +98,8 @@ export function ownCall(
       probability: null,
       reference: signal_id,
       rests_on: { verdict: 'avoid' },
-      called_at: at,
-      received_at: at,
+      called_at,
+      received_at: after_rule ? called_at : Math.floor(now),
     },
     sightings,
   );

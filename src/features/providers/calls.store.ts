@@ -159,7 +159,6 @@ export function providerCallTable(database: Database, context: ControlContext): 
   };
 }
 
-const _counted = z.object({ n: z.int() });
 const DUE = `
   select provider, chain, token, ordinal::int as ordinal, launched_at::float8 as launched_at
   from provider_asks join recorded_launches using (chain, token)
@@ -170,16 +169,17 @@ const EXPIRE = `
   where state = 'due' and expires_at <= control_now()`;
 const OWN = `
   select s.signal_id, s.chain, s.address as token, a.launched_at::float8 as launched_at,
-    s.generated_at_unix::float8 as generated_at_unix
+    s.generated_at_unix::float8 as generated_at_unix, s.leaf > r.leaf as after_rule
   from signals s
   join recorded_launches a on a.chain = s.chain and a.token = s.address
+  join outcome_rules r on r.version = $2
   where s.verdict = 'avoid'
     and not exists (
       select from provider_calls c
       where c.provider = '${OWN_PROVIDER}' and c.reference = s.signal_id)
   order by s.leaf limit $1::int`;
 const UNDECIDED = `${CALLS}
-  where o.call_id is null and c.window_end <= $1::bigint
+  where o.call_id is null and c.kind = $4 and c.window_end <= $1::bigint
     and (c.kind <> 'token_risk' or c.window_end <= $1::bigint - $3::int
       or exists (select from launch_sightings s
         where s.chain = c.chain and s.token = c.subject and s.captured_at >= c.window_end))
@@ -246,15 +246,17 @@ export function callProductionTable(database: Database, context: ControlContext)
         for (const call of calls) added += await insertCall(session, call);
         return added;
       }),
-    ownStatements: (limit) =>
-      ask(async () => z.array(ownStatement).parse(await database.query(OWN, [limit]))),
+    ownStatements: (rule_version, limit) =>
+      ask(async () =>
+        z.array(ownStatement).parse(await database.query(OWN, [limit, rule_version])),
+      ),
     noteSightings: () => within(noteSightings),
     sightingsOf: ({ chain, token }) =>
       ask(async () =>
         z.array(launchSighting).parse(await database.query(SIGHTINGS, [chain, token], 'often')),
       ),
-    undecided: (now, limit) =>
-      ask(async () => (await database.query(UNDECIDED, [now, limit, UNSEEN_S])).map(callIn)),
+    undecided: (kind, now, limit) =>
+      ask(async () => (await database.query(UNDECIDED, [now, limit, UNSEEN_S, kind])).map(callIn)),
     decide: (call_id, outcome) => run(() => insertOutcome(database, call_id, outcome)),
     noteRound: (provider, failed) =>
       run(() =>

@@ -1,7 +1,7 @@
 // How right outside services were: what they say is collected, scored by published rules, counted.
 
 import { randomUUID } from 'node:crypto';
-import { HOUR_S, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
+import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import {
   type Base,
@@ -11,7 +11,7 @@ import {
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
-import { Read } from '../../evidence/reading.ts';
+import { basis, map, rowsSeen } from '../../evidence/reading.ts';
 import { signalFor } from '../../evidence/waiting.ts';
 import type { TokenRisk } from '../../ports/token-risk.ts';
 import { localTableFiles } from '../../sources/files/files.ts';
@@ -40,7 +40,7 @@ import {
   providersPage,
   providersPageHandler,
 } from './providers.route.tsx';
-import { scoreCalls } from './score.ts';
+import { type CandlesRead, scoreCalls } from './score.ts';
 
 const QUESTION = { timeMs: 30_000, callsMax: 6 };
 /** GoPlus publishes 30 calls a minute; readers of RugCheck met its limit at two a second. */
@@ -63,7 +63,7 @@ export const providers = feature({
     const { config, context, database, log: logger } = base;
     const calls = callProductionTable(database, context);
     const table = providerCallTable(database, context);
-    const scoring = { calls, candlesOf: candleReader(rests), now: nowS };
+    const scoring = { calls, candlesOf: candleReader(rests, config.simulate), now: nowS };
     const rounds = {
       ...scoring,
       leases: leaseTable(database, randomUUID(), context),
@@ -115,14 +115,20 @@ export const providers = feature({
   commands: [providersImport, providersRules, providersScore, providersExplain],
 });
 
-/** Candles of an asset, completed from their venue without taking a turn from who waits. */
-function candleReader({ series: { gathering } }: Rested) {
-  return async (asset: string, from: UnixSeconds, to: UnixSeconds) => {
+/**
+ * Candles of an asset, completed from their venue without taking a turn from who waits. Made-up
+ * ones decide made-up calls alone.
+ */
+function candleReader({ series: { gathering } }: Rested, isSimulated: boolean) {
+  return async (asset: string, from: UnixSeconds, to: UnixSeconds): Promise<CandlesRead | null> => {
     const name = { venue: 'hyperliquid', series: 'candles', of: asset } as const;
-    const span = { from: from * MS_PER_S, to: (to + HOUR_S) * MS_PER_S };
+    const span = { from: from * MS_PER_S, to: to * MS_PER_S };
     const until = signalFor('the scores of providers', AbortSignal.timeout(QUESTION.timeMs));
     const { reading } = await gathering.gather(name, span, until);
-    return reading instanceof Read ? reading.value.rows : null;
+    const isMadeUp = basis(reading).sources.some(({ simulated }) => simulated);
+    if (isMadeUp && !isSimulated) return null;
+    const seen = rowsSeen(map(reading, ({ rows, holes }) => [{ rows, holes }]));
+    return seen === null ? null : seen[0];
   };
 }
 

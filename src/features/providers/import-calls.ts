@@ -5,12 +5,12 @@ import { addDecimals, compareDecimals, parseDecimal } from '../../chain/amount.t
 import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import type { CallProduction, NewCall } from '../../ports/provider-calls.ts';
+import { ASSET_NAME } from '../../ports/series.ts';
 import type { RawRow, TableFiles } from '../../ports/tables.ts';
 import { hashRules, marketCall } from './call.ts';
 
 const HORIZON_H_MAX = 720;
 const REFERENCE_CHARS_MAX = 200;
-const ASSET = /^[A-Za-z0-9]{1,20}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 const COLUMNS = ['asset', 'direction', 'horizon_h', 'called_at', 'probability', 'id'] as const;
 
@@ -71,8 +71,8 @@ function readRow(
   const unknown = [...fields.keys()].find((name) => !COLUMNS.some((column) => column === name));
   if (unknown !== undefined) return problem(`unknown column; expected ${COLUMNS.join(', ')}`);
   const asset = fields.get('asset');
-  if (asset === undefined || !ASSET.test(asset)) {
-    return problem('asset: expected 1 to 20 letters and digits, such as BTC');
+  if (asset === undefined || !ASSET_NAME.test(asset)) {
+    return problem('asset: expected its name as the venue writes it, such as BTC or kPEPE');
   }
   const direction = fields.get('direction');
   if (direction !== 'long' && direction !== 'short') {
@@ -94,7 +94,7 @@ function readRow(
   if (reference === undefined || reference.length > REFERENCE_CHARS_MAX) {
     return problem(`id: expected 1 to ${REFERENCE_CHARS_MAX} characters, the provider's own`);
   }
-  return marketCall(asset.toUpperCase(), horizon, {
+  return marketCall(asset, horizon, {
     provider,
     says: direction === 'long',
     probability:

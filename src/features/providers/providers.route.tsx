@@ -84,8 +84,8 @@ const MODES: { readonly [mode in (typeof BOARD_MODES)[number]]: string } = {
   measured: 'Calls are collected here, or were imported lately. A board without a row is measured.',
   simulated: 'Simulated: the providers, their calls and what became of them are made up.',
   empty:
-    'Calls were received here before and none within three days: nobody collects them now. That ' +
-    'says nothing about any provider.',
+    'Calls were received here before and none within three days: whoever collects them may have ' +
+    'stopped. That says nothing about any provider.',
 };
 
 /**

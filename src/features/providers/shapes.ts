@@ -130,7 +130,7 @@ export const BOARD_MODES = ['measured', 'simulated', 'empty'] as const;
 
 export const providerBoard = z.strictObject({
   data_mode: oneOf(BOARD_MODES).describe(
-    '`empty`: calls were received before and none lately, so that nobody collects now.',
+    '`empty`: calls were received before and none lately: whoever collects may have stopped.',
   ),
   generated_at_iso: isoTime.describe('When the calls were counted.'),
   total_scores: negative(count, CALLS).describe('Scored calls of every kind, ever.'),

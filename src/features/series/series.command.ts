@@ -22,6 +22,7 @@ import { tally } from '../../evidence/measure.ts';
 import { all, Read } from '../../evidence/reading.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
 import {
+  ASSET_NAME,
   MARKET_VENUES,
   type MarketVenue,
   type SeriesAdded,
@@ -53,10 +54,8 @@ export type SeriesServices = {
   };
 };
 
-/** An asset as venues write it: `BTC`, `kPEPE`, `xyz:SP500`, `@107`, `PURR/USDC`. */
-const ASSET = /^[A-Za-z0-9@#:/._-]{1,40}$/;
 const asset: Parse<string> = (text) => {
-  if (ASSET.test(text)) return text;
+  if (ASSET_NAME.test(text)) return text;
   throw new UsageError('--asset takes the name of an asset as its venue writes it, such as BTC.');
 };
 const zone: Parse<Zone> = (text) => {

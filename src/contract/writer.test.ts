@@ -235,6 +235,44 @@ describe('a claim', () => {
     expect(write(changing, new Set())).toContain('after');
   });
 
+  test('items that end alike are written as each of them alone', () => {
+    const item = z.strictObject({
+      id: z.string(),
+      note: z.string().optional(),
+      count: z.int().nullable(),
+      tags: z.array(z.string()),
+      listed,
+      word: z.enum(['a', 'b']),
+    });
+    const write = writerOf(z.array(item), 'data');
+    const alone = writerOf(item, 'data');
+    const tags = [[], ['é', '"'], ['x']];
+    const claims = [said(true), said(false)];
+    const drawn = fc.record(
+      {
+        id: fc.string(),
+        note: fc.option(fc.constantFrom('n', '\u2028'), { nil: undefined }),
+        count: fc.constantFrom(1, 2, null),
+        tags: fc.constantFrom(...tags),
+        listed: fc.constantFrom(...claims),
+        word: fc.constantFrom('a', 'b'),
+      },
+      { requiredKeys: ['id', 'count', 'tags', 'listed', 'word'] },
+    );
+    fc.assert(
+      fc.property(fc.array(drawn, { maxLength: 40 }), (items) => {
+        const expected = items.map((one) => alone(one, new Set()));
+        expect(write(items, new Set())).toBe(`[${expected.join()}]`);
+      }),
+    );
+    const same = { id: 'x', count: 1, tags: [], listed: said(true), word: 'a' };
+    const more = { ...same, other: 1 };
+    expect(() => write([same, same, { ...same }, more], new Set())).toThrow('not declared');
+    const { tags: left, ...less } = same;
+    expect(() => write([same, { ...same }, { ...same }, less], new Set())).toThrow('data[].tags');
+    expect(left).toEqual([]);
+  });
+
   test('behind the caveat labels it: it is written when all sources are known', () => {
     const data = z.strictObject({ caveat: z.string().min(1), listed });
     const names = (sources: ReadonlySet<Source>) => `${[...sources].map(({ name }) => name)}: `;

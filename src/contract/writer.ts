@@ -171,16 +171,20 @@ function fieldsOf(schema: z.ZodType, place: Place): Field[] {
 
 /** As many as there are kinds of addresses. */
 const KNOWN_MAX = 5;
+/** The fewest fields of a shared end that is kept. */
+const SHARED_FIELDS_MIN = 3;
+
+type NamedField = Field & { readonly first: string; readonly next: string };
 
 function objectWriter(fields: readonly Field[], at: string): Write {
-  const named = fields.map((field) => ({
-    ...field,
-    first: `{${JSON.stringify(field.name)}:`,
-    next: `,${JSON.stringify(field.name)}:`,
-  }));
+  const named = fields.map((field): NamedField => {
+    const name = JSON.stringify(field.name);
+    return { ...field, first: `{${name}:`, next: `,${name}:` };
+  });
   // Items of a list share parts, those of one kind each their own: the last few are written once.
   const known: { value: object; sources: Set<Source>; text: string }[] = [];
   let oldest = 0;
+  const ends = sharedEnds(named);
   return (value, sources) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw misfit(at, 'expected an object');
@@ -189,10 +193,12 @@ function objectWriter(fields: readonly Field[], at: string): Write {
       const one = known[i];
       if (one?.value === value && one.sources === sources) return one.text;
     }
-    const given = value as { readonly [field: string]: unknown };
+    const given = value as GivenFields;
+    const end = ends.find(given, sources);
+    const to = end === null ? named.length : end.from;
     let text = '';
-    let met = 0;
-    for (let i = 0; i < named.length; i++) {
+    let met = named.length - to;
+    for (let i = 0; i < to; i++) {
       const field = named[i];
       if (field === undefined) break;
       const part = given[field.name];
@@ -207,10 +213,66 @@ function objectWriter(fields: readonly Field[], at: string): Write {
     }
     for (const _name in given) met -= 1;
     if (met !== 0) throw misfit(at, 'expected no field that is not declared');
-    const whole = text === '' ? '{}' : `${text}}`;
+    if (end === null) ends.learn(given, sources);
+    const whole = end === null ? (text === '' ? '{}' : `${text}}`) : text + end.text;
     known[oldest] = { value, sources, text: whole };
     oldest = (oldest + 1) % KNOWN_MAX;
     return whole;
+  };
+}
+
+type GivenFields = { readonly [field: string]: unknown };
+
+/** The last fields of an object, from the field at `from` on, as they were written. */
+type WrittenEnd = {
+  readonly from: number;
+  readonly given: GivenFields;
+  readonly sources: Set<Source>;
+  readonly text: string;
+};
+
+/**
+ * The ends that items of a list share: where two items in a row end with the very same values, the
+ * end is written once more as one flat text, and stands in every further item by a copy.
+ */
+function sharedEnds(named: readonly NamedField[]) {
+  const [head] = named;
+  const ends: WrittenEnd[] = [];
+  let oldest = 0;
+  let last: { readonly given: GivenFields; readonly sources: Set<Source> } | null = null;
+  const startOf = (one: GivenFields, other: GivenFields, least: number) => {
+    let from = named.length;
+    for (; from > least; from--) {
+      const field = named[from - 1];
+      if (field === undefined) break;
+      const part = one[field.name];
+      if (part === undefined || part !== other[field.name]) break;
+    }
+    return from;
+  };
+  return {
+    find: (given: GivenFields, sources: Set<Source>): WrittenEnd | null => {
+      for (let i = 0; i < ends.length; i++) {
+        const end = ends[i];
+        if (end === undefined || end.sources !== sources) continue;
+        if (startOf(given, end.given, end.from) === end.from) return end;
+      }
+      return null;
+    },
+    learn: (given: GivenFields, sources: Set<Source>): void => {
+      const before = last;
+      last = { given, sources };
+      if (before === null || before.sources !== sources || head?.optional !== false) return;
+      const from = startOf(given, before.given, 1);
+      if (named.length - from < SHARED_FIELDS_MIN) return;
+      const texts = named.slice(from).map(({ name, next, write }) => {
+        return next + write(given[name], sources);
+      });
+      // Bytes and back: a text that was put together is taken apart at each copy.
+      const text = Buffer.from(`${texts.join('')}}`).toString();
+      ends[oldest] = { from, given, sources, text };
+      oldest = (oldest + 1) % KNOWN_MAX;
+    },
   };
 }
 

@@ -122,7 +122,7 @@ test('each command is one, and what it starts is copied', () => {
   const commands = SERVICE_COMMANDS.map(({ name }) => name);
   expect(commands).toContain(listIn(inLast('CMD'))[0]);
   for (const [name, { command }] of own) expect(commands, name).toContain(command?.[0]);
-  expect(listIn(inLast('ENTRYPOINT'))).toEqual(['node', 'bin/exhibit']);
+  expect(listIn(inLast('ENTRYPOINT'))).toEqual(['node', '--max-semi-space-size=32', 'bin/exhibit']);
   const scripts = z.object({ scripts: z.record(z.string(), z.string()) });
   const known = scripts.parse(JSON.parse(text('package.json'))).scripts;
   const run = given('RUN').flatMap((line) => /^npm run (\S+)/.exec(line)?.[1] ?? []);

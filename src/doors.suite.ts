@@ -262,6 +262,7 @@ const OWN_QUESTIONS: { readonly [N in keyof typeof ROUTES]?: object } = {
     body: { webhook_id: '123456789012345678', webhook_token: 'd'.repeat(68) },
   },
   deployer_record: { address: LISTED, chain: 'ethereum' },
+  edge_rules: { rule: 'asset = BTC' },
   log_checkpoint: { log: 1 },
   log_end: { log: 1 },
   log_proof: { leaf: '0' },

@@ -37,6 +37,7 @@ import type {
 } from '../features/records/records.route.ts';
 import type { rugModelCard } from '../features/rug-model/card.route.tsx';
 import type { leaderboard, rugsLeaderboard } from '../features/rugs/leaderboard.route.tsx';
+import type { edgeRules } from '../features/rules/rules.route.tsx';
 import type { sanctionsChanges } from '../features/sanctions/changes.route.tsx';
 import type { walletOfac } from '../features/sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.route.ts';
@@ -62,6 +63,7 @@ export type Contracts = {
   readonly bulk_wallet_screen: typeof bulkWalletScreen;
   readonly connect_integration: typeof connectIntegration;
   readonly deployer_record: typeof deployerRecord;
+  readonly edge_rules: typeof edgeRules;
   readonly health: typeof healthRoute;
   readonly label_changes: typeof labelChanges;
   readonly leaderboard: typeof leaderboard;
@@ -145,6 +147,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'analyst',
     statuses: [200],
     absences: ['insufficient_evidence', 'not_supported', 'not_deployed'],
+  },
+  edge_rules: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/edge/rules.json',
+    access: 'open',
+    statuses: [200],
+    absences: [],
   },
   health: {
     kind: 'plain',

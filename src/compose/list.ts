@@ -25,6 +25,7 @@ import { receipts } from '../features/receipts/feature.ts';
 import { records } from '../features/records/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { rugs } from '../features/rugs/feature.ts';
+import { rulesFeature } from '../features/rules/feature.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
 import { screening } from '../features/screening/feature.ts';
 import { series } from '../features/series/feature.ts';
@@ -76,6 +77,7 @@ export const FEATURES = featureList([
   verifying,
   signals,
   calls,
+  rulesFeature,
   health,
 ]);
 

@@ -43,6 +43,13 @@ export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
     },
   ],
   ['q', { means: 'Words of title, description and tags.' }],
+  [
+    'rule',
+    {
+      means: 'A rule about calls, in the grammar of docs/reference/rules.md.',
+      examples: ['funding > 0.05%/8h and asset in (BTC, ETH)'],
+    },
+  ],
   ['rules', { means: 'What the chat is told of. Left out: everything.' }],
   ['sections', { means: 'The sections that are asked for. Left out: all of them.' }],
   ['since', { means: 'The number of the last entry that was kept.', examples: [0, '0'] }],

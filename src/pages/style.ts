@@ -143,7 +143,9 @@ section { margin: 2.25rem 0; }
 .headed { display: flex; align-items: baseline; justify-content: space-between; gap: 1rem; }
 .panel { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
   padding: 1.25rem; }
-form.panel { max-width: 28rem; }
+form.panel { max-width: 28rem; } form.panel.rule { max-width: 46rem; }
+.rule textarea { font: .95rem/1.5 ui-monospace, Menlo, Consolas, monospace; width: 100%; }
+.rule textarea[aria-invalid="true"] { border-color: var(--bad); }
 .field { display: grid; gap: .3rem; margin: 0 0 1rem; }
 .field .quiet { font-size: .9rem; }
 .field label { font-weight: 600; }

@@ -71,6 +71,7 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   version: () => KEPT_VERSION,
   // A scan asks all of its sections by itself.
   sections: () => undefined,
+  rule: () => 'kind in (funding, liq) and not funding > 0.05 or exchange = "A"',
 };
 
 /** The chain of a path, if the request is not about another one. */

@@ -10,6 +10,8 @@ import { parseArgs } from 'node:util';
 import { DAY_S, HOUR_S, startOfDay } from '../src/chain/time.ts';
 import { sharesFrom } from '../src/evidence/random.ts';
 import { aucOf, tiesOf } from '../src/evidence/statistics.ts';
+import { boost, logisticObjective } from '../src/features/boosting/boost.ts';
+import { marginOf } from '../src/features/boosting/trees.ts';
 import {
   deployerOf,
   examplesOf,
@@ -18,8 +20,7 @@ import {
   type TrainingRow,
   trainingFile,
 } from '../src/features/rug-model/examples.ts';
-import { marginOf } from '../src/features/rug-model/predict.ts';
-import { boost, DEFAULTS, LIMITS } from '../src/features/rug-model/train.ts';
+import { DEFAULTS, LIMITS } from '../src/features/rug-model/train.ts';
 import { RUG_FEATURES } from '../src/ports/rug-model.ts';
 import { csvLines } from '../src/sources/files/csv.ts';
 import { localTableFiles } from '../src/sources/files/files.ts';
@@ -162,7 +163,7 @@ async function measure(file: string): Promise<void> {
     ];
     const as = (part: readonly Lesson[]) => ({
       columns: columns(part),
-      died: Uint8Array.from(part, ({ died }) => Number(died)),
+      objective: logisticObjective(Uint8Array.from(part, ({ died }) => Number(died))),
     });
     const monotone = [...BEFORE.map((one) => one.monotone), 0 as const];
     const { base, trees } = boost(as(train), as(stop), monotone, { ...LIMITS, seed: SEED });

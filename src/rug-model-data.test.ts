@@ -1,6 +1,7 @@
 // On 16,409 real launches: does what is learnt of the first part tell the later one, beside what
 // needs no model, and is nothing used that was known only later?
 
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,7 @@ import { ran } from './testing/recording-io.ts';
 import { shuffleFates } from './testing/rug-models.ts';
 import { trialsOf } from './testing/trials.ts';
 
+const GOLDEN = '719edca133a899d8d79eec9ae7f6f131c2ebed4f82442e83f349f78a6c46e0ea';
 const absent = !existsSync(EVM_LAUNCHES);
 const title = absent ? 'recorded launches (skipped: no shared data)' : 'recorded launches';
 
@@ -43,6 +45,11 @@ describe.skipIf(absent)(title, () => {
     card = read.value.model.card;
   }, 120_000);
   afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+  test('the artefact is, to the byte, what earlier versions of this service made', async () => {
+    const bytes = await readFile(join(cwd, 'rug-model.json'));
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(GOLDEN);
+  });
 
   test('every launch is in a part of its own or its fate was not known at the split', async () => {
     const { at, train, stop, calibrate, test: later, left_out } = card.split;

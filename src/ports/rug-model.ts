@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ChainName } from '../chain/chain.ts';
 import { DAY_S, type UnixSeconds } from '../chain/time.ts';
 import type { Reading } from '../evidence/reading.ts';
+import { modelTrees } from './boosted-trees.ts';
 import { DEPLOYER_HISTORIES, type DeployerHistory, type TopEvidence } from './rug-flags.ts';
 
 /** The format of the artefact's file. */
@@ -38,34 +39,9 @@ export function hoursText(hours: number): string {
   return hours >= 48 && hours % 24 === 0 ? `${hours / 24} days` : `${hours} hours`;
 }
 
-const TREES_MAX = 5_000;
-const NODES_MAX = 1_024;
 const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 const seconds = count;
-
-/**
- * A node of a tree. `rows` are the training rows that came to it. A split sends a value of
- * `at_most` or less to `left`, another to `right`, and a missing one as `missing` says; `feature`
- * is its place in the model's `features`.
- */
-const node = z.union([
-  z.strictObject({ leaf: z.number(), rows: count }),
-  z.strictObject({
-    feature: count,
-    at_most: z.number(),
-    missing: z.enum(['left', 'right']),
-    left: count,
-    right: count,
-    rows: count,
-    gain: z.number().nonnegative(),
-  }),
-]);
-export type ModelNode = Readonly<z.output<typeof node>>;
-
-/** A tree: its root first, each child behind its parent. */
-const tree = z.array(node).min(1).max(NODES_MAX).readonly();
-export type ModelTree = z.output<typeof tree>;
 
 /** A figure with its interval at 95%; the ends are `null` where none can be told. */
 const figure = z.strictObject({
@@ -435,7 +411,7 @@ export const rugModelShape = z.strictObject({
     .min(1)
     .readonly(),
   base: z.number(),
-  trees: z.array(tree).max(TREES_MAX).readonly(),
+  trees: modelTrees,
   /** Makes log-odds of a chance from what the trees add up to. */
   calibration: z.strictObject({ slope: z.number().positive(), intercept: z.number() }),
   card: modelCardShape,

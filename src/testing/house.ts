@@ -37,6 +37,7 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   exchanges: ['deposits', 'history', 'tables'],
   forensics: ['bridges', 'deployers', 'sanctions', 'tables'],
   'flag-stream': ['rugs'],
+  'rug-model': ['boosting'],
 };
 
 /** The hashes, proofs and forms by which saved bytes are checked. */

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type Features,
-  type ModelNode,
-  type ModelTree,
-  RUG_FEATURES,
-} from '../../ports/rug-model.ts';
+import type { ModelNode, ModelTree } from '../../ports/boosted-trees.ts';
+import { type Features, RUG_FEATURES } from '../../ports/rug-model.ts';
 import { lotteryOf } from '../../testing/lottery.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';
 import { logOddsOf, predict, rowOf, sigmoid } from './predict.ts';

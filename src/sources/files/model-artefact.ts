@@ -7,10 +7,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { ModelTree } from '../../ports/boosted-trees.ts';
 import {
   MODEL_SCHEMA,
   type ModelArtefact,
-  type ModelTree,
   modelVersion,
   rugModelShape,
 } from '../../ports/rug-model.ts';

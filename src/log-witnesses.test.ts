@@ -209,7 +209,7 @@ test('a witness that saw more than was signed here freezes the log', async () =>
   const { log, one, ask } = await startBoth();
   await log.signMore(3);
   one.know({ size: 9, root: new Uint8Array(32) });
-  expect(await ask()).toMatchObject([expect.stringContaining('saw 9 leaves')]);
+  expect(await ask()).toMatchObject([expect.stringContaining('says that it saw 9 leaves')]);
   const { freeze, note } = await log.newest();
   expect(freeze).toEqual({ reason: expect.stringContaining('saw 9 leaves'), note });
   expect(await log.round()).toMatchObject({ kind: 'frozen', why: { code: 'log_behind' } });

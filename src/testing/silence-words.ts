@@ -61,7 +61,7 @@ const SAYINGS: readonly Saying[] = [
   ['No root of this log that covers the signal was sent to the contract that is set.', ['anchors']],
   ['The venue was asked, and has no account at this address.', ['trader_analyses']],
   ['The venue was asked, and holds no fills of this account.', ['trader_analyses']],
-  ['The checkpoint is signed by no published key.', ['transparency_log']],
+  ['No published key that its operator alone holds signed the checkpoint.', ['transparency_log']],
   ['A source that gave no evidence stands in evidence_summary.gaps with its reason', []],
   ['dormant holds no data yet', []],
   ['unmeasured, never zero', []],

@@ -474,7 +474,7 @@ async function askWitness(
     if (before > newest.size) {
       // Somebody signed more under this name than is stored here.
       const { name } = witness.key;
-      const cause = `${name} saw ${before} leaves of it, of which ${newest.size} are signed here`;
+      const cause = `${name} says that it saw ${before} leaves, and ${newest.size} are signed here`;
       const frozen = await store.freeze(generation, cause, newest.note);
       return frozen.checked ? frozenBecause(origin, cause).reason : frozen.why.reason;
     }

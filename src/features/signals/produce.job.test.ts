@@ -159,6 +159,24 @@ test('a verdict whose ground is gone is withdrawn, and the newer signal says wha
   ]);
 });
 
+test('a language model that gives no verdict takes none back: the ground of the first is there', async () => {
+  const database = fresh();
+  const evidence = listedNow();
+  const { parts } = partsOver(database, evidence);
+  await publishTarget(parts, TARGET, UNDER, NEVER);
+  evidence.bundle = (address) =>
+    bundleOf({ address, more: { 'labels.row_1.entity': { value: 'Somebody', as_of: STILL_NOW } } });
+  const abstains: ProducerParts['judge'] = async (bundle) => {
+    const silent = { verdict: 'no_opinion', confidence_millionths: 0, evidence_used: [] } as const;
+    return read({ ...judgementOf(bundle), ...silent, model: 'a-model' }, RULES);
+  };
+  await publishTarget({ ...parts, judge: abstains }, TARGET, UNDER, NEVER);
+  expect(await signalsIn(database)).toMatchObject([
+    { verdict: 'avoid', state: 'superseded' },
+    { verdict: 'no_opinion', state: null },
+  ]);
+});
+
 test('a verdict stands while what it cites cannot be read', async () => {
   const database = fresh();
   const evidence = listedNow();

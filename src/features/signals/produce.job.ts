@@ -9,6 +9,7 @@ import type { Leases } from '../../ports/indexing.ts';
 import {
   type KeptSignal,
   type NewestSignal,
+  type NewSignal,
   SIGNAL_LEASE,
   type SignalProduction,
   type SignalTarget,
@@ -168,11 +169,13 @@ function unreadGrounds(
 
 function endOf(
   { signal }: NewestSignal,
-  made: { readonly signal_id: string; readonly verdict: string },
+  made: Pick<NewSignal, 'signal_id' | 'verdict' | 'model' | 'rules_version'>,
   now: UnixSeconds,
 ) {
   if (signal.end !== null) return null;
-  const isGone = signal.verdict !== 'no_opinion' && made.verdict === 'no_opinion';
+  // The rules say what is supported; a language model that gives no verdict takes nothing back.
+  const isByRules = made.model === made.rules_version;
+  const isGone = signal.verdict !== 'no_opinion' && made.verdict === 'no_opinion' && isByRules;
   return isGone
     ? makeEnd(signal.signal_id, {
         state: 'withdrawn',

@@ -501,7 +501,10 @@ describe('tells apart', () => {
       ...HOLDS,
       signature_valid: false,
       reasons: [
-        { code: 'signature_wrong', reason: 'The checkpoint is signed by no published key.' },
+        {
+          code: 'signature_wrong',
+          reason: 'No published key that its operator alone holds signed the checkpoint.',
+        },
         NOT_SENT,
       ],
     });

@@ -202,8 +202,11 @@ function unreadLog(silent: Unread<TransparencyLogPort>): LogCheck {
 function signatureFault(signed: Reading<boolean, TransparencyLogPort>): VerificationReason | null {
   if (!(signed instanceof Read)) return { code: 'signature_unread', reason: signed.why.reason };
   if (signed.value) return null;
-  return { code: 'signature_wrong', reason: 'The checkpoint is signed by no published key.' };
+  return { code: 'signature_wrong', reason: NO_OWN_KEY };
 }
+
+/** A key that is marked compromised is published still. */
+const NO_OWN_KEY = 'No published key that its operator alone holds signed the checkpoint.';
 
 /** Whether the chain holds a root that covers the signal. */
 export type AnchorCheck = {

@@ -15,6 +15,8 @@ export type ReadAnchor =
       readonly size: number;
       readonly root: Uint8Array;
       readonly block: number;
+      /** The contract that told of it, in lower case. Whose it is, nothing here tells. */
+      readonly contract: string;
     }
   /** The chain was read, and does not hold it. */
   | { readonly kind: 'absent'; readonly says: string }
@@ -25,6 +27,7 @@ const ANCHORED = Hash.keccak256(Hex.fromString('Anchored(uint64,bytes32)'));
 const QUANTITY = /^0x[0-9a-f]{1,13}$/;
 const WORD = /^0x[0-9a-f]{64}$/;
 const TRANSACTION = /^0x[0-9a-f]{64}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** A node may have dropped it, and may also keep none that is so old. */
 const UNKNOWN =
@@ -55,7 +58,7 @@ export async function readAnchor(
     if (fieldOf(at, 'hash') !== fieldOf(receipt, 'blockHash')) {
       return { kind: 'unread', says: 'The node tells two blocks of one number.' };
     }
-    return rootIn(receipt, block);
+    return rootIn(receipt, { block, chain_id });
   } catch (fault) {
     if (!(fault instanceof NodeSilent)) throw fault;
     return { kind: 'unread', says: `The chain was not read: ${fault.message}.` };
@@ -80,9 +83,12 @@ function quantityIn(value: unknown, what: string): number {
   throw new NodeSilent(`the node tells no number of ${what}`);
 }
 
-function rootIn(receipt: unknown, block: number): ReadAnchor {
+function rootIn(
+  receipt: unknown,
+  { block, chain_id }: { readonly block: number; readonly chain_id: number },
+): ReadAnchor {
   if (fieldOf(receipt, 'status') !== '0x1') {
-    return { kind: 'absent', says: 'The transaction failed on the chain.' };
+    return { kind: 'absent', says: `The transaction failed on chain ${chain_id}.` };
   }
   const logs = fieldOf(receipt, 'logs');
   for (const log of Array.isArray(logs) ? logs : []) {
@@ -93,7 +99,10 @@ function rootIn(receipt: unknown, block: number): ReadAnchor {
     if (typeof data !== 'string' || !WORD.test(data)) continue;
     const size = Number(BigInt(indexed));
     if (!Number.isSafeInteger(size)) continue;
-    return { kind: 'anchored', size, root: Hex.toBytes(data as Hex.Hex), block };
+    const address = fieldOf(log, 'address');
+    const contract = typeof address === 'string' ? address.toLowerCase() : '';
+    if (!ADDRESS.test(contract)) throw new NodeSilent('the node tells no contract of the event');
+    return { kind: 'anchored', size, root: Hex.toBytes(data as Hex.Hex), block, contract };
   }
-  return { kind: 'absent', says: 'The transaction anchored no root.' };
+  return { kind: 'absent', says: `The transaction anchored no root on chain ${chain_id}.` };
 }

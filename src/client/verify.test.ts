@@ -19,11 +19,12 @@ const { file, root, size, older } = savedVector({
 type Chain = { readonly [method: string]: unknown };
 
 const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`;
+const CONTRACT = `0x${'c0'.repeat(20)}`;
 const RECEIPT = {
   status: '0x1',
   blockNumber: '0x64',
   blockHash: BLOCK_HASH,
-  logs: [{ topics: [ANCHORED, word(size)], data: root }],
+  logs: [{ address: CONTRACT, topics: [ANCHORED, word(size)], data: root }],
 };
 const CHAIN: Chain = {
   eth_chainId: '0x2105',
@@ -64,17 +65,19 @@ describe('the anchor', () => {
     expect(await anchorBy({})).toEqual({
       check: 'anchor',
       outcome: 'holds',
-      says: `Under the root of ${size} leaves, final since block 100, it stands.`,
+      says:
+        `It is under the root of ${size} leaves of which the contract ${CONTRACT} of chain ` +
+        '8453 tells, final since block 100.',
     });
     const beside = [{ topics: [word(1)], data: '0x' }, ...RECEIPT.logs];
     expect(await anchorBy(receipt({ logs: beside }))).toMatchObject({ outcome: 'holds' });
   });
 
   test.each<readonly [string, Chain, string]>([
-    ['a failed transaction', receipt({ status: '0x0' }), 'failed on the chain'],
-    ['a transaction without the event', receipt({ logs: [] }), 'anchored no root'],
+    ['a failed transaction', receipt({ status: '0x0' }), 'failed on chain 8453'],
+    ['a transaction without the event', receipt({ logs: [] }), 'anchored no root on chain 8453'],
     ['another event', log({ topics: [word(1), word(size)] }), 'anchored no root'],
-    ['another root', log({ data: word(1) }), 'Not under the root of'],
+    ['another root', log({ data: word(1) }), 'It is not under the root of'],
   ])('fails by %s', async (_, changes, says) => {
     const check = await anchorBy(changes);
     expect(check).toMatchObject({ outcome: 'fails', says: expect.stringContaining(says) });
@@ -90,6 +93,7 @@ describe('the anchor', () => {
     ],
     ['a node that answers nonsense', { eth_chainId: 8453 }, 'no number of the chain'],
     ['a node without a finalised block', { finalized: null }, 'no number of the finalised block'],
+    ['an event of no contract', log({ address: null }), 'tells no contract of the event'],
     ['a block that is not final', { finalized: { number: '0x63' } }, 'Block 100 is not final'],
     [
       'a receipt of a block that was left',

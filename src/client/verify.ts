@@ -502,14 +502,16 @@ async function checkAnchor(
     return [make('anchor', read.says)];
   }
   const { tree, leafHash, proof } = proved;
-  const { size, root, block } = read;
+  const { size, root, block, contract } = read;
   const hashes = size === tree.size ? proof.hashes : anchorProof;
   if (hashes === null) {
     return [lacks('anchor', `The file holds no proof under the ${size} leaves anchored.`)];
   }
   const isIn = isIncluded({ index: proof.index, size, root, leafHash, proof: hashes });
-  const where = `the root of ${size} leaves, final since block ${block},`;
+  const where =
+    `the root of ${size} leaves of which the contract ${contract} of chain ${chain_id} tells, ` +
+    `final since block ${block}`;
   return [
-    isIn ? holds('anchor', `Under ${where} it stands.`) : fails('anchor', `Not under ${where}.`),
+    isIn ? holds('anchor', `It is under ${where}.`) : fails('anchor', `It is not under ${where}.`),
   ];
 }

@@ -123,6 +123,9 @@ describe('a chain counts as read', () => {
       'ethereum native none held, ethereum token none held, ethereum internal none held, ' +
         'base native none held and 2 more, for 0xabc',
     );
+    // Bitcoin has no tokens and no internal transfers to miss.
+    const coins = gapsIn([], { ...needs, chains: ['bitcoin'] });
+    expect(gapsText('bc1q', coins)).toBe('bitcoin payments none held, for bc1q');
     expect([3_600, 7_200, 90, 60, 1].map(spanText)).toEqual([
       '1 hour',
       '2 hours',

@@ -297,9 +297,17 @@ const GAPS_NAMED_MAX = 4;
 
 /** The gaps of one address in words. */
 export function gapsText(address: string, gaps: readonly CoverageGap[]): string {
-  const named = gaps.slice(0, GAPS_NAMED_MAX).map((gap) => `${gap.chain} ${gap.kind} ${gap.held}`);
-  const rest = gaps.length - named.length;
+  const texts = new Set(
+    gaps.map(({ chain, kind, held }) => `${chain} ${wordOf(chain, kind)} ${held}`),
+  );
+  const named = [...texts].slice(0, GAPS_NAMED_MAX);
+  const rest = texts.size - named.length;
   return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}, for ${address}`;
+}
+
+/** Bitcoin has no tokens and no calls with coins: whatever is paid there is one kind. */
+function wordOf(chain: ChainName, kind: TransferKind): string {
+  return CHAINS[chain].kind === 'bitcoin' ? 'payments' : kind;
 }
 
 const HOUR_S = 3_600;

@@ -173,6 +173,19 @@ describe.skipIf(absent)(absent ? 'Polygon (skipped: anvil is not installed)' : '
       OTHER_TRANSACTIONS,
     ],
     [
+      'another amount in a transaction of the newest kind',
+      ({ block, receipts }) => ({
+        block: {
+          ...block,
+          transactions: block.transactions.map((one) => {
+            return { ...one, type: '0x4', value: '0x1', authorizationList: [] };
+          }),
+        },
+        receipts,
+      }),
+      OTHER_TRANSACTIONS,
+    ],
+    [
       'another outcome of a payment',
       ({ block, receipts }) => ({
         block,

@@ -5,12 +5,16 @@ import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, serveRoute } from '../../compose/feature.ts';
 import { Unread } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
 import { answerSave } from './answer.command.ts';
 import { type SigningPorts, signingKeys, signingKeysHandler } from './keys.route.ts';
 import { createSigning, type KeySealing, type Make, makeKey, sealKeysAnew } from './keys.ts';
 import { rotateOnce, rotateUntilStopped } from './rotate.job.ts';
 import { signingCommands } from './signing.command.ts';
 import { signingKeyTable } from './signing.store.ts';
+
+/** Often enough for a key that is published an hour ahead. */
+const ROUND_EACH_S = 600;
 
 export const signing = feature({
   name: 'signing',
@@ -28,19 +32,26 @@ export const signing = feature({
       onFault,
     });
     bus.listen(forget);
-    const warn = (reason: string) => log.warn({ reason }, 'signing keys');
-    const rotation = { kept, make, now: nowS, pause, warn };
+    const warn = ({ reason }: Pick<Why, 'reason'>) => log.warn({ reason }, 'signing keys');
+    const pace = { everyS: ROUND_EACH_S, sleep: pause, onFault: warn, onBug: onFault };
+    const rotation = { kept, make, now: nowS };
     return {
       ports: { signing: signs },
       services: { signing: { kept, make, now: nowS } },
       // A deployment without a process that works signs too, and needs the next key.
-      jobs: [{ name: 'signing keys', role: 'any', start: () => rotateUntilStopped(rotation) }],
+      jobs: [
+        {
+          name: 'signing keys',
+          role: 'any',
+          start: () => rotateUntilStopped({ ...rotation, ...pace }),
+        },
+      ],
       // What was sealed under an earlier secret is sealed anew, so that it may be removed.
       start: async () => {
         const made = await rotateOnce(rotation);
-        if (made instanceof Unread) return warn(made.why.reason);
+        if (made instanceof Unread) return warn(made.why);
         const anew = await sealKeysAnew(kept, sealing);
-        if (anew instanceof Unread) return warn(anew.why.reason);
+        if (anew instanceof Unread) return warn(anew.why);
         const { resealed, unopened } = anew.value;
         if (resealed > 0) log.info({ resealed }, 'signing keys: sealed anew');
         if (unopened > 0) log.warn({ unopened }, 'signing keys: no secret opens some');

@@ -11,18 +11,14 @@ import {
   NO_ANCHORING_CHAIN,
   startAnchoringChain,
 } from './testing/anchoring-chain.ts';
-import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { type LiveLog, LOG_HOST, startLiveLog } from './testing/live-program.ts';
 import { runPrinting, startProgram } from './testing/program.ts';
-import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 600_000 });
 const WAIT = { timeout: 180_000, interval: 500 };
 const BASE_ID = 8453;
 const KEY = `0x${'03'.repeat(32)}`;
-const HOST = 'log.example';
 
-const emitted = z.looseObject({ signal: z.looseObject({ signal_id: z.string() }) });
-const produced = z.looseObject({ producer: z.looseObject({ state: z.literal('running') }) });
 const underWay = z.looseObject({ under_way: z.array(z.looseObject({ status: z.string() })) });
 
 const title = `a real EVM ${NO_ANCHORING_CHAIN ?? ''}`;
@@ -31,8 +27,7 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, () => {
   let evm: AnchoringChain;
   let contract: string;
   let sender: string;
-  let explorer: StartedExplorer;
-  let live: LiveProgram;
+  let live: LiveLog;
   let id: string;
 
   beforeAll(async () => {
@@ -42,45 +37,32 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, () => {
     const [stranger = ''] = evm.accounts;
     const elsewhere = await evm.deploy(stranger);
     await evm.finalise();
-    explorer = await startExplorer({
-      headOf: () => 30_000,
-      timeOf: (_, block) => Math.floor(Date.now() / 1_000) - (30_000 - block) * 12,
-      rowsOf: () => [],
-      rowsOfToken: () => [],
+    live = await startLiveLog({
+      EXHIBIT_SURFACES: 'intelligence,signals,web',
+      EXHIBIT_ALLOW_ANONYMOUS: 'true',
+      EXHIBIT_RPC_BASE: evm.url.href,
+      EXHIBIT_ANCHOR_KEY: KEY,
+      EXHIBIT_ANCHOR_CONTRACT: elsewhere,
+      EXHIBIT_ANCHOR_EVERY: '1m',
     });
-    live = await startLive({
-      words: ['up'],
-      listed: [addressOf('listed')],
-      explorer,
-      settings: {
-        EXHIBIT_SURFACES: 'signals,web',
-        EXHIBIT_LOG_ORIGIN: HOST,
-        EXHIBIT_RING_CALLS: '0',
-        EXHIBIT_RPC_BASE: evm.url.href,
-        EXHIBIT_ANCHOR_KEY: KEY,
-        EXHIBIT_ANCHOR_CONTRACT: elsewhere,
-        EXHIBIT_ANCHOR_EVERY: '1m',
-      },
-    });
-    await vi.waitFor(async () => produced.parse(await get('/api/signals')), WAIT);
-    const about = ['--chain', 'ethereum', '--address', addressOf('asked')];
-    id = (await runPrinting(emitted, ['signals', 'emit', ...about], live)).signal.signal_id;
+    id = (await live.emit(addressOf('asked'))).signal_id;
   });
   afterAll(async () => {
     await live?.close();
-    await explorer?.close();
     await evm?.stop();
   });
 
-  const get = async (path: string): Promise<unknown> => (await fetch(live.base() + path)).json();
-  const verify = () => get(`/api/signals/verify/${id}`);
+  const verify = () => live.get(`/api/signals/verify/${id}`);
   const inStatus = (anchor_status: string, anchor_tx: unknown = null) =>
     vi.waitFor(async () => {
       const signal = { anchor_status, anchor_tx, anchor_chain_id: BASE_ID };
-      expect(await get(`/api/signals/${id}`)).toMatchObject({ signal });
+      expect(await live.get(`/api/signals/${id}`)).toMatchObject({ signal });
     }, WAIT);
-  const logged = (words: string) =>
-    vi.waitFor(() => expect(live.out() + live.err()).toContain(words), WAIT);
+  const waiting = (code: string) =>
+    vi.waitFor(async () => {
+      const anchoring = { state: 'waiting', waits_for: [{ code }] };
+      expect(await live.get('/health')).toMatchObject({ anchoring });
+    }, WAIT);
   const pendingAt = (count: number) =>
     vi.waitFor(async () => {
       expect(Number(await evm.ask('eth_getTransactionCount', sender, 'pending'))).toBe(count);
@@ -94,7 +76,10 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, () => {
     const unanchored = { anchored: false, anchor_checked: false };
 
     // The contract is of somebody else.
-    await logged('anchor_contract_other');
+    await waiting('anchor_contract_other');
+    expect(live.err() + live.out()).toContain('anchor_contract_other');
+    const doctor = startProgram(['doctor', '--json'], live);
+    expect((await doctor.ended).out).toMatch(/"name":"anchoring","state":"failed"/);
     // The next checkpoint covers it.
     await vi.waitFor(async () => {
       expect(await verify()).toMatchObject({ ...unanchored, logged: true, reasons: [unsent] });
@@ -103,7 +88,10 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, () => {
     // The purse is empty.
     await evm.fund(KEY, 1n);
     await live.restart({ EXHIBIT_ANCHOR_CONTRACT: contract });
-    await logged('anchor_purse_empty');
+    await waiting('anchor_purse_empty');
+    expect(await runPrinting(underWay, ['anchoring', 'status'], live)).toMatchObject({
+      waits_for: [{ code: 'anchor_purse_empty' }],
+    });
     await inStatus('queued');
     expect(await verify()).toMatchObject({ ...unanchored, reasons: [unsent] });
 
@@ -125,7 +113,7 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, () => {
       anchor_chain_id: BASE_ID,
       contract,
       sender,
-      origin: `${HOST}/log/1`,
+      origin: `${LOG_HOST}/log/1`,
       under_way: [{ ...place, status: 'submitted' }],
     });
     await goBack();
@@ -154,9 +142,15 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, () => {
     expect(await save.ended).toMatchObject({ status: 0, err: '' });
     const offline = startProgram(['verify', file, '--rpc', evm.url.href, '--json'], live);
     const checks: unknown = expect.arrayContaining([
-      expect.objectContaining({ check: 'anchor', outcome: 'holds' }),
+      expect.objectContaining({
+        check: 'anchor',
+        outcome: 'holds',
+        says: expect.stringContaining(`the contract ${contract} of chain ${BASE_ID}`),
+      }),
     ]);
     expect(JSON.parse((await offline.ended).out)).toMatchObject({ checks });
+    const nothing = { anchoring: { state: 'sending', waits_for: [] } };
+    expect(await live.get('/health')).toMatchObject(nothing);
 
     // The chain takes even that back.
     await goBackAgain();

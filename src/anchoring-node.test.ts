@@ -1,15 +1,15 @@
 // Is each root of the log anchored at most once for its size, by one nonce, and called confirmed
 // only at a finalised block, whatever fails on the way? On a real EVM and a real store.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { read } from './evidence/reading.ts';
 import type { Why } from './evidence/reasons.ts';
-import { type AnchoringParts, anchorOnce } from './features/anchoring/anchor.job.ts';
+import { type AnchoringParts, anchorOnce, lookAhead } from './features/anchoring/anchor.job.ts';
 import { anchorTable } from './features/anchoring/anchors.store.ts';
-import type { AnchorChain, AnchorPlace, NamedRoot } from './ports/anchoring.ts';
+import type { AnchorChain, AnchorPlace, NamedRoot, SendingChain } from './ports/anchoring.ts';
 import { anchorContract, anchoredRoots } from './sources/evm/anchor-contract.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { lastSentFile } from './stores/control/last-sent.ts';
@@ -40,7 +40,7 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, { timeout: 120_000 }, () => 
   let rpc: JsonRpc;
   let store: TestStore;
   let folder: string;
-  let chain: AnchorChain;
+  let chain: SendingChain;
   let head: NamedRoot | null;
   let now: number;
   let parts: AnchoringParts;
@@ -67,7 +67,7 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, { timeout: 120_000 }, () => 
   });
 
   const NODE = { simulated: false, now: () => 1_790_000_000 };
-  function chainAt(place: AnchorPlace, key: string | null = KEY): AnchorChain {
+  function chainAt(place: AnchorPlace, key: string | null = KEY): SendingChain {
     return anchorContract({ ...NODE, ...place, rpc, key });
   }
   function partsOf(given: Partial<AnchoringParts> = {}): AnchoringParts {
@@ -84,7 +84,7 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, { timeout: 120_000 }, () => 
       chainAt,
       sends: anchorTable(store, CONTEXT),
       leases: leaseTable(store, 'one', CONTEXT),
-      lastSent: lastSentFile(folder),
+      lastSent: lastSentFile(folder, CONTEXT),
       head: async () => read(head, { port: 'transparency_log', source }),
       everyS: 0,
       now: () => now,
@@ -264,6 +264,66 @@ describe.skipIf(NO_ANCHORING_CHAIN !== null)(title, { timeout: 120_000 }, () => 
     const sent = { ...parts.place, nonce: 7, size: 4 };
     writeFileSync(join(folder, 'anchoring.json'), JSON.stringify(sent));
     expect(await turn()).toMatchObject({ code: 'anchor_store_behind' });
+  });
+
+  test.each([
+    ['cut', '[{"chain_id":8453', 'is damaged'],
+    ['of something else', '{"nonce":-1}', 'is damaged'],
+    ['a folder', null, 'is closed: the file system answered EISDIR'],
+  ])(
+    'a file that is %s is named, and nothing is sent until it is mended',
+    async (_, text, fault) => {
+      head = rootOf(5);
+      const file = join(folder, 'anchoring.json');
+      if (text === null) mkdirSync(file);
+      else writeFileSync(file, text);
+      const reason = `The file anchoring.json of the data directory ${fault}; no root is sent.`;
+      const unread = { code: 'anchor_file_unread', reason };
+      expect(await lookAhead(parts, signal)).toEqual([unread]);
+      expect(await turn()).toEqual(unread);
+      expect(await statusOf(0)).toMatchObject({ anchor_size: null });
+      // The store lost nothing, so that the file may go.
+      rmSync(file, { recursive: true });
+      const before = await sentSoFar();
+      expect(await turn()).toBeNull();
+      // Of what is under way nothing is sent again either.
+      writeFileSync(file, '{');
+      expect(await turn()).toMatchObject({ code: 'anchor_file_unread' });
+      expect(await lookAhead(parts, signal)).toMatchObject([{ code: 'anchor_file_unread' }]);
+      await evm.mine();
+      expect(await sentSoFar()).toBe(before + 1);
+      // What was sent is followed without it.
+      expect(await turn()).toBeNull();
+      expect(await statusOf(0)).toMatchObject({ anchor_status: 'submitted' });
+    },
+  );
+
+  test('a look ahead tells what a turn would wait for, and neither writes nor sends', async () => {
+    head = rootOf(5);
+    const before = await sentSoFar();
+    const look = () => lookAhead(parts, signal);
+    expect(await look()).toEqual([]);
+    await evm.fund(KEY, 1n);
+    expect(await look()).toMatchObject([{ code: 'anchor_purse_empty' }]);
+    await evm.mine();
+    expect(await sentSoFar()).toBe(before);
+    expect(await statusOf(0)).toMatchObject({ anchor_size: null });
+    await evm.fund(KEY, ETHER);
+    expect(await turn()).toBeNull();
+    // Stuck, then in a block, then in none: nothing of it is kept by looking.
+    now += 400;
+    await store.setClock(now);
+    await evm.fund(KEY, 1n);
+    expect(await look()).toMatchObject([{ code: 'anchor_purse_empty' }]);
+    await evm.fund(KEY, ETHER);
+    expect(await look()).toEqual([]);
+    const open = await parts.sends.open();
+    expect(open).toMatchObject({ value: [{ status: 'queued', sent: [{}] }] });
+    await evm.finalise();
+    expect(await look()).toEqual([]);
+    expect(await statusOf(0)).toMatchObject({ anchor_status: 'queued' });
+    await evm.stop();
+    expect(await look()).toMatchObject([{ code: 'provider_failed' }]);
   });
 
   test('roots of a log that was restarted are not sent to the contract of the log before', async () => {

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { deriveSecrets } from '../access/secret.ts';
 import { parseConfig } from '../config.ts';
 import { read, unread } from '../evidence/reading.ts';
-import { why } from '../evidence/reasons.ts';
+import { type Why, why } from '../evidence/reasons.ts';
 import { checkpointOver, servedLeaves } from '../testing/served-log.ts';
-import { callsSaid, doctorServices, logSaid, portChecks } from './checks.ts';
+import { anchoringSaid, callsSaid, doctorServices, logSaid, portChecks } from './checks.ts';
 import type { DatedSource } from './freshness.ts';
 import { FEATURES } from './list.ts';
 
@@ -58,6 +58,7 @@ test('each thing that doctor looks at has one line', () => {
     {
       signing: { all: async () => unread('signing_keys', unasked) },
       log: { head: async () => unread('transparency_log', unasked) },
+      anchoring: async () => ({ state: 'off' }),
     },
   );
   // One and several of a thing are one thing.
@@ -82,6 +83,24 @@ test('the calls of a day are told beside the budget, and a budget that is nearly
     says: `80 calls of 101 that a day allows ${since}`,
   });
   expect(callsSaid(report, 100).state).toBe('warning');
+});
+
+test('roots that wait for the operator have failed, and those that nobody could look at are unchecked', () => {
+  const place = { contract: '0xc', sender: '0xa' };
+  const empty = why('anchor_purse_empty', { sender: '0xa', has: '1', needs: '9' });
+  const high = why('anchor_fee_high', { fee: '9', max: '5' });
+  const silent = why('timed_out', { what: 'The node', limit: '8 s' });
+  const stateOf = (...whys: Why[]) => anchoringSaid({ state: 'looked', at: 0, whys }).state;
+  expect(stateOf()).toBe('ok');
+  expect(stateOf(high)).toBe('warning');
+  expect(stateOf(silent)).toBe('unchecked');
+  for (const one of [empty, why('anchor_contract_other', place)]) {
+    expect(stateOf(one)).toBe('failed');
+    expect(stateOf(high, one)).toBe('failed');
+  }
+  const both = anchoringSaid({ state: 'looked', at: 0, whys: [high, silent] });
+  expect(both).toEqual({ state: 'unchecked', says: `${high.reason} ${silent.reason}` });
+  expect(anchoringSaid({ state: 'elsewhere' }).state).toBe('absent');
 });
 
 test('a log that is frozen has failed, and one that cannot be read is not called well', async () => {

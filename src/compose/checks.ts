@@ -5,11 +5,13 @@ import { formatIsoTime } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import { present } from '../evidence/measure.ts';
 import { Unread } from '../evidence/reading.ts';
+import type { ReasonCode } from '../evidence/reasons.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { signedText } from '../features/log/standing.ts';
 import { signingFinding } from '../features/signing/signing.command.ts';
 import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access.ts';
+import type { AnchoringReport } from '../ports/anchoring.ts';
 import type { ProviderReport, ProviderWatch } from '../ports/providers.ts';
 import type { KeptKeys } from '../ports/signing.ts';
 import type { TransparencyLog } from '../ports/transparency-log.ts';
@@ -36,6 +38,7 @@ export function doctorServices(
   signed: {
     readonly signing: Pick<KeptKeys, 'all'>;
     readonly log: Pick<TransparencyLog, 'head'>;
+    readonly anchoring: (signal: AbortSignal) => Promise<AnchoringReport>;
   },
 ): DoctorServices {
   const pings = stores.checks.map(({ name, ping }): DoctorCheck => {
@@ -73,7 +76,17 @@ export function doctorServices(
   };
   const signs = { name: 'signing keys', look: () => signingCheck(signed.signing) };
   const log = { name: 'transparency log', look: () => logSaid(signed.log) };
-  const checks = [...pings, coverage, ...ages, ...callsADay, secret, signs, log];
+  // Without a contract the absence of it is the line.
+  const anchoring: DoctorCheck[] =
+    config.anchoring.contract === null
+      ? []
+      : [
+          {
+            name: 'anchoring',
+            look: async (signal) => anchoringSaid(await signed.anchoring(signal)),
+          },
+        ];
+  const checks = [...pings, coverage, ...ages, ...callsADay, secret, signs, log, ...anchoring];
   return { config, checks, absences: portChecks(config) };
 }
 
@@ -151,6 +164,27 @@ export async function logSaid(log: Pick<TransparencyLog, 'head'>): Promise<Check
   return typeof told === 'string'
     ? { state: 'ok', says: told }
     : { state: 'failed', says: told.frozen };
+}
+
+/** The reasons for which roots wait that pass by themselves. */
+const PASSING: ReadonlySet<ReasonCode> = new Set([
+  'anchor_behind',
+  'anchor_nonce_behind',
+  'anchor_fee_high',
+]);
+
+/** What a root of the log waits for: for the operator, for time, or for whoever is silent. */
+export function anchoringSaid(report: AnchoringReport): CheckResult {
+  if (report.state !== 'looked') {
+    return { state: 'absent', says: 'this process has no key: another one sends roots, and tells' };
+  }
+  const { whys } = report;
+  if (whys.length === 0) return { state: 'ok', says: 'roots are sent as they fall due' };
+  const says = whys.map(({ reason }) => reason).join(' ');
+  const lasting = whys.filter(({ code }) => !PASSING.has(code));
+  if (lasting.length === 0) return { state: 'warning', says };
+  const isFailed = lasting.some(({ code }) => code.startsWith('anchor_') || code === 'log_behind');
+  return { state: isFailed ? 'failed' : 'unchecked', says };
 }
 
 // The previous secret may go once nothing that is stored was made under it.

@@ -30,6 +30,7 @@ import type {
 
 import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
+import type { AnchoringReport } from '../ports/anchoring.ts';
 import type { FollowReports } from '../ports/indexing.ts';
 import type { ProviderReport, ProviderWatch } from '../ports/providers.ts';
 import type { PublishedModels } from '../ports/rug-model.ts';
@@ -108,6 +109,8 @@ export type Service = {
   readonly ring: RingHealth;
   /** The providers that this process asks, as it saw them. */
   readonly providers: () => readonly ProviderReport[];
+  /** What keeps roots of the log from the contract that is set, as this process knows it. */
+  readonly anchoring: () => AnchoringReport;
   /** Calls whoever listens when a process has appended to a log, until it is undone. */
   readonly onCall: Bus['listen'];
   /** The facts of the streams; `null` if this process serves none. */

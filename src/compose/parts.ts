@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import { listOrNone } from '../evidence/measure.ts';
 import { Part, Read } from '../evidence/reading.ts';
 import { access, members } from '../features/access/feature.ts';
+import { anchoring } from '../features/anchoring/feature.ts';
 
 import type { RingHealth } from '../features/health/health.route.tsx';
 import { indexing } from '../features/indexing/feature.ts';
@@ -17,6 +18,7 @@ import { log } from '../features/log/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
+import type { AnchoringReport } from '../ports/anchoring.ts';
 import type { RingKeeping } from '../ports/history.ts';
 import type { FollowReports } from '../ports/indexing.ts';
 import type { ProviderWatch } from '../ports/providers.ts';
@@ -62,6 +64,8 @@ export type ProcessParts = {
   readonly ring: RingHealth;
   /** The providers that this process asks, as it saw them. */
   readonly providers: ProviderWatch['reports'];
+  /** What keeps roots of the log from the contract that is set, as this process knows it. */
+  readonly anchoring: () => AnchoringReport;
   /** How far the ring of each chain is, as it is held now. */
   readonly ringReach: RingKeeping['reach'];
   /** The commands on the stores, each with what it needs. */
@@ -135,7 +139,11 @@ function composeParts(
     services.keys,
     secrets,
     providers.reports,
-    { signing: of(signing).services.signing.kept, log: of(log).ports.transparencyLog },
+    {
+      signing: of(signing).services.signing.kept,
+      log: of(log).ports.transparencyLog,
+      anchoring: of(anchoring).services.anchoring.look,
+    },
   );
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bindCommand(command, given)),
@@ -159,6 +167,7 @@ function composeParts(
     modelInForce: of(rugModelFeature).services.model.published.inForce,
     ring: of(indexing).ringFacts,
     providers: providers.reports,
+    anchoring: of(anchoring).services.anchoring.report,
     ringReach: of(indexing).services.warehouseRing.reach,
     commands: [bindCommand(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => listOrNone(jobs)),

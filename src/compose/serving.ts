@@ -47,6 +47,7 @@ export type ServingParts = Pick<
   | 'modelInForce'
   | 'ring'
   | 'providers'
+  | 'anchoring'
 > & {
   readonly config: Config;
   readonly gate: AccessGate;
@@ -200,7 +201,7 @@ function mountRoutes(routes: readonly Mounted['route'][], given: object): Mounte
 }
 
 function serviceOf(
-  { config, sources, followers, modelInForce, ring, providers, bus }: ServingParts,
+  { config, sources, followers, modelInForce, ring, providers, anchoring, bus }: ServingParts,
   routes: readonly AnyRoute[],
   base: () => string,
   streaming: Service['streaming'],
@@ -218,6 +219,7 @@ function serviceOf(
     modelInForce,
     ring,
     providers,
+    anchoring,
     onCall: bus.listen,
     streaming,
   };

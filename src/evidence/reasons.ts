@@ -683,6 +683,15 @@ export const REASONS = {
     means: 'The control store was put back to an earlier state. A second history is not anchored.',
     next: 'The operator restarts the log, deploys another contract and sets it.',
   },
+  anchor_file_unread: {
+    sentence: 'The file anchoring.json of the data directory {fault}; no root is sent.',
+    means:
+      'The file tells which roots this machine sent last. Without it a store that was put back ' +
+      'would send a second history.',
+    next:
+      'The operator puts a copy of the file back. Where the control store lost nothing, the file ' +
+      'may be moved away: the next root writes it anew.',
+  },
   anchor_refused: {
     sentence: 'The contract {contract} would refuse the root of size {size}; it is not sent.',
     means: 'The contract takes roots of growing sizes from its owner only.',

@@ -1,7 +1,9 @@
 // The anchors of the transparency log: its roots, as a contract on a chain holds them.
 
 import { z } from 'zod';
+import type { UnixSeconds } from '../chain/time.ts';
 import type { Reading } from '../evidence/reading.ts';
+import type { Why } from '../evidence/reasons.ts';
 
 export type AnchorsPort = 'anchors';
 
@@ -103,6 +105,11 @@ export function isSamePlace(one: AnchorPlace, other: AnchorPlace): boolean {
   return isSameChain && one.contract === other.contract && one.sender === other.sender;
 }
 
+type SendTransaction = (
+  raw: string,
+  signal: AbortSignal,
+) => Promise<Reading<true, AnchorChainPort>>;
+
 /** A contract on its chain, through one node, and the account that sends to it. */
 export type AnchorChain = AnchorPlace & {
   readonly state: (signal: AbortSignal) => Promise<Reading<AnchorChainState, AnchorChainPort>>;
@@ -115,14 +122,18 @@ export type AnchorChain = AnchorPlace & {
   readonly sign:
     | ((root: LogRoot, nonce: number, gas: bigint, fees: AnchorFees) => SignedAnchor)
     | null;
-  /** Sends a signed transaction, which a node that has it takes again. */
-  readonly send: (raw: string, signal: AbortSignal) => Promise<Reading<true, AnchorChainPort>>;
+  /**
+   * Sends a signed transaction, which a node that has it takes again. `null`: nothing is sent, and
+   * a turn tells only what it would wait for.
+   */
+  readonly send: SendTransaction | null;
   /** The one of the transactions that was mined; `null`: the node knows none of them in a block. */
   readonly minedOf: (
     txs: readonly string[],
     signal: AbortSignal,
   ) => Promise<Reading<MinedAnchor | null, AnchorChainPort>>;
 };
+export type SendingChain = AnchorChain & { readonly send: SendTransaction };
 
 /** The roots that the contract holds at the finalised block of its chain. */
 export type AnchoredRoots = {
@@ -221,10 +232,20 @@ export type LastSent = AnchorPlace & { readonly nonce: number; readonly size: nu
 /** They stand in a file that outlives the store. */
 export type LastSentFile = {
   /** One for each place that anything was sent to from here. */
-  readonly read: () => Promise<readonly LastSent[]>;
+  readonly read: () => Promise<Reading<readonly LastSent[], AnchorsPort>>;
   /** Resolves once it is on the disk. */
-  readonly write: (sent: LastSent) => Promise<void>;
+  readonly write: (sent: LastSent) => Promise<Reading<true, AnchorsPort>>;
 };
+
+/**
+ * What keeps the roots of the log from the contract, as one process knows it. `off`: no contract
+ * is set. `elsewhere`: another process sends, and tells. `not_looked`: no turn has ended yet, or
+ * the last one ended by a fault. `looked`: at that time roots waited for each of these, or for
+ * nothing.
+ */
+export type AnchoringReport =
+  | { readonly state: 'off' | 'elsewhere' | 'not_looked' }
+  | { readonly state: 'looked'; readonly at: UnixSeconds; readonly whys: readonly Why[] };
 
 /** The lease under which roots are sent. */
 export const ANCHOR_LEASE = 'anchoring';

@@ -14,8 +14,11 @@ export type InItsPlace =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body: string }
   | { readonly broken: true };
 
-/** Looks at each call of each request; `null` lets it through. */
-export type Rule = (call: ProxiedCall) => InItsPlace | null;
+/**
+ * Looks at each call of each request; `null` lets it through. A promise that does not settle holds
+ * the request for as long as the proxy runs.
+ */
+export type Rule = (call: ProxiedCall) => InItsPlace | null | Promise<InItsPlace | null>;
 
 export type NodeProxy = {
   readonly url: URL;
@@ -36,7 +39,7 @@ export async function startProxy(node: URL): Promise<NodeProxy> {
       const batch = Array.isArray(parsed);
       const now = z.array(CALL).parse(batch ? parsed : [parsed]);
       calls.push(...now);
-      const instead = now.map((call) => ({ call, by: rule(call) }));
+      const instead = await Promise.all(now.map(async (call) => ({ call, by: await rule(call) })));
       const whole = instead.find(({ by }) => by !== null && ('status' in by || 'broken' in by))?.by;
       if (whole != null && 'broken' in whole) {
         answer.writeHead(200, { 'content-length': '1000' });

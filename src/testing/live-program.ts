@@ -6,11 +6,13 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { json } from 'node:stream/consumers';
+import { expect, vi } from 'vitest';
 import { z } from 'zod';
-import type { StartedExplorer } from '../world/explorer-api.ts';
+import { type StartedExplorer, startExplorer } from '../world/explorer-api.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
 import { sdnAdvancedXml } from '../world/sdn-publication.ts';
+import { evm } from './addresses.ts';
 import { createControlIn } from './postgres.ts';
 import { type Program, runPrinting, startProgram, untilSaid } from './program.ts';
 
@@ -83,6 +85,62 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
       publisher.closeAllConnections();
       publisher.close();
       await rm(cwd, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A service that signs its log, over an explorer that tells of no transfer. */
+export type LiveLog = LiveProgram & {
+  /** The JSON that it answers under a path. */
+  readonly get: (path: string) => Promise<unknown>;
+  /** Has a signal about an address of Ethereum published. */
+  readonly emit: (address: string) => Promise<{ signal_id: string; call_hash: string }>;
+};
+
+/** The host that signs the log of `startLiveLog`. */
+export const LOG_HOST = 'log.example';
+const BLOCKS = 30_000;
+const PRODUCED = { timeout: 180_000, interval: 500 };
+const produced = z.looseObject({ producer: z.looseObject({ state: z.literal('running') }) });
+const emitted = z.looseObject({
+  signal: z.looseObject({ signal_id: z.string(), call_hash: z.string() }),
+});
+
+/** Starts one, whose producer is at rest after its first round. */
+export async function startLiveLog(settings: {
+  readonly [name: string]: string;
+}): Promise<LiveLog> {
+  const explorer = await startExplorer({
+    headOf: () => BLOCKS,
+    timeOf: (_, block) => Math.floor(Date.now() / 1_000) - (BLOCKS - block) * 12,
+    rowsOf: () => [],
+    rowsOfToken: () => [],
+  });
+  const live = await startLive({
+    words: ['up'],
+    listed: [evm('listed')],
+    explorer,
+    settings: { EXHIBIT_LOG_ORIGIN: LOG_HOST, EXHIBIT_RING_CALLS: '0', ...settings },
+  });
+  const get = async (path: string): Promise<unknown> => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(live.base() + path, resolve)
+        .on('error', reject)
+        .end();
+    });
+    return json(answer);
+  };
+  await vi.waitFor(async () => produced.parse(await get('/api/signals')), PRODUCED);
+  return {
+    ...live,
+    get,
+    emit: async (address) => {
+      const words = ['signals', 'emit', '--chain', 'ethereum', '--address', address];
+      return (await runPrinting(emitted, words, live)).signal;
+    },
+    close: async () => {
+      await live.close();
+      await explorer.close();
     },
   };
 }

@@ -16,6 +16,7 @@ export const TEST_SERVICE: Service = {
   freshness: async () => ({}),
   modelInForce: async () => unread('published_model', why('model_not_published')),
   providers: () => [],
+  anchoring: () => ({ state: 'off' }),
   ring: { report: () => null, filling: () => null },
   onCall: () => () => undefined,
   streaming: async () => null,

@@ -5,10 +5,10 @@
 // contract or account that is set no more is followed to its end all the same.
 
 import type { UnixSeconds } from '../../chain/time.ts';
-import { listOrNone, present } from '../../evidence/measure.ts';
-import { Read, type Reading } from '../../evidence/reading.ts';
+import { present } from '../../evidence/measure.ts';
+import { map, Read, type Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import { type BoundedTask, type RoundPace, repeatRounds } from '../../evidence/waiting.ts';
 import {
   ANCHOR_LEASE,
   type AnchorChain,
@@ -75,6 +75,29 @@ export async function anchorOnce(
     await parts.leases.release(ANCHOR_LEASE);
   }
 }
+
+/**
+ * Tells what the roots would wait for if a turn came now. It needs no lease: nothing is written,
+ * and nothing is sent.
+ */
+export function lookAhead(parts: AnchoringParts, signal: AbortSignal): Promise<readonly Why[]> {
+  const { place, sends, chainAt } = parts;
+  const unwritten = async () => map(await sends.newest(place), () => false);
+  return anchorAs(
+    {
+      ...parts,
+      sends: { ...sends, begin: unwritten, replace: unwritten, mark: unwritten, end: unwritten },
+      chainAt: (at) => {
+        const chain = chainAt(at);
+        return chain === null ? null : { ...chain, send: null };
+      },
+    },
+    NO_EPOCH,
+    signal,
+  );
+}
+
+const NO_EPOCH = 0;
 
 async function anchorAs(
   parts: AnchoringParts,
@@ -174,9 +197,9 @@ async function whyUnfit(
   if (found === null || found.owner !== sender) {
     return why('anchor_contract_other', { contract, sender });
   }
-  const sent = (await lastSent.read()).filter((one) => {
-    return one.chain_id === chain_id && one.sender === sender;
-  });
+  const told = await lastSent.read();
+  if (!told.checked) return told.why;
+  const sent = told.value.filter((one) => one.chain_id === chain_id && one.sender === sender);
   // The store lost what it had sent: a second history must not be anchored behind the first.
   const isLost = sent.some((one) => {
     return one.contract === contract && (known === null || one.nonce > known);
@@ -269,7 +292,12 @@ async function send(
   raw: string,
   signal: AbortSignal,
 ): Promise<Why | null> {
-  await lastSent.write({ chain_id, contract, sender, nonce, size });
+  if (chain.send === null) {
+    const seen = await lastSent.read();
+    return seen.checked ? null : seen.why;
+  }
+  const kept = await lastSent.write({ chain_id, contract, sender, nonce, size });
+  if (!kept.checked) return kept.why;
   const sent = await chain.send(raw, signal);
   return sent.checked ? null : sent.why;
 }
@@ -306,29 +334,20 @@ function whyUnpaid(
   return why('anchor_purse_empty', { sender, has: String(balance_wei), needs: String(cost) });
 }
 
-/** How the job waits, and whom it tells. */
-export type AnchoringTurns = AnchoringParts & {
-  readonly turnMs: number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly onWhy: (why: Why) => void;
-  readonly onBug: (fault: unknown) => void;
-};
+/** What the roots of one turn waited for, and all of it in words. */
+type Waits = { readonly whys: readonly Why[]; readonly reason: string };
+type AnchoringTurns = AnchoringParts &
+  RoundPace<Waits> & {
+    /** What was waited for in a turn; `null`: another process has the lease. */
+    readonly onTurn: (whys: readonly Why[] | null) => void;
+  };
 
 /** Sends roots until it is stopped. */
 export function anchorUntilStopped(parts: AnchoringTurns): BoundedTask {
-  return untilStopped(async (signal) => {
-    let before: readonly string[] = [];
-    while (!signal.aborted) {
-      try {
-        const bound = AbortSignal.any([signal, AbortSignal.timeout(TURN_MS)]);
-        const whys = listOrNone(await anchorOnce(parts, bound));
-        // What lasts is told once, not at every turn.
-        for (const one of whys) if (!before.includes(one.reason)) parts.onWhy(one);
-        before = whys.map(({ reason }) => reason);
-      } catch (fault) {
-        parts.onBug(fault);
-      }
-      await parts.sleep(parts.turnMs, signal);
-    }
+  return repeatRounds(parts, async (signal) => {
+    const whys = await anchorOnce(parts, AbortSignal.any([signal, AbortSignal.timeout(TURN_MS)]));
+    parts.onTurn(whys);
+    if (whys === null || whys.length === 0) return null;
+    return { whys, reason: whys.map(({ reason }) => reason).join(' ') };
   });
 }

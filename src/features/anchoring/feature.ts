@@ -8,18 +8,19 @@ import { nowS, pause } from '../../compose/clock.ts';
 import { evmClient, evmClients } from '../../compose/evm-clients.ts';
 import { type Base, feature, type Job, type OpenedRests } from '../../compose/feature.ts';
 import type { Why } from '../../evidence/reasons.ts';
+import type { AnchoringReport } from '../../ports/anchoring.ts';
 import { anchorContract, anchoredRoots } from '../../sources/evm/anchor-contract.ts';
 import type { JsonRpc, RpcLimits } from '../../sources/http/json-rpc.ts';
 import { lastSentFile } from '../../stores/control/last-sent.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { log as logFeature } from '../log/feature.ts';
-import { type AnchoringParts, anchorUntilStopped } from './anchor.job.ts';
+import { type AnchoringParts, anchorUntilStopped, lookAhead } from './anchor.job.ts';
 import { anchoringStatus } from './anchoring.command.ts';
 import { anchorTable } from './anchors.store.ts';
 import { anchorsOfLog, newestRoot } from './anchors.ts';
 
 /** How long the job waits between two turns. */
-const TURN_MS = 15_000;
+const TURN_S = 15;
 
 /** The limits of a call: whoever verifies waits for it. */
 const LIMITS: RpcLimits = {
@@ -51,29 +52,36 @@ export const anchoring = feature({
       contract === null || rpc === null
         ? null
         : anchoredRoots({ rpc, chain_id, contract, simulated, now: nowS });
-    return {
-      ports: { anchors: anchorsOfLog({ place, sends, roots, log: transparencyLog }) },
-      services: { anchoring: { place, sends } },
-      jobs:
-        contract === null || key === null || sender === null
-          ? []
-          : [
-              sendingJob(base, {
-                place: { chain_id, contract, sender },
-                sends,
-                chainAt: (at) => {
-                  const node = nodes.of(at.chain_id);
-                  // What another account signed can be sent again, and not be signed anew.
-                  const signs = at.sender === sender ? key.reveal() : null;
-                  return node === null
-                    ? null
-                    : anchorContract({ ...at, rpc: node, key: signs, simulated, now: nowS });
-                },
-                log: transparencyLog,
-              }),
-            ],
-      close: nodes.close,
+    const ports = { anchors: anchorsOfLog({ place, sends, roots, log: transparencyLog }) };
+    if (contract === null || key === null || sender === null) {
+      const state = contract === null ? 'off' : 'elsewhere';
+      const report = (): AnchoringReport => ({ state });
+      const look = async () => report();
+      return { ports, services: { anchoring: { place, sends, report, look } }, close: nodes.close };
+    }
+    const parts: AnchoringParts = {
+      place: { chain_id, contract, sender },
+      sends,
+      chainAt: (at) => {
+        const node = nodes.of(at.chain_id);
+        // What another account signed can be sent again, and not be signed anew.
+        const signs = at.sender === sender ? key.reveal() : null;
+        return node === null
+          ? null
+          : anchorContract({ ...at, rpc: node, key: signs, simulated, now: nowS });
+      },
+      leases: leaseTable(database, randomUUID(), context),
+      lastSent: lastSentFile(config.dataDir, context),
+      head: () => newestRoot(transparencyLog),
+      everyS: config.anchoring.everyMs / MS_PER_S,
+      now: nowS,
     };
+    const { job, report } = sendingJob(parts, base.log);
+    const look = async (signal: AbortSignal): Promise<AnchoringReport> => {
+      return { state: 'looked', at: nowS(), whys: await lookAhead(parts, signal) };
+    };
+    const services = { anchoring: { place, sends, report, look } };
+    return { ports, services, jobs: [job], close: nodes.close };
   },
   ports: {
     anchors: {
@@ -121,25 +129,31 @@ function openNodes({ config, outside, providers }: Base): Nodes {
   };
 }
 
-type Sending = Pick<AnchoringParts, 'place' | 'chainAt' | 'sends'> & {
-  readonly log: Parameters<typeof newestRoot>[0];
-};
-
+/** The job that sends roots, and what kept it from that in its last turn. */
 function sendingJob(
-  { config, database, context, log: logger }: Base,
-  { log, ...sending }: Sending,
-): Job {
-  const parts = {
-    ...sending,
-    leases: leaseTable(database, randomUUID(), context),
-    lastSent: lastSentFile(config.dataDir),
-    head: () => newestRoot(log),
-    everyS: config.anchoring.everyMs / MS_PER_S,
-    now: nowS,
-    turnMs: TURN_MS,
+  parts: AnchoringParts,
+  logger: Base['log'],
+): { readonly job: Job; readonly report: () => AnchoringReport } {
+  // Where the job was never begun, another process works.
+  let last: AnchoringReport = { state: 'elsewhere' };
+  const turns = {
+    ...parts,
+    everyS: TURN_S,
     sleep: pause,
-    onWhy: ({ code, reason }: Why) => logger.warn({ code, reason }, 'anchoring: waits'),
-    onBug: (fault: unknown) => logger.error({ fault: String(fault) }, 'anchoring: failed'),
+    onTurn: (whys: readonly Why[] | null) => {
+      last = whys === null ? { state: 'elsewhere' } : { state: 'looked', at: nowS(), whys };
+    },
+    onFault: ({ whys }: { readonly whys: readonly Why[] }) => {
+      for (const { code, reason } of whys) logger.warn({ code, reason }, 'anchoring: waits');
+    },
+    onBug: (fault: unknown) => {
+      last = { state: 'not_looked' };
+      logger.error({ fault: String(fault) }, 'anchoring: failed');
+    },
   };
-  return { name: 'anchoring', start: () => anchorUntilStopped(parts) };
+  const start = () => {
+    last = { state: 'not_looked' };
+    return anchorUntilStopped(turns);
+  };
+  return { job: { name: 'anchoring', start }, report: () => last };
 }

@@ -7,6 +7,7 @@ import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { ageText, countWords, FactList, Moment, Table } from '../../pages/words.tsx';
+import type { AnchoringReport } from '../../ports/anchoring.ts';
 import {
   RING_FILL_STATES,
   RING_STATES,
@@ -83,6 +84,18 @@ const readAhead = z.strictObject({
   calls_a_day: z.int().nonnegative(),
 });
 
+/**
+ * Whether roots of the log go to the contract that is set. `off`: none is. `elsewhere`: another
+ * process sends them, and tells. `not_looked`: no turn has ended since the start, or the last one
+ * ended by a fault. `waits_for` is null where this process did not look, which is not that nothing
+ * is waited for.
+ */
+const anchoring = z.strictObject({
+  state: z.enum(['off', 'elsewhere', 'not_looked', 'sending', 'waiting']),
+  as_of: unixSeconds.nullable(),
+  waits_for: z.array(z.strictObject({ code: z.string(), reason: z.string() })).nullable(),
+});
+
 /** The streams: how they are reached, what carries them and what they tell of. */
 export const streamingShown = z.strictObject({
   /** Each stream by WebSocket, and its twin of server-sent events after it. */
@@ -152,6 +165,7 @@ export const healthRoute = plainRoute({
           .describe('By chain. Null where it could not be read, which is not that none is.'),
         ring: ring.nullable().describe('Null before it was first looked at after a start.'),
         ring_read_ahead: readAhead.nullable().describe('Null in a process that does no such work.'),
+        anchoring,
         streaming: streamingShown.nullable().describe('Null where this process serves none.'),
       })
       .describe('The service answers. The age of a source says whether it can carry a negative.'),
@@ -178,6 +192,8 @@ type HealthFacts = {
   readonly streaming: () => Promise<StreamingFacts | null>;
   readonly ring: RingHealth;
   readonly providers: () => readonly ProviderReport[];
+  /** What keeps roots of the log from the contract, as this process knows it. */
+  readonly anchoring: () => AnchoringReport;
 };
 
 /** The facts about the ring around the list. */
@@ -215,6 +231,7 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof healthRou
       following: chains,
       ring: ringOf(facts.ring.report()),
       ring_read_ahead: readAheadOf(facts.ring.filling()),
+      anchoring: anchoringOf(facts.anchoring()),
       streaming,
     });
   };
@@ -262,6 +279,12 @@ function readAheadOf(state: RingFillState | null) {
   if (state === null) return null;
   const { why, ...told } = state;
   return { ...told, reason: why === null ? null : why.reason };
+}
+
+function anchoringOf(report: AnchoringReport): z.output<typeof anchoring> {
+  if (report.state !== 'looked') return { state: report.state, as_of: null, waits_for: null };
+  const { at: as_of, whys } = report;
+  return { state: whys.length === 0 ? 'sending' : 'waiting', as_of, waits_for: [...whys] };
 }
 
 /** The answer of a store if it comes soon; `null` otherwise, without waiting longer. */
@@ -364,6 +387,7 @@ export function statusHtml(
             ...(shown.model.withdrawn === null
               ? []
               : [['Flags of the rug model', shown.model.withdrawn] as const]),
+            ['Roots sent to a chain', anchoringText(shown.anchoring)],
             ['Stream of flags', streaming === null ? 'not served here' : streamText(streaming)],
           ]}
         />
@@ -564,6 +588,19 @@ function Ring({ ring, now }: RingProps) {
       )}
     </>
   );
+}
+
+const ANCHORING: { readonly [S in z.output<typeof anchoring>['state']]: string } = {
+  off: 'off: the operator set no contract',
+  elsewhere: 'by another process, which tells of it',
+  not_looked: 'not looked at: no turn of it has ended',
+  sending: 'as they fall due',
+  waiting: 'waiting',
+};
+
+function anchoringText({ state, waits_for }: z.output<typeof anchoring>): string {
+  const whys = waits_for === null ? '' : waits_for.map(({ reason }) => reason).join(' ');
+  return whys === '' ? ANCHORING[state] : `${ANCHORING[state]}. ${whys}`;
 }
 
 function streamText({ bus, source, connections }: NonNullable<HealthView['streaming']>): string {

@@ -3,6 +3,8 @@
 
 import { expect, test } from 'vitest';
 import { HOUR_S } from '../../chain/time.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { AnchoringReport } from '../../ports/anchoring.ts';
 import type { ProviderReport } from '../../ports/providers.ts';
 import { TEST_SERVICE } from '../../testing/service.ts';
 import { healthHandler, healthRoute, statusHtml } from './health.route.tsx';
@@ -35,15 +37,40 @@ const SILENT: ProviderReport = {
   ],
 };
 
-async function pageWith(...providers: ProviderReport[]): Promise<string> {
-  const ask = healthHandler({ ...TEST_SERVICE, providers: () => providers });
+const pageWith = (...providers: ProviderReport[]) => pageOf({ providers: () => providers });
+
+type Facts = Partial<Parameters<typeof healthHandler>[0]>;
+
+async function shownBy(service: Facts) {
+  const ask = healthHandler({ ...TEST_SERVICE, ...service });
   const context = { now: () => NOW, signal: new AbortController().signal };
   const caller = { kind: 'nobody' } as const;
   const reply = await ask({ params: {}, query: {}, body: undefined }, context, caller);
   if (!('body' in reply)) throw new Error('test: no reply');
-  const shown = healthRoute.responses[200].parse(reply.body);
-  return statusHtml(FACTS, shown, SOURCES, NOW);
+  return healthRoute.responses[200].parse(reply.body);
 }
+
+async function pageOf(service: Facts): Promise<string> {
+  return statusHtml(FACTS, await shownBy(service), SOURCES, NOW);
+}
+
+test('what a root of the log waits for is told by its code, and never as nothing where nobody looked', async () => {
+  const told = async (report: AnchoringReport) => {
+    const service = { anchoring: () => report };
+    return [(await shownBy(service)).anchoring, await pageOf(service)] as const;
+  };
+  const empty = why('anchor_purse_empty', { sender: '0xa', has: '1', needs: '9' });
+  const [waiting, page] = await told({ state: 'looked', at: NOW - 5, whys: [empty] });
+  expect(waiting).toEqual({ state: 'waiting', as_of: NOW - 5, waits_for: [empty] });
+  expect(page).toContain('waiting. 0xa has 1 wei, and the transaction of a root may cost 9.');
+  const [sending] = await told({ state: 'looked', at: NOW, whys: [] });
+  expect(sending).toEqual({ state: 'sending', as_of: NOW, waits_for: [] });
+  for (const state of ['off', 'elsewhere', 'not_looked'] as const) {
+    const [unseen, drawn] = await told({ state });
+    expect(unseen).toEqual({ state, as_of: null, waits_for: null });
+    expect(drawn).not.toContain('as they fall due');
+  }
+});
 
 test('a provider that nobody asked is drawn without an hour of answers', async () => {
   const page = await pageWith(NOT_ASKED);

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { decodedResult, encodedCall } from '../../chain/abi.ts';
 import { signTransaction } from '../../chain/signed-transaction.ts';
 import type {
-  AnchorChain,
   AnchorChainPort,
   AnchorChainState,
   AnchoredRoots,
   LogRoot,
   MinedAnchor,
+  SendingChain,
 } from '../../ports/anchoring.ts';
 import { ADDRESS, AMOUNT, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
@@ -52,7 +52,7 @@ export type AnchorContractOptions = {
 };
 
 /** The contract at an address, through a node of its chain. */
-export function anchorContract(options: AnchorContractOptions): AnchorChain {
+export function anchorContract(options: AnchorContractOptions): SendingChain {
   const { rpc, chain_id, contract, sender, key } = options;
   const ask = <T>(work: () => Promise<T>) => readAnswer(PORT, providerOf(options), work);
   return {

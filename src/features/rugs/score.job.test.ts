@@ -67,8 +67,8 @@ function world(change: Partial<LaunchScoring> = {}) {
   const runs: ScorerRun[] = [];
   const scoring: LaunchScoring = {
     due: async (chain, _version, most) => {
-      const wallets = chain === 'ethereum' ? left.slice(0, most) : [];
-      return say('launch_scoring', { wallets, due: wallets.length });
+      const due = chain === 'ethereum' ? left : [];
+      return say('launch_scoring', { wallets: due.slice(0, most), due: due.length });
     },
     commit: async (scored) => {
       left.shift();
@@ -125,6 +125,20 @@ test('everything that is due is scored by the model in force, and the run says h
       waiting: 0,
     },
   ]);
+});
+
+test.each([
+  [3, 1],
+  [1, 3],
+])('of three wallets %i at a time cost %i looks, and none waits', async (atOnce, looks) => {
+  const { parts, committed, runs } = world();
+  let asked = 0;
+  const due: LaunchScoring['due'] = async (chain, by) => {
+    asked += 1;
+    return parts.scoring.due(chain, by, atOnce);
+  };
+  await scoreOnce({ ...parts, scoring: { ...parts.scoring, due } }, running());
+  expect([committed.length, asked, runs[0]?.waiting]).toEqual([3, looks, 0]);
 });
 
 test('without a model, and where anything is silent, no run is noted and the reason is told', async () => {

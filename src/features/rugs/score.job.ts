@@ -94,14 +94,16 @@ async function scoreChain(
     const by = { version: model.version, scored_within_h };
     const due = await parts.scoring.due(chain, by, WALLETS_AT_ONCE);
     if (!due.checked) return due.why;
+    const { wallets } = due.value;
     counts.waiting = due.value.due;
-    if (due.value.wallets.length === 0) break;
-    for (const wallet of due.value.wallets) {
+    for (const wallet of wallets) {
       if (signal.aborted) return null;
       const why = await scoreOne(parts, model, wallet, counts);
       if (why !== null) return why;
       counts.waiting -= 1;
     }
+    // A look at many launches is dear: where it gave all that were due, no other is needed.
+    if (wallets.length === due.value.due) break;
   }
   const ended = await parts.scoring.end({ ...counts, chain, model_version: model.version });
   return ended.checked ? null : ended.why;

@@ -381,48 +381,76 @@ const WALKED = `
   where s.address is null or s.observed_at < r.captured_at or s.model_version <> $1
   order by r.captured_at, r.address limit $2::int`;
 
+/** The rows `l` of the corpus and of what waits, joined to others, of which a condition holds. */
+function knownRows(join: string, condition: string): string {
+  return `
+    select l.mint, l.deployer, l.launched_at, l.settled, l.listed_after_window as listed,
+           l.last_checked_at as checked_at, l.import_id
+      from launches l
+      join table_imports i on i.id = l.import_id and i.completed_at is not null ${join}
+      where ${condition}
+    union all
+    select l.mint, l.deployer, l.launched_at, false, null, l.collected_at, 0
+      from collected_launches l ${join}
+      where not l.settled and l.made_by <> 'import' and ${condition}`;
+}
+
+const LAUNCHED_SINCE = 'l.launched_at > control_now() - make_interval';
+/** Something of a wallet was checked in a second after the one of which it was scored. */
+const CHECKED_SINCE = `
+  exists (
+    select from launches l
+    join table_imports i on i.id = l.import_id and i.completed_at is not null
+    where l.deployer = r.deployer and l.last_checked_at >= s.observed_at + interval '1 second'
+  ) or exists (
+    select from collected_launches l
+    where l.deployer = r.deployer and not l.settled and l.made_by <> 'import'
+      and l.collected_at >= s.observed_at + interval '1 second'
+  )`;
+
 // A mint that several imports saw counts by its best row, whoever that credits: settled first, then
 // the later check. What was collected is as it was then. A launch that is of an age to be scored
 // and has no score yet makes its wallet due, as of now: of two that were collected in one second,
 // none is passed over. So does a flag whose mint is not on record as the wallet's any more; one
-// that stands on an old launch has nobody read anew.
+// that stands on an old launch has nobody read anew. The launches of a wallet are read where it may
+// be due: of most, nothing changed since they were scored.
 const COLLECTED = `
-  with known as (
-    select l.mint, l.deployer, l.launched_at, l.settled, l.listed_after_window as listed,
-           l.last_checked_at as checked_at, l.import_id
-      from launches l
-      join table_imports i on i.id = l.import_id and i.completed_at is not null
-    union all
-    select mint, deployer, launched_at, false, null, collected_at, 0
-      from collected_launches where not settled and made_by <> 'import'
-  ), flags as (
-    select token, address from launch_scores where chain = 'solana' and outcome = 'flagged'
-  ), credited as (
-    select distinct on (k.mint) k.mint, k.deployer
-    from known k join flags on flags.token = k.mint
-    order by k.mint, k.settled desc, k.checked_at desc, k.import_id desc
-  ), lost as (
-    select distinct f.address from flags f
-    left join credited c on c.mint = f.token and c.deployer = f.address
-    where c.mint is null
+  with lost as (
+    select distinct f.address from launch_scores f
+    left join lateral (
+      select k.deployer from (${knownRows('', 'l.mint = f.token')}) k
+      order by k.settled desc, k.checked_at desc, k.import_id desc limit 1
+    ) credited on true
+    where f.chain = 'solana' and f.outcome = 'flagged'
+      and credited.deployer is distinct from f.address
   ), recent as (
-    select deployer from known
-    where launched_at > control_now() - make_interval(secs => $3::int)
+    select distinct k.deployer
+    from (${knownRows('', `${LAUNCHED_SINCE}(secs => $3::int)`)}) k
+  ), candidates as (
+    select r.deployer from recent r
+    left join scored_wallets s on s.chain = 'solana' and s.address = r.deployer
+    where s.address is null or s.model_version <> $1 or ${CHECKED_SINCE}
+    union
+    select k.deployer from (${knownRows('', `${LAUNCHED_SINCE}(hours => $5::int)`)}) k
+    left join launch_scores x
+      on x.chain = 'solana' and x.token = k.mint and x.address = k.deployer
+    where x.token is null
     union
     select address from lost
   ), mints as (
-    select distinct k.mint from known k join recent on recent.deployer = k.deployer
+    select k.mint
+    from (${knownRows('join candidates d on d.deployer = l.deployer', 'true')}) k
+    group by k.mint
   ), best as (
     select distinct on (k.mint) k.*
-    from known k
-    join mints on mints.mint = k.mint
+    from (${knownRows('join mints m on m.mint = l.mint', 'true')}) k
     order by k.mint, k.settled desc, k.checked_at desc, k.import_id desc
   ), wallets as (
     select b.deployer, count(*) as held, date_trunc('second', max(b.checked_at)) as checked_at,
       bool_or(x.token is null
         and b.launched_at > control_now() - make_interval(hours => $5::int)) as fresh
     from best b
-    join recent on recent.deployer = b.deployer
+    join candidates d on d.deployer = b.deployer
     left join launch_scores x
       on x.chain = 'solana' and x.token = b.mint and x.address = b.deployer
     group by b.deployer

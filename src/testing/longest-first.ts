@@ -30,6 +30,7 @@ const LONGEST = [
   'src/signals-private.test.ts',
   'src/signals-processes.test.ts',
   'src/features/traders/noise.test.ts',
+  'src/traders-live.test.ts',
 ];
 
 /** Those first, then the rest. */

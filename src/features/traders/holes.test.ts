@@ -1,0 +1,159 @@
+// A hole never reads as an hour without trade, price or funding: where the venue may still fill it,
+// nothing is analysed, and where it cannot, what lies in it is counted and supports no label.
+
+import fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
+import { read } from '../../evidence/reading.ts';
+import { type AccountFunding, CANDLE_MS, type SeriesSpan } from '../../ports/series.ts';
+import { spansWithout } from '../../ports/series-coverage.ts';
+import { asFill } from '../../testing/noise-traders.ts';
+import { memorySource, UNDATED } from '../../testing/twins/dated.ts';
+import { memorySeriesStore } from '../../testing/twins/series.ts';
+import { WORLD_TRADERS, worldCandles, worldFills, worldFunding } from '../../world/traders.ts';
+import { type AnalyseDependencies, analyseTrader } from './analyse.ts';
+import { concentrate } from './concentration.ts';
+import { exposedHours } from './exposure.ts';
+import { sortFills } from './trades.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const NOW = Date.UTC(2026, 8, 24, 12);
+const DAYS = 40;
+const FROM = NOW - DAYS * 24 * CANDLE_MS;
+const BEGAN = Date.UTC(2022, 0, 1);
+const KINDS = ['fills', 'candles', 'account_funding'] as const;
+type Kind = (typeof KINDS)[number];
+const found = WORLD_TRADERS.find(({ kind }) => kind === 'always_in');
+if (found === undefined) throw new Error('test: no such trader');
+const TRADER = found;
+
+const fills = worldFills(TRADER, NOW)
+  .filter(({ at }) => at >= FROM && at < NOW)
+  .map(asFill);
+const candles = worldCandles(TRADER.coin, FROM - CANDLE_MS, NOW).map(({ at, open, close }) => {
+  const [first, last] = [String(open), String(close)];
+  return { at, open: first, high: first, low: last, close: last, volume: '1' };
+});
+const funding = worldFunding(TRADER, NOW)
+  .filter(({ at }) => at >= FROM && at < NOW)
+  .map(
+    ({ at, coin, szi, rate, usdc }): AccountFunding => ({
+      at,
+      coin,
+      szi: szi.toFixed(8),
+      rate: rate.toFixed(12),
+      usdc: usdc.toFixed(6),
+      samples: null,
+      hash: '0x',
+    }),
+  );
+const ROWS = { fills, candles, account_funding: funding } as const;
+
+/** Analyses the account where one series has a hole, which its venue may still fill or not. */
+async function analyseWith(kind: Kind, hole: SeriesSpan, gone: boolean) {
+  const store = memorySeriesStore();
+  const whole = { from: BEGAN, to: NOW };
+  for (const series of KINDS) {
+    const isHoled = series === kind;
+    const rows = ROWS[series].filter(({ at }) => !isHoled || at < hole.from || at >= hole.to);
+    const of = series === 'candles' ? TRADER.coin : TRADER.address;
+    await store.add({ venue: 'hyperliquid', series, of }, rows, {
+      covered: isHoled ? spansWithout(whole, [hole]) : [whole],
+      gone: isHoled && gone ? [hole] : [],
+      received_at: NOW,
+      source: 'memory:',
+      origin: 'observed',
+    });
+  }
+  const source = memorySource('Venue', 'observation', UNDATED);
+  const given: AnalyseDependencies = {
+    gathering: {
+      gather: async (name, span, signal) => {
+        return { reading: await store.read(name, span, { signal }), fault: null };
+      },
+      roleOf: async () => read({ role: 'user' } as const, { port: 'market_source', source }),
+    },
+    concentrate: async (input) => concentrate({ ...input, permutations: 20 }),
+    now: () => NOW / 1_000,
+    simulated: false,
+  };
+  return analyseTrader(given, TRADER.address, new AbortController().signal);
+}
+
+const EXPOSED = exposedHours(
+  sortFills(fills, new Set()).perps,
+  new Map([[TRADER.coin, new Map(candles.map((one) => [one.at, one]))]]),
+  NOW,
+);
+const exposedIn = (holds: (at: number) => boolean) => EXPOSED.filter(({ at }) => holds(at)).length;
+
+const HOURS = DAYS * 24;
+/** Holes of an hour up to ten days, after the first fill and before the last hour. */
+const holes = fc
+  .record({
+    from: fc.integer({ min: 24 * 60, max: (HOURS - 260) * 60 }),
+    minutes: fc.integer({ min: 61, max: 10 * 24 * 60 }),
+  })
+  .map(({ from, minutes }): SeriesSpan => {
+    const begin = FROM + from * 60_000;
+    return { from: begin, to: begin + minutes * 60_000 };
+  });
+
+test('the whole record is analysed, with every hour of it', async () => {
+  const told = await analyseWith('fills', { from: BEGAN, to: BEGAN }, false);
+  expect(told).toMatchObject({
+    end: 'analysed',
+    analysis: {
+      coverage: {
+        fills: fills.length,
+        horizon_reached: false,
+        missing_candle_h: 0,
+        unpriced_funding_h: 0,
+      },
+    },
+  });
+  expect(EXPOSED.length).toBeGreaterThan(HOURS / 2);
+});
+
+test.each(KINDS)(
+  'where the venue may still fill a hole of %s nothing is analysed',
+  async (kind) => {
+    await fc.assert(
+      fc.asyncProperty(holes, async (hole) => {
+        expect(await analyseWith(kind, hole, false)).toMatchObject({
+          end: 'failed',
+          outside: true,
+        });
+      }),
+      { numRuns: 8 },
+    );
+  },
+);
+
+test.each(KINDS)('what lies in a hole of %s that nobody can fill is counted', async (kind) => {
+  await fc.assert(
+    fc.asyncProperty(holes, async (hole) => {
+      const told = await analyseWith(kind, hole, true);
+      if (told.end !== 'analysed') throw new Error(`test: ${told.end}`);
+      const { coverage, classification, modes } = told.analysis;
+      if (kind === 'fills') {
+        expect(coverage.horizon_reached).toBe(true);
+        expect(classification).toEqual({ labels: [], no_label: 'horizon_reached' });
+      }
+      if (kind === 'candles') {
+        const unread = exposedIn((at) => at >= hole.from && at < hole.to);
+        expect(coverage.missing_candle_h).toBe(unread);
+        const hoursOf = (mode: 'realization' | 'exposure') =>
+          modes[mode].session.reduce((sum, { exposure_h }) => sum + exposure_h, 0);
+        // They are in no hour of the mode that marks positions to candles.
+        expect(hoursOf('exposure')).toBeLessThanOrEqual(hoursOf('realization'));
+        expect(unread === 0).toBe(hoursOf('exposure') === hoursOf('realization'));
+      }
+      if (kind === 'account_funding') {
+        const unread = exposedIn((at) => at < hole.to && at + CANDLE_MS > hole.from);
+        expect(coverage.unpriced_funding_h).toBe(unread);
+      }
+    }),
+    { numRuns: 8 },
+  );
+});

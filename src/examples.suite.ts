@@ -10,11 +10,13 @@ import { z } from 'zod';
 import { verdictOf, verdictOfResult } from '../examples/verdict.ts';
 import { onlySettings, type Simulated } from './testing/program.ts';
 import { SANDBOX_PARTY } from './world/listed-parties.ts';
+import { WORLD_TRADERS } from './world/traders.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const COULD_NOT_CHECK = 3;
 const CURL_REFUSED = 22;
 const UNLISTED = '0x00000000219ab540356cbb839cbe05303d7705fa';
+const SIGNS_ONLY = String(WORLD_TRADERS.find(({ kind }) => kind === 'agent')?.address);
 const LISTED = String(SANDBOX_PARTY.addresses[0]?.address);
 
 const bulk = z.object({ data: z.object({ results: z.array(z.unknown()) }) });
@@ -153,6 +155,16 @@ export function examplesDoWhatTheySay(started: () => Simulated): void {
       expect(run('screen-one.sh', [LISTED], { API_KEY: 'sc_wrong' }).status).toBe(CURL_REFUSED);
     });
 
+    test('a trader is asked about, and an answer without an analysis says why', () => {
+      const { status, lines } = run('trader.sh', [SIGNS_ONLY, 'exposure']);
+      expect(status).toBe(0);
+      const about = { address: SIGNS_ONLY, analysed: false, error: 'not_analysed' };
+      expect(JSON.parse(String(lines[0]))).toMatchObject(about);
+      const refused = run('trader.sh', ['nonsense']);
+      expect(JSON.parse(String(refused.lines[0]))).toMatchObject({ error: 'invalid_address' });
+      expect(run('trader.sh', [SIGNS_ONLY], { BASE_URL: 'http://127.0.0.1:1' }).status).not.toBe(0);
+    });
+
     test('each of them is run here', () => {
       const ran = [
         'screen-one.ts',
@@ -161,6 +173,7 @@ export function examplesDoWhatTheySay(started: () => Simulated): void {
         'source-ages.ts',
         'screen-one.sh',
         'screen-many.sh',
+        'trader.sh',
       ];
       const shared = ['ask.ts', 'verdict.ts', 'README.md', 'tsconfig.json'];
       // `src/verification-vectors.test.ts` runs these.

@@ -9,6 +9,7 @@ import { EXIT, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { access, members } from '../features/access/feature.ts';
 import { deployers } from '../features/deployers/feature.ts';
+import { providers } from '../features/providers/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { modelPublish, modelTrain } from '../features/rug-model/model.command.ts';
 import { sanctions } from '../features/sanctions/feature.ts';
@@ -33,6 +34,7 @@ import { worldLabelsCsv } from '../world/labels.ts';
 import { isModelWay, startLanguageModel } from '../world/language-model.ts';
 import { WORLD_HORIZON_H, worldLaunchHistoryCsv } from '../world/launch-history.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
+import { listedCalls, MARKET_CALLERS } from '../world/market-callers.ts';
 import { PRICE_FAULTS, startPriceApi, worldPriceOf } from '../world/price-api.ts';
 import { PUBLISHER_FAULTS, startPublisher } from '../world/publisher.ts';
 import { SOLANA_FAULTS, startSolana } from '../world/solana-api.ts';
@@ -122,8 +124,11 @@ export async function startSimulated(
     if (provider === 'venue' && isFault(VENUE_FAULTS, fault)) venue.fault(() => fault);
     if (provider === 'token-risk' && isFault(TOKEN_RISK_FAULTS, fault)) tokenRisk.fault(fault);
   }
-  const walking = launcherWalks();
+  const walking = repeatWork(WALKED_EACH_MS, walkLaunchers);
   opened.add('simulated walks', walking.stop);
+  const folder = join(config.dataDir, 'spool');
+  const calling = repeatWork(LISTS_EACH_MS, (parts) => importLists(folder, parts));
+  opened.add('simulated lists of calls', calling.stop);
   return {
     outside: simulatedOutside({
       mirror: publisher.url('SDN_ADVANCED.ZIP').href,
@@ -151,6 +156,7 @@ export async function startSimulated(
         await services.deployers.walk(SANDBOX_DEPLOYERS[name], signal);
       }
       walking.begin(parts);
+      if (config.surfaces.includes('signals')) calling.begin(parts);
       const file = join(config.dataDir, CREDENTIALS_FILE);
       const held = await readCredentials(file, parts);
       const made = held === null ? await mintCredentials(parts) : held;
@@ -190,28 +196,53 @@ const WALKS_MS_MAX = 5_000;
 const WALKED_FOR_S = 14_400;
 const WALKED_EACH_MS = 30_000;
 
-/** Walks who launches on the simulated Ethereum, as an operator would whom a launch interests. */
-function launcherWalks() {
+/** Work of the simulated world that goes on until it is stopped, with a pause between. */
+function repeatWork(
+  everyMs: number,
+  work: (parts: ProcessParts, signal: AbortSignal) => Promise<void>,
+) {
   const ended = new AbortController();
   let running: Promise<void> = Promise.resolve();
-  const walk = async (parts: ProcessParts): Promise<void> => {
+  const repeat = async (parts: ProcessParts): Promise<void> => {
     while (!ended.signal.aborted) {
-      const makers = evmLaunchesIn(nowS() - WALKED_FOR_S, nowS()).map(({ maker }) => maker);
-      for (const maker of new Set(makers)) {
-        await parts.of(deployers).services.deployers.walk(maker, ended.signal);
-      }
-      await pause(WALKED_EACH_MS, ended.signal);
+      await work(parts, ended.signal);
+      await pause(everyMs, ended.signal);
     }
   };
   return {
     begin: (parts: ProcessParts) => {
-      running = walk(parts);
+      running = repeat(parts);
     },
     stop: async () => {
       ended.abort();
       await running;
     },
   };
+}
+
+/** Walks who launches on the simulated Ethereum, as an operator would whom a launch interests. */
+async function walkLaunchers(parts: ProcessParts, signal: AbortSignal): Promise<void> {
+  const makers = evmLaunchesIn(nowS() - WALKED_FOR_S, nowS()).map(({ maker }) => maker);
+  for (const maker of new Set(makers)) {
+    await parts.of(deployers).services.deployers.walk(maker, signal);
+  }
+}
+
+/** The lists of simulated services are taken in so often that no call of theirs comes late. */
+const LISTS_EACH_MS = 120_000;
+
+/** Takes in what the services show that call the simulated markets, as an operator would. */
+async function importLists(folder: string, parts: ProcessParts): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const caller of MARKET_CALLERS) {
+    const listed = listedCalls(caller, nowS());
+    if (listed.length === 0) continue;
+    const path = join(folder, `${caller}.jsonl`);
+    await writeFile(path, listed.map((one) => JSON.stringify(one)).join('\n'));
+    const order = { path, provider: caller };
+    await parts.of(providers).services.providers.importCalls(order, () => undefined);
+    await rm(path);
+  }
 }
 
 // The same files go through the same importers as an operator's.

@@ -10,7 +10,8 @@ import { providerGuard } from './sources/http/provider.ts';
 import { weightWindow } from './sources/http/weight-window.ts';
 import { hyperliquidMarket, WEIGHT_WINDOW } from './sources/hyperliquid/info.ts';
 import { memorySeriesStore, silentSeries } from './testing/twins/series.ts';
-import { settlementsIn, startHyperliquid, type VenueFill } from './world/hyperliquid-api.ts';
+import { settlementsIn, startHyperliquid } from './world/hyperliquid-api.ts';
+import type { SimulatedFill } from './world/trading.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 20, 12, 30);
@@ -23,7 +24,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-function fill(at: number, n: number): VenueFill {
+function fill(at: number, n: number): SimulatedFill {
   const own = { coin: 'BTC', side: 'buy', px: 1, sz: 1, start_position: 0, closed_pnl: 0 } as const;
   return { ...own, at, oid: n, tid: n };
 }

@@ -14,8 +14,8 @@ import {
 import { exposedHours, hourOf } from '../features/traders/exposure.ts';
 import { bucketStatistics, permutationPValues } from '../features/traders/null-model.ts';
 import { sortFills } from '../features/traders/trades.ts';
-import { CANDLE_MS, type Fill } from '../ports/series.ts';
-import { type WorldTrader, worldCandles, worldFills } from '../world/traders.ts';
+import { type AccountFunding, CANDLE_MS, type Fill } from '../ports/series.ts';
+import { type WorldFunding, type WorldTrader, worldCandles, worldFills } from '../world/traders.ts';
 import {
   fillsOf,
   NO_SKILL,
@@ -113,6 +113,19 @@ export function asFill(fill: SimulatedFill): Fill {
     crossed: true,
     hash: '0x',
     liquidation: null,
+  };
+}
+
+/** Simulated funding in the form of the series. */
+export function asFunding({ at, coin, szi, rate, usdc }: WorldFunding): AccountFunding {
+  return {
+    at,
+    coin,
+    szi: szi.toFixed(8),
+    rate: rate.toFixed(12),
+    usdc: usdc.toFixed(6),
+    samples: null,
+    hash: '0x',
   };
 }
 

@@ -3,6 +3,8 @@
 
 import type { ServerResponse } from 'node:http';
 import { answerPage, bodyOf, startStandIn } from './stand-in.ts';
+import type { WorldFunding } from './traders.ts';
+import type { SimulatedFill } from './trading.ts';
 
 /** The faults that the venue can be given. Rows out of order are none to who reads them rightly. */
 export const HYPERLIQUID_FAULTS = [
@@ -19,29 +21,6 @@ export const HYPERLIQUID_FAULTS = [
 ] as const;
 export type HyperliquidFault = (typeof HYPERLIQUID_FAULTS)[number];
 
-/** A fill as the world has it; figures that it leaves out are those of a fill without them. */
-export type VenueFill = {
-  /** Milliseconds. */
-  readonly at: number;
-  readonly coin: string;
-  readonly side: 'buy' | 'sell';
-  readonly px: number;
-  readonly sz: number;
-  readonly start_position: number;
-  readonly closed_pnl: number;
-  readonly oid: number;
-  readonly tid: number;
-};
-
-/** Funding that an account received, or paid where `usdc` is below zero. */
-export type VenueFunding = {
-  readonly at: number;
-  readonly coin: string;
-  readonly szi: number;
-  readonly rate: number;
-  readonly usdc: number;
-};
-
 export type VenueRole =
   | { readonly role: 'missing' | 'user' | 'vault' }
   | { readonly role: 'agent'; readonly of: string };
@@ -49,8 +28,8 @@ export type VenueRole =
 /** What a venue knows. Accounts in lower case, times in milliseconds, rows oldest first. */
 export type VenueBook = {
   readonly roleOf: (account: string) => VenueRole;
-  readonly fillsOf: (account: string) => readonly VenueFill[];
-  readonly fundingOf: (account: string) => readonly VenueFunding[];
+  readonly fillsOf: (account: string) => readonly SimulatedFill[];
+  readonly fundingOf: (account: string) => readonly WorldFunding[];
   /** Candles whose hour begins in a span; none of a coin that is not known. */
   readonly candlesOf: (
     coin: string,
@@ -260,7 +239,7 @@ function roleOf(told: VenueRole) {
   return told.role === 'agent' ? { role: 'agent', data: { user: told.of } } : { role: told.role };
 }
 
-function fillOf({ at, coin, side, px, sz, oid, tid, ...told }: VenueFill) {
+function fillOf({ at, coin, side, px, sz, oid, tid, ...told }: SimulatedFill) {
   const isClosing = told.closed_pnl !== 0;
   const isLong = isClosing ? side === 'sell' : side === 'buy';
   return {
@@ -285,7 +264,7 @@ function fillOf({ at, coin, side, px, sz, oid, tid, ...told }: VenueFill) {
 /** The venue's usual fee of who takes. */
 const FEE = 0.00045;
 
-function fundingOf({ at, coin, szi, rate, usdc }: VenueFunding) {
+function fundingOf({ at, coin, szi, rate, usdc }: WorldFunding) {
   const figures = {
     usdc: decimalText(usdc),
     szi: decimalText(szi),

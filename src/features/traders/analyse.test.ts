@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { type AccountFunding, CANDLE_MS, type Fill, type SeriesKind } from '../../ports/series.ts';
-import { asFill } from '../../testing/noise-traders.ts';
+import { asFill, asFunding } from '../../testing/noise-traders.ts';
 import { NO_SHARED_DATA, SHARED_DATA } from '../../testing/shared-data.ts';
 import { memorySource } from '../../testing/twins/dated.ts';
 import { memorySeriesStore } from '../../testing/twins/series.ts';
@@ -155,17 +155,7 @@ describe('an account of the world', () => {
 
   test('has its funding apart, as the venue booked it', async () => {
     const { trader, fills } = fillsOfWorld('always_in');
-    const funding = worldFunding(trader, NOW * 1_000).map(
-      ({ at, coin, szi, rate, usdc }): AccountFunding => ({
-        at,
-        coin,
-        szi: szi.toFixed(8),
-        rate: rate.toFixed(12),
-        usdc: usdc.toFixed(6),
-        samples: null,
-        hash: '0x',
-      }),
-    );
+    const funding = worldFunding(trader, NOW * 1_000).map(asFunding);
     const told = await analyse(trader.address, { fills, funding });
     if (told.end !== 'analysed') throw new Error(`test: ${told.end}`);
     const { totals, coverage } = told.analysis;

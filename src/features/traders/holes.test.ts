@@ -4,9 +4,9 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { read } from '../../evidence/reading.ts';
-import { type AccountFunding, CANDLE_MS, type SeriesSpan } from '../../ports/series.ts';
+import { CANDLE_MS, type SeriesSpan } from '../../ports/series.ts';
 import { spansWithout } from '../../ports/series-coverage.ts';
-import { asFill } from '../../testing/noise-traders.ts';
+import { asFill, asFunding } from '../../testing/noise-traders.ts';
 import { memorySource, UNDATED } from '../../testing/twins/dated.ts';
 import { memorySeriesStore } from '../../testing/twins/series.ts';
 import { WORLD_TRADERS, worldCandles, worldFills, worldFunding } from '../../world/traders.ts';
@@ -36,17 +36,7 @@ const candles = worldCandles(TRADER.coin, FROM - CANDLE_MS, NOW).map(({ at, open
 });
 const funding = worldFunding(TRADER, NOW)
   .filter(({ at }) => at >= FROM && at < NOW)
-  .map(
-    ({ at, coin, szi, rate, usdc }): AccountFunding => ({
-      at,
-      coin,
-      szi: szi.toFixed(8),
-      rate: rate.toFixed(12),
-      usdc: usdc.toFixed(6),
-      samples: null,
-      hash: '0x',
-    }),
-  );
+  .map(asFunding);
 const ROWS = { fills, candles, account_funding: funding } as const;
 
 /** Analyses the account where one series has a hole, which its venue may still fill or not. */

@@ -13,9 +13,9 @@ import {
   settlementsIn,
   startHyperliquid,
   type VenueBook,
-  type VenueFill,
 } from '../../world/hyperliquid-api.ts';
 import { bodyOf, startStandIn } from '../../world/stand-in.ts';
+import type { SimulatedFill } from '../../world/trading.ts';
 import { jsonIn } from '../http/fetch.ts';
 import { providerGuard } from '../http/provider.ts';
 import { weightWindow } from '../http/weight-window.ts';
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-function fill(at: number, n: number): VenueFill {
+function fill(at: number, n: number): SimulatedFill {
   const own = {
     coin: 'BTC',
     side: 'buy',

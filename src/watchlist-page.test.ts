@@ -118,12 +118,14 @@ test('a walk in part drops a path to whom the list in force does not hold, and s
     before: [first],
     after: [],
     version_after: versionOf('2'),
-    not_read: [expect.stringMatching(/^hops: /)],
+    not_read: [expect.stringMatching(/^Two hops of transfers: /)],
   });
   const { html } = await open('watchlist_page');
   expect(html).toContain('<td>what stood there before left<div');
   expect(html).toContain('<td>Two hops of transfers</td><td>not known<p>Not read to its end: ');
-  expect(html).toContain('1 part not read to the end at that look</summary><ul><li>hops: ');
+  expect(html).toContain(
+    '1 part not read to the end at that look</summary><ul><li>Two hops of transfers: ',
+  );
 });
 
 test('a path that a walk in part did not meet stays under its own version and time', async () => {
@@ -141,7 +143,7 @@ test('a path that a walk in part did not meet stays under its own version and ti
       { address: X, version: versionOf('1'), read_at: FIRST_AT },
       { address: Y, version: versionOf('2'), read_at: formatIsoTime(STILL_NOW + 60) },
     ],
-    not_read: [expect.stringMatching(/^hops: /)],
+    not_read: [expect.stringMatching(/^Two hops of transfers: /)],
   });
   expect((await open('watchlist_page')).html).toContain(`in: ${versionOf('1')}`);
 });

@@ -112,7 +112,7 @@ onEachEngine((name, fresh) => {
     expect(second?.version_after).toContain(`sha256:${'2'.repeat(64)}`);
     const [, message] = await messagesFor(database, CHAT);
     expect(message).toMatchObject({
-      title: 'The sanctions list: it stood there at the last look, and does not any more',
+      title: 'Sanctions list: it stood there at the last look, and does not any more',
       facts: expect.arrayContaining([expect.stringMatching(/^Before: OFAC SDN List: /)]),
     });
   });

@@ -7,6 +7,7 @@ import { listOrNone } from '../../evidence/measure.ts';
 import {
   type NewWatchChange,
   type SeenFinding,
+  WATCH_PART_TITLES,
   WATCH_PARTS,
   type WatchedPart,
   type WatchFinding,
@@ -45,7 +46,7 @@ export function settle(before: readonly WatchedPart[], screening: Screening): Se
   const changes: NewWatchChange[] = [];
   const seen = Object.entries(screening.parts) as [WatchPart, PartSeen][];
   const not_read = seen.flatMap(([part, one]) =>
-    one.read === 'whole' ? [] : [`${part}: ${one.why}`],
+    one.read === 'whole' ? [] : [`${WATCH_PART_TITLES[part]}: ${one.why}`],
   );
   for (const [part, one] of seen) {
     const last = held.get(part) ?? { part, ...NEVER_READ };

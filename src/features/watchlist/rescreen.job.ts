@@ -32,6 +32,7 @@ import {
   inferredText,
   type NewWatchChange,
   WATCH_LEASES,
+  WATCH_PART_TITLES,
   type WatchFinding,
   type WatchPart,
   type WatchScreening,
@@ -165,16 +166,6 @@ export function rescreenRounds(parts: RescreenParts & RoundPace<Why>, of: DueFor
   return repeatRounds(parts, (signal) => rescreenOnce(parts, of, signal));
 }
 
-/** The title of each part in a reported change. */
-const PART_TITLES: { readonly [P in WatchPart]: string } = {
-  sanctions_list: 'The sanctions list',
-  other_lists: 'Lists of other authorities',
-  exchange_labels: 'The exchange table',
-  flagged_addresses: 'The table of flagged addresses',
-  entity_clusters: 'The cluster of the address',
-  hops: 'Two hops of transfers',
-};
-
 const CHANGED: { readonly [C in NewWatchChange['change']]: string } = {
   first_seen: 'it stands there; what stood there before is not known',
   entered: 'it stands there now, and did not at the last look',
@@ -206,7 +197,7 @@ function dispatchOf(
     chain: null,
     address,
     message: {
-      title: `${PART_TITLES[part]}: ${CHANGED[change.change]}`,
+      title: `${WATCH_PART_TITLES[part]}: ${CHANGED[change.change]}`,
       facts: [
         `Watched address: ${address}`,
         ...textsOf(before, version_before).map((text) => `Before: ${text}`),

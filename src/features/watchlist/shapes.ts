@@ -29,6 +29,16 @@ export const WATCH_PARTS = [
 ] as const;
 export type WatchPart = (typeof WATCH_PARTS)[number];
 
+/** The name of each part for people: on pages, in chats, and in what was not read. */
+export const WATCH_PART_TITLES: { readonly [P in WatchPart]: string } = {
+  sanctions_list: 'Sanctions list',
+  other_lists: 'Lists of other authorities',
+  exchange_labels: 'Exchange table',
+  flagged_addresses: 'Flagged addresses',
+  entity_clusters: 'Cluster of the address',
+  hops: 'Two hops of transfers',
+};
+
 /** The parts that are tables in memory; the others rest on transfers. */
 export type TablePart = Exclude<WatchPart, 'entity_clusters' | 'hops'>;
 
@@ -126,7 +136,7 @@ export const watchChange = z.strictObject({
   version_after: words(),
   not_read: harmless(
     z.array(prose()).readonly(),
-    'it names what the same look did not read to its end',
+    'it names what the same look did not read to its end, by the titles of the parts',
   ),
   simulated: rowFact(z.boolean()),
   at: isoTime,

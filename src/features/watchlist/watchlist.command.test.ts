@@ -39,22 +39,33 @@ const whole = (watched: readonly object[], next_after: string | null = null): Pa
 };
 
 test.each([
-  ['found, and read to its end', [LISTED], null, 'sanctions OFAC: DOE, John'],
+  ['found, and read to its end', [LISTED], null, 'Sanctions list: OFAC: DOE, John'],
   [
     'found before a look that stopped early',
     [LISTED],
     'The list was cut.',
-    'sanctions OFAC: DOE, John, not read: The list was cut.',
+    'Sanctions list: OFAC: DOE, John, not read: The list was cut.',
   ],
-  ['not read', null, 'No list.', 'sanctions not read: No list.'],
-  ['empty, of a look that stopped early', [], 'It was cut.', 'sanctions not read: It was cut.'],
-  ['never known', null, null, 'sanctions not known'],
-  ['empty, and read to its end', [], null, 'sanctions nothing found'],
+  ['not read', null, 'No list.', 'Sanctions list: not read: No list.'],
+  [
+    'empty, of a look that stopped early',
+    [],
+    'It was cut.',
+    'Sanctions list: not read: It was cut.',
+  ],
+  ['never known', null, null, 'Sanctions list: not known'],
+  ['empty, and read to its end', [], null, 'Sanctions list: nothing found'],
 ])('a part that was %s', async (_, found, not_read, says) => {
-  pages = { '': whole([watchedWith('wat_1', [{ part: 'sanctions', found, not_read }])]) };
+  pages = { '': whole([watchedWith('wat_1', [{ part: 'sanctions_list', found, not_read }])]) };
   const said = await list();
   expect(said.status).toBe(0);
   expect(said.lines.join('\n')).toContain(says);
+});
+
+test('a part of a newer service has its name in answers', async () => {
+  const newer = { part: 'newer_part', found: null, not_read: 'No list.' };
+  pages = { '': whole([watchedWith('wat_1', [newer])]) };
+  expect((await list()).lines.join('\n')).toContain('newer_part: not read: No list.');
 });
 
 test('an address that nobody screened yet has nothing found', async () => {

@@ -23,6 +23,7 @@ import {
 } from '../../command/connection.ts';
 import { rowsPrinter } from '../../command/output.ts';
 import { present, textOrEmpty } from '../../evidence/measure.ts';
+import { WATCH_PART_TITLES } from './shapes.ts';
 
 const PATH = '/api/v1/watchlist';
 const finding = z.looseObject({ source: z.string(), entity: z.string().nullable() });
@@ -47,6 +48,14 @@ function findingText({ source, entity }: Finding): string {
   return entity === null ? source : `${source}: ${entity}`;
 }
 
+const TITLES = new Map<string, string>(Object.entries(WATCH_PART_TITLES));
+
+/** The name of a part for people; one of a newer service has its name in answers. */
+function titleOf(part: string): string {
+  const title = TITLES.get(part);
+  return title === undefined ? part : title;
+}
+
 /** Each part in its own words: nothing found is said of a part that was read alone. */
 function partsText({ parts }: Watched): string {
   if (parts.length === 0) return 'not screened yet';
@@ -54,7 +63,7 @@ function partsText({ parts }: Watched): string {
     const seen = found === null ? [] : found.map(findingText);
     const unread = found === null && why === null ? 'not known' : null;
     const told = present([...seen, why === null ? unread : `not read: ${why}`]);
-    return `${part} ${told.length === 0 ? 'nothing found' : told.join(', ')}`;
+    return `${titleOf(part)}: ${told.length === 0 ? 'nothing found' : told.join(', ')}`;
   });
   return texts.join('; ');
 }

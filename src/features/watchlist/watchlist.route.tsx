@@ -20,6 +20,7 @@ import { listSubject } from '../sanctions/direct-check.ts';
 import {
   inferredText,
   numberedChange,
+  WATCH_PART_TITLES,
   type WatchBounds,
   type WatchChange,
   type WatchedAddress,
@@ -340,15 +341,6 @@ type PageContent = {
   readonly changes: readonly WatchChange[] | { readonly unread: string } | null;
 };
 
-const PARTS: { readonly [P in WatchChange['part']]: string } = {
-  sanctions_list: 'Sanctions list',
-  other_lists: 'Other lists',
-  exchange_labels: 'Exchange table',
-  flagged_addresses: 'Flagged addresses',
-  entity_clusters: 'Clusters',
-  hops: 'Two hops of transfers',
-};
-
 const CHANGED: { readonly [C in WatchChange['change']]: string } = {
   first_seen: 'stands there; what stood there before is not known',
   entered: 'entered',
@@ -445,7 +437,7 @@ function Row({ watched, token }: { watched: WatchedAddress; token: string }) {
           <Table
             rows={parts}
             columns={[
-              { head: 'Held against', cell: ({ part }) => PARTS[part] },
+              { head: 'Held against', cell: ({ part }) => WATCH_PART_TITLES[part] },
               {
                 head: 'On record',
                 cell: ({ part, found, version, not_read }) => (
@@ -481,7 +473,7 @@ function summaryOf({ parts }: WatchedAddress): string {
 }
 
 function titleOf({ part }: { readonly part: WatchChange['part'] }): string {
-  return PARTS[part];
+  return WATCH_PART_TITLES[part];
 }
 
 type FoundProps = Pick<WatchedAddress['parts'][number], 'part' | 'found'> & {
@@ -529,7 +521,7 @@ function Changes({ changes }: { changes: PageContent['changes'] }) {
               head: 'What',
               cell: ({ part, change, not_read }) => (
                 <>
-                  {PARTS[part]}: {CHANGED[change]}
+                  {WATCH_PART_TITLES[part]}: {CHANGED[change]}
                   {not_read.length > 0 && (
                     <details>
                       <summary>

@@ -67,6 +67,7 @@ const SAYINGS: readonly Saying[] = [
   ['unmeasured, never zero', []],
   ['Calls were received here before and none within three days:', ['provider_calls']],
   ['may have stopped. That says nothing about any provider.', []],
+  ['No call was ever received here.', ['provider_calls']],
   ['A gap says nothing about the address.', []],
   ['It is no investment, legal or tax advice, and no recommendation to transact.', []],
   ['No creation by it was met.', ['deployer_records']],

@@ -54,8 +54,7 @@ async function said(ports: ProvidersPorts, window?: '30d' | '90d' | 'all', now =
 }
 
 const READ_FIRST = {
-  data_mode:
-    'Calls are collected here, or were imported lately. A board without a row is measured.',
+  data_mode: 'The newest call was received within three days.',
   meaning:
     'A row tells how often the statements of one provider came true, by a rule that was published ' +
     'before the first of them. It measures statements, and tokens and markets only through them.',
@@ -83,7 +82,10 @@ describe('says', () => {
         windows: { '30d': since(30), '90d': since(90), all: NOTHING },
         window_requested: null,
         served: { window: null, rows: 0 },
-        read_this_first: READ_FIRST,
+        read_this_first: {
+          ...READ_FIRST,
+          data_mode: 'No call was ever received here. A board without a row is measured.',
+        },
       },
     });
   });

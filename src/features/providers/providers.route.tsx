@@ -81,12 +81,19 @@ const READ_FIRST = {
 } as const;
 
 const MODES: { readonly [mode in (typeof BOARD_MODES)[number]]: string } = {
-  measured: 'Calls are collected here, or were imported lately. A board without a row is measured.',
+  measured: 'The newest call was received within three days.',
   simulated: 'Simulated: the providers, their calls and what became of them are made up.',
   empty:
     'Calls were received here before and none within three days: whoever collects them may have ' +
     'stopped. That says nothing about any provider.',
 };
+
+/** A board without a row is the normal state before the first call, also where nobody is asked. */
+const NO_CALL = 'No call was ever received here. A board without a row is measured.';
+
+function modeText(mode: keyof typeof MODES, { newest_call_at }: CountedBoard): string {
+  return mode === 'measured' && newest_call_at === null ? NO_CALL : MODES[mode];
+}
 
 /**
  * The newest board, or an empty one of now where no call was ever received. Unread where calls are
@@ -160,7 +167,7 @@ export function providersBoardHandler({
       },
       read_this_first: {
         ...READ_FIRST,
-        data_mode: MODES[mode],
+        data_mode: modeText(mode, read.value),
         meaning: simulated ? `${SIMULATED_CAVEAT}${READ_FIRST.meaning}` : READ_FIRST.meaning,
       },
     });
@@ -228,7 +235,7 @@ function Leaderboard({ value, window, mode, misses }: BoardProps) {
         the first of them. Every rate stands beside its number, and every miss is listed.
       </p>
       <p class={mode === 'empty' ? 'notice' : 'quiet'}>
-        {MODES[mode]} Counted <Moment at={value.made_at} />.
+        {modeText(mode, value)} Counted <Moment at={value.made_at} />.
       </p>
       <nav aria-label="Window">
         Received within{' '}

@@ -112,5 +112,5 @@ export const CALL_STANDS = {
 export const CALL_DENIALS: readonly (readonly [line: RegExp, restsOn: readonly string[]])[] = [
   [/^No call was received in this window\.$/, ['provider_calls']],
   [/^Calls were received here before and none within three days: /, ['provider_calls']],
-  [/^Calls are collected here, or were imported lately\. /, ['provider_calls']],
+  [/^No call was ever received here\. /, ['provider_calls']],
 ];

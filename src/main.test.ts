@@ -43,6 +43,16 @@ describe('settings and words', () => {
     },
   );
 
+  test.each([
+    ['venu:html', 'names no provider; there are chats, publisher, rpc, explorer, '],
+    ['venue:htm', 'names no fault of venue; there are rate-limited, html, wrong-shape, '],
+  ])('a fault that the simulated world does not know stops its start: %s', async (fault, says) => {
+    const env = { EXHIBIT_PORT: '0', EXHIBIT_WORLD_FAULTS: `explorer:html,${fault}` };
+    const said = await exhibit(cwd, 'start', env);
+    expect(said.status).toBe(2);
+    expect(said.err).toContain(`EXHIBIT_WORLD_FAULTS: ${fault} ${says}`);
+  });
+
   test('a command ends quietly where nobody reads its output any more', () => {
     const line = '{ "$0" "$1" --help; echo "status $?" >&2; } | true';
     const shell = ['-c', line, process.execPath, MAIN];

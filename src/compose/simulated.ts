@@ -5,7 +5,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { hashesOf } from '../access/secret.ts';
-import { EXIT, type Io } from '../command/command.ts';
+import { EXIT, type Io, UsageError } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { access, members } from '../features/access/feature.ts';
 import { deployers } from '../features/deployers/feature.ts';
@@ -31,7 +31,7 @@ import { HYPERLIQUID_FAULTS, startHyperliquid } from '../world/hyperliquid-api.t
 import { RPC_FAULTS } from '../world/json-rpc.ts';
 import { startNodes } from '../world/json-rpc-server.ts';
 import { worldLabelsCsv } from '../world/labels.ts';
-import { isModelWay, startLanguageModel } from '../world/language-model.ts';
+import { isModelWay, MODEL_WAYS, startLanguageModel } from '../world/language-model.ts';
 import { WORLD_HORIZON_H, worldLaunchHistoryCsv } from '../world/launch-history.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
 import { listedCalls, MARKET_CALLERS } from '../world/market-callers.ts';
@@ -113,17 +113,19 @@ export async function startSimulated(
   opened.add('simulated Hyperliquid', hyperliquid.close);
   const chats = await startChats((made) => log.info(made, 'simulated chat: took a message'));
   opened.add('simulated chats', chats.close);
-  for (const { provider, fault } of config.worldFaults) {
-    if (provider === 'chats' && isFault(CHAT_FAULTS, fault)) chats.fault(fault);
-    if (provider === 'publisher' && isFault(PUBLISHER_FAULTS, fault)) publisher.fault(fault);
-    if (provider === 'rpc' && isFault(RPC_FAULTS, fault)) nodes.fault(fault);
-    if (provider === 'explorer' && isFault(EXPLORER_FAULTS, fault)) explorer.fault(() => fault);
-    if (provider === 'prices' && isFault(PRICE_FAULTS, fault)) prices.fault(fault);
-    if (provider === 'solana' && isFault(SOLANA_FAULTS, fault)) solana.fault(() => fault);
-    if (provider === 'hyperliquid' && isFault(HYPERLIQUID_FAULTS, fault)) hyperliquid.fault(fault);
-    if (provider === 'venue' && isFault(VENUE_FAULTS, fault)) venue.fault(() => fault);
-    if (provider === 'token-risk' && isFault(TOKEN_RISK_FAULTS, fault)) tokenRisk.fault(fault);
-  }
+  setFaults(config.worldFaults, {
+    chats: faultSetter(CHAT_FAULTS, chats.fault),
+    publisher: faultSetter(PUBLISHER_FAULTS, publisher.fault),
+    rpc: faultSetter(RPC_FAULTS, nodes.fault),
+    explorer: faultSetter(EXPLORER_FAULTS, (fault) => explorer.fault(() => fault)),
+    prices: faultSetter(PRICE_FAULTS, prices.fault),
+    solana: faultSetter(SOLANA_FAULTS, (fault) => solana.fault(() => fault)),
+    hyperliquid: faultSetter(HYPERLIQUID_FAULTS, hyperliquid.fault),
+    venue: faultSetter(VENUE_FAULTS, (fault) => venue.fault(() => fault)),
+    'token-risk': faultSetter(TOKEN_RISK_FAULTS, tokenRisk.fault),
+    // It is started below, and only where a way of it is named.
+    analyst: faultSetter(MODEL_WAYS, () => undefined),
+  });
   const walking = repeatWork(WALKED_EACH_MS, walkLaunchers);
   opened.add('simulated walks', walking.stop);
   const folder = join(config.dataDir, 'spool');
@@ -170,6 +172,33 @@ export async function startSimulated(
   };
 }
 
+/** Sets a fault of one provider, and says of an unknown one which there are. */
+type FaultSetter = (fault: string) => readonly string[] | null;
+
+function faultSetter<F extends string>(known: readonly F[], set: (fault: F) => void): FaultSetter {
+  return (fault) => {
+    if (!isFault(known, fault)) return known;
+    set(fault);
+    return null;
+  };
+}
+
+// A misspelt fault would pass for a provider that withstood it.
+function setFaults(
+  asked: Config['worldFaults'],
+  setters: { readonly [provider: string]: FaultSetter },
+): void {
+  for (const { provider, fault } of asked) {
+    const set = Object.hasOwn(setters, provider) ? setters[provider] : undefined;
+    const known = set === undefined ? Object.keys(setters) : set(fault);
+    if (known === null) continue;
+    const what = set === undefined ? 'names no provider' : `names no fault of ${provider}`;
+    throw new UsageError(
+      `EXHIBIT_WORLD_FAULTS: ${provider}:${fault} ${what}; there are ${known.join(', ')}.`,
+    );
+  }
+}
+
 /** The configured language model, or a stand-in where `EXHIBIT_WORLD_FAULTS` asks for one. */
 async function startAnalyst(
   config: Config,
@@ -184,7 +213,8 @@ async function startAnalyst(
   return { url: model.openai, key: null, model: 'a simulated model', price, usdADayMax: 1 };
 }
 
-const FURNISH_MS_MAX = 60_000;
+/** A busy machine takes minutes for what takes seconds on an idle one. */
+const FURNISH_MS_MAX = 300_000;
 
 /** The deployers that have a record from the first start on. */
 const WALKED = ['allDied', 'mixed', 'unlisted', 'none'] as const;

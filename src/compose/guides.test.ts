@@ -66,6 +66,24 @@ test('each page links to pages that are there, and to its own Markdown', async (
   }
 });
 
+/** What a shell has, and the key that the start puts there. */
+const SET = new Set(['HOME', 'PATH', 'PWD', 'EXHIBIT_API_KEY']);
+
+test('no command of a guide uses a variable that nothing set before it', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const texts = [{ path: 'README', text: readme }, ...GUIDES];
+  const unset = texts.flatMap(({ path, text }) => {
+    const blocks = [...text.matchAll(/```(?:sh|bash)?\n(.*?)```/gs)].map(([, block]) => block);
+    const commands = blocks.join('\n');
+    return [...commands.matchAll(/\$\{?([A-Z][A-Z_]+)/g)]
+      .filter(({ 1: name = '', index }) => {
+        return !SET.has(name) && !commands.slice(0, index).includes(`${name}=`);
+      })
+      .map(([, name]) => `${path}: ${name}`);
+  });
+  expect(unset).toEqual([]);
+});
+
 test('a link to what is not served is no link, and keeps its words', () => {
   const from = GUIDES.find(({ path }) => path === 'guides/deployers');
   if (from === undefined) throw new Error('there is no guide of deployer records');

@@ -31,6 +31,7 @@ import {
 import { entryOf, memoryListChanges } from './testing/twins/sanctions.ts';
 import { memorySignalPorts } from './testing/twins/signals.ts';
 import { memorySigning } from './testing/twins/signing.ts';
+import { labelledAnalysis, memoryTraders, standingWith } from './testing/twins/traders.ts';
 import { memoryTransparencyLog } from './testing/twins/transparency-log.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -103,6 +104,10 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
         launchWatch: memoryLaunchWatch(WATCHED),
         publishedModels: memoryPublishedModels(),
         ...plantedProviderCalls({ called: true }),
+        ...memoryTraders({
+          ...HELD,
+          standingOf: (address) => standingWith(labelledAnalysis(address)),
+        }),
         ...memorySignalPorts({}),
         ...memoryTransparencyLog(),
         ...memorySigning(),
@@ -139,6 +144,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     `/token/solana/${addressNamed('solana', 'mint')}`,
     `/deployer/ethereum/${MAKER}`,
     `/models/rug/${KEPT_VERSION}`,
+    `/traders/${evm('trader')}`,
     `/deployer/solana/${addressNamed('solana', 'nobody')}`,
   ];
   test.each(paths)('%s, in light and dark, on a desk and on a phone', async (path) => {

@@ -66,17 +66,19 @@ const PAGES: readonly Page<never>[] = (FEATURES as readonly AnyFeature[]).flatMa
 
 const GUIDES = servedGuides();
 
-/** The groups of the navigation, and the order in each; a page that none names is in the last. */
+/** The groups of the navigation, and the order in each. */
 const NAVIGATION: readonly (readonly [group: string, paths: readonly string[]])[] = [
   [
     'Published',
     ['/', '/leaderboard', '/signals', '/providers', '/receipts', '/registry/sanctions'],
   ],
-  ['What it rests on', ['/status', '/registry/bridges', '/entities/calibration', '/log']],
+  [
+    'What it rests on',
+    ['/status', '/registry/bridges', '/entities/calibration', '/methodology/traders', '/log'],
+  ],
   ['For members', ['/watchlist', '/settings', '/pricing']],
   ['For programs', ['/docs/start', '/docs']],
 ];
-const LAST = NAVIGATION.length - 1;
 
 /** The pages that a person may open, with their names in the navigation. */
 export const LINKS: PageFacts['links'] = inGroups([
@@ -88,11 +90,12 @@ export const LINKS: PageFacts['links'] = inGroups([
 
 function inGroups(pages: PageGroup['pages']): readonly PageGroup[] {
   const named = new Set(NAVIGATION.flatMap(([, paths]) => paths));
-  const unnamed = pages.filter(({ path }) => !named.has(path));
-  return NAVIGATION.map(([group, paths], at) => {
-    const own = paths.flatMap((path) => pages.filter((page) => page.path === path));
-    return { group, pages: at === LAST ? [...own, ...unnamed] : own };
-  });
+  const unnamed = pages.filter(({ path }) => !named.has(path)).map(({ path }) => path);
+  if (unnamed.length > 0) throw new Error(`no group of the navigation names ${unnamed.join(', ')}`);
+  return NAVIGATION.map(([group, paths]) => ({
+    group,
+    pages: paths.flatMap((path) => pages.filter((page) => page.path === path)),
+  }));
 }
 
 /** The facts that every page of this deployment shows. */

@@ -22,9 +22,13 @@ type LastChecked = { readonly lists: readonly CheckedList[]; readonly now: numbe
 
 const OFFERED = [
   ['/leaderboard', 'Leaderboard', 'Wallets whose launches the rug model flagged in the last day.'],
+  ['/signals', 'Signals', 'What evidence supports about addresses of public events.'],
+  ['/providers', 'Providers', 'How often outside services were right, each rate with its number.'],
   ['/receipts', 'Receipts', 'What was published about single cases, with everything it rests on.'],
   ['/registry/sanctions', 'List changes', 'Who came onto the sanctions list, and who left it.'],
   ['/registry/bridges', 'Bridge contracts', 'Which contracts a bridge trace looks for, and why.'],
+  ['/methodology/traders', 'Traders', 'When an account makes money, and whether that is chance.'],
+  ['/log', 'Log', 'Every signal as a leaf of one log, whose roots are signed.'],
   ['/status', 'Sources', 'How old each source is, and whether it can deny anything now.'],
   ['/docs/start', 'For programs', 'The same answers by HTTP, MCP, a typed client and streams.'],
 ] as const;

@@ -358,7 +358,7 @@ form.seek input { flex: 1 1 10rem; }
   .caveat > summary { cursor: pointer; }
   .caveat:not([open]) > summary { display: -webkit-box; -webkit-line-clamp: 2;
     -webkit-box-orient: vertical; overflow: hidden; }
-  p.narrow { display: block; }
+  p.narrow { display: block; } span.narrow { display: inline; }
   .graph.of-3 { min-width: 34rem; } .graph.of-4 { min-width: 46rem; }
   .cells { grid-template-columns: 1fr 1fr; }
   .facts { grid-template-columns: fit-content(7.5rem) minmax(0, 1fr); gap: .3rem 1rem; }
@@ -371,6 +371,16 @@ form.seek input { flex: 1 1 10rem; }
     border: 0; }
   .stacks td::before { content: attr(data-head); color: var(--quiet); font-size: .85rem;
     float: left; width: 7rem; margin-left: -7.5rem; font-weight: 400; }
+  table.lines, .lines tbody, .lines tr, .lines caption { display: block; }
+  .lines thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
+    clip-path: inset(50%); }
+  .lines tr { border-top: 1px solid var(--line); padding: .4rem 0; }
+  .scroll table.lines td, .scroll table.lines td:first-child { display: block; min-width: 0;
+    padding: 0; border: 0; }
+  .scroll table.lines td:first-child, .scroll table.lines td:first-child + td { display: inline; }
+  .lines td:first-child::after { content: " · "; color: var(--quiet); }
+  .lines .provider .quiet { display: inline; }
+  .scroll table.lines td.blank { display: none; }
   .frame::part(lines) { gap: .4rem; }
   .line, .line.open { display: grid; grid-template-columns: 1fr auto; align-items: baseline;
     padding: .4rem .8rem; border-top-width: 1px; border-left-width: .25rem; }

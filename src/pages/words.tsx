@@ -268,13 +268,21 @@ type TableProps<Row> = {
   readonly caption?: ComponentChildren;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** `stacks`: cells stand below each other where the page is narrow. */
+  /**
+   * Where the page is narrow, `stacks`: cells stand below each other, each beside its head.
+   * `lines`: the first two stand on one line, and the others below without a head.
+   */
   readonly look?: keyof typeof TABLE_LOOKS;
   /** The text across the columns after the first, for a row without figures. */
   readonly instead?: (row: Row) => string | null;
 };
 
-const TABLE_LOOKS = { stacks: 'tight stacks', tight: 'tight', wide: undefined } as const;
+const TABLE_LOOKS = {
+  stacks: 'tight stacks',
+  lines: 'tight lines',
+  tight: 'tight',
+  wide: undefined,
+} as const;
 
 /** A table that scrolls by itself where it is wider than the page. */
 export function Table<Row>({ caption, columns, rows, look = 'stacks', instead }: TableProps<Row>) {

@@ -434,17 +434,19 @@ type SourcesProps = {
   now: number;
 };
 
-/** The sources with a state of their own, and folded those that each answer dates. */
+/** The sources that deny nothing now, those within their age, and folded those dated by answer. */
 function Sources({ ages, sources, now }: SourcesProps) {
   const all = Object.entries(ages);
   const byAnswer = all.filter(([, { state }]) => state === 'per_answer');
-  const own = all.filter((one) => !byAnswer.includes(one));
+  const held = all.filter(([, { state }]) => state === 'fresh');
+  const others = all.filter((one) => !byAnswer.includes(one) && !held.includes(one));
   const table = (rows: typeof all, caption: string) => (
     <SourceTable ages={Object.fromEntries(rows)} sources={sources} now={now} caption={caption} />
   );
   return (
     <>
-      {own.length > 0 && table(own, 'Sources')}
+      {others.length > 0 && table(others, 'Silent, frozen or past their age')}
+      {held.length > 0 && table(held, 'Held, and within their age')}
       {byAnswer.length > 0 && (
         <details>
           <summary>{countWords(byAnswer.length, 'source')} dated by each answer</summary>
@@ -464,6 +466,7 @@ function SourceTable({ ages, sources, now, caption }: SourcesProps & { caption: 
   return (
     <Table
       caption={caption}
+      look="lines"
       rows={Object.entries(ages)}
       columns={[
         { head: 'Source', cell: ([tag]) => <strong>{titleOf(tag)}</strong> },

@@ -44,6 +44,7 @@ function ProviderTable({ caption, providers, titles, now, isOnce }: TableProps) 
   return (
     <Table
       caption={caption}
+      look="lines"
       rows={providers}
       columns={[
         {
@@ -56,7 +57,15 @@ function ProviderTable({ caption, providers, titles, now, isOnce }: TableProps) 
           ),
         },
         { head: 'State', cell: (one) => <State of={one} now={now} /> },
-        { head: 'What rests on it', cell: (one) => carriedText(one, titles) },
+        {
+          head: 'What rests on it',
+          cell: (one) => (
+            <>
+              <span class="narrow quiet">Carries: </span>
+              {carriedText(one, titles)}
+            </>
+          ),
+        },
         {
           head: 'Its last day',
           cell: (one) => (

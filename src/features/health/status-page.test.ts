@@ -1,5 +1,6 @@
 // The page of the state draws an hour in which nobody asked a provider as such, never as one in
-// which it answered, and says since when a provider is silent and what rests on it.
+// which it answered, and says since when a provider is silent, what rests on it, and which sources
+// deny nothing now.
 
 import { expect, test } from 'vitest';
 import { HOUR_S } from '../../chain/time.ts';
@@ -87,4 +88,26 @@ test('a silent one says since when, why, and how each call of its day ended', as
   expect(page).toMatch(/silent<\/span><span> since <time.*1 hour ago.*It answered 503\./s);
   expect(page).toContain('7 calls: 4 answered, 2 failed, 1 stopped. Not asked in 1 of 3 hours.');
   expect(page.match(/class="idle"/g)).toHaveLength(1);
+});
+
+test('sources that deny nothing now stand first, and apart from those within their age', async () => {
+  const fresh = {
+    state: 'fresh',
+    as_of: NOW - HOUR_S,
+    published: null,
+    age_s: HOUR_S,
+    max_age_s: 2 * HOUR_S,
+    reason: null,
+  } as const;
+  const page = await pageOf({
+    freshness: async () => ({
+      transfer_history: fresh,
+      prices: { ...fresh, state: 'stale', reason: 'It is too old.' },
+      labels: { ...fresh, state: 'unreadable', as_of: null, reason: 'It is down.' },
+    }),
+  });
+  const [, first = '', second = ''] = page.split('<caption>');
+  expect(first).toMatch(/^Silent, frozen or past their age<.*>prices<.*>labels<.*It is down\./s);
+  expect(second).toMatch(/^Held, and within their age<.*>Transfer history<.*>fresh</s);
+  expect(first).not.toContain('Transfer history');
 });

@@ -323,9 +323,12 @@ function Trader({ held }: { held: Held }) {
       {MODES.map((mode) => (
         <section key={mode}>
           <h2 class="section">{MODE_TITLES[mode]}</h2>
-          {PARTITIONS.map((partition) => (
-            <Buckets key={partition} partition={partition} rows={modes[mode][partition]} />
-          ))}
+          <Buckets partition="session" rows={modes[mode].session} />
+          <Buckets partition="weekpart" rows={modes[mode].weekpart} />
+          <details>
+            <summary>{hoursText(modes[mode].hour_of_day)}</summary>
+            <Buckets partition="hour_of_day" rows={modes[mode].hour_of_day} />
+          </details>
         </section>
       ))}
       <ul>
@@ -339,6 +342,14 @@ function Trader({ held }: { held: Held }) {
       </p>
     </>
   );
+}
+
+/** What is in the folded table: how many hours were tested, and which were found. */
+function hoursText(rows: readonly Bucket[]): string {
+  const tested = rows.filter((row) => row.tested).length;
+  const found = rows.filter((row) => readsAs(row) === FOUND).map(({ bucket }) => bucket);
+  const more = found.length === 0 ? '' : `; more than chance: ${found.join(', ')}`;
+  return `Hours of the day: ${tested} of ${rows.length} tested${more}`;
 }
 
 const MODE_TITLES: { readonly [M in Mode]: string } = {
@@ -396,6 +407,7 @@ function Buckets({ partition, rows }: { partition: Partition; rows: readonly Buc
   return (
     <Table
       caption={PARTITION_TITLES[partition]}
+      look="tight"
       rows={rows}
       columns={[
         { head: 'UTC', cell: ({ bucket }) => bucket, isName: true },
@@ -412,9 +424,11 @@ function Buckets({ partition, rows }: { partition: Partition; rows: readonly Buc
   );
 }
 
+const FOUND = 'more than chance';
+
 function readsAs({ tested, q_value }: Bucket): string {
   if (!tested || q_value === null) return 'not tested';
-  return q_value <= LABEL_NEEDS.q_value_max ? 'more than chance' : 'noise';
+  return q_value <= LABEL_NEEDS.q_value_max ? FOUND : 'noise';
 }
 
 function percent(share: number | null): string {

@@ -224,10 +224,7 @@ function hourBatches<S extends SeriesKind>(hour: Hour<S>): readonly MarketBatch<
   const arrives = at + LATE_MS[name.series];
   const { silent } = plan;
   const isSilent =
-    silent !== null &&
-    silent.venue === name.venue &&
-    arrives >= silent.from &&
-    arrives < silent.to;
+    silent !== null && silent.venue === name.venue && arrives >= silent.from && arrives < silent.to;
   if (isSilent && !TOLD_LATER.includes(name.series)) return [];
   const received_at = isSilent ? silent.to + LATE_MS[name.series] : arrives;
   const { first, later } = WORDS[name.series](hour);

@@ -203,7 +203,7 @@ function ChainRows({ chain, rows }: { chain: string; rows: readonly Row[] }) {
             ),
           },
           { head: 'Protocol', cell: ({ protocol }) => protocol },
-          { head: 'Role', cell: ({ role }) => role },
+          { head: 'Role', cell: ({ role }) => role, look: 'whole' },
           {
             head: 'From block',
             cell: ({ valid_from_block: from }) => (from === null ? 'not known' : from),

@@ -67,9 +67,9 @@ function Log({ head, keys, newest }: PageView) {
     <>
       <h1>{TITLE}</h1>
       <p class="lead">
-        Each signal, and each change of one, is a leaf of one Merkle tree (RFC 6962), in the order
-        in which it was stated. The log signs the root of the tree, and whoever keeps a root can ask
-        for proof that what stood in it stands there still.
+        Signals and their changes, and calls and the rules that score them, are leaves of one Merkle
+        tree (RFC 6962), in the order in which they were stated. The log signs the root of the tree,
+        and whoever keeps a root can ask for proof that what stood in it stands there still.
       </p>
       <p>
         <Prose text={CAVEAT} />
@@ -101,10 +101,11 @@ function Log({ head, keys, newest }: PageView) {
       {rows !== null && (
         <Table
           caption={`${rows.length} of ${countWords(leaves, 'leaf', 'leaves')}`}
+          look="lines"
           columns={[
             { head: 'Index', cell: ({ index }: LogEntry) => index },
             { head: 'Kind', cell: ({ kind }: LogEntry) => kind.replaceAll('_', ' ') },
-            { head: 'Statement', cell: ({ id }: LogEntry) => <code>{id}</code> },
+            { head: 'Statement', cell: Statement },
             { head: 'Hash', cell: ({ hash }: LogEntry) => <Tx of={hash} chain={null} /> },
             { head: 'Stated', cell: ({ at }: LogEntry) => <Second at={at} />, look: 'whole' },
           ]}
@@ -130,6 +131,12 @@ function Log({ head, keys, newest }: PageView) {
       )}
     </>
   );
+}
+
+/** What a leaf states: a signal has a page of its own. */
+function Statement({ kind, id }: LogEntry) {
+  const text = <code>{id}</code>;
+  return kind === 'signal' ? <a href={`/signals/${encodeURIComponent(id)}`}>{text}</a> : text;
 }
 
 /** A signed note as it is published. What scrolls is reached by keyboard. */

@@ -259,6 +259,7 @@ function Leaderboard({ value, window, mode, misses }: BoardProps) {
         <Rates
           caption="Retrospective: received late, or after something of the outcome could be seen"
           rows={retrospective}
+          isRetrospective
         />
       )}
       <Bins rows={rows} />
@@ -287,7 +288,14 @@ const KIND_WORDS: { readonly [kind in BoardRow['kind']]: string } = {
   market_call: 'prices',
 };
 
-function Rates({ caption, rows }: { caption: string; rows: readonly BoardRow[] }) {
+type RatesProps = {
+  caption: string;
+  rows: readonly BoardRow[];
+  /** What was asked is counted once, beside the calls that came in time. */
+  isRetrospective?: true;
+};
+
+function Rates({ caption, rows, isRetrospective }: RatesProps) {
   return (
     <Table
       caption={caption}
@@ -314,7 +322,7 @@ function Rates({ caption, rows }: { caption: string; rows: readonly BoardRow[] }
         { head: 'Waiting', cell: ({ pending }) => pending, look: 'number' },
         { head: 'Not scorable', cell: ({ unscorable }) => unscorable, look: 'number' },
         { head: 'Brier', cell: ({ brier, brier_n: n }) => briefText(brier, n) },
-        { head: 'Asked about', cell: coverageText },
+        ...(isRetrospective === true ? [] : [{ head: 'Asked about', cell: coverageText }]),
       ]}
     />
   );
@@ -339,7 +347,9 @@ function coverageText({ coverage, missed_s }: BoardRow): string {
   const { rate, of } = coverage;
   const share =
     rate === null ? 'not asked yet' : `${percent(rate)} of ${countWords(of, 'launch', 'launches')}`;
-  return missed_s === 0 ? share : `${share}; ${Math.round(missed_s / HOUR_S)} h without an answer`;
+  if (missed_s === 0) return share;
+  const hours = missed_s < HOUR_S ? 'under 1' : Math.round(missed_s / HOUR_S);
+  return `${share}; ${hours} h without an answer`;
 }
 
 const PERCENT = 100;
@@ -371,12 +381,25 @@ function Misses({ misses, window }: Pick<BoardProps, 'misses' | 'window'>) {
     <>
       <Table
         caption="Misses, the newest first"
+        look="lines"
         rows={misses}
         columns={[
           { head: 'Received', cell: ({ received_at: at }) => <Moment at={at} />, look: 'whole' },
           { head: 'Provider', cell: ({ provider }) => provider },
           { head: 'Said', cell: Statement },
-          { head: 'Came', cell: outcomeText },
+          {
+            head: 'Came',
+            cell: (call) => (
+              <>
+                <span class="narrow quiet">Came: </span>
+                {outcomeText(call)}
+              </>
+            ),
+          },
+          {
+            head: 'Counts as',
+            cell: ({ prospective }) => (prospective ? 'before the fact' : 'retrospective'),
+          },
           { head: 'Call', cell: ({ call_id: id }) => <code>{id}</code> },
         ]}
       />

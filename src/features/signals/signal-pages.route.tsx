@@ -154,6 +154,7 @@ function Feed({ feed, shown, mode, isFirst }: FeedProps) {
       ) : (
         <Table
           caption={captionOf({ isFirst, more, count: shown.length })}
+          look="lines"
           rows={shown}
           columns={[
             {

@@ -10,7 +10,7 @@ import { claim, claimWhole } from '../../evidence/claim.ts';
 import { basis, map, Read } from '../../evidence/reading.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { FactList, Moment, Table } from '../../pages/words.tsx';
+import { FactList, Moment, Prose, Table, usd } from '../../pages/words.tsx';
 import {
   MODES,
   type Mode,
@@ -333,7 +333,9 @@ function Trader({ held }: { held: Held }) {
       ))}
       <ul>
         {caveatsOf(held).map((one) => (
-          <li key={one}>{one}</li>
+          <li key={one}>
+            <Prose text={one} />
+          </li>
         ))}
       </ul>
       <p class="quiet">
@@ -377,7 +379,7 @@ export const NO_LABEL: { readonly [R in NoLabelReason]: string } = {
 
 function labelText({ label, ratio, q_value }: TraderAnalysis['classification']['labels'][number]) {
   const size = ratio === null ? 'all of its gains' : `${ratio.toFixed(2)} times the rest`;
-  return `${label} (${size}, q ${q_value.toFixed(4)})`;
+  return `${label.replaceAll('_', ' ')} (${size}, q ${q_value.toFixed(4)})`;
 }
 
 function factsOf({ coverage, totals, null_model }: TraderAnalysis, made_at: number) {
@@ -395,10 +397,10 @@ function factsOf({ coverage, totals, null_model }: TraderAnalysis, made_at: numb
     ] as const,
     ['Exposed hours without a candle', coverage.missing_candle_h] as const,
     ['Exposed hours without funding read', coverage.unpriced_funding_h] as const,
-    ['Closed profit, USD', totals.closed_pnl_usd] as const,
-    ['Fees, USD', totals.fees_usd] as const,
-    ['Funding, USD', totals.funding_usd] as const,
-    ['Net, USD', totals.net_usd] as const,
+    ['Closed profit', usd(totals.closed_pnl_usd)] as const,
+    ['Fees', usd(totals.fees_usd)] as const,
+    ['Funding', usd(totals.funding_usd)] as const,
+    ['Net', usd(totals.net_usd)] as const,
     ['Tests', `${null_model.tests}, seed ${null_model.seed}`] as const,
   ];
 }
@@ -493,10 +495,11 @@ function Methodology() {
           ['Record', 'all fills that there are, fewer than the 10,000 that the venue keeps'],
         ]}
       />
-      {PARTITIONS.map((partition) => (
+      {(['session', 'weekpart'] as const).map((partition) => (
         <Table
           key={partition}
           caption={PARTITION_TITLES[partition]}
+          look="tight"
           rows={[...WINDOWS[partition]]}
           columns={[
             { head: 'Bucket', cell: ({ bucket }) => bucket, isName: true },
@@ -504,6 +507,11 @@ function Methodology() {
           ]}
         />
       ))}
+      <p>
+        Each hour of the day is a bucket too: 14 covers 14:00 to 14:59 UTC. The analysis of an
+        account is the page <code>/traders/ADDRESS</code>, which queues one that nobody asked for
+        before. <a href="/docs/guides/traders">The guide</a> tells how to read it.
+      </p>
     </>
   );
 }

@@ -66,7 +66,7 @@ const PAGES: readonly Page<never>[] = (FEATURES as readonly AnyFeature[]).flatMa
 
 const GUIDES = servedGuides();
 
-/** The groups of the navigation, and the order in each. */
+/** The groups of the navigation, and the order in each; a page that none names is in the last. */
 const NAVIGATION: readonly (readonly [group: string, paths: readonly string[]])[] = [
   [
     'Published',
@@ -77,8 +77,9 @@ const NAVIGATION: readonly (readonly [group: string, paths: readonly string[]])[
     ['/status', '/registry/bridges', '/entities/calibration', '/methodology/traders', '/log'],
   ],
   ['For members', ['/watchlist', '/settings', '/pricing']],
-  ['For programs', ['/docs/start', '/docs']],
+  ['For programs', ['/edge/rules', '/docs/start', '/docs']],
 ];
+const LAST = NAVIGATION.length - 1;
 
 /** The pages that a person may open, with their names in the navigation. */
 export const LINKS: PageFacts['links'] = inGroups([
@@ -90,12 +91,11 @@ export const LINKS: PageFacts['links'] = inGroups([
 
 function inGroups(pages: PageGroup['pages']): readonly PageGroup[] {
   const named = new Set(NAVIGATION.flatMap(([, paths]) => paths));
-  const unnamed = pages.filter(({ path }) => !named.has(path)).map(({ path }) => path);
-  if (unnamed.length > 0) throw new Error(`no group of the navigation names ${unnamed.join(', ')}`);
-  return NAVIGATION.map(([group, paths]) => ({
-    group,
-    pages: paths.flatMap((path) => pages.filter((page) => page.path === path)),
-  }));
+  const unnamed = pages.filter(({ path }) => !named.has(path));
+  return NAVIGATION.map(([group, paths], at) => {
+    const own = paths.flatMap((path) => pages.filter((page) => page.path === path));
+    return { group, pages: at === LAST ? [...own, ...unnamed] : own };
+  });
 }
 
 /** The facts that every page of this deployment shows. */

@@ -280,6 +280,30 @@ onEachEngine((name, fresh) => {
       expect(opened((await headOf(log)).published, `${HOST}/log/2`).size).toBe(81);
     });
 
+    test('and whose leaves are others signs nothing after them, and says so before a round', async () => {
+      const database = fresh();
+      const log = logOn(database);
+      await begin(log, 5);
+      const cause = `log_behind: the log ${HOST}/log/1 is frozen: the 5 leaves that it signed were`;
+      const frozen = { why: { code: 'log_behind', reason: expect.stringContaining(cause) } };
+      // A row under its newest checkpoint is another one.
+      await database.query(
+        `update log_leaves set hash = decode(repeat('ab', 32), 'hex') where leaf_index = 2`,
+      );
+      await log.append(5, 1);
+      expect(await log.round()).toMatchObject({ kind: 'frozen', ...frozen });
+
+      // So many leaves as it signed are there again, and the last is another.
+      const other = fresh();
+      const lost = logOn(other);
+      await begin(lost, 4);
+      await lost.append(4, 1);
+      expect(await lost.round()).toEqual({ kind: 'signed', size: 5 });
+      await putBack(other, 4);
+      await lost.append(9_000, 1);
+      expect(await headOf(lost)).toMatchObject({ frozen: frozen.why });
+    });
+
     test('is found out by a machine that only saw what another signed', async () => {
       const database = fresh();
       const [signs, sees] = [logOn(database), logOn(database)];

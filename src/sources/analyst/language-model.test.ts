@@ -114,10 +114,16 @@ describe('is silent', () => {
 describe('refuses', () => {
   test('a message over its bound, before it is sent', async () => {
     const before = model.asked.length;
-    const bundle = 'x'.repeat(100_000);
-    const answer = await languageModelAt(model.openai).propose({ ...REQUEST, bundle }, signal);
+    const around = Buffer.byteLength(`${REQUEST.instructions}\n\nThe bundle:\n`);
+    const ask = (bytes: number) => {
+      const bundle = 'x'.repeat(bytes - around);
+      return languageModelAt(model.openai).propose({ ...REQUEST, bundle }, signal);
+    };
+    const answer = await ask(96 * 1_024 + 1);
     expect(answer).toHaveProperty('why.code', 'analyst_request_too_large');
     expect(model.asked.length).toBe(before);
+    await ask(96 * 1_024);
+    expect(model.asked.length).toBe(before + 1);
   });
 
   test('more than the money of a day, whatever came of it, and asks again the next day', async () => {

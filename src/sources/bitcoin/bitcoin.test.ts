@@ -296,6 +296,8 @@ const P2TR = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
 const push = (hex: string) => (hex.length / 2).toString(16).padStart(2, '0') + hex;
 const schnorr = (flag?: number) =>
   '33'.repeat(64) + (flag === undefined ? '' : flag.toString(16).padStart(2, '0'));
+/** 73 bytes that begin as a signature does and end with ALL. */
+const LONGEST = `3046${'22'.repeat(70)}01`;
 const CONTROL = `c0${'44'.repeat(32)}`;
 const CONTROL_OF_65 = `c0${'44'.repeat(64)}`;
 
@@ -340,6 +342,8 @@ describe('an input is signed', () => {
       [],
       'whole',
     ],
+    ['whole by the longest signature', P2WPKH, '', [LONGEST, PUBLIC_KEY], 'whole'],
+    ['in part by what is longer', P2WPKH, '', [`3047${'22'.repeat(71)}01`, PUBLIC_KEY], 'in_part'],
     ['whole by a taproot key', P2TR, '', [schnorr()], 'whole'],
     ['whole by a taproot key, with an annex', P2TR, '', [schnorr(), '50aa'], 'whole'],
     ['in part by a taproot key', P2TR, '', [schnorr(SINGLE_ANYONE)], 'in_part'],

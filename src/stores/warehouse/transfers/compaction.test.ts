@@ -16,6 +16,7 @@ test.each([
   ['a small chain', chain(2, 1, 0.99), 100, true],
   ['a chain that was filled in many parts', chain(18, 20, 4), 100, true],
   ['a large chain to which little came', chain(3, 20, 19), 100, false],
+  ['a chain for which the disk has just the room', chain(18, 20, 4), 40, true],
   ['a chain for which the disk has no room', chain(18, 20, 4), 39, false],
   ['a chain that takes hours', chain(30, 200, 20), 1_000, false],
 ] as const)('%s', (_, parts, freeGib, isJoined) => {

@@ -9,10 +9,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { LogSite } from './features/log/follow.ts';
 import { evm } from './testing/addresses.ts';
-import { type LiveProgram, startLive } from './testing/live-program.ts';
-import { runPrinting, startProgram } from './testing/program.ts';
+import { type LiveLog, startLiveLog } from './testing/live-program.ts';
+import { startProgram } from './testing/program.ts';
 import { checkpointOver, servedLeaves, servedLog, startServedLog } from './testing/served-log.ts';
-import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 
 const MAX_MS = 600_000;
 vi.setConfig({ testTimeout: MAX_MS, hookTimeout: MAX_MS });
@@ -20,48 +19,23 @@ const WAIT = { timeout: 180_000, interval: 500 };
 const ROOT = join(import.meta.dirname, '..');
 const ORIGIN = 'log.example/log/1';
 
-let explorer: StartedExplorer;
-let live: LiveProgram;
+let live: LiveLog;
 
 beforeAll(async () => {
-  explorer = await startExplorer({
-    headOf: () => 30_000,
-    timeOf: (_, block) => Math.floor(Date.now() / 1_000) - (30_000 - block) * 12,
-    rowsOf: () => [],
-    rowsOfToken: () => [],
+  live = await startLiveLog({
+    EXHIBIT_SURFACES: 'intelligence,signals,web',
+    EXHIBIT_ALLOW_ANONYMOUS: 'true',
   });
-  live = await startLive({
-    words: ['up'],
-    listed: [evm('listed')],
-    explorer,
-    settings: {
-      EXHIBIT_SURFACES: 'intelligence,signals,web',
-      EXHIBIT_ALLOW_ANONYMOUS: 'true',
-      EXHIBIT_LOG_ORIGIN: 'log.example',
-      EXHIBIT_RING_CALLS: '0',
-    },
-  });
-  // The producer is at rest after its first round.
-  await vi.waitFor(async () => produced.parse(await get('/api/signals')), WAIT);
 });
-afterAll(async () => {
-  await live.close();
-  await explorer.close();
-});
-
-const produced = z.looseObject({ producer: z.looseObject({ state: z.literal('running') }) });
+afterAll(() => live.close());
 
 const run = (...words: string[]) => startProgram(words, live).ended;
 const jsonIn = (text: string): unknown => JSON.parse(text);
-const get = async (path: string): Promise<unknown> => (await fetch(live.base() + path)).json();
-const emitted = z.looseObject({
-  signal: z.looseObject({ signal_id: z.string(), call_hash: z.string() }),
-});
+const get = (path: string) => live.get(path);
 
 /** Has a signal published, and waits until the log has signed it. */
 async function publish(address: string) {
-  const words = ['signals', 'emit', '--chain', 'ethereum', '--address', address];
-  const { signal } = await runPrinting(emitted, words, live);
+  const signal = await live.emit(address);
   await vi.waitFor(async () => {
     const proof = await fetch(`${live.base()}/api/log/proof/signal:${signal.call_hash}`);
     expect(proof.status).toBe(200);

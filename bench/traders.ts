@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { slices } from '../src/evidence/measure.ts';
+import { Read, type Reading } from '../src/evidence/reading.ts';
 import { makeBoard } from '../src/features/providers/board.ts';
 import { hashRules, launchCall } from '../src/features/providers/call.ts';
 import { callProductionTable } from '../src/features/providers/calls.store.ts';
@@ -26,12 +28,17 @@ const ROUND_MS = 4_000;
 const ANALYSIS_MAX_MS = 300_000;
 const DAY_S = 86_400;
 const CALLS = 2_000;
+const ADDED_AT_ONCE = 100;
 const PROVIDERS = ['goplus', 'letter', 'desk', 'crier', 'exhibit'];
 
 type Env = Readonly<Record<string, string>>;
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+function taken(kept: Reading<unknown, never>): void {
+  if (!(kept instanceof Read)) throw new Error(kept.why.reason);
 }
 
 /** Calls of some providers, counted into a board. */
@@ -49,12 +56,12 @@ async function furnishBoard(env: Env): Promise<void> {
       const probability = String(said.probability);
       return launchCall(launch, { ...call, says: said.says, probability, received_at }, []);
     });
-    await calls.publishRules(hashRules(), received_at - DAY_S);
-    await calls.add(made);
+    taken(await calls.publishRules(hashRules(), received_at - DAY_S));
+    for (const some of slices(made, ADDED_AT_ONCE)) taken(await calls.add(some));
     for (const [n, { call_id }] of made.entries()) {
       const happened = n % 2 === 0;
       const outcome = { state: 'scored', happened, rests_on: {}, scored_at: received_at } as const;
-      await calls.decide(call_id, outcome);
+      taken(await calls.decide(call_id, outcome));
     }
     const failed = await makeBoard({ calls, now });
     if (failed !== null) throw new Error(failed.reason);

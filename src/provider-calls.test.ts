@@ -328,6 +328,31 @@ onEachEngine((name, fresh) => {
     });
   });
 
+  test(`${name}: a round whose lease another process took asks nobody any more`, async () => {
+    const database = fresh();
+    const { risk, asked } = riskSaying('goplus', { is_honeypot: '1' });
+    const slow: TokenRisk = {
+      ...risk,
+      fieldsOf: async (token, signal) => {
+        await database.query(
+          "update leases set holder = 'another', held_until = now() + interval '1 hour'",
+        );
+        return risk.fieldsOf(token, signal);
+      },
+    };
+    const collector = collectorOver(database, [slow]);
+    await collector.at(STILL_NOW);
+    await collector.round();
+    await collector.at(STILL_NOW + 60);
+    const two = ['young', 'younger'].map((of) =>
+      launchOf(of, 'live', { address: evm(of), created_at: STILL_NOW - HOUR_S }),
+    );
+    const walk = walkOf(DEPLOYER, { captured_at: STILL_NOW + 30, launches: two });
+    await value(collector.walks.commit(walk));
+    await expect(collector.round()).rejects.toThrow('null');
+    expect(asked).toHaveLength(1);
+  });
+
   test(`${name}: of two processes one collects`, async () => {
     const database = fresh();
     const { risk } = riskSaying('goplus', { is_honeypot: '1' });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import type { LaunchSighting } from '../../ports/provider-calls.ts';
-import { launchCall, marketCall } from './call.ts';
+import { hashRules, launchCall, marketCall } from './call.ts';
 import {
   launchOutcome,
   launchWindowEnd,
@@ -200,4 +200,11 @@ describe('a call on a market', () => {
 test('every rule has a version of its own', () => {
   const versions = OUTCOME_RULES.map(({ version }) => version);
   expect(new Set(versions).size).toBe(versions.length);
+});
+
+test('a rule that was published keeps its words: another text is another version', () => {
+  expect(hashRules().map(({ version, hash }) => [version, hash])).toEqual([
+    ['token-risk-1', '0x2de0931a82eccb2a1701f370d9e4f3a090b47d29c982d8ddc660b80f0f36eb8a'],
+    ['market-call-1', '0x76afc3067f9e2584dac96b6bc6d540b4a4f18788ecdf401e760abbf3bac16a2b'],
+  ]);
 });

@@ -27,7 +27,7 @@ const [QUICK, USUAL, SLOW, RARE] = [
   [60, 200],
 ] as const;
 // A seed of which fewer windows than `wholeMin` were whole has judged too little: some 240 windows
-// of a year had 27 to 57 whole ones, 60 of the weeks 33.
+// of a year had 18 to 57 whole ones, 60 of the weeks 33.
 const SPANS = {
   year: {
     days: 365,
@@ -39,7 +39,7 @@ const SPANS = {
     lullEachDays: 20,
     stepsH: WIDE,
     askedMax: ALL_ASKED,
-    wholeMin: 20,
+    wholeMin: 15,
   },
   month: {
     days: 30,

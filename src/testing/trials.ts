@@ -8,3 +8,13 @@ export function trialsOf(variable: string, few: number, all: number): number {
   if (named !== undefined) return Number(named);
   return process.env['EXHIBIT_TEST_ALL'] === '1' ? all : few;
 }
+
+/**
+ * Which of the trials are made, counted from 1: those of `FROM-TO` where the variable names them so
+ * that a long trial can be made in pieces, else the first ones.
+ */
+export function trialRange(variable: string, few: number, all: number) {
+  const [from, to] = (process.env[variable] ?? '').split('-').map(Number);
+  if (to === undefined) return { from: 1, to: trialsOf(variable, few, all) };
+  return { from: Number(from), to };
+}

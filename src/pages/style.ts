@@ -380,6 +380,8 @@ form.seek input { flex: 1 1 10rem; }
   .scroll table.lines td:first-child, .scroll table.lines td:first-child + td { display: inline; }
   .lines td:first-child::after { content: " · "; color: var(--quiet); }
   .lines .provider .quiet { display: inline; }
+  .lines .day { display: inline-block; width: 9rem; height: 1.2rem; margin: 0 .5rem 0 0;
+    vertical-align: middle; }
   .scroll table.lines td.blank { display: none; }
   .frame::part(lines) { gap: .4rem; }
   .line, .line.open { display: grid; grid-template-columns: 1fr auto; align-items: baseline;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   addDecimals,
   compareDecimals,
+  divideDecimals,
   formatUnits,
   multiplyDecimals,
   parseDecimal,
@@ -152,4 +153,13 @@ test('a decimal keeps its value, whatever its exponent', () => {
   for (const none of ['', 'NaN', 'inf', '1,5', '0x10', '1e', '--1']) {
     expect(plainDecimal(none)).toBeNull();
   }
+});
+
+test('a quotient is cut after so many digits, towards zero', () => {
+  expect(divideDecimals('108', '101', 12)).toBe('1.069306930693');
+  expect(divideDecimals('-1', '3', 4)).toBe('-0.3333');
+  expect(divideDecimals('2', '-3', 4)).toBe('-0.6666');
+  expect(divideDecimals('0.0006', '0.001', 4)).toBe('0.6');
+  expect(divideDecimals('5', '0.25', 0)).toBe('20');
+  expect(() => divideDecimals('1', '0.00', 4)).toThrow(RangeError);
 });

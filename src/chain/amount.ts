@@ -92,6 +92,19 @@ export function multiplyDecimals(a: string, b: string): string {
   return formatDigits({ units: left.units * right.units, scale: left.scale + right.scale });
 }
 
+/**
+ * The quotient of two decimal strings, cut after so many digits behind the point: towards zero.
+ * Throws a RangeError where it is divided by zero.
+ */
+export function divideDecimals(a: string, b: string, digits: number): string {
+  const dividend = digitsOf(a);
+  const divisor = digitsOf(b);
+  if (divisor.units === 0n) throw new RangeError('divided by zero');
+  const scale = Math.max(dividend.scale, divisor.scale);
+  const units = (unitsAt(dividend, scale) * 10n ** BigInt(digits)) / unitsAt(divisor, scale);
+  return formatDigits({ units, scale: digits });
+}
+
 /** -1, 0 or 1 as the first decimal string is less than, equal to or more than the second. */
 export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
   const left = digitsOf(a);

@@ -139,6 +139,8 @@ export type Config = {
   /** Calls of explorers a day that reading listed addresses ahead may make. */
   readonly ringCallsADay: number;
   readonly signalCallsADay: number;
+  /** The assets that are observed and of which calls are made. */
+  readonly edgeAssets: readonly string[];
   /** Pooled liquidity in US dollars below which a listed launch has died. */
   readonly exitLiquidityUsd: number;
   readonly anchoring: {
@@ -256,6 +258,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
     ringCallsADay: values.EXHIBIT_RING_CALLS,
     signalCallsADay: values.EXHIBIT_SIGNAL_CALLS,
+    edgeAssets: values.EXHIBIT_EDGE_ASSETS,
     exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,
     anchoring: {
       chainId: values.EXHIBIT_ANCHOR_CHAIN,

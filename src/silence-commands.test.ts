@@ -116,7 +116,7 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   'They take in and score calls of providers, and print what is kept of them or why it is not read.':
     [...['providers rules', 'providers score', 'providers explain']],
   'They print what the record of calls holds, or why it was not read.': [
-    ...['calls list', 'calls show', 'calls versions'],
+    ...['calls list', 'calls show', 'calls versions', 'calls replay'],
   ],
   'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
     ...['records make', 'records list', 'records show', 'records print', 'records replay'],

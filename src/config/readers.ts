@@ -151,6 +151,19 @@ export function urls(...schemes: readonly string[]): SettingReader<readonly Priv
   return reader(expected, parse, 'origin');
 }
 
+const ASSETS_MAX = 100;
+const ASSET = /^[A-Za-z0-9]{1,20}$/;
+
+/** Assets as venues write them. */
+export const assets: SettingReader<readonly string[]> = reader(
+  `1 to ${ASSETS_MAX} distinct assets in letters and digits, comma-separated: BTC,ETH,kPEPE`,
+  (text) => {
+    const all = text.split(',').map((one) => one.trim());
+    const isGood = all.every((one) => ASSET.test(one)) && new Set(all).size === all.length;
+    return isGood && all.length <= ASSETS_MAX ? all : undefined;
+  },
+);
+
 /** A public host name, in lower case and without a port. */
 export const hostName: SettingReader<string> = reader(
   'a host name such as exhibit.example, without scheme, port and path',

@@ -4,6 +4,7 @@
 import { CHAIN_NAMES, CHAINS, type ChainName, chainById, EVM_CHAINS } from '../chain/chain.ts';
 import {
   ageLimit,
+  assets,
   contractAddress,
   duration,
   faults,
@@ -399,6 +400,12 @@ const LIMITS = {
     whole(0, 100_000_000, 'calls'),
     'Calls outside a day (UTC), of all processes together, for the evidence of signals; `0`: ' +
       'signals rest on what is held.',
+  ),
+  EXHIBIT_EDGE_ASSETS: withInitial(
+    'BTC,ETH,SOL',
+    assets,
+    'The assets that are observed at the venues which are set, and of which calls are made: ' +
+      'letters and digits, as Hyperliquid writes them, `kPEPE` for a thousand PEPE.',
   ),
   EXHIBIT_EXIT_LIQUIDITY_USD: withInitial(
     '1000',

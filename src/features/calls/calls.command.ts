@@ -6,6 +6,7 @@ import {
   defineCommand,
   EXIT,
   fail,
+  type Io,
   mandatory,
   optional,
   pastTime,
@@ -20,6 +21,7 @@ import {
   rowsPrinter,
 } from '../../command/output.ts';
 import { Read } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
 import type {
   CallClosing,
   CallInput,
@@ -28,12 +30,14 @@ import type {
   EmittedCalls,
   RanSpan,
 } from '../../ports/emitted-calls.ts';
+import type { Difference, Replay } from './replay.ts';
 
 /** What the commands work on. */
 export type CallsServices = {
   readonly calls: Pick<EmittedCalls, 'find' | 'versions'> &
     Pick<EmissionStore, 'emitted'> & {
       readonly now: () => number;
+      readonly replay: (span: RanSpan, signal: AbortSignal) => Promise<Replay | Why>;
     };
 };
 
@@ -100,6 +104,56 @@ export const callsVersions = defineCommand({
       ],
     }),
 });
+
+export const callsReplay = defineCommand({
+  name: 'calls replay',
+  summary: 'Run the detectors over the record, and compare with what was emitted.',
+  example: 'exhibit calls replay --from 2026-11-01 --to 2026-11-08',
+  options: { from: FROM, to: TO },
+  json: 'prints {ticks, emitted, replayed, differences}',
+  notes: [
+    `Without a time the last ${LISTED_DAYS} days. Nothing is kept and nothing is emitted.`,
+    'Exit status 1: the record gives other calls. 3: a store could not be read.',
+  ],
+  run: async ({ from, to }, io, { calls }: CallsServices) => {
+    const replay = await calls.replay(spanOf(from, to, calls.now()), io.signal);
+    if ('reason' in replay) return fail(io, replay.reason, EXIT.couldNotCheck);
+    const { ticks, emitted, replayed, differences } = replay;
+    const status = differences.length === 0 ? EXIT.done : EXIT.failed;
+    if (io.json) {
+      printJson(io, replay);
+      return status;
+    }
+    const facts: Fact[] = [
+      ['hours that were run, by version', ticks],
+      ['calls that were emitted', emitted],
+      ['calls of the record', replayed],
+      ['differences', differences.length],
+    ];
+    print(io, factLines(facts, io));
+    if (differences.length > 0) printDifferences(differences, io);
+    return status;
+  },
+});
+
+const FOUND: { readonly [found in Difference['found']]: string } = {
+  only_emitted: 'emitted, and not of the record',
+  only_replayed: 'of the record, and not emitted',
+  whole: 'one side read everything, the other did not',
+};
+
+function printDifferences(differences: readonly Difference[], io: Io): void {
+  rowsPrinter<Difference>(io, {
+    columns: [
+      ['found', ({ found }) => FOUND[found]],
+      ['tick', ({ at }) => formatTime(at)],
+      'detector_version',
+      'asset',
+      'direction',
+      ['call', ({ call_id }) => call_id],
+    ],
+  })(differences);
+}
 
 export const callsShow = defineCommand({
   name: 'calls show',

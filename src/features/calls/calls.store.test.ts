@@ -122,7 +122,7 @@ onEachEngine((name, fresh) => {
     expect((await value(calls.changedSince(0, 10))).calls).toHaveLength(1);
   });
 
-  test(`${name}: stretches join while nothing about them changes, and ran tells whole ones`, async () => {
+  test(`${name}: stretches join while nothing changes, and ran tells whole ones`, async () => {
     const { store, calls, epoch } = await opened(fresh());
     const hours = [
       [0, {}],
@@ -155,7 +155,7 @@ onEachEngine((name, fresh) => {
     });
   });
 
-  test(`${name}: the first outcome stays, a restatement stands beside it, and readers are told`, async () => {
+  test(`${name}: the first outcome stays beside a restatement, and readers hear of both`, async () => {
     const database = fresh();
     const { store, calls, epoch } = await opened(database);
     const [id = ''] = listOf(await value(store.emit(tickOf(epoch, 0, [{}]))));

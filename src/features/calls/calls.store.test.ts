@@ -17,7 +17,7 @@ import { emittedCallOf, outcomeOf } from '../../testing/twins/emitted-calls.ts';
 import { callDispatch, hashVersion, makeEmission } from './call.ts';
 import { emissionTable, emittedCallTable } from './calls.store.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const CONTEXT = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
 const HOUR_S = 3_600;

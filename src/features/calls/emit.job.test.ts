@@ -15,7 +15,7 @@ import { emissionTable, emittedCallTable } from './calls.store.ts';
 import { type EmitParts, emitOnce } from './emit.job.ts';
 import { replayCalls } from './replay.ts';
 
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 240_000 });
 
 const SIGNAL = new AbortController().signal;
 const HOUR_S = 3_600;

@@ -9,7 +9,7 @@ import {
   type UnixSeconds,
 } from '../chain/time.ts';
 import { type CredentialReason, overloadRefusal, Refusal } from '../contract/refusals.ts';
-import type { AccessRule, Caller } from '../contract/route.ts';
+import { type AccessRule, type Caller, NOBODY } from '../contract/route.ts';
 import { type Reading, Unread } from '../evidence/reading.ts';
 import { type Soon, whenThere } from '../evidence/waiting.ts';
 import type {
@@ -59,6 +59,8 @@ export type TurnedAway = {
 export type AccessGate = {
   /** Credential first, then allowance; nothing is charged yet. */
   readonly admit: (presented: Presented, rule: HostedRule) => Soon<Admitted | TurnedAway>;
+  /** The membership whose key was sent, without a charge; nobody where none was. */
+  readonly identify: (presented: Presented) => Soon<Admission | TurnedAway>;
   /** The remaining allowance of an admitted caller, as far as this process knows. */
   readonly left: (admitted: Admitted) => number;
   /** The figures beside a response that no route gave: a valid key's own, else none. */
@@ -115,6 +117,14 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
           return whenThere(left, (said) => admission(credential, presented, said));
         },
       ),
+    identify: (presented) =>
+      whenThere(
+        authenticate(presented, 'analyst', stores, now()),
+        (credential): Soon<Admission | TurnedAway> => {
+          if (credential.admitted) return { kind: 'uncharged', caller: callerOf(credential) };
+          return credential.reason === 'no_credential' ? ANYBODY : turnAway(credential);
+        },
+      ),
     left: ({ credential: { allowance }, figures }) => {
       const used = quota.lastSeen(allowance.allowance);
       return used === null ? figures.remaining : Math.max(figures.limit - used, 0);
@@ -150,6 +160,8 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
     },
   };
 }
+
+const ANYBODY: Admission = { kind: 'uncharged', caller: NOBODY };
 
 /** The rule that a valid key of this kind opens, whichever that is. */
 function anyRuleOf({ authorization, serviceMembership }: Presented): HostedRule {

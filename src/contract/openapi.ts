@@ -240,6 +240,8 @@ function summaryOf({ summary, deprecated }: AnyRoute): Pick<Operation, 'summary'
 
 const KEY = [{ key: [] }, { membership: [] }];
 const PARTNER = [{ partner: [] }, { membership: [] }];
+/** A key may be sent and none has to be. */
+const OPTIONAL_KEY = [{}, ...KEY];
 const CHARGED: ReadonlySet<Operation['security']> = new Set([KEY, PARTNER]);
 const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
   analyst: KEY,
@@ -250,6 +252,7 @@ const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
   session: [{ session: [] }],
   operator: [{ operator: [] }],
   visitor: [],
+  optional_key: OPTIONAL_KEY,
   open: [],
 };
 
@@ -267,6 +270,9 @@ function securityOf(route: AnyRoute): Operation['security'] {
 export function accessSentence(security: Operation['security']): string {
   const ways = security.flatMap((way) => Object.keys(way));
   if (ways.length === 0) return 'Open: no credential.';
+  if (security.some((way) => Object.keys(way).length === 0)) {
+    return 'Open: no credential. Where a key is sent, the answer is told of its membership.';
+  }
   if (ways.includes('partner')) return 'Needs a partner key: Authorization: Bearer.';
   if (ways.includes('query_token')) return 'Needs an access token, as a bearer or as ?token=.';
   if (ways.includes('token')) return 'Needs a bearer access token.';
@@ -368,7 +374,8 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
   if (charged) {
     codes.add('credential');
     codes.add('quota');
-  } else if (route.access !== 'open' && route.access !== 'visitor') codes.add('unauthorized');
+  } else if (route.access === 'optional_key') codes.add('credential');
+  else if (route.access !== 'open' && route.access !== 'visitor') codes.add('unauthorized');
   if ('body' in route && route.body !== null) {
     codes.add('body_too_large');
     codes.add('wrong_content_type');

@@ -28,8 +28,9 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 /**
  * The credential that a caller needs: a plan or better, a partner key, a bearer token, a signed-in
  * session, the operator's token, or none. `visitor` is open to all like `open`, and receives the
- * session of a signed-in browser. This rule alone selects the guard of a route; its surface and
- * kind do not.
+ * session of a signed-in browser. `optional_key` is open to all too, and receives the membership
+ * whose key was sent; nothing is charged, and a key that opens nothing is refused. This rule alone
+ * selects the guard of a route; its surface and kind do not.
  */
 export type AccessRule =
   | 'analyst'
@@ -40,6 +41,7 @@ export type AccessRule =
   | 'session'
   | 'operator'
   | 'visitor'
+  | 'optional_key'
   | 'open';
 /**
  * Which MCP tool a route is, with the words a model reads. `null`: the route is no tool. A route

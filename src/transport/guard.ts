@@ -85,6 +85,9 @@ function guardOfRule(route: GuardedRoute, guarding: Guarding, tokenIn: TokenIn):
     case 'session':
       if (sessions === undefined) throw new Error(`${name} needs sessions`);
       return sessionGuard(sessions);
+    case 'optional_key':
+      if (gate === null) throw new Error(`${name} needs a gate`);
+      return (headers, search) => gate.identify(credentialsIn(headers, search, toPages));
     case 'analyst':
     case 'desk':
     case 'enterprise':

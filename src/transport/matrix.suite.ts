@@ -14,6 +14,8 @@ export const RULES: {
     readonly less: Credential;
     readonly caller: string;
     readonly charged: boolean;
+    /** Whoever sends nothing is let in; what is sent and opens nothing is refused. */
+    readonly optional?: true;
   };
 } = {
   analyst: { refused: 402, right: 'analyst', less: 'partner', caller: 'member', charged: true },
@@ -23,6 +25,14 @@ export const RULES: {
   bearer: { refused: 401, right: 'token', less: 'enterprise', caller: 'token', charged: false },
   session: { refused: 401, right: 'session', less: 'ended', caller: 'session', charged: false },
   visitor: { refused: null, right: 'session', less: 'ended', caller: 'session', charged: false },
+  optional_key: {
+    refused: 402,
+    right: 'analyst',
+    less: 'partner',
+    caller: 'member',
+    charged: false,
+    optional: true,
+  },
   operator: { refused: 401, right: 'operator', less: 'token', caller: 'operator', charged: false },
   open: { refused: null, right: 'nobody', less: 'nobody', caller: 'nobody', charged: false },
 };

@@ -170,13 +170,14 @@ const typesOf = (content: Content | undefined) =>
   Object.keys(content ?? {}).map((type) => type.split(';')[0]);
 
 describe.each(ACCESS)('%s', (access) => {
-  const { refused, right, less, caller, charged } = RULES[access];
+  const { refused, right, less, caller, charged, optional } = RULES[access];
+  const nothing = optional === true ? [] : [{}];
   const cells = CELLS.filter((one) => one.access === access);
   const opens = refused === null ? 200 : refused;
 
   test.each(cells)('$kind on $surface is closed to nobody known, and opens', async (cell) => {
     heard.length = 0;
-    for (const headers of [{}, WRONG, credentials[less]]) {
+    for (const headers of [...nothing, WRONG, credentials[less]]) {
       const reply = await asked(cell, headers);
       expect([cell, reply.statusCode]).toEqual([cell, opens]);
       expect(reply.headers['cache-control']).toBe('no-store');
@@ -185,6 +186,10 @@ describe.each(ACCESS)('%s', (access) => {
         expect(bare(reply.headers)).toBe(isPage ? 'text/html' : 'application/json');
     }
     expect(heard.length).toBe(refused === null ? 3 : 0);
+    if (optional === true) {
+      const open = await asked(cell, {});
+      expect([open.statusCode, heard]).toEqual([200, ['nobody']]);
+    }
     const reply = await asked(cell, credentials[right]);
     expect([reply.statusCode, heard.at(-1)]).toEqual([200, caller]);
     expect(reply.body.startsWith(String(KINDS[cell.kind]?.begins))).toBe(true);
@@ -203,7 +208,7 @@ describe.each(ACCESS)('%s', (access) => {
     const { path, eventsPath } = one.route;
     const responses = DOCUMENT.paths[eventsPath]?.['get']?.responses;
     heard.length = 0;
-    for (const headers of refused === null ? [] : [{}, WRONG, credentials[less]]) {
+    for (const headers of refused === null ? [] : [...nothing, WRONG, credentials[less]]) {
       const sent = { ...OWN_PAGE, ...headers };
       const byEvents = await app.inject({ url: eventsPath, headers: sent });
       const { status, body } = await refusedHandshake(port, path, linesOf(sent));

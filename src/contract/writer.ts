@@ -87,6 +87,14 @@ function kindOf(schema: z.ZodType, place: Place): Write {
     return listWriter(inner(element, { at: `${place.at}[]` }), place.at);
   }
   if (type === 'union' && options !== undefined) {
+    const named = options.map((one) => ({ own: ownField(one, options), one }));
+    // Forms that a field of their own tells apart are chosen by it, so that they may hold claims.
+    if (place.depth === 0 && named.every(({ own }) => own !== null)) {
+      return writeOwnForm(
+        named.map(({ own, one }) => ({ own: String(own), write: inner(one) })),
+        place.at,
+      );
+    }
     const writes = options.map((one) => [one, inner(one, { within: 'a union' })] as const);
     return firstOf(writes, place.at);
   }
@@ -122,7 +130,28 @@ function oneOf(values: readonly unknown[], at: string): Write {
   };
 }
 
-// Nothing in a union or a record is a claim, so zod itself can say which it is.
+/** A field that a form must have and no other form declares; `null`: it has none. */
+function ownField(form: z.ZodType, forms: readonly z.ZodType[]): string | null {
+  const { shape } = defOf(form);
+  if (shape === undefined) return null;
+  const others = forms.filter((one) => one !== form).map((one) => Object(defOf(one).shape));
+  const own = Object.entries(shape).find(
+    ([name, field]) => defOf(field).type !== 'optional' && !others.some((one) => name in one),
+  );
+  return own === undefined ? null : own[0];
+}
+
+type OwnForm = { readonly own: string; readonly write: Write };
+
+function writeOwnForm(forms: readonly OwnForm[], at: string): Write {
+  return (value, sources) => {
+    const form = forms.find(({ own }) => own in Object(value));
+    if (form === undefined) throw misfit(at, 'expected one of its forms');
+    return form.write(value, sources);
+  };
+}
+
+// Nothing in any other union, or in a record, is a claim, so zod itself can say which it is.
 function firstOf(options: readonly (readonly [z.ZodType, Write])[], at: string): Write {
   return (value, sources) => {
     for (const [schema, write] of options) {

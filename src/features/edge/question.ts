@@ -1,0 +1,316 @@
+// The answer to one question about the record. It is made of the question and the record alone, and
+// is kept with the record: the same bytes in every process, whoever else asks.
+
+import { formatIsoDate, HOUR_S } from '../../chain/time.ts';
+import { collect, present, tally } from '../../evidence/measure.ts';
+import {
+  type Estimate,
+  estimateShare,
+  type Reliability,
+  reliabilityOf,
+  scoreGroups,
+  tiesOf,
+} from '../../evidence/statistics.ts';
+import { DETECTOR_KINDS, type DetectorKind } from '../../ports/emitted-calls.ts';
+import {
+  BPS,
+  type CallMeasures,
+  closedCalls,
+  clustersOf,
+  compoundBook,
+  dailySharpe,
+  emptyBook,
+  equityPoints,
+  type Hours,
+  hasRunAll,
+  heldHours,
+  layCall,
+  type Moments,
+  maxDrawdown,
+  measureCalls,
+  momentsOf,
+  netReturn,
+  unreadHours,
+  yearlySharpe,
+} from './backtest.ts';
+import {
+  type Bias,
+  biasesOf,
+  daysBack,
+  type Filter,
+  filterText,
+  kindsOf,
+  questionSeed,
+  selectCalls,
+} from './filters.ts';
+import {
+  deflateSharpe,
+  type Family,
+  type Holding,
+  holdAssets,
+  measureFamily,
+  type RandomEntries,
+  testEntries,
+} from './luck.ts';
+import { CLOSED, type EdgeRecord, type Instrument, type RecordedCall } from './record.ts';
+
+export type Backtest = {
+  readonly calls: CallMeasures;
+  readonly by_kind: readonly (CallMeasures & { readonly kind: DetectorKind })[];
+  /** `null`: the hours between the ends of the calls were not read. */
+  readonly equity: ReturnType<typeof equityPoints> | null;
+  readonly max_drawdown: number | null;
+  /** Of a year; `null` for under 30 days or where no day differs. */
+  readonly sharpe: number | null;
+  readonly sharpe_n: number;
+  readonly moments: Moments | null;
+  /** Whole days that are in no rate: nothing was held, and a producer did not run all of them. */
+  readonly days_unread: number;
+  /** Hours that calls were held and whose candle nobody read. */
+  readonly hours_unread: number;
+  readonly biases: readonly Bias[];
+  readonly hold: Holding | null;
+  readonly entries: RandomEntries;
+  /** The instruments of the closed calls, by their places in the record. */
+  readonly instruments: readonly number[];
+  readonly family: Family;
+};
+
+/** Questions whose answers are kept with a record; the oldest go first. */
+const KEPT_MAX = 200;
+
+/** An answer that is made once for a record. */
+function keepMade<T>({ made }: EdgeRecord, key: string, make: () => T): T {
+  const known = made.get(key);
+  if (known !== undefined) return known as T;
+  const [oldest] = made.keys();
+  if (made.size >= KEPT_MAX && oldest !== undefined) made.delete(oldest);
+  const fresh = make();
+  made.set(key, fresh);
+  return fresh;
+}
+
+/** The hours of a question: never before the record began. */
+function hoursOf({ as_of, fromHour }: EdgeRecord, days: number): Hours {
+  if (as_of === null) return { from: fromHour, to: fromHour };
+  const to = Math.max(fromHour, as_of / HOUR_S);
+  const from = Math.floor(daysBack(as_of, days).from / HOUR_S);
+  return { from: Math.min(to, Math.max(fromHour, from)), to };
+}
+
+/** Whether the producers of a kind, or of all, ran all of a day. */
+function runsOf({ ran }: EdgeRecord, kinds: readonly DetectorKind[]) {
+  const known = new Map<number, boolean>();
+  const spans = kinds.map((kind) => ran[kind]);
+  return (day: number): boolean => {
+    const held = known.get(day);
+    if (held !== undefined) return held;
+    const is = hasRunAll(spans, day);
+    known.set(day, is);
+    return is;
+  };
+}
+
+/** The listed family at the days and the cost of a question; the same for whoever asks. */
+export function measureListed(
+  record: EdgeRecord,
+  { days, cost_bps }: Pick<Filter, 'days' | 'cost_bps'>,
+): Family {
+  return keepMade(record, `family ${days} ${cost_bps}`, () => {
+    const all: Filter = { ...ALL, days, cost_bps };
+    const closed = closedCalls(record, selectCalls(record, all));
+    const byKind = new Map(
+      [null, ...DETECTOR_KINDS].map((kind) => [
+        kind,
+        runsOf(record, kind === null ? DETECTOR_KINDS : [kind]),
+      ]),
+    );
+    return measureFamily(
+      record,
+      closed,
+      { cost_bps, hours: hoursOf(record, days) },
+      (kind, day) => {
+        const hasRun = byKind.get(kind);
+        if (hasRun === undefined) throw new RangeError('a kind that no detector has');
+        return hasRun(day);
+      },
+    );
+  });
+}
+
+const ALL = {
+  kinds: null,
+  asset: null,
+  direction: null,
+  horizon_h: null,
+  min_conviction: null,
+} as const;
+
+/** What a question comes to. */
+export function runBacktest(record: EdgeRecord, filter: Filter): Backtest {
+  return keepMade(record, filterText(filter), () => makeBacktest(record, filter));
+}
+
+/** Over this share of hours without a candle the curve, and what rests on it, is not measured. */
+const UNREAD_SHARE_MAX = 0.01;
+
+function makeBacktest(record: EdgeRecord, filter: Filter): Backtest {
+  const { columns, as_of } = record;
+  const picked = selectCalls(record, filter);
+  const closed = closedCalls(record, picked);
+  const hours = hoursOf(record, filter.days);
+  const book = emptyBook(hours);
+  for (const at of closed) layCall(record, at, filter.cost_bps / BPS, hours, book);
+  const portfolio = compoundBook(book, hours, runsOf(record, kindsOf(filter)));
+  const hours_unread = unreadHours(record, closed);
+  // A curve over hours that nobody read is none.
+  const isMeasured =
+    closed.length > 0 && hours_unread <= UNREAD_SHARE_MAX * heldHours(record, closed);
+  const moments = isMeasured ? momentsOf(portfolio.daily) : null;
+  return {
+    calls: measureCalls(record, picked, filter.cost_bps),
+    by_kind: kindsOf(filter).map((kind) => {
+      const own = picked.filter((at) => DETECTOR_KINDS[Number(columns.kind[at])] === kind);
+      return { kind, ...measureCalls(record, own, filter.cost_bps) };
+    }),
+    equity:
+      closed.length > 0 && !isMeasured ? null : isMeasured ? equityPoints(portfolio, hours) : [],
+    max_drawdown: isMeasured ? maxDrawdown(portfolio.path) : null,
+    sharpe: moments === null ? null : yearlySharpe(moments),
+    sharpe_n: isMeasured ? portfolio.daily.length : 0,
+    moments,
+    days_unread: portfolio.daysUnread,
+    hours_unread,
+    biases: as_of === null ? [] : biasesOf(record.versions, filter, daysBack(as_of, filter.days)),
+    hold: closed.length > 0 ? holdAssets(record, closed, hours, isMeasured) : null,
+    entries: testEntries(record, closed, hours, questionSeed(filter)),
+    instruments: [...new Set(Array.from(closed, (at) => Number(columns.instrument[at])))],
+    family: measureListed(record, filter),
+  };
+}
+
+/** Why a ratio was not deflated. */
+export type NotDeflated = 'no_sharpe' | 'family_unmeasured';
+
+export type Deflation = {
+  readonly probability: number | null;
+  readonly sharpe_0: number | null;
+  readonly trials: number;
+  readonly variance: number | null;
+  readonly reason: NotDeflated | null;
+};
+
+/**
+ * The deflated ratio of a backtest after the most tries that are known of: the listed family, those
+ * that the caller names, and those of its membership that were counted.
+ */
+export function deflateBacktest(
+  { moments, family }: Pick<Backtest, 'moments' | 'family'>,
+  named: readonly number[],
+): Deflation {
+  const trials = Math.max(1, family.members.length, ...named);
+  const { variance } = family;
+  const none = { probability: null, sharpe_0: null, trials, variance };
+  if (moments === null) return { ...none, reason: 'no_sharpe' };
+  if (variance === null && trials > 1) return { ...none, reason: 'family_unmeasured' };
+  const tries = { trials, variance };
+  return { ...deflateSharpe(dailySharpe(moments), moments, tries), trials, variance, reason: null };
+}
+
+// What the page draws beside the answer.
+
+/** The closed calls of a month of closing, and how many hit. */
+export type MonthOfHits = {
+  readonly month: string;
+  readonly closed: number;
+  readonly hits: number;
+  readonly share: Estimate | null;
+};
+
+const MONTH_CHARS = 'YYYY-MM'.length;
+
+/** The rate of hits by the month in which calls closed, the newest months of the question. */
+export function hitsByMonth(
+  record: EdgeRecord,
+  filter: Filter,
+  monthsMax: number,
+): readonly MonthOfHits[] {
+  const closed = closedCalls(record, selectCalls(record, filter));
+  const byMonth = new Map<string, number[]>();
+  for (const at of closed) {
+    const day = formatIsoDate(Number(record.columns.closedAt[at]));
+    collect(byMonth, day.slice(0, MONTH_CHARS), at);
+  }
+  return [...byMonth]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(-monthsMax)
+    .map(([month, places]) => {
+      const own = Uint32Array.from(places);
+      const { hits, hit_rate, effective_n } = measureCalls(record, own, filter.cost_bps);
+      return { month, closed: own.length, hits, share: estimateShare(hit_rate, effective_n) };
+    });
+}
+
+const GROUPS = 8;
+
+/** What convictions said, in groups of like ones, beside how many of their calls hit. */
+export function reliabilityOfConviction(
+  record: EdgeRecord,
+  filter: Filter,
+): readonly Reliability[] {
+  const closed = closedCalls(record, selectCalls(record, filter));
+  const cost = filter.cost_bps / BPS;
+  const scored = {
+    scores: Float64Array.from(closed, (at) => Number(record.columns.conviction[at])),
+    outcomes: Uint8Array.from(closed, (at) => Number(netReturn(record, at, cost) > 0)),
+    clusters: clustersOf(record, closed),
+  };
+  const groups = scoreGroups(tiesOf(scored.scores), GROUPS);
+  return present(groups.map((rows) => reliabilityOf(rows, scored)));
+}
+
+/** An asset with the calls of a question on its opens. */
+export type CalledPrices = {
+  readonly instrument: Instrument;
+  /** One open a point; `null` where nobody read one. */
+  readonly points: readonly { readonly t: number; readonly open: number | null }[];
+  readonly calls: readonly {
+    readonly t: number;
+    readonly call: RecordedCall;
+    /** `null`: not closed, or not priced. */
+    readonly hit: boolean | null;
+  }[];
+};
+
+const POINTS_MAX = 400;
+const MARKS_MAX = 200;
+
+/** The asset that a question has most calls of, with its opens; `null`: it has no call. */
+export function calledPrices(record: EdgeRecord, filter: Filter): CalledPrices | null {
+  const picked = selectCalls(record, filter);
+  const counts = new Map<number, number>();
+  for (const at of picked) tally(counts, Number(record.columns.instrument[at]));
+  const [most] = [...counts].sort(([a, n], [b, m]) => m - n || a - b);
+  if (most === undefined) return null;
+  const [place] = most;
+  const [instrument, prices] = [record.instruments[place], record.prices[place]];
+  if (instrument === undefined || prices === undefined) throw new RangeError('no such instrument');
+  const hours = hoursOf(record, filter.days);
+  const step = Math.max(1, Math.ceil((hours.to - hours.from) / POINTS_MAX));
+  const points: { t: number; open: number | null }[] = [];
+  for (let hour = hours.from; hour < hours.to; hour += step) {
+    const open = Number(prices.opens[hour - record.fromHour]);
+    points.push({ t: hour * HOUR_S, open: Number.isNaN(open) ? null : open });
+  }
+  const cost = filter.cost_bps / BPS;
+  const own = Array.from(picked)
+    .filter((at) => record.columns.instrument[at] === place)
+    .slice(-MARKS_MAX);
+  const calls = own.map((at) => {
+    const call = record.calls[at];
+    if (call === undefined) throw new RangeError('a call that the record does not hold');
+    const isClosed = record.columns.state[at] === CLOSED;
+    return { t: call.emitted_at, call, hit: isClosed ? netReturn(record, at, cost) > 0 : null };
+  });
+  return { instrument, points, calls };
+}

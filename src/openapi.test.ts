@@ -163,9 +163,9 @@ test('a validator of the document would notice: an absence with data is refused'
   expect(validate(absent)).toBe(false);
 });
 
-test('every surface that EXHIBIT_SURFACES can name has a route in the document, but for tools and the edge', () => {
+test('every surface that EXHIBIT_SURFACES can name has a route in the document, but for tools', () => {
   const configured = parseConfig({}, { cwd: '/' });
   if (!configured.ok) throw new Error(configured.problems.join('; '));
-  const ofRoutes = configured.config.surfaces.filter((name) => !['edge', 'mcp'].includes(name));
+  const ofRoutes = configured.config.surfaces.filter((name) => name !== 'mcp');
   expect(DOCUMENT.tags.map(({ name }) => name).sort()).toEqual(ofRoutes);
 });

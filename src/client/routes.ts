@@ -6,6 +6,7 @@ import type { registryBridges } from '../features/bridges/registry.route.tsx';
 import type { walletBridges } from '../features/bridges/wallet-bridges.route.ts';
 import type { deployerRecord } from '../features/deployers/deployer-record.route.tsx';
 import type { tokenCreator } from '../features/deployers/token.route.tsx';
+import type { edgeBacktest, edgePerformance, edgeReplay } from '../features/edge/edge.route.ts';
 import type { walletEntity } from '../features/entities/wallet-entity.route.ts';
 import type { walletCex } from '../features/exchanges/wallet-cex.route.ts';
 import type { walletScore } from '../features/forensics/wallet-score.route.ts';
@@ -63,6 +64,9 @@ export type Contracts = {
   readonly bulk_wallet_screen: typeof bulkWalletScreen;
   readonly connect_integration: typeof connectIntegration;
   readonly deployer_record: typeof deployerRecord;
+  readonly edge_backtest: typeof edgeBacktest;
+  readonly edge_performance: typeof edgePerformance;
+  readonly edge_replay: typeof edgeReplay;
   readonly edge_rules: typeof edgeRules;
   readonly health: typeof healthRoute;
   readonly label_changes: typeof labelChanges;
@@ -147,6 +151,30 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'analyst',
     statuses: [200],
     absences: ['insufficient_evidence', 'not_supported', 'not_deployed'],
+  },
+  edge_backtest: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/edge/backtest.json',
+    access: 'optional_key',
+    statuses: [200],
+    absences: [],
+  },
+  edge_performance: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/edge/performance.json',
+    access: 'open',
+    statuses: [200],
+    absences: [],
+  },
+  edge_replay: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/edge/replay.json',
+    access: 'open',
+    statuses: [200],
+    absences: [],
   },
   edge_rules: {
     kind: 'plain',

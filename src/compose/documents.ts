@@ -70,7 +70,7 @@ const GUIDES = servedGuides();
 const NAVIGATION: readonly (readonly [group: string, paths: readonly string[]])[] = [
   [
     'Published',
-    ['/', '/leaderboard', '/signals', '/providers', '/receipts', '/registry/sanctions'],
+    ['/', '/leaderboard', '/signals', '/edge', '/providers', '/receipts', '/registry/sanctions'],
   ],
   [
     'What it rests on',

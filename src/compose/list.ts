@@ -9,6 +9,7 @@ import { calls } from '../features/calls/feature.ts';
 import { collectors } from '../features/collectors/feature.ts';
 import { deployers } from '../features/deployers/feature.ts';
 import { dossier } from '../features/dossier/feature.ts';
+import { edge } from '../features/edge/feature.ts';
 import { entities } from '../features/entities/feature.ts';
 import { exchanges } from '../features/exchanges/feature.ts';
 import { flagStream } from '../features/flag-stream/feature.ts';
@@ -74,6 +75,7 @@ export const FEATURES = featureList([
   log,
   anchoring,
   providers,
+  edge,
   verifying,
   signals,
   calls,
@@ -87,6 +89,7 @@ export type Ports = PortsOf<typeof FEATURES>;
 /** The ports that evidence routes rest on; the others serve routes with bodies of their own. */
 export type EvidencePorts = Omit<
   Ports,
+  | 'edgeTrials'
   | 'labelChanges'
   | 'marketSeries'
   | 'otherListChanges'

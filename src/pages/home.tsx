@@ -23,6 +23,7 @@ type LastChecked = { readonly lists: readonly CheckedList[]; readonly now: numbe
 const OFFERED = [
   ['/leaderboard', 'Leaderboard', 'Wallets whose launches the rug model flagged in the last day.'],
   ['/signals', 'Signals', 'What evidence supports about addresses of public events.'],
+  ['/edge', 'Edge', 'What detectors called, what came of it, and how much of it may be luck.'],
   ['/providers', 'Providers', 'How often outside services were right, each rate with its number.'],
   ['/receipts', 'Receipts', 'What was published about single cases, with everything it rests on.'],
   ['/registry/sanctions', 'List changes', 'Who came onto the sanctions list, and who left it.'],

@@ -183,6 +183,16 @@ pre.secret { user-select: all; font-size: 1.05rem; white-space: pre-wrap; overfl
   border: 1px solid var(--control); }
 .plot.wide { max-width: 46rem; margin: 1rem 0; }
 .plot .bar { fill: var(--accent); }
+.plot .curve { fill: none; stroke: var(--accent); stroke-width: 2; }
+.plot .fall { fill: var(--bad); fill-opacity: .35; stroke: var(--bad); }
+.plot .said { stroke: var(--ink); stroke-width: 2; }
+.plot .mark { fill: var(--paper); stroke: var(--ink); stroke-width: 1.5; }
+.plot .mark.hit { fill: var(--ink); }
+.plot .mark.open { fill: none; stroke: var(--control); }
+form.asking { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end;
+  margin: 1.25rem 0; }
+form.asking .field { margin: 0; }
+form.asking input { width: 8rem; margin: 0; }
 @media (max-width: 40rem) { .plot.wide text { font-size: 22px; } }
 @media (max-width: 40rem) { .top { flex-wrap: wrap; } .route { padding: 1rem .8rem; } }
 pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -8,6 +8,7 @@ import { defOf } from '../contract/writer.ts';
 import { evm } from './addresses.ts';
 import type { World } from './planted.ts';
 import { isRecord } from './silence-answer.ts';
+import { PLANTED_CALL_DAY } from './twins/emitted-calls.ts';
 import { KEPT_VERSION } from './twins/rug-flags.ts';
 import { RECORD_ID } from './twins/screening.ts';
 import { SIGNAL_ID } from './twins/signals.ts';
@@ -22,11 +23,16 @@ export type Ask = {
   readonly addresses: readonly string[];
   /** The day asked about, `null` for today. */
   readonly on: string | null;
+  /** Which other answer of the route is asked for; `null`: the one that it gives by itself. */
+  readonly variant: string | null;
   /** The chain that was named, `null` for the one that a route takes by itself. */
   readonly chain: string | null;
 };
 
-type Fill = Pick<Ask, 'addresses' | 'on' | 'chain'>;
+type Fill = Pick<Ask, 'addresses' | 'on' | 'chain' | 'variant'>;
+
+/** The list that the backtest has. */
+const LISTED = 'filters';
 
 /** The values of a field by its name; `undefined` leaves it out. */
 const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
@@ -45,8 +51,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   since: () => undefined,
   // It opens a route, and is no question.
   token: () => undefined,
-  // Of every list.
-  list: () => undefined,
+  // Of every list; of calls, the listed filters too.
+  list: ({ variant }) => (variant === LISTED ? LISTED : undefined),
   // Spans of days: all of them.
   from: () => undefined,
   to: () => undefined,
@@ -63,6 +69,16 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   target: ({ addresses }) => addresses[0],
   // Every window of the leaderboard of providers.
   window: () => undefined,
+  // A filter of calls: none, so that each of them is kept; the dates, and the day of a call.
+  kinds: () => undefined,
+  asset: () => undefined,
+  direction: () => undefined,
+  horizon_h: () => undefined,
+  days: () => undefined,
+  cost_bps: () => undefined,
+  min_conviction: () => undefined,
+  trials: () => undefined,
+  date: ({ variant }) => (variant === null ? undefined : variant),
   // A leaf, and the log and the tile that hold it.
   leaf: () => '0',
   log: () => '1',
@@ -91,7 +107,11 @@ export function asksOf(route: SilenceRoute, world: World): Ask[] {
   // Every chain that can be named is named where nothing is held; elsewhere facts are of one.
   const chains = [null, ...(chain === undefined || !world.empty ? [] : wordsOf(chain))];
   return days.flatMap((on) =>
-    each.flatMap((addresses) => chains.map((one) => askOf(route, { addresses, on, chain: one }))),
+    each.flatMap((addresses) =>
+      chains.flatMap((one) =>
+        variantsOf(fields).map((variant) => askOf(route, { addresses, on, chain: one, variant })),
+      ),
+    ),
   );
 }
 
@@ -101,8 +121,14 @@ function takes({ params: { shape } }: SilenceRoute, address: string): boolean {
   return shape['address'].safeParse(address).success;
 }
 
+/** What a route is asked for: what it answers by itself, and its other answers. */
+function variantsOf(fields: ReadonlyMap<string, z.ZodType>): readonly (string | null)[] {
+  if (fields.has('date')) return [null, PLANTED_CALL_DAY];
+  return fields.has('list') && fields.has('trials') ? [null, LISTED] : [null];
+}
+
 function askOf(route: SilenceRoute, fill: Fill): Ask {
-  const { addresses, on, chain } = fill;
+  const { addresses, on, chain, variant } = fill;
   const named = { ...fill, chain: fill.chain === null ? PATH_CHAIN : fill.chain };
   const params = fillInput(route.params.shape, named, route.name);
   const query = fillInput(route.query.shape, fill, route.name);
@@ -114,7 +140,8 @@ function askOf(route: SilenceRoute, fill: Fill): Ask {
     query: route.query.parse(query),
     body: route.body === null ? undefined : route.body.parse(body),
   };
-  const name = `${about}${on === null ? '' : ` on ${on}`}${chain === null ? '' : ` on ${chain}`}`;
+  const others = [on === null ? '' : ` on ${on}`, variant === null ? '' : ` as ${variant}`];
+  const name = `${about}${others.join('')}${chain === null ? '' : ` on ${chain}`}`;
   return { ...fill, name, input };
 }
 

@@ -1,5 +1,6 @@
 // The twin of the record of calls: in memory, planted and silent.
 
+import { formatIsoDate } from '../../chain/time.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { hashVersion, makeEmission } from '../../features/calls/call.ts';
@@ -13,7 +14,9 @@ import type {
   KeptVersion,
   RanSpan,
 } from '../../ports/emitted-calls.ts';
+import { CANDLE_MS, type SeriesStore } from '../../ports/series.ts';
 import { memorySource, PLANTED } from './dated.ts';
+import { memorySeriesStore } from './series.ts';
 
 export type EmittedCallPorts = { readonly emittedCalls: EmittedCalls };
 
@@ -153,32 +156,98 @@ const CLOSED = emittedCallOf(
   outcomeOf({ emitted_at: EMITTED_AT, horizon_h: 24 }, { gross_return: '0.01' }),
   1,
 );
-const VERSION: KeptVersion = {
-  ...hashVersion({
-    version: 'funding-1',
-    kind: 'funding',
-    bar: '0.5',
-    cooldown_h: 24,
-    horizon_h: 24,
-    parameters: { threshold_8h: '0.0005' },
-    text: 'A planted rule.',
-  }),
-  leaf: 0,
-  in_force_from: EMITTED_AT - 86_400,
-};
-const DAYS = [{ from: EMITTED_AT - 86_400, to: PLANTED.as_of }];
+/** More of its kind, so that its filters are listed, and one of each other kind. */
+const EARLIER = Array.from({ length: 30 }, (_, back) => {
+  const emitted_at = EMITTED_AT - (30 - back) * 6 * HOUR_S;
+  return emittedCallOf(
+    { emitted_at, horizon_h: 3 },
+    outcomeOf({ emitted_at, horizon_h: 3 }, { gross_return: back % 3 === 0 ? '-0.01' : '0.01' }),
+    10 + back,
+  );
+});
+const OTHERS = (['liq', 'netflow', 'whale'] as const).map((kind, at) =>
+  emittedCallOf(
+    { kind, emitted_at: EMITTED_AT, detector_version: `${kind}-1` },
+    outcomeOf({ emitted_at: EMITTED_AT, horizon_h: 24 }, { gross_return: '0.01' }),
+    50 + at,
+  ),
+);
+
+const BEGAN = EMITTED_AT - 10 * 86_400;
+
+function versionOf(kind: DetectorKind, number: number, bar: string): KeptVersion {
+  return {
+    ...hashVersion({
+      version: `${kind}-${number}`,
+      kind,
+      bar,
+      cooldown_h: 24,
+      horizon_h: 24,
+      parameters: { threshold_8h: '0.0005' },
+      text: 'A planted rule.',
+    }),
+    leaf: 0,
+    in_force_from: number === 1 ? BEGAN : EMITTED_AT,
+  };
+}
+
+const VERSIONS = [
+  ...(['funding', 'liq', 'netflow', 'whale'] as const).map((kind) => versionOf(kind, 1, '0.5')),
+  // The bar of one kind was raised.
+  versionOf('funding', 2, '0.6'),
+];
+const DAYS = [{ from: BEGAN, to: PLANTED.as_of }];
 
 export function plantedEmittedCalls({ emitted = false }: PlantedEmissions): EmittedCallPorts {
   if (!emitted) return memoryEmittedCalls(NOTHING_EMITTED);
   return memoryEmittedCalls({
-    changes: [CLOSED],
-    versions: [VERSION],
+    changes: [...EARLIER, CLOSED, ...OTHERS],
+    versions: VERSIONS,
     ran: { funding: DAYS, liq: DAYS, netflow: DAYS, whale: DAYS },
   });
 }
 
+/** The candles under the planted calls. */
+export function plantedCandles({ emitted = false }: PlantedEmissions): SeriesStore {
+  const store = memorySeriesStore(PLANTED);
+  if (!emitted) return store;
+  const [from, to] = [BEGAN, PLANTED.as_of].map((at) => Math.floor(at / HOUR_S) * HOUR_S * 1_000);
+  const span = { from: Number(from), to: Number(to) };
+  const rows = Array.from({ length: (span.to - span.from) / CANDLE_MS }, (_, hour) => {
+    const at = span.from + hour * CANDLE_MS;
+    return { at, open: '100', high: '100', low: '100', close: '100', volume: '1' };
+  });
+  // The twin has added its rows when the call returns.
+  void store.add({ venue: 'hyperliquid', series: 'candles', of: 'BTC' }, rows, {
+    covered: [span],
+    received_at: span.to,
+    source: 'a planted venue',
+    origin: 'observed',
+  });
+  return store;
+}
+
 /** What the planted call contradicts, by route. */
-export const EMISSION_STANDS = { emitted: true, contradicts: {} } as const;
+export const EMISSION_STANDS = {
+  emitted: true,
+  contradicts: {
+    edge_backtest: [
+      ...['n', 'equity', 'biased', 'filters', 'count'],
+      ...['funding', 'liq', 'netflow', 'whale'].map((kind) => `by_kind.${kind}.n`),
+    ],
+    edge_replay: ['dates', 'calls', 'count'],
+  },
+};
+
+/** The lines of pages that deny something of calls, with the ports that they rest on. */
+export const EMISSION_DENIALS: readonly (readonly [line: RegExp, restsOn: readonly string[]])[] = [
+  [/^No call is on record here\. /, ['emitted_calls']],
+  [/^No call on record is kept by this filter\. /, ['emitted_calls']],
+  [/^(funding|liq|netflow|whale) · none yet · 0 · /, ['emitted_calls']],
+];
+
+/** The UTC day of the planted call. */
+export const PLANTED_CALL_DAY = formatIsoDate(EMITTED_AT);
 
 /** The planted call, whose day and id routes are asked for. */
 export const PLANTED_CALL = CLOSED;

@@ -28,12 +28,15 @@ import {
   plantedDeployers,
   silentDeployers,
 } from './deployers.ts';
+import { type EdgeTrialPorts, memoryEdgeTrials, silentEdgeTrials } from './edge-trials.ts';
 import {
+  EMISSION_DENIALS,
   EMISSION_STANDS,
   type EmittedCallPorts,
   memoryEmittedCalls,
   NOTHING_EMITTED,
   type PlantedEmissions,
+  plantedCandles,
   plantedEmittedCalls,
   silentEmittedCalls,
 } from './emitted-calls.ts';
@@ -152,6 +155,7 @@ export type MemoryPorts = AccountsPorts &
   AnchorsPorts &
   BridgesPorts &
   DeployersPorts &
+  EdgeTrialPorts &
   EmittedCallPorts &
   EntitiesPorts &
   FlagsPorts &
@@ -172,6 +176,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memoryAccounts(world),
     ...memoryBridges(world),
     ...memoryDeployers(world),
+    ...memoryEdgeTrials(),
     ...memoryEmittedCalls(NOTHING_EMITTED),
     ...memoryEntities(world),
     ...memoryFlags(world),
@@ -197,6 +202,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentAnchors(cause),
     ...silentBridges(cause),
     ...silentDeployers(cause),
+    ...silentEdgeTrials(cause),
     ...silentEmittedCalls(cause),
     ...silentEntities(cause),
     ...silentFlags(cause),
@@ -263,6 +269,7 @@ export const SUBJECT_DENIALS: readonly (readonly [line: RegExp, restsOn: readonl
   ...SIGNAL_DENIALS,
   ...TRADER_DENIALS,
   ...CALL_DENIALS,
+  ...EMISSION_DENIALS,
 ];
 
 /** The ports over what is planted, beside somebody and something else in every table and list. */
@@ -271,6 +278,7 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedAccounts(planted),
     ...plantedBridges(planted),
     ...plantedDeployers(planted),
+    ...memoryEdgeTrials(),
     ...plantedEmittedCalls(planted),
     ...plantedEntities(planted),
     ...plantedFlags(planted),
@@ -286,6 +294,6 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedTraders(planted),
     ...plantedTransparencyLog(planted),
     anchors: memoryAnchors(PLANTED),
-    marketSeries: memorySeriesStore(PLANTED),
+    marketSeries: plantedCandles(planted),
   };
 }

@@ -1,0 +1,793 @@
+// The record of calls for people: each picture stands beside a table of the same figures.
+
+import type { ComponentChildren } from 'preact';
+import { z } from 'zod';
+import { html } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { Read } from '../../evidence/reading.ts';
+import type { Reliability } from '../../evidence/statistics.ts';
+import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import { countWords, Moment, Table } from '../../pages/words.tsx';
+import { DETECTOR_KINDS, type DetectorKind, DIRECTIONS } from '../../ports/emitted-calls.ts';
+import { type EdgePorts, filterOf, filterQuery, recordMode, recordOver } from './edge.route.ts';
+import { COST_BPS_DEFAULT, DAYS_DEFAULT, type Filter } from './filters.ts';
+import { measureHealth, type VersionHealth } from './performance.ts';
+import {
+  type Backtest,
+  type CalledPrices,
+  calledPrices,
+  type Deflation,
+  deflateBacktest,
+  hitsByMonth,
+  type MonthOfHits,
+  reliabilityOfConviction,
+  runBacktest,
+} from './question.ts';
+import type { EdgeRecord } from './record.ts';
+import type { EDGE_MODES } from './shapes.ts';
+
+const PATH = '/edge';
+const TITLE = 'Edge';
+const MONTHS_SHOWN = 12;
+const CALLS_SHOWN = 20;
+
+/** A form sends the fields that were left empty too. */
+const empty = z.literal('');
+const { kinds, asset, direction, days, cost_bps, min_conviction } = filterQuery.shape;
+const hours = z
+  .string()
+  .regex(/^([1-9]\d?|[1-6]\d\d|7[01]\d|720)$/, 'expected hours from 1 to 720');
+const pageQuery = z.strictObject({
+  kinds: kinds.or(empty),
+  asset: asset.or(empty),
+  direction: direction.or(empty),
+  horizon_h: hours.or(empty).optional(),
+  days: days.or(empty),
+  cost_bps: cost_bps.or(empty),
+  min_conviction: min_conviction.or(empty),
+});
+
+export const edgePage = plainRoute({
+  surface: 'web',
+  method: 'GET',
+  access: 'open',
+  name: 'edge_page',
+  path: PATH,
+  summary: 'What detectors called, what came of it, and how much of it may be luck, for people.',
+  query: pageQuery,
+  responses: { 200: html(), 503: html() },
+});
+
+/** @internal */
+export function edgePageHandler(
+  ports: Omit<EdgePorts, 'edgeTrials'>,
+  facts: PageFacts,
+): PlainHandler<typeof edgePage> {
+  return async ({ query }) => {
+    const filter = filterOf(withoutEmpty(query));
+    const read = await recordOver(ports)('priced');
+    if ('silent' in read) {
+      return edgePage.reply(
+        503,
+        messagePage(facts, {
+          title: 'The record of calls could not be read',
+          why: read.silent.reason,
+          current: PATH,
+          back: { path: PATH, text: 'Try again' },
+        }),
+      );
+    }
+    const record = read.record.value;
+    const told = runBacktest(record, filter);
+    const unreadCandles = told.instruments.some((at) => !(read.candles[at] instanceof Read));
+    const children = (
+      <Edge record={record} filter={filter} told={told} unreadCandles={unreadCandles} />
+    );
+    return edgePage.reply(200, page({ ...facts, title: TITLE, current: PATH, children }));
+  };
+}
+
+function withoutEmpty(query: z.output<typeof pageQuery>): z.output<typeof filterQuery> {
+  const filled = Object.entries(query).filter(([, value]) => value !== '');
+  return filterQuery.parse(Object.fromEntries(filled.map(([name, value]) => [name, value])));
+}
+
+const MODES: { readonly [mode in (typeof EDGE_MODES)[number]]: string } = {
+  measured: 'The calls are those of this deployment, and what came of them is what venues told.',
+  simulated: 'Simulated: the markets, the calls and what became of them are made up.',
+  empty: 'No call is on record here. That says nothing about any market.',
+};
+
+type EdgeProps = {
+  record: EdgeRecord;
+  filter: Filter;
+  told: Backtest;
+  unreadCandles: boolean;
+};
+
+function Edge({ record, filter, told, unreadCandles }: EdgeProps) {
+  const mode = recordMode(record);
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        What detectors called and what came of it, after costs and funding, and how much of it may
+        be luck. Calls are leaves of the log when they are made, and each stays as it was said.
+      </p>
+      <p class={mode === 'empty' ? 'notice' : 'quiet'}>
+        {MODES[mode]}
+        {record.as_of !== null && (
+          <>
+            {' '}
+            The record reaches <Moment at={record.as_of} />.
+          </>
+        )}
+      </p>
+      <Asking filter={filter} />
+      <Figures told={told} filter={filter} />
+      {told.calls.closed > 0 && (
+        <>
+          {(told.hours_unread > 0 || unreadCandles) && (
+            <p class="notice">{candlesText(told.hours_unread)}</p>
+          )}
+          <Equity told={told} />
+          <Luck told={told} deflation={deflateBacktest(told, [])} />
+          <Months months={hitsByMonth(record, filter, MONTHS_SHOWN)} />
+          <Convictions groups={reliabilityOfConviction(record, filter)} />
+        </>
+      )}
+      <Called prices={calledPrices(record, filter)} />
+      <Health rows={measureHealth(record)} />
+      <p class="quiet">
+        As a machine reads it: <a href="/edge/backtest.json">/edge/backtest.json</a>,{' '}
+        <a href="/edge/replay.json">/edge/replay.json</a>,{' '}
+        <a href="/edge/performance.json">/edge/performance.json</a>. The definitions:{' '}
+        <a href="/docs/concepts/edge">the edge</a>. A rule about calls can be tried in{' '}
+        <a href="/edge/rules">the editor of rules</a>.
+      </p>
+    </>
+  );
+}
+
+function candlesText(hours_unread: number): string {
+  return hours_unread > 0
+    ? `Candles of ${countWords(hours_unread, 'hour')} between entries and exits were not read: ` +
+        'the curve moves over them at once.'
+    : 'The candles between entries and exits were not read to their end, or are made up.';
+}
+
+function Asking({ filter }: { filter: Filter }) {
+  const chosen = filter.kinds === null ? '' : filter.kinds.join(',');
+  return (
+    <form class="asking" method="get" action={PATH}>
+      <Field name="kinds" label="Kind">
+        <select id="kinds" name="kinds">
+          <option value="">All kinds</option>
+          {DETECTOR_KINDS.map((kind) => (
+            <option key={kind} value={kind} selected={chosen === kind}>
+              {kind}
+            </option>
+          ))}
+          {chosen.includes(',') && (
+            <option value={chosen} selected>
+              {chosen}
+            </option>
+          )}
+        </select>
+      </Field>
+      <Field name="asset" label="Asset">
+        <input id="asset" name="asset" value={textOf(filter.asset)} maxLength={20} />
+      </Field>
+      <Field name="direction" label="Direction">
+        <select id="direction" name="direction">
+          <option value="">Both</option>
+          {DIRECTIONS.map((one) => (
+            <option key={one} value={one} selected={filter.direction === one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field name="days" label="Days">
+        <input id="days" name="days" value={String(filter.days)} inputMode="decimal" />
+      </Field>
+      <Field name="cost_bps" label="Round trip, basis points">
+        <input id="cost_bps" name="cost_bps" value={String(filter.cost_bps)} inputMode="decimal" />
+      </Field>
+      <Field name="min_conviction" label="Least conviction">
+        <input
+          id="min_conviction"
+          name="min_conviction"
+          value={textOf(filter.min_conviction)}
+          inputMode="decimal"
+        />
+      </Field>
+      <button type="submit">Show</button>
+    </form>
+  );
+}
+
+type FieldProps = { name: string; label: string; children: ComponentChildren };
+
+function Field({ name, label, children }: FieldProps) {
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {children}
+    </div>
+  );
+}
+
+function textOf(value: string | number | null): string {
+  return value === null ? '' : String(value);
+}
+
+function Figures({ told, filter }: { told: Backtest; filter: Filter }) {
+  const { calls, by_kind, biases } = told;
+  if (calls.n === 0) {
+    return (
+      <p class="nothing">
+        No call on record is kept by this filter. Days without a running producer are told by{' '}
+        <a href="/edge/replay.json">the replay</a>.
+      </p>
+    );
+  }
+  const rows = [{ name: 'all', ...calls }, ...by_kind.map((one) => ({ name: one.kind, ...one }))];
+  return (
+    <>
+      <Table
+        caption={`Calls of ${filter.days} days, at a round trip of ${filter.cost_bps} basis points`}
+        rows={rows.filter(({ n }) => n > 0)}
+        columns={[
+          { head: 'Kind', cell: ({ name }) => name, isName: true },
+          { head: 'Calls', cell: ({ n }) => n, look: 'number' },
+          { head: 'Closed', cell: ({ closed }) => closed, look: 'number' },
+          { head: 'Open', cell: ({ open }) => open, look: 'number' },
+          { head: 'Unpriced', cell: ({ unpriced }) => unpriced, look: 'number' },
+          { head: 'Hit', cell: hitText },
+          { head: 'Mean, net', cell: (row) => bpsText(row.mean_return_bps), look: 'number' },
+          {
+            head: 'Mean, gross',
+            cell: (row) => bpsText(row.gross.mean_return_bps),
+            look: 'number',
+          },
+          { head: 'Break-even', cell: (row) => bpsText(row.breakeven_cost_bps), look: 'number' },
+        ]}
+      />
+      {biases.length > 0 && (
+        <p class="notice">
+          This question reaches under the highest bar that was in force:{' '}
+          {biases.map(({ kind, bar }) => `${kind} ${bar}`).join(', ')}. Calls under it exist in
+          part, so that these figures are biased.
+        </p>
+      )}
+    </>
+  );
+}
+
+function hitText({ hit_rate, interval, hits, closed }: Backtest['calls']): string {
+  if (hit_rate === null || interval === null) return 'not measured yet';
+  return `${hits} of ${closed}: ${rangeText(hit_rate, interval)}`;
+}
+
+function rangeText(value: number, { low, high }: { low: number; high: number }): string {
+  return `${percent(value)}, between ${percent(low)} and ${percent(high)}`;
+}
+
+const PERCENT = 100;
+
+function percent(share: number, places = 1): string {
+  return `${(share * PERCENT).toFixed(places)}%`;
+}
+
+function bpsText(value: number | null): string {
+  return value === null ? 'not measured' : value.toFixed(1);
+}
+
+// Pictures.
+
+const WIDTH = 720;
+const LEFT = 84;
+const RIGHT = 14;
+const TOP = 14;
+
+/** A scale from values to places of a picture. */
+type Scale = (value: number) => number;
+
+function scaleOf([low, high]: readonly [number, number], from: number, to: number): Scale {
+  const span = high - low === 0 ? 1 : high - low;
+  return (value) => from + ((value - low) / span) * (to - from);
+}
+
+function boundsOf(values: readonly number[]): readonly [number, number] {
+  const low = values.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
+  const high = values.reduce((most, one) => Math.max(most, one), Number.NEGATIVE_INFINITY);
+  return low === high ? [low - Math.abs(low) / 10 - 0.01, high + Math.abs(high) / 10] : [low, high];
+}
+
+function pathOf(points: readonly { x: number; y: number | null }[]): string {
+  let [isOn, path] = [false, ''];
+  for (const { x, y } of points) {
+    if (y !== null) path += `${isOn ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`;
+    isOn = y !== null;
+  }
+  return path;
+}
+
+type PlotProps = {
+  name: string;
+  title: string;
+  height: number;
+  caption: ComponentChildren;
+  table: ComponentChildren;
+  children: ComponentChildren;
+};
+
+/** A picture over its caption, and a table of the same figures that opens. */
+function Plot({ name, title, height, caption, table, children }: PlotProps) {
+  return (
+    <figure class="plot wide">
+      <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-labelledby={name}>
+        <title id={name}>{title}</title>
+        {children}
+      </svg>
+      <figcaption>{caption}</figcaption>
+      <details>
+        <summary>The same as a table</summary>
+        {table}
+      </details>
+    </figure>
+  );
+}
+
+type GridProps = { ticks: readonly number[]; y: Scale; text: (tick: number) => string };
+
+function Grid({ ticks, y, text }: GridProps) {
+  return (
+    <>
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
+          <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
+            {text(tick)}
+          </text>
+        </g>
+      ))}
+    </>
+  );
+}
+
+const DAY_CHARS = 'YYYY-MM-DD'.length;
+const MS_PER_S = 1_000;
+
+function dayText(t: number): string {
+  return new Date(t * MS_PER_S).toISOString().slice(0, DAY_CHARS);
+}
+
+function Ends({ from, to, y }: { from: number; to: number; y: number }) {
+  return (
+    <>
+      <text x={LEFT} y={y}>
+        {dayText(from)}
+      </text>
+      <text x={WIDTH - RIGHT} y={y} text-anchor="end">
+        {dayText(to)}
+      </text>
+    </>
+  );
+}
+
+const CURVE_BASE = 200;
+const FALL_TOP = 236;
+const FALL_BASE = 296;
+const CURVE_HEIGHT = 326;
+
+function Equity({
+  told: { equity, max_drawdown, sharpe, sharpe_n, days_unread },
+}: {
+  told: Backtest;
+}) {
+  const [first, last] = equity === null ? [] : [equity[0], equity.at(-1)];
+  if (equity === null || first === undefined || last === undefined || max_drawdown === null)
+    return null;
+  let peak = first.v;
+  const rows = equity.map(({ t, v }) => {
+    peak = Math.max(peak, v);
+    return { t, v, fall: peak > 0 ? 1 - v / peak : 0 };
+  });
+  const x = scaleOf([first.t, last.t], LEFT, WIDTH - RIGHT);
+  const bounds = boundsOf([1, ...rows.map(({ v }) => v)]);
+  const y = scaleOf(bounds, CURVE_BASE, TOP);
+  const deepest = Math.max(0.01, max_drawdown);
+  const down = scaleOf([0, deepest], FALL_TOP, FALL_BASE);
+  const line = pathOf(rows.map(({ t, v }) => ({ x: x(t), y: y(v) })));
+  const falls = pathOf(rows.map(({ t, fall }) => ({ x: x(t), y: down(fall) })));
+  return (
+    <section aria-labelledby="equity-head">
+      <h2 class="section" id="equity-head">
+        Equity and drawdown
+      </h2>
+      <Plot
+        name="equity"
+        title={`Equity from 1 to ${last.v.toFixed(3)}, falling by ${percent(max_drawdown)} at most`}
+        height={CURVE_HEIGHT}
+        caption={
+          <>
+            An equal part of each call that is open in an hour, after cost and funding, compounded.
+            Below: how far it lay under what it had reached, at most {percent(max_drawdown)} by the
+            hour. {sharpeText(sharpe, sharpe_n)}
+            {days_unread > 0 &&
+              ` ${countWords(days_unread, 'day')} without a running producer count nowhere.`}
+          </>
+        }
+        table={
+          <Table
+            look="tight"
+            rows={thin(rows, ROWS_MAX)}
+            columns={[
+              { head: 'Day', cell: ({ t }) => <Moment at={t} />, look: 'whole' },
+              { head: 'Equity', cell: ({ v }) => v.toFixed(4), look: 'number' },
+              { head: 'Under its highest', cell: ({ fall }) => percent(fall), look: 'number' },
+            ]}
+          />
+        }
+      >
+        <Grid ticks={[bounds[0], 1, bounds[1]]} y={y} text={(tick) => tick.toFixed(2)} />
+        <path class="curve" d={line} />
+        <Grid
+          ticks={[0, deepest]}
+          y={down}
+          text={(tick) => (tick === 0 ? '0%' : `−${percent(tick, 0)}`)}
+        />
+        <path
+          class="fall"
+          d={`${falls}L${x(last.t).toFixed(1)} ${FALL_TOP}L${x(first.t).toFixed(1)} ${FALL_TOP}Z`}
+        />
+        <Ends from={first.t} to={last.t} y={CURVE_HEIGHT - 8} />
+      </Plot>
+    </section>
+  );
+}
+
+const ROWS_MAX = 120;
+
+/** At most so many of some rows, the first and the last among them. */
+function thin<T>(rows: readonly T[], most: number): readonly T[] {
+  const step = Math.ceil(rows.length / most);
+  return rows.filter((_, at) => at % step === 0 || at === rows.length - 1);
+}
+
+function sharpeText(sharpe: number | null, days: number): string {
+  return sharpe === null
+    ? `A ratio of Sharpe is not told: ${countWords(days, 'day')} count so far, or none differs.`
+    : `The ratio of Sharpe of a year is ${sharpe.toFixed(2)}, over ${countWords(days, 'day')}.`;
+}
+
+function Luck({ told, deflation }: { told: Backtest; deflation: Deflation }) {
+  const { entries, hold, calls, sharpe, family } = told;
+  return (
+    <section aria-labelledby="luck">
+      <h2 class="section" id="luck">
+        How much of it may be luck
+      </h2>
+      <p class="prose">
+        {entries.p === null
+          ? 'Random entries could not be drawn: ' +
+            (entries.reason === 'hours_unread'
+              ? 'too many hours of these assets have no candle.'
+              : 'the span is too short.')
+          : 'Calls of the same number, assets, directions and spacing at other times gained as ' +
+            `much in ${percent(entries.p)} of ${countWords(entries.entries, 'draw')}.`}{' '}
+        {hold !== null && hold.mean_return_bps !== null && (
+          <>
+            Holding the same assets over the same hours came to {bpsText(hold.mean_return_bps)}{' '}
+            basis points a call, beside {bpsText(calls.gross.mean_return_bps)} of the calls before
+            funding and cost.
+          </>
+        )}
+      </p>
+      <p class="prose">
+        Anybody could have tried {countWords(family.members.length, 'combination')} of kind, asset,
+        direction and conviction here. {deflationText(sharpe, deflation)} It is a floor: whoever
+        tried more has to deflate by more. With a key, the filters that its membership tried are
+        counted.
+      </p>
+    </section>
+  );
+}
+
+function deflationText(sharpe: number | null, deflation: Deflation): string {
+  const { probability, trials, sharpe_0 } = deflation;
+  if (probability === null || sharpe_0 === null || sharpe === null) {
+    return 'The ratio of Sharpe could not be deflated: it, or the family’s, is not measured.';
+  }
+  const best = sharpe_0 * Math.sqrt(365);
+  return (
+    `The best of ${countWords(trials, 'try', 'tries')} without any edge would show a ratio of ` +
+    `about ${best.toFixed(2)}; this one is ${sharpe.toFixed(2)}. That its true value is over ` +
+    `zero is ${percent(probability)} likely after deflation.`
+  );
+}
+
+const ROW = 26;
+const BARS = { from: 300, to: WIDTH - 3 * RIGHT } as const;
+
+type Interval = {
+  readonly name: string;
+  readonly text: string;
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+  /** What was said beforehand; `null`: nothing was. */
+  readonly said: number | null;
+};
+
+/** Shares with their intervals, one under another. */
+function Intervals({ rows }: { rows: readonly Interval[] }) {
+  const x = scaleOf([0, 1], BARS.from, BARS.to);
+  const foot = TOP + rows.length * ROW;
+  return (
+    <>
+      {[0, 0.5, 1].map((tick) => (
+        <g key={tick}>
+          <line
+            class={tick === 0.5 ? 'even' : 'grid'}
+            x1={x(tick)}
+            x2={x(tick)}
+            y1={TOP - 8}
+            y2={foot}
+          />
+          <text x={x(tick)} y={foot + 18} text-anchor="middle">
+            {percent(tick, 0)}
+          </text>
+        </g>
+      ))}
+      {rows.map(({ name, text, share, low, high, said }, at) => {
+        const y = TOP + at * ROW + ROW / 2;
+        return (
+          <g key={name}>
+            <text x={0} y={y + 4}>
+              {`${name} · ${text}`}
+            </text>
+            <line class="range" x1={x(low)} x2={x(high)} y1={y} y2={y} />
+            <circle cx={x(share)} cy={y} r={4} />
+            {said !== null && <line class="said" x1={x(said)} x2={x(said)} y1={y - 8} y2={y + 8} />}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** Rows whose share has an interval. */
+function intervalOf(share: MonthOfHits['share']) {
+  if (share === null || share.low === null || share.high === null) return null;
+  return { share: share.value, low: share.low, high: share.high };
+}
+
+const MONTHS_CAPTION =
+  'By the month of closing. Dot: the share of hits; line: its 95% interval, calls of one asset ' +
+  'that overlap counted as one.';
+const CONVICTIONS_CAPTION =
+  'By conviction, in groups of about one size. Mark: the mean conviction; dot: the share of ' +
+  'hits; line: its 95% interval. A conviction orders calls, and is no probability.';
+const CALLED_CAPTION =
+  'Up: a long call; down: a short one. Filled: it hit; hollow: it missed; pale: it is open or ' +
+  'unpriced. The newest calls stand in the table.';
+
+function Months({ months }: { months: readonly MonthOfHits[] }) {
+  const rows = months.flatMap(({ month, closed, hits, share }) => {
+    const shown = intervalOf(share);
+    return shown === null
+      ? []
+      : [{ name: month, text: `${hits} of ${closed}`, ...shown, said: null }];
+  });
+  return (
+    <section aria-labelledby="months-head">
+      <h2 class="section" id="months-head">
+        Hits over time
+      </h2>
+      <Plot
+        name="months"
+        title={`Share of closed calls that hit in ${countWords(rows.length, 'month')}`}
+        height={TOP + (rows.length + 1) * ROW}
+        caption={MONTHS_CAPTION}
+        table={
+          <Table
+            look="tight"
+            rows={rows}
+            columns={[
+              { head: 'Month', cell: ({ name }) => name, isName: true, look: 'whole' },
+              { head: 'Hits', cell: ({ text }) => text },
+              { head: 'Share', cell: ({ share }) => percent(share), look: 'number' },
+              {
+                head: '95% interval',
+                cell: ({ low, high }) => `${percent(low)} to ${percent(high)}`,
+              },
+            ]}
+          />
+        }
+      >
+        <Intervals rows={rows} />
+      </Plot>
+    </section>
+  );
+}
+
+function Convictions({ groups }: { groups: readonly Reliability[] }) {
+  const rows = groups.flatMap(({ score_from, score_to, rows: n, mean_score, hits, share }) => {
+    const shown = intervalOf(share);
+    const name = `${score_from.toFixed(2)} to ${score_to.toFixed(2)}`;
+    return shown === null ? [] : [{ name, text: `${hits} of ${n}`, ...shown, said: mean_score }];
+  });
+  return (
+    <section aria-labelledby="convictions-head">
+      <h2 class="section" id="convictions-head">
+        Convictions beside hits
+      </h2>
+      <Plot
+        name="convictions"
+        title={`What convictions said beside hits, in ${countWords(rows.length, 'group')}`}
+        height={TOP + (rows.length + 1) * ROW}
+        caption={CONVICTIONS_CAPTION}
+        table={
+          <Table
+            look="tight"
+            rows={rows}
+            columns={[
+              { head: 'Conviction', cell: ({ name }) => name, isName: true, look: 'whole' },
+              { head: 'Mean', cell: ({ said }) => said.toFixed(3), look: 'number' },
+              { head: 'Hits', cell: ({ text }) => text },
+              { head: 'Share', cell: ({ share }) => percent(share), look: 'number' },
+              {
+                head: '95% interval',
+                cell: ({ low, high }) => `${percent(low)} to ${percent(high)}`,
+              },
+            ]}
+          />
+        }
+      >
+        <Intervals rows={rows} />
+      </Plot>
+    </section>
+  );
+}
+
+const PRICE_BASE = 220;
+const PRICE_HEIGHT = 250;
+const MARK = 6;
+const PRICE = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
+
+function Called({ prices }: { prices: CalledPrices | null }) {
+  if (prices === null) return null;
+  const { instrument, points, calls } = prices;
+  const name = `${instrument.asset} on ${instrument.venue}`;
+  const newest = calls.slice(-CALLS_SHOWN).toReversed();
+  const table = (
+    <Table
+      caption={`The newest calls of ${name}`}
+      rows={newest}
+      columns={[
+        { head: 'Emitted', cell: ({ t }) => <Moment at={t} />, look: 'whole' },
+        { head: 'Kind', cell: ({ call }) => call.kind },
+        { head: 'Direction', cell: ({ call }) => call.direction },
+        { head: 'Conviction', cell: ({ call }) => call.conviction, look: 'number' },
+        { head: 'Horizon', cell: ({ call }) => `${call.horizon_h} h`, look: 'number' },
+        { head: 'Came', cell: ({ call, hit }) => outcomeText(call.outcome.state, hit) },
+        { head: 'Call', cell: ({ call }) => <code>{call.call_id}</code> },
+      ]}
+    />
+  );
+  const opens = points.flatMap(({ open }) => (open === null ? [] : [open]));
+  const [first, last] = [points[0], points.at(-1)];
+  return (
+    <section aria-labelledby="called-head">
+      <h2 class="section" id="called-head">
+        Calls of {name}
+      </h2>
+      {opens.length < 2 || first === undefined || last === undefined ? (
+        <>
+          <p class="nothing unread">The candles of {name} were not read.</p>
+          {table}
+        </>
+      ) : (
+        <PricePlot prices={prices} span={[first.t, last.t]} opens={opens} table={table} />
+      )}
+    </section>
+  );
+}
+
+type PricePlotProps = {
+  prices: CalledPrices;
+  span: readonly [number, number];
+  opens: readonly number[];
+  table: ComponentChildren;
+};
+
+function PricePlot({ prices, span, opens, table }: PricePlotProps) {
+  const { instrument, points, calls } = prices;
+  const x = scaleOf(span, LEFT, WIDTH - RIGHT);
+  const bounds = boundsOf(opens);
+  const y = scaleOf(bounds, PRICE_BASE, TOP + MARK);
+  const line = pathOf(
+    points.map(({ t, open }) => ({ x: x(t), y: open === null ? null : y(open) })),
+  );
+  return (
+    <Plot
+      name="called"
+      title={`Opens of ${instrument.asset} with ${countWords(calls.length, 'call')}`}
+      height={PRICE_HEIGHT}
+      caption={CALLED_CAPTION}
+      table={table}
+    >
+      <Grid ticks={bounds} y={y} text={(tick) => PRICE.format(tick)} />
+      <path class="curve" d={line} />
+      {calls.map(({ t, call, hit }) => {
+        const at = x(Math.max(t, span[0]));
+        const price = y(Math.min(bounds[1], Math.max(bounds[0], Number(call.price))));
+        const side = call.direction === 'long' ? -1 : 1;
+        const tip = (price + side * MARK).toFixed(1);
+        const d = `M${at.toFixed(1)} ${tip}l${MARK} ${-side * MARK * 2}h${-2 * MARK}z`;
+        const came = outcomeText(call.outcome.state, hit);
+        return (
+          <path
+            key={call.call_id}
+            class={hit === null ? 'mark open' : hit ? 'mark hit' : 'mark'}
+            d={d}
+          >
+            <title>{`${dayText(t)} ${call.kind} ${call.direction}: ${came}`}</title>
+          </path>
+        );
+      })}
+      <Ends from={span[0]} to={span[1]} y={PRICE_HEIGHT - 8} />
+    </Plot>
+  );
+}
+
+function outcomeText(state: string, hit: boolean | null): string {
+  if (hit === null) return state;
+  return hit ? 'hit' : 'missed';
+}
+
+function Health({ rows }: { rows: readonly VersionHealth[] }) {
+  return (
+    <section aria-labelledby="health-head">
+      <h2 class="section" id="health-head">
+        Detectors
+      </h2>
+      <Table
+        caption={`Each version, at a round trip of ${COST_BPS_DEFAULT} basis point`}
+        rows={rows}
+        columns={[
+          { head: 'Kind', cell: ({ kind }: { kind: DetectorKind }) => kind, isName: true },
+          { head: 'Version', cell: ({ detector_version: of }) => (of === null ? 'none yet' : of) },
+          { head: 'Closed', cell: ({ closed }) => closed, look: 'number' },
+          { head: 'Hit', cell: healthText },
+          { head: 'Decay', cell: ({ decay }) => decay },
+          { head: 'Standing', cell: ({ deprecation }) => deprecation },
+          { head: 'Over a half', cell: ({ posterior }) => chanceText(posterior), look: 'number' },
+          {
+            head: 'Weight',
+            cell: ({ weight }) => (weight === null ? '–' : percent(weight)),
+            look: 'number',
+          },
+        ]}
+      />
+      <p class="prose">
+        Under 30 closed calls a version is a hypothesis. One that is decaying twice in a row, a week
+        apart, is on probation; one whose rate is over a half with less than 5% after 100 closed
+        calls is deprecated for good. The last {DAYS_DEFAULT} days are what the figures above show
+        unless other days are asked for.
+      </p>
+    </section>
+  );
+}
+
+function healthText({ hit_rate, interval, hits, closed }: VersionHealth): string {
+  if (hit_rate === null || interval === null) return 'not measured yet';
+  return `${hits} of ${closed}: ${rangeText(hit_rate, interval)}`;
+}
+
+function chanceText(posterior: VersionHealth['posterior']): string {
+  return posterior === null ? '–' : percent(posterior.over_half);
+}

@@ -1,0 +1,83 @@
+// The edge: what detectors called, what became of it, and how much of it may be luck.
+
+import { randomUUID } from 'node:crypto';
+import { nowS, pause } from '../../compose/clock.ts';
+import {
+  type Base,
+  feature,
+  type OpenedRests,
+  type Service,
+  servePage,
+  serveRoute,
+} from '../../compose/feature.ts';
+import { signalFor } from '../../evidence/waiting.ts';
+import { leaseTable } from '../../stores/control/leases.ts';
+import { calls } from '../calls/feature.ts';
+import { series } from '../series/feature.ts';
+import { candleRounds } from './candles.job.ts';
+import {
+  type EdgePorts,
+  edgeBacktest,
+  edgeBacktestHandler,
+  edgePerformance,
+  edgePerformanceHandler,
+  edgeReplay,
+  edgeReplayHandler,
+} from './edge.route.ts';
+import { edgePage, edgePageHandler } from './edge-page.route.tsx';
+import { edgeTrialTable } from './trials.store.ts';
+
+const CANDLES_EACH_S = 600;
+/** The simulated world moves while one watches. */
+const SIMULATED_EACH_S = 30;
+
+const RESTS = { calls, series } as const;
+type Rested = OpenedRests<typeof RESTS>;
+type PagePorts = EdgePorts & { readonly service: Service };
+
+export const edge = feature({
+  name: 'edge',
+  rests: RESTS,
+  open: ({ config, context, database, log }: Base, rests: Rested) => {
+    const { gathering } = rests.series;
+    const candles = {
+      emittedCalls: rests.calls.ports.emittedCalls,
+      gather: ((name, span, signal) =>
+        gathering.gather(
+          name,
+          span,
+          signalFor('the candles of called assets', signal),
+        )) as typeof gathering.gather,
+      leases: leaseTable(database, randomUUID(), context),
+      now: nowS,
+      everyS: config.simulate ? SIMULATED_EACH_S : CANDLES_EACH_S,
+      sleep: pause,
+      onFault: ({ code, reason }: { readonly code: string; readonly reason: string }) =>
+        log.warn({ code, reason }, 'edge: candles not completed'),
+      onBug: (fault: unknown) => log.error({ fault: String(fault) }, 'edge: a bug'),
+    };
+    return {
+      ports: { edgeTrials: edgeTrialTable(database, context) },
+      services: {},
+      jobs: config.surfaces.includes('edge')
+        ? [{ name: 'edge candles', start: () => candleRounds(candles) }]
+        : [],
+    };
+  },
+  ports: {
+    edgeTrials: {
+      tag: 'edge_trials',
+      title: 'Tried filters',
+      says: 'How many filters a membership tried',
+      pages: false,
+      // A count is made with each question.
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+  },
+  routes: [
+    serveRoute(edgeBacktest, (given: EdgePorts) => edgeBacktestHandler(given)),
+    serveRoute(edgeReplay, (given: EdgePorts) => edgeReplayHandler(given)),
+    serveRoute(edgePerformance, (given: EdgePorts) => edgePerformanceHandler(given)),
+  ],
+  pages: [servePage(edgePage, 'Edge', (given: PagePorts, facts) => edgePageHandler(given, facts))],
+});

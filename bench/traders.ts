@@ -19,7 +19,7 @@ import { WORLD_TRADERS } from '../src/world/traders.ts';
 import { worldVenueBook } from '../src/world/venue-book.ts';
 import { load, sameBytes, startService } from './asking.ts';
 import { askChild, child, endChild } from './children.ts';
-import { furnish, withParts } from './furnish.ts';
+import { withParts } from './furnish.ts';
 import type { LoadResult } from './load.ts';
 
 const CONNECTIONS = 32;
@@ -110,8 +110,13 @@ async function main(): Promise<void> {
   const { max: weightMax } = SIMULATED_WEIGHT;
   const venue = await startHyperliquid(worldVenueBook(Date.now), { nowMs: Date.now, weightMax });
   try {
-    const furnished = await furnish(join(directory, 'data'));
-    const env = { ...furnished.env, EXHIBIT_HYPERLIQUID_URL: venue.url.href };
+    // Without a list, so that no round of signals takes turns beside what is measured.
+    const env = {
+      EXHIBIT_DATA_DIR: join(directory, 'data'),
+      EXHIBIT_PORT: '0',
+      EXHIBIT_SIMULATE: 'false',
+      EXHIBIT_HYPERLIQUID_URL: venue.url.href,
+    };
     await furnishBoard(env);
     await analyse(env, trader.address);
     say(`${''.padEnd(46)} answers/s    p50 ms    p99 ms (50)`);

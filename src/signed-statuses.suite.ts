@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { PLANS } from './access/plan.ts';
 import { createClient, ExhibitRefusal } from './client/client.ts';
 import { requestSigned } from './client/signed.ts';
 import type { SavedAnswer } from './contract/saved-answer.ts';
@@ -14,6 +15,9 @@ import { runPrinting, type Simulated } from './testing/program.ts';
 import { ran } from './testing/recording-io.ts';
 
 const ADDRESS = '0x64144967c175997fc8526ba694021ae36965331c';
+
+/** Requests that are under way at once. */
+const TOGETHER = 8;
 
 type Asked = {
   readonly key?: string | null;
@@ -97,6 +101,25 @@ export function everyStatusIsSigned(started: () => Simulated): void {
       [415, 'POST', '/api/v1/screens', { headers: { 'content-type': 'text/plain' }, body: 'x' }],
     ])('with %i to %s %s', async (status, method, path, asked) => {
       expect(await statusOf(method, path, asked)).toBe(status);
+    });
+
+    test('of a member: 429 once the requests of its day are spent', async () => {
+      const plan = ['members', 'add', '--plan', 'analyst'];
+      const added = z.object({ membership_id: z.string() });
+      const { membership_id } = await runPrinting(added, plan, place);
+      const key = await keyOf('--membership', membership_id);
+      const path = '/api/v1/watchlist';
+      const headers = { authorization: `Bearer ${key}` };
+      let left = PLANS.analyst.daily_requests;
+      const work = async () => {
+        while (left > 0) {
+          left -= 1;
+          const reply = await fetch(base + path, { headers });
+          expect([reply.status, await reply.text()]).toMatchObject([200, expect.any(String)]);
+        }
+      };
+      await Promise.all(Array.from({ length: TOGETHER }, work));
+      expect(await statusOf('GET', path, { key })).toBe(429);
     });
 
     test('of a partner: its scan, and 429 or 503 once its month is spent', async () => {

@@ -1,5 +1,6 @@
 // Whatever is sent to a route is answered as its declaration says, and never by a fault: 5,000
 // requests from a fixed seed, drawn from each route's own schema in the document that is served.
+// Each answer of the hosted API is signed, and its signature verifies.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { requestSigned } from './client/signed.ts';
 import {
   answerPointer,
   type JsonSchema,
@@ -32,12 +34,15 @@ const FOREIGN =
 const home = mkdtempSync(join(tmpdir(), 'exhibit-generated-'));
 let service: Simulated;
 let partner: string;
+/** The key set of the service, under which each hosted answer is signed. */
+let keys: string;
 beforeAll(async () => {
   await createControlIn(join(home, 'data/simulated'));
   service = await startSimulated({ cwd: home });
   const words = ['keys', 'create', '--partner', 'acme', '--budget', '100000'];
   const place = { cwd: home, env: { EXHIBIT_SIMULATE: 'true' } };
   partner = (await runPrinting(z.object({ key: z.string() }), words, place)).key;
+  keys = await (await fetch(`${service.base_url}/.well-known/exhibit-keys.json`)).text();
   // The leaderboard of a service that has just started holds nothing until its first round.
   const [url, headers] = [`${service.base_url}/api/leaderboard/rugs`, bearer(service.stream_token)];
   await vi.waitFor(async () => expect((await fetch(url, { headers })).status).toBe(200), {
@@ -77,15 +82,27 @@ async function answerTo({ method, operation, request }: Sent) {
   const ways = operation.security.flatMap(Object.keys);
   const key = ways.includes('partner') ? partner : service.api_key;
   const credential = ways.includes('token') ? service.stream_token : key;
-  const { url, body, contentType } = request;
+  const { body, contentType } = request;
+  const url = new URL(service.base_url + request.url);
+  const signed = requestSigned({ keys }).begin();
   const headers = {
     authorization: `Bearer ${credential}`,
+    'accept-signature': signed.header,
     ...(contentType === null ? {} : { 'content-type': contentType }),
   };
   const init = { method: method.toUpperCase(), headers, ...(body === null ? {} : { body }) };
-  const reply = await fetch(service.base_url + url, init);
-  const type = reply.headers.get('content-type');
-  return { status: reply.status, type, text: await reply.text() };
+  const reply = await fetch(url, init);
+  const { status, headers: received } = reply;
+  const bytes = new Uint8Array(await reply.arrayBuffer());
+  const isHosted = url.pathname.startsWith('/api/v1/');
+  const taken = { method: init.method, url, status, headers: received, bytes };
+  return {
+    status,
+    type: received.get('content-type'),
+    text: new TextDecoder().decode(bytes),
+    isHosted,
+    unsigned: isHosted ? await signed.take(taken) : null,
+  };
 }
 
 type Answered = Awaited<ReturnType<typeof answerTo>>;
@@ -93,7 +110,9 @@ type Answered = Awaited<ReturnType<typeof answerTo>>;
 function judgeBy(document: OpenapiDocument) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'doc:');
   const held = new Map<string, ValidateFunction>();
-  return ({ path, method, operation }: Sent, { status, type, text }: Answered): string | null => {
+  return ({ path, method, operation }: Sent, answer: Answered): string | null => {
+    const { status, type, text, unsigned } = answer;
+    if (unsigned !== null) return `${status}, whose signature: ${unsigned}`;
     const { operationId, responses } = operation;
     if (status >= 500) return `a fault, ${text}`;
     const declared = responses[status];
@@ -133,10 +152,12 @@ test('of 5,000 generated requests none is answered by a fault or outside its sch
   });
   const faults: object[] = [];
   const statuses = new Map<number, number>();
+  let hosted = 0;
   const work = async () => {
     for (let one = sent.pop(); one !== undefined; one = sent.pop()) {
       const answer = await answerTo(one);
-      const { status } = answer;
+      const { status, isHosted } = answer;
+      if (isHosted) hosted += 1;
       statuses.set(status, Number(statuses.get(status) ?? 0) + 1);
       const fault = judge(one, answer);
       if (fault !== null) faults.push({ ...one.request, of: one.operation.operationId, fault });
@@ -145,6 +166,7 @@ test('of 5,000 generated requests none is answered by a fault or outside its sch
   await Promise.all(Array.from({ length: TOGETHER }, work));
   expect(faults.slice(0, 20)).toEqual([]);
   expect([...statuses.values()].reduce((sum, count) => sum + count)).toBe(REQUESTS);
+  expect(hosted).toBeGreaterThan(REQUESTS / 4);
   // Both what is taken and what is refused is drawn.
   for (const status of [200, 400]) expect(statuses.get(status)).toBeGreaterThan(REQUESTS / 5);
 });

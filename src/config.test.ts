@@ -309,6 +309,8 @@ describe('what is printed', () => {
   };
   const SCHEMES: { readonly [name: string]: string } = {
     EXHIBIT_DATABASE_URL: 'postgresql',
+    EXHIBIT_BINANCE_STREAM_URL: 'wss',
+    EXHIBIT_BYBIT_STREAM_URL: 'wss',
   };
   function markedUrl(name: string): string {
     const scheme = SCHEMES[name] ?? 'https';

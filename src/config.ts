@@ -86,6 +86,9 @@ export type Config = {
   readonly pricesUrl: PrivateUrl | null;
   readonly venueUrl: PrivateUrl | null;
   readonly hyperliquidUrl: PrivateUrl | null;
+  /** The venues of derivatives: where each is asked, and where it tells of liquidations. */
+  readonly binance: { readonly url: PrivateUrl | null; readonly streamUrl: PrivateUrl | null };
+  readonly bybit: { readonly url: PrivateUrl | null; readonly streamUrl: PrivateUrl | null };
   readonly goplus: { readonly url: PrivateUrl | null; readonly key: Secret | null };
   readonly rugcheck: { readonly url: PrivateUrl | null; readonly key: Secret | null };
   /** The status pages of bridge protocols. */
@@ -301,6 +304,8 @@ function sources(
   | 'pricesUrl'
   | 'venueUrl'
   | 'hyperliquidUrl'
+  | 'binance'
+  | 'bybit'
   | 'goplus'
   | 'rugcheck'
   | 'statusUrls'
@@ -331,6 +336,11 @@ function sources(
     pricesUrl: values.EXHIBIT_PRICES_URL,
     venueUrl: values.EXHIBIT_VENUE_URL,
     hyperliquidUrl: values.EXHIBIT_HYPERLIQUID_URL,
+    binance: {
+      url: values.EXHIBIT_BINANCE_URL,
+      streamUrl: values.EXHIBIT_BINANCE_STREAM_URL,
+    },
+    bybit: { url: values.EXHIBIT_BYBIT_URL, streamUrl: values.EXHIBIT_BYBIT_STREAM_URL },
     goplus: { url: values.EXHIBIT_GOPLUS_URL, key: values.EXHIBIT_GOPLUS_KEY },
     rugcheck: { url: values.EXHIBIT_RUGCHECK_URL, key: values.EXHIBIT_RUGCHECK_KEY },
     acrossStatusKey: values.EXHIBIT_ACROSS_STATUS_KEY,

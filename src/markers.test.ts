@@ -35,7 +35,9 @@ function marked(port: number, opsPort: number): { [name: string]: string } {
   const taken = ['EXHIBIT_DATABASE_URL', 'EXHIBIT_WAREHOUSE_URL'];
   for (const [name, setting] of Object.entries(SETTINGS)) {
     if (taken.includes(name) || name === 'EXHIBIT_PUBLIC_URL') continue;
-    if (setting.reader.showing === 'origin') env[name] = URL_MARKED(`127.0.0.1:${port}`);
+    const isStream = name.endsWith('_STREAM_URL');
+    const url = URL_MARKED(`127.0.0.1:${port}`);
+    if (setting.reader.showing === 'origin') env[name] = isStream ? url.replace('http', 'ws') : url;
     if (setting.reader.showing === 'nothing') env[name] = `${MARK}-secret-of-thirty-two-characters`;
   }
   return {

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { MS_PER_S } from './chain/time.ts';
 import { map, Part, type Partly, Read, rowsSeen } from './evidence/reading.ts';
 import { seriesImport } from './features/series/series.command.ts';
-import { CANDLE_MS, type MarketSource } from './ports/series.ts';
+import { type AccountSource, CANDLE_MS, type MarketSource } from './ports/series.ts';
 import { spansWithout } from './ports/series-coverage.ts';
 import { jsonIn } from './sources/http/fetch.ts';
 import { providerGuard } from './sources/http/provider.ts';
@@ -91,7 +91,10 @@ async function recordedRows(cassette: string) {
 }
 
 /** A venue that gives the recorded rows of what it is asked for, in their order. */
-async function recordedMarket(cassette: string, nowMs: number): Promise<MarketSource> {
+async function recordedMarket(
+  cassette: string,
+  nowMs: number,
+): Promise<MarketSource & AccountSource> {
   const rows = await recordedRows(cassette);
   const { origin, close } = await startStandIn((request, response) => {
     bodyOf(request, 10_000).then(

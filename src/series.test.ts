@@ -6,6 +6,8 @@ import { map, Part, type Partly, Read, rowsSeen, Unread, unread } from './eviden
 import { why } from './evidence/reasons.ts';
 import { seriesGathering } from './features/series/gather.ts';
 import type { SeriesStore } from './ports/series.ts';
+import { binanceMarket } from './sources/binance/market.ts';
+import { bybitMarket } from './sources/bybit/market.ts';
 import { providerGuard } from './sources/http/provider.ts';
 import { weightWindow } from './sources/http/weight-window.ts';
 import { hyperliquidMarket, WEIGHT_WINDOW } from './sources/hyperliquid/info.ts';
@@ -43,6 +45,7 @@ async function startVenue(store: SeriesStore = memorySeriesStore()) {
       candlesOf: (_, from, to) =>
         settlementsIn(from, to, () => 0).map(({ at }) => ({ at: at - 48, open: 1, close: 2 })),
       settlementsOf: (_, from, to) => settlementsIn(from, to, () => 0.00001),
+      instruments: () => [],
     },
     { nowMs: () => world.now, weightMax: 1e9 },
   );
@@ -60,7 +63,7 @@ async function startVenue(store: SeriesStore = memorySeriesStore()) {
   });
   const gathering = seriesGathering({
     store,
-    markets: { hyperliquid },
+    markets: { hyperliquid, binance: binanceMarket(null), bybit: bybitMarket(null) },
     origin: 'observed',
     now: () => world.now / 1_000,
   });

@@ -20,6 +20,7 @@ import { indexing } from '../features/indexing/feature.ts';
 import { integrations } from '../features/integrations/feature.ts';
 import { launches } from '../features/launches/feature.ts';
 import { log } from '../features/log/feature.ts';
+import { observing } from '../features/observing/feature.ts';
 import { partner } from '../features/partner/feature.ts';
 import { providers } from '../features/providers/feature.ts';
 import { receipts } from '../features/receipts/feature.ts';
@@ -70,6 +71,7 @@ export const FEATURES = featureList([
   rugs,
   signing,
   series,
+  observing,
   traders,
   collectors,
   log,

@@ -9,6 +9,8 @@ type ByChain = { readonly [N in EvmChainName]: string | null };
 
 type Page = { readonly url: string; readonly key: string | null };
 
+type VenueAddresses = { readonly url: string | null; readonly stream: string | null };
+
 /** Whole URLs, keys and all: they are shown by scheme and host only, by whoever asks them. */
 export type Outside = {
   readonly mirrors: readonly string[];
@@ -24,6 +26,9 @@ export type Outside = {
   readonly venue: string | null;
   /** The root of Hyperliquid's API. */
   readonly hyperliquid: string | null;
+  /** The roots of venues of derivatives, and their streams of liquidations. */
+  readonly binance: VenueAddresses;
+  readonly bybit: VenueAddresses;
   readonly goplus: Page | null;
   readonly rugcheck: Page | null;
   /** Status pages of bridge protocols. */
@@ -71,6 +76,8 @@ export function outsideOf(config: Config): Outside {
     prices: revealText(config.pricesUrl),
     venue: revealText(config.venueUrl),
     hyperliquid: revealText(config.hyperliquidUrl),
+    binance: addressesOf(config.binance),
+    bybit: addressesOf(config.bybit),
     goplus: pageOf(config.goplus),
     rugcheck: pageOf(config.rugcheck),
     statusPages: statusPagesOf(config),
@@ -91,6 +98,8 @@ export function simulatedOutside(world: {
   readonly prices: string;
   readonly venue: string;
   readonly hyperliquid: string;
+  readonly binance: VenueAddresses;
+  readonly bybit: VenueAddresses;
   readonly goplus: string;
   readonly rugcheck: string;
   readonly ethereumNode: string;
@@ -108,6 +117,8 @@ export function simulatedOutside(world: {
     prices: world.prices,
     venue: world.venue,
     hyperliquid: world.hyperliquid,
+    binance: world.binance,
+    bybit: world.bybit,
     goplus: { url: world.goplus, key: null },
     rugcheck: { url: world.rugcheck, key: null },
     statusPages: new Map<StatusPage, Page>(),
@@ -127,6 +138,10 @@ export function analystOf({ analyst }: Config): Outside['analyst'] {
 function pageOf({ url, key }: Config['goplus']): Page | null {
   const root = revealText(url);
   return root === null ? null : { url: root, key: revealText(key) };
+}
+
+function addressesOf({ url, streamUrl }: Config['binance']): VenueAddresses {
+  return { url: revealText(url), stream: revealText(streamUrl) };
 }
 
 const STATUS_PAGE_OF: { readonly [P in keyof Config['statusUrls']]: StatusPage } = {

@@ -21,10 +21,13 @@ import { exchangeLabels } from '../features/tables/labels.ts';
 import { launchCorpus } from '../features/tables/launches.ts';
 import { jsonIn } from '../sources/http/fetch.ts';
 import { worldFlaggedCsv } from '../world/account-state.ts';
+import { DERIVATIVES_FAULTS, startBinance } from '../world/binance-api.ts';
+import { startBybit } from '../world/bybit-api.ts';
 import { worldChains } from '../world/chain-data.ts';
 import { CHAT_FAULTS, startChats } from '../world/chat-api.ts';
 import { worldCorpusLines } from '../world/corpus.ts';
 import { SANDBOX_DEPLOYERS, worldPoolsOf } from '../world/deployers.ts';
+import { derivativesBook } from '../world/derivatives-book.ts';
 import { evmLaunchesIn } from '../world/evm-launches.ts';
 import { EXPLORER_FAULTS, startExplorer } from '../world/explorer-api.ts';
 import { HYPERLIQUID_FAULTS, startHyperliquid } from '../world/hyperliquid-api.ts';
@@ -43,7 +46,8 @@ import { isFault } from '../world/stand-in.ts';
 import { startTokenRisk, TOKEN_RISK_FAULTS } from '../world/token-risk-api.ts';
 import { WORLD_OPINIONS } from '../world/token-risk-opinions.ts';
 import { startVenue, VENUE_FAULTS } from '../world/venue-api.ts';
-import { worldVenueBook } from '../world/venue-book.ts';
+import { worldMarkets, worldVenueBook } from '../world/venue-book.ts';
+import { FEED_FAULTS } from '../world/venue-streams.ts';
 import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
 import type { Logger } from './logger.ts';
@@ -111,6 +115,7 @@ export async function startSimulated(
     weightMax: SIMULATED_WEIGHT.max,
   });
   opened.add('simulated Hyperliquid', hyperliquid.close);
+  const { binance, bybit } = await startDerivatives(opened);
   const chats = await startChats((made) => log.info(made, 'simulated chat: took a message'));
   opened.add('simulated chats', chats.close);
   setFaults(config.worldFaults, {
@@ -121,6 +126,10 @@ export async function startSimulated(
     prices: faultSetter(PRICE_FAULTS, prices.fault),
     solana: faultSetter(SOLANA_FAULTS, (fault) => solana.fault(() => fault)),
     hyperliquid: faultSetter(HYPERLIQUID_FAULTS, hyperliquid.fault),
+    binance: faultSetter(DERIVATIVES_FAULTS, binance.fault),
+    'binance-stream': faultSetter(FEED_FAULTS, binance.stream.fault),
+    bybit: faultSetter(DERIVATIVES_FAULTS, bybit.fault),
+    'bybit-stream': faultSetter(FEED_FAULTS, bybit.stream.fault),
     venue: faultSetter(VENUE_FAULTS, (fault) => venue.fault(() => fault)),
     'token-risk': faultSetter(TOKEN_RISK_FAULTS, tokenRisk.fault),
     // It is started below, and only where a way of it is named.
@@ -138,6 +147,8 @@ export async function startSimulated(
       prices: prices.url.href,
       venue: venue.url.href,
       hyperliquid: hyperliquid.url.href,
+      binance: { url: binance.url.href, stream: binance.streamUrl.href },
+      bybit: { url: bybit.url.href, stream: bybit.streamUrl.href },
       goplus: tokenRisk.url.href,
       rugcheck: tokenRisk.url.href,
       ethereumNode: nodes.url(ETHEREUM_ID).href,
@@ -197,6 +208,16 @@ function setFaults(
       `EXHIBIT_WORLD_FAULTS: ${provider}:${fault} ${what}; there are ${known.join(', ')}.`,
     );
   }
+}
+
+/** The venues of derivatives, with their streams, up to now. */
+async function startDerivatives(opened: Closings) {
+  const clock = { nowMs: Date.now };
+  const binance = await startBinance(derivativesBook(worldMarkets, 'binance', Date.now), clock);
+  opened.add('simulated Binance', binance.close);
+  const bybit = await startBybit(derivativesBook(worldMarkets, 'bybit', Date.now), clock);
+  opened.add('simulated Bybit', bybit.close);
+  return { binance, bybit };
 }
 
 /** The configured language model, or a stand-in where `EXHIBIT_WORLD_FAULTS` asks for one. */

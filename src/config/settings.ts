@@ -227,6 +227,25 @@ const SOURCES = {
   EXHIBIT_PRICES_URL: optional(WEB_URL, 'DefiLlama-coins-compatible API: its root.'),
   EXHIBIT_VENUE_URL: optional(WEB_URL, 'DexScreener-compatible API: its root.'),
   EXHIBIT_HYPERLIQUID_URL: optional(WEB_URL, 'Hyperliquid API, under which `/info` is: its root.'),
+  EXHIBIT_BINANCE_URL: optional(
+    WEB_URL,
+    'Binance futures API, under which `/fapi` and `/futures/data` are: its root, such as ' +
+      '`https://fapi.binance.com`. Marks, candles, funding and open interest are observed.',
+  ),
+  EXHIBIT_BINANCE_STREAM_URL: optional(
+    url('wss', 'ws'),
+    'Its stream of liquidations: the whole address, such as ' +
+      '`wss://fstream.binance.com/market/ws`; an address without a route stays silent.',
+  ),
+  EXHIBIT_BYBIT_URL: optional(
+    WEB_URL,
+    'Bybit API, under which `/v5/market` is: its root, such as `https://api.bybit.com`.',
+  ),
+  EXHIBIT_BYBIT_STREAM_URL: optional(
+    url('wss', 'ws'),
+    'Its stream of liquidations: the whole address, such as ' +
+      '`wss://stream.bybit.com/v5/public/linear`.',
+  ),
   EXHIBIT_GOPLUS_URL: optional(
     WEB_URL,
     'GoPlus: its root. Its statements on tokens of Ethereum are collected and scored.',

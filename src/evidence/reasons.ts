@@ -369,6 +369,16 @@ export const REASONS = {
     means: 'Who was paid what on the other chain is known only where its blocks were imported.',
     next: 'The operator imports those blocks, or follows that chain (`exhibit warehouse follow`).',
   },
+  flows_not_held: {
+    sentence: 'flows_not_held: not all transfers of {chain} from {from} to {to} are held here.',
+    means: 'What flowed into exchanges in an hour is known only where the whole hour is held.',
+    next: 'The operator follows that chain (`exhibit warehouse follow`), or imports its blocks.',
+  },
+  flows_cut: {
+    sentence: 'flows_cut: over {limit} pairs of addresses of {chain} moved its coin in an hour.',
+    means: 'Of one hour a fixed number of pairs is read, and no sum is made of a part of them.',
+    next: 'Nothing: this hour stays a hole.',
+  },
   payments_cut: {
     sentence:
       'payments_cut: its recipient was paid more than {limit} times on {chain} in that time.',

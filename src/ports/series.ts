@@ -1,7 +1,6 @@
-// Market series: what venues tell of an asset (candles, funding, open interest, liquidations,
-// marks), what they book of an account, and what chains show of an asset (flows of exchanges).
-// Rows are only added: a correction is a further revision. A hole is a time that nobody read, never
-// a time in which nothing happened.
+// Market series: what venues tell of an asset or book of an account, and what chains show of an
+// asset. Rows are only added: a correction is a further revision. A hole is a time that nobody
+// read, never a time in which nothing happened.
 //
 // Times are integers, milliseconds since 1970 in UTC. Amounts, prices and rates are decimal text.
 
@@ -327,20 +326,71 @@ export type AccountRole =
   | { readonly role: 'missing' | 'user' | 'vault' }
   | { readonly role: 'agent' | 'sub_account'; readonly of: string };
 
+/** What a venue tells of one instrument now. */
+export type InstrumentState = {
+  readonly of: string;
+  /** In the venue's own words: that a price does not move is for whoever has seen it before. */
+  readonly state: Listing['state'];
+  /** Its mark price; `null`: none is told. */
+  readonly price: string | null;
+  /** The rate at which its next funding stands; `null`: none is told. */
+  readonly funding_rate: string | null;
+  /** `null`: not told here. */
+  readonly open_interest: Pick<OpenInterest, 'contracts' | 'sides'> | null;
+};
+
+/** The instruments that were asked for, one row each, at a time of the venue or of the asker. */
+export type MarketBoard = { readonly at: number; readonly rows: readonly InstrumentState[] };
+
 /**
  * A venue. A reading is a part where the span was not read to its end (cut, or out of reach); what
- * was refused or answered in another form is unread. An account without any fill is read, and has
- * no rows.
+ * was refused or answered in another form is unread.
  */
 export type MarketSource = {
   readonly candles: MarketQuestion<MarketRows<Candle>>;
   readonly funding: MarketQuestion<MarketRows<FundingPoint>>;
+  /** `null`: the venue tells open interest of now alone, on its board. */
+  readonly openInterest: MarketQuestion<MarketRows<OpenInterest>> | null;
+  readonly board: (
+    assets: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<Reading<MarketBoard, MarketPort>>;
+};
+
+/** What a venue tells of accounts. One without any fill is read, and has no rows. */
+export type AccountSource = {
   readonly fills: MarketQuestion<MarketFills>;
   readonly accountFunding: MarketQuestion<MarketRows<AccountFunding>>;
   readonly role: (
     account: string,
     signal: AbortSignal,
   ) => Promise<Reading<AccountRole, MarketPort>>;
+};
+
+/**
+ * Liquidations as they happened: of which assets, and of which times they are all that the venue
+ * told. A venue that tells a sample tells no more than that of a covered time.
+ */
+export type HeardLiquidations = {
+  readonly rows: readonly { readonly of: string; readonly row: Liquidation }[];
+  readonly covered: readonly SeriesSpan[];
+};
+
+/**
+ * A venue that tells of everybody's liquidations as they happen, and of none afterwards. Readings
+ * are handed over one after the other until the signal; while nothing is heard they are unread.
+ */
+export type LiquidationFeed = {
+  readonly listen: (
+    assets: readonly string[],
+    onReading: (told: Reading<HeardLiquidations, MarketPort>) => Promise<void>,
+    signal: AbortSignal,
+  ) => Promise<void>;
+};
+
+/** The venues, each as far as it tells. */
+export type MarketSources = {
+  readonly [V in MarketVenue]: V extends AccountVenue ? MarketSource & AccountSource : MarketSource;
 };
 type MarketQuestion<T> = (
   of: string,

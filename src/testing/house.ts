@@ -125,6 +125,12 @@ export const ARROWS: readonly Arrows[] = [
     outside: ['zod'],
   },
   {
+    // The one client of sockets, and what venues say over it.
+    of: 'src/sources/socket/',
+    may: [PORTS, ...BELOW, 'src/sources/http/'],
+    outside: ['ws', 'zod'],
+  },
+  {
     of: SOURCES,
     may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/files/'],
     outside: ['zod'],
@@ -169,7 +175,7 @@ export const ARROWS: readonly Arrows[] = [
   {
     of: 'src/world/',
     may: [CHAIN, 'src/evidence/random.ts', 'src/ports/series.ts'],
-    outside: [],
+    outside: ['ws'],
   },
   { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
@@ -228,7 +234,7 @@ export const DRIVERS: House['drivers'] = {
   '@clickhouse/client': ['src/stores/warehouse/engine/'],
   saxes: ['src/sources/ofac/'],
   yauzl: ['src/sources/ofac/'],
-  ws: ['src/transport/', 'src/testing/', 'bench/'],
+  ws: ['src/transport/', 'src/sources/socket/', 'src/world/', 'src/testing/', 'bench/'],
   undici: ['src/command/'],
   'markdown-it': ['src/pages/guide.tsx'],
   yaml: ['src/sources/files/', 'src/deploy.test.ts'],

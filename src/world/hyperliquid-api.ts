@@ -25,6 +25,16 @@ export type VenueRole =
   | { readonly role: 'missing' | 'user' | 'vault' }
   | { readonly role: 'agent'; readonly of: string };
 
+/** An instrument of now; one that was taken off keeps its place on the list. */
+export type VenueInstrument = {
+  readonly coin: string;
+  readonly isDelisted: boolean;
+  readonly rate: number;
+  /** In the coin. */
+  readonly open_interest: number;
+  readonly price: number;
+};
+
 /** What a venue knows. Accounts in lower case, times in milliseconds, rows oldest first. */
 export type VenueBook = {
   readonly roleOf: (account: string) => VenueRole;
@@ -42,6 +52,7 @@ export type VenueBook = {
     from: number,
     to: number,
   ) => readonly { readonly at: number; readonly rate: number }[];
+  readonly instruments: () => readonly VenueInstrument[];
 };
 
 type Question = Readonly<Record<string, unknown>>;
@@ -170,6 +181,8 @@ function answerTo(
         return { coin: shown, fundingRate: decimalText(rate), premium: '0.0', time: at };
       });
     }
+    case 'metaAndAssetCtxs':
+      return boardOf(book.instruments(), fault);
     case 'candleSnapshot':
       return candlesIn(book, question['req'], now, fault);
     default:
@@ -224,6 +237,29 @@ function candlesIn(
     n: 3,
   }));
   return fault === 'newest-first' ? candles.reverse() : candles;
+}
+
+/** Instruments and their figures, which are matched by their places alone. */
+function boardOf(instruments: readonly VenueInstrument[], fault: HyperliquidFault | null) {
+  const universe = instruments.map(({ coin, isDelisted }) => ({
+    name: fault === 'other-asset' ? 'OTHER' : coin,
+    szDecimals: 5,
+    maxLeverage: 40,
+    marginTableId: 56,
+    ...(isDelisted ? { isDelisted } : null),
+  }));
+  const figures = instruments.map(({ isDelisted, rate, open_interest, price }) => ({
+    funding: decimalText(rate),
+    openInterest: decimalText(open_interest),
+    markPx: decimalText(price),
+    oraclePx: decimalText(price),
+    midPx: isDelisted ? null : decimalText(price),
+    premium: isDelisted ? null : '0.0',
+    impactPxs: null,
+    dayNtlVlm: '0.0',
+    prevDayPx: decimalText(price),
+  }));
+  return [{ universe, marginTables: [], collateralToken: 0 }, figures];
 }
 
 const WEIGHT = 20;

@@ -26,7 +26,7 @@ import { HOUR_MS, normalsFrom } from './trading.ts';
 
 /** What is simulated. Times are milliseconds; `from` is the beginning of an hour. */
 export type MarketPlan = {
-  readonly seed: number;
+  readonly seed: number | string;
   readonly assets: readonly string[];
   readonly from: number;
   readonly hours: number;
@@ -35,6 +35,11 @@ export type MarketPlan = {
    * Zero: funding foretells nothing.
    */
   readonly reversion: number;
+  /**
+   * The price of an asset at an hour, where another simulation has made it: funding then leans
+   * against the move of the day that follows, by `reversion` of its deviation.
+   */
+  readonly priceOf?: (asset: string, at: number) => number;
   /** A venue that says something else of one of so many candles, three hours later. */
   readonly revises: { readonly venue: MarketVenue; readonly oneOf: number } | null;
   /** An asset that every venue takes off at the beginning of an hour. */
@@ -77,7 +82,7 @@ const YEAR_HOURS = 8_760;
 const REVERSION = 0.08;
 
 /** A year of markets up to an hour, with one of each thing that may go wrong. */
-export function planYear(seed: number, until: number): MarketPlan {
+export function planYear(seed: MarketPlan['seed'], until: number): MarketPlan {
   const from = Math.floor(until / HOUR_MS) * HOUR_MS - YEAR_HOURS * HOUR_MS;
   const silentFrom = from + 3_000 * HOUR_MS;
   return {
@@ -179,7 +184,9 @@ function seedOf(...parts: readonly (string | number)[]): number {
   return createHash('sha256').update(parts.join('\n')).digest().readUInt32BE(0);
 }
 
-function pathOf({ seed, hours, reversion }: MarketPlan, asset: string): Path {
+function pathOf(plan: MarketPlan, asset: string): Path {
+  const { seed, hours, reversion, priceOf: priced } = plan;
+  if (priced !== undefined) return pathAlong(plan, asset, (at) => priced(asset, at));
   const moves = normalsFrom(seedOf(seed, asset, 'moves'));
   const normal = normalsFrom(seedOf(seed, asset, 'funding'));
   const draw = sharesFrom(seedOf(seed, asset, 'shocks'));
@@ -202,6 +209,29 @@ function pathOf({ seed, hours, reversion }: MarketPlan, asset: string): Path {
 }
 
 const HALF = 0.5;
+const DAY_HOURS = 24;
+
+/** Funding beside prices that are given: each hour is the same in whichever plan it lies. */
+function pathAlong(
+  { seed, from, hours, reversion }: MarketPlan,
+  asset: string,
+  priced: (at: number) => number,
+): Path {
+  const usualDay = HOURLY_MOVE * Math.sqrt(DAY_HOURS);
+  const at = (hour: number) => from + hour * HOUR_MS;
+  const noise = Float64Array.from({ length: hours + 1 + DAY_HOURS }, (_, n) =>
+    normalsFrom(seedOf(seed, asset, 'funding', at(n - DAY_HOURS)))(),
+  );
+  const deviations = Float64Array.from({ length: hours + 1 }, (_, hour) => {
+    const lasting = noise.subarray(hour, hour + DAY_HOURS).reduce((sum, one) => sum + one, 0);
+    const ahead = Math.log(priced(at(hour + DAY_HOURS)) / priced(at(hour))) / usualDay;
+    return (Math.sqrt(1 - reversion ** 2) * lasting) / Math.sqrt(DAY_HOURS) - reversion * ahead;
+  });
+  return {
+    opens: Float64Array.from({ length: hours + 1 }, (_, hour) => priced(at(hour))),
+    deviations,
+  };
+}
 
 /** One hour of a series. */
 type Hour<S extends SeriesKind = SeriesKind> = {
@@ -285,9 +315,9 @@ function amountText(value: number): string {
 }
 
 /** The price of a venue at the beginning of an hour: close to those of the others. */
-function priceOf({ plan: { seed }, path, name }: Hour, n: number): number {
+function priceOf({ plan: { seed, from }, path, name }: Hour, n: number): number {
   if (name.venue === 'chain') return Number(path.opens[n]);
-  const basis = normalsFrom(seedOf(seed, name.venue, name.of, n))() * BASIS;
+  const basis = normalsFrom(seedOf(seed, name.venue, name.of, from + n * HOUR_MS))() * BASIS;
   return Number(path.opens[n]) * (1 + basis);
 }
 

@@ -1,16 +1,21 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 
 /** The part of a server that is one stand-in: answers its paths, and says whether it did. */
 export type StandIn = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** The other part: takes a connection that is to become a socket of messages. */
+export type StandInUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** A server on a port of 127.0.0.1. */
 type Started = { readonly origin: string; readonly close: () => Promise<void> };
 
 /** Starts a server of one stand-in on a free port of 127.0.0.1. */
-export async function startStandIn(part: StandIn): Promise<Started> {
+export async function startStandIn(part: StandIn, upgrade?: StandInUpgrade): Promise<Started> {
   const server = createServer((request, response) => {
     if (!part(request, response)) response.writeHead(404).end();
   });
+  if (upgrade !== undefined) server.on('upgrade', upgrade);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');

@@ -4,6 +4,10 @@ import { nowS } from '../../compose/clock.ts';
 import { type Base, feature, routeOrigin } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import type { OnCallEnd, ProviderFacts } from '../../ports/providers.ts';
+import type { MarketSources } from '../../ports/series.ts';
+import { BINANCE_WINDOW, binanceMarket } from '../../sources/binance/market.ts';
+import { BYBIT_WINDOW, bybitMarket } from '../../sources/bybit/market.ts';
+import type { MarketOptions } from '../../sources/http/market-venue.ts';
 import { originText } from '../../sources/http/outbound-call.ts';
 import { type ProviderGuard, providerGuard } from '../../sources/http/provider.ts';
 import { weightWindow } from '../../sources/http/weight-window.ts';
@@ -37,24 +41,33 @@ export const series = feature({
       files: seriesFiles(warehouse),
       store,
     };
-    const { hyperliquid } = outside;
     const nowMs = () => performance.now();
-    const hyperliquidOptions =
-      hyperliquid === null
-        ? null
-        : {
-            ...QUESTION,
-            url: new URL(hyperliquid),
-            guard: guardOf(outside, providers.watch(venueFacts(hyperliquid))),
-            window: weightWindow(config.simulate ? SIMULATED_WEIGHT : WEIGHT_WINDOW, nowMs),
-            now: nowS,
-            simulated: config.simulate,
-          };
-    const markets = { hyperliquid: hyperliquidMarket(hyperliquidOptions) };
+    const optionsOf = (
+      name: string,
+      url: string | null,
+      limits: { readonly max: number; readonly windowMs: number },
+    ): MarketOptions | null => {
+      if (url === null) return null;
+      return {
+        ...QUESTION,
+        url: new URL(url),
+        guard: guardOf(outside, providers.watch(venueFacts(name, url))),
+        window: weightWindow(config.simulate ? SIMULATED_WEIGHT : limits, nowMs),
+        now: nowS,
+        simulated: config.simulate,
+      };
+    };
+    const { hyperliquid, binance, bybit } = outside;
+    const markets: MarketSources = {
+      hyperliquid: hyperliquidMarket(optionsOf('Hyperliquid', hyperliquid, WEIGHT_WINDOW)),
+      binance: binanceMarket(optionsOf('Binance', binance.url, BINANCE_WINDOW)),
+      bybit: bybitMarket(optionsOf('Bybit', bybit.url, BYBIT_WINDOW)),
+    };
     return {
       ports: { marketSeries: store },
       services: { series: seriesServices },
       /** Completes series from their venues; every feature shares the venues' budgets. */
+      markets,
       gathering: seriesGathering({ store, markets, origin: routeOrigin(config), now: nowS }),
     };
   },
@@ -66,8 +79,10 @@ export const series = feature({
       pages: true,
       freshness: {
         kind: 'per_answer',
-        absence: ({ hyperliquid }) =>
-          hyperliquid === null ? 'No venue is set: series are imported only.' : null,
+        absence: ({ hyperliquid, binance, bybit }) => {
+          const isSet = hyperliquid !== null || binance.url !== null || bybit.url !== null;
+          return isSet ? null : 'No venue is set: series are imported only.';
+        },
       },
     },
   },
@@ -77,7 +92,19 @@ export const series = feature({
       name: 'Hyperliquid',
       setting: 'EXHIBIT_HYPERLIQUID_URL',
       isSet: ({ hyperliquidUrl }) => hyperliquidUrl !== null,
-      without: 'no trader is analysed, and market series are what was imported',
+      without: 'no trader is analysed, and its market series are what was imported',
+    },
+    {
+      name: 'Binance',
+      setting: 'EXHIBIT_BINANCE_URL',
+      isSet: ({ binance }) => binance.url !== null,
+      without: 'its market series are what was imported',
+    },
+    {
+      name: 'Bybit',
+      setting: 'EXHIBIT_BYBIT_URL',
+      isSet: ({ bybit }) => bybit.url !== null,
+      without: 'its market series are what was imported',
     },
   ],
 });
@@ -87,7 +114,7 @@ function guardOf({ callsPerS }: Outside, onCallEnd: OnCallEnd): ProviderGuard {
   return providerGuard({ ...GUARD, callsPerS: allowed }, () => performance.now(), onCallEnd);
 }
 
-function venueFacts(hyperliquid: string): ProviderFacts {
-  const url = originText(new URL(hyperliquid));
-  return { name: 'Hyperliquid', url, ports: ['market_series'], carries: null };
+function venueFacts(name: string, root: string): ProviderFacts {
+  const url = originText(new URL(root));
+  return { name, url, ports: ['market_series'], carries: null };
 }

@@ -15,11 +15,10 @@ import {
 import type { ImportOrigin } from '../../evidence/source.ts';
 import type {
   AccountRole,
-  AccountVenue,
   GatheredSeries,
   MarketPort,
   MarketRows,
-  MarketSource,
+  MarketSources,
   SeriesGathering,
   SeriesKind,
   SeriesName,
@@ -32,7 +31,7 @@ import type {
 
 type GatherDependencies = {
   readonly store: SeriesStore;
-  readonly markets: { readonly [V in AccountVenue]: MarketSource };
+  readonly markets: MarketSources;
   /** Whether what venues tell was observed or made up. */
   readonly origin: ImportOrigin;
   /** Unix seconds. */
@@ -72,7 +71,7 @@ function gathererOf({
       }
       for (const { rows, covered, gone } of valuesOf(told)) {
         const received_at = Math.floor(now() * MS_PER_S);
-        const observed = { covered, gone, received_at, source: sourceOf(told), origin };
+        const observed = { covered, gone, received_at, source: sourceUrl(told), origin };
         const kept = await store.add(name, rows, observed);
         if (kept instanceof Unread) return { reading: kept, fault: null };
       }
@@ -115,14 +114,16 @@ function questionTo<S extends SeriesKind>(
   markets: GatherDependencies['markets'],
   { venue, series, of }: SeriesName<S>,
 ): Question<S> | null {
-  const market = venue === 'hyperliquid' ? markets.hyperliquid : null;
-  if (market === null) return null;
+  if (venue === 'chain') return null;
+  const market = markets[venue];
+  const accounts = venue === 'hyperliquid' ? markets.hyperliquid : null;
+  const { openInterest } = market;
   const questions: { readonly [K in SeriesKind]: Question<K> | null } = {
     candles: (span, signal) => market.candles(of, span, signal),
     funding: (span, signal) => market.funding(of, span, signal),
-    fills: (span, signal) => market.fills(of, span, signal),
-    account_funding: (span, signal) => market.accountFunding(of, span, signal),
-    open_interest: null,
+    fills: accounts && ((span, signal) => accounts.fills(of, span, signal)),
+    account_funding: accounts && ((span, signal) => accounts.accountFunding(of, span, signal)),
+    open_interest: openInterest && ((span, signal) => openInterest(of, span, signal)),
     liquidations: null,
     marks: null,
     listings: null,
@@ -137,7 +138,8 @@ function valuesOf<T, P extends string>(told: Partly<T, P>): readonly T[] {
   return listOrNone(rowsSeen(map(told, (value) => [value])));
 }
 
-function sourceOf(told: Partly<unknown, never>): string {
+/** The address of the first source of a reading. */
+export function sourceUrl(told: Partly<unknown, never>): string {
   const [source] = basis(told).sources;
   if (source === undefined) throw new Error('a reading without a source');
   return source.url;

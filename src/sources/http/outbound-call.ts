@@ -189,7 +189,7 @@ function codeOf(error: unknown): string {
 }
 
 /** The fault that an error means by its code. Its message is dropped: it may hold a URL. */
-function asFault(error: unknown): unknown {
+export function asFault(error: unknown): unknown {
   if (error instanceof FetchFault) return error;
   const code = codeOf(error);
   const fault = FAULTS.get(code);

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
-import type { MarketSource } from '../../ports/series.ts';
+import type { AccountSource, MarketSource } from '../../ports/series.ts';
 import { passOn, startFront, WIRE } from '../../testing/damaged-front.ts';
 import {
   HYPERLIQUID_FAULTS,
@@ -48,16 +48,17 @@ const NOTHING: VenueBook = {
   fundingOf: () => [],
   candlesOf: () => [],
   settlementsOf: () => [],
+  instruments: () => [],
 };
 
-function marketAt(url: URL, now = NOW, windowMs = 1): MarketSource {
+function marketAt(url: URL, now = NOW, windowMs = 1): MarketSource & AccountSource {
   const limits = { callsPerS: 1e6, retriesMax: 0, backoffMs: 1, failuresMax: 1e6, restMs: 1 };
   return hyperliquidMarket({
     url,
     guard: providerGuard(limits, () => performance.now()),
     window: weightWindow({ ...WEIGHT_WINDOW, windowMs }, () => performance.now()),
     now: () => now / 1_000,
-    timeMs: 5_000,
+    timeMs: 60_000,
     callsMax: 100,
     simulated: false,
   });
@@ -377,7 +378,7 @@ describe('faults', () => {
   };
   const span = { from: NOW - 4 * HOUR - HOUR / 2, to: NOW - HOUR };
   const questions = ['candles', 'funding', 'fills', 'accountFunding'] as const;
-  const askAll = (market: MarketSource) =>
+  const askAll = (market: MarketSource & AccountSource) =>
     Promise.all([
       ...questions.map((name) => market[name](name.includes('f') ? USER : 'BTC', span, SIGNAL)),
       market.role(USER, SIGNAL),

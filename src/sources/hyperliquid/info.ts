@@ -3,56 +3,41 @@
 // full leaves both of its ends open. Only the newest 10,000 fills and 5,000 candles exist there.
 
 import { z } from 'zod';
-import { DAY_S, MS_PER_S } from '../../chain/time.ts';
-import { type Partly, Read, unread, weaken } from '../../evidence/reading.ts';
+import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
   type AccountFunding,
   type AccountRole,
+  type AccountSource,
   CANDLE_MS,
-  type Candle,
   type Fill,
-  type FundingPoint,
+  type InstrumentState,
   identityOf,
+  type MarketBoard,
   type MarketPort,
-  type MarketRows,
   type MarketSource,
-  type SeriesKind,
-  type SeriesRow,
   type SeriesSpan,
 } from '../../ports/series.ts';
-import {
-  candleSpans,
-  fundingSpans,
-  holesOf,
-  joinSpans,
-  spansWithin,
-  spansWithout,
-  whyHoles,
-  withIntervals,
-} from '../../ports/series-coverage.ts';
+import { joinSpans, spansWithout } from '../../ports/series-coverage.ts';
 import { fetchJson, type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
-import { originText } from '../http/outbound-call.ts';
+import { askWeighed, type MarketOptions, venueReader } from '../http/market-venue.ts';
+import { type CallBudget, ProviderFault } from '../http/provider.ts';
 import {
-  type CallBudget,
-  ProviderFault,
-  type ProviderGuard,
-  type ProviderTerms,
-  readProvider,
-} from '../http/provider.ts';
-import type { WeightWindow } from '../http/weight-window.ts';
+  ANSWER_SETTLE_MS,
+  absentRow,
+  candleRows,
+  closedCandles,
+  FUNDING_SETTLE_MS,
+  leadOf,
+  readPages,
+  requireWithin,
+  settledFunding,
+} from '../http/timed-rows.ts';
 
 const PORT: MarketPort = 'market_source';
 const NAME = 'Hyperliquid';
 const UNSET = 'Hyperliquid (EXHIBIT_HYPERLIQUID_URL)';
 const LIMITS: JsonLimits = { deadlineMs: 15_000, bytesMax: 16 * 2 ** 20 };
-
-/** The options of asking. `url` is the root of the API, under which `/info` stands. */
-export type HyperliquidOptions = ProviderTerms & {
-  readonly url: URL;
-  readonly guard: ProviderGuard;
-  readonly window: WeightWindow;
-};
 
 /** A minute takes a weight of 1,200 from one address; what is left is for other clocks. */
 export const WEIGHT_WINDOW = { max: 1_000, windowMs: 60_000 } as const;
@@ -68,18 +53,6 @@ const FUNDING_ROWS_MAX = 2_000;
 /** No more than the newest so many exist. */
 const FILLS_KEPT = 10_000;
 const CANDLES_KEPT = 5_000;
-/** Pages of one question: five full ones of fills, each with both ends, and some to spare. */
-const PAGES_MAX = 24;
-
-/** What is younger may still be missing in an answer. */
-const SETTLE_S = 60;
-const SETTLE_MS = SETTLE_S * MS_PER_S;
-/** A candle that is the last of an answer is closed from so long after its end. */
-const CLOSED_FOR_SURE_S = 7_200;
-/** Settlements were stamped up to 24 minutes after their hour. */
-const FUNDING_SETTLE_MS = 1_800_000;
-/** So far before a span settlements are read, to tell their interval. */
-const FUNDING_LEAD_MS = 2 * DAY_S * MS_PER_S;
 
 const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
 const ms = z.number().int().nonnegative();
@@ -122,6 +95,14 @@ const wireAccountFunding = outsideRow({
 
 const wireFunding = outsideRow({ coin: z.string(), fundingRate: decimal, time: ms });
 
+/** Instruments and their figures, matched by their places. */
+const wireBoard = z.tuple([
+  outsideBody({
+    universe: z.array(outsideRow({ name: z.string(), isDelisted: z.boolean().optional() })),
+  }),
+  z.array(outsideRow({ funding: decimal, openInterest: decimal, markPx: decimal })),
+]);
+
 const wireCandle = outsideRow({
   t: ms,
   T: ms,
@@ -154,68 +135,43 @@ type Ask = <T>(
 ) => Promise<T>;
 
 /** The Hyperliquid venue; where it is not set, nothing is read of it. */
-export function hyperliquidMarket(options: HyperliquidOptions | null): MarketSource {
+export function hyperliquidMarket(options: MarketOptions | null): MarketSource & AccountSource {
   if (options === null) {
     const unset = async () => unread(PORT, why('not_configured', { what: UNSET }));
-    return { candles: unset, funding: unset, fills: unset, accountFunding: unset, role: unset };
+    const prices = { candles: unset, funding: unset, openInterest: null, board: unset };
+    return { ...prices, fills: unset, accountFunding: unset, role: unset };
   }
-  const nowMs = () => Math.floor(options.now() * MS_PER_S);
-  const series =
-    <S extends SeriesKind, T extends MarketRows<SeriesRow<S>>>(
-      kind: S,
-      look: (ask: Ask, of: string, span: SeriesSpan, nowMs: () => number) => Promise<T>,
-    ) =>
-    async (of: string, span: SeriesSpan, signal: AbortSignal): Promise<Partly<T, MarketPort>> => {
-      const told = await askProvider(options, signal, (ask) => look(ask, of, span, nowMs));
-      if (!(told instanceof Read)) return told;
-      const holes = holesOf(span, told.value);
-      if (holes.length === 0) return told;
-      return weaken(told, whyHoles({ venue: 'hyperliquid', series: kind, of }, holes));
-    };
+  const { read, series } = venueReader(options, {
+    venue: 'hyperliquid',
+    name: NAME,
+    askWithin: (budget) => askWithin(options, budget),
+  });
   return {
     candles: series('candles', candlesIn),
     funding: series('funding', fundingIn),
+    openInterest: null,
+    board: (assets, signal) => read(signal, (ask, nowMs) => boardIn(ask, assets, nowMs)),
     fills: series('fills', fillsIn),
     accountFunding: series('account_funding', accountFundingIn),
     role: (user, signal) =>
-      askProvider(options, signal, async (ask) => {
+      read(signal, async (ask) => {
         const body = { type: 'userRole', user };
         return roleOf(await ask(body, wireRole, { most: ROLE_WEIGHT, of: () => ROLE_WEIGHT }));
       }),
   };
 }
 
-function askProvider<T>(
-  options: HyperliquidOptions,
-  signal: AbortSignal,
-  work: (ask: Ask) => Promise<T>,
-) {
-  const { url, now, simulated, timeMs, callsMax } = options;
-  const shown = originText(url);
-  const toReason = (fault: string) =>
-    why('provider_failed', { provider: `${NAME} ${shown}`, fault });
-  const provider = { name: NAME, url: shown, simulated, now, toReason };
-  return readProvider(PORT, provider, { timeMs, callsMax, signal }, (budget) =>
-    work(askWithin(options, budget)),
-  );
-}
-
-function askWithin({ url: root, guard, window }: HyperliquidOptions, budget: CallBudget): Ask {
+function askWithin({ url: root, guard, window }: MarketOptions, budget: CallBudget): Ask {
   const url = new URL(root);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/info`;
   return (body, schema, weight) =>
-    guard.ask(budget, async (signal) => {
-      const reserved = await window.reserve(weight.most, signal);
-      let spent = weight.most;
-      try {
+    guard.ask(budget, (signal) =>
+      askWeighed(window, signal, weight, async () => {
         const told = schema.safeParse(await fetchJson({ url, body, limits: LIMITS, signal }));
-        if (!told.success) throw new ProviderFault('answered JSON of another shape', 'passing');
-        spent = weight.of(told.data);
-        return told.data;
-      } finally {
-        reserved.settle(spent);
-      }
-    });
+        if (told.success) return told.data;
+        throw new ProviderFault('answered JSON of another shape', 'passing');
+      }),
+    );
 }
 
 /** The weight of a list, which grows with its rows. */
@@ -230,82 +186,11 @@ function roleOf(told: z.output<typeof wireRole>): AccountRole {
   return { role: told.role };
 }
 
-/** How one kind of rows is read by time, and how full an answer may be. */
-type Paging<R> = {
-  readonly ask: (from: number, to: number) => Promise<readonly R[]>;
-  readonly identity: (row: R) => string;
-  /** An answer of so many rows may be cut at either end. */
-  readonly fullAt: number;
-  /** Whether a shorter answer is the whole; else only one that brings nothing new is. */
-  readonly endsOnShort: boolean;
-};
-
-/**
- * All rows of a span. A full answer is whole between its first and its last moment, so both ends
- * are asked again; where one moment alone fills an answer, that moment is cut, and so is what the
- * last page leaves.
- */
-async function readPages<R extends { readonly at: number }>(
-  span: SeriesSpan,
-  { ask, identity, fullAt, endsOnShort }: Paging<R>,
-): Promise<{ readonly rows: readonly R[]; readonly cut: readonly SeriesSpan[] }> {
-  const found = new Map<string, R>();
-  const cut: SeriesSpan[] = [];
-  const open: { readonly from: number; readonly to: number }[] = [];
-  const leave = (from: number, to: number): void => {
-    if (from <= to) open.push({ from, to });
-  };
-  leave(span.from, span.to - 1);
-  for (let pages = 0; ; pages += 1) {
-    const next = open.pop();
-    if (next === undefined) return { rows: inTime([...found.values()]), cut };
-    if (pages === PAGES_MAX) {
-      for (const { from, to } of [next, ...open]) cut.push({ from, to: to + 1 });
-      return { rows: inTime([...found.values()]), cut };
-    }
-    const page = await ask(next.from, next.to);
-    const before = found.size;
-    for (const row of page) keepRow(found, identity(row), row);
-    const isFull = page.length >= fullAt;
-    const isWhole = endsOnShort || found.size === before || next.from === next.to;
-    if (page.length === 0 || (!isFull && isWhole)) continue;
-    const times = page.map(({ at }) => at);
-    const [first, last] = [Math.min(...times), Math.max(...times)];
-    const isOneMoment = first === last;
-    if (isFull && isOneMoment) cut.push({ from: first, to: first + 1 });
-    leave(next.from, isOneMoment ? first - 1 : first);
-    leave(isOneMoment ? last + 1 : last, next.to);
-  }
-}
-
-/** Two rows of one identity have to say the same. */
-function keepRow<R>(found: Map<string, R>, identity: string, row: R): void {
-  const known = found.get(identity);
-  if (known === undefined) found.set(identity, row);
-  else if (JSON.stringify(known) !== JSON.stringify(row)) {
-    throw new ProviderFault('answered one row in two ways', 'passing');
-  }
-}
-
-function inTime<R extends { readonly at: number }>(rows: readonly R[]): readonly R[] {
-  return [...rows].sort((a, b) => a.at - b.at);
-}
-
-/** Rows of an answer, each within what was asked. */
-function within<R extends { readonly at: number }>(
-  rows: readonly R[],
-  from: number,
-  to: number,
-): readonly R[] {
-  if (rows.every(({ at }) => at >= from && at <= to)) return rows;
-  throw new ProviderFault('answered rows of another time', 'passing');
-}
-
 async function fillsIn(ask: Ask, user: string, span: SeriesSpan, nowMs: () => number) {
   const page = async (startTime: number, endTime: number) => {
     const body = { type: 'userFillsByTime', user, startTime, endTime, aggregateByTime: false };
     const told = await ask(body, z.array(wireFill), listWeight(FILLS_PAGE));
-    return within(told.map(fillOf), startTime, endTime);
+    return requireWithin(told.map(fillOf), startTime, endTime);
   };
   // What is older than the newest fills is gone without a word, so all of them are counted, up to
   // now, those that come meanwhile too.
@@ -324,13 +209,12 @@ async function fillsIn(ask: Ask, user: string, span: SeriesSpan, nowMs: () => nu
   const horizon_reached = rows.length + meanwhile >= FILLS_KEPT;
   const oldest = rows[0];
   const from = horizon_reached && oldest !== undefined ? oldest.at + 1 : span.from;
-  const covered = spansWithout({ from, to: asked - SETTLE_MS }, cut);
+  const covered = spansWithout({ from, to: asked - ANSWER_SETTLE_MS }, cut);
   const gone = joinSpans([{ from: span.from, to: from }]);
   return { rows, covered, gone, horizon_reached };
 }
 
 const NO_SPANS: readonly SeriesSpan[] = [];
-const NO_POINTS: readonly FundingPoint[] = [];
 
 function fillOf({ liquidation, ...told }: z.output<typeof wireFill>): Fill {
   return {
@@ -365,7 +249,7 @@ async function accountFundingIn(ask: Ask, user: string, span: SeriesSpan, nowMs:
     ask: async (startTime, endTime) => {
       const body = { type: 'userFunding', user, startTime, endTime };
       const told = await ask(body, z.array(wireAccountFunding), listWeight(FUNDING_ROWS_MAX));
-      return within(told.map(accountFundingOf), startTime, endTime);
+      return requireWithin(told.map(accountFundingOf), startTime, endTime);
     },
     identity: (row) => identityOf('account_funding', row),
     fullAt: FUNDING_PAGE,
@@ -382,7 +266,7 @@ function accountFundingOf({ time, hash, delta }: z.output<typeof wireAccountFund
 
 async function fundingIn(ask: Ask, coin: string, span: SeriesSpan, nowMs: () => number) {
   const asked = nowMs();
-  const lead = { from: Math.max(0, span.from - FUNDING_LEAD_MS), to: span.to };
+  const lead = { from: leadOf(span), to: span.to };
   const { rows: told } = await readPages(lead, {
     ask: async (startTime, endTime) => {
       const body = { type: 'fundingHistory', coin, startTime, endTime };
@@ -391,20 +275,13 @@ async function fundingIn(ask: Ask, coin: string, span: SeriesSpan, nowMs: () => 
         throw new ProviderFault('answered the funding of another asset', 'passing');
       }
       const points = page.map(({ time, fundingRate }) => ({ at: time, rate: fundingRate }));
-      return within(points, startTime, endTime);
+      return requireWithin(points, startTime, endTime);
     },
     identity: ({ at }) => String(at),
     fullAt: FUNDING_PAGE,
     endsOnShort: false,
   });
-  const points = withIntervals(told);
-  if (points === null) return { rows: NO_POINTS, covered: NO_SPANS, gone: NO_SPANS };
-  const settled = { from: span.from, to: Math.min(span.to, asked - FUNDING_SETTLE_MS) };
-  return {
-    rows: points.filter(({ at }) => at >= span.from && at < span.to),
-    covered: spansWithin(settled, fundingSpans(points)),
-    gone: NO_SPANS,
-  };
+  return settledFunding(told, span, asked);
 }
 
 async function candlesIn(ask: Ask, coin: string, span: SeriesSpan, nowMs: () => number) {
@@ -415,23 +292,60 @@ async function candlesIn(ask: Ask, coin: string, span: SeriesSpan, nowMs: () => 
   const body = { type: 'candleSnapshot', req };
   const weight = listWeight(CANDLES_KEPT + 1, CANDLES_A_WEIGHT);
   const told = await ask(body, z.array(wireCandle), weight);
-  const last = Math.max(...told.map(({ t }) => t));
-  const found = new Map<string, Candle>();
-  for (const one of told) {
+  const candles = told.map((one) => {
     const isHour = one.t % CANDLE_MS === 0 && one.T === one.t + CANDLE_MS - 1;
     if (one.s !== coin || !isHour) {
       throw new ProviderFault('answered candles of another asset or length', 'passing');
     }
     const { t: at, o: open, h: high, l: low, c: close, v: volume } = one;
-    const closedS = (asked - at - CANDLE_MS) / MS_PER_S;
-    const isClosed = closedS >= (at < last ? SETTLE_S : CLOSED_FOR_SURE_S);
-    if (isClosed) keepRow(found, String(at), { at, open, high, low, close, volume });
-  }
+    return { at, open, high, low, close, volume };
+  });
   // The candle that holds the begin of the span is told too.
-  const rows = within(inTime([...found.values()]), span.from - CANDLE_MS + 1, end - 1);
-  const covered = candleSpans(rows);
+  const rows = requireWithin(closedCandles(candles, asked), span.from - CANDLE_MS + 1, end - 1);
   // The oldest candle that may still exist: one more than are promised.
   const kept = Math.floor(asked / CANDLE_MS - CANDLES_KEPT) * CANDLE_MS;
-  const gone = spansWithout({ from: span.from, to: Math.min(span.to, kept) }, covered);
-  return { rows, covered, gone };
+  return candleRows(rows, span, kept);
+}
+
+/** The exchange of an asset: the first one, or the one that stands before a colon. */
+function exchangeOf(asset: string): string {
+  const colon = asset.indexOf(':');
+  return colon < 0 ? '' : asset.slice(0, colon);
+}
+
+async function boardIn(
+  ask: Ask,
+  assets: readonly string[],
+  nowMs: () => number,
+): Promise<MarketBoard> {
+  const rows: InstrumentState[] = [];
+  let at = nowMs();
+  for (const dex of new Set(assets.map(exchangeOf))) {
+    const body = { type: 'metaAndAssetCtxs', ...(dex === '' ? null : { dex }) };
+    const weight = { most: QUESTION_WEIGHT, of: () => QUESTION_WEIGHT };
+    const [{ universe }, figures] = await ask(body, wireBoard, weight);
+    at = nowMs();
+    if (universe.length !== figures.length) {
+      throw new ProviderFault('answered more or fewer figures than instruments', 'passing');
+    }
+    const listed = new Map(universe.map((one, n) => [one.name, { ...one, figures: figures[n] }]));
+    for (const of of assets.filter((asset) => exchangeOf(asset) === dex)) {
+      const one = listed.get(of);
+      rows.push(one?.figures === undefined ? absentRow(of) : boardRow(one, one.figures));
+    }
+  }
+  return { at, rows };
+}
+
+function boardRow(
+  { name: of, isDelisted }: z.output<typeof wireBoard>[0]['universe'][number],
+  { funding, openInterest, markPx }: z.output<typeof wireBoard>[1][number],
+): InstrumentState {
+  return {
+    of,
+    state: isDelisted === true ? 'delisted' : 'trading',
+    price: markPx,
+    funding_rate: funding,
+    open_interest: { contracts: openInterest, sides: 'untold' },
+  };
 }

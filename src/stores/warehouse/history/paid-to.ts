@@ -31,7 +31,7 @@ export function warehousePaidTo(
       try {
         const { chain, recipient: address, since, until } = asked;
         const { reach, rows, more } = await readUnderHeld(warehouse, call, async (held) => {
-          const reach = await reachOf(warehouse, held, asked, call);
+          const reach = await readReach(warehouse, held, asked, call);
           const wanted = { chain, address, since, until, rowsMax: PAYMENTS_MAX };
           return { reach, ...(await readPaid(warehouse, held, wanted, call)) };
         });
@@ -65,10 +65,11 @@ type Reach = { readonly head_time: number | null; readonly simulated: boolean };
 const NOT_HELD: Reach = { head_time: null, simulated: false };
 const timeRow = z.tuple([z.number()]);
 
-async function reachOf(
+/** How far a chain is held from one moment to another, in Unix seconds. */
+export async function readReach(
   warehouse: Warehouse,
   { ranges }: HeldBlocksOf,
-  { chain, since, until }: PaymentsQuery,
+  { chain, since, until }: Pick<PaymentsQuery, 'chain' | 'since' | 'until'>,
   call: Call,
 ): Promise<Reach> {
   const reached: HeldBlocks[] = [];

@@ -222,7 +222,7 @@ function objectWriter(fields: readonly Field[], at: string): Write {
       const one = known[i];
       if (one?.value === value && one.sources === sources) return one.text;
     }
-    const given = value as GivenFields;
+    const given = value as FieldValues;
     const end = ends.find(given, sources);
     const to = end === null ? named.length : end.from;
     let text = '';
@@ -250,12 +250,12 @@ function objectWriter(fields: readonly Field[], at: string): Write {
   };
 }
 
-type GivenFields = { readonly [field: string]: unknown };
+type FieldValues = { readonly [field: string]: unknown };
 
 /** The last fields of an object, from the field at `from` on, as they were written. */
 type WrittenEnd = {
   readonly from: number;
-  readonly given: GivenFields;
+  readonly given: FieldValues;
   readonly sources: Set<Source>;
   readonly text: string;
 };
@@ -268,8 +268,8 @@ function sharedEnds(named: readonly NamedField[]) {
   const [head] = named;
   const ends: WrittenEnd[] = [];
   let oldest = 0;
-  let last: { readonly given: GivenFields; readonly sources: Set<Source> } | null = null;
-  const startOf = (one: GivenFields, other: GivenFields, least: number) => {
+  let last: { readonly given: FieldValues; readonly sources: Set<Source> } | null = null;
+  const startOf = (one: FieldValues, other: FieldValues, least: number) => {
     let from = named.length;
     for (; from > least; from--) {
       const field = named[from - 1];
@@ -280,7 +280,7 @@ function sharedEnds(named: readonly NamedField[]) {
     return from;
   };
   return {
-    find: (given: GivenFields, sources: Set<Source>): WrittenEnd | null => {
+    find: (given: FieldValues, sources: Set<Source>): WrittenEnd | null => {
       for (let i = 0; i < ends.length; i++) {
         const end = ends[i];
         if (end === undefined || end.sources !== sources) continue;
@@ -288,7 +288,7 @@ function sharedEnds(named: readonly NamedField[]) {
       }
       return null;
     },
-    learn: (given: GivenFields, sources: Set<Source>): void => {
+    learn: (given: FieldValues, sources: Set<Source>): void => {
       const before = last;
       last = { given, sources };
       if (before === null || before.sources !== sources || head?.optional !== false) return;

@@ -19,7 +19,7 @@ export type AnchoringServices = {
 /** @internal */
 export const anchoringStatus = defineCommand({
   name: 'anchoring status',
-  summary: 'Tell which roots were sent to the anchoring contract, and what the next waits for.',
+  summary: 'Tell which roots were sent to the contract, and what the next waits for.',
   example: 'exhibit anchoring status',
   json: '{anchor_chain_id, contract, sender, origin, size, began_at, under_way: […], waits_for}',
   notes: [

@@ -465,3 +465,42 @@ test('the weight of a minute is never passed, however many ask', async () => {
   for (const told of await Promise.all(asking)) expect(told).toBeInstanceOf(Unread);
   expect(asked).toHaveLength(8);
 });
+
+describe('the board', () => {
+  const instruments = () => [
+    { coin: 'BTC', isDelisted: false, rate: 0.0000125, open_interest: 25_000.5, price: 86_000.5 },
+    { coin: 'MATIC', isDelisted: true, rate: 0, open_interest: 0, price: 0.37621 },
+  ];
+
+  test('tells what trades and what was taken off, and of which coin nothing is listed', async () => {
+    const { market } = await venue({ instruments });
+    const told = await market.board(['BTC', 'MATIC', 'GONE'], SIGNAL);
+    const untold = { price: null, funding_rate: null, open_interest: null };
+    expect(value(told)?.rows).toEqual([
+      {
+        of: 'BTC',
+        state: 'trading',
+        price: '86000.5',
+        funding_rate: '0.0000125',
+        open_interest: { contracts: '25000.5', sides: 'untold' },
+      },
+      {
+        of: 'MATIC',
+        state: 'delisted',
+        price: '0.37621',
+        funding_rate: '0.0',
+        open_interest: { contracts: '0.0', sides: 'untold' },
+      },
+      { of: 'GONE', state: 'absent', ...untold },
+    ]);
+  });
+
+  test.each(['html', 'cut-body', 'wrong-shape', 'rate-limited', 'null'] as const)(
+    '%s is unread, and no market without instruments',
+    async (fault) => {
+      const { market, fault: set } = await venue({ instruments });
+      set(fault);
+      expect(await market.board(['BTC'], SIGNAL)).toBeInstanceOf(Unread);
+    },
+  );
+});

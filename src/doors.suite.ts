@@ -267,6 +267,7 @@ const OWN_QUESTIONS: { readonly [N in keyof typeof ROUTES]?: object } = {
   log_end: { log: 1 },
   log_proof: { leaf: '0' },
   log_tile: { log: 1, tile: '0/000.p/1' },
+  ml_rank: { pair: 'BTC' },
   partner_scan: { address: LISTED, body: { sections: ['ofac'] } },
   record_bulk_screen: { body: { addresses: [LISTED] } },
   record_screen: { body: { address: LISTED } },

@@ -117,6 +117,7 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
     [...['providers rules', 'providers score', 'providers explain']],
   'They print what the record of calls holds, or why it was not read.': [
     ...['calls list', 'calls show', 'calls versions', 'calls replay'],
+    ...['rank train', 'rank evaluate', 'rank publish'],
   ],
   'They print what the routes of records and watchlists answer, which `silence.test.ts` asks.': [
     ...['records make', 'records list', 'records show', 'records print', 'records replay'],

@@ -28,6 +28,7 @@ import type {
 } from '../features/log/log.route.ts';
 import type { partnerScan } from '../features/partner/partner-scan.route.ts';
 import type { providersBoard } from '../features/providers/providers.route.tsx';
+import type { mlRank } from '../features/ranker/ml-rank.route.ts';
 import type { receiptsIndex } from '../features/receipts/receipts-index.route.tsx';
 import type {
   recordBulkScreen,
@@ -78,6 +79,7 @@ export type Contracts = {
   readonly log_entries: typeof logEntries;
   readonly log_proof: typeof logProof;
   readonly log_tile: typeof logTile;
+  readonly ml_rank: typeof mlRank;
   readonly other_list_changes: typeof otherListChanges;
   readonly partner_scan: typeof partnerScan;
   readonly providers_board: typeof providersBoard;
@@ -267,6 +269,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     statuses: [200, 404, 503],
     absences: [],
     bytes: [200],
+  },
+  ml_rank: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/ml-rank',
+    access: 'open',
+    statuses: [200, 404],
+    absences: [],
   },
   other_list_changes: {
     kind: 'plain',

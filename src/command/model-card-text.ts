@@ -2,10 +2,10 @@
 // share beside its denominator.
 
 import { formatIsoDate } from '../chain/time.ts';
+import type { Figure } from '../ports/boosted-trees.ts';
 import { HISTORY_WORDS } from '../ports/rug-flags.ts';
 import {
   type Evaluation,
-  type Figure,
   type FlagLevel,
   featureTitle,
   hundredths,

@@ -23,6 +23,7 @@ import { log } from '../features/log/feature.ts';
 import { observing } from '../features/observing/feature.ts';
 import { partner } from '../features/partner/feature.ts';
 import { providers } from '../features/providers/feature.ts';
+import { ranker } from '../features/ranker/feature.ts';
 import { receipts } from '../features/receipts/feature.ts';
 import { records } from '../features/records/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
@@ -82,6 +83,7 @@ export const FEATURES = featureList([
   signals,
   calls,
   rulesFeature,
+  ranker,
   health,
 ]);
 
@@ -101,6 +103,7 @@ export type EvidencePorts = Omit<
   | 'launchMonths'
   | 'flagEvents'
   | 'emittedCalls'
+  | 'publishedRankers'
   | 'signals'
   | 'traderAnalyses'
   | 'anchors'

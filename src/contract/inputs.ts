@@ -32,6 +32,10 @@ export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
   ['Last-Event-ID', { means: 'The id of the last event that was kept; a browser sends it.' }],
   ['limit', { means: 'How many entries at most.', examples: [10] }],
   ['mode', { means: 'How profit is laid in time. Left out: both ways.' }],
+  [
+    'pair',
+    { means: 'An asset of the record of calls: `BTC-USD`, or `BTC`.', examples: ['BTC-USD'] },
+  ],
   ['partition', { means: 'What time is cut into. Left out: every way.' }],
   ['list', { means: 'The name of one list. Left out: every list.' }],
   ['leaf', { means: 'The index of a leaf, or its kind and hash: `signal:0x…`.', examples: ['0'] }],

@@ -304,3 +304,9 @@ export const unavailable = sharedShape(
   'Unavailable',
   z.strictObject({ error: prose().min(1), reason: prose().min(1) }),
 );
+
+/** A handler that could not answer, and why: the others are whole. Nobody keeps it. */
+export const handlerFailure = sharedShape(
+  'HandlerFailure',
+  z.strictObject({ error: prose().min(1), handler: words().min(1) }),
+);

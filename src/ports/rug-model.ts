@@ -6,14 +6,20 @@ import { z } from 'zod';
 import type { ChainName } from '../chain/chain.ts';
 import { DAY_S, type UnixSeconds } from '../chain/time.ts';
 import type { Reading } from '../evidence/reading.ts';
-import { modelTrees } from './boosted-trees.ts';
+import {
+  type Artefact,
+  type Figure,
+  figure,
+  type ModelFormat,
+  modelTrees,
+} from './boosted-trees.ts';
 import { DEPLOYER_HISTORIES, type DeployerHistory, type TopEvidence } from './rug-flags.ts';
 
 /** The format of the artefact's file. */
-export const MODEL_SCHEMA = 'exhibit-rug-model/2';
+const MODEL_SCHEMA = 'exhibit-rug-model/2';
 
 /** The version of an artefact: `rug-2-` and the first 12 digits of its SHA-256. */
-export function modelVersion(sha256: string): string {
+function modelVersion(sha256: string): string {
   return `rug-2-${sha256.slice(0, 12)}`;
 }
 
@@ -42,14 +48,6 @@ export function hoursText(hours: number): string {
 const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 const seconds = count;
-
-/** A figure with its interval at 95%; the ends are `null` where none can be told. */
-const figure = z.strictObject({
-  value: z.number(),
-  low: z.number().nullable(),
-  high: z.number().nullable(),
-});
-export type Figure = Readonly<z.output<typeof figure>>;
 
 /** The quality of scores. `auc` is `null` if all rows have one outcome. */
 const measures = z.strictObject({
@@ -230,12 +228,8 @@ export const modelCardShape = z.strictObject({
 });
 export type ModelCard = Readonly<z.output<typeof modelCardShape>>;
 
-/** An artefact: a model with its version, and its file's text to the byte. */
-export type ModelArtefact = {
-  readonly version: string;
-  readonly model: RugModel;
-  readonly text: string;
-};
+/** An artefact of the rug model. */
+export type ModelArtefact = Artefact<RugModel>;
 
 // A feature that was not measured is missing (`null`), which is never zero.
 
@@ -417,6 +411,12 @@ export const rugModelShape = z.strictObject({
   card: modelCardShape,
 });
 export type RugModel = Readonly<z.output<typeof rugModelShape>>;
+
+export const RUG_FORMAT: ModelFormat<RugModel> = {
+  schema: MODEL_SCHEMA,
+  version: modelVersion,
+  shape: rugModelShape,
+};
 
 /** The features of one launch at the moment of scoring; `null` is missing. */
 export type Features = { readonly [name in FeatureName]: number | null };

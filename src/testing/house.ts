@@ -38,6 +38,7 @@ export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] }
   forensics: ['bridges', 'deployers', 'sanctions', 'tables'],
   'flag-stream': ['rugs'],
   'rug-model': ['boosting'],
+  ranker: ['boosting'],
 };
 
 /** The hashes, proofs and forms by which saved bytes are checked. */

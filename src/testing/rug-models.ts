@@ -3,9 +3,9 @@ import { DAY_S, HOUR_S } from '../chain/time.ts';
 import { sharesFrom } from '../evidence/random.ts';
 import { read } from '../evidence/reading.ts';
 import type { TrainingRow } from '../features/rug-model/examples.ts';
+import type { Figure } from '../ports/boosted-trees.ts';
 import type {
   Evaluation,
-  Figure,
   FlagFates,
   FlagLevel,
   ModelPart,

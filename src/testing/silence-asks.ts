@@ -87,6 +87,7 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   version: () => KEPT_VERSION,
   // A scan asks all of its sections by itself.
   sections: () => undefined,
+  pair: () => 'BTC',
   rule: () => 'kind in (funding, liq) and not funding > 0.05 or exchange = "A"',
 };
 

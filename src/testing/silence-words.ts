@@ -58,6 +58,7 @@ const SAYINGS: readonly Saying[] = [
   [REASONS.quiet_window.sentence, ['rug_flags']],
   ['The log holds no such leaf.', ['transparency_log']],
   ['No signal has this id.', ['signals']],
+  ['Nothing was emitted for this pair.', ['emitted_calls']],
   ['No root of this log that covers the signal was sent to the contract that is set.', ['anchors']],
   ['The venue was asked, and has no account at this address.', ['trader_analyses']],
   ['The venue was asked, and holds no fills of this account.', ['trader_analyses']],

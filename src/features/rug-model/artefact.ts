@@ -1,20 +1,7 @@
-// Writes a model to its file. The same model is the same bytes, and its version is derived from
-// them.
+import { type ModelArtefact, RUG_FORMAT, type RugModel } from '../../ports/rug-model.ts';
+import { makeArtefact } from '../boosting/artefact.ts';
 
-import { createHash } from 'node:crypto';
-import {
-  MODEL_SCHEMA,
-  type ModelArtefact,
-  modelVersion,
-  type RugModel,
-} from '../../ports/rug-model.ts';
-
+/** The artefact of a rug model. */
 export function artefactOf(model: RugModel): ModelArtefact {
-  const text = JSON.stringify(model);
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return {
-    version: modelVersion(sha256),
-    model,
-    text: `{"schema":"${MODEL_SCHEMA}","sha256":"${sha256}","model":${text}}\n`,
-  };
+  return makeArtefact(model, RUG_FORMAT);
 }

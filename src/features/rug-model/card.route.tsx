@@ -8,11 +8,11 @@ import { harmless, isoTime, prose, words } from '../../contract/wire.ts';
 import { Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { FactList, Moment, Table } from '../../pages/words.tsx';
+import type { Figure } from '../../ports/boosted-trees.ts';
 import { HISTORY_WORDS } from '../../ports/rug-flags.ts';
 import {
   DRIFT_DEPLOYERS,
   DRIFT_PASSED_MIN,
-  type Figure,
   type FlagFates,
   featureTitle,
   hundredths,

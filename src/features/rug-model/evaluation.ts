@@ -22,6 +22,7 @@ import {
   type Weighed,
   wilsonInterval,
 } from '../../evidence/statistics.ts';
+import type { Figure } from '../../ports/boosted-trees.ts';
 import { DEPLOYER_HISTORIES, type DeployerHistory } from '../../ports/rug-flags.ts';
 import {
   type Baseline,
@@ -30,7 +31,6 @@ import {
   DRIFT_FLAGS_OF_ONE,
   type Evaluation,
   type Features,
-  type Figure,
   type FlagLevel,
   type HistoryRow,
   type Measures,

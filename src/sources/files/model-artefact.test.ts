@@ -1,7 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { Read, Unread } from '../../evidence/reading.ts';
 import type { RugModel } from '../../ports/rug-model.ts';
+import { rankerText, SMALL_RANKER } from '../../testing/rankers.ts';
 import { SMALL_MODEL, artefactText as textOf } from '../../testing/rug-models.ts';
-import { artefactIn } from './model-artefact.ts';
+import { artefactIn, rankerIn, readRankerFile } from './model-artefact.ts';
 import { FileFault } from './text-lines.ts';
 
 function faultOf(text: string): string {
@@ -87,3 +92,35 @@ function splitOf(rows: number): (tree: object[]) => void {
     Object.assign(tree[1] ?? {}, { rows });
   };
 }
+
+describe('a ranker', () => {
+  const text = rankerText();
+  test('is read as it was written, under a name of its own kind', () => {
+    const artefact = rankerIn(text);
+    expect(artefact).toMatchObject({ text, model: SMALL_RANKER });
+    expect(artefact.version).toMatch(/^rank-1-[0-9a-f]{12}$/);
+  });
+
+  test('is no rug model, and a rug model is no ranker', () => {
+    expect(faultOf(text)).toMatch(/^it is no artefact of exhibit-rug-model\/2/);
+    expect(() => rankerIn(textOf(SMALL_MODEL))).toThrow(
+      'it is no artefact of exhibit-call-ranker/1',
+    );
+  });
+
+  test('is unread where its file is cut, changed or gone', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'exhibit-test-ranker-'));
+    try {
+      const path = join(folder, 'ranker.json');
+      expect(await readRankerFile(path)).toBeInstanceOf(Unread);
+      await writeFile(path, text);
+      expect(await readRankerFile(path)).toBeInstanceOf(Read);
+      for (const broken of ['', '{}', text.slice(0, -20), text.replace('"base":0', '"base":1')]) {
+        await writeFile(path, broken);
+        expect(await readRankerFile(path), broken.slice(0, 20)).toBeInstanceOf(Unread);
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});

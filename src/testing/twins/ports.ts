@@ -71,6 +71,7 @@ import {
   plantedProviderCalls,
   silentProviderCalls,
 } from './provider-calls.ts';
+import { memoryRankers, type RankerPorts, silentRankers } from './ranker.ts';
 import {
   type MemoryArticles,
   memoryReceipts,
@@ -161,6 +162,7 @@ export type MemoryPorts = AccountsPorts &
   FlagsPorts &
   HistoryPorts &
   ProviderCallPorts &
+  RankerPorts &
   ReceiptsPorts &
   SanctionsPorts &
   SeriesPorts &
@@ -182,6 +184,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     ...memoryFlags(world),
     ...memoryWalked(world, world.list.now),
     ...memoryProviderCalls({ calls: [], isCounted: true }),
+    ...memoryRankers(),
     ...memoryReceipts(world),
     ...memorySignalPorts(world),
     ...memorySigning(),
@@ -208,6 +211,7 @@ export function silentPorts(cause: Why): MemoryPorts {
     ...silentFlags(cause),
     ...silentLaunches(cause),
     ...silentProviderCalls(cause),
+    ...silentRankers(cause),
     ...silentReceipts(cause),
     ...silentSanctions(cause),
     ...silentSeries(cause),
@@ -285,6 +289,7 @@ export function plantedPorts(planted: Planted, screened: string) {
     ...plantedHistory(planted),
     ...plantedLaunches(planted),
     ...plantedProviderCalls(planted),
+    ...memoryRankers(),
     ...plantedReceipts(planted),
     ...plantedSanctions(planted),
     ...plantedScreening(screened),

@@ -552,11 +552,6 @@ export const REASONS = {
     means: 'The artefact in force is damaged, or was made by another version of Exhibit.',
     next: 'The operator publishes an artefact that this version can read.',
   },
-  ranker_unusable: {
-    sentence: 'The published ranker {version} cannot be used: {fault}; calls are in no order.',
-    means: 'The artefact in force is damaged, or was made by another version of Exhibit.',
-    next: 'The operator publishes an artefact that this version can read.',
-  },
   signing_key_missing: {
     sentence: 'No signing key is in force on this deployment; nothing was signed.',
     means: 'The control store holds no key whose time has come, or all are marked compromised.',

@@ -59,7 +59,7 @@ export function rankerTable(
       const parsed = artefactOf(version, artefact);
       if (typeof parsed === 'string' || parsed.version !== version) {
         const fault = typeof parsed === 'string' ? parsed : 'it is kept under another name';
-        return unread(PORT, why('ranker_unusable', { version, fault }));
+        return unread(PORT, why('store_unreadable', { what: `${WHAT} ${version}`, fault }));
       }
       return read({ ...parsed, leaf, published_at });
     },

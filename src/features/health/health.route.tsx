@@ -594,7 +594,7 @@ function Ring({ ring, now }: RingProps) {
 }
 
 const ANCHORING: { readonly [S in z.output<typeof anchoring>['state']]: string } = {
-  off: 'off: the operator set no contract',
+  off: 'off: it begins where the operator names a contract',
   elsewhere: 'by another process, which tells of it',
   not_looked: 'not looked at: no turn of it has ended',
   sending: 'as they fall due',

@@ -250,9 +250,10 @@ export function momentsOf(returns: ArrayLike<number>): Moments | null {
   let [second, third, fourth] = [0, 0, 0];
   for (let at = 0; at < n; at += 1) {
     const from = Number(returns[at]) - mean;
-    second += from ** 2 / n;
-    third += from ** 3 / n;
-    fourth += from ** 4 / n;
+    const square = from * from;
+    second += square / n;
+    third += (square * from) / n;
+    fourth += (square * square) / n;
   }
   if (!(second > (Math.abs(mean) * FLAT) ** 2)) return null;
   return {
@@ -301,35 +302,37 @@ export type Portfolio = {
 
 /**
  * Compounds a book. A day counts where something was held in it, or where the producers ran all of
- * it and called nothing.
+ * it and called nothing. The path is written into the array that is given, if one is.
  */
 export function compoundBook(
-  book: Book,
-  hours: Hours,
+  { sum, open }: Book,
+  { from }: Hours,
   hasRun: (day: number) => boolean,
+  path: Float64Array = new Float64Array(sum.length + 1),
 ): Portfolio {
-  const { sum, open } = book;
-  const path = new Float64Array(sum.length + 1);
   path[0] = 1;
   const daily: number[] = [];
   let [value, hoursHeld, daysUnread] = [1, 0, 0];
-  let [atStart, heldInDay] = [1, 0];
-  for (let at = 0; at < sum.length; at += 1) {
-    const hour = hours.from + at;
-    if (hour % DAY_H === 0) [atStart, heldInDay] = [value, 0];
-    const held = Number(open[at]);
-    if (held > 0) {
-      value *= Math.max(0, 1 + Number(sum[at]) / held);
-      heldInDay += 1;
-      hoursHeld += 1;
+  for (let start = 0; start < sum.length; ) {
+    const day = Math.floor((from + start) / DAY_H);
+    const end = Math.min(sum.length, (day + 1) * DAY_H - from);
+    const atStart = value;
+    let heldInDay = 0;
+    for (let at = start; at < end; at += 1) {
+      const held = Number(open[at]);
+      if (held > 0) {
+        value *= Math.max(0, 1 + Number(sum[at]) / held);
+        heldInDay += 1;
+      }
+      path[at + 1] = value;
     }
-    path[at + 1] = value;
-    const isWhole = hour % DAY_H === DAY_H - 1 && at + 1 >= DAY_H;
-    if (!isWhole) continue;
-    const day = Math.floor(hour / DAY_H);
-    // What was lost whole moves no more: its days count as days without a movement.
-    if (heldInDay > 0 || hasRun(day)) daily.push(atStart > 0 ? value / atStart - 1 : 0);
-    else daysUnread += 1;
+    hoursHeld += heldInDay;
+    if (end - start === DAY_H) {
+      // What was lost whole moves no more: its days count as days without a movement.
+      if (heldInDay > 0 || hasRun(day)) daily.push(atStart > 0 ? value / atStart - 1 : 0);
+      else daysUnread += 1;
+    }
+    start = end;
   }
   return { path, daily: Float64Array.from(daily), daysUnread, hoursHeld };
 }

@@ -108,10 +108,13 @@ export function measureFamily(
     else own.push(at);
   }
   const whole = emptyCells(hours);
+  // Books of one asset after the other, and the path of one combination after the other.
+  const cells = emptyCells(hours);
+  const path = new Float64Array(hours.to - hours.from + 1);
   const members: FamilyMember[] = [];
   const assets = [...byAsset.keys()].sort();
   for (const asset of assets) {
-    const cells = emptyCells(hours);
+    for (const cell of cells) clearCell(cell);
     for (const at of byAsset.get(asset) as number[]) {
       const cell = cells[cellOf(record, at)] as Cell;
       layCall(record, at, cost_bps / BPS, hours, cell.book);
@@ -119,9 +122,11 @@ export function measureFamily(
     }
     // Before the cells are summed among themselves.
     for (const [place, cell] of cells.entries()) addCell(whole[place] as Cell, cell);
-    for (const one of measureCells(cells, asset, hours, hasRun)) members.push(one);
+    const own = { cells, asset, hours, path };
+    for (const one of measureCells(own, hasRun)) members.push(one);
   }
-  const all = [...measureCells(whole, null, hours, hasRun), ...members];
+  const own = { cells: whole, asset: null, hours, path };
+  const all = [...measureCells(own, hasRun), ...members];
   return { members: all, variance: varianceOf(all) };
 }
 
@@ -139,6 +144,12 @@ function cellOf({ columns }: EdgeRecord, at: number): number {
   return (Number(columns.kind[at]) * DIRECTIONS_COUNT + isShort) * BUCKETS + bucket;
 }
 
+function clearCell(cell: Cell): void {
+  cell.book.sum.fill(0);
+  cell.book.open.fill(0);
+  cell.closed = 0;
+}
+
 function addCell(to: Cell, from: Cell): void {
   if (from.closed === 0) return;
   to.closed += from.closed;
@@ -148,11 +159,17 @@ function addCell(to: Cell, from: Cell): void {
   }
 }
 
+type MeasuredCells = {
+  readonly cells: readonly Cell[];
+  readonly asset: string | null;
+  readonly hours: Hours;
+  /** What each combination's path is written into. */
+  readonly path: Float64Array;
+};
+
 /** The combinations of some cells, each a sum of two or four others: nothing is added twice. */
 function* measureCells(
-  cells: readonly Cell[],
-  asset: string | null,
-  hours: Hours,
+  { cells, asset, hours, path }: MeasuredCells,
   hasRun: (kind: ListedFilter['kind'], day: number) => boolean,
 ): Generator<FamilyMember> {
   // A conviction is reached by all that reach a higher one.
@@ -183,7 +200,7 @@ function* measureCells(
         const cell = sides[side]?.[bucket];
         if (cell === undefined || cell.closed < LISTED_CLOSED_MIN) continue;
         const { book, closed } = cell;
-        const { daily } = compoundBook(book, hours, (day) => hasRun(kind, day));
+        const { daily } = compoundBook(book, hours, (day) => hasRun(kind, day), path);
         yield { kind, asset, direction, min_conviction, closed, sharpe: momentsOf(daily) };
       }
     }

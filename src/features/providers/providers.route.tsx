@@ -6,6 +6,7 @@ import { formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
+import { keepParses } from '../../evidence/kept-parses.ts';
 import { map, Read, type Reading, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
@@ -101,6 +102,7 @@ function modeText(mode: keyof typeof MODES, { newest_call_at }: CountedBoard): s
  */
 async function readBoard(
   calls: ProvidersPorts['providerCalls'],
+  parse: BoardParser,
   now: UnixSeconds,
 ): Promise<Reading<CountedBoard, ProviderCallsPort>> {
   const found = await calls.board();
@@ -116,9 +118,15 @@ async function readBoard(
     const made_at = Math.floor(now);
     return map(found, () => countBoard({ calls: [], gaps: [], asked: new Map(), made_at }));
   }
-  const parsed = countedBoard.safeParse(JSON.parse(kept.text));
+  const parsed = parse('board', kept.text);
   if (!parsed.success) return fault('another version made it');
   return map(found, () => parsed.data);
+}
+
+type BoardParser = ReturnType<typeof boardParser>;
+
+function boardParser() {
+  return keepParses((text) => countedBoard.safeParse(JSON.parse(text)), 1);
 }
 
 function dataModeOf(
@@ -135,8 +143,9 @@ export function providersBoardHandler({
   providerCalls,
   service: { simulated },
 }: ProvidersPorts): PlainHandler<typeof providersBoard> {
+  const parse = boardParser();
   return async ({ query: { window } }, { now }) => {
-    const read = await readBoard(providerCalls, now());
+    const read = await readBoard(providerCalls, parse, now());
     if (!(read instanceof Read)) {
       const detail = read.why.reason;
       return providersBoard.reply(503, { error: 'board_unreadable', detail });
@@ -186,6 +195,7 @@ export function providersPageHandler(
   { providerCalls, service: { simulated } }: ProvidersPorts,
   facts: PageFacts,
 ): PlainHandler<typeof providersPage> {
+  const parse = boardParser();
   const fail = (reason: string) =>
     providersPage.reply(
       503,
@@ -197,7 +207,7 @@ export function providersPageHandler(
       }),
     );
   return async ({ query: { window = PAGE_WINDOW, before } }, { now }) => {
-    const read = await readBoard(providerCalls, now());
+    const read = await readBoard(providerCalls, parse, now());
     if (!(read instanceof Read)) return fail(read.why.reason);
     const misses = await providerCalls.misses({
       before: before === undefined ? null : before,

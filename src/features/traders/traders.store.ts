@@ -2,6 +2,7 @@
 // so that any process can take over what another began and never ended.
 
 import { z } from 'zod';
+import { keepParses } from '../../evidence/kept-parses.ts';
 import type {
   QueuePlace,
   TraderAnalyses,
@@ -60,9 +61,13 @@ export function traderAnalysisTable(
   isRun: boolean,
 ): TraderAnalyses<TraderAnalysis, Unanalysable> {
   const { ask } = controlReadings('trader_analyses', WHAT, context);
+  const parse = keepParses((text) => traderAnalysis.parse(JSON.parse(text)), PARSES_KEPT_MAX);
   return {
     standingOf: (address) =>
-      ask(async () => standingIn(rowOrNull(await database.query(STANDING, [address], 'often')))),
+      ask(async () => {
+        const row = rowOrNull(await database.query(STANDING, [address], 'often'));
+        return standingIn(row, (text) => parse(address, text));
+      }),
     ask: (address) =>
       ask(async () => {
         if (!isRun) return 'not_set_up';
@@ -73,15 +78,15 @@ export function traderAnalysisTable(
 
 const NEVER: TraderRow = { analysis: null, unanalysable: null, failed: null };
 
-function standingIn(row: object | null): TraderRow {
+/** Analyses of up to 100 KB that stay parsed while they are asked for. */
+const PARSES_KEPT_MAX = 100;
+
+function standingIn(row: object | null, parse: (text: string) => TraderAnalysis): TraderRow {
   if (row === null) return NEVER;
   const { made_at, analysis, unanalysable_at, because, agent_of, failed_at, failure, outside } =
     standingRow.parse(row);
   return {
-    analysis:
-      made_at === null || analysis === null
-        ? null
-        : { made_at, analysis: traderAnalysis.parse(JSON.parse(analysis)) },
+    analysis: made_at === null || analysis === null ? null : { made_at, analysis: parse(analysis) },
     unanalysable:
       unanalysable_at === null || because === null
         ? null

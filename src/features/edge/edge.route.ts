@@ -238,7 +238,7 @@ function listFilters({ record: read }: ReadRecord, filter: Filter) {
   };
 }
 
-/** What taking once costs at the base tier, as the venues publish it, in basis points. */
+/** What taking once costs at the base tier, in basis points, as the venues published it by 2026. */
 const TAKER_FEES = { hyperliquid: 4.5, binance: 5, bybit: 5.5 } as const;
 
 function showMeasures(

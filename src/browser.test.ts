@@ -18,6 +18,7 @@ import { rugFlagOf } from './testing/rug-worlds.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { memoryAnchors } from './testing/twins/anchors.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from './testing/twins/deployers.ts';
+import { plantedCandles, plantedEmittedCalls } from './testing/twins/emitted-calls.ts';
 import { memoryLaunchMonths } from './testing/twins/launches.ts';
 import { plantedProviderCalls } from './testing/twins/provider-calls.ts';
 import {
@@ -104,6 +105,8 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
         launchWatch: memoryLaunchWatch(WATCHED),
         publishedModels: memoryPublishedModels(),
         ...plantedProviderCalls({ called: true }),
+        ...plantedEmittedCalls({ emitted: true }),
+        marketSeries: plantedCandles({ emitted: true }),
         ...memoryTraders({
           ...HELD,
           standingOf: (address) => standingWith(labelledAnalysis(address)),

@@ -24,6 +24,8 @@ import { trialsOf } from './testing/trials.ts';
 
 /** Leaves that are appended: the suite has a little time for it, a trial of its own has more. */
 const LEAVES = trialsOf('EXHIBIT_TEST_LEAVES', 400, 10_000);
+/** A process lives for 0.3 s and up to this more. A short life is spent on its start. */
+const LIFE_MS_MAX = LEAVES < 1_000 ? 900 : 6_000;
 const PROCESSES = 4;
 const ORIGIN = 'log.example/log/1';
 /** Checkpoints of which every pair is compared; beyond, each with the next one. */
@@ -101,7 +103,10 @@ test.skipIf(NO_POSTGRES !== null)(
       while (stored < LEAVES) {
         lives += 1;
         const args = [DIST, url, join(home, String(of)), pem, String(lives)];
-        stored = Math.max(stored, await appendedUntilKilled(args, 300 + ((lives * 137) % 900)));
+        stored = Math.max(
+          stored,
+          await appendedUntilKilled(args, 300 + ((lives * 137) % LIFE_MS_MAX)),
+        );
       }
       return stored;
     };

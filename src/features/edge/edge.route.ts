@@ -78,13 +78,31 @@ const kindList = z
 /** The parameters of a question about the record. */
 export const filterQuery = z.strictObject({
   kinds: kindList.optional(),
-  asset: callAsset.optional(),
-  direction: z.enum(DIRECTIONS).optional(),
-  horizon_h: z.coerce.number().int().min(1).max(720).optional(),
-  days: decimalWithin(1, 3_650).optional(),
-  cost_bps: decimalWithin(0, 1_000).optional(),
-  min_conviction: decimalWithin(0, 1).optional(),
-  trials: z.coerce.number().int().min(1).max(1_000_000).optional(),
+  asset: callAsset.describe('Calls of this asset, as its venue writes it: `BTC`.').optional(),
+  direction: z.enum(DIRECTIONS).describe('Calls of this direction.').optional(),
+  horizon_h: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(720)
+    .describe('Calls of this horizon; nothing is priced anew.')
+    .optional(),
+  days: decimalWithin(1, 3_650)
+    .describe(`Days back from the last full hour of the record. Left out: ${DAYS_DEFAULT}.`)
+    .optional(),
+  cost_bps: decimalWithin(0, 1_000)
+    .describe(`The cost of a round trip in basis points. Left out: ${COST_BPS_DEFAULT}.`)
+    .optional(),
+  min_conviction: decimalWithin(0, 1)
+    .describe('Calls of this conviction and higher. Under the live bar the answer is biased.')
+    .optional(),
+  trials: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .describe('Filters that you tried before, by which the ratio of Sharpe is deflated.')
+    .optional(),
 });
 
 export const edgeBacktest = plainRoute({

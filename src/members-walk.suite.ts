@@ -41,7 +41,7 @@ const ADDRESSES = [
 /** A dossier is so tall at most on a phone, in pixels. */
 const TALL_MAX = 6_000;
 /** The page of the state has a block for each source. */
-const STATUS_TALL_MAX = 5_000;
+const STATUS_TALL_MAX = 5_400;
 
 /** The addresses that the guide of the simulated world names. */
 function namedInGuide(): readonly string[] {

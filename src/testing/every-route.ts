@@ -39,7 +39,7 @@ export type ReadRoute = (typeof READ_ROUTES)[number];
 const TOKEN = 'sct-of-the-tests-which-is-long-enough';
 /** The settings under which all of them are served. */
 export const SERVES_EVERY_ROUTE = {
-  EXHIBIT_SURFACES: 'hosted,integrations,intelligence,mcp,signals,web',
+  EXHIBIT_SURFACES: 'edge,hosted,integrations,intelligence,mcp,signals,web',
   EXHIBIT_INTELLIGENCE_TOKENS: `pro:${TOKEN}`,
 };
 

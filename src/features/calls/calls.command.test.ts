@@ -103,7 +103,9 @@ test('versions are listed with their leaves', async () => {
   const { emittedCalls } = plantedEmittedCalls({ emitted: true });
   const services = { calls: { ...serviceOf([]).calls, versions: emittedCalls.versions } };
   const { lines } = await run('calls versions --json', services);
-  expect(JSON.parse(lines.join(''))).toMatchObject({ version: 'funding-1', leaf: 0 });
+  const versions = lines.map((line) => JSON.parse(line));
+  expect(versions[0]).toMatchObject({ version: 'funding-1', leaf: 0 });
+  expect(versions.length).toBeGreaterThan(1);
 });
 
 test('what was not read exits 3, and denies nothing', async () => {

@@ -116,7 +116,7 @@ describe('refuses', () => {
     const before = model.asked.length;
     const around = Buffer.byteLength(`${REQUEST.instructions}\n\nThe bundle:\n`);
     const ask = (bytes: number) => {
-      const bundle = 'x'.repeat(bytes - around);
+      const bundle = `"${'x'.repeat(bytes - around - 2)}"`;
       return languageModelAt(model.openai).propose({ ...REQUEST, bundle }, signal);
     };
     const answer = await ask(96 * 1_024 + 1);

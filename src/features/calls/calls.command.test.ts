@@ -103,7 +103,7 @@ test('versions are listed with their leaves', async () => {
   const { emittedCalls } = plantedEmittedCalls({ emitted: true });
   const services = { calls: { ...serviceOf([]).calls, versions: emittedCalls.versions } };
   const { lines } = await run('calls versions --json', services);
-  const versions = lines.map((line) => JSON.parse(line));
+  const versions = lines.map((line): unknown => JSON.parse(line));
   expect(versions[0]).toMatchObject({ version: 'funding-1', leaf: 0 });
   expect(versions.length).toBeGreaterThan(1);
 });

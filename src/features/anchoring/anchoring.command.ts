@@ -41,6 +41,7 @@ export const anchoringStatus = defineCommand({
       return { ...send, txs: sent.map(({ tx }) => tx) };
     });
     const waits_for = ahead.state === 'looked' ? ahead.whys : null;
+    const waits = ahead.state === 'looked' ? waitsText(ahead.whys) : UNLOOKED[ahead.state];
     return printRecord({ ...set, under_way, waits_for }, io, [
       ['chain', (one) => one.anchor_chain_id],
       ['contract', (one) => (one.contract === null ? 'none is set' : one.contract)],
@@ -49,13 +50,19 @@ export const anchoringStatus = defineCommand({
       ['newest size', (one) => one.size],
       'began_at',
       ['under way', (one) => one.under_way.map(wayText).join('; ')],
-      ['waits for', (one) => waitsText(one.waits_for)],
+      ['waits for', () => waits],
     ]);
   },
 });
 
-function waitsText(whys: readonly Why[] | null): string {
-  if (whys === null) return 'not looked at here: another process sends roots';
+/** What is said of a root where nobody looked. Whether another process sends is not known here. */
+const UNLOOKED: { readonly [S in Exclude<AnchoringReport['state'], 'looked'>]: string } = {
+  off: 'off: it begins where the operator names a contract',
+  elsewhere: 'not looked at: this process has no key, and leaves it to one that has',
+  not_looked: 'not looked at: no turn of it has ended',
+};
+
+function waitsText(whys: readonly Why[]): string {
   if (whys.length === 0) return 'nothing; roots are sent as they fall due';
   return whys.map(({ code, reason }) => `${code}: ${reason}`).join(' ');
 }

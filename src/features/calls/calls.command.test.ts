@@ -3,6 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { EXIT } from '../../command/command.ts';
+import { formatTime } from '../../command/output.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { EmittedCall } from '../../ports/emitted-calls.ts';
@@ -75,7 +76,47 @@ test('calls of a time are listed, and none says so', async () => {
   expect((await run('calls list')).lines.join('\n')).toContain(CALL.call_id);
   const day = new Date(NOW * 1_000).toISOString().slice(0, 10);
   const none = await run(`calls list --from ${day}`);
-  expect(none).toMatchObject({ status: EXIT.done, lines: ['No call was emitted in this time.'] });
+  expect(none).toMatchObject({
+    status: EXIT.done,
+    lines: ['No call of this time is on record.'],
+  });
+});
+
+test('a list tells of how many hours each detector looked', async () => {
+  const whole = { from: NOW - 30 * 86_400, to: NOW };
+  const part = [
+    { from: whole.from - 3_600, to: whole.from + 7_200 },
+    { from: NOW - 3_600, to: NOW },
+  ];
+  const { emittedCalls } = memoryEmittedCalls({
+    ...NOTHING_EMITTED,
+    ran: { funding: [whole], liq: part, netflow: [], whale: [] },
+  });
+  const services = { calls: { ...serviceOf([]).calls, ran: emittedCalls.ran } };
+  const span = `--from ${formatTime(whole.from)}`;
+  for (const [words, from] of [
+    [`calls list ${span}`, services],
+    [`calls list ${span} --json`, services],
+    ['calls list', serviceOf([])],
+  ] as const) {
+    const { status, errors } = await run(words, from);
+    expect(status).toBe(EXIT.done);
+    const of = from === services ? ['720', '3', '0', '0'] : ['0', '0', '0', '0'];
+    const said = `funding ${of[0]}, liq ${of[1]}, netflow ${of[2]}, whale ${of[3]}`;
+    expect(errors).toEqual([`Hours in which detectors ran, of 720: ${said}.`]);
+  }
+  const { emittedCalls: silent } = silentEmittedCalls(SILENT);
+  const unread = { calls: { ...services.calls, ran: silent.ran } };
+  expect(await run('calls list', unread)).toMatchObject({ status: EXIT.couldNotCheck });
+});
+
+test('a replay of a time in which no detector ran compares nothing, and exits 3', async () => {
+  const nothing: Replay = { ticks: 0, emitted: 0, replayed: 0, differences: [] };
+  for (const words of ['calls replay', 'calls replay --json']) {
+    const { status, errors } = await run(words, serviceOf([], nothing));
+    expect(status).toBe(EXIT.couldNotCheck);
+    expect(errors.join()).toContain('nothing was compared');
+  }
 });
 
 test('a replay exits 1 where the record gives other calls, and names each', async () => {

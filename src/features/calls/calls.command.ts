@@ -1,6 +1,6 @@
 // Shows the record of calls: one with every observation it rests on, those of a time, and versions.
 
-import { formatIsoTime, MS_PER_S } from '../../chain/time.ts';
+import { formatIsoTime, HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import {
   anyText,
   defineCommand,
@@ -22,19 +22,20 @@ import {
 } from '../../command/output.ts';
 import { Read } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import type {
-  CallClosing,
-  CallInput,
-  EmissionStore,
-  EmittedCall,
-  EmittedCalls,
-  RanSpan,
+import {
+  type CallClosing,
+  type CallInput,
+  DETECTOR_KINDS,
+  type EmissionStore,
+  type EmittedCall,
+  type EmittedCalls,
+  type RanSpan,
 } from '../../ports/emitted-calls.ts';
 import type { Difference, Replay } from './replay.ts';
 
 /** What the commands work on. */
 export type CallsServices = {
-  readonly calls: Pick<EmittedCalls, 'find' | 'versions'> &
+  readonly calls: Pick<EmittedCalls, 'find' | 'ran' | 'versions'> &
     Pick<EmissionStore, 'emitted'> & {
       readonly now: () => number;
       readonly replay: (span: RanSpan, signal: AbortSignal) => Promise<Replay | Why>;
@@ -65,11 +66,14 @@ export const callsList = defineCommand({
   json: 'prints a call a line',
   notes: [
     `Without a time the last ${LISTED_DAYS} days, and no more than the first ${LISTED_MAX} calls.`,
+    'On stderr it tells in how many hours each detector ran; others lack calls.',
     'Exit status 3: the record was not read.',
   ],
-  run: async ({ from, to }, io, { calls }: CallsServices) =>
-    printRows(await calls.emitted(spanOf(from, to, calls.now()), BEFORE_ALL, LISTED_MAX), io, {
-      none: 'No call was emitted in this time.',
+  run: async ({ from, to }, io, { calls }: CallsServices) => {
+    const span = spanOf(from, to, calls.now());
+    const [emitted, ran] = [await calls.emitted(span, BEFORE_ALL, LISTED_MAX), await calls.ran()];
+    const status = printRows(emitted, io, {
+      none: 'No call of this time is on record.',
       columns: [
         ['call', ({ call_id }) => call_id],
         ['emitted', ({ emitted_at }) => formatTime(emitted_at)],
@@ -80,8 +84,20 @@ export const callsList = defineCommand({
         ['horizon', ({ horizon_h }) => `${horizon_h} h`, 'right'],
         ['came', outcomeText],
       ],
-    }),
+    });
+    if (!(ran instanceof Read)) return fail(io, ran.why.reason, EXIT.couldNotCheck);
+    const hours = DETECTOR_KINDS.map((kind) => `${kind} ${hoursWithin(ran.value[kind], span)}`);
+    const of = hoursWithin([span], span);
+    io.err(`Hours in which detectors ran, of ${of}: ${hours.join(', ')}.`);
+    return status;
+  },
 });
+
+/** Whole hours of a time that some spans hold together. */
+function hoursWithin(spans: readonly RanSpan[], { from, to }: RanSpan): number {
+  const held = spans.map((one) => Math.max(0, Math.min(one.to, to) - Math.max(one.from, from)));
+  return Math.floor(held.reduce((sum, one) => sum + one, 0) / HOUR_S);
+}
 
 export const callsVersions = defineCommand({
   name: 'calls versions',
@@ -113,17 +129,21 @@ export const callsReplay = defineCommand({
   json: 'prints {ticks, emitted, replayed, differences}',
   notes: [
     `Without a time the last ${LISTED_DAYS} days. Nothing is kept and nothing is emitted.`,
-    'Exit status 1: the record gives other calls. 3: a store could not be read.',
+    'Exit status 1: the record gives other calls. 3: a store could not be read, or',
+    'no detector ran in the time.',
   ],
   run: async ({ from, to }, io, { calls }: CallsServices) => {
     const replay = await calls.replay(spanOf(from, to, calls.now()), io.signal);
     if ('reason' in replay) return fail(io, replay.reason, EXIT.couldNotCheck);
     const { ticks, emitted, replayed, differences } = replay;
     const status = differences.length === 0 ? EXIT.done : EXIT.failed;
-    if (io.json) {
-      printJson(io, replay);
-      return status;
+    const isCompared = ticks > 0 || differences.length > 0;
+    if (io.json) printJson(io, replay);
+    if (!isCompared) {
+      const reason = 'No detector ran in this time: nothing was compared.';
+      return fail(io, reason, EXIT.couldNotCheck);
     }
+    if (io.json) return status;
     const facts: Fact[] = [
       ['hours that were run, by version', ticks],
       ['calls that were emitted', emitted],

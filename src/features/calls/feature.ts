@@ -60,6 +60,7 @@ export const calls = feature({
       services: {
         calls: {
           find: table.find,
+          ran: table.ran,
           versions: table.versions,
           emitted: store.emitted,
           now: nowS,

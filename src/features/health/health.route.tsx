@@ -595,7 +595,7 @@ function Ring({ ring, now }: RingProps) {
 
 const ANCHORING: { readonly [S in z.output<typeof anchoring>['state']]: string } = {
   off: 'off: it begins where the operator names a contract',
-  elsewhere: 'by another process, which tells of it',
+  elsewhere: 'not by this process: one that has the key tells of it',
   not_looked: 'not looked at: no turn of it has ended',
   sending: 'as they fall due',
   waiting: 'waiting',

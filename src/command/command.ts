@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { MS_PER_S, parseIsoDate } from '../chain/time.ts';
+import { MS_PER_S, parseIsoDate, type UnixSeconds } from '../chain/time.ts';
 import { listOrNone } from '../evidence/measure.ts';
 
 /** The exit statuses of commands. `couldNotCheck` is never to be read as "nothing found". */
@@ -203,6 +203,16 @@ export function wordIn<const W extends string>(words: readonly W[]): Parse<W> {
 export function numberWithin(min: number, max: number): Parse<number> {
   return (text, name) => wholeNumber(text, name, { min, max });
 }
+
+/** Takes the 32-bit number from which a generator draws. */
+export const anySeed: Parse<number> = numberWithin(0, 2 ** 32 - 1);
+
+/** Takes a day, and gives its midnight in UTC. */
+export const anyDay: Parse<UnixSeconds> = (text, name) => {
+  const day = parseIsoDate(text);
+  if (day === null) throw new UsageError(`${name} takes a day such as 2026-11-21.`);
+  return day;
+};
 
 /** Takes a path and makes it absolute, from where the caller stands. */
 export const filePath: Parse<string> = (text, _name, io) => fileArgument(text, io);

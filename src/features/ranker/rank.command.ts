@@ -2,17 +2,17 @@
 // published.
 
 import { writeFile } from 'node:fs/promises';
-import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
+import { formatIsoDate } from '../../chain/time.ts';
 import {
+  anyDay,
+  anySeed,
   defineCommand,
   EXIT,
   fail,
   fileArgument,
   filePath,
   mandatory,
-  numberWithin,
   optional,
-  UsageError,
 } from '../../command/command.ts';
 import { factLines, formatTime, print, printJson, printRecord } from '../../command/output.ts';
 import { Read, type Reading } from '../../evidence/reading.ts';
@@ -37,13 +37,6 @@ export type RankServices = {
 
 const OUT = 'call-ranker.json';
 const SEED = 1;
-const SEED_MAX = 2 ** 32 - 1;
-
-const readDay = (text: string, name: string) => {
-  const day = parseIsoDate(text);
-  if (day === null) throw new UsageError(`${name} takes a day such as 2026-11-21.`);
-  return day;
-};
 
 export const rankTrain = defineCommand({
   name: 'rank train',
@@ -54,12 +47,12 @@ export const rankTrain = defineCommand({
     seed: optional(
       'N',
       `draws rows and resamples; ${SEED}. The same record and seed give the same bytes`,
-      numberWithin(0, SEED_MAX),
+      anySeed,
     ),
     split: optional(
       'DAY',
       'calls from this day on are the hold-out; the Monday after 70% of the weeks',
-      readDay,
+      anyDay,
     ),
   },
   json: 'prints {version, file, card}',
@@ -93,7 +86,7 @@ export const rankEvaluate = defineCommand({
   example: 'exhibit rank evaluate',
   options: {
     model: optional('FILE', 'an artefact instead of the published one', filePath),
-    from: optional('DAY', 'count calls from this day on; the end of what it learnt from', readDay),
+    from: optional('DAY', 'count calls from this day on; the end of what it learnt from', anyDay),
   },
   json: 'prints {version, from, holdout}',
   notes: [

@@ -1,8 +1,9 @@
 // Training opens no store: it writes a file, which is in force nowhere until it is published.
 
 import { writeFile } from 'node:fs/promises';
-import { parseIsoDate } from '../../chain/time.ts';
 import {
+  anyDay,
+  anySeed,
   defineCommand,
   EXIT,
   fail,
@@ -43,14 +44,7 @@ export type TrainServices = {
 };
 
 const OUT = 'rug-model.json';
-const SEED_MAX = 2 ** 32 - 1;
 const HOURS_MAX = 24 * 3_650;
-
-const readDay = (text: string, name: string) => {
-  const day = parseIsoDate(text);
-  if (day === null) throw new UsageError(`${name} takes a day such as 2026-11-21.`);
-  return day;
-};
 
 export const modelTrain = defineCommand({
   name: 'model train',
@@ -66,12 +60,12 @@ export const modelTrain = defineCommand({
     seed: optional(
       'N',
       `draws rows and resamples; ${DEFAULTS.seed}. The same file and seed give the same bytes`,
-      numberWithin(0, SEED_MAX),
+      anySeed,
     ),
     split: optional(
       'DAY',
       'launches from this day on are the test; the day on which 70% had come',
-      readDay,
+      anyDay,
     ),
     horizon: optional(
       'HOURS',
@@ -150,7 +144,7 @@ export const modelEvaluate = defineCommand({
     from: optional(
       'DAY',
       'count launches from this day on; the day from which on the model learnt from none',
-      readDay,
+      anyDay,
     ),
     model: optional('FILE', 'an artefact instead of the published one', filePath),
   },

@@ -575,29 +575,41 @@ const CALLED_CAPTION =
   'Up: a long call; down: a short one. Filled: it hit; hollow: it missed; pale: it is open or ' +
   'unpriced. The newest calls stand in the table.';
 
-function Months({ months }: { months: readonly MonthOfHits[] }) {
-  const rows = months.flatMap(({ month, closed, hits, share }) => {
-    const shown = intervalOf(share);
-    return shown === null
-      ? []
-      : [{ name: month, text: `${hits} of ${closed}`, ...shown, said: null }];
-  });
+type SharesProps = {
+  readonly name: string;
+  readonly head: string;
+  readonly title: string;
+  readonly caption: string;
+  readonly rows: readonly Interval[];
+  /** The head of the column of names. */
+  readonly of: string;
+};
+
+/** Shares with their intervals as a picture and as a table. */
+function Shares({ name, head, title, caption, rows, of }: SharesProps) {
+  const isSaid = rows.some(({ said }) => said !== null);
+  const said = {
+    head: 'Mean',
+    cell: (row: Interval) => meanText(row.said),
+    look: 'number',
+  } as const;
   return (
-    <section aria-labelledby="months-head">
-      <h2 class="section" id="months-head">
-        Hits over time
+    <section aria-labelledby={`${name}-head`}>
+      <h2 class="section" id={`${name}-head`}>
+        {head}
       </h2>
       <Plot
-        name="months"
-        title={`Share of closed calls that hit in ${countWords(rows.length, 'month')}`}
+        name={name}
+        title={title}
         height={TOP + (rows.length + 1) * ROW}
-        caption={MONTHS_CAPTION}
+        caption={caption}
         table={
           <Table
             look="tight"
             rows={rows}
             columns={[
-              { head: 'Month', cell: ({ name }) => name, isName: true, look: 'whole' },
+              { head: of, cell: (row) => row.name, isName: true, look: 'whole' },
+              ...(isSaid ? [said] : []),
               { head: 'Hits', cell: ({ text }) => text },
               { head: 'Share', cell: ({ share }) => percent(share), look: 'number' },
               {
@@ -614,43 +626,32 @@ function Months({ months }: { months: readonly MonthOfHits[] }) {
   );
 }
 
+function meanText(said: number | null): string {
+  return said === null ? '–' : said.toFixed(3);
+}
+
+function Months({ months }: { months: readonly MonthOfHits[] }) {
+  const rows = months.flatMap(({ month, closed, hits, share }) => {
+    const shown = intervalOf(share);
+    return shown === null
+      ? []
+      : [{ name: month, text: `${hits} of ${closed}`, ...shown, said: null }];
+  });
+  const title = `Share of closed calls that hit in ${countWords(rows.length, 'month')}`;
+  const words = { head: 'Hits over time', title, caption: MONTHS_CAPTION, of: 'Month' };
+  return <Shares name="months" rows={rows} {...words} />;
+}
+
 function Convictions({ groups }: { groups: readonly Reliability[] }) {
   const rows = groups.flatMap(({ score_from, score_to, rows: n, mean_score, hits, share }) => {
     const shown = intervalOf(share);
     const name = `${score_from.toFixed(2)} to ${score_to.toFixed(2)}`;
     return shown === null ? [] : [{ name, text: `${hits} of ${n}`, ...shown, said: mean_score }];
   });
-  return (
-    <section aria-labelledby="convictions-head">
-      <h2 class="section" id="convictions-head">
-        Convictions beside hits
-      </h2>
-      <Plot
-        name="convictions"
-        title={`What convictions said beside hits, in ${countWords(rows.length, 'group')}`}
-        height={TOP + (rows.length + 1) * ROW}
-        caption={CONVICTIONS_CAPTION}
-        table={
-          <Table
-            look="tight"
-            rows={rows}
-            columns={[
-              { head: 'Conviction', cell: ({ name }) => name, isName: true, look: 'whole' },
-              { head: 'Mean', cell: ({ said }) => said.toFixed(3), look: 'number' },
-              { head: 'Hits', cell: ({ text }) => text },
-              { head: 'Share', cell: ({ share }) => percent(share), look: 'number' },
-              {
-                head: '95% interval',
-                cell: ({ low, high }) => `${percent(low)} to ${percent(high)}`,
-              },
-            ]}
-          />
-        }
-      >
-        <Intervals rows={rows} />
-      </Plot>
-    </section>
-  );
+  const title = `What convictions said beside hits, in ${countWords(rows.length, 'group')}`;
+  const head = 'Convictions beside hits';
+  const words = { head, title, caption: CONVICTIONS_CAPTION, of: 'Conviction' };
+  return <Shares name="convictions" rows={rows} {...words} />;
 }
 
 const PRICE_BASE = 220;

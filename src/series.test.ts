@@ -33,7 +33,7 @@ function fill(at: number, n: number): SimulatedFill {
 
 /** A venue whose clock and fills a test moves on. */
 async function startVenue(store: SeriesStore = memorySeriesStore()) {
-  const world = { now: NOW, fills: [fill(NOW - 5 * HOUR, 1)] };
+  const world = { now: NOW, open: 1, fills: [fill(NOW - 5 * HOUR, 1)] };
   const started = await startHyperliquid(
     {
       roleOf: () => ({ role: 'vault' }),
@@ -43,7 +43,9 @@ async function startVenue(store: SeriesStore = memorySeriesStore()) {
           return { at, coin: 'BTC', szi: 1, rate: 0.00001, usdc: -1 };
         }),
       candlesOf: (_, from, to) =>
-        settlementsIn(from, to, () => 0).map(({ at }) => ({ at: at - 48, open: 1, close: 2 })),
+        settlementsIn(from, to, () => 0).map(({ at }) => {
+          return { at: at - 48, open: world.open, close: 2 };
+        }),
       settlementsOf: (_, from, to) => settlementsIn(from, to, () => 0.00001),
       instruments: () => [],
     },
@@ -91,6 +93,25 @@ test('a span is asked for once, and later only what has come since', async () =>
   const { reading } = await gathering.gather(BTC, span, SIGNAL);
   expect(reading).toBeInstanceOf(Read);
   expect(asked[1]).toMatchObject({ req: { startTime: NOW - HOUR / 2 } });
+});
+
+test('what is held is asked for again by whoever wants the later word of the venue', async () => {
+  const { gathering, asked, world, fault } = await startVenue();
+  const span = { from: NOW - 9.5 * HOUR, to: NOW - 3.5 * HOUR };
+  const opens = ({ reading }: Awaited<ReturnType<typeof gathering.gather<'candles'>>>) =>
+    rowsIn(reading).map(({ open, revision }) => `${Number(open)} ${revision}`);
+  const first = await gathering.gather(BTC, span, SIGNAL);
+  expect(new Set(opens(first))).toEqual(new Set(['1 0']));
+  Object.assign(world, { open: 3, now: NOW + HOUR });
+  expect(opens(await gathering.gather(BTC, span, SIGNAL))).toEqual(opens(first));
+  expect(asked).toHaveLength(1);
+  const again = await gathering.gather(BTC, span, SIGNAL, 'all');
+  expect(new Set(opens(again))).toEqual(new Set(['3 1']));
+  expect(asked).toHaveLength(2);
+  fault('null');
+  const silent = await gathering.gather(BTC, span, SIGNAL, 'all');
+  expect(opens(silent)).toEqual(opens(again));
+  expect(silent.fault).not.toBe(null);
 });
 
 test.each(['funding', 'account_funding'] as const)('%s is gathered as well', async (series) => {

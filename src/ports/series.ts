@@ -413,6 +413,8 @@ export type SeriesGathering = {
     name: SeriesName<S>,
     span: SeriesSpan,
     signal: AbortSignal,
+    /** `all`: what is held is asked for again too, since venues change their word. */
+    reach?: 'holes' | 'all',
   ) => Promise<GatheredSeries<S>>;
   /** What an address is at a venue that tells of accounts; an answer holds for hours. */
   readonly roleOf: (

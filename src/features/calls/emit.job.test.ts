@@ -167,7 +167,7 @@ test('what became of a call is told once, and a later revision stands beside it'
   const series = recordedSeries([]);
   let now = 0;
   const receive = feed(series, all);
-  const parts = partsOver(series, () => now);
+  const parts = { ...partsOver(series, () => now) };
   const first = FROM_S + BEFORE_H * HOUR_S;
   const outcomes = new Map<string, unknown>();
   for (let hour = 0; hour < 13 * 24; hour += 1) {
@@ -189,16 +189,15 @@ test('what became of a call is told once, and a later revision stands beside it'
   if (some?.outcome.state !== 'closed') throw new Error('test: nothing was closed');
   expect(some.outcome.restated).toBe(null);
   const { entry, entry_at_ms, exit } = some.outcome;
-  const name = { venue: 'hyperliquid', series: 'candles', of: some.asset } as const;
   const open = String(Number(entry) * 2);
-  series.receive([
-    {
-      name,
-      received_at: now * 1_000,
-      rows: [{ at: entry_at_ms, open, high: open, low: open, close: open, volume: '1' }],
-      covered: [],
-    },
-  ]);
+  // The venue tells its later word to whoever asks for what is held already.
+  parts.gather = async (name, span, signal, reach) => {
+    if (reach === 'all' && name.series === 'candles' && name.of === some.asset) {
+      const rows = [{ at: entry_at_ms, open, high: open, low: open, close: open, volume: '1' }];
+      series.receive([{ name, received_at: now * 1_000, rows, covered: [] }]);
+    }
+    return { reading: await series.read(name, span, { signal }), fault: null };
+  };
   const at = await restateOver(24);
   expect(parts.store.calls.get(some.call_id)?.outcome).toMatchObject({
     entry,

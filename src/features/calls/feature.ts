@@ -36,9 +36,10 @@ export const calls = feature({
     const store = emissionTable(database, context);
     const { marketSeries } = rests.series.ports;
     // What settles calls leaves the venue to whoever waits for an answer.
-    const gather: SeriesGathering['gather'] = (name, span, signal) => {
+    const gather: SeriesGathering['gather'] = (name, span, signal, reach) => {
       const within = AbortSignal.any([signal, AbortSignal.timeout(GATHER_MS)]);
-      return rests.series.gathering.gather(name, span, signalFor('calls of detectors', within));
+      const asked = signalFor('calls of detectors', within);
+      return rests.series.gathering.gather(name, span, asked, reach);
     };
     const rounds = {
       store,

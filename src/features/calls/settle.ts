@@ -222,17 +222,16 @@ async function restateClosed(
   epoch: number,
   signal: AbortSignal,
 ): Promise<number | Why> {
-  const { store, series, now } = parts;
+  const { store, now } = parts;
   const at = now();
   const closed = await store.closed(at - REVISED_WITHIN_S, BEFORE_ALL, RECHECKED_MAX);
   if (!closed.checked) return closed.why;
   let restated = 0;
   const turn = Math.floor(at / HOUR_S) % HOURS_A_DAY;
   for (const call of closed.value.filter(({ leaf }) => leaf % HOURS_A_DAY === turn)) {
-    // What is held is looked at alone: the observers bring revisions.
-    const gather: ClosingParts['gather'] = async (name, span, until) => {
-      return { reading: await series.read(name, span, { signal: until }), fault: null };
-    };
+    if (signal.aborted) break;
+    const gather: ClosingParts['gather'] = (name, span, until) =>
+      parts.gather(name, span, until, 'all');
     const evidence = await closingEvidence({ ...parts, gather }, call, signal);
     if ('reason' in evidence) return evidence;
     const closing = revisedClosing(call, closeCall(call, evidence, at));

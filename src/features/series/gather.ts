@@ -59,12 +59,13 @@ function gathererOf({
     name: SeriesName<S>,
     span: SeriesSpan,
     signal: AbortSignal,
+    reach = 'holes',
   ): Promise<GatheredSeries<S>> => {
     const held = await store.read(name, span, { signal });
     const ask = questionTo(markets, name);
     // What no venue tells of the past is observed as it happens, or never.
     if (ask === null) return { reading: held, fault: null };
-    for (const open of openSpans(name, held, span)) {
+    for (const open of reach === 'all' ? [span] : openSpans(name, held, span)) {
       const told = await ask(open, signal);
       if (told instanceof Unread) {
         return { reading: await store.read(name, span, { signal }), fault: told };
@@ -77,7 +78,8 @@ function gathererOf({
       }
     }
     return {
-      reading: held instanceof Read ? held : await store.read(name, span, { signal }),
+      reading:
+        held instanceof Read && reach === 'holes' ? held : await store.read(name, span, { signal }),
       fault: null,
     };
   };

@@ -166,11 +166,13 @@ describe.skipIf(NO_PLACE !== null)(`a real EVM and PostgreSQL ${NO_PLACE ?? ''}`
       const killFirst = startHolder();
       sizes.push(leaves);
       if (point === 'final, not kept') {
+        // One block at a time: the transaction is in a block, and no process saw that block final.
         await vi.waitFor(async () => {
-          await evm.finalise();
+          await evm.mine();
           expect(await evm.countOf(sender)).toBe(first + sizes.length);
         }, WAIT);
         isFinal = true;
+        await evm.finalise();
       }
       await isHeld;
       await killFirst();

@@ -148,7 +148,7 @@ test.skipIf(NO_POSTGRES !== null)(
     await database.close();
     await rm(home, { recursive: true });
   },
-  120_000 + LEAVES * 60,
+  120_000 + LEAVES * 150,
 );
 
 /** Has a process append, kills it after a while, and gives the last number that it said. */

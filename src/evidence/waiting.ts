@@ -1,6 +1,7 @@
 // Waiting for answers within a time, for answers that are mostly there, and for work that ends on a
 // signal.
 
+import { slices } from './measure.ts';
 import { type Partly, type Unread, unread } from './reading.ts';
 import { type Why, why } from './reasons.ts';
 
@@ -138,6 +139,19 @@ export type Soon<T> = T | Promise<T>;
 /** Goes on with an answer as soon as it is there: at once where it is there now. */
 export function whenThere<T, U>(answer: Soon<T>, goOn: (value: T) => Soon<U>): Soon<U> {
   return answer instanceof Promise ? answer.then(goOn) : goOn(answer);
+}
+
+// A long list is worked through in slices, so that whoever else is served waits for one alone.
+
+/** Slices of a list, each in a tick of the event loop of its own. */
+export async function* slicesByTick<T>(
+  list: readonly T[],
+  size: number,
+): AsyncGenerator<readonly T[]> {
+  for (const some of slices(list, size)) {
+    yield some;
+    await new Promise<void>((next) => setImmediate(next));
+  }
 }
 
 /** Work that goes on. `stop` tells it to end, and waits until it has. */

@@ -20,7 +20,7 @@ import {
   worldFunding,
   worldRole,
 } from '../../world/traders.ts';
-import { type AnalyseDependencies, analyseTrader, seedOfTrader } from './analyse.ts';
+import { type AnalyseDependencies, analyseTrader, seedOfTrader, workOut } from './analyse.ts';
 import { concentrate } from './concentration.ts';
 import { exposedHours } from './exposure.ts';
 import { fundingReceived, sortFills } from './trades.ts';
@@ -84,7 +84,7 @@ async function analyse(address: string, told: Told, permutations = 200) {
       }),
       roleOf: async () => told.role ?? roleRead(USER),
     },
-    concentrate: async (input) => concentrate({ ...input, permutations }),
+    workOut: async (record) => workOut({ ...record, permutations }),
     now: () => now,
     simulated: false,
   };

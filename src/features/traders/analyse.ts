@@ -8,7 +8,10 @@ import { MS_PER_S } from '../../chain/time.ts';
 import { map, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import type {
+  AccountFunding,
   AccountRole,
+  Candle,
+  Fill,
   GatheredSeries,
   Kept,
   SeriesGathering,
@@ -21,9 +24,9 @@ import type {
 } from '../../ports/series.ts';
 import { CANDLE_MS } from '../../ports/series.ts';
 import type { TraderOutcome } from '../../ports/traders.ts';
-import { classify, isLongEnough } from './classification.ts';
-import type { ConcentrationInput, ConcentrationResult } from './concentration.ts';
-import { type CandlesAt, type ExposedHour, exposedHours, hourOf } from './exposure.ts';
+import { classify, isLongEnough, type RecordLength } from './classification.ts';
+import { concentrate } from './concentration.ts';
+import { type ExposedHour, exposedHours, hourOf } from './exposure.ts';
 import { GENERATOR, PERMUTATIONS } from './null-model.ts';
 import type { TraderAnalysis, Unanalysable } from './shapes.ts';
 import { fundingReceived, perpetualsOf, type SortedFills, sortFills } from './trades.ts';
@@ -37,11 +40,8 @@ const HOURS_MAX = 40_000;
 
 export type AnalyseDependencies = {
   readonly gathering: SeriesGathering;
-  /** Runs the tests, off the thread that answers. */
-  readonly concentrate: (
-    input: ConcentrationInput,
-    signal: AbortSignal,
-  ) => Promise<ConcentrationResult>;
+  /** `workOut`, off the thread that answers. */
+  readonly workOut: (record: AccountRecord, signal: AbortSignal) => Promise<WorkedOut>;
   /** Unix seconds. */
   readonly now: () => number;
   readonly simulated: boolean;
@@ -98,18 +98,17 @@ export async function analyseTrader(
     signal,
   );
   if ('ended' in funding) return funding.ended;
-  const sorted = sortFills(fills.rows, candles.without);
-  const hours = exposedHours(sorted.perps, candles.byCoin, to);
-  const horizon_reached = fills.holes.length > 0;
-  const record = recordOf(sorted, horizon_reached);
-  const seed = seedOfTrader(address);
-  const result = await given.concentrate(
+  const { modes, classification, totals, null_model, counts } = await given.workOut(
     {
-      trades: sorted.trades,
-      hours,
-      seed,
+      fills: fills.rows,
+      candles: candles.rows,
+      booked: funding.rows.map(({ usdc }) => ({ usdc })),
+      without: candles.without,
+      unbooked: funding.holes,
+      horizon_reached: fills.holes.length > 0,
+      to,
+      seed: seedOfTrader(address),
       permutations: PERMUTATIONS,
-      testable: isLongEnough(record),
     },
     signal,
   );
@@ -120,28 +119,96 @@ export async function analyseTrader(
       role: known.role,
       master: 'of' in known ? known.of : null,
       simulated: given.simulated,
-      modes: result.modes,
-      classification: classify(result.modes, record),
+      modes,
+      classification,
       coverage: {
         fills: fills.rows.length,
         from: Math.floor(from / MS_PER_S),
         to: Math.floor(to / MS_PER_S),
-        horizon_reached,
-        unpriced_funding_h: hoursIn(hours, funding.holes),
-        missing_candle_h: hours.filter(({ pnl }) => pnl === null).length,
-        self_trades: sorted.self_trades,
-        spot_left_out: sorted.spot_left_out,
-        without_candles_left_out: sorted.without_candles_left_out,
+        horizon_reached: fills.holes.length > 0,
+        ...counts,
       },
-      totals: totalsOf(sorted, fundingReceived(funding.rows)),
-      null_model: {
-        seed,
-        generator: GENERATOR,
-        permutations: PERMUTATIONS,
-        tests: result.tests,
-        block_mean: result.block_mean,
-      },
+      totals,
+      null_model,
     },
+  };
+}
+
+/** An hourly candle of a token. */
+export type CoinCandle = Pick<Candle, 'at' | 'open' | 'close'> & { readonly coin: string };
+
+/** What was read of an account. Times in ms. */
+export type AccountRecord = {
+  readonly fills: readonly Fill[];
+  readonly candles: readonly CoinCandle[];
+  /** Funding as the venue booked it. */
+  readonly booked: readonly Pick<AccountFunding, 'usdc'>[];
+  /** Tokens of which no candles were read. */
+  readonly without: ReadonlySet<string>;
+  /** When no funding was read. */
+  readonly unbooked: readonly SeriesSpan[];
+  readonly horizon_reached: boolean;
+  readonly to: number;
+  readonly seed: number;
+  readonly permutations: number;
+};
+
+type RecordRows = Pick<AccountRecord, 'fills' | 'candles' | 'booked'>;
+type RecordFacts = Omit<AccountRecord, keyof RecordRows>;
+
+/** A record on its way to a thread: rows in pieces, and the facts at last. */
+export type RecordPiece = Partial<RecordRows> & { readonly facts?: RecordFacts };
+
+/** What a record comes to. */
+export type WorkedOut = Pick<
+  TraderAnalysis,
+  'modes' | 'classification' | 'totals' | 'null_model'
+> & {
+  readonly counts: Omit<TraderAnalysis['coverage'], 'fills' | 'from' | 'to' | 'horizon_reached'>;
+};
+
+/** Takes pieces in; gives what their record comes to with the last one, and `null` before. */
+export function pieceTaker(): (piece: RecordPiece) => WorkedOut | null {
+  const [fills, candles, booked]: [Fill[], CoinCandle[], Pick<AccountFunding, 'usdc'>[]] = [
+    [],
+    [],
+    [],
+  ];
+  return (piece) => {
+    if (piece.fills !== undefined) fills.push(...piece.fills);
+    if (piece.candles !== undefined) candles.push(...piece.candles);
+    if (piece.booked !== undefined) booked.push(...piece.booked);
+    return piece.facts === undefined ? null : workOut({ ...piece.facts, fills, candles, booked });
+  };
+}
+
+/** Works a record out: seconds of arithmetic, which are for a thread of their own. */
+export function workOut(record: AccountRecord): WorkedOut {
+  const sorted = sortFills(record.fills, record.without);
+  const byCoin = new Map<string, Map<number, CoinCandle>>();
+  for (const candle of record.candles) {
+    const known = byCoin.get(candle.coin);
+    if (known === undefined) byCoin.set(candle.coin, new Map([[candle.at, candle]]));
+    else known.set(candle.at, candle);
+  }
+  const hours = exposedHours(sorted.perps, byCoin, record.to);
+  const length = lengthOf(sorted, record.horizon_reached);
+  const { seed, permutations } = record;
+  const testable = isLongEnough(length);
+  const found = concentrate({ trades: sorted.trades, hours, seed, permutations, testable });
+  const { modes, tests, block_mean } = found;
+  return {
+    modes,
+    classification: classify(modes, length),
+    counts: {
+      unpriced_funding_h: hoursIn(hours, record.unbooked),
+      missing_candle_h: hours.filter(({ pnl }) => pnl === null).length,
+      self_trades: sorted.self_trades,
+      spot_left_out: sorted.spot_left_out,
+      without_candles_left_out: sorted.without_candles_left_out,
+    },
+    totals: totalsOf(sorted, fundingReceived(record.booked)),
+    null_model: { seed, generator: GENERATOR, permutations, tests, block_mean },
   };
 }
 
@@ -152,7 +219,7 @@ function failure(
   return { end: 'failed', why, outside };
 }
 
-function recordOf({ trades, perps }: SortedFills, horizon_reached: boolean) {
+function lengthOf({ trades, perps }: SortedFills, horizon_reached: boolean): RecordLength {
   const [first, last] = [perps[0], perps.at(-1)];
   return {
     trades: trades.length,
@@ -212,7 +279,7 @@ function isWithout({ reading, fault }: GatheredSeries<'candles'>): boolean {
 
 type CandlesGathered =
   | { readonly ended: TraderAttempt }
-  | { readonly byCoin: ReadonlyMap<string, CandlesAt>; readonly without: ReadonlySet<string> };
+  | { readonly rows: readonly CoinCandle[]; readonly without: ReadonlySet<string> };
 
 /** The candles of the tokens. `without`: those of which the venue keeps none in the whole span. */
 async function gatherCandles(
@@ -221,7 +288,7 @@ async function gatherCandles(
   span: SeriesSpan,
   signal: AbortSignal,
 ): Promise<CandlesGathered> {
-  const byCoin = new Map<string, CandlesAt>();
+  const rows: CoinCandle[] = [];
   const without = new Set(coins.slice(COINS_MAX));
   for (const of of coins.slice(0, COINS_MAX)) {
     const name = { venue: VENUE, series: 'candles', of } as const;
@@ -233,9 +300,9 @@ async function gatherCandles(
     const told = rowsOrEnd(gathered);
     if ('ended' in told) return told;
     if (told.rows.length === 0) without.add(of);
-    else byCoin.set(of, new Map(told.rows.map((candle) => [candle.at, candle])));
+    for (const { at, open, close } of told.rows) rows.push({ coin: of, at, open, close });
   }
-  return { byCoin, without };
+  return { rows, without };
 }
 
 /** What an account is, in a sentence; `null` where it is a plain one. */

@@ -10,12 +10,11 @@ import {
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
-import { signalFor } from '../../evidence/waiting.ts';
+import { signalFor, slicesByTick } from '../../evidence/waiting.ts';
 import { compiledEntry } from '../../stores/control/engine/pglite.ts';
 import { series } from '../series/feature.ts';
 import { analyseQueue } from './analyse.job.ts';
-import { analyseTrader } from './analyse.ts';
-import type { ConcentrationInput, ConcentrationResult } from './concentration.ts';
+import { type AccountRecord, analyseTrader, type RecordPiece, type WorkedOut } from './analyse.ts';
 import {
   methodologyHandler,
   methodologyPage,
@@ -29,8 +28,10 @@ import { type TradersServices, tradersAnalyse } from './traders.command.ts';
 import { traderAnalysisTable, traderWorkTable } from './traders.store.ts';
 
 const QUEUE_POLL_MS = 2_000;
-/** The tests of one account take no longer. */
-const TESTS_MAX_S = 120;
+/** To work out one account takes no longer. */
+const WORK_MAX_S = 120;
+/** Rows that are copied to its thread at once. */
+const PIECE_ROWS = 500;
 
 const RESTS = { series } as const;
 type Rested = OpenedRests<typeof RESTS>;
@@ -44,7 +45,7 @@ export const traders = feature({
     const work = traderWorkTable(database, context);
     const given = {
       gathering: kept.gathering,
-      concentrate: concentrateApart,
+      workOut: workOutApart,
       now: nowS,
       simulated: config.simulate,
     };
@@ -96,27 +97,34 @@ export const traders = feature({
 
 const UNSET = 'No venue is set: no trader is analysed.';
 
-/** Runs the tests on a thread of their own. Throws where it ends without an answer. */
-function concentrateApart(
-  input: ConcentrationInput,
-  signal: AbortSignal,
-): Promise<ConcentrationResult> {
-  const bound = AbortSignal.any([signal, AbortSignal.timeout(TESTS_MAX_S * MS_PER_S)]);
+/**
+ * Works a record out on a thread of its own, which takes it in pieces: to copy ten thousand rows at
+ * once would hold up whoever is served. Throws where the thread ends without an answer.
+ */
+function workOutApart(record: AccountRecord, signal: AbortSignal): Promise<WorkedOut> {
+  const bound = AbortSignal.any([signal, AbortSignal.timeout(WORK_MAX_S * MS_PER_S)]);
   return new Promise((resolve, reject) => {
-    const worker = new Worker(compiledEntry('../../../compose/concentration-worker'), {
-      workerData: input,
-      execArgv: [],
-    });
+    const worker = new Worker(compiledEntry('../../../compose/trader-worker'), { execArgv: [] });
     const stop = () => {
       void worker.terminate();
-      reject(new Error('the tests of a trader were stopped'));
+      reject(new Error('the analysis of a trader was stopped'));
     };
     bound.addEventListener('abort', stop, { once: true });
-    worker.on('message', (result: ConcentrationResult) => {
+    worker.on('message', (result: WorkedOut) => {
       bound.removeEventListener('abort', stop);
       resolve(result);
     });
     worker.on('error', reject);
-    worker.on('exit', () => reject(new Error('the tests of a trader ended without a result')));
+    worker.on('exit', () => reject(new Error('the analysis of a trader ended without a result')));
+    postPieces(worker, record).catch(reject);
   });
+}
+
+async function postPieces(worker: Worker, record: AccountRecord): Promise<void> {
+  const { fills, candles, booked, ...facts } = record;
+  const post = (piece: RecordPiece) => worker.postMessage(piece);
+  for await (const rows of slicesByTick(fills, PIECE_ROWS)) post({ fills: rows });
+  for await (const rows of slicesByTick(candles, PIECE_ROWS)) post({ candles: rows });
+  for await (const rows of slicesByTick(booked, PIECE_ROWS)) post({ booked: rows });
+  post({ facts });
 }

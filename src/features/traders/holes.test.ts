@@ -10,8 +10,7 @@ import { asFill, asFunding } from '../../testing/noise-traders.ts';
 import { memorySource, UNDATED } from '../../testing/twins/dated.ts';
 import { memorySeriesStore } from '../../testing/twins/series.ts';
 import { WORLD_TRADERS, worldCandles, worldFills, worldFunding } from '../../world/traders.ts';
-import { type AnalyseDependencies, analyseTrader } from './analyse.ts';
-import { concentrate } from './concentration.ts';
+import { type AnalyseDependencies, analyseTrader, workOut } from './analyse.ts';
 import { exposedHours } from './exposure.ts';
 import { sortFills } from './trades.ts';
 
@@ -63,7 +62,7 @@ async function analyseWith(kind: Kind, hole: SeriesSpan, gone: boolean) {
       },
       roleOf: async () => read({ role: 'user' } as const, { port: 'market_source', source }),
     },
-    concentrate: async (input) => concentrate({ ...input, permutations: 20 }),
+    workOut: async (record) => workOut({ ...record, permutations: 20 }),
     now: () => NOW / 1_000,
     simulated: false,
   };

@@ -14,6 +14,7 @@ import {
 } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type { Source } from '../../../evidence/source.ts';
+import { slicesByTick } from '../../../evidence/waiting.ts';
 import {
   identityOf,
   type Kept,
@@ -47,11 +48,13 @@ import { unreadFor } from '../transfers/imports.ts';
 const PORT: SeriesPort = 'market_series';
 const READ_TIMEOUT_MS = 30_000;
 const HELD_TIMEOUT_MS = 60_000;
-const PAGE_ROWS = 50_000;
+const PAGE_ROWS = 5_000;
 /** Rows of one reading, their older words included. */
 const ROWS_MAX = 500_000;
 /** Rows that are compared with the kept ones at once. */
-const COMPARED_ROWS = 5_000;
+const COMPARED_ROWS = 2_500;
+/** Rows that are parsed at once: a few milliseconds. */
+const PARSED_ROWS = 500;
 const LATEST = Number.MAX_SAFE_INTEGER;
 
 const ONE = 'venue = {venue:String} AND series = {series:String} AND subject = {subject:String}';
@@ -158,17 +161,20 @@ async function readRows<S extends SeriesKind>(
   const texts = new Map<string, string>();
   let place = { at: params.from - 1, identity: '', received_at: 0, row: '' };
   for (let rows = 0; rows < ROWS_MAX; rows += PAGE_ROWS) {
-    const asked = { ...call, params: { ...params, ...place }, row: seriesRow, tuples: true };
+    const from = Math.max(params.from, place.at);
+    const asked = { ...call, params: { ...params, ...place, from }, row: seriesRow, tuples: true };
     const page = await warehouse.query(ROWS, asked);
-    for (const [at, identity, received_at, row] of page) {
-      place = { at, identity, received_at, row };
-      if (texts.get(identity) === row) continue;
-      texts.set(identity, row);
-      const told = SERIES_ROWS[name.series].safeParse(jsonIn(row));
-      if (!told.success) return unread(PORT, why('store_unreadable', NEWER));
-      const before = revisions.get(identity);
-      const revision = before === undefined ? FIRST : before.revision + 1;
-      revisions.set(identity, { ...(told.data as SeriesRow<S>), received_at, revision });
+    for await (const some of slicesByTick(page, PARSED_ROWS)) {
+      for (const [at, identity, received_at, row] of some) {
+        place = { at, identity, received_at, row };
+        if (texts.get(identity) === row) continue;
+        texts.set(identity, row);
+        const told = SERIES_ROWS[name.series].safeParse(jsonIn(row));
+        if (!told.success) return unread(PORT, why('store_unreadable', NEWER));
+        const before = revisions.get(identity);
+        const revision = before === undefined ? FIRST : before.revision + 1;
+        revisions.set(identity, { ...(told.data as SeriesRow<S>), received_at, revision });
+      }
     }
     if (page.length < PAGE_ROWS) return [...revisions.values()];
   }
@@ -193,13 +199,16 @@ async function addSeries<S extends SeriesKind>(
     const sorted = [...byIdentity].sort(([, a], [, b]) => a.at - b.at);
     for (const some of slices(sorted, COMPARED_ROWS)) {
       const newest = await newestOf(warehouse, name, some);
-      const changed = some.flatMap(([identity, row]) => {
-        const text = JSON.stringify(SERIES_ROWS[name.series].parse(row));
-        const known = newest.get(identity);
-        told[known === undefined ? 'added' : known === text ? 'unchanged' : 'revised'] += 1;
-        if (known === text) return [];
-        return [[...Object.values(paramsOf(name)), row.at, identity, received_at, text]];
-      });
+      const changed: (string | number)[][] = [];
+      for await (const few of slicesByTick(some, PARSED_ROWS)) {
+        for (const [identity, row] of few) {
+          const text = JSON.stringify(SERIES_ROWS[name.series].parse(row));
+          const known = newest.get(identity);
+          told[known === undefined ? 'added' : known === text ? 'unchanged' : 'revised'] += 1;
+          if (known === text) continue;
+          changed.push([...Object.values(paramsOf(name)), row.at, identity, received_at, text]);
+        }
+      }
       await insertRows(warehouse, 'market_series', {
         columns: ['venue', 'series', 'subject', 'at', 'identity', 'received_at', 'row'],
         rows: changed,

@@ -2,12 +2,14 @@
 // strongest stands first.
 
 import { expect, test } from 'vitest';
+import type { z } from 'zod';
 import { Answer } from '../contract/answer.ts';
 import { NOBODY } from '../contract/route.ts';
 import { Evidence } from '../features/dossier/evidence.page.tsx';
 import type { EvidenceData, PartOf } from '../features/dossier/shapes.ts';
 import { timelineOf } from '../features/dossier/whole.page.tsx';
 import { walletScore } from '../features/forensics/wallet-score.route.ts';
+import { walletOfac } from '../features/sanctions/wallet-ofac.route.ts';
 import { piece } from '../pages/layout.tsx';
 import { evm } from '../testing/addresses.ts';
 import { linesOf } from '../testing/silence-pages.ts';
@@ -38,18 +40,25 @@ function findingOf(kind: string, n: number, signed: Signed): Finding {
 
 /** The answer about somebody of whom nothing is known, with these findings in it. */
 async function partOf(findings: readonly Finding[]): Promise<Told> {
+  const data = await dataOf(walletScore, 'wallet_score');
+  return { ...told, data: { ...data, findings: [...findings] } };
+}
+type Told = Extract<PartOf<EvidenceData>, { state: 'ok' }>;
+const told = { path: '', ran_out: false, state: 'ok', sources: [], json: '{}' } as const;
+
+async function dataOf<S extends z.ZodType>(
+  { data }: { data: S },
+  name: 'wallet_score' | 'wallet_ofac',
+) {
   const world = WORLDS.find(({ empty }) => empty);
   if (world === undefined) throw new Error('test: no empty world');
-  const handle = handlerOf('wallet_score', world.ports);
+  const handle = handlerOf(name, world.ports);
   const asked = { now: () => world.now, signal: new AbortController().signal };
   const input = { params: { address: SUBJECT }, query: {}, body: undefined };
   const answer: unknown = await handle(input, asked, NOBODY);
   if (!(answer instanceof Answer)) throw new Error('test: no answer');
-  const data = walletScore.data.parse(answer.envelope(world.now).data);
-  const told = { path: '', ran_out: false, state: 'ok', sources: [], json: '{}' } as const;
-  return { ...told, data: { ...data, findings: [...findings] } };
+  return data.parse(answer.envelope(world.now).data);
 }
-type Told = Extract<PartOf<EvidenceData>, { state: 'ok' }>;
 
 const dust = Array.from({ length: DUST }, (_, n) => findingOf('dust', n, false));
 const FACTS = { subject: SUBJECT, base: '', now: 1_790_000_000, alone: false };
@@ -84,13 +93,33 @@ test('the strongest of a kind stands for it: what the address signed before what
   expect(lines).toContain('Statement 999 of dust.');
 });
 
+const unasked = { path: '', ran_out: false, state: 'unasked', reason: '' } as const;
+const others = { lists: unasked, entity: unasked, exchanges: unasked, bridges: unasked };
+
 test('it does not fill the timeline either', async () => {
-  const unasked = { path: '', ran_out: false, state: 'unasked', reason: '' } as const;
-  const others = { lists: unasked, entity: unasked, exchanges: unasked, bridges: unasked };
   const evidence = await partOf([...dust, findingOf('signed', 0, true)]);
   const told = timelineOf({ ...others, launches: unasked, evidence });
   expect(told.map(({ says }) => says).toSorted()).toEqual([
     'Title of dust: the first of 500',
     'Title of signed',
+  ]);
+});
+
+test('each hop to a listed address names whom it reaches, whoever paid: never the subject', async () => {
+  const data = await dataOf(walletOfac, 'wallet_ofac');
+  const [between, listed] = [evm('between'), evm('listed')];
+  const hop = (from: string, to: string, direction: 'in' | 'out') => ({
+    ...{ from, to, direction, chain: 'ethereum', tx: `0x${'1'.repeat(64)}`, token: null },
+    ...{ symbol: 'ETH', amount: '1', raw_amount: '1', token_id: null, usd: null, success: true },
+    ...{ at: '2026-01-01T00:00:00.000Z', initiator: from, initiated_by_subject: false },
+  });
+  const hops_detail = [hop(between, SUBJECT, 'in'), hop(between, listed, 'out')];
+  const found = { found: true, hops: 2, path: [SUBJECT, between, listed] };
+  const proximity = { ...data.proximity, ...found, hops_detail };
+  const lists = { ...told, data: { ...data, proximity } };
+  const moments = timelineOf({ ...others, lists, evidence: unasked, launches: unasked });
+  expect(moments.map(({ says, who }) => [says, who?.of])).toEqual([
+    ['Hop 1 of 2 to a listed address, on ethereum, reaches', between],
+    ['Hop 2 of 2 to a listed address, on ethereum, reaches', listed],
   ]);
 });

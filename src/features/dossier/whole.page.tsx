@@ -353,13 +353,19 @@ export function timelineOf(parts: TimedParts): readonly Happening[] {
   return all.sort((one, other) => other.at.localeCompare(one.at));
 }
 
-function listMoments({ proximity: { hops_detail: hops } }: ListsData): Happening[] {
-  return listOrNone(hops).map(({ at, from, to, chain }) => ({
-    at,
-    says: `Transfer on ${chain} on the way to a listed address`,
-    who: to === from ? null : { of: to, chain },
-    part: 'ways',
-  }));
+function listMoments({ proximity: { path, hops_detail } }: ListsData): Happening[] {
+  const hops = listOrNone(hops_detail);
+  // The path names whom each hop reaches, whichever of both paid the other.
+  const [, ...reached] = listOrNone(path);
+  return hops.map(({ at, chain }, n) => {
+    const of = reached[n];
+    return {
+      at,
+      says: `Hop ${n + 1} of ${hops.length} to a listed address, on ${chain}, reaches`,
+      who: of === undefined ? null : { of, chain },
+      part: 'ways',
+    };
+  });
 }
 
 function evidenceMoments({ facts, findings }: EvidenceData): Happening[] {

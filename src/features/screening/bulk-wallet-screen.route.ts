@@ -4,7 +4,13 @@ import { evidenceRoute, type Handler } from '../../contract/route.ts';
 import { addressText, prose, sharedShape } from '../../contract/wire.ts';
 import { why } from '../../evidence/reasons.ts';
 import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
-import { SCREENED_TABLES, screenResult, stateCounts, unreadTable } from './shapes.ts';
+import {
+  SCREENED_TABLES,
+  screenResult,
+  stateCounts,
+  type TableName,
+  unreadTable,
+} from './shapes.ts';
 
 const BULK_ADDRESSES_MAX = 500;
 /** The largest body that is read. */
@@ -52,11 +58,27 @@ export const bulkWalletScreen = evidenceRoute({
 
 const SUBJECT = 'bulk';
 
-const SCREEN_CAVEAT =
-  'A screen of the tables held here: the published sanctions list, the exchange-wallet table and ' +
-  'the Solana launch corpus. No transfer, counterparty or chain was read, so it is no forensic ' +
-  'reconstruction, and an address that these tables do not hold is not thereby shown to be ' +
-  'anything. For the full record of one address ask GET /api/v1/wallet/{address}/score.';
+const TABLE_NAMES: { readonly [T in TableName]: string } = {
+  sanctions_list: 'the published sanctions list',
+  exchange_table: 'the exchange-wallet table',
+  launch_corpus: 'the Solana launch corpus',
+  other_lists: 'the lists of other authorities',
+};
+/** Which tables an answer without a choice of them is about; what the others held says more. */
+const USUAL_TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus'] as const;
+
+const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
+/** The caveat names the tables that were asked alone. */
+function screenCaveat(asked: readonly TableName[] = USUAL_TABLES): string {
+  const names = AND.format([...new Set(asked)].map((table) => TABLE_NAMES[table]));
+  return (
+    `A screen of the tables held here: ${names}. No transfer, counterparty or chain was read, so ` +
+    'it is no forensic reconstruction, and an address that these tables do not hold is not ' +
+    'thereby shown to be anything. For the full record of one address ask GET ' +
+    '/api/v1/wallet/{address}/score.'
+  );
+}
 
 const FORMS_CAVEAT =
   'Other forms of the same key or account were looked for on the list too: those that stand ' +
@@ -86,7 +108,7 @@ export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulk
                 `Lists of other authorities were read too (${otherNames.join(', ')}): what they ` +
                   'say stands in other_lists, apart from sanctions.',
               ];
-        const caveat = [SCREEN_CAVEAT, ...ofOthers, ...ofList].join(' ');
+        const caveat = [screenCaveat(tables), ...ofOthers, ...ofList].join(' ');
         const data = { results, requested: results.length, counts, unread, caveat };
         return bulkWalletScreen.ok({ subject: SUBJECT, data, rests });
       }

@@ -109,9 +109,13 @@ function world(more: Partial<MemoryWorld> = {}): MemoryWorld {
 
 type Ports = Parameters<typeof bulkWalletScreenHandler>[0];
 
-async function asked(addresses: string[], ports: Ports = memoryPorts(world())) {
+async function asked(
+  addresses: string[],
+  ports: Ports = memoryPorts(world()),
+  tables?: 'sanctions_list'[],
+) {
   const answer = await bulkWalletScreenHandler(ports)(
-    { params: {}, query: {}, body: { addresses } },
+    { params: {}, query: {}, body: { addresses, tables } },
     { now: () => NOW, signal: new AbortController().signal },
     NOBODY,
   );
@@ -250,6 +254,14 @@ test('a caveat names the lists of other authorities that were read', async () =>
       caveat:
         `${CAVEAT} Lists of other authorities were read too (another-authority): what they say ` +
         `stands in other_lists, apart from sanctions. ${FORMS_CAVEAT}`,
+    },
+  });
+});
+
+test('a caveat names the tables that were asked alone', async () => {
+  expect(await asked([LISTED], memoryPorts(world()), ['sanctions_list'])).toMatchObject({
+    data: {
+      caveat: expect.stringMatching(/held here: the published sanctions list\. No transfer/),
     },
   });
 });

@@ -16,7 +16,7 @@ import {
   silentTraders,
   standingWith,
 } from '../../testing/twins/traders.ts';
-import { type TraderPorts, temporalHandler, UNABLE } from './temporal.route.tsx';
+import { type TraderPorts, temporalHandler, traderPageHandler, UNABLE } from './temporal.route.tsx';
 
 const TRADER = evm('trader').toLowerCase();
 const DATED = { as_of: STILL_NOW, simulated: false };
@@ -202,6 +202,19 @@ describe('is silent', () => {
       `${text} It was looked at within a day: ask after it to have it looked at again.`,
     );
     expect(body['engine_unreachable']).toBe(false);
+  });
+
+  test.each([
+    ['agent', evm('account'), `href="/traders/${evm('account')}"`],
+    ['no_fills', null, 'href="/methodology/traders"'],
+  ] as const)('a person about %s, with a way on', async (because, of, link) => {
+    const unanalysable = { at: STILL_NOW, because, of };
+    const facts = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
+    const ports = holding({ ...NEVER_ANALYSED, unanalysable }, 'not_asked');
+    const input = { params: { address: TRADER }, query: {}, body: undefined };
+    const answer = await traderPageHandler(ports, facts)(input, asked, NOBODY);
+    if (answer instanceof Refusal) throw new Error('test: refused');
+    expect(answer.body).toContain(`class="button" ${link}`);
   });
 
   test('where the analyses could not be read', async () => {

@@ -93,7 +93,7 @@ export const INVALID =
 type Found =
   | { readonly invalid: string }
   | { readonly unread: string }
-  | { readonly detail: string; readonly outside: boolean }
+  | { readonly detail: string; readonly outside: boolean; readonly signs_for: string | null }
   | { readonly read: Read<Held, 'trader_analyses'>; readonly held: Held };
 type Held = {
   readonly analysis: TraderAnalysis;
@@ -115,7 +115,8 @@ async function findTrader(
     const queued = place instanceof Read ? QUEUE[place.value] : place.why.reason;
     const isMadeUp = basis(standing).sources.some(({ simulated }) => simulated);
     const known = `${isMadeUp ? SIMULATED_CAVEAT : ''}${standingText(standing.value)}`;
-    return { detail: `${known} ${queued}`, outside: failed?.outside === true };
+    const signs_for = failed === null && unanalysable !== null ? unanalysable.of : null;
+    return { detail: `${known} ${queued}`, outside: failed?.outside === true, signs_for };
   }
   // Whether somebody still asks changes nothing of the analysis that is held.
   if (now - kept.made_at > TOUCHED_S) await traderAnalyses.ask(address);
@@ -274,13 +275,9 @@ export function traderPageHandler(
   ports: TraderPorts,
   facts: PageFacts,
 ): PlainHandler<typeof traderPage> {
-  const message = (title: string, why: string) =>
-    messagePage(facts, {
-      title,
-      why,
-      current: METHODOLOGY_PATH,
-      back: { path: METHODOLOGY_PATH, text: 'How traders are analysed' },
-    });
+  const how = { path: METHODOLOGY_PATH, text: 'How traders are analysed' };
+  const message = (title: string, why: string, back = how) =>
+    messagePage(facts, { title, why, current: METHODOLOGY_PATH, back });
   return async ({ params: { address } }, { now }) => {
     const found = await findTrader(ports, address, now());
     if ('invalid' in found) {
@@ -290,7 +287,10 @@ export function traderPageHandler(
       return traderPage.reply(503, message('This analysis could not be read', found.unread));
     }
     if ('detail' in found) {
-      return traderPage.reply(404, message('Not analysed', found.detail));
+      const { detail, signs_for: account } = found;
+      const back =
+        account === null ? how : { path: `/traders/${account}`, text: `The account ${account}` };
+      return traderPage.reply(404, message('Not analysed', detail, back));
     }
     const children = <Trader held={found.held} />;
     return traderPage.reply(

@@ -139,7 +139,9 @@ export function addCause(causes: Causes, why: Why): void {
 export function causesText(causes: readonly Cause[]): string {
   return causes
     .map(({ why, count }) =>
-      count === 1 ? why.reason : `${why.reason} (and ${count - 1} more like it)`,
+      count === 1
+        ? why.reason
+        : `${why.reason.replace(/\.$/, '')} (and ${count - 1} more like it).`,
     )
     .join(' ');
 }

@@ -35,7 +35,12 @@ const record = z.looseObject({
     .nullable(),
   list_reason: z.string().nullable(),
   tables: z.array(
-    z.looseObject({ source: z.string(), sha256: z.string(), imported_at: z.string() }),
+    z.looseObject({
+      table: z.string(),
+      source: z.string(),
+      sha256: z.string(),
+      imported_at: z.string(),
+    }),
   ),
   code_version: z.string(),
   state: z.string(),
@@ -63,8 +68,8 @@ function recordFacts(of: ScreeningRecord): Fact[] {
     ['list', list === null ? `not read: ${of.list_reason}` : `${list.name}, ${list.published}`],
     ...(list === null ? [] : [['list sha256', list.sha256] as const]),
     ...(list === null || list.reason === null ? [] : [['list age', list.reason] as const]),
-    ...of.tables.map(({ source, sha256, imported_at: at }): Fact => {
-      return ['table', `${source}, imported ${at}, sha256 ${sha256}`];
+    ...of.tables.map(({ table, source, sha256, imported_at: at }): Fact => {
+      return ['table', `${table}: ${source}, imported ${at}, sha256 ${sha256}`];
     }),
     ['code', of.code_version],
     ['answer sha256', agrees ? of.answer_sha256 : `${of.answer_sha256} IS NOT THAT OF THE ANSWER`],

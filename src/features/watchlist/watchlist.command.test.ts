@@ -62,6 +62,15 @@ test.each([
   expect(said.lines.join('\n')).toContain(says);
 });
 
+test('parts that end with a full stop stand as one text', async () => {
+  const unread = (part: string) => ({ part, found: null, not_read: 'No list.' });
+  pages = { '': whole([watchedWith('wat_1', [unread('sanctions_list'), unread('hops')])]) };
+  const said = (await list()).lines.join('\n');
+  expect(said).toContain(
+    'Sanctions list: not read: No list; Two hops of transfers: not read: No list.',
+  );
+});
+
 test('a part of a newer service has its name in answers', async () => {
   const newer = { part: 'newer_part', found: null, not_read: 'No list.' };
   pages = { '': whole([watchedWith('wat_1', [newer])]) };

@@ -56,6 +56,12 @@ function titleOf(part: string): string {
   return title === undefined ? part : title;
 }
 
+/** Sentences as one text of a cell: of those before the last, a semicolon replaces the stop. */
+function joinSentences(texts: readonly string[]): string {
+  const last = texts.length - 1;
+  return texts.map((text, n) => (n === last ? text : text.replace(/\.$/, ''))).join('; ');
+}
+
 /** Each part in its own words: nothing found is said of a part that was read alone. */
 function partsText({ parts }: Watched): string {
   if (parts.length === 0) return 'not screened yet';
@@ -65,7 +71,7 @@ function partsText({ parts }: Watched): string {
     const told = present([...seen, why === null ? unread : `not read: ${why}`]);
     return `${titleOf(part)}: ${told.length === 0 ? 'nothing found' : told.join(', ')}`;
   });
-  return texts.join('; ');
+  return joinSentences(texts);
 }
 
 const SHOWN = ['id', 'address', 'added_at', ['found', partsText]] as const;
@@ -205,7 +211,7 @@ const listChanges = defineCommand({
         'part',
         'change',
         ['now', ({ after }) => after.map(findingText).join(', ')],
-        ['not read', ({ not_read: unread }) => textOrEmpty(unread.join('; '))],
+        ['not read', ({ not_read: unread }) => textOrEmpty(joinSentences(unread))],
       ],
     })(rows);
     if (!io.json) io.out(caveat);

@@ -108,11 +108,22 @@ test('it does not fill the timeline either', async () => {
 test('each hop to a listed address names whom it reaches, whoever paid: never the subject', async () => {
   const data = await dataOf(walletOfac, 'wallet_ofac');
   const [between, listed] = [evm('between'), evm('listed')];
-  const hop = (from: string, to: string, direction: 'in' | 'out') => ({
-    ...{ from, to, direction, chain: 'ethereum', tx: `0x${'1'.repeat(64)}`, token: null },
-    ...{ symbol: 'ETH', amount: '1', raw_amount: '1', token_id: null, usd: null, success: true },
-    ...{ at: '2026-01-01T00:00:00.000Z', initiator: from, initiated_by_subject: false },
-  });
+  const transfer = {
+    chain: 'ethereum',
+    tx: `0x${'1'.repeat(64)}`,
+    token: null,
+    symbol: 'ETH',
+    amount: '1',
+    raw_amount: '1',
+    token_id: null,
+    usd: null,
+    at: '2026-01-01T00:00:00.000Z',
+    initiated_by_subject: false,
+    success: true,
+  };
+  const hop = (from: string, to: string, direction: 'in' | 'out') => {
+    return { ...transfer, from, to, initiator: from, direction };
+  };
   const hops_detail = [hop(between, SUBJECT, 'in'), hop(between, listed, 'out')];
   const found = { found: true, hops: 2, path: [SUBJECT, between, listed] };
   const proximity = { ...data.proximity, ...found, hops_detail };

@@ -71,12 +71,19 @@ test('an unknown record names the next step', async () => {
 
 test('a record names each table with its source, which two tables may share', async () => {
   const imported = { source: 'ours', sha256: 'b'.repeat(64), imported_at: RECORD.made_at };
-  const { id, made_at, addresses, on, route, state } = RECORD;
+  const { addresses, on, route, ...made } = RECORD;
   const whole = {
-    ...{ id, made_at, state, kept_until: made_at, key_id: 'key_1', code_version: '0.0.0' },
-    ...{ asked: { route, addresses, on, tables: null }, list: null, list_reason: 'No list.' },
+    ...made,
+    kept_until: RECORD.made_at,
+    key_id: 'key_1',
+    asked: { route, addresses, on, tables: null },
+    list: null,
+    list_reason: 'No list.',
     tables: ['launches', 'exchange_labels'].map((table) => ({ table, ...imported })),
-    ...{ answer: '{}', answer_sha256: 'a'.repeat(64), caveats: [], not_read: [] },
+    code_version: '0.0.0',
+    answer: '{}',
+    caveats: [],
+    not_read: [],
   };
   said = { status: 200, body: whole };
   const { lines } = await run('records show scr_1');

@@ -38,6 +38,7 @@ import type { Bus } from '../ports/streams.ts';
 import type { ControlContext, Database } from '../stores/control/engine/database.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
+import type { JobName } from './jobs.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
 
@@ -174,7 +175,7 @@ export type Page<G> = {
  * kept in memory to answer from, where a process serves, or in every process.
  */
 export type Job = {
-  readonly name: string;
+  readonly name: JobName;
   readonly role?: 'serve' | 'any';
   readonly start: () => { stop: () => Promise<void> };
 };

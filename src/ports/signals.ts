@@ -182,11 +182,12 @@ export type SignalProduction = {
   readonly emit: (emission: Emission) => Promise<Reading<boolean, SignalProductionPort>>;
   /** Withdraws; `false`: there is no such signal, or it was withdrawn before. */
   readonly withdraw: (withdrawal: Withdrawal) => Promise<Reading<boolean, SignalProductionPort>>;
-  /** Lets a target go, or has it wait for so many seconds. */
+  /** Lets a target go, or has it wait for so many seconds. `false`: the lease is another's. */
   readonly settle: (
     target: SignalTarget,
     againS: number | null,
-  ) => Promise<Reading<true, SignalProductionPort>>;
+    epoch: number,
+  ) => Promise<Reading<boolean, SignalProductionPort>>;
   /** Notes that a round has ended. `false`: the lease is another's by now. */
   readonly endRound: (epoch: number) => Promise<Reading<boolean, SignalProductionPort>>;
 };

@@ -23,6 +23,7 @@ import {
   onlyRow,
   type Session,
 } from '../../stores/control/engine/database.ts';
+import { isLeaseHeld } from '../../stores/control/leases.ts';
 
 const OF = 'a.chain_id = $1 and a.contract = $2';
 const IS_OPEN = "a.status in ('queued', 'submitted')";
@@ -108,10 +109,7 @@ export function anchorTable(database: Database, context: ControlContext): Anchor
   const underLease = (epoch: number, work: (session: Session) => Promise<boolean>) =>
     ask(() =>
       database.transaction(async (session) => {
-        // Until this ends nobody takes the lease: a holder who was paused meanwhile keeps nothing.
-        const lease = 'select 1 from leases where name = $1 and epoch = $2 for share';
-        const rows = await session.query(lease, [ANCHOR_LEASE, epoch]);
-        return rows.length > 0 && (await work(session));
+        return (await isLeaseHeld(session, ANCHOR_LEASE, epoch)) && (await work(session));
       }),
     );
   const settle = (

@@ -215,7 +215,8 @@ export function openRing(parts: RingParts) {
     report: keeper.report,
     filling: () => (fills ? filling.state() : null),
   };
-  const jobs = off === null ? [keep, { name: 'ring read ahead', start: fill }] : [keep];
+  const ahead: Job = { name: 'ring read ahead', start: fill };
+  const jobs = off === null ? [keep, ahead] : [keep];
   return { keeping, filling, facts, jobs };
 }
 

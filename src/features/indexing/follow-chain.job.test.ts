@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { read, unread } from '../../evidence/reading.ts';
+import { map, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
   ChainNode,
@@ -626,6 +626,25 @@ describe('a chain that two processes would follow', () => {
     ]);
     stop.abort();
     await other.running;
+  });
+
+  test('is not followed on by one that was paused while another took it and let it go', async () => {
+    const { process, pass, log, stop } = twoProcesses();
+    let epoch = 1;
+    const own = leasesOf({ by: null, untilMs: 0 }, 'one', () => 0);
+    const take: Leases['take'] = async (name, forS) => {
+      const taken = await own.take(name, forS);
+      return map(taken, (lease) => (lease === null ? null : { ...lease, epoch }));
+    };
+    const one = process('one', { take });
+    await pass(LEASE_RENEW_MS);
+    epoch = 3;
+    await pass(3 * LEASE_RENEW_MS);
+    expect(log).toEqual([
+      ...['one begins', 'one ends', 'one waits: followed_elsewhere', 'one begins'],
+    ]);
+    stop.abort();
+    await one.running;
   });
 
   test('is let go before the lease ends where it can no longer be held', async () => {

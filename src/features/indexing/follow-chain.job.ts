@@ -221,8 +221,9 @@ export async function followUnderLease(
       const lost = new AbortController();
       const over = new AbortController();
       const signal = AbortSignal.any([watch.signal, lost.signal]);
-      const held = keepLease(world, name, lost, AbortSignal.any([signal, over.signal]));
       const { epoch, released } = taken.value;
+      const tenure = { name, epoch, lost };
+      const held = keepLease(world, tenure, AbortSignal.any([signal, over.signal]));
       let settled: Promise<void> | null = released ? Promise.resolve() : null;
       const settle = async () => {
         if (settled === null) settled = sleep(world.settleMs, signal);
@@ -241,11 +242,13 @@ export async function followUnderLease(
   return { end: 'stopped', state: waits(fault) };
 }
 
-/** Holds a lease until the signal ends it; `lost` is ended where another process took it. */
+/**
+ * Holds a lease until the signal ends it; `lost` is ended where another process took it, also where
+ * that one has let it go by now: what is taken then is a new lease, which followed nothing yet.
+ */
 async function keepLease(
   { leases, sleep }: LeaseWorld,
-  name: string,
-  lost: AbortController,
+  { name, epoch, lost }: { name: string; epoch: number; lost: AbortController },
   signal: AbortSignal,
 ): Promise<void> {
   let failed = 0;
@@ -254,7 +257,7 @@ async function keepLease(
     if (signal.aborted) return;
     const taken = await leases.take(name, LEASE_S);
     failed = taken.checked ? 0 : failed + 1;
-    if ((taken.checked && taken.value === null) || failed > FAILED_MAX) lost.abort();
+    if ((taken.checked && taken.value?.epoch !== epoch) || failed > FAILED_MAX) lost.abort();
   }
 }
 

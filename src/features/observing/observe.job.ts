@@ -84,13 +84,14 @@ const PAST: readonly (readonly [SeriesKind, number])[] = [
 
 /** What is held in memory between rounds, and lost with the lease. */
 type Memory = {
+  readonly epoch: number | null;
   readonly seen: Map<string, Seen>;
   readonly hours: Map<MarketVenue, number>;
   readonly trading: Map<MarketVenue, readonly string[]>;
 };
 
-function emptyMemory(): Memory {
-  return { seen: new Map(), hours: new Map(), trading: new Map() };
+function emptyMemory(epoch: number | null): Memory {
+  return { epoch, seen: new Map(), hours: new Map(), trading: new Map() };
 }
 
 /** One round under the lease that this process holds; `null`: it lost the lease meanwhile. */
@@ -102,7 +103,7 @@ async function observeRound(
 ): Promise<ObserveCounts | null> {
   const counts = { venues: 0, trading: 0, off: 0, unread: 0 };
   for (const one of parts.venues) {
-    if (signal.aborted || !(await holdsLease(parts))) return null;
+    if (signal.aborted || !(await holdsLease(parts, memory))) return null;
     counts.venues += 1;
     const board = await one.market.board(parts.assets, asking(signal));
     if (board instanceof Unread) {
@@ -130,9 +131,15 @@ function asking(signal: AbortSignal): AbortSignal {
   return signalFor('the observer of markets', signal);
 }
 
-async function holdsLease({ leases }: ObserveParts): Promise<boolean> {
+/** The epoch of the lease, which is held for longer; `null`: it is another's, or cannot be told. */
+async function holdLease({ leases }: ObserveParts): Promise<number | null> {
   const held = await leases.take(LEASE, LEASE_S);
-  return held.checked && held.value !== null;
+  return held.checked && held.value !== null ? held.value.epoch : null;
+}
+
+/** Whether the lease is the one under which the memory was made. */
+async function holdsLease(parts: ObserveParts, { epoch }: Memory): Promise<boolean> {
+  return (await holdLease(parts)) === epoch;
 }
 
 type KeptBoard = { readonly trading: readonly string[]; readonly off: number };
@@ -230,7 +237,7 @@ async function completePast(
   const to = hour * HOUR_S * MS_PER_S;
   let fault: Why | null = null;
   for (const of of trading) {
-    if (signal.aborted || !(await holdsLease(parts))) return fault;
+    if (signal.aborted || !(await holdsLease(parts, memory))) return fault;
     for (const [series, backS] of PAST) {
       if (series === 'open_interest' && market.openInterest === null) continue;
       const span = { from: to - backS * MS_PER_S, to };
@@ -271,17 +278,19 @@ const LOOK_EACH_S = 15;
 /** Observes until it is stopped, whenever this process holds the lease. */
 export function observeMarkets(parts: ObserveLoop): BoundedTask {
   const feeds = new Feeds(parts);
-  let memory = emptyMemory();
+  let memory = emptyMemory(null);
   let before: number | null = null;
   let known: ReadonlySet<string> = new Set();
   const rounds = repeatRounds({ ...parts, everyS: LOOK_EACH_S }, async (signal) => {
     const round = Math.floor(parts.now() / ROUND_EACH_S);
-    if (!(await holdsLease(parts))) {
+    const epoch = await holdLease(parts);
+    // Whoever lost the lease meanwhile remembers what another one has seen changing since.
+    if (epoch === null || epoch !== memory.epoch) {
       await feeds.stop();
-      memory = emptyMemory();
+      memory = emptyMemory(epoch);
       before = null;
-      return null;
     }
+    if (epoch === null) return null;
     if (round === before) return null;
     const faults = new Map<string, Why>();
     const counts = await observeRound(parts, memory, (why) => faults.set(why.reason, why), signal);

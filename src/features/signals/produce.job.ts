@@ -247,8 +247,10 @@ async function produceAs(
     if (!('state' in outcome)) return outcome;
     counts[outcome.state] += 1;
     if (outcome.state === 'published' && !outcome.isWhole) counts.unreached += 1;
-    const settled = await production.settle(target, againAfter(outcome, parts.now()));
+    const again = againAfter(outcome, parts.now());
+    const settled = await production.settle(target, again, epoch);
     if (!settled.checked) return settled.why;
+    if (!settled.value) return null;
   }
   const ended = await production.endRound(epoch);
   if (!ended.checked) return ended.why;

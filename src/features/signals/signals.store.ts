@@ -163,6 +163,7 @@ const WAIT = `
   insert into signal_targets (chain, address, queued_at, due_at)
   values ($1, $2, control_now(), control_now() + make_interval(secs => $3::int))
   on conflict (chain, address) do update set due_at = excluded.due_at`;
+const LET_GO = 'delete from signal_targets where chain = $1 and address = $2';
 const ROUND = `
   insert into signal_rounds (last_round_at) values (control_now())
   on conflict (one) do update set last_round_at = excluded.last_round_at`;
@@ -175,7 +176,7 @@ export function signalProductionTable(
   database: Database,
   context: ControlContext,
 ): SignalProduction {
-  const { ask, run } = controlReadings('signal_production', WHAT, context);
+  const { ask } = controlReadings('signal_production', WHAT, context);
   return {
     queueEvents: (epoch) => ask(() => database.transaction((session) => queue(session, epoch))),
     isRoundDue: (everyS) =>
@@ -189,14 +190,15 @@ export function signalProductionTable(
       }),
     emit: (emission) => ask(() => database.transaction((session) => emit(session, emission))),
     withdraw: (one) => ask(() => database.transaction((session) => withdraw(session, one))),
-    settle: ({ chain, address }, againS) =>
-      run(() =>
-        againS === null
-          ? database.query('delete from signal_targets where chain = $1 and address = $2', [
-              chain,
-              address,
-            ])
-          : database.query(WAIT, [chain, address, againS]),
+    settle: ({ chain, address }, againS, epoch) =>
+      ask(() =>
+        database.transaction(async (session) => {
+          // A late holder would let go of what an event has queued again meanwhile.
+          if (!(await isLeaseHeld(session, SIGNAL_LEASE, epoch))) return false;
+          if (againS === null) await session.query(LET_GO, [chain, address]);
+          else await session.query(WAIT, [chain, address, againS]);
+          return true;
+        }),
       ),
     endRound: (epoch) =>
       ask(() =>

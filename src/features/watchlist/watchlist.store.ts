@@ -15,6 +15,7 @@ import {
   rowOrNull,
   type Session,
 } from '../../stores/control/engine/database.ts';
+import { isLeaseHeld } from '../../stores/control/leases.ts';
 import { appendDispatches } from '../../stores/control/outbox.ts';
 import {
   finding,
@@ -211,12 +212,7 @@ const PRUNE = `
 
 async function commit(session: Session, screening: WatchCommit): Promise<boolean> {
   const { watch, parts, signature, changes, dispatches, epoch } = screening;
-  // Until this ends nobody takes the lease: one who was paused while it was taken keeps nothing.
-  const held = await session.query(
-    'select 1 from leases where name = $1 and epoch = $2 for share',
-    [WATCH_LEASES[signature.of], epoch],
-  );
-  if (held.length === 0) return false;
+  if (!(await isLeaseHeld(session, WATCH_LEASES[signature.of], epoch))) return false;
   const signed =
     signature.of === 'tables'
       ? 'tables_signature = $4'

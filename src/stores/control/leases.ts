@@ -31,21 +31,21 @@ export function leaseTable(database: Database, holder: string, context: ControlC
   return {
     take: (name, forS) =>
       ask(async () => {
-        const [row] = await database.query(TAKE, [name, holder, Math.ceil(forS)]);
+        const heldS = context.leaseMaxS === undefined ? forS : Math.min(forS, context.leaseMaxS);
+        const [row] = await database.query(TAKE, [name, holder, Math.ceil(heldS)]);
         return row === undefined ? null : leaseRow.parse(row);
       }),
     release: (name) => run(() => database.query(RELEASE, [name, holder])),
   };
 }
 
+/** The check that fences whoever lost a lease. @internal */
+export const FENCE = 'select 1 from leases where name = $1 and epoch = $2::bigint for share';
+
 /**
  * Whether a lease still is of an epoch. Until the transaction ends nobody takes it: whoever lost it
  * writes nothing more under it.
  */
 export async function isLeaseHeld(session: Session, name: string, epoch: number): Promise<boolean> {
-  const held = await session.query(
-    'select 1 from leases where name = $1 and epoch = $2 for share',
-    [name, epoch],
-  );
-  return held.length > 0;
+  return (await session.query(FENCE, [name, epoch])).length > 0;
 }

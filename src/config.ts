@@ -135,6 +135,12 @@ export type Config = {
     /** Where each plan is bought. */
     readonly checkouts: readonly { readonly word: SoldPlan; readonly url: string }[];
   };
+  /** How long a process that stops says so before it stops to listen. */
+  readonly drainMs: number;
+  /** A reading that takes longer is logged; 0: none is. */
+  readonly slowReadMs: number;
+  /** The longest that a lease is taken for. */
+  readonly leaseMaxMs: number;
   readonly liveBudgetMs: number;
   /** How long a live reading serves further questions. */
   readonly liveHoldMs: number;
@@ -256,6 +262,9 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
       telegram: values.EXHIBIT_TELEGRAM_URL,
     },
     analyst: analystIn(values),
+    drainMs: values.EXHIBIT_DRAIN,
+    slowReadMs: values.EXHIBIT_SLOW_READ,
+    leaseMaxMs: values.EXHIBIT_LEASE_MAX,
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     liveHoldMs: values.EXHIBIT_LIVE_HOLD,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,

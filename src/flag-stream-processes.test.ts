@@ -36,7 +36,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () =
   let postgres: TestPostgres;
   let database: string;
 
-  async function serve(name: string): Promise<void> {
+  async function serve(name: string, more: { [setting: string]: string } = {}): Promise<void> {
     const program = startProgram(['serve'], {
       cwd: home,
       env: {
@@ -47,6 +47,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () =
         EXHIBIT_SURFACES: 'intelligence',
         EXHIBIT_INTELLIGENCE_TOKENS: `desk:${TOKENS.desk},free:${TOKENS.free}`,
         EXHIBIT_PORT: '0',
+        ...more,
       },
     });
     killing.push(() => program.child.kill('SIGKILL'));
@@ -133,6 +134,41 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () =
     const { newest } = bounds.value;
     if (seqs.length < newest) await readOn('one', () => seqs.at(-1) === newest);
     expect(seqs).toEqual(Array.from({ length: newest }, (_, i) => i + 1));
+  });
+
+  test('one that is told to stop says so first, then its streams move, then nobody listens', async () => {
+    await serve('three', { EXHIBIT_DRAIN: '5m' });
+    const { program, url } = serviceOf('three');
+    const ready = async () => {
+      const answer = await fetch(`${url}/ready`, { headers: { connection: 'close' } });
+      return [answer.status, await answer.text()];
+    };
+    const ws = new WebSocket(`${url.replace('http', 'ws')}/ws/flags?token=${TOKENS.desk}`);
+    const closed = once(ws, 'close');
+    await once(ws, 'open');
+    expect(await ready()).toEqual([200, 'ready']);
+    program.child.kill('SIGTERM');
+    await vi.waitFor(async () => expect(await ready()).toEqual([503, 'draining']), PATIENT);
+    // Whoever is sent to it all the same is served, by an open stream too.
+    const late = new WebSocket(`${url.replace('http', 'ws')}/ws/flags?token=${TOKENS.desk}`);
+    late.on('error', () => undefined);
+    await once(late, 'open');
+    const answer = await fetch(`${url}/health`, { headers: { connection: 'close' } });
+    expect([answer.status, ws.readyState]).toEqual([200, WebSocket.OPEN]);
+    late.terminate();
+    // A second signal ends the wait; the streams of a process that waits to its end are told.
+    program.child.kill('SIGTERM');
+    await closed;
+    await program.ended;
+    await serve('four', { EXHIBIT_DRAIN: '1s' });
+    const four = serviceOf('four');
+    const moved = new WebSocket(`${four.url.replace('http', 'ws')}/ws/flags?token=${TOKENS.desk}`);
+    await once(moved, 'open');
+    four.program.child.kill('SIGTERM');
+    const [code, reason] = await once(moved, 'close');
+    expect([code, String(reason)]).toEqual([1001, 'going_away']);
+    expect((await four.program.ended).status).toBe(0);
+    await expect(fetch(`${four.url}/ready`)).rejects.toThrow();
   });
 
   const health = z.object({

@@ -1,5 +1,6 @@
 // Reads the arguments and hands them on. The only file with side effects on import.
-// A first signal stops in order, within ten seconds; a second one ends the process at once.
+// A first signal stops in order, within ten seconds after the time to drain; a second one ends the
+// process at once.
 
 import { EXIT, type ExitStatus, type Io, readArgs, UsageError } from './command/command.ts';
 import { wantsColour } from './command/output.ts';
@@ -15,7 +16,7 @@ import {
   type ServiceCommand,
 } from './operator/operate.ts';
 
-/** From the first signal to the end, whatever still runs. */
+/** From the first signal, and the time to drain, to the end, whatever still runs. */
 const STOP_MAX_MS = 9_500;
 /** After a command is done, open handles may keep the process for so long. */
 const LINGER_MAX_MS = 2_000;
@@ -24,13 +25,13 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Aborted at the first signal; a second one ends the process. */
-function stopSignal(): AbortSignal {
+function stopSignal(drainMs = 0): AbortSignal {
   const stopping = new AbortController();
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       if (stopping.signal.aborted) process.exit(SIGNAL_STATUS[signal]);
       stopping.abort();
-      setTimeout(() => process.exit(EXIT.failed), STOP_MAX_MS).unref();
+      setTimeout(() => process.exit(EXIT.failed), drainMs + STOP_MAX_MS).unref();
     });
   }
   return stopping.signal;
@@ -126,7 +127,7 @@ async function runUntilStopped(
   };
   const config = configOf(readConfig({ start: command.name === 'start', flags }));
   if (config === null) return EXIT.badUsage;
-  const stopping = stopSignal();
+  const stopping = stopSignal(config.drainMs);
   const { runService } = await import('./compose/run.ts');
   const running = await runService(config, command.roles);
   await waitForAbort(stopping);

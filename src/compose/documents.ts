@@ -251,6 +251,8 @@ export type OperatorFacts = {
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];
   readonly sources: readonly DatedSource[];
+  /** Whether the process was told to stop, and nothing new should be sent to it. */
+  readonly isDraining: () => boolean;
 };
 
 const ready = plainRoute({
@@ -262,7 +264,12 @@ const ready = plainRoute({
 });
 
 /** `/ready`, whose detail is for the operator, and `/metrics`, which is for nobody else. */
-export function operatorDocuments({ meters, checks, sources }: OperatorFacts): Mounted[] {
+export function operatorDocuments({
+  meters,
+  checks,
+  sources,
+  isDraining,
+}: OperatorFacts): Mounted[] {
   const { registry } = meters;
   const metrics = plainRoute({
     ...DOCUMENT,
@@ -277,9 +284,13 @@ export function operatorDocuments({ meters, checks, sources }: OperatorFacts): M
       route: ready,
       handle: async (_input, _asked, { kind }) => {
         const stores = await Promise.all(checks.map(checkStore));
-        const status = stores.every(({ fault }) => fault === null) ? 200 : 503;
-        if (kind !== 'operator') return ready.reply(status, status === 200 ? 'ready' : 'not_ready');
-        const detail = { stores, sources: await freshnessOf(sources) };
+        const draining = isDraining();
+        const status = !draining && stores.every(({ fault }) => fault === null) ? 200 : 503;
+        if (kind !== 'operator') {
+          if (draining) return ready.reply(503, 'draining');
+          return ready.reply(status, status === 200 ? 'ready' : 'not_ready');
+        }
+        const detail = { draining, stores, sources: await freshnessOf(sources) };
         return ready.reply(status, JSON.stringify(detail, null, 2));
       },
     },

@@ -3,6 +3,7 @@
 import type { AccessGate } from '../access/gate.ts';
 import type { Secrets } from '../access/secret.ts';
 import type { Sessions } from '../access/session.ts';
+import { MS_PER_S } from '../chain/time.ts';
 import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { listOrNone } from '../evidence/measure.ts';
@@ -14,7 +15,7 @@ import type { RingHealth } from '../features/health/health.route.tsx';
 import { indexing } from '../features/indexing/feature.ts';
 import { integrations } from '../features/integrations/feature.ts';
 import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
-import { log } from '../features/log/feature.ts';
+import { log as logFeature } from '../features/log/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
@@ -87,7 +88,8 @@ export async function startParts(
 ): Promise<ProcessParts> {
   const { database, warehouse, secrets } = stores;
   if (config.proxyUrl !== null) goThrough(new URL(config.proxyUrl.reveal()));
-  const context = { simulated: config.simulate, nowMs: Date.now };
+  const leaseMaxS = config.leaseMaxMs / MS_PER_S;
+  const context = { simulated: config.simulate, nowMs: Date.now, leaseMaxS };
   const bus = openBus(config, database, log);
   opened.add('bus', bus.close);
   const providers = providerWatch(nowS);
@@ -106,12 +108,19 @@ export async function startParts(
   // All have ended before anything is closed: what starts late would stay open.
   const started = await Promise.allSettled([...features.values()].map((one) => one.start?.()));
   for (const one of started) if (one.status === 'rejected') throw one.reason;
-  return composeParts(config, { ...stores, bus, providers }, features, outside);
+  return composeParts(config, { ...stores, bus, providers, log }, features, outside);
 }
 
 function composeParts(
   config: Config,
-  { database, warehouse, secrets, bus, providers }: Stores & Pick<Base, 'bus' | 'providers'>,
+  {
+    database,
+    warehouse,
+    secrets,
+    bus,
+    providers,
+    log,
+  }: Stores & Pick<Base, 'bus' | 'providers' | 'log'>,
   opened: OpenedFeatures,
   outside: Outside,
 ): ProcessParts {
@@ -141,17 +150,18 @@ function composeParts(
     providers.reports,
     {
       signing: of(signing).services.signing.kept,
-      log: of(log).ports.transparencyLog,
+      log: of(logFeature).ports.transparencyLog,
       anchoring: of(anchoring).services.anchoring.look,
     },
   );
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bindCommand(command, given)),
   );
+  const watch = readingWatch(meters, config.slowReadMs, log);
   return {
     // `featureList` has the compiler hold that these are the ports of the list.
     ports: Object.fromEntries(
-      handed.map(({ key, facts, port }) => [key, meterPort(facts.tag, port, meters.readings)]),
+      handed.map(({ key, facts, port }) => [key, meterPort(facts.tag, port, watch)]),
     ) as object as Ports,
     secrets,
     gate,
@@ -189,31 +199,60 @@ function lookUpIn(opened: OpenedFeatures): ProcessParts['of'] {
 // Counts how often each port was read completely, in part, or not at all. Counting changes no
 // reading.
 
-/** Told of each reading, by port and outcome. */
-export type CountReading = Meters['readings'];
+/** Hears of each reading by port, method and outcome, and of the time of each call. */
+export type ReadingWatch = {
+  readonly count: Meters['readings'];
+  readonly took: (port: string, method: string, ms: number) => void;
+};
 
-/** The same port, each of whose readings is counted. */
-export function meterPort<P extends object>(name: string, port: P, count: CountReading): P {
+/** Slow reads of one method that are logged: one in so long, the others are counted alone. */
+const SLOW_LOGGED_EACH_MS = 1_000;
+
+/** Counts readings, and logs slow ones by what was asked, never by what for. */
+function readingWatch(
+  { readings, slowRead }: Pick<Meters, 'readings' | 'slowRead'>,
+  slowMs: number,
+  log: Pick<Logger, 'warn'>,
+): ReadingWatch {
+  const loggedMs = new Map<string, number>();
+  return {
+    count: readings,
+    took: (port, method, ms) => {
+      if (slowMs === 0 || ms < slowMs) return;
+      slowRead(port);
+      const now = performance.now();
+      const last = loggedMs.get(`${port}.${method}`);
+      if (last !== undefined && now - last < SLOW_LOGGED_EACH_MS) return;
+      loggedMs.set(`${port}.${method}`, now);
+      log.warn({ port, method, ms: Math.round(ms) }, 'slow read');
+    },
+  };
+}
+
+/** The same port, each of whose readings is counted and timed. */
+export function meterPort<P extends object>(name: string, port: P, watch: ReadingWatch): P {
   const wrapped = Object.entries(port as { readonly [name: string]: unknown }).map(
     ([method, f]) => [
       method,
-      typeof f === 'function' ? countedMethod(name, f.bind(port), count) : f,
+      typeof f === 'function' ? watchedMethod([name, method], f.bind(port), watch) : f,
     ],
   );
   return Object.fromEntries(wrapped) as P;
 }
 
-function countedMethod(
-  name: string,
+function watchedMethod(
+  [port, name]: readonly [port: string, method: string],
   method: (...given: unknown[]) => unknown,
-  count: CountReading,
+  { count, took }: ReadingWatch,
 ): (...given: unknown[]) => unknown {
   return (...given) => {
+    const began = performance.now();
     const said = method(...given);
     if (!(said instanceof Promise)) return said;
     return said.then((reading: unknown) => {
+      took(port, name, performance.now() - began);
       const readings = readingsIn(reading);
-      for (const one of readings) count(name, outcomeOf(one));
+      for (const one of readings) count(port, outcomeOf(one));
       return reading;
     });
   };
@@ -226,7 +265,7 @@ function readingsIn(answer: unknown): unknown[] {
   return isRecord ? Object.values(answer) : [answer];
 }
 
-function outcomeOf(reading: unknown): Parameters<CountReading>[1] {
+function outcomeOf(reading: unknown): Parameters<Meters['readings']>[1] {
   if (reading instanceof Read) return 'read';
   return reading instanceof Part ? 'part' : 'unread';
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { AccessGate } from '../access/gate.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
@@ -23,7 +24,13 @@ import { createSlots, type MountedStream, type StreamSlots } from '../transport/
 import { CONNECTIONS_MAX, STREAM_LIMITS } from '../transport/stream-reader.ts';
 
 import { nowS } from './clock.ts';
-import { isOpsToken, operatorDocuments, pageFacts, webDocuments } from './documents.ts';
+import {
+  isOpsToken,
+  type OperatorFacts,
+  operatorDocuments,
+  pageFacts,
+  webDocuments,
+} from './documents.ts';
 import type { Service } from './feature.ts';
 import { freshnessOf } from './freshness.ts';
 import { CONTRACTS, handlerOf, STREAMS } from './list.ts';
@@ -66,27 +73,37 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   const { config } = parts;
   let listening = '';
   const base = () => (config.publicUrl === null ? listening : config.publicUrl);
-  const { options, answers } = publicOptions(parts, base);
+  let draining = false;
+  const operated = { ...parts, isDraining: () => draining };
+  const { options, answers } = publicOptions(operated, base);
   const app = createHttp(options, answers);
   const opened = [app];
-  const close = async () => {
+  const closeAll = async () => {
     await Promise.all(opened.map((one) => one.close()));
+  };
+  // Whoever sends requests is told first; then streams are told to move, and nobody listens.
+  const close = async () => {
+    draining = true;
+    await wait(config.drainMs);
+    await closeAll();
   };
   try {
     listening = await app.listen({ host: config.listen.host, port: config.listen.port });
     if (config.ops.kind === 'set') {
-      const ops = createHttp(opsOptions(parts, base));
+      const ops = createHttp(opsOptions(operated, base));
       opened.push(ops);
       await ops.listen({ host: '127.0.0.1', port: config.ops.port });
     }
     return { url: base(), close };
   } catch (fault) {
-    await close();
+    await closeAll();
     throw fault;
   }
 }
 
-function publicOptions(parts: ServingParts, base: () => string) {
+type OperatedParts = ServingParts & Pick<OperatorFacts, 'isDraining'>;
+
+function publicOptions(parts: OperatedParts, base: () => string) {
   const { config, ports, sources } = parts;
   const routes = servedRoutes(config);
   const streams = STREAMS.filter(({ route }) => config.surfaces.includes(route.surface));
@@ -161,7 +178,7 @@ function toolDoor(parts: ServingParts, tools: Tools, answers: Answers): HttpDoor
 /** The names of the loopback port. A page whose name was made to point here sends its own. */
 const OPS_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
-function opsOptions(parts: ServingParts, base: () => string) {
+function opsOptions(parts: OperatedParts, base: () => string) {
   const { config, ports } = parts;
   const service = serviceOf(parts, servedRoutes(config), base, NO_STREAM);
   return {

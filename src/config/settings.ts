@@ -149,6 +149,19 @@ const SERVING = {
       'end of `X-Forwarded-For`: sign-in limits and the list of sessions then go by it. Scheme ' +
       'and host come from `EXHIBIT_PUBLIC_URL`, which it needs, and from no header.',
   ),
+  EXHIBIT_DRAIN: withInitial(
+    '0s',
+    duration('s', 0, 5 * MINUTE_MS),
+    'How long a process that was told to stop answers on while `/ready` says `draining` (503), ' +
+      'so that a load balancer sends it nothing new. Then its streams are told to move, and it ' +
+      'listens no more. A bare number is seconds.',
+  ),
+  EXHIBIT_SLOW_READ: withInitial(
+    '2s',
+    duration('s', 0, 5 * MINUTE_MS),
+    'A reading of a port that takes longer is logged by the port, the method and the time, and ' +
+      'never by what was asked for; `0`: none is. A bare number is seconds.',
+  ),
   EXHIBIT_PROXY_URL: optional(
     WEB_URL,
     'A proxy for all calls to providers and to the publisher of the list, its user info ' +
@@ -174,6 +187,13 @@ const STORES = {
     'How its tables lie: `single` on one server, `cluster` on shards and replicas (its servers ' +
       'need the macros `cluster`, `shard` and `replica`). It cannot be changed afterwards.',
     { needs: 'EXHIBIT_WAREHOUSE_URL' },
+  ),
+  EXHIBIT_LEASE_MAX: withInitial(
+    '10m',
+    duration('s', 1_000, 10 * MINUTE_MS),
+    'The longest that a process takes the lease of a job for, before it takes it anew. Shorter: ' +
+      'the jobs of a lost process go on elsewhere sooner, and those of a slow one move away ' +
+      'while it works on them. A bare number is seconds.',
   ),
 } as const;
 

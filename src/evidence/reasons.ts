@@ -39,15 +39,18 @@ export const REASONS = {
   list_date_not_covered: {
     sentence:
       'No held publication is known newest on {on}. Before it: {before}; after: {after}.{both}',
-    means:
-      'A question about a past day needs a publication that a check after the end of that day in ' +
-      'Washington still found newest.',
+    means: 'A past day needs a publication that a check after its end in Washington found newest.',
     next: 'Ask for a day before the last check of the publication that was in force then.',
   },
   store_unreadable: {
     sentence: '{what} could not be read: {fault}.',
     means: 'A store of this deployment did not answer.',
     next: 'Try again later; the operator looks at `exhibit doctor`.',
+  },
+  stored_form_unknown: {
+    sentence: '{what} holds this in a form that this version does not read.',
+    means: 'A newer version wrote the row, or it is damaged. Nothing was read of it.',
+    next: 'The operator brings all processes to the newer version.',
   },
   table_never_imported: {
     sentence: 'No import of {what} has completed on this deployment; nothing was checked.',

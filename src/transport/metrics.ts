@@ -10,6 +10,8 @@ export type Meters = {
   readonly answered: (route: string, state: string, seconds: number) => void;
   readonly refused: (route: string, reason: string) => void;
   readonly readings: (port: string, outcome: 'read' | 'part' | 'unread') => void;
+  /** A reading of a port that took longer than is set. */
+  readonly slowRead: (port: string) => void;
   readonly streams: StreamMeters;
 };
 
@@ -48,6 +50,12 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
     help: 'Readings of ports by outcome: read to the end, stopped early, not read.',
     labelNames: ['port', 'outcome'],
   });
+  const slowReads = new Counter({
+    name: 'exhibit_slow_reads_total',
+    help: 'Readings of ports that took longer than EXHIBIT_SLOW_READ.',
+    labelNames: ['port'] as const,
+    registers: [registry],
+  });
   for (const { name, help, value } of gauges) {
     const gauge = new Gauge({
       name,
@@ -72,6 +80,7 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
     },
     refused: (route, reason) => refusals.inc({ route, reason }),
     readings: (port, outcome) => readings(port, outcome),
+    slowRead: (port) => slowReads.inc({ port }),
     streams: streamMeters(registry),
   };
 }

@@ -61,6 +61,25 @@ onEachEngine((name, fresh) => {
     expect(await walks.take(60)).toMatchObject({ value: null });
   });
 
+  test(`${name}: a record that a newer version wrote is unread, and says so`, async () => {
+    const { database, records, walks } = stores();
+    await walks.commit(walkOf(ONE, {}));
+    for (const newer of [`jsonb_set(walk::jsonb, '{more}', '1')::text`, `'{'`]) {
+      await database.query(`update deployer_records set walk = ${newer}`);
+      for (const reading of [
+        await records.recordOf(ONE, 'somebody'),
+        await records.heldOf(ONE),
+        await walks.walkBefore(ONE),
+      ]) {
+        expect(reading).toBeInstanceOf(Unread);
+        if (!reading.checked) expect(reading.why.code).toBe('stored_form_unknown');
+      }
+    }
+    // What this version then walks is a record again.
+    expect((await walks.commit(walkOf(ONE, {}))).checked).toBe(true);
+    expect(await records.heldOf(ONE)).toBeInstanceOf(Read);
+  });
+
   test(`${name}: a record keeps what each was launched with`, async () => {
     const { records, walks } = stores();
     const walk = walkOf(ONE, {

@@ -58,16 +58,18 @@ export function deployerRecordTable(
   const { ask } = controlReadings(PORT, 'The deployer records', context);
   /** The record; without one, unread with what `unheld` says of the address. */
   const recordOr = async (address: string, unheld: () => Promise<string>) => {
-    const found = await ask(() =>
-      database.query(
+    const found = await ask(async () => {
+      const rows = await database.query(
         `select walk, ${epochSecond('failed_at')}, failure
            from deployer_records where address = $1`,
         [address],
         'often',
-      ),
-    );
+      );
+      const row = recordRow.nullable().parse(rowOrNull(rows));
+      return row === null ? null : { ...row, walk: walkIn(row.walk) };
+    });
     if (!found.checked) return found;
-    const row = recordRow.nullable().parse(rowOrNull(found.value));
+    const row = found.value;
     if (row === null) {
       const said = await ask(unheld);
       if (!said.checked) return said;
@@ -76,7 +78,7 @@ export function deployerRecordTable(
     const { walk, failed_at, failure } = row;
     const isFailed = failed_at !== null && failure !== null;
     const failed = isFailed ? { at: failed_at, reason: failure } : null;
-    const record: CommittedRecord = { ...walkIn(walk), failed };
+    const record: CommittedRecord = { ...walk, failed };
     // Whether it finds room in the queue changes nothing of the record that is held.
     if (context.nowMs() / MS_PER_S - record.captured_at > RECORD_FRESH_S) await ask(unheld);
     // A record is as old as its walk.

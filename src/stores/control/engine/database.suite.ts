@@ -227,13 +227,35 @@ export function databaseKeeps(name: string, fresh: () => Promise<Database>): voi
       await expect(migrate(database, directory, LIVE)).rejects.toBeInstanceOf(MigrationRefused);
     });
 
-    test('refuses a changed file and one that a newer version applied', async () => {
+    test('goes on over what a newer version added, and not over what it took away', async () => {
+      const now = { ...LIVE, secret_fingerprint: 'bbbb' };
+      const file = (name: string) => join(directory, name);
+      await writeFile(file('0003_added.sql'), 'create table added (n int);');
+      await writeFile(
+        file('0004_gone.sql'),
+        '-- Oldest program: 0003\nalter table second drop column n;',
+      );
+      await migrate(database, directory, now);
+      await rm(file('0004_gone.sql'));
+      expect(await migrate(database, directory, now)).toEqual([]);
+      await rm(file('0003_added.sql'));
+      await expect(migrate(database, directory, now)).rejects.toThrow(
+        '0004_gone.sql was applied by a newer version: run that version.',
+      );
+      await database.query(`delete from migrations where name = '0004_gone.sql'`);
+      expect(await migrate(database, directory, now)).toEqual([]);
+      await database.query(`delete from migrations where name = '0003_added.sql'`);
+    });
+
+    test('refuses a changed file, and one of a version that did not say who may go on', async () => {
       const now = { ...LIVE, secret_fingerprint: 'bbbb' };
       await writeFile(join(directory, '0002_second.sql'), 'create table second (n bigint);');
       await expect(migrate(database, directory, now)).rejects.toThrow(
         '0002_second.sql was changed after it was applied: restore it.',
       );
       await rm(join(directory, '0002_second.sql'));
+      expect(await migrate(database, directory, now)).toEqual([]);
+      await database.query('update migrations set oldest = null');
       await expect(migrate(database, directory, now)).rejects.toThrow(
         '0002_second.sql was applied by a newer version: run that version.',
       );

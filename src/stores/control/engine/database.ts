@@ -2,6 +2,7 @@
 // statement is SqlError. Both engines give the same values: int8 as bigint, numeric, date and
 // timestamp as text, timestamptz as Date, bytea as Uint8Array, json as the parsed value.
 
+import { z } from 'zod';
 import { MS_PER_S } from '../../../chain/time.ts';
 import {
   type Partly,
@@ -293,7 +294,14 @@ export type ControlContext = {
   readonly simulated: boolean;
   /** Milliseconds since 1970, as `Date.now`. */
   readonly nowMs: () => number;
+  /** No lease is taken for longer than so many seconds; left out: each job's own time. */
+  readonly leaseMaxS?: number;
 };
+
+/** Whether a stored row or text is of no form that is known here: a newer version may have one. */
+function isUnknownForm(error: unknown): boolean {
+  return error instanceof z.ZodError || error instanceof SyntaxError;
+}
 
 /** Makes readings of one port over the control store. `what` names it in a silent reading. */
 export type ControlReadings<P extends string> = {
@@ -331,6 +339,7 @@ export function controlReadings<P extends string>(
       return mint(await question());
     } catch (error) {
       if (error instanceof StoreUnavailable) return silent(error.fault);
+      if (isUnknownForm(error)) return unread(port, why('stored_form_unknown', { what }));
       throw error;
     }
   };

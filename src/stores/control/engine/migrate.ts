@@ -1,5 +1,6 @@
 // One set of files for both engines, applied in order, each once, all or none.
-// It refuses a changed file, an unknown one, and a store that belongs to another deployment.
+// It refuses a changed file, and a store that belongs to another deployment. A file that only a
+// newer version knows is passed over where that version said that programs without it may go on.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -23,7 +24,18 @@ export class MigrationRefused extends Error {
   }
 }
 
-type Migration = { readonly name: string; readonly sql: string; readonly sha256: string };
+type Migration = {
+  readonly name: string;
+  readonly sql: string;
+  readonly sha256: string;
+  /** The oldest program that may run over the store after it, by the newest file it knows. */
+  readonly oldest: string;
+};
+
+/** What additive files leave: whoever could run before can run after them. */
+const ANY_PROGRAM = '0000';
+/** In the head of a file that takes away what no program from that file on uses any more. */
+const OLDEST_PROGRAM = /^-- Oldest program: ([0-9]{4})$/m;
 
 /** All migrations together may take so long. */
 const MIGRATION_TIMEOUT_MS = 600_000;
@@ -67,7 +79,9 @@ async function readMigrations(directory: string): Promise<readonly Migration[]> 
       throw new MigrationRefused(`${name}: a migration is named like 0001_schema.sql`);
     }
     const sql = await readFile(join(directory, name), 'utf8');
-    files.push({ name, sql, sha256: createHash('sha256').update(sql).digest('hex') });
+    const sha256 = createHash('sha256').update(sql).digest('hex');
+    const said = OLDEST_PROGRAM.exec(sql)?.[1];
+    files.push({ name, sql, sha256, oldest: said === undefined ? ANY_PROGRAM : said });
   }
   if (files.length === 0) throw new MigrationRefused('no migrations were found beside the program');
   return files;
@@ -75,7 +89,12 @@ async function readMigrations(directory: string): Promise<readonly Migration[]> 
 
 const existsRow = z.strictObject({ there: z.boolean() });
 const stampRow = z.strictObject({ simulated: z.boolean(), secret_fingerprint: z.string() });
-const appliedRow = z.strictObject({ name: z.string(), sha256: z.string() });
+const appliedRow = z.strictObject({
+  name: z.string(),
+  sha256: z.string(),
+  /** `null`: it was applied before files said so. */
+  oldest: z.string().nullable(),
+});
 
 async function exists(session: Session, table: string): Promise<boolean> {
   const [row] = await session.query('select to_regclass($1::text) is not null as there', [table]);
@@ -113,26 +132,30 @@ async function applyMissing(
 ): Promise<readonly string[]> {
   await session.script(
     'create table if not exists migrations (name text primary key, sha256 text not null, ' +
-      'applied_at timestamptz not null default now())',
+      'applied_at timestamptz not null default now(), oldest text)',
   );
-  const held = await session.query('select name, sha256 from migrations order by name');
+  await session.script('alter table migrations add column if not exists oldest text');
+  const held = await session.query('select name, sha256, oldest from migrations order by name');
   const rows = z.array(appliedRow).parse(held);
   const recorded = new Map(rows.map((row) => [row.name, row.sha256]));
   const known = new Set(files.map((file) => file.name));
-  for (const { name } of rows) {
-    if (!known.has(name)) {
+  const newest = String(files.at(-1)?.name).slice(0, ANY_PROGRAM.length);
+  for (const { name, oldest } of rows) {
+    if (!known.has(name) && (oldest === null || oldest > newest)) {
       throw new MigrationRefused(`${name} was applied by a newer version: run that version.`);
     }
   }
   const applied: string[] = [];
-  for (const { name, sql, sha256 } of files) {
+  for (const { name, sql, sha256, oldest } of files) {
     const before = recorded.get(name);
     if (before === sha256) continue;
     if (before !== undefined) {
       throw new MigrationRefused(`${name} was changed after it was applied: restore it.`);
     }
     await session.script(sql);
-    await session.query('insert into migrations (name, sha256) values ($1, $2)', [name, sha256]);
+    await session.query('insert into migrations (name, sha256, oldest) values ($1, $2, $3)', [
+      ...[name, sha256, oldest],
+    ]);
     applied.push(name);
   }
   return applied;

@@ -1,5 +1,6 @@
 // Does this warehouse have the tables that this version expects, and is it ours to open?
 // Files are applied in order, each once; ClickHouse has no transactions, so each can be repeated.
+// They are exclusive: an older version does not run over a warehouse that a newer one has changed.
 // Refuses a changed file, an unknown one, another layout, and a store stamped for the other mode.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -99,7 +100,9 @@ async function checkLedger(
   for (const row of rows) {
     const file = files.find(({ name }) => name === row.name);
     if (file === undefined) {
-      const message = `The warehouse has had ${row.name}, which this older version does not know.`;
+      const message =
+        `The warehouse has had ${row.name}, which this older version does not know: ` +
+        'migrations of the warehouse are exclusive, so stop every process of it first.';
       throw new WarehouseRefusal('migration_unknown', message);
     }
     if (file.sha256 !== row.sha256) {

@@ -3,7 +3,7 @@
 // hours once in the portfolio, and are one cluster where an interval is told.
 
 import { DAY_S, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
-import { countOrZero, rate } from '../../evidence/measure.ts';
+import { rate } from '../../evidence/measure.ts';
 import { type Estimate, estimateShare } from '../../evidence/statistics.ts';
 import type { RanSpan } from '../../ports/emitted-calls.ts';
 import { CLOSED, type EdgeRecord, WITHOUT_PRICE } from './record.ts';
@@ -11,14 +11,31 @@ import { EQUITY_POINTS_MAX } from './shapes.ts';
 
 /** The basis points of a whole. */
 export const BPS = 10_000;
-const DAY_H = DAY_S / HOUR_S;
+/** Hours in a day. */
+export const DAY_H = DAY_S / HOUR_S;
 /** Under so many days a ratio of Sharpe says nothing. */
 export const SHARPE_DAYS_MIN = 30;
 const DAYS_A_YEAR = 365;
 
 /** The closed calls among some. */
 export function closedCalls({ columns }: EdgeRecord, picked: Uint32Array): Uint32Array {
-  return picked.filter((at) => columns.state[at] === CLOSED);
+  return pickCalls(columns.state, picked, CLOSED);
+}
+
+/** Those of some calls whose column holds a value, in their order. */
+export function pickCalls(
+  column: Uint8Array,
+  picked: Uint32Array,
+  value: number,
+): Uint32Array<ArrayBuffer> {
+  const kept = new Uint32Array(picked.length);
+  let count = 0;
+  for (const at of picked) {
+    if (column[at] !== value) continue;
+    kept[count] = at;
+    count += 1;
+  }
+  return kept.slice(0, count);
 }
 
 /** The return of a closed call after funding and cost, as a fraction. */
@@ -30,39 +47,40 @@ export function netReturn({ columns }: EdgeRecord, at: number, cost: number): nu
  * The cluster of each closed call, in their order: calls of one asset that overlap are one, as are
  * those that a third joins.
  */
-export function clustersOf({ columns, instruments }: EdgeRecord, closed: Uint32Array): Uint32Array {
-  const open = new Map<string, { number: number; end: number }>();
+export function clustersOf(record: EdgeRecord, closed: Uint32Array): Uint32Array {
+  const { columns, byEntry, instruments } = record;
+  // One more than the place of each call among those that count; 0 is none of them.
+  const placed = new Uint32Array(columns.kind.length);
+  for (let place = 0; place < closed.length; place += 1) placed[Number(closed[place])] = place + 1;
+  const assets = [...new Set(instruments.map(({ asset }) => asset))];
+  const assetOf = Uint16Array.from(instruments, ({ asset }) => assets.indexOf(asset));
+  // By asset, the cluster that is open, and the hour in which its last call closes.
+  const open = new Uint32Array(assets.length);
+  const ends = new Float64Array(assets.length).fill(Number.NEGATIVE_INFINITY);
   let count = 0;
   const numbers = new Uint32Array(closed.length);
-  const order = closed.map((_, place) => place);
-  order.sort((a, b) => {
-    const [one, other] = [Number(closed[a]), Number(closed[b])];
-    return Number(columns.entryHour[one]) - Number(columns.entryHour[other]) || one - other;
-  });
-  for (const place of order) {
-    const at = Number(closed[place]);
-    const instrument = instruments[Number(columns.instrument[at])];
-    if (instrument === undefined) throw new RangeError('a call without an instrument');
-    const [entry, exit] = [Number(columns.entryHour[at]), Number(columns.exitHour[at])];
-    const known = open.get(instrument.asset);
-    if (known !== undefined && entry < known.end) {
-      known.end = Math.max(known.end, exit);
-      numbers[place] = known.number;
-    } else {
-      open.set(instrument.asset, { number: count, end: exit });
-      numbers[place] = count;
+  for (const at of byEntry) {
+    const place = Number(placed[at]) - 1;
+    if (place < 0) continue;
+    const asset = Number(assetOf[Number(columns.instrument[at])]);
+    const [exit, end] = [Number(columns.exitHour[at]), Number(ends[asset])];
+    if (Number(columns.entryHour[at]) < end) ends[asset] = Math.max(end, exit);
+    else {
+      open[asset] = count;
+      ends[asset] = exit;
       count += 1;
     }
+    numbers[place] = Number(open[asset]);
   }
   return numbers;
 }
 
 /** As many single calls as calls in clusters are worth (Kish); 0 without one. */
 export function worthOf(clusters: Uint32Array): number {
-  const sizes = new Map<number, number>();
-  for (const one of clusters) sizes.set(one, countOrZero(sizes.get(one)) + 1);
+  const sizes = new Uint32Array(clusters.reduce((most, one) => Math.max(most, one), 0) + 1);
+  for (const one of clusters) sizes[one] = Number(sizes[one]) + 1;
   let squares = 0;
-  for (const size of sizes.values()) squares += size * size;
+  for (const size of sizes) squares += size * size;
   return squares === 0 ? 0 : clusters.length ** 2 / squares;
 }
 
@@ -97,18 +115,21 @@ export function measureCalls(
 ): CallMeasures {
   const { columns } = record;
   const closed = closedCalls(record, picked);
-  const unpriced = picked.reduce(
-    (sum, at) => sum + (columns.state[at] === WITHOUT_PRICE ? 1 : 0),
-    0,
-  );
+  const unpriced = pickCalls(columns.state, picked, WITHOUT_PRICE).length;
   const n = closed.length;
-  const net = Float64Array.from(closed, (at) => netReturn(record, at, cost_bps / BPS));
-  const gross = Float64Array.from(closed, (at) => Number(columns.gross[at]));
-  const hits = net.reduce((sum, one) => sum + (one > 0 ? 1 : 0), 0);
+  const [net, gross] = [new Float64Array(n), new Float64Array(n)];
+  const [free, funding] = [new Float64Array(n), new Float64Array(n)];
+  for (let place = 0; place < n; place += 1) {
+    const at = Number(closed[place]);
+    net[place] = netReturn(record, at, cost_bps / BPS);
+    free[place] = netReturn(record, at, 0);
+    gross[place] = Number(columns.gross[at]);
+    funding[place] = Number(columns.funding[at]);
+  }
+  const hits = hitsAmong(net);
   const effective_n = worthOf(clustersOf(record, closed));
   const hit_rate = rate(hits, n);
-  const breakeven = meanBps(Float64Array.from(closed, (at) => netReturn(record, at, 0)));
-  const funding = meanBps(Float64Array.from(closed, (at) => Number(columns.funding[at])));
+  const breakeven = meanBps(free);
   return {
     n: picked.length,
     closed: n,
@@ -121,16 +142,19 @@ export function measureCalls(
     mean_return_bps: breakeven === null ? null : breakeven - cost_bps,
     median_return_bps: medianBps(net),
     gross: {
-      hit_rate: rate(
-        gross.reduce((sum, one) => sum + (one > 0 ? 1 : 0), 0),
-        n,
-      ),
+      hit_rate: rate(hitsAmong(gross), n),
       mean_return_bps: meanBps(gross),
       median_return_bps: medianBps(gross),
     },
-    mean_funding_bps: funding,
+    mean_funding_bps: meanBps(funding),
     breakeven_cost_bps: breakeven,
   };
+}
+
+function hitsAmong(returns: Float64Array): number {
+  let hits = 0;
+  for (const one of returns) if (one > 0) hits += 1;
+  return hits;
 }
 
 /** The ends of an estimate that has them. */
@@ -140,18 +164,44 @@ export function intervalEnds(estimate: Estimate | null) {
 }
 
 function meanBps(values: Float64Array): number | null {
-  const sum = rate(
-    values.reduce((total, one) => total + one, 0),
-    values.length,
-  );
-  return sum === null ? null : sum * BPS;
+  let total = 0;
+  for (const one of values) total += one;
+  const mean = rate(total, values.length);
+  return mean === null ? null : mean * BPS;
 }
 
+/** Puts the values in another order. */
 function medianBps(values: Float64Array): number | null {
-  if (values.length === 0) return null;
-  const sorted = values.slice().sort();
-  const half = Math.floor((sorted.length - 1) / 2);
-  return ((Number(sorted[half]) + Number(sorted[sorted.length - 1 - half])) / 2) * BPS;
+  const last = values.length - 1;
+  if (last < 0) return null;
+  const half = Math.floor(last / 2);
+  return ((selectRank(values, half) + selectRank(values, last - half)) / 2) * BPS;
+}
+
+/**
+ * The value that would stand at a place if all were sorted (Hoare's selection): what lies before it
+ * is no greater then, and what lies behind it no less.
+ */
+function selectRank(values: Float64Array, rank: number): number {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const pivot = Number(values[(low + high) >> 1]);
+    let [left, right] = [low, high];
+    while (left <= right) {
+      while (Number(values[left]) < pivot) left += 1;
+      while (Number(values[right]) > pivot) right -= 1;
+      if (left > right) break;
+      const kept = Number(values[left]);
+      values[left] = Number(values[right]);
+      values[right] = kept;
+      left += 1;
+      right -= 1;
+    }
+    if (rank <= right) high = right;
+    else if (rank >= left) low = left;
+    else break;
+  }
+  return Number(values[rank]);
 }
 
 // The portfolio by the calendar.
@@ -160,12 +210,17 @@ function medianBps(values: Float64Array): number | null {
 export type Hours = { readonly from: number; readonly to: number };
 
 /** By hour: the sum of the returns of the calls that were open in it, and how many those were. */
-export type Book = { readonly sum: Float64Array; readonly open: Uint32Array };
+export type Book = { readonly sum: Float64Array; readonly open: Float64Array };
 
-export function emptyBook({ from, to }: Hours): Book {
-  const length = Math.max(0, to - from);
-  return { sum: new Float64Array(length), open: new Uint32Array(length) };
+/** A book of its own, or as many of them as `stride` says, side by side by the hour. */
+export function emptyBook({ from, to }: Hours, stride = 1): Book {
+  const length = Math.max(0, to - from) * stride;
+  return { sum: new Float64Array(length), open: new Float64Array(length) };
 }
+
+/** Which one of books that stand side by side. */
+export type BookPlace = { readonly stride: number; readonly offset: number };
+const ALONE: BookPlace = { stride: 1, offset: 0 };
 
 /**
  * Lays a closed call into a book. It enters and leaves at its own prices and moves with the candles
@@ -176,27 +231,29 @@ export function layCall(
   at: number,
   cost: number,
   { from, to }: Hours,
-  book: Book,
+  { sum, open }: Book,
+  { stride, offset }: BookPlace = ALONE,
 ): void {
   const price = prices[Number(columns.instrument[at])];
   if (price === undefined) throw new RangeError('a call without prices');
   const { opens, moves } = price;
-  const { sum, open } = book;
   const [entry, exit] = [Number(columns.entryHour[at]), Number(columns.exitHour[at])];
   const direction = Number(columns.direction[at]);
   const funding = Number(columns.funding[at]) / (exit - entry);
-  const end = Math.min(exit, to);
-  for (let hour = Math.max(entry, from); hour < end; hour += 1) {
-    const place = hour - from;
-    sum[place] = Number(sum[place]) + direction * Number(moves[hour - fromHour]) - funding;
+  const [start, end] = [Math.max(entry, from), Math.min(exit, to)];
+  let place = (start - from) * stride + offset;
+  for (let hour = start - fromHour; hour < end - fromHour; hour += 1) {
+    sum[place] = Number(sum[place]) + direction * Number(moves[hour]) - funding;
     open[place] = Number(open[place]) + 1;
+    place += stride;
   }
   // Both ends move from and to the call's own prices instead.
-  const correct = (hour: number, start: number, stop: number, ends: number) => {
+  const correct = (hour: number, first: number, final: number, ends: number) => {
     if (hour < from || hour >= to) return;
-    const own = stop / start - 1;
+    const own = final / first - 1;
     const more = (Number.isNaN(own) ? 0 : own) - Number(moves[hour - fromHour]);
-    sum[hour - from] = Number(sum[hour - from]) + direction * more - (ends * cost) / 2;
+    const where = (hour - from) * stride + offset;
+    sum[where] = Number(sum[where]) + direction * more - (ends * cost) / 2;
   };
   const last = exit - 1;
   const [bought, sold] = [Number(columns.entry[at]), Number(columns.exit[at])];
@@ -209,10 +266,9 @@ export function layCall(
 
 /** Hours that some closed calls were held, all together. */
 export function heldHours({ columns }: EdgeRecord, closed: Uint32Array): number {
-  return closed.reduce(
-    (sum, at) => sum + Number(columns.exitHour[at]) - Number(columns.entryHour[at]),
-    0,
-  );
+  let sum = 0;
+  for (const at of closed) sum += Number(columns.exitHour[at]) - Number(columns.entryHour[at]);
+  return sum;
 }
 
 /** Hours that some calls were held and of which nobody read the candle between their ends. */
@@ -302,14 +358,14 @@ export type Portfolio = {
 
 /**
  * Compounds a book. A day counts where something was held in it, or where the producers ran all of
- * it and called nothing. The path is written into the array that is given, if one is.
+ * it and called nothing.
  */
 export function compoundBook(
   { sum, open }: Book,
   { from }: Hours,
   hasRun: (day: number) => boolean,
-  path: Float64Array = new Float64Array(sum.length + 1),
 ): Portfolio {
+  const path = new Float64Array(sum.length + 1);
   path[0] = 1;
   const daily: number[] = [];
   let [value, hoursHeld, daysUnread] = [1, 0, 0];

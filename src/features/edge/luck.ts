@@ -9,6 +9,7 @@ import {
   type Book,
   BPS,
   compoundBook,
+  DAY_H,
   dailySharpe,
   emptyBook,
   type Hours,
@@ -83,138 +84,255 @@ export type Family = {
 /** Under so many closed calls a combination is not listed. */
 export const LISTED_CLOSED_MIN = 30;
 
-const DIRECTIONS_COUNT = 2;
+const SIDES = 2;
 const BUCKETS = LISTED_CONVICTIONS.length;
-const CELLS = DETECTOR_KINDS.length * DIRECTIONS_COUNT * BUCKETS;
+/** Calls of one kind, direction and conviction are laid into one book: so many there are. */
+const CELLS = DETECTOR_KINDS.length * SIDES * BUCKETS;
+/** Combinations of one kind, or of all of them: by direction, then by conviction. */
+const OF_KIND = LISTED_DIRECTIONS.length * BUCKETS;
+const COMBINATIONS = LISTED_KINDS.length * OF_KIND;
 
-type Cell = { readonly book: Book; closed: number };
+/** The combinations, in the order of their sums. */
+const LISTED: readonly Omit<ListedFilter, 'asset'>[] = LISTED_KINDS.flatMap((kind) =>
+  LISTED_DIRECTIONS.flatMap((direction) =>
+    LISTED_CONVICTIONS.map((min_conviction) => ({ kind, direction, min_conviction })),
+  ),
+);
+
+/** Days since 1970, without `end`. */
+type Days = { readonly first: number; readonly end: number };
+/** Whether the producers of a listed kind ran all of a day. */
+type RanDays = (kind: ListedFilter['kind'], day: number) => boolean;
+
+/** The combinations of an asset, or of all of them, as they are compounded day after day. */
+type FamilyRow = {
+  readonly asset: string | null;
+  /** Closed calls by cell. */
+  readonly closed: Float64Array;
+  /** The value of each combination. */
+  readonly value: Float64Array;
+  /** Day after day, the return of each combination, and whether the day counts for it. */
+  readonly daily: Float64Array;
+  readonly counts: Uint8Array;
+};
 
 /**
- * Measures every listed combination over some closed calls at once: the calls are laid into books
- * by kind, direction and conviction, of which each combination is a sum.
+ * Measures every listed combination over some closed calls at once, day after day: the calls of a
+ * day are laid into books by kind, direction and conviction, of which each combination is a sum.
  */
 export function measureFamily(
   record: EdgeRecord,
   closed: Uint32Array,
   { cost_bps, hours }: { readonly cost_bps: number; readonly hours: Hours },
-  hasRun: (kind: ListedFilter['kind'], day: number) => boolean,
+  hasRun: RanDays,
 ): Family {
-  const byAsset = new Map<string, number[]>();
-  for (const at of closed) {
-    const instrument = record.instruments[Number(record.columns.instrument[at])];
-    if (instrument === undefined) throw new RangeError('a call without an instrument');
-    const own = byAsset.get(instrument.asset);
-    if (own === undefined) byAsset.set(instrument.asset, [at]);
-    else own.push(at);
+  const days = { first: Math.floor(hours.from / DAY_H), end: Math.ceil(hours.to / DAY_H) };
+  const names = record.instruments.map(({ asset }) => asset);
+  const assets = [...new Set(names)].sort();
+  const rowOf = Uint16Array.from(names, (asset) => assets.indexOf(asset));
+  const cells = Uint8Array.from(closed, (at) => cellOf(record, at));
+  const whole = emptyRow(null, days);
+  const rows = assets.map((asset) => emptyRow(asset, days));
+  for (const [place, at] of closed.entries()) {
+    const cell = Number(cells[place]);
+    const row = rows[Number(rowOf[Number(record.columns.instrument[at])])] as FamilyRow;
+    row.closed[cell] = Number(row.closed[cell]) + 1;
+    whole.closed[cell] = Number(whole.closed[cell]) + 1;
   }
-  const whole = emptyCells(hours);
-  // Books of one asset after the other, and the path of one combination after the other.
-  const cells = emptyCells(hours);
-  const path = new Float64Array(hours.to - hours.from + 1);
-  const members: FamilyMember[] = [];
-  const assets = [...byAsset.keys()].sort();
-  for (const asset of assets) {
-    for (const cell of cells) clearCell(cell);
-    for (const at of byAsset.get(asset) as number[]) {
-      const cell = cells[cellOf(record, at)] as Cell;
-      layCall(record, at, cost_bps / BPS, hours, cell.book);
-      cell.closed += 1;
+  const ofDay = callsByDay(record, closed, { rowOf, rows: rows.length, days });
+  const a_day = { from: 0, to: DAY_H };
+  const [own, together] = [emptyBook(a_day, CELLS), emptyBook(a_day, CELLS)];
+  const compound = dayCompounder(days);
+  for (let day = days.first; day < days.end; day += 1) {
+    const span = {
+      from: Math.max(hours.from, day * DAY_H),
+      to: Math.min(hours.to, (day + 1) * DAY_H),
+    };
+    const ran = LISTED_KINDS.map((kind) => hasRun(kind, day));
+    clearBook(together);
+    for (const [place, row] of rows.entries()) {
+      clearBook(own);
+      for (const call of ofDay(day, place)) {
+        const at = Number(closed[call]);
+        const offset = Number(cells[call]);
+        layCall(record, at, cost_bps / BPS, span, own, { stride: CELLS, offset });
+      }
+      compound(own, span, row, ran);
+      addValues(own.sum, together.sum);
+      addValues(own.open, together.open);
     }
-    // Before the cells are summed among themselves.
-    for (const [place, cell] of cells.entries()) addCell(whole[place] as Cell, cell);
-    const own = { cells, asset, hours, path };
-    for (const one of measureCells(own, hasRun)) members.push(one);
+    compound(together, span, whole, ran);
   }
-  const own = { cells: whole, asset: null, hours, path };
-  const all = [...measureCells(own, hasRun), ...members];
-  return { members: all, variance: varianceOf(all) };
+  const members = [whole, ...rows].flatMap(membersOf);
+  return { members, variance: varianceOf(members) };
 }
 
-function emptyCells(hours: Hours): Cell[] {
-  return Array.from({ length: CELLS }, () => ({ book: emptyBook(hours), closed: 0 }));
+function emptyRow(asset: string | null, { first, end }: Days): FamilyRow {
+  return {
+    asset,
+    closed: new Float64Array(CELLS),
+    value: new Float64Array(COMBINATIONS).fill(1),
+    daily: new Float64Array((end - first) * COMBINATIONS),
+    counts: new Uint8Array((end - first) * COMBINATIONS),
+  };
 }
 
 function cellOf({ columns }: EdgeRecord, at: number): number {
   const conviction = Number(columns.conviction[at]);
   let bucket = 0;
-  for (const [place, least] of LISTED_CONVICTIONS.entries()) {
-    if (least !== null && conviction >= least) bucket = place;
+  for (let place = 0; place < BUCKETS; place += 1) {
+    const least = LISTED_CONVICTIONS[place];
+    if (typeof least === 'number' && conviction >= least) bucket = place;
   }
   const isShort = columns.direction[at] === -1 ? 1 : 0;
-  return (Number(columns.kind[at]) * DIRECTIONS_COUNT + isShort) * BUCKETS + bucket;
+  return (Number(columns.kind[at]) * SIDES + isShort) * BUCKETS + bucket;
 }
 
-function clearCell(cell: Cell): void {
-  cell.book.sum.fill(0);
-  cell.book.open.fill(0);
-  cell.closed = 0;
-}
+type ByDay = { readonly rowOf: Uint16Array; readonly rows: number; readonly days: Days };
 
-function addCell(to: Cell, from: Cell): void {
-  if (from.closed === 0) return;
-  to.closed += from.closed;
-  for (let hour = 0; hour < from.book.sum.length; hour += 1) {
-    to.book.sum[hour] = Number(to.book.sum[hour]) + Number(from.book.sum[hour]);
-    to.book.open[hour] = Number(to.book.open[hour]) + Number(from.book.open[hour]);
-  }
-}
-
-type MeasuredCells = {
-  readonly cells: readonly Cell[];
-  readonly asset: string | null;
-  readonly hours: Hours;
-  /** What each combination's path is written into. */
-  readonly path: Float64Array;
-};
-
-/** The combinations of some cells, each a sum of two or four others: nothing is added twice. */
-function* measureCells(
-  { cells, asset, hours, path }: MeasuredCells,
-  hasRun: (kind: ListedFilter['kind'], day: number) => boolean,
-): Generator<FamilyMember> {
-  // A conviction is reached by all that reach a higher one.
-  for (let place = cells.length - 1; place >= 0; place -= 1) {
-    if (place % BUCKETS < BUCKETS - 1) addCell(cells[place] as Cell, cells[place + 1] as Cell);
-  }
-  const byKind = DETECTOR_KINDS.map((_, kind) => {
-    const own = cells.slice(
-      kind * DIRECTIONS_COUNT * BUCKETS,
-      (kind + 1) * DIRECTIONS_COUNT * BUCKETS,
-    );
-    const [long, short] = [own.slice(0, BUCKETS), own.slice(BUCKETS)];
-    const either = long.map((cell, bucket) => sumOf([cell, short[bucket] as Cell], hours));
-    return [either, long, short];
+/** The places of the closed calls that were open in a day, by row, in their order. */
+function callsByDay(
+  { columns }: EdgeRecord,
+  closed: Uint32Array,
+  { rowOf, rows, days: { first, end } }: ByDay,
+): (day: number, row: number) => Uint32Array {
+  const eachList = (visit: (list: number, place: number) => void) => {
+    for (let place = 0; place < closed.length; place += 1) {
+      const at = Number(closed[place]);
+      const row = Number(rowOf[Number(columns.instrument[at])]);
+      const last = Math.min(end, Math.ceil(Number(columns.exitHour[at]) / DAY_H));
+      let day = Math.max(first, Math.floor(Number(columns.entryHour[at]) / DAY_H));
+      for (; day < last; day += 1) visit((day - first) * rows + row, place);
+    }
+  };
+  // Lists lie one after the other: where each begins, and then where its next place is written.
+  const begins = new Uint32Array((end - first) * rows + 1);
+  eachList((list) => {
+    begins[list + 1] = Number(begins[list + 1]) + 1;
   });
-  const together = LISTED_DIRECTIONS.map((_, side) =>
-    LISTED_CONVICTIONS.map((_least, bucket) =>
-      sumOf(
-        byKind.map((sides) => sides[side]?.[bucket] as Cell),
-        hours,
-      ),
-    ),
-  );
-  for (const [row, kind] of LISTED_KINDS.entries()) {
-    const sides = row === 0 ? together : (byKind[row - 1] as Cell[][]);
-    for (const [side, direction] of LISTED_DIRECTIONS.entries()) {
-      for (const [bucket, min_conviction] of LISTED_CONVICTIONS.entries()) {
-        const cell = sides[side]?.[bucket];
-        if (cell === undefined || cell.closed < LISTED_CLOSED_MIN) continue;
-        const { book, closed } = cell;
-        const { daily } = compoundBook(book, hours, (day) => hasRun(kind, day), path);
-        yield { kind, asset, direction, min_conviction, closed, sharpe: momentsOf(daily) };
+  for (let list = 1; list < begins.length; list += 1) {
+    begins[list] = Number(begins[list]) + Number(begins[list - 1]);
+  }
+  const places = new Uint32Array(Number(begins.at(-1)));
+  const next = begins.slice();
+  eachList((list, place) => {
+    places[Number(next[list])] = place;
+    next[list] = Number(next[list]) + 1;
+  });
+  return (day, row) => {
+    const list = (day - first) * rows + row;
+    return places.subarray(Number(begins[list]), Number(begins[list + 1]));
+  };
+}
+
+function clearBook({ sum, open }: Book): void {
+  sum.fill(0);
+  open.fill(0);
+}
+
+function addValues(from: Float64Array, to: Float64Array): void {
+  for (let at = 0; at < from.length; at += 1) to[at] = Number(to[at]) + Number(from[at]);
+}
+
+/**
+ * Sums the cells from a place on to the combinations: a conviction is reached by all that reach a
+ * higher one, either direction is both of them, and all kinds are the kinds together. Written out
+ * for the four convictions, since every hour of every asset passes here twice.
+ */
+function sumCombinations(cells: Float64Array, from: number, into: Float64Array): void {
+  let [either0, either1, either2, either3] = [0, 0, 0, 0];
+  let [longs0, longs1, longs2, longs3] = [0, 0, 0, 0];
+  let [shorts0, shorts1, shorts2, shorts3] = [0, 0, 0, 0];
+  for (let kind = 0; kind < DETECTOR_KINDS.length; kind += 1) {
+    const at = from + kind * SIDES * BUCKETS;
+    const long3 = Number(cells[at + 3]);
+    const long2 = Number(cells[at + 2]) + long3;
+    const long1 = Number(cells[at + 1]) + long2;
+    const long0 = Number(cells[at]) + long1;
+    const short3 = Number(cells[at + 7]);
+    const short2 = Number(cells[at + 6]) + short3;
+    const short1 = Number(cells[at + 5]) + short2;
+    const short0 = Number(cells[at + 4]) + short1;
+    const own = (kind + 1) * OF_KIND;
+    writeFour(into, own, long0 + short0, long1 + short1, long2 + short2, long3 + short3);
+    writeFour(into, own + 4, long0, long1, long2, long3);
+    writeFour(into, own + 8, short0, short1, short2, short3);
+    either0 += long0 + short0;
+    either1 += long1 + short1;
+    either2 += long2 + short2;
+    either3 += long3 + short3;
+    longs0 += long0;
+    longs1 += long1;
+    longs2 += long2;
+    longs3 += long3;
+    shorts0 += short0;
+    shorts1 += short1;
+    shorts2 += short2;
+    shorts3 += short3;
+  }
+  writeFour(into, 0, either0, either1, either2, either3);
+  writeFour(into, 4, longs0, longs1, longs2, longs3);
+  writeFour(into, 8, shorts0, shorts1, shorts2, shorts3);
+}
+
+function writeFour(into: Float64Array, at: number, a: number, b: number, c: number, d: number) {
+  into[at] = a;
+  into[at + 1] = b;
+  into[at + 2] = c;
+  into[at + 3] = d;
+}
+
+/**
+ * Compounds each combination of a row by a day, as `compoundBook` does with a book of its own: all
+ * of them in one pass over the hours.
+ */
+function dayCompounder({ first }: Days) {
+  const [sums, opens] = [new Float64Array(COMBINATIONS), new Float64Array(COMBINATIONS)];
+  const [atStart, heldInDay] = [new Float64Array(COMBINATIONS), new Float64Array(COMBINATIONS)];
+  return ({ sum, open }: Book, { from, to }: Hours, row: FamilyRow, ran: readonly boolean[]) => {
+    const { value, daily, counts } = row;
+    atStart.set(value);
+    heldInDay.fill(0);
+    for (let cells = 0; cells < (to - from) * CELLS; cells += CELLS) {
+      sumCombinations(sum, cells, sums);
+      sumCombinations(open, cells, opens);
+      // Where nothing is held the sum is 0, and the value stays without a branch of its own.
+      for (let at = 0; at < COMBINATIONS; at += 1) {
+        const held = Number(opens[at]);
+        const grown = 1 + Number(sums[at]) / (held === 0 ? 1 : held);
+        value[at] = Number(value[at]) * Math.max(0, grown);
+        heldInDay[at] = Number(heldInDay[at]) + held;
       }
     }
-  }
+    if (to - from < DAY_H) return;
+    const day = (from / DAY_H - first) * COMBINATIONS;
+    for (let at = 0; at < COMBINATIONS; at += 1) {
+      if (heldInDay[at] === 0 && ran[Math.floor(at / OF_KIND)] !== true) continue;
+      const start = Number(atStart[at]);
+      daily[day + at] = start > 0 ? Number(value[at]) / start - 1 : 0;
+      counts[day + at] = 1;
+    }
+  };
 }
 
-/** A cell that holds what some others do; one that alone holds anything is itself. */
-function sumOf(cells: readonly Cell[], hours: Hours): Cell {
-  const filled = cells.filter(({ closed }) => closed > 0);
-  const [first] = filled;
-  if (first !== undefined && filled.length === 1) return first;
-  const sum: Cell = { book: emptyBook(hours), closed: 0 };
-  for (const cell of filled) addCell(sum, cell);
-  return sum;
+/** The combinations of a row that have enough closed calls. */
+function membersOf({ asset, closed, daily, counts }: FamilyRow): readonly FamilyMember[] {
+  const sums = new Float64Array(COMBINATIONS);
+  sumCombinations(closed, 0, sums);
+  const returns = new Float64Array(daily.length / COMBINATIONS);
+  return LISTED.flatMap((combination, at) => {
+    const own = Number(sums[at]);
+    if (own < LISTED_CLOSED_MIN) return [];
+    let counted = 0;
+    for (let day = at; day < daily.length; day += COMBINATIONS) {
+      if (counts[day] !== 1) continue;
+      returns[counted] = Number(daily[day]);
+      counted += 1;
+    }
+    const sharpe = momentsOf(returns.subarray(0, counted));
+    const { kind, direction, min_conviction } = combination;
+    return [{ kind, asset, direction, min_conviction, closed: own, sharpe }];
+  });
 }
 
 function varianceOf(members: readonly FamilyMember[]): number | null {
@@ -290,13 +408,20 @@ function exposuresOf(
     const place = Number(columns.instrument[at]);
     let own = exposures.get(place);
     if (own === undefined) {
-      own = new Float64Array(to - from);
+      own = new Float64Array(to - from + 1);
       exposures.set(place, own);
     }
+    const start = Math.max(from, Number(columns.entryHour[at])) - from;
+    const end = Math.min(to, Number(columns.exitHour[at])) - from;
+    if (start >= end) continue;
+    // What each hour adds to the one before it, until they are summed below.
     const direction = Number(columns.direction[at]);
-    const end = Math.min(to, Number(columns.exitHour[at]));
-    for (let hour = Math.max(from, Number(columns.entryHour[at])); hour < end; hour += 1) {
-      own[hour - from] = Number(own[hour - from]) + direction;
+    own[start] = Number(own[start]) + direction;
+    own[end] = Number(own[end]) - direction;
+  }
+  for (const own of exposures.values()) {
+    for (let hour = 1; hour < own.length; hour += 1) {
+      own[hour] = Number(own[hour]) + Number(own[hour - 1]);
     }
   }
   return exposures;
@@ -319,16 +444,19 @@ function movedGains(
   const size = 2 ** Math.ceil(Math.log2(2 * length));
   const turns = turnsOf(size);
   const total = { re: new Float64Array(size), im: new Float64Array(size) };
+  const pair = { re: new Float64Array(size), im: new Float64Array(size) };
   for (const [place, exposure] of exposures) {
     const moves = prices[place]?.moves;
     if (moves === undefined) throw new RangeError('an instrument without prices');
     // Two real sequences in one complex one: the moves of the span twice, and the exposure.
-    const pair = { re: new Float64Array(size), im: new Float64Array(size) };
+    pair.re.fill(0);
+    pair.im.fill(0);
     for (let hour = 0; hour < length; hour += 1) {
       const move = Math.log1p(Math.max(LOST_WHOLE, Number(moves[from - fromHour + hour])));
       pair.re[hour] = move;
       pair.re[hour + length] = move;
     }
+    // Behind the last hour of the span nothing is held: the sum of its ends is 0.
     pair.im.set(exposure);
     transform(pair, turns);
     addCrossSpectrum(total, pair);

@@ -30,6 +30,7 @@ import {
   measureCalls,
   momentsOf,
   netReturn,
+  pickCalls,
   unreadHours,
   yearlySharpe,
 } from './backtest.ts';
@@ -170,7 +171,7 @@ function makeBacktest(record: EdgeRecord, filter: Filter): Backtest {
   return {
     calls: measureCalls(record, picked, filter.cost_bps),
     by_kind: kindsOf(filter).map((kind) => {
-      const own = picked.filter((at) => DETECTOR_KINDS[Number(columns.kind[at])] === kind);
+      const own = pickCalls(columns.kind, picked, DETECTOR_KINDS.indexOf(kind));
       return { kind, ...measureCalls(record, own, filter.cost_bps) };
     }),
     equity:

@@ -72,6 +72,8 @@ export type RanSpans = { readonly [K in DetectorKind]: readonly RanSpan[] };
 export type EdgeRecord = {
   readonly calls: readonly RecordedCall[];
   readonly columns: CallColumns;
+  /** The places of the closed calls by the hour of their entry, then as they stand. */
+  readonly byEntry: Uint32Array;
   readonly instruments: readonly Instrument[];
   readonly prices: readonly HourlyPrices[];
   readonly versions: readonly KeptVersion[];
@@ -141,9 +143,11 @@ export function buildRecord(parts: RecordParts): EdgeRecord {
   }
   const fromHour = as_of === null ? NO_HOUR : firstHourOf(parts);
   const hours = as_of === null ? 1 : Math.max(1, as_of / HOUR_S - fromHour);
+  const columns = columnsOf(calls, places);
   return {
     calls,
-    columns: columnsOf(calls, places),
+    columns,
+    byEntry: entriesOf(columns),
     instruments,
     prices: instruments.map((one) => pricesOf(parts.opensOf(one), fromHour, hours)),
     versions: parts.versions,
@@ -197,6 +201,18 @@ function columnsOf(calls: readonly RecordedCall[], places: ReadonlyMap<string, n
     columns.funding[at] = Number(outcome.funding_paid);
   }
   return columns;
+}
+
+/** Orders the closed calls by one number each, which sorts without a comparison of its own. */
+function entriesOf({ state, entryHour }: CallColumns): Uint32Array {
+  const keys = new Float64Array(state.length);
+  let count = 0;
+  for (let at = 0; at < state.length; at += 1) {
+    if (state[at] !== CLOSED) continue;
+    keys[count] = Number(entryHour[at]) * CALLS_MAX + at;
+    count += 1;
+  }
+  return Uint32Array.from(keys.subarray(0, count).sort(), (key) => key % CALLS_MAX);
 }
 
 function pricesOf(opens: Opens, fromHour: number, hours: number): HourlyPrices {

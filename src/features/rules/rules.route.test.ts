@@ -34,12 +34,12 @@ async function drawPage(query: { readonly rule?: string }): Promise<string> {
 
 describe('says', () => {
   test('the tree of a rule, with what of a unit was assumed', async () => {
-    const rule = 'not (kind in (funding,liq)) and funding>0.05 or exchange = "A B" and price<9usd';
+    const rule = 'not (kind in (funding,liq)) and funding>0.05 or asset = BTC and price<9usd';
     expect(await askRule(rule)).toEqual({
       status: 200,
       body: {
         ok: true,
-        rule: 'not kind in (funding, liq) and funding > 0.05 or exchange = "A B" and price < 9usd',
+        rule: 'not kind in (funding, liq) and funding > 0.05 or asset = BTC and price < 9usd',
         nodes: [
           {
             op: 'in',
@@ -59,9 +59,9 @@ describe('says', () => {
           { op: 'and', of: [1, 2] },
           {
             op: 'compare',
-            field: 'exchange',
+            field: 'asset',
             is: '=',
-            value: { type: 'text', value: 'A B' },
+            value: { type: 'name', value: 'BTC' },
           },
           {
             op: 'compare',

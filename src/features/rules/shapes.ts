@@ -51,15 +51,33 @@ export const CALL_FIELDS: RuleVocabulary = new Map([
       means: 'The funding rate; where it is positive, long pays short.',
     },
   ],
-  ['open_interest', { type: 'number', units: USD, means: 'The open interest of the asset.' }],
-  ['liquidated_long', { type: 'number', units: USD, means: 'Long positions liquidated.' }],
-  ['liquidated_short', { type: 'number', units: USD, means: 'Short positions liquidated.' }],
   [
-    'net_flow',
+    'funding_8h_mean_7d',
+    { type: 'number', units: RATE, means: 'The mean funding rate of the week before.' },
+  ],
+  ['return_24h', { type: 'number', units: ALONE, means: 'The return of the day before: 0.01.' }],
+  ['return_7d', { type: 'number', units: ALONE, means: 'The return of the week before.' }],
+  ['deviation_7d', { type: 'number', units: ALONE, means: 'The deviation of its hourly returns.' }],
+  [
+    'open_interest_change_24h',
+    { type: 'number', units: ALONE, means: 'How open interest moved in the day before: 0.01.' },
+  ],
+  [
+    'liquidated_long_24h_usd',
+    { type: 'number', units: USD, means: 'Longs liquidated in the day.' },
+  ],
+  [
+    'liquidated_short_24h_usd',
+    { type: 'number', units: USD, means: 'Shorts liquidated in the day.' },
+  ],
+  [
+    'net_flow_24h_usd',
     { type: 'number', units: USD, means: 'What went onto exchanges, less what went off them.' },
   ],
-  ['transferred', { type: 'number', units: USD, means: 'The transfer of a whale.' }],
-  ['exchange', { type: 'text', means: 'The exchange of the transfer, as labels name it.' }],
+  [
+    'whales_to_exchanges_24h_usd',
+    { type: 'number', units: USD, means: 'Of that, in large transfers alone.' },
+  ],
 ]);
 
 const OF_RULE = 'it repeats the rule that was asked about';

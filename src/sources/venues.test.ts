@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { map, Part, type Partly, Read, rowsSeen, Unread } from '../evidence/reading.ts';
 import { CANDLE_MS, fundingPer8h, type MarketSource, type SeriesSpan } from '../ports/series.ts';
-import { passOn, startFront, WIRE } from '../testing/damaged-front.ts';
+import { CALL, passOn, startFront, WIRE } from '../testing/damaged-front.ts';
 import { DERIVATIVES_FAULTS, type StartedDerivatives, startBinance } from '../world/binance-api.ts';
 import { startBybit } from '../world/bybit-api.ts';
 import { derivativesBook } from '../world/derivatives-book.ts';
@@ -79,16 +79,18 @@ const hourly = ({ from, to }: SeriesSpan): SeriesSpan => ({
   to: Math.floor(to / HOUR) * HOUR,
 });
 
-/** Every question to a venue about one asset. */
-const askAll = (market: MarketSource, span = hourly(SPAN)) => {
-  const { signal } = new AbortController();
-  return Promise.all([
-    market.candles('BTC', span, signal),
-    market.funding('BTC', span, signal),
-    ...(market.openInterest === null ? [] : [market.openInterest('BTC', span, signal)]),
-    market.board(['BTC'], signal),
-  ]);
-};
+const fresh = () => new AbortController().signal;
+
+/** Every question to a venue about one asset, by its name. */
+const QUESTIONS = {
+  candles: (market: MarketSource) => market.candles('BTC', hourly(SPAN), fresh()),
+  funding: (market: MarketSource) => market.funding('BTC', hourly(SPAN), fresh()),
+  openInterest: (market: MarketSource) => market.openInterest?.('BTC', hourly(SPAN), fresh()),
+  board: (market: MarketSource) => market.board(['BTC'], fresh()),
+} as const;
+
+const askAll = (market: MarketSource) =>
+  Promise.all(Object.values(QUESTIONS).map((ask) => ask(market)));
 
 describe.each(VENUES)('$venue', (one) => {
   test('tells candles, funding and open interest as they were, over several pages', async () => {
@@ -167,11 +169,20 @@ describe.each(VENUES)('$venue', (one) => {
     closing.push(front.close);
     const market = one.market(front.url);
     expect((await askAll(market)).every((reading) => reading instanceof Read)).toBe(true);
-    for (const [name, damage] of Object.entries(WIRE)) {
-      front.set({ kind: 'the question', damage, isOfCall: false });
-      const fresh = one.market(front.url);
-      for (const reading of await askAll(fresh)) expect(reading, name).toBeInstanceOf(Unread);
+    const wrong: string[] = [];
+    let met = 0;
+    for (const [name, damage] of Object.entries({ ...WIRE, ...CALL })) {
+      for (const [question, ask] of Object.entries(QUESTIONS)) {
+        front.set({ kind: 'the question', damage, isOfCall: false });
+        const told = await ask(one.market(front.url));
+        // A damage that cannot be done to this body leaves it whole.
+        if (front.hits() === 0) continue;
+        met += 1;
+        if (!(told instanceof Unread || told instanceof Part)) wrong.push(`${name}: ${question}`);
+      }
     }
+    expect(wrong).toEqual([]);
+    expect(met).toBeGreaterThan(Object.keys(WIRE).length * Object.keys(QUESTIONS).length);
   });
 
   test('is left alone where it asks for it', async () => {

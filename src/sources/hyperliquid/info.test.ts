@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { AccountSource, MarketSource } from '../../ports/series.ts';
-import { passOn, startFront, WIRE } from '../../testing/damaged-front.ts';
+import { CALL, passOn, startFront, WIRE } from '../../testing/damaged-front.ts';
 import {
   HYPERLIQUID_FAULTS,
   type HyperliquidFault,
@@ -382,6 +382,7 @@ describe('faults', () => {
     Promise.all([
       ...questions.map((name) => market[name](name.includes('f') ? USER : 'BTC', span, SIGNAL)),
       market.role(USER, SIGNAL),
+      market.board(['BTC'], SIGNAL),
     ]);
 
   test.each(silentOnes)('%s is no answer to any question', async (fault) => {
@@ -411,6 +412,17 @@ describe('faults', () => {
     for (const told of await askAll(marketAt(front.url))) expect(told).toBeInstanceOf(Read);
     front.set({ kind: 'the question', damage, isOfCall: false });
     for (const told of await askAll(marketAt(front.url))) expect(told).toBeInstanceOf(Unread);
+  });
+
+  test('a role that says it is not all is no answer', async () => {
+    const { url } = await venue(book);
+    const front = await startFront(passOn(url));
+    closing.push(async () => front.close());
+    const damage = CALL['a word that it is not all'];
+    if (damage === undefined) throw new Error('test: no such damage');
+    front.set({ kind: 'the question', damage, isOfCall: false });
+    expect(await marketAt(front.url).role(USER, SIGNAL)).toBeInstanceOf(Unread);
+    expect(front.hits()).toBe(1);
   });
 
   test('a venue that does not answer is silent when the time is over, or its caller has gone', async () => {

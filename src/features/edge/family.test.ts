@@ -167,7 +167,7 @@ test('medians and clusters are those of sorted lists', () => {
     const [low, high] = [Math.floor((net.length - 1) / 2), Math.ceil((net.length - 1) / 2)];
     const median = ((Number(net[low]) + Number(net[high])) / 2) * BPS;
     expect(measureCalls(record, picked, 3).median_return_bps).toBe(median);
-    // Two calls are of one cluster where a chain of calls of one asset overlaps from one to the other.
+    // Calls are of one cluster where a chain of calls of one asset overlaps from one to the other.
     const order = [...closed.keys()].sort((a, b) => {
       const [one, other] = [Number(closed[a]), Number(closed[b])];
       return Number(columns.entryHour[one]) - Number(columns.entryHour[other]) || one - other;

@@ -6,6 +6,7 @@ import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import type { EmittedCall } from '../../ports/emitted-calls.ts';
 import { RANKER_FORMAT, type Ranker } from '../../ports/ranker.ts';
 import { FIRST_WEEK, inventCalls } from '../../testing/emissions.ts';
+import { findLeaks, type Judged, type Noise } from '../../testing/look-ahead.ts';
 import { trialsOf } from '../../testing/trials.ts';
 import { outcomeOf } from '../../testing/twins/emitted-calls.ts';
 import {
@@ -83,6 +84,42 @@ describe('a ranker', () => {
     expect(open.map(({ call_id }) => call_id)).toEqual(expect.arrayContaining([...leaked]));
     const own = TOLD.find(({ emitted_at }) => emitted_at >= at) as EmittedCall;
     expect(leakedCalls([...before, own], at)).toContain(own.call_id);
+  });
+
+  test('passes the guard against looking ahead, and one that learns from its own call is named', async () => {
+    const { at } = card.split;
+    const until = at * 1_000;
+    const own = TOLD.find(({ emitted_at }) => emitted_at >= at) as EmittedCall;
+    const later: Noise<readonly EmittedCall[]> = {
+      changes: 'what came of calls that closed later',
+      apply: (calls, end) =>
+        calls.map((call, place) => {
+          const exit = call.outcome.state === 'closed' ? call.outcome.exit_at_ms : 0;
+          return exit <= end ? call : withReturn(call, `${place % 7}`);
+        }),
+    };
+    // What a ranker would be taught: its parts, or those with the call that it is to rank.
+    const taughtBy = (others: readonly string[]) => (calls: readonly EmittedCall[]) =>
+      calls.filter(({ call_id, outcome }) => {
+        const isClosed = outcome.state === 'closed' && outcome.exit_at_ms <= until;
+        return others.includes(call_id) || isClosed;
+      });
+    const judgeBy = (name: string, others: readonly string[]): Judged<readonly EmittedCall[]> => ({
+      name,
+      until,
+      judge: async (calls) => taughtBy(others)(calls).map(({ outcome }) => outcome),
+    });
+    const trees: Judged<readonly EmittedCall[]> = {
+      name: 'trees',
+      until,
+      judge: async (calls) => trainRanker(calls, { ...ORDER, splitAt: at }).trees,
+    };
+    const rules = [trees, judgeBy('closed calls', []), judgeBy('its own call', [own.call_id])];
+    expect(await findLeaks(TOLD, rules, [later])).toEqual([
+      { rule: 'its own call', looks_at: later.changes },
+    ]);
+    // The check that training makes names the call itself.
+    expect(leakedCalls(taughtBy([own.call_id])(TOLD), at)).toContain(own.call_id);
   });
 
   test('is judged by calls after its split alone', () => {

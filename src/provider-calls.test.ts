@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { DAY_S, HOUR_S } from './chain/time.ts';
 import { Read, type Reading, read, unread } from './evidence/reading.ts';
 import { why } from './evidence/reasons.ts';
+import { hashRules, makeCall } from './features/providers/call.ts';
 import { callProductionTable, providerCallTable } from './features/providers/calls.store.ts';
 import { type CollectParts, collectOnce } from './features/providers/collect.job.ts';
 import { countedBoard } from './features/providers/shapes.ts';
@@ -351,6 +352,61 @@ onEachEngine((name, fresh) => {
     await value(collector.walks.commit(walk));
     await expect(collector.round()).rejects.toThrow('null');
     expect(asked).toHaveLength(1);
+  });
+
+  test(`${name}: a changed rule judges what comes after it, beside what was judged before`, async () => {
+    const database = fresh();
+    const { risk } = riskSaying('goplus', { is_honeypot: '1' });
+    const collector = collectorOver(database, [risk]);
+    await collector.at(STILL_NOW);
+    await collector.round();
+    await collector.at(STILL_NOW + 60);
+    await value(collector.walks.commit(recorded(STILL_NOW + 30)));
+    await collector.round();
+    const [row] = await database.query('select call_id from provider_calls');
+    const before = await value(collector.table.find(Object(row).call_id));
+    if (before === null) throw new Error('test: no call');
+
+    // A newer version of this service publishes another rule, and receives a call under it.
+    const [rule] = hashRules();
+    if (rule === undefined) throw new Error('test: no rule');
+    const [version, hash] = ['token-risk-2', `0x${'2'.repeat(64)}`];
+    const newer = { ...rule, version, hash, text: 'Another event.' };
+    expect(await value(collector.calls.publishRules([newer], STILL_NOW + 120))).toBe(1);
+    const { call_id: _, hash: __, leaf: ___, outcome: ____, ...statement } = before;
+    const again = { ...statement, reference: 'said anew', rule_version: version };
+    const later = makeCall({ ...again, called_at: STILL_NOW + 180, received_at: STILL_NOW + 180 });
+    expect(await value(collector.calls.add([later]))).toBe(1);
+
+    // This version scores by the rule that it knows; the other call waits for its own.
+    await value(collector.walks.commit(recorded(STILL_NOW + 30 * DAY_S, 'died')));
+    await collector.at(STILL_NOW + 30 * DAY_S + 1);
+    expect(await collector.round()).toMatchObject({ scored: 1 });
+    const judged = await value(collector.table.find(before.call_id));
+    expect(judged).toMatchObject({
+      rule_version: 'token-risk-1',
+      outcome: { state: 'scored', happened: true },
+    });
+    expect(await value(collector.table.find(later.call_id))).toMatchObject({
+      rule_version: version,
+      outcome: { state: 'pending' },
+    });
+
+    // The newer version judges its own otherwise, and would judge the older anew.
+    const scored_at = STILL_NOW + 30 * DAY_S + 2;
+    const otherwise = { state: 'scored', happened: false, rests_on: {}, scored_at } as const;
+    await value(collector.calls.decide(later.call_id, otherwise));
+    await value(collector.calls.decide(before.call_id, otherwise));
+    expect(await value(collector.table.find(before.call_id))).toEqual(judged);
+    await expect(database.query('update provider_outcomes set happened = false')).rejects.toThrow(
+      'only added',
+    );
+    await collector.round();
+    const { windows } = await collector.keptBoard();
+    expect(windows.all.rows).toMatchObject([
+      { rule_version: 'token-risk-1', calls: 1, scored: 1, hits: 1, coverage: { of: 1 } },
+      { rule_version: version, calls: 1, scored: 1, hits: 0, coverage: null },
+    ]);
   });
 
   test(`${name}: of two processes one collects`, async () => {

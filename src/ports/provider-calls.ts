@@ -168,7 +168,14 @@ export type AskEnd =
 
 /** A call as the board counts it. */
 export const countedCall = keptCall
-  .pick({ provider: true, says: true, prospective: true, received_at: true, leaf: true })
+  .pick({
+    provider: true,
+    says: true,
+    prospective: true,
+    received_at: true,
+    rule_version: true,
+    leaf: true,
+  })
   .extend({
     kind: z.enum(CALL_KINDS),
     /** The token on its chain, or the asset. */

@@ -20,6 +20,7 @@ const call = (facts: Partial<CountedCall> = {}): CountedCall => {
     says: true,
     prospective: true,
     received_at: NOW - DAY_S,
+    rule_version: 'token-risk-1',
     leaf: made,
     probability: null,
     ...facts,
@@ -134,6 +135,21 @@ describe('a row', () => {
   });
 });
 
+test('figures of two versions of a rule never mix, and each has a row of its own', () => {
+  const older = some(8, { rule_version: 'token-risk-0' });
+  const newer = some(2, { happened: false });
+  const asked = new Map([['all', [{ provider: 'goplus', launches: 3, called: 2 }]] as const]);
+  const board = (calls: readonly CountedCall[]) =>
+    countBoard({ calls, gaps: [], asked, made_at: NOW }).windows.all.rows;
+  const rows = board([...older, ...newer]);
+  expect(rows).toMatchObject([
+    { rule_version: 'token-risk-0', scored: 8, hits: 8, coverage: null, missed_s: null },
+    { rule_version: 'token-risk-1', scored: 2, hits: 0, coverage: { of: 3 }, missed_s: 0 },
+  ]);
+  const apart = [...board(older), ...board(newer)].filter(({ calls }) => calls > 0);
+  expect(rows).toEqual(apart);
+});
+
 test('rows stand by the lower end of their interval: nine of nine is under 95 of 100', () => {
   const calls = [
     ...some(9, { provider: 'lucky' }),
@@ -168,6 +184,7 @@ test('its counts add up, whatever the calls', () => {
     fc.record({
       provider: fc.constantFrom('a', 'b'),
       kind: fc.constantFrom('token_risk' as const, 'market_call' as const),
+      rule_version: fc.constantFrom('one', 'other'),
       says: fc.boolean(),
       happened: fc.constantFrom(true, false, null),
       prospective: fc.boolean(),

@@ -1,5 +1,6 @@
 // Counts the calls of providers into the leaderboard. Rates are of scored calls alone, each beside
-// its number; calls about one subject hang together, and are worth one where an interval is told.
+// its number, and of one version of their rule; calls about one subject hang together, and are
+// worth one where an interval is told.
 
 import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
 import { collect, present, rate, rowsUnder } from '../../evidence/measure.ts';
@@ -18,6 +19,7 @@ import type {
   CountedCall,
   ProviderGap,
 } from '../../ports/provider-calls.ts';
+import { ruleInForce } from './rules.ts';
 import { BOARD_WINDOWS, type BoardRow, type BoardWindow, type CountedBoard } from './shapes.ts';
 
 const WINDOW_DAYS: { readonly [window in BoardWindow]: number | null } = {
@@ -92,20 +94,25 @@ function windowOf(window: BoardWindow, { calls, gaps, asked, made_at }: Counted)
   const counts = new Map(rowsUnder(asked, window).map((one) => [one.provider, one]));
   const rowsOf = (isProspective: boolean): BoardRow[] => {
     // A provider that is asked has a row before its first call.
+    const inForce = ruleInForce(ASKED).version;
     const rows = new Map<string, CountedCall[]>();
-    if (isProspective) for (const provider of counts.keys()) rows.set(`${provider} ${ASKED}`, []);
+    if (isProspective) {
+      for (const provider of counts.keys())
+        rows.set(nameOf({ provider, kind: ASKED, rule_version: inForce }), []);
+    }
     for (const call of calls) {
       if (call.received_at < since || call.prospective !== isProspective) continue;
-      collect(rows, `${call.provider} ${call.kind}`, call);
+      collect(rows, nameOf(call), call);
     }
     return [...rows]
       .map(([name, own]): BoardRow => {
-        const [provider, kind] = name.split(' ');
-        const isAsked = isProspective && kind === ASKED;
+        const [provider, kind, rule_version] = name.split(' ');
+        const isAsked = isProspective && kind === ASKED && rule_version === inForce;
         const count = isAsked ? counts.get(String(provider)) : undefined;
         return {
           provider: String(provider),
           kind: kind === ASKED ? ASKED : MARKET,
+          rule_version: String(rule_version),
           ...countRow(own),
           coverage: count === undefined ? null : shareIn(count.called, count.launches),
           missed_s: count === undefined ? null : missedS(gaps, count.provider, since),
@@ -123,7 +130,9 @@ function windowOf(window: BoardWindow, { calls, gaps, asked, made_at }: Counted)
 const ASKED = 'token_risk';
 const MARKET = 'market_call';
 
-type Own = Omit<BoardRow, 'provider' | 'kind' | 'coverage' | 'missed_s'>;
+/** Figures are of one provider, one kind and one version of its rule. */
+type RowName = Pick<BoardRow, 'provider' | 'kind' | 'rule_version'>;
+type Own = Omit<BoardRow, keyof RowName | 'coverage' | 'missed_s'>;
 type Outcome = CountedCall & { readonly happened: boolean };
 
 function isScored(call: CountedCall): call is Outcome {
@@ -202,13 +211,17 @@ function missedS(gaps: readonly ProviderGap[], provider: string, since: UnixSeco
     .reduce((sum, { from_at, to_at }) => sum + to_at - Math.max(from_at, since), 0);
 }
 
-/** By the lower end of the interval, then by the scored calls, then by name. */
+/** By the lower end of the interval, then by the scored calls, then by name and rule. */
 function compareRows(one: BoardRow, other: BoardRow): number {
   const [low, otherLow] = [lowerEnd(one), lowerEnd(other)];
   if (low !== otherLow) return otherLow - low;
   if (one.scored !== other.scored) return other.scored - one.scored;
-  const [name, otherName] = [`${one.provider} ${one.kind}`, `${other.provider} ${other.kind}`];
+  const [name, otherName] = [nameOf(one), nameOf(other)];
   return name < otherName ? -1 : Number(name > otherName);
+}
+
+function nameOf({ provider, kind, rule_version }: RowName): string {
+  return `${provider} ${kind} ${rule_version}`;
 }
 
 /** Whoever has no rate comes last. */

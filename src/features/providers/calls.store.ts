@@ -185,8 +185,9 @@ const UNDECIDED = `${CALLS}
         where s.chain = c.chain and s.token = c.subject and s.captured_at >= c.window_end))
   order by c.window_end, c.call_id limit $2::int`;
 const COUNTED = `
-  select c.provider, c.kind, c.says, c.prospective, c.received_at::float8 as received_at,
-    c.leaf::float8 as leaf, coalesce(c.chain || ' ', '') || c.subject as subject,
+  select c.provider, c.kind, c.rule_version, c.says, c.prospective,
+    c.received_at::float8 as received_at, c.leaf::float8 as leaf,
+    coalesce(c.chain || ' ', '') || c.subject as subject,
     c.probability::float8 as probability, o.happened,
     case when o.call_id is null then 'pending' when o.happened is null then 'unscorable'
       else 'scored' end as state

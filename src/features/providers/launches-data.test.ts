@@ -40,6 +40,7 @@ describe.skipIf(absent)(title, () => {
   const call = (provider: string, says: boolean, at: number): CountedCall => ({
     provider,
     kind: 'token_risk',
+    rule_version: 'token-risk-1',
     subject: String(rows[at]?.token),
     says,
     prospective: true,

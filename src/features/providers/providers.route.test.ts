@@ -66,9 +66,63 @@ const READ_FIRST = {
     'A call is scored when its whole window has passed, whichever way it went. Rows count calls ' +
     'that were received before anything of their window could be seen; all others stand under ' +
     'retrospective and are left out of these rates. Rows are ordered by the lower end of the ' +
-    'interval. exhibit providers rules prints the rules.',
+    'interval, and each version of a rule has rows of its own. exhibit providers rules prints the ' +
+    'rules.',
 };
 const NOTHING = { from: null, rows: [], retrospective: [] };
+/** The body about one call that came true, but for its mode. */
+const ONE_CALL = {
+  generated_at_iso: formatIsoTime(NOW),
+  total_scores: 1,
+  windows: {
+    all: {
+      from: null,
+      rows: [
+        {
+          provider: 'goplus',
+          kind: 'token_risk',
+          rule_version: 'token-risk-1',
+          calls: 1,
+          pending: 0,
+          scored: 1,
+          unscorable: 0,
+          hits: 1,
+          hit_rate: 1,
+          interval: { low: 0.20654931437723742, high: 1 },
+          brier: null,
+          brier_n: 0,
+          base_rate: 1,
+          sensitivity: { rate: 1, of: 1 },
+          specificity: { rate: null, of: 0 },
+          coverage: null,
+          bins: [],
+          baselines: { always_yes: 1, always_no: 0, base_rate_brier: 0 },
+          missed_s: null,
+        },
+      ],
+      retrospective: [],
+    },
+  },
+  window_requested: 'all',
+  served: { window: 'all', rows: 1 },
+};
+
+/** The fields that the contract names, with their types, of every mode. */
+const CONTRACT = {
+  data_mode: expect.stringMatching(/^(measured|simulated|empty)$/),
+  generated_at_iso: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  total_scores: expect.any(Number),
+  windows: expect.any(Object),
+  window_requested: 'all',
+  served: expect.any(Object),
+  read_this_first: {
+    data_mode: expect.any(String),
+    meaning: expect.any(String),
+    null_means: 'unmeasured, never zero',
+    every_rate_has_a_denominator: expect.any(String),
+    methodology: expect.any(String),
+  },
+};
 
 describe('says', () => {
   test('that nothing was received, as a measurement: the normal state before a first run', async () => {
@@ -108,6 +162,7 @@ describe('says', () => {
             {
               provider: 'goplus',
               kind: 'token_risk',
+              rule_version: 'token-risk-1',
               calls: 2,
               pending: 0,
               scored: 2,
@@ -136,10 +191,18 @@ describe('says', () => {
   });
 
   test('that its providers are made up where they are', async () => {
-    const { body } = await said(portsOf([callSaying(true, true, 3, NOW)], { simulated: true }));
-    expect(body).toMatchObject({
-      data_mode: 'simulated',
-      read_this_first: { meaning: expect.stringMatching(/^Simulated: /) },
+    const ports = portsOf([callSaying(true, true, 3, NOW)], { simulated: true });
+    expect(await said(ports, 'all')).toEqual({
+      status: 200,
+      body: {
+        ...ONE_CALL,
+        data_mode: 'simulated',
+        read_this_first: {
+          ...READ_FIRST,
+          data_mode: 'Simulated: the providers, their calls and what became of them are made up.',
+          meaning: `Simulated: this answer rests on made-up data. ${READ_FIRST.meaning}`,
+        },
+      },
     });
   });
 
@@ -148,10 +211,33 @@ describe('says', () => {
     expect((await said(ports, 'all', NOW + 3 * DAY_S)).body).toMatchObject({
       data_mode: 'measured',
     });
-    expect((await said(ports, 'all', NOW + 3 * DAY_S + 1)).body).toMatchObject({
-      data_mode: 'empty',
-      total_scores: 1,
+    expect(await said(ports, 'all', NOW + 3 * DAY_S + 1)).toEqual({
+      status: 200,
+      body: {
+        ...ONE_CALL,
+        data_mode: 'empty',
+        read_this_first: {
+          ...READ_FIRST,
+          data_mode:
+            'Calls were received here before and none within three days: whoever collects them ' +
+            'may have stopped. That says nothing about any provider.',
+        },
+      },
     });
+  });
+});
+
+describe('has the fields of the contract and no other', () => {
+  const ports = portsOf([callSaying(true, true, 3, NOW)]);
+  test.each([
+    ['measured', ports, NOW],
+    ['measured', portsOf([]), NOW],
+    ['empty', ports, NOW + 4 * DAY_S],
+    ['empty', { ...ports, service: { simulated: true } }, NOW + 4 * DAY_S],
+    ['simulated', { ...ports, service: { simulated: true } }, NOW],
+  ] as const)('where it is %s', async (data_mode, of, now) => {
+    const { status, body } = await said(of, 'all', now);
+    expect([status, body]).toEqual([200, { ...CONTRACT, data_mode }]);
   });
 });
 

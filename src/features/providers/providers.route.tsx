@@ -78,7 +78,8 @@ const READ_FIRST = {
     'A call is scored when its whole window has passed, whichever way it went. Rows count calls ' +
     'that were received before anything of their window could be seen; all others stand under ' +
     'retrospective and are left out of these rates. Rows are ordered by the lower end of the ' +
-    'interval. exhibit providers rules prints the rules.',
+    'interval, and each version of a rule has rows of its own. exhibit providers rules prints ' +
+    'the rules.',
 } as const;
 
 const MODES: { readonly [mode in (typeof BOARD_MODES)[number]]: string } = {
@@ -313,9 +314,12 @@ function Rates({ caption, rows, isRetrospective }: RatesProps) {
       columns={[
         {
           head: 'Provider',
-          cell: ({ provider, kind }) => (
+          cell: ({ provider, kind, rule_version: rule }) => (
             <>
-              <strong>{provider}</strong> <span class="quiet">{KIND_WORDS[kind]}</span>
+              <strong>{provider}</strong>{' '}
+              <span class="quiet">
+                {KIND_WORDS[kind]}, by {rule}
+              </span>
             </>
           ),
           look: 'whole',

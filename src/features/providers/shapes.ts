@@ -25,6 +25,7 @@ const shareOf = z.strictObject({ rate: share.nullable(), of: count });
 export const boardRow = z.strictObject({
   provider: z.string(),
   kind: z.enum(CALL_KINDS),
+  rule_version: z.string(),
   calls: count,
   pending: count,
   scored: count,
@@ -73,6 +74,9 @@ const shownRow = sharedShape(
   z.strictObject({
     provider: words(),
     kind: oneOf(CALL_KINDS),
+    rule_version: words().describe(
+      'The rule in force when these calls were received: each version has a row of its own.',
+    ),
     calls: rowFact(count).describe('Calls that were received within the window.'),
     pending: rowFact(count).describe('Whose own window is not over, or not read yet.'),
     scored: rowFact(count),
@@ -110,7 +114,7 @@ const shownRow = sharedShape(
       .describe('Hits of whoever always says yes or always no, on the same scored calls.'),
     missed_s: rowFact(count.nullable()).describe(
       'Seconds of the window in which it was not asked, or did not answer; `null`: it is not ' +
-        'asked here.',
+        'asked here, or another rule is in force.',
     ),
   }),
 );

@@ -141,11 +141,33 @@ describe('says', () => {
     );
   });
 
-  test('that simulated trades are simulated, in each caveat', async () => {
-    const simulated = { ...quietAnalysis(TRADER), simulated: true };
-    const { body } = await said(holding(standingWith(simulated, STILL_NOW)));
-    expect(body['simulated']).toBe(true);
-    for (const caveat of body['caveats'] as string[]) expect(caveat).toMatch(/^Simulated: /);
+  test('the same of made-up trades, and that they are made up, in each caveat', async () => {
+    const real = await said(holding(QUIET));
+    const simulated = standingWith({ ...quietAnalysis(TRADER), simulated: true }, STILL_NOW - 90);
+    expect(await said(holding(simulated))).toEqual({
+      status: 200,
+      body: {
+        ...real.body,
+        simulated: true,
+        caveats: (real.body['caveats'] as string[]).map(
+          (one) => `Simulated: this answer rests on made-up data. ${one}`,
+        ),
+      },
+    });
+  });
+
+  test.each([true, false])('the fields of the contract, simulated or not: %s', async (made_up) => {
+    const analysis = { ...quietAnalysis(TRADER), simulated: made_up };
+    const { body } = await said(holding(standingWith(analysis, STILL_NOW - 90)));
+    expect(body).toMatchObject({
+      address: TRADER,
+      analysed: true,
+      modes: expect.any(Object),
+      partitions: expect.any(Object),
+      classification: expect.any(Object),
+      caveats: expect.arrayContaining([expect.any(String)]),
+      age_s: 90,
+    });
   });
 });
 
@@ -157,8 +179,14 @@ describe('is silent', () => {
       simulated: true,
       standingOf: () => ({ ...NEVER_ANALYSED, unanalysable }),
     });
-    const { body } = await said(made_up);
-    expect(body['detail']).toMatch(/^Simulated: .* The venue was asked, and has no account/);
+    expect(await said(made_up)).toEqual({
+      status: 404,
+      body: {
+        ...NOT_ANALYSED,
+        detail: expect.stringMatching(/^Simulated: .* The venue was asked, and has no account/),
+        engine_unreachable: false,
+      },
+    });
   });
 
   test('about an address that was never analysed, and says whether it is queued', async () => {

@@ -14,12 +14,14 @@ export type MemoryCalls = { readonly calls: readonly KeptCall[]; readonly isCoun
 export type ProviderCallPorts = { readonly providerCalls: ProviderCalls };
 
 function toCounted(call: KeptCall): CountedCall {
-  const { provider, subject, says, prospective, received_at, leaf, outcome } = call;
+  const { provider, subject, says, prospective, received_at, rule_version, leaf } = call;
+  const { outcome } = call;
   return {
     provider,
     says,
     prospective,
     received_at,
+    rule_version,
     leaf,
     kind: subject.kind,
     subject: subject.kind === 'token_risk' ? `${subject.chain} ${subject.token}` : subject.asset,

@@ -101,9 +101,10 @@ export function isPaged(port: PortName): boolean {
   return port in PAGES;
 }
 
+const CUTS: typeof PAGES_OF_PAGES = { ...PAGES, ...PAGES_OF_PAGES };
+
 function cutsOf(port: PortName, method: string): Cut | undefined {
-  const pages: typeof PAGES_OF_PAGES = { ...PAGES, ...PAGES_OF_PAGES };
-  return pages[port]?.[method];
+  return CUTS[port]?.[method];
 }
 
 function keeps(port: PortName, method: string): boolean {
@@ -162,25 +163,36 @@ export function throughPorts(ports: SilencePorts, take: Take, tight: Tightness =
 
 type Method = (...args: readonly unknown[]) => unknown;
 
+// A method is wrapped when a handler takes it: one request takes few of some hundred.
 function throughPort(port: PortName, real: object, take: Take, tight: Tightness): object {
-  const methods = Object.entries(real).map(([method, held]: [string, unknown]) => {
-    if (typeof held !== 'function' || keeps(port, method)) return [method, held];
-    const call = held as Method;
-    const pages = cutsOf(port, method);
-    const askPort = (...args: readonly unknown[]) => {
-      const tightened = args.map((one) => (isLimits(one) ? { ...one, ...tight } : one));
-      const answer = call.apply(real, tightened);
-      // A synchronous result used no source: it is a rule, and no reading.
-      if (!(answer instanceof Promise)) return answer;
-      return answer.then((told: unknown) =>
-        through(told, args, (call, field, reading) =>
-          take({ port, method, field, call: `${port}.${method}${call}`, pages }, reading),
-        ),
-      );
-    };
-    return [method, askPort];
+  return new Proxy(real, {
+    get: (_, method) => {
+      const held: unknown = Reflect.get(real, method);
+      const isCall = typeof held === 'function' && typeof method === 'string';
+      if (!isCall || keeps(port, method)) return held;
+      return throughCall(port, method, (...args) => Reflect.apply(held, real, args), take, tight);
+    },
   });
-  return Object.fromEntries(methods);
+}
+
+function throughCall(
+  port: PortName,
+  method: string,
+  call: Method,
+  take: Take,
+  tight: Tightness,
+): Method {
+  const pages = cutsOf(port, method);
+  return (...args) => {
+    const answer = call(...args.map((one) => (isLimits(one) ? { ...one, ...tight } : one)));
+    // A synchronous result used no source: it is a rule, and no reading.
+    if (!(answer instanceof Promise)) return answer;
+    return answer.then((told: unknown) =>
+      through(told, args, (asked, field, reading) =>
+        take({ port, method, field, call: `${port}.${method}${asked}`, pages }, reading),
+      ),
+    );
+  };
 }
 
 function isLimits(one: unknown): one is object {

@@ -7,6 +7,7 @@ const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
+const { parseArgs } = require('node:util');
 const { withLock } = require('./lock.js');
 
 const ROOT = path.resolve(__dirname, '..');
@@ -220,6 +221,25 @@ async function check(names) {
   return failed.length === 0 ? 0 : 1;
 }
 
+// Hostile input, as much as the arguments say: the suite tries a little of it, from the same seeds.
+async function fuzz(args) {
+  const option = (byDefault) => ({ type: 'string', default: byDefault });
+  const { values } = parseArgs({
+    args,
+    options: { requests: option('50000'), inputs: option('100000'), seed: option('1') },
+  });
+  const wrong = Object.entries(values).find(([, text]) => !/^[1-9]\d{0,8}$/.test(text));
+  if (wrong !== undefined) {
+    say(`fuzz: --${wrong[0]} expects a whole number from 1, not "${wrong[1]}"`);
+    return 2;
+  }
+  const files = ['src/hostile-bytes.test.ts', 'src/generated-requests.test.ts'];
+  const { requests, inputs, seed } = values;
+  const settings = { REQUESTS: requests, INPUTS: inputs, SEED: seed };
+  const env = Object.entries(settings).map(([name, text]) => [`EXHIBIT_TEST_${name}`, text]);
+  return (await vitest(files, Object.fromEntries(env))).status;
+}
+
 // The benches are built beside dist; their imports of src lead to dist itself, but for what the
 // build leaves out, as the worlds of the tests. The first argument may name one of them;
 // bench/main.ts is the one that is meant where none is named.
@@ -247,7 +267,7 @@ async function bench(args) {
 
 const isBench = (name) => fs.existsSync(at(`bench/${name}.ts`));
 
-const FOR_DEVELOPERS = { test, check, bench, build: async () => 0 };
+const FOR_DEVELOPERS = { test, check, fuzz, bench, build: async () => 0 };
 
 /** Sets up, then does what the arguments ask. */
 async function run(argv) {

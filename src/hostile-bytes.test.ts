@@ -289,6 +289,14 @@ const PARSERS: readonly Parser[] = [
   },
 ];
 
+test('an e-mail address is kept of no event of the payment platform, whatever its field is called', () => {
+  const data = { id: 'mem_1', owner_contact: 'a@b.example', notes: ['write to a@b.example'] };
+  const bytes = Buffer.from(JSON.stringify({ type: 'membership.activated', data }));
+  const kept: unknown = JSON.parse(String(readPaymentEvent(bytes, 1_780_000_000)?.body));
+  const left = '[left out]';
+  expect(kept).toMatchObject({ data: { id: 'mem_1', owner_contact: left, notes: [left] } });
+});
+
 test.each(PARSERS)(
   '$name is parsed, or refused in its own words',
   async (parser) => {

@@ -54,7 +54,9 @@ export function readPaymentEvent(bytes: Uint8Array, now: UnixSeconds): ReadEvent
   const { type, timestamp, data } = Object(event);
   if (typeof type !== 'string' || !TYPE.test(type)) return null;
   const body = JSON.stringify(event, (key, value: unknown) => {
-    return OF_PERSONS.test(key) ? '[left out]' : value;
+    // A field that the platform adds may hold an e-mail address under a name that nobody knows.
+    const isPersonal = OF_PERSONS.test(key) || (typeof value === 'string' && value.includes('@'));
+    return isPersonal ? '[left out]' : value;
   });
   const asked = TYPES.get(type);
   if (asked === undefined) return { type, body, asks: 'unknown', code: null };

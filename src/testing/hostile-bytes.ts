@@ -11,7 +11,7 @@ const DEPTH = 2_000;
 
 const bytesOf = (text: string) => Buffer.from(text, 'utf8');
 
-/** Pieces that have broken parsers: of text, JSON, XML, YAML and CSV, and bytes that are no text. */
+/** Pieces that have broken parsers of text, JSON, XML, YAML and CSV; and bytes that are no text. */
 const PIECES: readonly Buffer[] = [
   ...[
     '\u0000',

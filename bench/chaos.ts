@@ -1,5 +1,5 @@
-// npm run chaos [-- --only PATTERN_OF_FAULTS] [--all-addresses]: a service of the simulated world is
-// started in each fault and asked what a service without faults was asked at the same moment. A
+// npm run chaos [-- --only PATTERN_OF_FAULTS] [--all-addresses]: starts a service of the simulated
+// world in each fault and asks it what a service without faults was asked at the same moment. A
 // cell is one answer in one fault. It is false where it denies what the whole answer did not deny,
 // where it is not as declared, and where it is a fault without an id.
 

@@ -14,39 +14,62 @@ import {
   parseTilePath,
   type ReadTile,
   type ReadTiles,
+  RUN_WIDTH,
   rootFromTiles,
   TILE_WIDTH,
   TileFault,
   tileByTile,
   tileHashesBetween,
   tileWidth,
+  type Width,
 } from './tile-tree.ts';
 
 const SIZE_MAX = 66_000;
 const LEAVES = Array.from({ length: SIZE_MAX }, (_, n) =>
   hashLeaf(Uint8Array.of(n % 256, Math.floor(n / 256) % 256, Math.floor(n / 65_536))),
 );
-/** The hashes of each level, as far as they are of full tiles. */
-const LEVELS = [LEAVES];
-for (const { level, index } of tileHashesBetween(0, SIZE_MAX)) {
-  const below = LEVELS[level - 1] ?? [];
-  const tile = below.slice(index * TILE_WIDTH, (index + 1) * TILE_WIDTH);
-  LEVELS[level] = [...(LEVELS[level] ?? []), rootOfLeaves(tile)];
+/** A tree of tiles of this width, read from the hashes of each level. */
+function treeOf(width: Width) {
+  const levels = [LEAVES];
+  for (const { level, index } of tileHashesBetween(0, SIZE_MAX, width).flat()) {
+    const below = levels[level - 1] ?? [];
+    const tile = below.slice(index * width, (index + 1) * width);
+    levels[level] = [...(levels[level] ?? []), rootOfLeaves(tile)];
+  }
+  const readTile: ReadTile = async ({ level, index, width: held }) => {
+    return (levels[level] ?? []).slice(index * width, index * width + held);
+  };
+  return { width, readTile, readTiles: tileByTile(readTile) };
 }
-const readTile: ReadTile = async ({ level, index, width }) => {
-  const from = index * TILE_WIDTH;
-  return (LEVELS[level] ?? []).slice(from, from + width);
-};
-const readTiles = tileByTile(readTile);
+const PUBLISHED = treeOf(TILE_WIDTH);
+const STORED = treeOf(RUN_WIDTH);
 const treeSize = fc.oneof(
   fc.integer({ min: 1, max: SIZE_MAX }),
-  fc.constantFrom(1, 2, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 65_792, SIZE_MAX),
+  fc.constantFrom(
+    1,
+    2,
+    15,
+    16,
+    17,
+    255,
+    256,
+    257,
+    511,
+    512,
+    65_535,
+    65_536,
+    65_537,
+    65_792,
+    SIZE_MAX,
+  ),
 );
 
-describe('a tree read by its tiles', () => {
+describe.each([PUBLISHED, STORED])('a tree read by tiles of $width', ({ width, ...tree }) => {
+  const { readTile, readTiles } = tree;
+
   test('has the root of the whole tree', async () => {
-    for (const at of [1, 255, 256, 257, 1_000, 65_535, 65_536, 65_537, SIZE_MAX]) {
-      expect(await rootFromTiles(at, readTiles)).toEqual(rootOfLeaves(LEAVES.slice(0, at)));
+    for (const at of [1, 15, 16, 17, 255, 256, 257, 1_000, 65_535, 65_536, 65_537, SIZE_MAX]) {
+      expect(await rootFromTiles(at, readTiles, width)).toEqual(rootOfLeaves(LEAVES.slice(0, at)));
     }
   });
 
@@ -55,14 +78,14 @@ describe('a tree read by its tiles', () => {
       fc.asyncProperty(treeSize, treeSize, async (one, other) => {
         const [older, newer] = [Math.min(one, other), Math.max(one, other)];
         const [olderRoot, root] = [
-          await rootFromTiles(older, readTiles),
-          await rootFromTiles(newer, readTiles),
+          await rootFromTiles(older, readTiles, width),
+          await rootFromTiles(newer, readTiles, width),
         ];
         const index = older - 1;
         const leafHash = LEAVES[index] ?? root;
-        const proof = await inclusionProof(index, newer, readTiles);
+        const proof = await inclusionProof(index, newer, readTiles, width);
         expect(isIncluded({ index, size: newer, leafHash, root, proof })).toBe(true);
-        const consistency = await consistencyProof(older, newer, readTiles);
+        const consistency = await consistencyProof(older, newer, readTiles, width);
         const ends = { older: { size: older, root: olderRoot }, newer: { size: newer, root } };
         expect(isConsistent({ ...ends, proof: consistency })).toBe(true);
       }),
@@ -71,13 +94,15 @@ describe('a tree read by its tiles', () => {
 
   test('is refused where a tile holds less than it has to', async () => {
     const short: ReadTile = async (tile) => (await readTile(tile)).slice(1);
-    await expect(rootFromTiles(300, tileByTile(short))).rejects.toThrow(TileFault);
+    await expect(rootFromTiles(300, tileByTile(short), width)).rejects.toThrow(TileFault);
     const fewer: ReadTiles = async (tiles) => (await readTiles(tiles)).slice(1);
-    await expect(rootFromTiles(300, fewer)).rejects.toThrow(TileFault);
+    await expect(rootFromTiles(300, fewer, width)).rejects.toThrow(TileFault);
     const cut: ReadTile = async (tile) => (await readTile(tile)).map((hash) => hash.slice(1));
-    await expect(rootFromTiles(300, tileByTile(cut))).rejects.toThrow(TileFault);
+    await expect(rootFromTiles(300, tileByTile(cut), width)).rejects.toThrow(TileFault);
   });
+});
 
+describe('a tile', () => {
   test('is as wide as the specification says', () => {
     expect(tileWidth(0, 273, 70_000)).toBe(112);
     expect(tileWidth(0, 272, 70_000)).toBe(256);

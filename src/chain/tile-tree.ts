@@ -7,16 +7,18 @@ import {
   completeSubtrees,
   consistencySubtrees,
   HASH_BYTES,
-  hashNode,
   inclusionSubtrees,
   joinHashes,
+  rootOfLeaves,
   type Subtree,
 } from './merkle-tree.ts';
 
-/** Hashes of a full tile. */
+/** Hashes of a full tile, as it is published. */
 export const TILE_WIDTH = 256;
-/** A level above this is of no tree whose size is a safe integer. */
-const LEVEL_MAX = 6;
+/** Hashes of a run, as they are stored: the same tree by sixteens, two levels to one of tiles. */
+export const RUN_WIDTH = 16;
+/** How many hashes make one of the level above. */
+export type Width = typeof TILE_WIDTH | typeof RUN_WIDTH;
 
 /** A tile: how many of its hashes are meant, which follow each other from its first. */
 export type Tile = { readonly level: number; readonly index: number; readonly width: number };
@@ -33,14 +35,19 @@ export function tileByTile(readTile: ReadTile): ReadTiles {
 }
 
 /** Leaves under one hash of a level. */
-export function leavesUnder(level: number): number {
-  return TILE_WIDTH ** level;
+export function leavesUnder(level: number, width: Width = TILE_WIDTH): number {
+  return width ** level;
 }
 
 /** How wide a tile is in a tree of this size: 0 where it has none. */
-export function tileWidth(level: number, index: number, size: number): number {
-  const hashes = Math.floor(size / leavesUnder(level)) - index * TILE_WIDTH;
-  return Math.max(0, Math.min(TILE_WIDTH, hashes));
+export function tileWidth(
+  level: number,
+  index: number,
+  size: number,
+  width: Width = TILE_WIDTH,
+): number {
+  const hashes = Math.floor(size / leavesUnder(level, width)) - index * width;
+  return Math.max(0, Math.min(width, hashes));
 }
 
 /** The hashes of some subtrees of a tree of this size, from as few tiles as hold them. */
@@ -48,12 +55,15 @@ export async function hashSubtrees(
   subtrees: readonly Subtree[],
   size: number,
   readTiles: ReadTiles,
+  width: Width = TILE_WIDTH,
 ): Promise<Uint8Array[]> {
-  const runs = subtrees.map((subtree) => completeSubtrees(subtree).map(runOf));
+  const runs = subtrees.map((subtree) =>
+    completeSubtrees(subtree).map((complete) => runOf(complete, width)),
+  );
   const wanted = new Map<string, Tile>();
   for (const { level, tile } of runs.flat()) {
-    const width = tileWidth(level, tile, size);
-    wanted.set(`${level}/${tile}`, { level, index: tile, width });
+    const held = tileWidth(level, tile, size, width);
+    wanted.set(`${level}/${tile}`, { level, index: tile, width: held });
   }
   const read = await readTiles([...wanted.values()]);
   const tiles = new Map(
@@ -64,30 +74,10 @@ export async function hashSubtrees(
       parts.map(({ level, tile, first, count }) => {
         const hashes = tiles.get(`${level}/${tile}`);
         if (hashes === undefined) throw new Error(`tile ${level}/${tile} was not read`);
-        return rootOfRun(hashes, first, first + count);
+        return rootOfLeaves(hashes.slice(first, first + count));
       }),
     ),
   );
-}
-
-/** Hashes of runs that were made before, as long as whoever reads tiles keeps their array. */
-const made = new WeakMap<readonly Uint8Array[], Map<string, Uint8Array>>();
-
-/** The root over a run of a tile, which is a complete subtree: halves are made once. */
-function rootOfRun(hashes: readonly Uint8Array[], first: number, past: number): Uint8Array {
-  const only = hashes[first];
-  if (only === undefined) throw new RangeError(`no hash ${first} in a tile`);
-  if (past - first === 1) return only;
-  const kept = made.get(hashes);
-  const runs = kept === undefined ? new Map<string, Uint8Array>() : kept;
-  made.set(hashes, runs);
-  const name = `${first}-${past}`;
-  const known = runs.get(name);
-  if (known !== undefined) return known;
-  const middle = (first + past) / 2;
-  const root = hashNode(rootOfRun(hashes, first, middle), rootOfRun(hashes, middle, past));
-  runs.set(name, root);
-  return root;
 }
 
 function wholeTile(tile: Tile, hashes: readonly Uint8Array[] | undefined) {
@@ -113,18 +103,22 @@ type Run = {
 };
 
 /** The hashes that a complete subtree is made of: they follow each other in one tile. */
-function runOf({ begin, end }: Subtree): Run {
+function runOf({ begin, end }: Subtree, width: Width): Run {
   let level = 0;
-  while (leavesUnder(level + 1) <= end - begin) level += 1;
-  const at = begin / leavesUnder(level);
-  const tile = Math.floor(at / TILE_WIDTH);
-  const count = (end - begin) / leavesUnder(level);
-  return { level, tile, first: at - tile * TILE_WIDTH, count };
+  while (leavesUnder(level + 1, width) <= end - begin) level += 1;
+  const at = begin / leavesUnder(level, width);
+  const tile = Math.floor(at / width);
+  const count = (end - begin) / leavesUnder(level, width);
+  return { level, tile, first: at - tile * width, count };
 }
 
 /** The root of a tree of this size. */
-export async function rootFromTiles(size: number, readTiles: ReadTiles): Promise<Uint8Array> {
-  const [root] = await hashSubtrees([{ begin: 0, end: size }], size, readTiles);
+export async function rootFromTiles(
+  size: number,
+  readTiles: ReadTiles,
+  width?: Width,
+): Promise<Uint8Array> {
+  const [root] = await hashSubtrees([{ begin: 0, end: size }], size, readTiles, width);
   if (root === undefined) throw new Error('a tree without a root');
   return root;
 }
@@ -134,8 +128,9 @@ export function inclusionProof(
   index: number,
   size: number,
   readTiles: ReadTiles,
+  width?: Width,
 ): Promise<Uint8Array[]> {
-  return hashSubtrees(inclusionSubtrees(index, size), size, readTiles);
+  return hashSubtrees(inclusionSubtrees(index, size), size, readTiles, width);
 }
 
 /** The proof that a tree of one size is the beginning of one of another. */
@@ -143,8 +138,9 @@ export function consistencyProof(
   older: number,
   newer: number,
   readTiles: ReadTiles,
+  width?: Width,
 ): Promise<Uint8Array[]> {
-  return hashSubtrees(consistencySubtrees(older, newer), newer, readTiles);
+  return hashSubtrees(consistencySubtrees(older, newer), newer, readTiles, width);
 }
 
 // Paths of tiles: an index is written in groups of three digits, all but the last behind an `x`.
@@ -218,14 +214,16 @@ export function parseEntries(bytes: Uint8Array): Uint8Array[] | null {
 /** A hash above the leaves: that of the full tile with this index, one level below. */
 export type TileHash = { readonly level: number; readonly index: number };
 
-/** The hashes of full tiles that a larger tree has beyond a smaller one, lower levels first. */
-export function tileHashesBetween(older: number, newer: number): TileHash[] {
-  const found: TileHash[] = [];
-  for (let level = 1; level <= LEVEL_MAX && leavesUnder(level) <= newer; level += 1) {
-    const under = leavesUnder(level);
+/** The hashes of full tiles that a larger tree has beyond a smaller one, by level, lowest first. */
+export function tileHashesBetween(older: number, newer: number, width: Width): TileHash[][] {
+  const levels: TileHash[][] = [];
+  for (let level = 1; leavesUnder(level, width) <= newer; level += 1) {
+    const under = leavesUnder(level, width);
+    const found: TileHash[] = [];
     for (let index = Math.floor(older / under); index < Math.floor(newer / under); index += 1) {
       found.push({ level, index });
     }
+    levels.push(found);
   }
-  return found;
+  return levels;
 }

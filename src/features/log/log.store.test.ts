@@ -122,7 +122,7 @@ async function putBack(database: TestStore, leaves: number): Promise<void> {
       delete from log_cosignatures where size > ${leaves};
       delete from log_checkpoints where size > ${leaves};
       delete from log_leaves where leaf_index >= ${leaves};
-      delete from log_tile_hashes where (hash_index + 1) * (256 ^ level) > ${leaves};
+      delete from log_hashes where (hash_index + 1) * (16 ^ level) > ${leaves};
       update log_size set leaves = ${leaves}`),
   );
 }

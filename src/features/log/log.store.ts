@@ -6,13 +6,14 @@ import { rootOfLeaves } from '../../chain/merkle-tree.ts';
 import {
   consistencyProof,
   inclusionProof,
-  leavesUnder,
   type ReadTiles,
+  RUN_WIDTH,
   rootFromTiles,
   TILE_WIDTH,
+  type TileHash,
   tileHashesBetween,
 } from '../../chain/tile-tree.ts';
-import { countOrZero, present } from '../../evidence/measure.ts';
+import { countOrZero, listOrNone, present, rowsUnder, slices } from '../../evidence/measure.ts';
 import { LEAF_KIND_NAMES, LEAF_KINDS, type LeafKind } from '../../ports/transparency-log.ts';
 import {
   type ControlContext,
@@ -39,7 +40,7 @@ import {
   type StoredOrigin,
   storedCheckpoint,
 } from './shapes.ts';
-import { rememberedTiles, storedTiles } from './tiles.store.ts';
+import { storedTiles } from './tiles.store.ts';
 
 const LOCK = "select pg_advisory_xact_lock(hashtext('transparency log'))";
 const LEAVES = 'select leaves::float8 as leaves from log_size';
@@ -61,7 +62,7 @@ const ENTRY = `
   select leaf_index::float8 as index, kind, encode(hash, 'hex') as hash, id, ${epochSecond('at')}
   from log_leaves`;
 const ADD_HASHES = `
-  insert into log_tile_hashes (level, hash_index, hash)
+  insert into log_hashes (level, hash_index, hash)
   select level, hash_index, decode(hash, 'hex')
   from unnest($1::int[], $2::bigint[], $3::text[]) as n (level, hash_index, hash)
   on conflict do nothing`;
@@ -99,9 +100,8 @@ const openRow = z.object({ generation: z.int(), closed: z.boolean() });
 /** The tables over the control database. */
 export function logTables(database: Database, context: ControlContext): LogStore {
   const { ask, run } = controlReadings('transparency_log', 'The transparency log', context);
-  const stored = storedTiles(database);
-  // What was signed is compared with the store alone.
-  const remembered = rememberedTiles(database);
+  const runs = storedTiles(database, RUN_WIDTH);
+  const published = storedTiles(database, TILE_WIDTH);
   return {
     state: () => ask(() => readState(database)),
     begin: (origin) =>
@@ -115,12 +115,12 @@ export function logTables(database: Database, context: ControlContext): LogStore
           );
         }),
       ),
-    hashTiles: () => ask(() => hashFullTiles(database, stored)),
-    rootAt: (size) => ask(() => rootFromTiles(size, stored)),
-    inclusion: (index, size) => ask(() => inclusionProof(index, size, remembered)),
-    consistency: (older, newer) => ask(() => consistencyProof(older, newer, remembered)),
+    hashTiles: () => ask(() => hashFullRuns(database, runs)),
+    rootAt: (size) => ask(() => rootFromTiles(size, runs, RUN_WIDTH)),
+    inclusion: (index, size) => ask(() => inclusionProof(index, size, runs, RUN_WIDTH)),
+    consistency: (older, newer) => ask(() => consistencyProof(older, newer, runs, RUN_WIDTH)),
     hashes: (level, index, width) =>
-      ask(async () => onlyRow(await stored([{ level, index, width }]))),
+      ask(async () => onlyRow(await published([{ level, index, width }]))),
     entries: (from, limit) =>
       ask(async () => {
         if (limit > ENTRIES_MAX) throw new Error(`${limit} entries at once`);
@@ -195,35 +195,57 @@ function originOf(row: z.output<typeof originRow>): StoredOrigin {
   };
 }
 
+/** Runs that are read at once to be hashed. */
+const RUNS_AT_ONCE = 256;
+
 // All levels in one statement: whoever finds a hash of level 1 finds those above it too.
-async function hashFullTiles(
+async function hashFullRuns(
   database: Pick<Session, 'query'>,
-  readTiles: ReadTiles,
+  readRuns: ReadTiles,
 ): Promise<number> {
   const hashed = await database.query(
-    'select (max(hash_index) + 1)::float8 as hashed from log_tile_hashes where level = 1',
+    'select (max(hash_index) + 1)::float8 as hashed from log_hashes where level = 1',
   );
-  const before = countOrZero(hashedRow.parse(onlyRow(hashed)).hashed) * leavesUnder(1);
+  const before = countOrZero(hashedRow.parse(onlyRow(hashed)).hashed) * RUN_WIDTH;
   const counted = leavesRow.nullable().parse(rowOrNull(await database.query(LEAVES)));
   const size = Math.min(countOrZero(counted?.leaves), before + LEAVES_A_ROUND);
   const made = new Map<string, Uint8Array>();
   const rows: { level: number; index: number; hash: string }[] = [];
-  for (const { level, index } of tileHashesBetween(before, size)) {
-    const first = index * TILE_WIDTH;
-    const fresh = present(
-      Array.from({ length: TILE_WIDTH }, (_, n) => made.get(`${level - 1}/${first + n}`)),
-    );
-    const width = TILE_WIDTH - fresh.length;
-    const below = { level: level - 1, index, width };
-    const held = width === 0 ? [] : onlyRow(await readTiles([below]));
-    const hashes = [...held, ...fresh];
-    const hash = rootOfLeaves(hashes);
-    made.set(`${level}/${index}`, hash);
-    rows.push({ level, index, hash: Buffer.from(hash).toString('hex') });
+  const fullRuns = tileHashesBetween(before, size, RUN_WIDTH);
+  for (const some of fullRuns.flatMap((level) => [...slices(level, RUNS_AT_ONCE)])) {
+    const below = await runsBelow(some, made, readRuns);
+    for (const [at, { level, index }] of some.entries()) {
+      const hash = rootOfLeaves(listOrNone(below[at]));
+      made.set(`${level}/${index}`, hash);
+      rows.push({ level, index, hash: Buffer.from(hash).toString('hex') });
+    }
   }
   if (rows.length > 0)
     await database.query(ADD_HASHES, columnsOf(rows, ['level', 'index', 'hash']));
   return size;
+}
+
+/** The hashes under some hashes: those that were stored before, and behind them those made now. */
+async function runsBelow(
+  some: readonly TileHash[],
+  made: ReadonlyMap<string, Uint8Array>,
+  readRuns: ReadTiles,
+): Promise<readonly (readonly Uint8Array[])[]> {
+  const runs = some.map(({ level, index }) => {
+    const first = index * RUN_WIDTH;
+    const fresh = present(
+      Array.from({ length: RUN_WIDTH }, (_, n) => made.get(`${level - 1}/${first + n}`)),
+    );
+    return { level: level - 1, index, width: RUN_WIDTH - fresh.length, fresh };
+  });
+  const stored = runs.filter(({ width }) => width > 0);
+  const read = stored.length === 0 ? [] : await readRuns(stored);
+  const held = new Map(stored.map((run, at) => [run, listOrNone(read[at])]));
+  return runs.map((run) => {
+    const hashes = [...rowsUnder(held, run), ...run.fresh];
+    if (hashes.length !== RUN_WIDTH) throw new Error(`a run of ${hashes.length} hashes`);
+    return hashes;
+  });
 }
 
 async function publishOne(

@@ -38,6 +38,21 @@ test('a filter is one trial, however often it is asked, and each membership has 
   expect(await countOf('mem_3', 0)).toBe(4);
 });
 
+test('two processes over one store count a filter once', async () => {
+  const { control, trials } = tableOf();
+  const other = edgeTrialTable(control, { simulated: false, nowMs: () => NOW * 1_000 });
+  const digest = (n: number) => n.toString(16).padStart(64, '0');
+  const told = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      (n % 2 === 0 ? trials : other).countTrial('mem_1', digest(Math.floor(n / 4))),
+    ),
+  );
+  expect(told.every((one) => one instanceof Read)).toBe(true);
+  for (const table of [trials, other]) {
+    expect(await table.countTrial('mem_1', digest(0))).toMatchObject({ value: { distinct: 5 } });
+  }
+});
+
 test('three keys of one membership have one count, and nobody is counted without one', async () => {
   const { control, trials } = tableOf();
   const { memberships, keys, quota } = accessIn(control, () => NOW * 1_000);

@@ -39,6 +39,12 @@ export const HOURS_READ = {
 /** What chains show of an hour is read an hour later: blocks are imported and priced first. */
 const CHAINS_LATE_MS = HOUR_MS;
 
+/**
+ * A settlement stands on its hour and may be told half an hour late, so that at a tick nobody can
+ * vouch for the end of the hour before, in which none is due.
+ */
+const SETTLING_MS = HOUR_MS / 2;
+
 /** The rows of a series that were received by a time, and what of its hours nobody knows. */
 export type Cut<S extends SeriesKind> = {
   readonly name: SeriesName<S>;
@@ -103,7 +109,7 @@ export async function observe(
     listings: await read(venueName('listings'), { from: 0, to: asOf + 1 }, back(hour, 1)),
     marks: await read(venueName('marks'), since(marks), back(hour, marks)),
     candles: await read(venueName('candles'), back(hour, candles), back(hour, candles)),
-    funding: await read(venueName('funding'), since(funding), back(hour, funding)),
+    funding: await read(venueName('funding'), since(funding), back(hour - SETTLING_MS, funding)),
     open_interest: await read(
       venueName('open_interest'),
       since(open_interest),

@@ -319,8 +319,11 @@ export function keepRecord({ emittedCalls, marketSeries }: RecordPorts): EdgeRec
   };
 }
 
-/** Candles of the last hours are read anew: a venue may give them late. */
-const ANEW_H = 48;
+/**
+ * Candles of the last hours are read anew: a venue may give them late, and what it corrects is
+ * asked for again until two weeks after the longest horizon (720 hours).
+ */
+const ANEW_H = 44 * 24;
 
 type HeldCandles = {
   readonly opens: Map<number, number>;

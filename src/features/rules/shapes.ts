@@ -72,7 +72,11 @@ export const CALL_FIELDS: RuleVocabulary = new Map([
   ],
   [
     'net_flow_24h_usd',
-    { type: 'number', units: USD, means: 'What went onto exchanges, less what went off them.' },
+    {
+      type: 'number',
+      units: USD,
+      means: 'Of its chain’s own coin: onto exchanges, less off them.',
+    },
   ],
   [
     'whales_to_exchanges_24h_usd',

@@ -1,5 +1,6 @@
 // Behind nginx and HAProxy, with the usual lines of their manuals, every door of the service opens:
-// pages, compression, sign-in, events, WebSocket, tools and the health check of a load balancer.
+// pages, compression, sign-in, events, WebSocket, tools, signed answers, signals, the log and the
+// health check of a load balancer.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,12 +8,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { hashBundle } from './chain/call-hash.ts';
+import { parseCheckpoint, parseNote } from './chain/signed-note.ts';
+import { formatTilePath, tileWidth } from './chain/tile-tree.ts';
+import { createClient } from './client/client.ts';
+import { requestSigned } from './client/signed.ts';
+import { type SavedAnswer, verifySavedAnswer } from './contract/saved-answer.ts';
 import { freePort } from './testing/free-port.ts';
 import { connectClient } from './testing/mcp-clients.ts';
 import { type Simulated, startSimulated } from './testing/program.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const START = { timeout: 30_000, interval: 100 };
+/** The first round of the producer, and the first checkpoint after it. */
+const ROUND = { timeout: 120_000, interval: 500 };
+const FEED = z.object({ signals: z.array(z.unknown()) });
 const FORGED = '203.0.113.9';
 
 type Ports = { readonly front: number; readonly service: number; readonly home: string };
@@ -79,10 +90,10 @@ const PROXIES = [
 
 const ALL = PROXIES.map((one) => ({
   ...one,
-  there: existsSync(one.program) ? '' : ' (skipped: not installed)',
+  title: existsSync(one.program) ? one.name : `${one.name} (skipped: not installed)`,
 }));
 
-describe.each(ALL)('behind $name$there', ({ name, program, config, words }) => {
+describe.each(ALL)('behind $title', ({ name, program, config, words }) => {
   const isThere = existsSync(program);
   const home = mkdtempSync(join(tmpdir(), 'exhibit-proxy-'));
   let proxy: ChildProcess | undefined;
@@ -188,5 +199,71 @@ describe.each(ALL)('behind $name$there', ({ name, program, config, words }) => {
     const { isError } = await client.call('wallet_ofac', { address: `0x${'2'.repeat(40)}` });
     expect(isError).not.toBe(true);
     await client.close();
+  });
+
+  test.skipIf(!isThere)(
+    'an answer that the service signed holds where a client asked',
+    async () => {
+      const files: SavedAnswer[] = [];
+      const keys = await (await get('/.well-known/exhibit-keys.json')).json();
+      const signed = requestSigned({ keys, save: (file) => void files.push(file) });
+      const client = createClient({ baseUrl: origin, key: started().api_key });
+      const address = `0x${'2'.repeat(40)}`;
+      expect(await client.wallet_ofac({ address }, { signed })).toMatchObject({ subject: address });
+      const said = verifySavedAnswer(JSON.stringify(files[0]), JSON.stringify(keys), {
+        now: Math.floor(Date.now() / 1_000),
+      });
+      if (said.state !== 'holds') throw new Error(said.says);
+      expect(said.signed.url).toBe(`${origin}/api/v1/wallet/${address}/ofac`);
+    },
+  );
+
+  test.skipIf(!isThere)(
+    'signals and tiles of the log come byte for byte, and by HEAD',
+    async () => {
+      const { signal_id, evidence_hash } = await vi.waitFor(async () => {
+        const { signals } = FEED.parse(await (await get('/api/signals?limit=1')).json());
+        return z.object({ signal_id: z.string(), evidence_hash: z.string() }).parse(signals[0]);
+      }, ROUND);
+      const path = `/api/signals/${signal_id}/evidence`;
+      for (const encoding of ['identity', 'gzip']) {
+        const bundle = await get(path, { 'accept-encoding': encoding });
+        expect(hashBundle(new Uint8Array(await bundle.arrayBuffer()))).toBe(evidence_hash);
+      }
+      expect((await get(`/signals/${signal_id}`, {}, 'HEAD')).status).toBe(200);
+      const size = await vi.waitFor(async () => {
+        const note = parseNote(await (await get('/log/1/checkpoint')).text());
+        const signed = Number(parseCheckpoint(String(note?.text))?.size);
+        expect(signed).toBeGreaterThan(0);
+        return signed;
+      }, ROUND);
+      const width = tileWidth(0, 0, size);
+      const tile = formatTilePath({ of: 'hashes', level: 0, index: 0, width });
+      const hashes = await get(`/log/1/tile/${tile}`);
+      expect((await hashes.arrayBuffer()).byteLength).toBe(32 * width);
+      expect((await get(`/log/1/tile/${tile}`, {}, 'HEAD')).status).toBe(200);
+      expect((await get('/log/0x1/checkpoint')).status).toBe(400);
+    },
+  );
+
+  test.skipIf(!isThere).each([
+    ['/edge', 200],
+    ['/edge/backtest.json?list=filters', 200],
+    ['/edge/rules.json', 400],
+    ['/api/ml-rank?pair=NOBODY', 404],
+    ['/providers', 200],
+    ['/api/leaderboard/providers', 200],
+    ['/methodology/traders', 200],
+    [`/api/traders/0x${'3'.repeat(40)}/temporal`, 404],
+  ])('%s answers %i, to HEAD and compressed too', async (path, status) => {
+    const plain = await get(path, { 'accept-encoding': 'identity' });
+    expect([plain.status, plain.headers.get('content-encoding')]).toEqual([status, null]);
+    const type = plain.headers.get('content-type');
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await get(path, { 'accept-encoding': 'gzip' }, method);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([status, type]);
+      expect((await answer.text()).length > 0).toBe(method === 'GET');
+    }
+    expect((await plain.text()).length).toBeGreaterThan(0);
   });
 });

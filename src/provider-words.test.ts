@@ -1,114 +1,262 @@
-// Whatever an explorer says, and whichever words it repeats, no route fails, no route denies what
-// was not read, and nobody is shown the key. Each message has a service of its own, since a guard
-// that rests after the first hides the rest.
+// Whatever a provider says, and whichever words it repeats, no route that reads it fails, none
+// denies what was not read, and neither an answer nor the log shows a key. Each message is tried on
+// each route by a service of its own, since a guard that rests after the first hides the rest.
+// Some messages are tried here; EXHIBIT_TEST_WORDS=all, or a number, tries more of each table.
 
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { parseConfig } from './config.ts';
 import { evm } from './testing/addresses.ts';
-import { type LiveProgram, startLive } from './testing/live-program.ts';
-import { runPrinting } from './testing/program.ts';
-import { startExplorer } from './world/explorer-api.ts';
+import { controlOnServer, type TestStore } from './testing/control-store.ts';
+import {
+  type Credentials,
+  READ_ROUTES,
+  type ReadRoute,
+  requestPathOf,
+  SERVES_EVERY_ROUTE,
+  SUBJECT,
+} from './testing/every-route.ts';
+import { freshWarehouse } from './testing/fresh-warehouse.ts';
+import { mintCredentials, type OpenedService, openService } from './testing/opened-service.ts';
+import {
+  BLOCKSCOUT,
+  ETHERSCAN,
+  EVM_NODE,
+  type Fault,
+  KEY,
+  PATH_KEY,
+  SOLANA_NODE,
+  startFaulty,
+} from './testing/provider-faults.ts';
+import { isDenial, leavesOf } from './testing/silence-answer.ts';
+import { trialsOf } from './testing/trials.ts';
+import { memorySanctionsList } from './testing/twins/sanctions.ts';
+import { listedEntry } from './testing/walked-world.ts';
+import type { ExplorerRow } from './world/chain-types.ts';
+import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
-const KEY = 'Q7#z';
-const SUBJECT = evm('subject');
-const WINDOW =
-  'Result window is too large, PageNo x Offset size must be less than or equal to 10000';
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
-/** The words of the provider's fault table, each as status, message and result. */
-const SAID: readonly (readonly [status: string, message: string, result: unknown])[] = [
-  ['0', WINDOW, null],
-  ['0', 'NOTOK', `Invalid API Key (#err2)|${KEY}`],
-  ['0', 'NOTOK', WINDOW],
-  ['0', 'NOTOK', 'Max calls per sec rate limit reached (3/sec)'],
-  ['0', 'NOTOK', 'Max rate limit reached, please use API Key for higher rate limit'],
-  ['0', 'NOTOK', 'Max daily rate limit reached. 100000 (100%) of 100000 day/limit'],
-  ['0', 'NOTOK', 'Invalid API Key'],
-  ['0', 'NOTOK', 'Too many invalid api key attempts, please try again later'],
-  ['0', 'NOTOK', 'Missing or unsupported chainid parameter (required for v2 api)'],
-  ['0', 'NOTOK', 'Error! Missing Or invalid Action name'],
-  ['0', 'NOTOK', 'Error! Invalid address format'],
-  ['0', 'NOTOK', 'Query Timeout occured. Please select a smaller result dataset'],
-  ['0', 'NOTOK', 'Free API access is not supported for this chain. Please upgrade your api plan'],
-  ['1', `OK-${KEY}`, 'Unexpected'],
-  ['2', 'Some internal transactions are not processed yet', []],
+/** More than any table has. */
+const ALL = 100;
+/** Messages of each table that are tried; those that failed once stand first. */
+const TRIED = trialsOf('EXHIBIT_TEST_WORDS', 2, ALL);
+/** Services that are open at once: most of their time they wait before they ask again. */
+const AT_ONCE = 8;
+const HEAD = 20_000_000;
+const SOLANA = 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS';
+/** A contract of the registry of bridges. */
+const POOL = '0x5c7bcd6e7de5423a257d81b442095a1a6ced35c5';
+const KEYS = [KEY, encodeURIComponent(KEY), PATH_KEY];
+/** The ports that nothing but an explorer or a node tells. */
+const OF_CHAINS = [
+  ...['transfer_history', 'counterparty_ring', 'chain_facts', 'token_approvals'],
+  ...['issuer_freezes', 'transaction_receipts', 'bridge_arrivals', 'deployer_records'],
 ];
-/** All of them, or those that were answered with a fault, or with the key, once. */
-const TRIED = process.env['EXHIBIT_TEST_ALL'] === '1' ? SAID : SAID.slice(0, 2);
 
-const closing: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
+let explorer: StartedExplorer;
+let database: TestStore;
+let warehouse: Awaited<ReturnType<typeof freshWarehouse>>;
+let dataDir: string;
+let credentials: Credentials;
 
-async function startBeside(said: (typeof SAID)[number]): Promise<LiveProgram> {
-  const [status, message, result] = said;
-  const provider = createServer((_, response) => {
-    response.end(JSON.stringify({ status, message, result }));
-  });
-  await new Promise<void>((ready) => provider.listen(0, '127.0.0.1', ready));
-  const { port } = provider.address() as AddressInfo;
-  const unused = await startExplorer({
-    headOf: () => 1,
-    timeOf: () => 0,
-    rowsOf: () => [],
+const timeOf = (block: number) => Math.floor(Date.now() / 1_000) - (HEAD - block) * 12;
+
+/** An address that was paid in a token and went over a bridge, and the contract that it made. */
+async function startReader(): Promise<StartedExplorer> {
+  const token = { address: evm('a token'), symbol: 'T', decimals: 18 };
+  const row = (n: number, of: Partial<ExplorerRow>): ExplorerRow => {
+    const block = 19_000_000 + n;
+    const place = { tx: `0x${n.toString(16).padStart(64, '0')}`, block, at: timeOf(block) };
+    const parties = { from: SUBJECT, to: evm('friend'), value: 10n ** 18n };
+    return { kind: 'native', ...place, ...parties, token: null, success: true, ...of };
+  };
+  const made = evm('contract');
+  const rows = [
+    row(1, {}),
+    row(2, { kind: 'token', token, from: evm('friend'), to: SUBJECT }),
+    row(3, { to: POOL }),
+    row(4, { to: made, created: made, value: 0n }),
+  ];
+  return startExplorer({
+    headOf: () => HEAD,
+    timeOf: (_, block) => timeOf(block),
+    rowsOf: (_, address) => (address === SUBJECT.toLowerCase() ? rows : []),
     rowsOfToken: () => [],
   });
-  const live = await startLive({
-    words: ['up'],
-    listed: [evm('listed')],
-    explorer: unused,
-    settings: {
-      EXHIBIT_BLOCKSCOUT_ETHEREUM: '',
-      EXHIBIT_EXPLORER_URL: `http://127.0.0.1:${port}/v2/api`,
-      EXHIBIT_EXPLORER_KEY: KEY,
-      EXHIBIT_ALLOW_ANONYMOUS: 'true',
-      EXHIBIT_SURFACES: 'hosted,integrations,intelligence,mcp,web',
-    },
-  });
-  closing.push(live.close, unused.close, () => {
-    provider.closeAllConnections();
-    provider.close();
-  });
-  return live;
 }
 
-const screen = z.looseObject({
-  data: z.looseObject({
-    proximity_checked: z.boolean(),
-    proximity: z.looseObject({ checked: z.boolean() }).optional(),
-  }),
+const fresh = controlOnServer();
+beforeAll(async () => {
+  explorer = await startReader();
+  database = fresh();
+  await database.setClock(Date.now() / 1_000);
+  warehouse = await freshWarehouse();
+  dataDir = await mkdtemp(join(tmpdir(), 'exhibit-words-'));
+  const service = await open({});
+  credentials = await mintCredentials(service);
+  await service.close();
 });
-const envelope = z.looseObject({ state: z.string(), reason: z.string().optional() });
+afterAll(async () => {
+  await Promise.all([explorer.close(), warehouse.close()]);
+  await rm(dataDir, { recursive: true, force: true });
+});
 
-test.each(TRIED)('an explorer that says %s, %s: %j', async (...said) => {
-  const live = await startBeside(said);
-  await runPrinting(z.looseObject({}), ['members', 'add', '--plan', 'desk', '--id', 'mem_1'], live);
-  const made = ['keys', 'create', '--membership', 'mem_1'];
-  const { key } = await runPrinting(z.looseObject({ key: z.string() }), made, live);
-  const ask = async (path: string) => {
-    const answer = await fetch(live.base() + path, { headers: { authorization: `Bearer ${key}` } });
-    const text = await answer.text();
-    expect([path, answer.status < 500 || answer.status === 503]).toEqual([path, true]);
-    for (const shown of [KEY, encodeURIComponent(KEY)]) expect(text).not.toContain(shown);
-    return text;
-  };
-  const ofac = screen.parse(JSON.parse(await ask(`/api/v1/wallet/${SUBJECT}/ofac`)));
-  expect(ofac.data.proximity_checked).toBe(false);
-  const bridges = envelope.parse(JSON.parse(await ask(`/api/v1/wallet/${SUBJECT}/bridges`)));
-  expect(bridges.state).toBe('not_deployed');
-  for (const path of [
-    `/api/v1/wallet/${SUBJECT}/score`,
-    `/api/v1/wallet/${SUBJECT}/cex`,
-    `/api/v1/evm/deployer/ethereum/${SUBJECT}`,
-    `/api/v1/token/${SUBJECT}/creator?chain=ethereum`,
-    `/api/wallet/${SUBJECT}/entity`,
-    `/address/${SUBJECT}`,
-    '/status',
-    '/health',
-  ]) {
-    await ask(path);
+type Settings = { readonly [name: string]: string };
+
+async function open(settings: Settings): Promise<OpenedService> {
+  const now = () => Math.floor(Date.now() / 1_000);
+  const inForce = { published: '2026-09-20', checked_at: now() };
+  const publications = [{ ...inForce, entries: [listedEntry(evm('listed'))] }];
+  const env = { EXHIBIT_SIMULATE: 'false', EXHIBIT_PORT: '0', EXHIBIT_DATA_DIR: dataDir };
+  // A busy machine takes long to ask.
+  const slow = { EXHIBIT_LIVE_BUDGET_S: '120' };
+  const served = { ...env, ...slow, ...SERVES_EVERY_ROUTE, ...settings };
+  const configured = parseConfig(served, { cwd: dataDir });
+  if (!configured.ok) throw new Error(configured.problems.join('\n'));
+  return openService({
+    stores: { database, warehouse },
+    config: configured.config,
+    sanctionsList: memorySanctionsList({ publications, maxAgeS: null, simulated: false, now }),
+  });
+}
+
+/** One provider that says nothing usable, and the routes that read it. */
+type Read = {
+  readonly name: string;
+  readonly faults: readonly Fault[];
+  readonly settings: (url: string) => Settings;
+  /** Whether an explorer that answers stands beside it. */
+  readonly isBeside: boolean;
+  readonly address: string;
+  /** The ports that nothing else tells. */
+  readonly unread: readonly string[];
+  readonly routes: readonly string[];
+};
+
+const OF_HISTORY = [
+  ...['wallet_ofac', 'wallet_score', 'wallet_cex', 'wallet_entity', 'wallet_bridges'],
+  ...['dossier_page', 'dossier_part_page'],
+];
+
+const READS: readonly Read[] = [
+  {
+    name: 'an explorer of every chain',
+    faults: ETHERSCAN,
+    settings: (url) => ({ EXHIBIT_EXPLORER_URL: `${url}/v2/api`, EXHIBIT_EXPLORER_KEY: KEY }),
+    isBeside: false,
+    address: SUBJECT,
+    unread: OF_CHAINS,
+    routes: OF_HISTORY,
+  },
+  {
+    name: 'an explorer of one chain',
+    faults: BLOCKSCOUT,
+    settings: (url) => ({ EXHIBIT_BLOCKSCOUT_ETHEREUM: `${url}/${PATH_KEY}` }),
+    isBeside: false,
+    address: SUBJECT,
+    unread: OF_CHAINS,
+    routes: OF_HISTORY,
+  },
+  {
+    name: 'a node of Ethereum',
+    faults: EVM_NODE,
+    settings: (url) => ({ EXHIBIT_RPC_ETHEREUM: `${url}/${PATH_KEY}` }),
+    isBeside: true,
+    address: SUBJECT,
+    unread: ['issuer_freezes', 'transaction_receipts'],
+    routes: ['wallet_score', 'wallet_bridges', 'dossier_page', 'dossier_part_page'],
+  },
+  {
+    name: 'a node of Solana',
+    faults: SOLANA_NODE,
+    settings: (url) => ({ EXHIBIT_RPC_SOLANA: `${url}/${PATH_KEY}` }),
+    isBeside: false,
+    address: SOLANA,
+    unread: ['transfer_history', 'counterparty_ring'],
+    routes: ['wallet_ofac', 'wallet_score', 'wallet_cex', 'wallet_entity', 'dossier_page'],
+  },
+];
+
+const takenBy = (route: ReadRoute, address: string) => {
+  const field: unknown = Reflect.get(route.params.shape, 'address');
+  return !(field instanceof z.ZodType) || field.safeParse(address).success;
+};
+const enveloped = z.looseObject({ state: z.string(), data: z.unknown().optional() });
+
+/** Asks one route of a service of its own; `false`: it never asked the provider. */
+async function askOnce(read: Read, fault: Fault, route: ReadRoute): Promise<boolean> {
+  const provider = await startFaulty(fault);
+  const beside = read.isBeside ? { EXHIBIT_BLOCKSCOUT_ETHEREUM: explorer.blockscout(1).href } : {};
+  const service = await open({ ...beside, ...read.settings(provider.url) });
+  try {
+    const path = requestPathOf(
+      route,
+      takenBy(route, read.address) ? { address: read.address } : {},
+    );
+    const text = await askChecked(service, path, route.access, fault.name);
+    const isAsked = provider.asked() > 0;
+    // What the provider said last is told there.
+    for (const told of ['/health', '/status']) await askChecked(service, told, 'open', fault.name);
+    if (route.kind === 'evidence' && text !== null) {
+      const said = enveloped.parse(JSON.parse(text));
+      const leaves = said.state === 'ok' ? leavesOf(route.data, said.data) : [];
+      const rests = ({ meta }: (typeof leaves)[number]) =>
+        meta?.rests_on.some((port) => read.unread.includes(port)) === true;
+      const denied = leaves.filter((leaf) => isDenial(leaf) && rests(leaf));
+      const paths = denied.map(({ path }) => path);
+      expect([fault.name, route.name, paths]).toEqual([fault.name, route.name, []]);
+    }
+    return isAsked;
+  } finally {
+    await service.close();
+    provider.close();
   }
+}
+
+/** Asks a route; the text of an answer in JSON, which is no failure and shows no key. */
+async function askChecked(service: OpenedService, path: string, access: string, name: string) {
+  const answer = await fetch(service.base + path, {
+    headers: { ...credentials[access] },
+    redirect: 'manual',
+  });
+  const text = await answer.text();
+  const isFault = answer.status >= 500 && answer.status !== 503;
+  expect([name, path, isFault ? text : '']).toEqual([name, path, '']);
+  const all = [text, JSON.stringify([...answer.headers]), service.logged()].join('\n');
+  const shown = KEYS.filter((key) => all.includes(key));
+  expect([name, path, shown]).toEqual([name, path, []]);
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true;
+  return isJson && answer.ok ? text : null;
+}
+
+/** Does work for each, some at once. */
+async function forEachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...all];
+  const next = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(one);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
+}
+
+describe.each(READS.map((read) => [read.name, read] as const))('%s', (_, read) => {
+  const named = READ_ROUTES.filter(({ name }) => read.routes.includes(name));
+
+  test('says what is no answer, and each route that reads it says that it was not read', async () => {
+    expect(named.map(({ name }) => name).sort()).toEqual([...read.routes].sort());
+    const tries = read.faults
+      .slice(0, TRIED)
+      .flatMap((fault) => named.map((route) => [fault, route] as const));
+    const reached = new Set<string>();
+    await forEachOf(tries, async ([fault, route]) => {
+      if (await askOnce(read, fault, route)) reached.add(`${route.name} ${fault.name}`);
+    });
+    // A page may end its time before its last part has asked.
+    const due = tries.filter(([, { name }]) => name !== 'dossier_page');
+    const all = due.map(([fault, route]) => `${route.name} ${fault.name}`);
+    expect([...reached]).toEqual(expect.arrayContaining(all));
+  });
 });

@@ -54,19 +54,21 @@ export function pathOf({ name, path, tail }: ReadRoute, over: typeof FILLING = {
 }
 
 /** The same with the query that it needs. */
-export function requestPathOf(route: ReadRoute): string {
-  return pathOf(route) + (QUERY[route.name] ?? '');
+export function requestPathOf(route: ReadRoute, over: typeof FILLING = {}): string {
+  return pathOf(route, over) + (QUERY[route.name] ?? '');
 }
 
 /** What opens each access rule of a service. */
 export type Credentials = { readonly [access: string]: { readonly [header: string]: string } };
 
-/** Mints one credential of each kind. */
-export async function credentialsOf(live: LiveProgram): Promise<Credentials> {
-  const { key, cookie } = await joinLive(live, 'enterprise');
-  const words = ['keys', 'create', '--partner', 'acme', '--budget', '1000'];
-  const partner = await runPrinting(z.object({ key: z.string() }), words, live);
-  const member = { authorization: `Bearer ${key}` };
+/** The headers of a member's key, a partner's key and the cookie of a session. */
+export function credentialHeaders(held: {
+  readonly key: string;
+  readonly partner: string;
+  readonly cookie: string;
+}): Credentials {
+  const { cookie } = held;
+  const member = { authorization: `Bearer ${held.key}` };
   return {
     analyst: member,
     desk: member,
@@ -74,7 +76,15 @@ export async function credentialsOf(live: LiveProgram): Promise<Credentials> {
     open: {},
     session: { cookie },
     visitor: { cookie },
-    partner: { authorization: `Bearer ${partner.key}` },
+    partner: { authorization: `Bearer ${held.partner}` },
     bearer: { authorization: `Bearer ${TOKEN}` },
   };
+}
+
+/** Mints one credential of each kind. */
+export async function credentialsOf(live: LiveProgram): Promise<Credentials> {
+  const { key, cookie } = await joinLive(live, 'enterprise');
+  const words = ['keys', 'create', '--partner', 'acme', '--budget', '1000'];
+  const partner = await runPrinting(z.object({ key: z.string() }), words, live);
+  return credentialHeaders({ key, partner: partner.key, cookie });
 }

@@ -7,12 +7,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { STORE_COMMANDS } from './compose/commands.ts';
+import { listGauges } from './compose/list-gauges.ts';
+import { storeGauges } from './compose/store-gauges.ts';
 import { SETTINGS } from './config/settings.ts';
 import { parseConfig } from './config.ts';
 import { SERVICE_COMMANDS } from './operator/operate.ts';
+import { openPostgres } from './stores/control/engine/postgres.ts';
 import { codeUnder } from './testing/tidy-source.ts';
+import { createMeters } from './transport/metrics.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const text = (path: string) => readFileSync(ROOT + path, 'utf8');
@@ -82,6 +87,88 @@ test('every setting that is named exists, and every service starts with the ones
     });
   }
 });
+
+/** What a test needs of an object of the cluster; the rest is the cluster's. */
+const container = z.looseObject({
+  args: words,
+  env: z.array(z.object({ name: z.string(), value: z.string() })).default([]),
+  envFrom: z.array(z.object({ secretRef: z.object({ name: z.literal('exhibit') }) })),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
+});
+const probe = z.looseObject({ httpGet: z.object({ path: z.string(), port: z.literal('http') }) });
+const podOf = (one: unknown) => Object(one).spec.template.spec;
+
+test('the cluster runs commands that exist, under settings that exist, probed where they serve', () => {
+  const cluster = text('deploy/kubernetes.yaml');
+  const objects = parseAllDocuments(cluster).map((one): unknown => one.toJS());
+  const kinds = objects.map((one) => `${Object(one).kind} ${Object(one).metadata.name}`);
+  expect(kinds).toEqual([
+    ...['Job exhibit-migrate', 'Deployment exhibit-serve', 'Deployment exhibit-work'],
+    ...['PodDisruptionBudget exhibit-serve', 'Service exhibit'],
+  ]);
+  const named = cluster.match(/EXHIBIT_[A-Z_]+/g) ?? [];
+  expect(named).toContain('EXHIBIT_DRAIN');
+  expect(named.filter((name) => !(name in SETTINGS))).toEqual([]);
+  const commands = [...SERVICE_COMMANDS, ...STORE_COMMANDS].map(({ name }) => name);
+  const [job, serve, work, budget, front] = objects;
+  for (const one of [job, serve, work]) {
+    const run = container.parse(podOf(one).containers[0]);
+    expect(commands).toContain(run.args.join(' '));
+    expect(run.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([inLast('VOLUME')]);
+    const hidden = run.env.filter(({ name }) => isHidden(name));
+    expect(hidden).toEqual([]);
+  }
+  const served = podOf(serve).containers[0];
+  expect(served.ports).toEqual([{ name: 'http', containerPort: Number(inLast('EXPOSE')) }]);
+  const paths = ['startupProbe', 'readinessProbe', 'livenessProbe'].map(
+    (name) => probe.parse(served[name]).httpGet.path,
+  );
+  // A process that drains is sent nothing, and lives.
+  expect(paths).toEqual(['/ready', '/ready', '/health']);
+  const labels = Object(serve).spec.template.metadata.labels;
+  expect(Object(budget).spec.selector.matchLabels).toEqual(labels);
+  expect(Object(front).spec.selector).toEqual(labels);
+  const drain = parseConfig({ EXHIBIT_DRAIN: served.env[1].value }, { cwd: '/app' });
+  if (!drain.ok) throw new Error(drain.problems.join());
+  const STOP_S = 10;
+  const graceS = podOf(serve).terminationGracePeriodSeconds;
+  expect(graceS).toBeGreaterThanOrEqual(drain.config.drainMs / 1_000 + STOP_S);
+});
+
+const isHidden = (name: string) =>
+  Object.entries(SETTINGS).some(
+    ([one, { reader }]) => one === name && reader.showing === 'nothing',
+  );
+
+test('dashboard and alerts name only metrics that a process exports', async () => {
+  const meters = createMeters([
+    ...listGauges({ watched: () => null }),
+    ...storeGauges(openPostgres('postgres://nobody@127.0.0.1:1/none'), CONTEXT, () => OFF),
+  ]);
+  const exported = new Set(
+    [...(await meters.registry.metrics()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name),
+  );
+  const files = ['deploy/grafana-dashboard.json', 'deploy/alerts.yaml'].map(text);
+  const lags = /exhibit_chain_lag_seconds_/;
+  const named = files
+    .flatMap((file) => file.match(/exhibit_[a-z_]+/g) ?? [])
+    .filter((name) => !lags.test(name))
+    .map((name) => name.replace(/_bucket$/, ''));
+  expect(new Set(named).size).toBeGreaterThan(12);
+  expect(named.filter((name) => !exported.has(name))).toEqual([]);
+  const { groups } = parse(String(files[1]));
+  const alerts = z
+    .array(z.object({ alert: z.string(), expr: z.string(), for: z.string() }).loose())
+    .parse(groups[0].rules);
+  expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
+  const { panels } = z
+    .object({ panels: z.array(z.looseObject({ id: z.int(), title: z.string() })) })
+    .parse(JSON.parse(String(files[0])));
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+});
+
+const CONTEXT = { simulated: false, nowMs: Date.now };
+const OFF = { state: 'off' } as const;
 
 test('a service that lacks the secret of its stores is refused by name', () => {
   const { EXHIBIT_DATABASE_URL } = composed.services['serve']?.environment ?? {};

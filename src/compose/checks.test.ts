@@ -50,7 +50,7 @@ test('each thing that doctor looks at has one line', () => {
   });
   const { checks } = doctorServices(
     parsed.config,
-    { checks: [], withdrawn: async () => [] },
+    { checks: [], withdrawn: async () => [], sealedElsewhere: async () => 0 },
     sources,
     { underOtherSecrets: async () => unread('keys', unasked) },
     deriveSecrets('a root of this test', null),

@@ -30,6 +30,8 @@ export function doctorServices(
   stores: {
     readonly checks: readonly StoreCheck[];
     readonly withdrawn: () => Promise<readonly WithdrawnRange[]>;
+    /** Credentials of chats that no configured secret opens. */
+    readonly sealedElsewhere: () => Promise<number>;
   },
   sources: readonly DatedSource[],
   keys: Pick<KeyStore, 'underOtherSecrets'>,
@@ -74,6 +76,10 @@ export function doctorServices(
     name: 'held blocks',
     look: async () => withdrawnSaid(await stores.withdrawn()),
   };
+  const sealed = {
+    name: 'sealed credentials',
+    look: async () => sealedSaid(await stores.sealedElsewhere()),
+  };
   const signs = { name: 'signing keys', look: () => signingCheck(signed.signing) };
   const log = { name: 'transparency log', look: () => logSaid(signed.log) };
   // Without a contract the absence of it is the line.
@@ -86,7 +92,8 @@ export function doctorServices(
             look: async (signal) => anchoringSaid(await signed.anchoring(signal)),
           },
         ];
-  const checks = [...pings, coverage, ...ages, ...callsADay, secret, signs, log, ...anchoring];
+  const own = [secret, sealed, signs, log];
+  const checks = [...pings, coverage, ...ages, ...callsADay, ...own, ...anchoring];
   return { config, checks, absences: portChecks(config) };
 }
 
@@ -145,6 +152,16 @@ export function callsSaid(
   const of = budget === null ? '' : ` of ${budget} that a day allows`;
   const says = `${calls} calls${of} in the last day, counted since ${formatIsoTime(watched_since)}`;
   return { state: budget !== null && calls >= NEARLY_SPENT * budget ? 'warning' : 'ok', says };
+}
+
+/** Chats whose credentials cannot be opened are told nothing until somebody adds them anew. */
+export function sealedSaid(elsewhere: number): CheckResult {
+  if (elsewhere === 0)
+    return { state: 'ok', says: 'every chat opens under the secret that is set' };
+  const says =
+    `${elsewhere} chats are sealed under a secret that is not set, and are told nothing: set it ` +
+    'as EXHIBIT_SECRET_PREVIOUS, or have them added anew';
+  return { state: 'failed', says };
 }
 
 async function signingCheck(kept: Pick<KeptKeys, 'all'>): Promise<CheckResult> {

@@ -27,6 +27,7 @@ import type { PublishedModels } from '../ports/rug-model.ts';
 import type { Bus } from '../ports/streams.ts';
 import { goThrough } from '../sources/http/outbound-call.ts';
 import { providerWatch } from '../sources/http/provider-watch.ts';
+import { countSealedElsewhere } from '../stores/control/integrations.ts';
 import { withdrawnRanges } from '../stores/warehouse/transfers/withdrawn.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
@@ -40,6 +41,7 @@ import { type DatedSource, datedSources } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
+import { storeGauges } from './store-gauges.ts';
 import { openBus, type Stores } from './stores.ts';
 
 /** Everything that rests on the opened stores. */
@@ -133,7 +135,12 @@ function composeParts(
       return { key, facts: facts as PortFacts<object>, port };
     }),
   );
-  const meters = createMeters(all.flatMap(({ gauges }) => listOrNone(gauges)));
+  const standing = storeGauges(
+    database,
+    { simulated: config.simulate, nowMs: Date.now },
+    of(anchoring).services.anchoring.report,
+  );
+  const meters = createMeters([...all.flatMap(({ gauges }) => listOrNone(gauges)), ...standing]);
   const sources = datedSources(handed, config, outside);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
@@ -143,7 +150,7 @@ function composeParts(
   const withdrawn = () => withdrawnRanges(warehouse, { timeoutMs: PING_TIMEOUT_MS });
   const doctor = doctorServices(
     config,
-    { checks, withdrawn },
+    { checks, withdrawn, sealedElsewhere: () => countSealedElsewhere(database, secrets) },
     sources,
     services.keys,
     secrets,

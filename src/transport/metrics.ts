@@ -19,7 +19,7 @@ export type Meters = {
 export type GaugeReading = {
   readonly name: string;
   readonly help: string;
-  readonly value: () => number | null;
+  readonly value: () => number | null | Promise<number | null>;
 };
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20];
@@ -61,8 +61,8 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
       name,
       help,
       registers: [registry],
-      collect() {
-        const measured = value();
+      async collect() {
+        const measured = await value();
         if (measured === null) gauge.reset();
         else gauge.set(measured);
       },

@@ -165,3 +165,15 @@ function connectChat(
     return { outcome: 'connected' };
   });
 }
+
+/** How many integrations are sealed under a secret that is not among these. */
+export async function countSealedElsewhere(
+  database: Database,
+  secrets: readonly { readonly fingerprint: string }[],
+): Promise<number> {
+  const rows = await database.query(
+    'select count(*)::int as n from integrations where sealed_by <> all($1::text[])',
+    [secrets.map(({ fingerprint }) => fingerprint)],
+  );
+  return countedRow.parse(onlyRow(rows)).n;
+}

@@ -24,6 +24,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
 /** The server ends a statement in time; where it does not answer at all, we do, so much later. */
 const ANSWER_GRACE_MS = 2_000;
+/** A process that was paused inside a transaction holds its locks no longer than this. */
+const IDLE_TRANSACTION_MS = 60_000;
 /** Callers that may wait for a connection. */
 const WAITING_MAX = 10_000;
 
@@ -84,6 +86,7 @@ function poolOf(url: string): Pool {
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + ANSWER_GRACE_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     keepAlive: true,
     application_name: 'exhibit',
     types: {

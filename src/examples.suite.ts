@@ -176,10 +176,12 @@ export function examplesDoWhatTheySay(started: () => Simulated): void {
         'trader.sh',
       ];
       const shared = ['ask.ts', 'verdict.ts', 'README.md', 'tsconfig.json'];
+      // `src/policy-cases.test.ts` and `src/policy-guide.test.ts` run these.
+      const ofPolicies = ['policies', 'policy.py'];
       // `src/verification-vectors.test.ts` runs these.
       const python = ['verify.py', 'verify_answer.py', 'verify_vectors.py'];
       expect(readdirSync(join(ROOT, 'examples')).sort()).toEqual(
-        [...ran, ...shared, ...python].sort(),
+        [...ran, ...shared, ...ofPolicies, ...python].sort(),
       );
     });
   });

@@ -2,9 +2,18 @@
 // the commands of the guides alone? The service is that of `npm start`.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -18,6 +27,7 @@ import {
 } from './testing/program.ts';
 
 const LISTED = '0x64144967c175997fc8526ba694021ae36965331c';
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CHROMIUM = '/usr/bin/chromium';
 const home = mkdtempSync(join(tmpdir(), 'exhibit-newcomer-'));
 let service: Simulated;
@@ -147,6 +157,59 @@ describe('a record', () => {
     120_000,
   );
 });
+
+describe('the guide of policies', () => {
+  const guide = readFileSync(join(ROOT, 'docs/guides/policies.md'), 'utf8');
+  const blocks = [...guide.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => String(block));
+  const at = join(home, 'policies');
+
+  /** Runs the commands of a block as they are typed in a clone, and tells what came of each. */
+  function runBlock(block: string) {
+    mkdirSync(join(at, 'bin'), { recursive: true });
+    for (const folder of ['examples', 'docs']) {
+      if (!existsSync(join(at, folder))) symlinkSync(join(ROOT, folder), join(at, folder));
+    }
+    const own = `"${process.execPath}" "${MAIN}" "$@"`;
+    const asks = `if [ "$1" = screen ]; then set -- "$@" --base-url ${service.base_url}; fi`;
+    writeFileSync(join(at, 'bin/exhibit'), `#!/bin/sh\n${asks}\nexec ${own}\n`, { mode: 0o755 });
+    const typed = block.replaceAll('http://127.0.0.1:8080', service.base_url);
+    const { PATH = '' } = process.env;
+    const env = onlySettings({
+      PATH: `${join(at, 'bin')}:${PATH}`,
+      EXHIBIT_API_KEY: service.api_key,
+    });
+    return spawnSync('bash', ['-c', typed], { cwd: at, encoding: 'utf8', env });
+  }
+
+  test('checks a policy and decides on a file', () => {
+    const { status, stdout, stderr } = runBlock(String(blocks[0]));
+    expect(stderr).toContain('The policy: 1 allowed, 1 held, 0 could not be checked.\n');
+    expect(stdout).toContain('screen.form_sanctioned, screen.sanctioned');
+    expect(status).toBe(1);
+    const text = readFileSync(join(at, 'decided.csv'), 'utf8');
+    const rows: unknown = parse(text, { columns: true });
+    expect(rows).toMatchObject([{ exhibit_decision: 'hold' }, { exhibit_decision: 'allow' }]);
+  }, 60_000);
+
+  test('decides over saved answers by the command and by Python alike', () => {
+    expect(blocks).toHaveLength(2);
+    const { stdout, stderr, status } = runBlock(String(blocks[1]));
+    const [byCommand, byPython] = stdout.trim().split('\n').map(parseDecision);
+    expect([stderr, status]).toEqual(['', 0]);
+    expect(byCommand).toMatchObject({ decision: 'hold', simulated: true, decided_by: ['listed'] });
+    expect(byPython).toEqual(byCommand);
+  }, 60_000);
+
+  test('shows the policy that its example file holds', () => {
+    const shown = /```json\n(.*?)```/s.exec(guide)?.[1];
+    expect(shown).toBe(readFileSync(join(ROOT, 'examples/policies/payouts.json'), 'utf8'));
+  });
+});
+
+function parseDecision(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return value;
+}
 
 test.each([
   'screen customers.csv --require sanctions_list',

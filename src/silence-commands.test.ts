@@ -106,6 +106,9 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
     ...['signing list', 'signing rotate', 'signing compromise', 'answer save', 'signals save'],
   ],
   'It tells one transaction, whose every source ends it where it is silent.': ['bridges explain'],
+  'They check a policy of the caller, and decide by it over saved answers: `policy.test.ts`.': [
+    ...['policy check', 'policy decide'],
+  ],
   'It checks a saved file by its bytes, and says in words what could not be checked.': ['verify'],
   'They print a signal as its route answers it, which `silence.test.ts` asks.': [
     ...['signals emit', 'signals show', 'signals withdraw'],

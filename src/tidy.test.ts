@@ -22,7 +22,9 @@ import {
   deadFiles,
   featureOf,
   featuresSeen,
+  filesLoaded,
   isOf,
+  keptViolations,
 } from './testing/tidy-arrows.ts';
 import {
   ARROWS_ALLOWED,
@@ -75,6 +77,31 @@ describe('the house', () => {
   test('imports only along its arrows', () => {
     const house = { ...HOUSE, features: SEEN };
     expect(written(sources.flatMap((source) => arrowViolations(source, house)))).toEqual([]);
+  });
+
+  test('keeps the evaluator of policies with their callers: nothing that serves loads it', () => {
+    expect(written(sources.flatMap((source) => keptViolations(source, HOUSE.kept)))).toEqual([]);
+    const server = filesLoaded(sources, ['src/main.ts', ...CHILD_ENTRIES], HOUSE.kept);
+    expect(server.size).toBeGreaterThan(FILES_EXAMINED_MIN);
+    expect(server).toContain('src/command/policy-file.ts');
+    for (const path of Object.keys(HOUSE.kept)) {
+      expect(paths).toContain(path);
+      expect(server).not.toContain(path);
+    }
+    const leak = "import { decide } from '../../client/policy.ts';";
+    const planted = [
+      ['src/features/policy/policy.route.tsx', leak],
+      ['src/features/policy/feature.ts', leak.replace('import', 'export')],
+      ['src/transport/http.ts', "const one = import('../client/policy.ts');"],
+    ] as const;
+    for (const [path, text] of planted) {
+      expect(keptViolations(parseFile(path, text), HOUSE.kept)).toHaveLength(1);
+    }
+    const spread = sources.map((one) => {
+      const isEager = one.path === 'src/command/policy-file.ts';
+      return isEager ? parseFile(one.path, "import '../client/policy.ts';") : one;
+    });
+    expect(filesLoaded(spread, ['src/main.ts'], HOUSE.kept)).toContain('src/client/policy.ts');
   });
 
   test('writes no forbidden form', () => {

@@ -77,7 +77,7 @@ const NAVIGATION: readonly (readonly [group: string, paths: readonly string[]])[
     ['/status', '/registry/bridges', '/entities/calibration', '/methodology/traders', '/log'],
   ],
   ['For members', ['/watchlist', '/settings', '/pricing']],
-  ['For programs', ['/edge/rules', '/docs/start', '/docs']],
+  ['For programs', ['/edge/rules', '/policy', '/docs/start', '/docs']],
 ];
 const LAST = NAVIGATION.length - 1;
 

@@ -22,6 +22,7 @@ import { launches } from '../features/launches/feature.ts';
 import { log } from '../features/log/feature.ts';
 import { observing } from '../features/observing/feature.ts';
 import { partner } from '../features/partner/feature.ts';
+import { policies } from '../features/policy/feature.ts';
 import { providers } from '../features/providers/feature.ts';
 import { ranker } from '../features/ranker/feature.ts';
 import { receipts } from '../features/receipts/feature.ts';
@@ -79,6 +80,7 @@ export const FEATURES = featureList([
   anchoring,
   providers,
   verifying,
+  policies,
   signals,
   calls,
   edge,

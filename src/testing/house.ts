@@ -109,6 +109,7 @@ export const ARROWS: readonly Arrows[] = [
       'src/client/save-signal.ts',
       'src/client/verify.ts',
       'src/client/anchored-root.ts',
+      'types:src/client/policy.ts',
     ],
     outside: ['undici', 'zod'],
   },
@@ -164,7 +165,7 @@ export const ARROWS: readonly Arrows[] = [
   },
   {
     of: COMMAND,
-    may: [PORTS, ...BELOW, ...CONFIG],
+    may: [PORTS, ...BELOW, ...CONFIG, 'src/client/policy.ts'],
     outside: ['undici', 'zod'],
   },
   {
@@ -188,6 +189,7 @@ export const ARROWS: readonly Arrows[] = [
     may: [
       ...[`types:${CONTRACT}`, ...DECLARATIONS.map((of) => `types:${of}`)],
       ...[...CHECKED_BY, ...SIGNATURES],
+      ...['src/contract/rules.ts', 'src/contract/policy-fields.ts'],
     ],
     outside: ['@scure/base', 'ox', 'types:zod'],
     sealed: true,
@@ -206,7 +208,7 @@ export const ARROWS: readonly Arrows[] = [
     ],
     outside: [
       ...['zod', 'oxc-parser', 'vitest', 'fast-check', 'ox', 'types:playwright-core'],
-      ...['@modelcontextprotocol/client', '@modelcontextprotocol/sdk'],
+      ...['@modelcontextprotocol/client', '@modelcontextprotocol/sdk', 'typescript-5'],
     ],
   },
   // The tests of the house, which look at all of it.
@@ -219,7 +221,7 @@ export const ARROWS: readonly Arrows[] = [
 
 /** The further imports of any test, beside those of the tested file. */
 export const TESTS: House['tests'] = {
-  may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
+  may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/', 'src/client/policy.ts'],
   outside: [
     ...['vitest', 'fast-check', 'ajv', 'playwright-core', 'ws', 'zod', 'csv-parse'],
     ...['standardwebhooks', 'svix', 'eventsource'],
@@ -253,12 +255,21 @@ const IO = [
   ...CONFIG,
 ];
 
+/**
+ * The evaluator of policies is the caller's: commands load it in the caller's process, and nothing
+ * that serves imports it.
+ */
+const KEPT: House['kept'] = {
+  'src/client/policy.ts': [CLIENT, 'src/command/policy-file.ts', 'bench/'],
+};
+
 export const HOUSE: House = {
   arrows: ARROWS,
   features: FEATURES_REST_ON,
   tests: TESTS,
   io: IO,
   drivers: DRIVERS,
+  kept: KEPT,
 };
 
 export const EXCEPTIONS: Exceptions = {
@@ -304,7 +315,7 @@ export const CHILD_ENTRIES = [
 /** Where the product begins, and the tests of the house. */
 export const BEGINNINGS = [
   ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
-  'src/client/verify.ts',
+  ...['src/client/verify.ts', 'src/client/policy.ts'],
   ...['bench/', 'examples/', 'vitest.config.ts'],
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',

@@ -101,6 +101,7 @@ export const STATES_NOTHING: { readonly [page: string]: string } = {
   traders_methodology_page: 'It tells how traders are analysed, which changes with a release only.',
   new_key_shown: 'It shows a key once.',
   activate_page: 'It is the form by which one signs in.',
+  policy_script: 'It is a script, which changes with a release only.',
   signal_script: 'It is a script, which changes with a release only.',
   leaderboard_script: 'It is a script, which changes with a release only.',
 };

@@ -30,6 +30,8 @@ export type House = {
   readonly io: readonly string[];
   /** One driver for each technology: the packages, and the files that may hold them. */
   readonly drivers: { readonly [name: string]: readonly string[] };
+  /** Files whose code only some files may import. */
+  readonly kept: { readonly [path: string]: readonly string[] };
 };
 
 /** Whether a path is of a row: that file, below that folder, or as a pattern with `*` says. */
@@ -182,6 +184,41 @@ function targetOf(path: string, from: string): string {
 
 function packageOf(from: string): string {
   return from.split('/', from.startsWith('@') ? 2 : 1).join('/');
+}
+
+/** The files that a process loads; `kept` are those that a command alone loads, when it runs. */
+export function filesLoaded(
+  sources: readonly SourceFile[],
+  roots: readonly string[],
+  kept: House['kept'],
+): Set<string> {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const loaded = new Set<string>();
+  const next = [...roots];
+  for (let path = next.pop(); path !== undefined; path = next.pop()) {
+    const source = byPath.get(path);
+    if (source === undefined || loaded.has(path)) continue;
+    loaded.add(path);
+    for (const { from, typeOnly, lazy } of source.imports) {
+      if (!from.startsWith('.') || typeOnly) continue;
+      const target = targetOf(path, from);
+      if (!lazy || kept[target] === undefined) next.push(target);
+    }
+  }
+  return loaded;
+}
+
+/** The imports of files that only some may import: types aside. */
+export function keptViolations(source: SourceFile, kept: House['kept']): Violation[] {
+  const isOwn = (path: string) => isTest(source.path) || source.path === path;
+  return source.imports
+    .filter(({ from, typeOnly }) => {
+      const target = targetOf(source.path, from);
+      const may = kept[target];
+      if (!from.startsWith('.') || typeOnly || may === undefined || isOwn(target)) return false;
+      return !may.some((of) => isOf(source.path, of));
+    })
+    .map((one) => ({ ...violation(source, one), rule: 'kept apart' }));
 }
 
 /** The files that cannot be reached, by imports, from those that the product begins with. */

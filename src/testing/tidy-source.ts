@@ -14,6 +14,8 @@ export type Import = {
   readonly from: string;
   readonly names: readonly string[];
   readonly typeOnly: boolean;
+  /** Loaded where the expression is evaluated, and not with the file. */
+  readonly lazy: boolean;
   readonly line: number;
 };
 
@@ -88,7 +90,9 @@ function importOf(node: Node, text: string): Import | null {
   const kind = node['importKind'] === 'type' || node['exportKind'] === 'type';
   const typeOnly = kind || node.type === 'TSImportType' || onlyTypes(node);
   const all = node.type === 'ImportExpression' || node.type === 'ExportAllDeclaration';
-  return { from: specifier, names: all ? ['*'] : names, typeOnly, line: lineAt(text, node.start) };
+  const lazy = node.type === 'ImportExpression';
+  const line = lineAt(text, node.start);
+  return { from: specifier, names: all ? ['*'] : names, typeOnly, lazy, line };
 }
 
 function onlyTypes(node: Node): boolean {

@@ -2,6 +2,7 @@
 // and the command exits 3. Once the service refuses or is silent, the rest is not asked.
 
 import { z } from 'zod';
+import type { Decision, Policy } from '../../client/policy.ts';
 import {
   ADDRESSES_MAX,
   type AddressInRow,
@@ -40,6 +41,7 @@ import {
 } from '../../command/connection.ts';
 import { otherListsText } from '../../command/other-lists-text.ts';
 import { type FieldText, rowsPrinter } from '../../command/output.ts';
+import { loadEvaluator, readPolicy } from '../../command/policy-file.ts';
 import { listOrNone, textOrEmpty } from '../../evidence/measure.ts';
 import {
   fileColumns,
@@ -87,6 +89,12 @@ export const screenCommand = defineCommand({
       filePath,
     ),
     resume: flag('go on with the rows of an --out file of a run that stopped'),
+    policy: optional(
+      'FILE',
+      'decide on each address by this policy, here and not by the service: allow, hold or ' +
+        'could_not_check',
+      filePath,
+    ),
     'fail-on-listed': flag('exit status 1 where an address, or another form of it, is on any list'),
     ...CONNECTION_OPTIONS,
   },
@@ -94,19 +102,27 @@ export const screenCommand = defineCommand({
   notes: [
     CONNECTION_NOTE,
     'Up to 500 addresses are one request of the allowance. Exit status 3: at least one address or',
-    'row could not be checked.',
+    'row could not be checked. With --policy, 1: at least one is held; 3: none is held, and one or',
+    'more could not be decided on.',
   ],
   run: async (
-    { file, column, require: tables, out: outPath, resume, ...rest },
+    { file, column, require: tables, out: outPath, resume, policy: policyFile, ...rest },
     io,
     services: ScreenServices,
   ) => {
     if (resume && outPath === null) throw new UsageError('--resume needs --out FILE.csv.');
+    const read = policyFile === null ? null : await readPolicy(policyFile, io);
+    if (read !== null && 'status' in read) return read.status;
+    const policy = read === null ? null : await screenPolicy(read.policy);
     const to = await findConnection(rest, io, services);
     const { readRecords } = services;
+    const written = policy === null ? WRITTEN : [...WRITTEN, ...DECIDED];
     try {
       const layout = await addressLayoutOf(readRecords(file), column);
-      const fileNames = fileColumns(layout, TITLES);
+      const fileNames = fileColumns(
+        layout,
+        written.map(([title]) => title),
+      );
       const out =
         outPath === null
           ? null
@@ -116,12 +132,13 @@ export const screenCommand = defineCommand({
               readRecords,
               dialect: await services.readDialect(file),
               columns: fileNames,
-              own: WRITTEN,
+              own: written,
             });
       for (const [name, became] of out === null ? [] : fileNames.renamed) {
         io.err(`The file has a column ${name}: that of this screen is ${became}.`);
       }
-      const show = rowsPrinter<ScreenRow>(io, { columns: SHOWN, json: jsonOf });
+      const columnsShown = policy === null ? SHOWN : [...SHOWN, ...DECIDED.slice(0, 2)];
+      const show = rowsPrinter<ScreenRow>(io, { columns: columnsShown, json: jsonOf });
       const counts: ScreenCounts = {
         addresses: 0,
         listed: 0,
@@ -133,8 +150,11 @@ export const screenCommand = defineCommand({
         misformed: 0,
         unchecked: 0,
         unread: 0,
+        allow: 0,
+        hold: 0,
+        could_not_check: 0,
       };
-      const run: Run = { to, tables, io, show, out, counts, stopped: null };
+      const run: Run = { to, tables, policy, io, show, out, counts, stopped: null };
       for await (const batch of batches(fileAddresses(readRecords(file), layout), run)) {
         await screenNext(run, batch);
         if (run.stopped !== null && out !== null) break;
@@ -143,6 +163,7 @@ export const screenCommand = defineCommand({
       io.err(summary(counts, columns, run.stopped, out !== null));
       const { listed, formListed, elsewhere, misformed, unchecked, inPart, unread } = counts;
       if (rest['fail-on-listed'] && listed + formListed + elsewhere > 0) return EXIT.failed;
+      if (policy !== null) return decidedExit(counts, io);
       const left = misformed + unchecked + inPart + unread;
       return counts.addresses === 0 || left > 0 ? EXIT.couldNotCheck : EXIT.done;
     } catch (fault) {
@@ -153,9 +174,26 @@ export const screenCommand = defineCommand({
   },
 });
 
+type HashedPolicy = { readonly policy: Policy; readonly sha256: string };
+
+/** A policy that a bulk screen can answer, with its hash. */
+async function screenPolicy(policy: Policy): Promise<HashedPolicy> {
+  const other = policy.fields.find((field) => !field.startsWith('screen.'));
+  const { policyHash } = await loadEvaluator();
+  if (other === undefined) return { policy, sha256: await policyHash(policy) };
+  throw new UsageError(`--policy names ${other}, and a bulk screen tells fields of screen alone.`);
+}
+
+function decidedExit({ allow, hold, could_not_check: open, unread }: ScreenCounts, io: Io) {
+  io.err(`The policy: ${allow} allowed, ${hold} held, ${open} could not be checked.`);
+  if (hold > 0) return EXIT.failed;
+  return allow > 0 && open + unread === 0 ? EXIT.done : EXIT.couldNotCheck;
+}
+
 type Run = {
   readonly to: Connection;
   readonly tables: readonly string[];
+  readonly policy: HashedPolicy | null;
   readonly io: Io;
   readonly show: (rows: readonly ScreenRow[]) => void;
   readonly out: OutFile<ScreenRow> | null;
@@ -170,7 +208,7 @@ type FileRow = AddressInRow & { readonly problem: string | null };
 /** The addresses in batches. Rows that could not be taken are said, and counted, on the way. */
 async function* batches(
   rows: AsyncIterable<AddressInRow | FileProblem>,
-  { counts, io, out }: Run,
+  { counts, io, out, policy }: Run,
 ): AsyncGenerator<FileRow[], void> {
   let batch: FileRow[] = [];
   let isEarlier = out !== null;
@@ -193,6 +231,7 @@ async function* batches(
           throw new OutRefused(`its rows are not of this file from line ${row.line} on`);
         }
         countOutcome(outcomeAsWritten(done.cells), counts);
+        if (policy !== null) counts[decisionAsWritten(done.cells, policy)] += 1;
         continue;
       }
     }
@@ -209,10 +248,11 @@ async function* batches(
 
 async function screenNext(run: Run, batch: readonly FileRow[]): Promise<void> {
   const rows = run.stopped === null ? await screenBatch(run.to, batch, run.tables, run.io) : null;
-  const told: readonly ScreenRow[] =
+  const screened: readonly ScreenRow[] =
     rows === null
       ? batch.map((row) => ({ ...row, kind: 'unchecked', reason: String(run.stopped) }))
       : rows;
+  const told = run.policy === null ? screened : await decideRows(screened, run.policy.policy);
   const silent = told.find((row) => row.kind === 'unchecked');
   if (silent?.kind === 'unchecked') run.stopped = silent.reason;
   // Unchecked addresses are not written, so that a resumed run checks them.
@@ -222,14 +262,31 @@ async function screenNext(run: Run, batch: readonly FileRow[]): Promise<void> {
     const said = told.find((row) => row.kind === 'result');
     if (said?.kind === 'result' && !run.io.json) run.io.out(said.caveat);
   }
-  for (const row of told) countOutcome(outcomeOfRow(row), run.counts);
+  for (const row of told) {
+    countOutcome(outcomeOfRow(row), run.counts);
+    if (row.decision !== undefined) run.counts[row.decision.decision] += 1;
+  }
+}
+
+/** Decides on each row by its own result alone; a row without one could not be checked. */
+async function decideRows(rows: readonly ScreenRow[], policy: Policy): Promise<ScreenRow[]> {
+  const { evaluatePolicy, screenOf } = await loadEvaluator();
+  return Promise.all(
+    rows.map(async (row) => {
+      const given = row.kind === 'result' ? { screen: screenOf(row.answer, row.place) } : {};
+      return { ...row, decision: await evaluatePolicy(policy, given) };
+    }),
+  );
 }
 
 function jsonOf(row: ScreenRow): object {
-  const { line, column, address, kind } = row;
-  if (row.kind !== 'result') return { line, column, address, state: kind, reason: row.reason };
+  const { line, column, address, kind, decision } = row;
+  const decided = decision === undefined ? {} : { decision };
+  if (row.kind !== 'result') {
+    return { line, column, address, state: kind, reason: row.reason, ...decided };
+  }
   const { result, caveat, simulated } = row;
-  return { line, column, ...result, caveat, simulated };
+  return { line, column, ...result, caveat, simulated, ...decided };
 }
 
 // A failure that is no answer applies to every address that it leaves unchecked.
@@ -240,11 +297,16 @@ const BATCH_MAX = 500;
 const ROUNDS_MAX = BATCH_MAX + 1;
 const PATH = '/api/v1/bulk/wallet-screen';
 
-type ScreenRow = FileRow &
-  (
+type ScreenRow = FileRow & {
+  /** Where a policy was named. */
+  readonly decision?: Decision;
+} & (
     | {
         readonly kind: 'result';
         readonly result: AnsweredScreen;
+        /** The answer as it came, and the place of the result in it. */
+        readonly answer: unknown;
+        readonly place: number;
         readonly caveat: string;
         readonly simulated: boolean;
         readonly unread: UnreadTables;
@@ -293,16 +355,19 @@ function answeredRows(
   if (results.length !== asked.length) {
     return inOrder(batch, misformed, 'the answer has another number of results than was asked');
   }
-  const found = new Map<FileRow, AnsweredScreen>();
-  for (const [i, row] of asked.entries()) {
-    const result = results[i];
-    if (result !== undefined) found.set(row, result);
+  const found: Found = new Map();
+  for (const [place, row] of asked.entries()) {
+    const result = results[place];
+    if (result !== undefined) found.set(row, { result, place });
   }
-  return inOrder(batch, misformed, { found, caveat, simulated, unread });
+  return inOrder(batch, misformed, { found, answer: body, caveat, simulated, unread });
 }
 
+type Found = Map<FileRow, { readonly result: AnsweredScreen; readonly place: number }>;
+
 type Rest = {
-  readonly found: ReadonlyMap<FileRow, AnsweredScreen>;
+  readonly found: Found;
+  readonly answer: unknown;
   readonly caveat: string;
   readonly simulated: boolean;
   readonly unread: UnreadTables;
@@ -318,10 +383,10 @@ function inOrder(
     const why = misformed.get(row);
     if (why !== undefined) return { ...row, kind: 'misformed', reason: why };
     if (typeof rest === 'string') return { ...row, kind: 'unchecked', reason: rest };
-    const result = rest.found.get(row);
-    if (result === undefined) return { ...row, kind: 'unchecked', reason: 'no result came' };
-    const { caveat, simulated, unread } = rest;
-    return { ...row, kind: 'result', result, caveat, simulated, unread };
+    const found = rest.found.get(row);
+    if (found === undefined) return { ...row, kind: 'unchecked', reason: 'no result came' };
+    const { answer, caveat, simulated, unread } = rest;
+    return { ...row, kind: 'result', ...found, answer, caveat, simulated, unread };
   });
 }
 
@@ -441,7 +506,24 @@ const WRITTEN: readonly ScreenColumn[] = [
   resultColumn('uid', ({ sanctions }) => listOrNone(sanctions?.uids).join(' ')),
   ['caveat', (row) => (row.kind === 'result' ? row.caveat : null)],
 ];
-const TITLES = WRITTEN.map(([title]) => title);
+/** What a policy came to, behind the columns of the screen. */
+const DECIDED: readonly ScreenColumn[] = [
+  ['decision', ({ decision }) => textOrEmpty(decision?.decision)],
+  ['decided by', ({ decision }) => listOrNone(decision?.decided_by).join(' ')],
+  ['answer_sha256', ({ decision }) => textOrEmpty(decision?.answers[0]?.sha256)],
+  ['policy_sha256', ({ decision }) => textOrEmpty(decision?.policy_sha256)],
+];
+const DECISIONS = ['allow', 'hold', 'could_not_check'] as const;
+
+/** The decision of a row of an earlier run, which was made by the same policy. */
+function decisionAsWritten(cells: readonly string[], policy: HashedPolicy): Decision['decision'] {
+  const [word, , , sha256] = cells.slice(WRITTEN.length);
+  const known = DECISIONS.find((one) => one === word);
+  if (known === undefined || sha256 !== policy.sha256) {
+    throw new OutRefused('a row of the file was not decided on by this policy');
+  }
+  return known;
+}
 
 const KINDS = ['screened', 'in part', 'misformed', 'not read'] as const;
 
@@ -574,6 +656,10 @@ type ScreenCounts = {
   unchecked: number;
   /** Rows of the file that could not be taken as its columns say. */
   unread: number;
+  /** By a policy, where one was named. */
+  allow: number;
+  hold: number;
+  could_not_check: number;
 };
 
 function countOutcome(outcome: RowOutcome, counts: ScreenCounts): void {

@@ -121,6 +121,8 @@ export type Config = {
   readonly secret: SecretOrigin;
   readonly previousSecret: Secret | null;
   readonly adminToken: Secret | null;
+  /** The root of GitHub's API, whose keys sign what its secret scanning found. */
+  readonly githubUrl: PrivateUrl | null;
   /** For commands that ask a running service. */
   readonly apiKey: Secret | null;
   readonly intelligence: {
@@ -233,6 +235,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
     secret: secretOrigin(values, dataDir),
     previousSecret: values.EXHIBIT_SECRET_PREVIOUS,
     adminToken: values.EXHIBIT_ADMIN_TOKEN,
+    githubUrl: values.EXHIBIT_GITHUB_URL,
     apiKey: values.EXHIBIT_API_KEY,
     intelligence: {
       tokens: listOrNone(values.EXHIBIT_INTELLIGENCE_TOKENS),

@@ -87,6 +87,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes on PostgreSQL ${NO_POSTGRES
   let two: Service;
   let membership: string;
   let key: string;
+  let prefix: string;
   const [listed] = SANDBOX_PARTY.addresses.map(({ address }) => address);
 
   beforeAll(async () => {
@@ -103,6 +104,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes on PostgreSQL ${NO_POSTGRES
       await exhibit('three', 'keys', 'create', '--membership', membership, '--json'),
     );
     key = String(Object(made).key);
+    prefix = String(Object(made).prefix);
   });
   afterAll(async () => {
     for (const { child } of programs) child.kill('SIGKILL');
@@ -142,6 +144,11 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes on PostgreSQL ${NO_POSTGRES
     await Promise.all(Array.from({ length: 14 }, (_, i) => ask(i % 2 === 0 ? one.url : two.url)));
     expect(statuses.filter((status) => status === 200)).toHaveLength(1_000 - used);
     expect(statuses.filter((status) => status === 429)).toHaveLength(1_050 - (1_000 - used));
+    // What they were for is counted with them, by both together.
+    const uses = (await exhibit('three', 'keys', 'usage', prefix, '--json')).trim().split('\n');
+    const counted = uses.map((line): unknown => JSON.parse(line));
+    expect(counted.reduce((sum: number, one) => sum + Number(Object(one).requests), 0)).toBe(1_000);
+    expect(new Set(counted.map((one) => Object(one).route))).toEqual(new Set(['wallet_ofac']));
     const spent = await screen(two.url, String(listed), key);
     expect(spent.headers['x-ratelimit-remaining']).toBe('0');
     expect(spent.headers['retry-after']).toBe(spent.headers['x-ratelimit-reset']);
@@ -194,6 +201,42 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes on PostgreSQL ${NO_POSTGRES
       },
       { timeout: 5_000, interval: 200 },
     );
+  });
+
+  test('a key that anybody reports as leaked opens neither within 5 s, and its owner is told', async () => {
+    const added: unknown = JSON.parse(
+      await exhibit('three', 'members', 'add', '--plan', 'analyst', '--json'),
+    );
+    const owner = String(Object(added).membership_id);
+    const made: unknown = JSON.parse(
+      await exhibit('three', 'keys', 'create', '--membership', owner, '--json'),
+    );
+    const leaked = String(Object(made).key);
+    for (const { url } of [one, two]) {
+      expect((await screen(url, String(listed), leaked)).status).toBe(200);
+    }
+    const reported = await fetch(`${two.url}/api/v1/keys/leaked`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ key: leaked }),
+    });
+    expect(reported.status).toBe(202);
+    for (const { url } of [one, two]) {
+      await vi.waitFor(
+        async () => {
+          const { status, body } = await screen(url, String(listed), leaked);
+          expect([status, Object(body).reason]).toEqual([402, 'unknown_membership']);
+        },
+        { timeout: 5_000, interval: 200 },
+      );
+    }
+    const keys = await exhibit('three', 'keys', 'list', '--membership', owner, '--json');
+    const told: unknown = keys
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line))
+      .find((one) => Object(one).prefix === Object(made).prefix);
+    expect(told).toMatchObject({ leaked_at: expect.any(String), revoked_at: expect.any(String) });
   });
 
   test('a killed process loses no answered charge, and the others go on', async () => {

@@ -83,7 +83,8 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   ],
   'They tell who may ask, and what was paid.': [
     ...['members add', 'members list', 'members deactivate', 'members link', 'members sessions'],
-    ...['members sign-out', 'keys create', 'keys list', 'keys revoke', 'payments list'],
+    ...['members sign-out', 'keys create', 'keys list', 'keys usage', 'keys revoke'],
+    ...['payments list'],
     ...['tokens mint', 'tokens list', 'tokens revoke'],
   ],
   // As do those whose name ends with `import`.

@@ -27,9 +27,11 @@ import type { PortTags } from './testing/silence-ports.ts';
 import { LEAK_RULES, type Leak, type LeakRule, leaksText } from './testing/silence-rules.ts';
 import { RING_WORLDS, WORLDS } from './testing/worlds.ts';
 
-/** Every route but those that are about no address: of the process, and of a member's chats. */
+/** Routes of the process and of keys. */
+const OF_NO_ADDRESS = ['health', 'usage', 'leaked_key'];
+/** Every route but those that are about no address, as those of a member's chats are. */
 const ROUTES: readonly SilenceRoute[] = CONTRACTS.filter(
-  ({ name, surface }) => name !== 'health' && surface !== 'integrations',
+  ({ name, surface }) => !OF_NO_ADDRESS.includes(name) && surface !== 'integrations',
 );
 
 const TAGS: PortTags = Object.fromEntries(

@@ -58,7 +58,8 @@ function world({ found = {}, membership: member = {}, silent = false }: World = 
         if (minted === undefined || found === null) return read(null, { port: 'keys', source });
         const { secret: stored, ...shown } = minted.stored;
         const unused = { last_used_at: null, revoked_at: null, replaced_at: null, name: null };
-        const key = { ...shown, ...unused, ...found };
+        const unleaked = { leaked_at: null, leak_found: null };
+        const key = { ...shown, ...unused, ...unleaked, ...found };
         const holder = shown.holder.kind === 'sc' ? { ...membership, ...member } : null;
         const value = { key, membership: holder, pepper: stored.pepper };
         return read(value, { port: 'keys', source });

@@ -69,9 +69,13 @@ export type AccessGate = {
   readonly admitPage: (origin: string) => Promise<Refusal | null>;
   /** The figures where no key is known: nothing is allowed. */
   readonly noFigures: () => QuotaFigures;
-  /** Stores one charge before the answer leaves; never past the limit, whichever process asks. */
+  /**
+   * Stores one charge, and for which route, before the answer leaves; never past the limit,
+   * whichever process asks.
+   */
   readonly charge: (
     admitted: Admitted,
+    route: string,
   ) => Promise<{ readonly kind: 'charged'; readonly figures: QuotaFigures } | TurnedAway>;
 };
 
@@ -148,9 +152,10 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): AccessGa
       return listed.value ? null : new Refusal('wrong_origin', { error: UNLISTED });
     },
     noFigures: () => noAllowance(now()),
-    charge: async ({ credential, figures }) => {
+    charge: async ({ credential, figures }, route) => {
       const dated = credential.allowance;
-      const charged = await quota.charge(dated.allowance);
+      const use = { used_by: credential.key.id, route, day: dayOf(now()) };
+      const charged = await quota.charge(dated.allowance, use);
       if (charged instanceof Unread) return await turnAway(storeUnavailable(dated));
       const { granted, used, limit } = charged.value;
       if (!granted) return { kind: 'refused', refusal: quotaSpent(dated, now()) };

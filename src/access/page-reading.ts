@@ -7,7 +7,7 @@ import { Refusal } from '../contract/refusals.ts';
 import type { Caller } from '../contract/route.ts';
 import { Unread } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
-import type { MembershipStore, QuotaStore } from '../ports/access.ts';
+import { BROWSER_USE, type MembershipStore, type QuotaStore } from '../ports/access.ts';
 import { dailyAllowance, quotaSpent, STORE_RETRY_AFTER_S } from './gate.ts';
 import { isActive, PLANS } from './plan.ts';
 
@@ -20,6 +20,9 @@ type Stores = {
   readonly memberships: Pick<MembershipStore, 'find'>;
   readonly quota: Pick<QuotaStore, 'charge' | 'remaining'>;
 };
+
+/** What pages are counted under: which of them was opened is not kept. */
+const PAGES = 'pages';
 
 const FREE: PageReading = { may: true, pay: async () => null };
 
@@ -46,7 +49,11 @@ export function pageReading(
       );
     }
     const pay = async () => {
-      const charged = await quota.charge(dated.allowance);
+      const charged = await quota.charge(dated.allowance, {
+        used_by: BROWSER_USE,
+        route: PAGES,
+        day: dated.allowance.period,
+      });
       if (charged instanceof Unread) {
         const retry = { 'retry-after': String(STORE_RETRY_AFTER_S) };
         return new Refusal('overloaded', { error: charged.why.reason }, retry);

@@ -2,6 +2,8 @@
 
 import type { Absence } from '../contract/answer.ts';
 import type { AccessRule, Method } from '../contract/route.ts';
+import type { keyUsageRoute } from '../features/access/key-usage.route.tsx';
+import type { leakedKey } from '../features/access/leaked-keys.route.ts';
 import type { registryBridges } from '../features/bridges/registry.route.tsx';
 import type { walletBridges } from '../features/bridges/wallet-bridges.route.ts';
 import type { deployerRecord } from '../features/deployers/deployer-record.route.tsx';
@@ -72,6 +74,7 @@ export type Contracts = {
   readonly health: typeof healthRoute;
   readonly label_changes: typeof labelChanges;
   readonly leaderboard: typeof leaderboard;
+  readonly leaked_key: typeof leakedKey;
   readonly list_integrations: typeof listIntegrations;
   readonly log: typeof logState;
   readonly log_checkpoint: typeof logCheckpoint;
@@ -104,6 +107,7 @@ export type Contracts = {
   readonly token_creator: typeof tokenCreator;
   readonly trader_temporal: typeof traderTemporal;
   readonly unwatch_address: typeof unwatchAddress;
+  readonly usage: typeof keyUsageRoute;
   readonly wallet_bridges: typeof walletBridges;
   readonly wallet_cex: typeof walletCex;
   readonly wallet_entity: typeof walletEntity;
@@ -209,6 +213,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'analyst',
     statuses: [200],
     absences: ['not_deployed'],
+  },
+  leaked_key: {
+    kind: 'plain',
+    method: 'POST',
+    path: '/api/v1/keys/leaked',
+    access: 'open',
+    statuses: [202, 429, 503],
+    absences: [],
   },
   list_integrations: {
     kind: 'plain',
@@ -469,6 +481,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     path: '/api/v1/watchlist/{id}',
     access: 'analyst',
     statuses: [200, 404, 503],
+    absences: [],
+  },
+  usage: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/usage',
+    access: 'analyst',
+    statuses: [200, 503],
     absences: [],
   },
   wallet_bridges: {

@@ -17,6 +17,7 @@ import type { AnyRoute, AnyStreamRoute, StreamHandler } from '../contract/stream
 import { listOrNone } from '../evidence/measure.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { ImportOrigin } from '../evidence/source.ts';
+import type { LeakPorts } from '../features/access/leaked-keys.route.ts';
 import type { PaymentPorts } from '../features/access/payment-webhook.route.ts';
 import type { PlanView } from '../features/access/pricing.route.tsx';
 import type { SettingsPorts } from '../features/access/settings.route.tsx';
@@ -124,6 +125,7 @@ export type Members = {
   readonly signIn: SignInPorts;
   readonly settings: Omit<SettingsPorts, 'base'>;
   readonly plans: readonly PlanView[];
+  readonly leaks: LeakPorts;
   /** Whether a page may have outside sources read for a caller. */
   readonly reading: (caller: Caller) => Promise<PageReading>;
 };

@@ -95,6 +95,13 @@ export const JOBS = {
     looksEachS: 600,
     late: 'It imports what the venue told it: a launch is settled once, the last word stands.',
   },
+  'leaked keys': {
+    kept: 'row lock',
+    by: 'leak_reports',
+    freeAfterS: null,
+    looksEachS: 1,
+    late: 'Nothing: it takes reports and ends their keys in one transaction, or none of both.',
+  },
   observing: {
     kept: 'lease',
     by: 'observations',

@@ -326,6 +326,12 @@ const ACCESS = {
       `of at least ${SECRET_CHARS_MIN} characters. ` +
       'Tokens of `exhibit tokens mint` need no setting.',
   ),
+  EXHIBIT_GITHUB_URL: optional(
+    WEB_URL,
+    "GitHub's REST API: its root, `https://api.github.com`. The keys that it names tell reports " +
+      'of its secret scanning from forgeries; without it `POST /api/v1/keys/leaked/github` ' +
+      'answers 404 and takes nothing.',
+  ),
   EXHIBIT_ALLOW_ANONYMOUS: withInitial(
     'false',
     trueOrFalse,

@@ -28,6 +28,7 @@ export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
   ['explain', { means: 'Another address of the chain: why it is or is not tied to the first.' }],
   ['from', { means: `${DAY}: nothing from before it.`, examples: ['2026-01-15'] }],
   ['id', { means: 'The id under which it was created.' }],
+  ['key', { means: 'The text that leaked: a key or a token, whole.' }],
   ['kinds', { means: 'The kinds of messages. Left out: all of them.' }],
   ['Last-Event-ID', { means: 'The id of the last event that was kept; a browser sends it.' }],
   ['limit', { means: 'How many entries at most.', examples: [10] }],

@@ -243,7 +243,10 @@ function caveatLabel(sources: ReadonlySet<Source>): string {
 export type RequestContext = {
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** The network that a form came from, where a socket told it. It is for counting alone. */
+  /**
+   * The network that a form, or a body without a credential, came from, where a socket told it. It
+   * is for counting alone.
+   */
   readonly network?: string;
 };
 

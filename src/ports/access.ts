@@ -17,6 +17,7 @@ const CHANGE_WORDS = [
   'key_created',
   'key_replaced',
   'key_revoked',
+  'key_leaked',
   'signed_in',
   'signed_out',
   'session_ended',
@@ -80,6 +81,10 @@ export const shownKey = z.strictObject({
   name: z.string().nullable(),
   /** When another key took its place: it opens until it expires, and no longer counts. */
   replaced_at: seconds.nullable(),
+  /** When it was ended because it had leaked. */
+  leaked_at: seconds.nullable(),
+  /** Where a signed report found it; `null`: nobody told. */
+  leak_found: z.string().nullable(),
 });
 
 /** A key as it may be shown. */
@@ -344,13 +349,45 @@ export type Remaining = {
   readonly limit: number;
 };
 
+/** What a charge was for: who asked (`BROWSER_USE`, or a key's id), which route, which UTC day. */
+export type ChargedUse = {
+  readonly used_by: string;
+  readonly route: string;
+  readonly day: string;
+};
+
+/** Who asked by a page that a member opened in a browser. */
+export const BROWSER_USE = 'browser';
+
+/** The requests of one key, or of pages, to one route on one UTC day. */
+export const keyUsage = z.strictObject({
+  /** What the allowance of that day was charged in all at that moment; `null`: a month's. */
+  charged: z.int().nullable(),
+  day: z.string(),
+  /** The key's id; `null`: pages that the member opened. */
+  key_id: z.string().nullable(),
+  prefix: z.string().nullable(),
+  name: z.string().nullable(),
+  /** Whose allowance was charged: the membership's, or the key's own. */
+  allowance: z.enum(['membership', 'key']),
+  route: z.string(),
+  requests: z.int().positive(),
+});
+export type KeyUsage = z.output<typeof keyUsage>;
+
+/** Whose uses to list: of all that a membership has, or of one key. */
+export type UsesOf = { readonly membership_id: string } | { readonly key_id: string };
+
 /** The use of a daily allowance on a day. */
 export const dayOfUse = z.strictObject({ day: z.string(), used: z.int() });
 export type DayOfUse = z.output<typeof dayOfUse>;
 
 export type QuotaStore = {
-  /** Charges one. It is stored before the promise resolves. */
-  readonly charge: (allowance: Allowance) => Promise<Reading<Charge, QuotaPort>>;
+  /**
+   * Charges one, and counts what it was for with it. Both are stored before the promise resolves; a
+   * charge without a use is counted under no key.
+   */
+  readonly charge: (allowance: Allowance, use?: ChargedUse) => Promise<Reading<Charge, QuotaPort>>;
   /**
    * The remaining allowance, seen here within the last two seconds or read now. A spent one stays
    * spent.
@@ -366,6 +403,72 @@ export type QuotaStore = {
   ) => Promise<Reading<readonly DayOfUse[], QuotaPort>>;
   /** The use that is stored now. */
   readonly usage: (subject: string, period: string) => Promise<Reading<number, QuotaPort>>;
+  /** The charged requests by day, key and route between two days, the newest day first. */
+  readonly uses: (
+    of: UsesOf,
+    from: string,
+    to: string,
+  ) => Promise<Partly<readonly KeyUsage[], QuotaPort>>;
+  /** Since when charges are counted by key and route. */
+  readonly usesSince: () => Promise<Reading<UnixSeconds, QuotaPort>>;
+};
+
+// Whoever holds a key may end it. What is stored of a report is the same for any text.
+
+/** The name of this port in readings. */
+export type LeaksPort = 'leak_reports';
+
+/** A text that was reported, as a key of that text would be stored, and where it was found. */
+export type LeakReport = {
+  readonly hashes: readonly [SecretHash, ...SecretHash[]];
+  readonly found: string | null;
+};
+
+/**
+ * What became of reports. `kept`: they are stored, and what they name is ended within seconds.
+ * `too_many`: their network reported as many as are taken, until `again_at`. `full`: as many wait
+ * as are kept.
+ */
+export type KeptReports =
+  | { readonly outcome: 'kept' | 'full' }
+  | { readonly outcome: 'too_many'; readonly again_at: UnixSeconds };
+
+/** What a report ended. */
+export const endedByLeak = z.strictObject({
+  what: z.enum(['key', 'token']),
+  id: z.string(),
+  prefix: z.string(),
+  membership_id: z.string().nullable(),
+});
+export type EndedByLeak = z.output<typeof endedByLeak>;
+
+/** The name of the port of the keys that partners sign reports with. */
+export type PartnerKeysPort = 'partner_keys';
+
+/** The public keys of a partner that signs its reports. */
+export type PartnerKeys = {
+  /** The key of a name as PEM; `null`: the partner names no such key. */
+  readonly keyOf: (identifier: string) => Promise<Reading<string | null, PartnerKeysPort>>;
+};
+
+/** The reports of leaked keys. */
+export type LeakStore = {
+  /**
+   * Keeps reports of one sender. It does the same work whatever the texts are: one statement, which
+   * looks at no key. `bucket`: the sender's network; `null`: a sender that signed.
+   */
+  readonly report: (
+    reports: readonly LeakReport[],
+    at: UnixSeconds,
+    bucket: number | null,
+  ) => Promise<Reading<KeptReports, LeaksPort>>;
+  /**
+   * Ends the keys and tokens that waiting reports name, and tells their owners. A key for pages of
+   * everybody is no secret: a report ends none.
+   */
+  readonly settle: () => Promise<
+    Reading<{ readonly taken: number; readonly ended: readonly EndedByLeak[] }, LeaksPort>
+  >;
 };
 
 // The store of sessions holds hashes only: no cookie can be had from it.

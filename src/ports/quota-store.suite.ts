@@ -52,6 +52,38 @@ export function quotaStoreKeeps(name: string, fresh: () => Promise<QuotaStore>):
       });
     });
 
+    test('what charges were for is counted with them, exactly, and no more than was granted', async () => {
+      const ofKey = (used_by: string, route: string) => ({ used_by, route, day: '2026-11-21' });
+      const allowance = { ...day, subject: 'membership:mem_9', limit: 9 };
+      const uses = [
+        ...Array.from({ length: 4 }, () => ofKey('key_a', 'wallet_ofac')),
+        ...Array.from({ length: 3 }, () => ofKey('key_b', 'wallet_ofac')),
+        ...Array.from({ length: 5 }, () => ofKey('key_a', 'wallet_cex')),
+      ];
+      await store.charge(allowance);
+      const charges = await Promise.all(uses.map((use) => store.charge(allowance, use)));
+      const granted = uses.filter((_, at) => {
+        const charge = charges[at];
+        return charge?.checked === true && charge.value.granted;
+      });
+      expect(granted).toHaveLength(8);
+      const counted = await store.uses({ membership_id: 'mem_9' }, '2026-11-01', '2026-11-30');
+      if (!counted.checked) throw new Error('unread');
+      for (const { key_id, route, requests, charged, allowance: whose } of counted.value) {
+        const alike = granted.filter((use) => use.used_by === key_id && use.route === route);
+        expect([key_id, route, requests]).toEqual([key_id, route, alike.length]);
+        expect([charged, whose]).toEqual([9, 'membership']);
+      }
+      expect(counted.value.reduce((sum, { requests }) => sum + requests, 0)).toBe(8);
+      const one = await store.uses({ key_id: 'key_b' }, '2026-11-21', '2026-11-21');
+      const whole = one.checked && one.value.map(({ route, requests }) => [route, requests]);
+      const ofB = granted.filter(({ used_by }) => used_by === 'key_b').length;
+      expect(whole).toEqual(ofB === 0 ? [] : [['wallet_ofac', ofB]]);
+      expect(await store.uses({ key_id: 'key_b' }, '2026-11-22', '2026-11-30')).toMatchObject({
+        value: [],
+      });
+    });
+
     test('what is left is read, also where nothing was ever charged', async () => {
       expect(await store.remaining(day)).toMatchObject({
         checked: true,

@@ -1,6 +1,8 @@
 // What routes of the simulated world answer to whoever asks each of them once, where not with 200.
 
 const UNUSUAL: ReadonlyMap<string, number> = new Map([
+  // A report is kept, and looked at afterwards.
+  ['leaked_key', 202],
   ...['connect_integration', 'record_bulk_screen', 'record_screen', 'watch_address'].map(
     (name) => [name, 201] as const,
   ),

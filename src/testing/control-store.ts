@@ -13,6 +13,7 @@ import { openPglite } from '../stores/control/engine/pglite.ts';
 import { openPostgres } from '../stores/control/engine/postgres.ts';
 import { followReportTable } from '../stores/control/follow-reports.ts';
 import { keyTable, tokenTable } from '../stores/control/keys.ts';
+import { leakTable } from '../stores/control/leak-reports.ts';
 import { leaseTable } from '../stores/control/leases.ts';
 import { accessLog, membershipTable, paymentTable } from '../stores/control/memberships.ts';
 import { listChangeStore, publicationStore } from '../stores/control/publications.ts';
@@ -32,7 +33,8 @@ const EMPTY = `
   do $$ declare name text; filled boolean; begin
     for name in select tablename from pg_tables
       where schemaname = 'public'
-        and tablename not in ('migrations', 'deployment', 'sanctions_current') loop
+        and tablename not in
+          ('migrations', 'deployment', 'sanctions_current', 'usage_counting') loop
       execute format('select exists (select from %I)', name) into filled;
       if filled then execute format('truncate %I restart identity cascade', name); end if;
     end loop;
@@ -42,7 +44,8 @@ const EMPTY = `
       execute format('alter sequence %I restart', name);
     end loop;
   end $$;
-  insert into sanctions_current default values on conflict do nothing;`;
+  insert into sanctions_current default values on conflict do nothing;
+  update usage_counting set since = 'epoch';`;
 
 /** The statement that has a store's clock stand at a second. */
 export function clockAt(seconds: number): string {
@@ -94,13 +97,22 @@ export function onEachEngine(tests: (engine: string, fresh: FreshStore) => void)
   });
 }
 
+/** How many leaks a network may report in tests, and in how many seconds. */
+export const LEAK_BOUNDS = { ofNetworkMax: 60, windowS: 900 };
+
 /** The stores of who may ask, over one control store. */
 export function accessIn(database: Database, nowMs: () => number) {
   const context = { simulated: false, nowMs };
+  const keys = keyTable(database, context);
+  const tokens = tokenTable(database, context);
   return {
     memberships: membershipTable(database, context),
-    keys: keyTable(database, context),
-    tokens: tokenTable(database, context),
+    keys,
+    tokens,
+    leaks: leakTable(database, context, LEAK_BOUNDS, () => {
+      keys.forget();
+      tokens.forget();
+    }),
     sessions: sessionTable(database, context),
     quota: quotaTable(database, context),
     payments: paymentTable(database, context),

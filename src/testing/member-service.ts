@@ -36,7 +36,7 @@ function mountOver(given: object, more: AnyFeature['pages']): Mounted[] {
   const pages = [...membersFeature.pages, ...integrations.pages, ...more];
   return [
     ...pages.map((page) => mountedPage(page, given, FACTS)),
-    ...integrations.routes.map(({ route }) => {
+    ...[...integrations.routes, ...membersFeature.routes].map(({ route }) => {
       return { route, handle: handlerOf(route.name, given) };
     }),
     gatedRoute,

@@ -41,6 +41,12 @@ export function membersIn(database: Database, now: () => number) {
       unshown: createUnshownKeys(stores.unshownKeys, secrets, now),
       mintKey: (holder) => mintKey(holder, secrets, now()),
     },
+    leaks: {
+      store: stores.leaks,
+      secrets,
+      github: null,
+      wake: () => undefined,
+    },
     reading: pageReading(stores, false, now),
     plans: Object.values(PLANS).map((plan) => ({ ...plan, checkout: null })),
   };

@@ -137,7 +137,7 @@ function answerer(
       // An answer is charged if it is ready while its client is still there.
       if (isGone?.() === true) return answerNobody();
       const isFree = by.kind === 'uncharged' || status >= FAILED;
-      const charged = isFree ? null : await charge(gate, by);
+      const charged = isFree ? null : await charge(gate, by, route.name);
       if (charged?.kind === 'refused') return refuse(charged.refusal, null);
       meters.answered(route.name, state, (performance.now() - startedMs) / 1000);
       const figures = charged === null ? figuresOf(by, asked.now()) : charged.figures;
@@ -271,10 +271,10 @@ export function figuresOf(by: Admission | null, now: number): QuotaFigures | nul
   return { ...by.figures, reset_s: untilReset(by.credential.allowance, now) };
 }
 
-/** Charges a caller that the gate admitted. */
-export function charge(gate: AccessGate | null, by: Admitted) {
+/** Charges a caller that the gate admitted, for a route by its name. */
+export function charge(gate: AccessGate | null, by: Admitted, route: string) {
   if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
-  return gate.charge(by);
+  return gate.charge(by, route);
 }
 
 function writeAnswer(said: unknown, now: number) {

@@ -188,8 +188,7 @@ function doorsOf({ doors }: HttpOptions): readonly HttpDoor[] {
   return doors === undefined ? [] : doors;
 }
 
-// A page of another site reaches a port of this machine by making its own name point here. The
-// browser then sends that name.
+// A page of another site reaches a port of this machine by a name of its own, which browsers send.
 function refusalOfHost(request: FastifyRequest, { hosts }: HttpOptions): Refusal | null {
   const { host } = request.headers;
   if (hosts === undefined || host === undefined) return withoutHost(request);
@@ -244,6 +243,7 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
   const { now, budgetMs } = options;
   const leave = isRevalidated(route) ? sendIfNew : sendAnswer;
   const byPages = isSentByPages(route);
+  const isCounted = byPages || (route.access === 'open' && route.body !== null);
   // A port that is asked under names of its own, as the operator's, opens to no other page.
   const isPublic = options.hosts === undefined && isPublicDocument(route);
   app.route({
@@ -293,7 +293,7 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     const sent = byPages ? withoutToken(request, by) : request;
     if (sent instanceof Refusal) return sendAnswer(reply, refuse(sent, null));
     const { asked: context, done } = contextOf(reply.raw, now, budgetMs);
-    const asked = byPages
+    const asked = isCounted
       ? { ...context, network: clientNetwork(request.raw, options.trustProxy) }
       : context;
     const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;

@@ -346,7 +346,7 @@ export async function openStream(
       meters.refused(route.name, String(said.status));
       return letGo({ status: said.status, headers: said.headers, bytes: said.bytes() });
     }
-    const charged = by.kind === 'uncharged' ? null : await charge(parts.gate, by);
+    const charged = by.kind === 'uncharged' ? null : await charge(parts.gate, by, route.name);
     if (charged?.kind === 'refused') return letGo(refuseOpening(charged.refusal));
     meters.answered(route.name, 'opened', (performance.now() - asked.startedMs) / 1000);
     return {

@@ -1,6 +1,7 @@
 // Memberships, keys, quota and tokens, and the commands that manage them.
 
 import { type AccessGate, createGate } from '../../access/gate.ts';
+import { REPORTS_OF_NETWORK_MAX, REPORTS_WINDOW_S } from '../../access/leaked-key.ts';
 import { pageReading } from '../../access/page-reading.ts';
 import { webhookKey } from '../../access/payment.ts';
 import { PLANS } from '../../access/plan.ts';
@@ -22,16 +23,28 @@ import {
   type OpenedRests,
   type Service,
   servePage,
+  serveRoute,
 } from '../../compose/feature.ts';
 import type { Config } from '../../config.ts';
 import { present } from '../../evidence/measure.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { PlanName, PlanOf, TokenStore } from '../../ports/access.ts';
+import { secretScanningKeys } from '../../sources/github/secret-scanning-keys.ts';
 import { keyTable, tokenTable } from '../../stores/control/keys.ts';
+import { leakTable } from '../../stores/control/leak-reports.ts';
 import { accessLog, membershipTable, paymentTable } from '../../stores/control/memberships.ts';
 import { quotaTable } from '../../stores/control/quotas.ts';
 import { sessionTable, signInTable, unshownKeyTable } from '../../stores/control/sessions.ts';
 import type { Tokens } from '../../transport/guard.ts';
+import { keyUsageHandler, keyUsageRoute } from './key-usage.route.tsx';
+import { leakRounds } from './leaked-keys.job.ts';
+import {
+  type LeakPorts,
+  leakedKey,
+  leakedKeyHandler,
+  leakedKeysFound,
+  leakedKeysFoundHandler,
+} from './leaked-keys.route.ts';
 import {
   keyCommands,
   memberCommands,
@@ -72,7 +85,7 @@ import {
 export const access = feature({
   name: 'access',
   heading: 'Access',
-  open: ({ config, database, context, secrets }: Base) => {
+  open: ({ config, database, context, secrets, log }: Base) => {
     const keys = keyTable(database, context);
     const memberships = membershipTable(database, context);
     const quota = quotaTable(database, context);
@@ -81,18 +94,40 @@ export const access = feature({
       { keys, quota, secrets, durable: memberships.durable },
       nowS,
     );
+    const bounds = { ofNetworkMax: REPORTS_OF_NETWORK_MAX, windowS: REPORTS_WINDOW_S };
+    const leaks = leakTable(database, context, bounds, () => {
+      keys.forget();
+      tokens.forget();
+    });
+    const rounds = leakRounds({
+      settle: leaks.settle,
+      onEnded: (ended) => log.warn(ended, 'A key was reported as leaked and is ended.'),
+      sleep: pause,
+      onFault: ({ code, reason }) => log.warn({ code, reason }, 'leak reports: not looked at'),
+      onBug: (fault) => log.error({ fault: String(fault) }, 'leak reports: a bug'),
+    });
+    const github = config.githubUrl;
+    const leakPorts: LeakPorts = {
+      store: leaks,
+      secrets,
+      github: github === null ? null : secretScanningKeys({ url: github.reveal(), now: nowS }),
+      wake: rounds.wake,
+    };
     return {
       ports: {},
       services: {
         keys,
         memberships,
         tokens,
+        quota,
         mintKey: (holder: Parameters<typeof mintKey>[0]) => mintKey(holder, secrets, nowS()),
         mintToken: (tier: Parameters<typeof mintToken>[0]) => mintToken(tier, secrets, nowS()),
         now: nowS,
       },
       gate,
       quota,
+      leaks: leakPorts,
+      jobs: [{ name: 'leaked keys', role: 'any', start: rounds.start }] as const,
       tokens: tokensOf(config, tokens, secrets),
       sessions: createSessions(
         sessionTable(database, context),
@@ -150,6 +185,7 @@ export const members = feature({
         unshown: createUnshownKeys(unshownKeyTable(database, context), secrets, nowS),
         mintKey: services.mintKey,
       },
+      leaks: opened.access.leaks,
       reading: pageReading({ memberships: services.memberships, quota }, config.simulate, nowS),
       plans: Object.values(PLANS).map((plan) => {
         const sold = config.payments.checkouts.find(({ word }) => word === plan.name);
@@ -175,6 +211,12 @@ export const members = feature({
     };
   },
   ports: {},
+  routes: [
+    serveRoute(keyUsageRoute, ({ members: { settings } }: MembersPorts) =>
+      keyUsageHandler(settings),
+    ),
+    serveRoute(leakedKey, ({ members: { leaks } }: MembersPorts) => leakedKeyHandler(leaks)),
+  ],
   pages: [
     servePage(pricingPage, 'Plans', ({ members: { plans } }: MembersPorts, facts) =>
       pricingHandler(plans, facts),
@@ -212,7 +254,10 @@ export const members = feature({
     servePage(signOut, null, ({ members: { signIn } }: MembersPorts, facts) =>
       signOutHandler(signIn, facts),
     ),
-    // No page, and as little an answer for clients: the payment platform alone asks it.
+    // No pages, and as little answers for clients: a platform alone asks each of them.
+    servePage(leakedKeysFound, null, ({ members: { leaks } }: MembersPorts) =>
+      leakedKeysFoundHandler(leaks),
+    ),
     servePage(paymentWebhook, null, ({ members: { payments } }: MembersPorts) =>
       paymentWebhookHandler(payments),
     ),

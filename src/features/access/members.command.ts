@@ -4,6 +4,7 @@
 import { isListableOrigin, ORIGIN_FORM, ORIGINS_MAX } from '../../access/origins.ts';
 import { isMembershipId, mintMembershipId, PLANS } from '../../access/plan.ts';
 import type { Sessions } from '../../access/session.ts';
+import { DAY_S, formatIsoDate } from '../../chain/time.ts';
 import {
   anyText,
   defineCommand,
@@ -31,6 +32,7 @@ import {
   PAYMENT_OUTCOMES,
   type PaymentStore,
   PLAN_NAMES,
+  type QuotaStore,
   type Revoked,
   TOKEN_TIERS,
   type TokenStore,
@@ -112,6 +114,7 @@ export const memberCommands = [add, listMembers, deactivate];
 export type KeyServices = {
   readonly keys: KeyStore;
   readonly memberships: MembershipStore;
+  readonly quota: Pick<QuotaStore, 'uses' | 'usesSince'>;
   readonly mintKey: (holder: KeyHolder) => { readonly text: string; readonly stored: NewKey };
   readonly now: () => number;
 };
@@ -231,8 +234,52 @@ const listKeys = defineCommand({
         'expires_at',
         'last_used_at',
         'revoked_at',
+        'leaked_at',
       ],
       json: ({ holder, ...key }) => ({ ...key, ...holder }),
+    });
+  },
+});
+
+const USAGE_DAYS_MAX = 400;
+const USAGE_DAYS_DEFAULT = 30;
+
+const keyUses = defineCommand({
+  name: 'keys usage',
+  summary: 'Show what a key was used for: charged requests by day and route.',
+  example: 'exhibit keys usage sc_4fQz81Lm --days 7',
+  arguments: { key: mandatory('PREFIX-OR-ID', null, anyText) },
+  options: {
+    days: optional(
+      'N',
+      `so many days, today with them; without it ${USAGE_DAYS_DEFAULT}`,
+      numberWithin(1, USAGE_DAYS_MAX),
+    ),
+  },
+  json: 'one day and route a line',
+  notes: ['What was refused or failed costs no quota, and is not counted.'],
+  run: async ({ key, days }, io, { keys, quota, now }: KeyServices) => {
+    const listed = await keys.list('everyone');
+    if (!listed.checked) return fail(io, listed.why.reason);
+    const named = listed.value.filter(({ id, prefix }) => id === key || prefix === key);
+    const [one] = named;
+    if (one === undefined) return fail(io, 'There is no such key.');
+    if (named.length > 1) {
+      return fail(io, `Several keys begin so. Ids: ${named.map(({ id }) => id).join(', ')}`);
+    }
+    const since = await quota.usesSince();
+    if (!since.checked) return fail(io, since.why.reason);
+    const span = days === null ? USAGE_DAYS_DEFAULT : days;
+    const from = formatIsoDate(now() - (span - 1) * DAY_S);
+    const reading = await quota.uses({ key_id: one.id }, from, formatIsoDate(now()));
+    const counted = String(timeText(Math.max(since.value, one.created_at)));
+    if (!io.json) io.err(`${one.prefix} (${one.id}), counted since ${counted}.`);
+    return printRows(reading, io, {
+      none: `Nothing was charged to it in these days, as far as was counted since ${counted}.`,
+      columns: ['day', 'route', 'requests'],
+      json: ({ day, route, requests }) => {
+        return { key_id: one.id, prefix: one.prefix, day, route, requests };
+      },
     });
   },
 });
@@ -264,7 +311,7 @@ export function printRevocation(
   return printRecord({ id, prefix, revoked_at }, io, `${prefix} (${id}) is revoked.`);
 }
 
-export const keyCommands = [create, listKeys, revokeKey];
+export const keyCommands = [create, listKeys, keyUses, revokeKey];
 
 /** The services of the commands of signing in. `base` is where browsers find the service. */
 export type SignInServices = {

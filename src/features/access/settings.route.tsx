@@ -24,6 +24,7 @@ import type {
   NewKey,
   QuotaStore,
 } from '../../ports/access.ts';
+import { KeyUsageSection, type UsageView, viewUsage } from './key-usage.route.tsx';
 import { UsageChart, type UsageDay } from './usage-chart.page.tsx';
 
 /** How long a key may open beside the one that takes its place, in hours. */
@@ -118,6 +119,7 @@ type SettingsView = {
     readonly reset_s: number;
   }>;
   readonly days: ReadOrWhy<readonly UsageDay[]>;
+  readonly uses: UsageView | { readonly unread: string };
   /** Newest first; `null`: none that could be read. */
   readonly changes: { readonly read: readonly AccessChange[] | null; readonly whole: boolean };
 };
@@ -135,7 +137,7 @@ type Member = Pick<Membership, 'membership_id' | 'status'> & {
 export type SettingsPorts = {
   readonly memberships: Pick<MembershipStore, 'find'>;
   readonly keys: Pick<KeyStore, 'list' | 'add' | 'replace' | 'revoke'>;
-  readonly quota: Pick<QuotaStore, 'usage' | 'days'>;
+  readonly quota: Pick<QuotaStore, 'usage' | 'days' | 'uses' | 'usesSince'>;
   readonly accessLog: AccessLog;
   readonly unshown: UnshownKeys;
   readonly mintKey: (holder: KeyHolder) => { readonly text: string; readonly stored: NewKey };
@@ -184,10 +186,11 @@ async function viewSettings(
   const reset_s = untilReset(dated, now);
   const days = daysShown(membership.created_at, now);
   const [first = allowance.period] = days;
-  const [listed, used, counted, changes] = await Promise.all([
+  const [listed, used, counted, uses, changes] = await Promise.all([
     keys.list({ membership_id }),
     quota.usage(allowance.subject, allowance.period),
     quota.days(allowance.subject, first, allowance.period),
+    viewUsage({ quota }, membership, { from: first, to: allowance.period }),
     accessLog.list(membership_id),
   ]);
   return {
@@ -200,6 +203,7 @@ async function viewSettings(
       const held = new Map(rows.map(({ day, used: of }) => [day, of]));
       return days.map((day) => ({ day, used: held.get(day) }));
     }),
+    uses: 'code' in uses ? { unread: uses.reason } : uses,
     changes: { read: rowsSeen(changes), whole: changes.checked },
   };
 }
@@ -374,6 +378,7 @@ function Whole({ shown }: { shown: SettingsView }) {
           one. See <a href="/pricing">the plans</a>.
         </p>
       )}
+      <Leaked shown={shown} />
       <MembershipSection shown={shown} />
       <Keys shown={shown} />
       <section aria-labelledby="usage">
@@ -384,8 +389,37 @@ function Whole({ shown }: { shown: SettingsView }) {
           <UsageChart days={shown.days.read} />
         )}
       </section>
+      <KeyUsageSection view={shown.uses} />
       <Changes changes={shown.changes} />
     </>
+  );
+}
+
+/** So long a key that leaked is told of above everything else: 30 days. */
+const LEAK_TOLD_S = 30 * DAY_S;
+
+function Leaked({ shown: { keys, now } }: { shown: SettingsView }) {
+  if ('unread' in keys) return null;
+  const leaked = keys.read.filter(
+    ({ leaked_at }) => leaked_at !== null && leaked_at > now - LEAK_TOLD_S,
+  );
+  if (leaked.length === 0) return null;
+  return (
+    <div class="notice" role="alert">
+      <p>
+        <strong>A key of yours leaked and was ended.</strong> Whoever reported it held the whole
+        key. Look below what it was used for, and create another one.
+      </p>
+      <ul>
+        {leaked.map(({ id, name, prefix, leaked_at, leak_found }) => (
+          <li key={id}>
+            {name === null ? '' : `${name} `}
+            <code>{prefix}…</code>, {leaked_at === null ? '' : momentText(leaked_at)}
+            {leak_found === null ? '' : `, found at ${leak_found}`}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
@@ -600,10 +634,10 @@ function Ended({ keys }: { keys: readonly ApiKey[] }) {
           { head: 'Created', cell: ({ created_at }) => formatIsoDate(created_at), look: 'whole' },
           {
             head: 'Ended',
-            cell: ({ expires_at, revoked_at }) =>
+            cell: ({ expires_at, revoked_at, leaked_at }) =>
               revoked_at === null
                 ? `expired ${momentText(expires_at)}`
-                : `revoked ${momentText(revoked_at)}`,
+                : `${leaked_at === null ? 'revoked' : 'leaked, ended'} ${momentText(revoked_at)}`,
           },
         ]}
       />
@@ -615,6 +649,7 @@ const WORDS: { readonly [K in AccessChange['change']]: string } = {
   key_created: 'Key created',
   key_replaced: 'Key replaced',
   key_revoked: 'Key revoked',
+  key_leaked: 'Key ended: it was reported as leaked',
   signed_in: 'Signed in',
   signed_out: 'Signed out',
   session_ended: 'Session ended',

@@ -2,7 +2,7 @@
 // It refuses a key past its membership's limit, however many are made at once.
 
 import { z } from 'zod';
-import type { UnixSeconds } from '../../chain/time.ts';
+import { DAY_S, formatIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import { map, type Reading, Unread } from '../../evidence/reading.ts';
 import type { Soon } from '../../evidence/waiting.ts';
 import {
@@ -39,6 +39,8 @@ import {
 } from './engine/database.ts';
 import { noteChange } from './memberships.ts';
 
+/** What keys were used for is kept so long: 400 days. */
+const USES_KEPT_S = 400 * DAY_S;
 /** More keys than this are not listed in one answer. */
 const KEYS_LISTED_MAX = 100_000;
 
@@ -70,13 +72,18 @@ const COLUMNS = [
   epoch('k.last_used_at'),
   epoch('k.revoked_at'),
   epoch('k.replaced_at'),
+  epoch('k.leaked_at'),
+  'k.leak_found',
 ].join(', ');
 const FIND = `select ${COLUMNS}, encode(k.hash, 'hex') as hash, k.pepper, m.plan, m.status,
     ${epoch('m.created_at', 'member_since')}, ${epoch('m.updated_at', 'member_as_of')}
   from api_keys k left join memberships m using (membership_id) where k.hash = any($1::bytea[])`;
 
-/** The keys over the control database; `close` notes the last uses. */
-type KeyTable = KeyStore & { readonly close: () => Promise<void> };
+/** The keys over the control database; `close` notes the last uses, `forget` what was looked up. */
+type KeyTable = KeyStore & {
+  readonly close: () => Promise<void>;
+  readonly forget: () => void;
+};
 
 /** Opens the keys over the control database. */
 export function keyTable(database: Database, context: ControlContext): KeyTable {
@@ -126,6 +133,7 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
         return countRow.parse(onlyRow(rows)).n;
       }),
     close: uses.close,
+    forget: lookUps.forget,
   };
 }
 
@@ -167,8 +175,9 @@ function keyAndMembership(row: FoundRow): FoundKey {
 
 function keyOf(row: KeyRow): ApiKey {
   const { id, prefix, created_at, expires_at, last_used_at, revoked_at, name, replaced_at } = row;
-  const dated = { created_at, expires_at, last_used_at, revoked_at, replaced_at };
-  return { id, holder: holderOf(row), prefix, name, ...dated };
+  const { leaked_at, leak_found } = row;
+  const dated = { created_at, expires_at, last_used_at, revoked_at, replaced_at, leaked_at };
+  return { id, holder: holderOf(row), prefix, name, ...dated, leak_found };
 }
 
 function holderOf(row: KeyRow): ApiKey['holder'] {
@@ -215,6 +224,10 @@ async function add(
     }
     const added = await insertKey(session, key);
     await noteChange(session, changeOf(added, key.created_at, by, 'key_created'));
+    // A key that comes is a good moment to forget the uses of those that are long gone.
+    await session.query('delete from key_usage where day < $1', [
+      formatIsoDate(key.created_at - USES_KEPT_S),
+    ]);
     return { outcome: 'added', key: added };
   });
 }
@@ -406,7 +419,10 @@ const FIND_TOKEN = `select ${TOKEN_COLUMNS}, encode(k.hash, 'hex') as hash
   from intelligence_tokens k where k.hash = any($1::bytea[])`;
 
 /** The tokens over the control database. */
-export function tokenTable(database: Database, context: ControlContext): TokenStore {
+export function tokenTable(
+  database: Database,
+  context: ControlContext,
+): TokenStore & { readonly forget: () => void } {
   const readings = controlReadings('tokens', 'The tokens', context);
   const lookUps = secretLookUps(
     database,
@@ -417,6 +433,7 @@ export function tokenTable(database: Database, context: ControlContext): TokenSt
   );
   return {
     find: lookUps.find,
+    forget: lookUps.forget,
     add: ({ id, tier, secret, prefix, created_at }) =>
       lookUps.changed(async () => {
         const rows = await database.query(

@@ -5,8 +5,11 @@ import { z } from 'zod';
 import { countOrZero } from '../../evidence/measure.ts';
 import {
   type Allowance,
+  BROWSER_USE,
   type Charge,
+  type ChargedUse,
   dayOfUse,
+  keyUsage,
   type QuotaStore,
   type Remaining,
 } from '../../ports/access.ts';
@@ -16,6 +19,7 @@ import {
   columnsOf,
   controlReadings,
   type Database,
+  epoch,
   onlyRow,
 } from './engine/database.ts';
 import { type KnownUse, knownUses } from './keys.ts';
@@ -26,6 +30,8 @@ const READS = { batchMax: 500, waitingMax: 10_000 };
 // Ordered, so that two processes lock the rows they share in one order and never wait in a ring.
 // A row keeps what its last charge was given, because the statement can return only the new row.
 // The rows come back as one, in columns: that is quicker to write and to read.
+// What the charges were for is counted with them, as far as they were granted: of the charges of
+// one row the first ones are. Both tables are locked in one order, a subject's uses under its row.
 const CHARGE = `
   with charged as (
     insert into quota_usage as q (subject, period, used, granted, ceiling)
@@ -37,6 +43,16 @@ const CHARGE = `
       granted = least(excluded.granted, greatest(excluded.ceiling - q.used, 0)),
       ceiling = excluded.ceiling
     returning subject, period, used, granted
+  ), counted as (
+    insert into key_usage as k (subject, day, used_by, route, requests)
+    select u.subject, u.day, u.used_by, u.route, least(u.asked, c.granted - u.earlier)
+    from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::int[], $11::int[])
+      as u(subject, period, day, used_by, route, earlier, asked)
+    join charged c on c.subject = u.subject and c.period = u.period
+    where c.granted > u.earlier
+    order by u.subject, u.day, u.used_by, u.route
+    on conflict (subject, day, used_by, route) do update set
+      requests = k.requests + excluded.requests
   )
   select array_agg(subject) as subjects, array_agg(period) as periods, array_agg(used) as used,
     array_agg(granted) as granted from charged`;
@@ -58,7 +74,7 @@ const usageRow = z.strictObject({ used: z.int().nullable() });
 export function quotaTable(database: Database, context: ControlContext): QuotaStore {
   const readings = controlReadings('quota', 'The quota counters', context);
   const known = knownUses(context.nowMs);
-  const chargeBatched = batchQueue<Allowance, Charge>(
+  const chargeBatched = batchQueue<ChargeRequest, Charge>(
     (charges) => chargeAll(database, charges, known),
     CHARGES,
   );
@@ -78,9 +94,9 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
   }
 
   return {
-    charge: (allowance) => {
+    charge: (allowance, use) => {
       checkAllowance(allowance);
-      return readings.ask(() => chargeBatched(allowance));
+      return readings.ask(() => chargeBatched({ allowance, use: use === undefined ? null : use }));
     },
     remaining: (allowance) => {
       checkAllowance(allowance);
@@ -106,8 +122,37 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
       }),
     lastSeen: ({ subject, period, limit }) => known.recent(subject, period, limit),
     usage: (subject, period) => readings.ask(() => readUsage(subject, period)),
+    uses: (of, from, to) =>
+      readings.askList(USES_LISTED_MAX, 'uses', async (limit) => {
+        const [where, owner] =
+          'key_id' in of ? [USED_BY_KEY, of.key_id] : [USED_BY, of.membership_id];
+        const rows = await database.query(
+          `select u.day, nullif(u.used_by, $4) as key_id, k.prefix, k.name,
+             case when u.subject like 'membership:%' then 'membership' else 'key' end as allowance,
+             u.route, u.requests, q.used as charged
+           from key_usage u left join api_keys k on k.id = u.used_by
+             left join quota_usage q on q.subject = u.subject and q.period = u.day
+           where ${where} and u.day between $2 and $3
+           order by u.day desc, u.requests desc, u.used_by, u.route limit ${limit}`,
+          [owner, from, to, BROWSER_USE],
+        );
+        return z.array(keyUsage).parse(rows);
+      }),
+    usesSince: () =>
+      readings.ask(async () => {
+        const rows = await database.query(`select ${epoch('since')} from usage_counting`);
+        return sinceRow.parse(onlyRow(rows)).since;
+      }),
   };
 }
+
+/** More uses than this are not listed in one answer. */
+const USES_LISTED_MAX = 10_000;
+const USED_BY_KEY = 'u.used_by = $1';
+/** Whatever a membership pays for, and the keys that have budgets of their own. */
+const USED_BY = `(u.subject = 'membership:' || $1 or u.subject in (
+  select 'key:' || p.id from api_keys p where p.membership_id = $1 and p.kind = 'sc_pub'))`;
+const sinceRow = z.strictObject({ since: z.number() });
 
 /** The remainder of a limit after a use; a use past a lowered limit leaves nothing. */
 export function remainingOf(used: number, limit: number): Remaining {
@@ -128,21 +173,33 @@ function checkAllowance({ subject, period, limit }: Allowance): void {
 const DAY_CHARS = 'YYYY-MM-DD'.length;
 const LIMIT_MAX = 2_000_000_000;
 
-/** Charges of one subject and period under one limit, in the order of their coming. */
-type Group = { readonly allowance: Allowance; readonly positions: number[] };
+/** A charge, and what it was for; `null`: nobody told. */
+type ChargeRequest = { readonly allowance: Allowance; readonly use: ChargedUse | null };
+
+/** Charges that were for the same, by their places in the batch, in the order of their coming. */
+type UseGroup = { readonly use: ChargedUse | null; readonly positions: number[] };
+
+/** Charges of one subject and period under one limit, by what they were for. */
+type Group = { readonly allowance: Allowance; readonly uses: Map<string, UseGroup> };
 
 async function chargeAll(
   database: Database,
-  charges: readonly Allowance[],
+  charges: readonly ChargeRequest[],
   known: KnownUse,
 ): Promise<readonly Charge[]> {
   const answers: Charge[] = new Array(charges.length);
   for (const groups of roundsOf(charges)) {
-    const all = [...groups.values()];
+    const all = [...groups.values()].map((group) => ({ ...group, positions: positionsOf(group) }));
     const rows = all.map(({ allowance, positions }) => ({ ...allowance, n: positions.length }));
-    const params = columnsOf(rows, ['subject', 'period', 'n', 'limit']);
+    const params = [
+      ...columnsOf(rows, ['subject', 'period', 'n', 'limit']),
+      ...columnsOf(all.flatMap(usesIn), USE_COLUMNS),
+    ];
     const columns = chargedRow.parse(onlyRow(await database.query(CHARGE, params, 'often')));
     if (columns.subjects.length !== all.length) throw new Error('quota: a charge gave no row');
+    const named = new Map(
+      all.map((group) => [nameOf(group.allowance.subject, group.allowance.period), group]),
+    );
     for (const [row, subject] of columns.subjects.entries()) {
       const [period, used, granted] = [
         columns.periods[row],
@@ -152,7 +209,7 @@ async function chargeAll(
       if (period === undefined || used === undefined || granted === undefined) {
         throw new Error('quota: the columns of a charge are not of one length');
       }
-      const group = groups.get(nameOf(subject, period));
+      const group = named.get(nameOf(subject, period));
       if (group === undefined) throw new Error('quota: a row came back that was not charged');
       known.saw(subject, period, used);
       const { limit } = group.allowance;
@@ -165,14 +222,32 @@ async function chargeAll(
   return answers;
 }
 
+/** The places of a group's charges, those of one use together: so they are granted. */
+function positionsOf({ uses }: Group): readonly number[] {
+  return [...uses.values()].flatMap(({ positions }) => positions);
+}
+
+const USE_COLUMNS = ['subject', 'period', 'day', 'used_by', 'route', 'earlier', 'asked'] as const;
+
+/** The uses of a group as rows, each with the number of charges that are granted earlier. */
+function usesIn({ allowance: { subject, period }, uses }: Group) {
+  let earlier = 0;
+  const rows = [];
+  for (const { use, positions } of uses.values()) {
+    if (use !== null) rows.push({ subject, period, ...use, earlier, asked: positions.length });
+    earlier += positions.length;
+  }
+  return rows;
+}
+
 function nameOf(subject: string, period: string): string {
   return `${period} ${subject}`;
 }
 
 /** One statement can touch a row once: a subject under a second limit goes into the next round. */
-function roundsOf(charges: readonly Allowance[]): readonly Map<string, Group>[] {
+function roundsOf(charges: readonly ChargeRequest[]): readonly Map<string, Group>[] {
   const rounds: Map<string, Group>[] = [];
-  for (const [position, allowance] of charges.entries()) {
+  for (const [position, { allowance, use }] of charges.entries()) {
     const name = nameOf(allowance.subject, allowance.period);
     const fits = (round: Map<string, Group>) => {
       const group = round.get(name);
@@ -184,8 +259,12 @@ function roundsOf(charges: readonly Allowance[]): readonly Map<string, Group>[] 
       rounds.push(round);
     }
     const group = round.get(name);
-    if (group === undefined) round.set(name, { allowance, positions: [position] });
-    else group.positions.push(position);
+    const uses = group === undefined ? new Map<string, UseGroup>() : group.uses;
+    if (group === undefined) round.set(name, { allowance, uses });
+    const useName = use === null ? '' : `${use.day} ${use.used_by} ${use.route}`;
+    const alike = uses.get(useName);
+    if (alike === undefined) uses.set(useName, { use, positions: [position] });
+    else alike.positions.push(position);
   }
   return rounds;
 }

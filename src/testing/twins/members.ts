@@ -30,6 +30,8 @@ const KEY: ApiKey = {
   revoked_at: null,
   name: 'A program',
   replaced_at: null,
+  leaked_at: null,
+  leak_found: null,
   holder: { kind: 'sc', membership_id: RECORD_OF },
 };
 const CHANGE: AccessChange = { id: 1, at, by_whom: 'member', change: 'key_created', subject: 'sc' };
@@ -49,7 +51,7 @@ const SESSION: BrowserSession = {
 export type PageTwins = {
   readonly memberships: Pick<MembershipStore, 'find'>;
   readonly keys: Pick<KeyStore, 'list'>;
-  readonly quota: Pick<QuotaStore, 'usage' | 'days'>;
+  readonly quota: Pick<QuotaStore, 'usage' | 'days' | 'uses' | 'usesSince'>;
   readonly accessLog: AccessLog;
   readonly sessions: Pick<SessionStore, 'list'>;
   readonly followReports: Pick<FollowReports, 'all'>;
@@ -76,6 +78,8 @@ export function pageTwins(): PageTwins {
     quota: {
       usage: async () => read(0, { port: 'quota', source }),
       days: async () => read([], { port: 'quota', source }),
+      uses: async () => read([], { port: 'quota', source }),
+      usesSince: async () => read(at - DAY_S, { port: 'quota', source }),
     },
     accessLog: { list: async (id) => read(ownOf(id, [CHANGE]), { port: 'access_log', source }) },
     sessions: { list: async (id) => read(ownOf(id, [SESSION]), { port: 'sessions', source }) },

@@ -12,17 +12,17 @@ import {
   policyScriptHandler,
 } from './policy.route.tsx';
 
-const ROOT = new URL('../../../', import.meta.url);
+const EXAMPLES_AT = new URL('../../../examples/policies/', import.meta.url);
 const EXAMPLES = [
   ...['payouts', 'deposits', 'exchange-withdrawals', 'token-listing', 'counterparty-review'],
 ] as const;
-
-function fileText(path: string): string {
-  return readFileSync(new URL(path, ROOT), 'utf8');
-}
+const EVALUATOR = new URL('../../../docs/reference/policy/evaluator.js', import.meta.url);
 
 function examplePolicies(): readonly ExamplePolicy[] {
-  return EXAMPLES.map((name) => ({ name, text: fileText(`examples/policies/${name}.json`) }));
+  return EXAMPLES.map((name) => ({
+    name,
+    text: readFileSync(new URL(`${name}.json`, EXAMPLES_AT), 'utf8'),
+  }));
 }
 
 export const policies = feature({
@@ -35,7 +35,7 @@ export const policies = feature({
       policyPageHandler(examplePolicies(), facts),
     ),
     servePage(policyScript, null, (_given: unknown) =>
-      policyScriptHandler(fileText('docs/reference/policy/evaluator.js')),
+      policyScriptHandler(readFileSync(EVALUATOR, 'utf8')),
     ),
   ],
   local: { commands: [policyCheck, policyDecide], services: () => ({}) },

@@ -110,8 +110,8 @@ export function leakedKeyHandler(ports: LeakPorts): PlainHandler<typeof leakedKe
 
 /** @internal */
 export function leakedKeysFoundHandler(ports: LeakPorts): PlainHandler<typeof leakedKeysFound> {
-  const { store, secrets, github, wake } = ports;
   return async ({ headers, body }, { now }) => {
+    const { store, secrets, github, wake } = ports;
     if (github === null) {
       return leakedKeysFound.reply(404, { error: 'not_set_up', reason: UNNAMED });
     }

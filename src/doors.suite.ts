@@ -263,6 +263,7 @@ const OWN_QUESTIONS: { readonly [N in keyof typeof ROUTES]?: object } = {
   },
   deployer_record: { address: LISTED, chain: 'ethereum' },
   edge_rules: { rule: 'asset = BTC' },
+  leaked_key: { body: { key: 'a text that is no key of this service' } },
   log_checkpoint: { log: 1 },
   log_end: { log: 1 },
   log_proof: { leaf: '0' },
@@ -404,7 +405,7 @@ export function doorsSayTheSame(started: () => Simulated): void {
         'ox/Hash',
         'ox/Hex',
       ]);
-      const entries = ['client', 'stream', 'signed', 'save-signal', 'verify'].map(
+      const entries = ['client', 'stream', 'signed', 'save-signal', 'verify', 'policy'].map(
         (name) => `client/${name}.js`,
       );
       const own = new Set(entries.flatMap(reachedFrom));

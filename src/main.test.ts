@@ -79,7 +79,9 @@ describe('settings and words', () => {
     const near = await exhibit(cwd, 'kyes create');
     expect(near).toMatchObject({ status: 2, out: '' });
     expect(near.err).toContain('Did you mean exhibit keys create?');
-    expect((await exhibit(cwd, 'keys')).err).toContain('keys create, keys list, keys revoke');
+    expect((await exhibit(cwd, 'keys')).err).toContain(
+      'keys create, keys list, keys usage, keys revoke',
+    );
     expect((await exhibit(cwd, 'up --port 1')).status).toBe(2);
   });
 

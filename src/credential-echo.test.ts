@@ -13,7 +13,7 @@ import { accessIn, embeddedControl } from './testing/control-store.ts';
 import { createTestHttp } from './testing/http-server.ts';
 import type { World } from './testing/planted.ts';
 import { TEST_SERVICE } from './testing/service.ts';
-import { asksOf } from './testing/silence-asks.ts';
+import { asksOf, isOfAddresses } from './testing/silence-asks.ts';
 import { type SilencePorts, throughPorts } from './testing/silence-ports.ts';
 import { WORLDS } from './testing/worlds.ts';
 import type { Mounted } from './transport/answer.ts';
@@ -23,10 +23,7 @@ const fresh = embeddedControl();
 const WORLD = WORLDS[0] as World;
 const { now, ports } = WORLD;
 
-/** Every route about an address: what tells of the process, or of chats, takes none. */
-const ROUTES = CONTRACTS.filter(
-  ({ name, surface }) => name !== 'health' && surface !== 'integrations',
-);
+const ROUTES = CONTRACTS.filter(isOfAddresses);
 const unreadable = why('store_unreadable', { what: 'A store', fault: 'a planted silence' });
 const silent = throughPorts(ports, ({ port }) => unread<string>(port, unreadable));
 

@@ -20,19 +20,14 @@ import {
   placesOfRoute,
 } from './testing/silence.ts';
 import { leavesOf, placesOf, undeclaredWords } from './testing/silence-answer.ts';
-import { asksOf, type SilenceRoute } from './testing/silence-asks.ts';
+import { asksOf, isOfAddresses, type SilenceRoute } from './testing/silence-asks.ts';
 import type { Sample } from './testing/silence-judge.ts';
 import type { MakeHandler } from './testing/silence-made.ts';
 import type { PortTags } from './testing/silence-ports.ts';
 import { LEAK_RULES, type Leak, type LeakRule, leaksText } from './testing/silence-rules.ts';
 import { RING_WORLDS, WORLDS } from './testing/worlds.ts';
 
-/** Routes of the process and of keys. */
-const OF_NO_ADDRESS = ['health', 'usage', 'leaked_key'];
-/** Every route but those that are about no address, as those of a member's chats are. */
-const ROUTES: readonly SilenceRoute[] = CONTRACTS.filter(
-  ({ name, surface }) => !OF_NO_ADDRESS.includes(name) && surface !== 'integrations',
-);
+const ROUTES: readonly SilenceRoute[] = CONTRACTS.filter(isOfAddresses);
 
 const TAGS: PortTags = Object.fromEntries(
   FEATURES.flatMap(({ ports }) => Object.entries<{ readonly tag: string }>(ports)).map(

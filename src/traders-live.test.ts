@@ -124,7 +124,10 @@ test('a venue that fails is unreachable, what was found before stays, and then i
   expect(caveats.filter((one) => /^A later attempt, at /.test(one))).toHaveLength(1);
   venue.fault(null);
   for (const address of [FIRST, OTHER]) {
-    expect(await analyseNow(address)).toMatchObject({ status: 0, outcome: 'analysed' });
+    // A venue that failed is left alone for some seconds.
+    await vi.waitFor(async () => {
+      expect(await analyseNow(address)).toMatchObject({ status: 0, outcome: 'analysed' });
+    }, WAIT);
     const told = await untilAnalysed(address);
     expect(told.caveats.filter((one) => one.startsWith('A later attempt'))).toEqual([]);
   }

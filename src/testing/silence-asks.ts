@@ -16,6 +16,14 @@ import { SIGNAL_ID } from './twins/signals.ts';
 /** A route that the check can ask. */
 export type SilenceRoute = AnyEvidenceRoute | AnyPlainRoute;
 
+/** Routes of the process and of keys. */
+const OF_NO_ADDRESS = ['health', 'usage', 'leaked_key'];
+
+/** Whether a route may be about an address; those of a member's chats are not. */
+export function isOfAddresses({ name, surface }: SilenceRoute): boolean {
+  return !OF_NO_ADDRESS.includes(name) && surface !== 'integrations';
+}
+
 /** One question: its input as the handler takes it, and what it is about. */
 export type Ask = {
   readonly name: string;

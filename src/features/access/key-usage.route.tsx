@@ -89,6 +89,7 @@ export const keyUsageRoute = plainRoute({
   },
 });
 
+/** @internal */
 export type KeyUsagePorts = {
   readonly memberships: Pick<MembershipStore, 'find'>;
   readonly quota: Pick<QuotaStore, 'days' | 'uses' | 'usesSince'>;
@@ -111,7 +112,7 @@ export type DayOfUses = {
 
 export type UsageView = { readonly since: UnixSeconds; readonly days: readonly DayOfUses[] };
 
-/** The uses of a membership from one day to another, the newest day first; or why unread. */
+/** @internal The uses of a membership by day, the newest first; or why they are unread. */
 export async function viewUsage(
   { quota }: Pick<KeyUsagePorts, 'quota'>,
   membership: Membership,
@@ -221,7 +222,7 @@ function linesOf(days: readonly DayOfUses[]): readonly Line[] {
   return [...lines.values()].sort((a, b) => b.requests - a.requests);
 }
 
-/** What keys were used for, as a section of the settings. */
+/** @internal What keys were used for, as a section of the settings. */
 export function KeyUsageSection({ view }: { view: UsageView | { readonly unread: string } }) {
   return (
     <section aria-labelledby="uses">

@@ -65,7 +65,7 @@ export const leakedKeysFound = plainRoute({
   },
 });
 
-/** What becomes of reports. `wake` has what was kept looked at now. */
+/** @internal What becomes of reports. `wake` has what was kept looked at now. */
 export type LeakPorts = {
   readonly store: Pick<LeakStore, 'report'>;
   readonly secrets: Secrets;

@@ -32,7 +32,8 @@ export function storedTiles(database: Pick<Session, 'query'>, width: Width): Rea
     const first = tiles.map(({ index }) => index * width);
     const past = tiles.map((tile) => tile.index * width + tile.width);
     const params = [tiles.map(({ level }) => level * levels), first, past];
-    const rows = z.array(tileRow).parse(await database.query(TILES, params, 'often'));
+    // Planned each time: a plan that is kept since the log was small scans what has grown.
+    const rows = z.array(tileRow).parse(await database.query(TILES, params));
     return tiles.map((tile, at) => hashesIn(tile, rows[at]?.hashes));
   };
 }

@@ -92,9 +92,12 @@ describe('says', () => {
     const served = await serveMembers(fresh, fetch);
     const browser = await served.browser();
     const key = await browser.key('Desk');
-    await served.use(key.text);
     const allowance = { subject: `membership:${MINE}`, period: TODAY, limit: 1_000 };
     for (let n = 0; n < 3; n += 1) await served.quota.charge(allowance);
+    const unnamed = await browser.page();
+    expect(unnamed).toContain('What keys were used for is unknown.');
+    expect(unnamed).not.toContain('No key was used');
+    await served.use(key.text);
     const { days } = await usageOf(served, key.text);
     expect(days).toMatchObject([{ charged: 4, uncounted: 3, uses: [{ requests: 1 }] }]);
     expect(await browser.page()).toContain('3 stand under no key');

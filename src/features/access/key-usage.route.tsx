@@ -253,7 +253,9 @@ function Uses({ view: { since, days } }: { view: UsageView }) {
       )}
       {lines.length === 0 ? (
         <p class="nothing">
-          {isWhole ? 'No key was used in these days.' : 'What keys were used for is unknown.'}
+          {isWhole && uncounted === 0
+            ? 'No key was used in these days.'
+            : 'What keys were used for is unknown.'}
         </p>
       ) : (
         <UseTable lines={lines} />

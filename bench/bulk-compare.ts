@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { formsLottery } from '../src/testing/forms-lottery.ts';
 import { lotteryOf } from '../src/testing/lottery.ts';
 
-type FormsAmong = (holders: ReadonlySet<string> | null) => readonly string[];
+/** Of each build its own kind of holders. */
+type FormsAmong = (holders: unknown) => readonly string[];
 type LookUp = (addresses: readonly string[], formsAmong?: FormsAmong) => Promise<unknown>;
 /** The modules of a build, as far as both builds have them. */
 type Build = {
@@ -22,7 +23,7 @@ type Handler = (
 type Index = {
   readonly add: (row: object) => void;
   readonly answer: (rows: number, addresses: readonly string[]) => unknown;
-  readonly holders?: ReadonlySet<string>;
+  readonly holders?: unknown;
 };
 
 const [, , before, counted] = process.argv;

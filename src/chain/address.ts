@@ -135,9 +135,9 @@ function parseBase58(text: string): AddressWithHolder<ParsedAddress> | null {
 }
 
 /**
- * An address, and the hash or program that all forms of it share, in hex: two addresses that are
- * forms of each other have one holder, and two others may. `NO_OTHER_FORM`: it has none; `null`:
- * another form of it has to be made to know.
+ * An address, and the hash or program that all forms of it share, in hex behind `0x`, so that an
+ * EVM address is its own holder: two addresses that are forms of each other have one holder, and
+ * two others may. `NO_OTHER_FORM`: it has none; `null`: another form of it has to be made to know.
  */
 export type AddressWithHolder<K extends KnownAddress = KnownAddress> = {
   readonly known: K;
@@ -150,7 +150,7 @@ export const NO_OTHER_FORM = '';
 const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 function hexText(bytes: Uint8Array): string {
-  let text = '';
+  let text = '0x';
   for (const byte of bytes) text += HEX_BYTES[byte];
   return text;
 }
@@ -166,7 +166,7 @@ export function parseAddress(text: string): ParsedAddress | null {
 
 function parseHeld(text: string): AddressWithHolder<ParsedAddress> | null {
   const evm = parseEvmAddress(text);
-  if (evm !== null) return { known: { kind: 'evm', address: evm }, holder: evm.slice(HEX_FROM) };
+  if (evm !== null) return { known: { kind: 'evm', address: evm }, holder: evm };
   const witness = parseWitness(text);
   if (witness?.chain !== 'bitcoin') return parseBase58(text);
   const known = { kind: 'bitcoin', address: text.toLowerCase() as BitcoinAddress } as const;
@@ -199,16 +199,23 @@ export function parseWithHolder(text: string): AddressWithHolder | null {
 /** Tron's own spelling of an account: its version and the hash, as `otherForms` writes it. */
 const TRON_HEX = /^41([0-9a-f]{40})$/;
 
+/** The holders of listed texts, each with the text that has it; `null`: several texts have it. */
+export type Holders = ReadonlyMap<string, string | null>;
+
 /**
  * Adds the holder of a listed text, as `matchKey` gives it. An address whose holder is not among
- * those of all listed texts has no other form among them. An account of Monero has none: whoever
- * has it as another form has the holder `null`.
+ * those of all listed texts, or has no text but the address, has no other form among them. An
+ * account of Monero has none: whoever has it as another form has the holder `null`.
  */
-export function addHolder(holders: Set<string>, key: string): void {
+export function addHolder(holders: Map<string, string | null>, key: string): void {
+  const add = (holder: string) => {
+    const known = holders.get(holder);
+    holders.set(holder, known === undefined || known === key ? key : null);
+  };
   const tron = TRON_HEX.exec(key)?.[1];
-  if (tron !== undefined) holders.add(tron);
+  if (tron !== undefined) add(`0x${tron}`);
   const holder = parseWithHolder(key)?.holder;
-  if (holder !== undefined && holder !== null && holder !== NO_OTHER_FORM) holders.add(holder);
+  if (holder !== undefined && holder !== null && holder !== NO_OTHER_FORM) add(holder);
 }
 
 const CODE_LOWER_A = 97;

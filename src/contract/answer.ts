@@ -19,11 +19,11 @@ export type Absence = (typeof ABSENCES)[number];
 /** The content of an absence; `null` for an answer with data. */
 export type Denial = { readonly state: Absence; readonly why: Why } | null;
 
-/** Makes an answer of data that is JSON. For `route.ts` only (`tidy.test.ts` holds that). */
+/** Makes an answer of data that is JSON, in pieces. For `route.ts` only (a test holds that). */
 export let makeAnswer: <N extends string>(
   subject: string,
   sources: readonly Source[],
-  data: string,
+  data: readonly string[],
   absent: Denial,
 ) => Answer<N>;
 
@@ -56,8 +56,13 @@ export class Answer<in out Name extends string> {
   readonly why: Why | null;
   readonly #subject: string;
   readonly #sources: readonly Source[];
-  readonly #data: string;
-  private constructor(subject: string, sources: readonly Source[], data: string, absent: Denial) {
+  readonly #data: readonly string[];
+  private constructor(
+    subject: string,
+    sources: readonly Source[],
+    data: readonly string[],
+    absent: Denial,
+  ) {
     this.#subject = subject;
     this.#sources = sources;
     this.#data = data;
@@ -78,11 +83,12 @@ export class Answer<in out Name extends string> {
     const as_of = observed === null ? now : observed;
     const simulated = restsOnSimulated(this.#sources);
     const reason = this.why === null ? '' : `,"reason":${JSON.stringify(this.why.reason)}`;
-    return Buffer.from(
+    const [data = '', ...more] = this.#data;
+    const head =
       `{"state":"${this.state}","subject":${JSON.stringify(this.#subject)},` +
-        `"sources":[${sources.join()}],"as_of":${as_of},"simulated":${simulated},` +
-        `"data":${this.#data}${reason}}`,
-    );
+      `"sources":[${sources.join()}],"as_of":${as_of},"simulated":${simulated},"data":${data}`;
+    if (more.length === 0) return Buffer.from(`${head}${reason}}`);
+    return bytesOfTexts([head, ...more, `${reason}}`]);
   }
   /** The body as its reader takes it apart. */
   envelope(now: number): Envelope {
@@ -104,6 +110,15 @@ export type PagePiece = {
 
 /** The rest of a page: pieces in whichever order they come, and what ends it. */
 export type PageRest = { readonly pieces: readonly PagePiece[]; readonly end: string };
+
+/** The bytes of long texts one after the other, which are never put together as a text. */
+function bytesOfTexts(texts: readonly string[]): Buffer {
+  const sizes = texts.map((text) => Buffer.byteLength(text));
+  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
+  let at = 0;
+  for (const text of texts) at += bytes.write(text, at);
+  return bytes;
+}
 
 function bytesOf(body: string | Uint8Array): Buffer {
   if (typeof body === 'string') return Buffer.from(body);

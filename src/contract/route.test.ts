@@ -54,6 +54,22 @@ function answered(change: Partial<Source> = {}) {
 }
 
 describe('ok', () => {
+  test('with a long list leaves as the same bytes as its JSON, umlauts included', () => {
+    const listing = evidenceRoute({
+      ...facts,
+      name: 'a_listing',
+      data: z.strictObject({ rows: z.array(z.string()).min(1), caveat: z.string().min(1) }),
+      absences: ['not_deployed'],
+      tool: null,
+    });
+    const rows = Array.from({ length: 3_000 }, (_, i) => `${i} Ü € 🙂 ${'x'.repeat(50)}`);
+    const said = { subject: 'ß', data: { rows, caveat: 'é' }, rests: [listRead()] } as const;
+    const text = listing.ok(said).bytes(NOW).toString();
+    const envelope: unknown = JSON.parse(text);
+    expect(JSON.stringify(envelope)).toBe(text);
+    expect(envelope).toMatchObject({ state: 'ok', subject: 'ß', data: said.data });
+  });
+
   test('is the envelope with the plain data, the sources of its claims and their age', () => {
     expect(answered().envelope(NOW)).toEqual({
       state: 'ok',

@@ -173,6 +173,7 @@ type EvidenceSpec<
 };
 
 const NO_FIELDS = z.strictObject({});
+const NO_DATA = ['null'];
 
 /** Declares a route that answers with the common envelope. */
 export function evidenceRoute<
@@ -186,11 +187,11 @@ export function evidenceRoute<
   const write = dataWriterOf(spec.data, spec.name, caveatLabel);
   const absent: AbsentMakers<N> = {
     insufficient_evidence: ({ subject, why, consulted }) =>
-      makeAnswer(subject, sourcesOf(consulted), 'null', { state: 'insufficient_evidence', why }),
+      makeAnswer(subject, sourcesOf(consulted), NO_DATA, { state: 'insufficient_evidence', why }),
     not_supported: ({ subject, why }) =>
-      makeAnswer(subject, [], 'null', { state: 'not_supported', why }),
+      makeAnswer(subject, [], NO_DATA, { state: 'not_supported', why }),
     not_deployed: ({ subject, silent, why, consulted }) =>
-      makeAnswer(subject, consulted === undefined ? [] : sourcesOf(consulted), 'null', {
+      makeAnswer(subject, consulted === undefined ? [] : sourcesOf(consulted), NO_DATA, {
         state: 'not_deployed',
         why: why === undefined ? silent.why : why,
       }),
@@ -202,9 +203,9 @@ export function evidenceRoute<
     absent: onlyDeclared(absent, spec.absences),
     ok: ({ subject, data, rests }) => {
       const sources = new Set(rests === undefined ? [] : sourcesOf(rests));
-      const text = write(data, sources);
+      const texts = write(data, sources);
       if (sources.size === 0) throw new Error(`${spec.name}: ok rests on nothing`);
-      return makeAnswer(subject, [...sources], text, null);
+      return makeAnswer(subject, [...sources], texts, null);
     },
   };
 }

@@ -277,8 +277,8 @@ describe('a claim', () => {
     const data = z.strictObject({ caveat: z.string().min(1), listed });
     const names = (sources: ReadonlySet<Source>) => `${[...sources].map(({ name }) => name)}: `;
     const write = dataWriterOf(data, 'data', names);
-    const text = write({ caveat: 'c', listed: said(true) }, new Set());
-    expect(text).toBe('{"listed":true,"caveat":"A list: c"}');
+    const texts = write({ caveat: 'c', listed: said(true) }, new Set());
+    expect(texts).toEqual(['{"listed":true,"caveat":"A list: c"}']);
     expect(() => write({ caveat: '', listed: said(true) }, new Set())).toThrow('data.caveat');
   });
 });
@@ -286,3 +286,28 @@ describe('a claim', () => {
 function shown(listed: boolean) {
   return { listed, note: 'n' };
 }
+
+test('data with long lists comes in pieces, none of them long, which are its JSON together', () => {
+  const item = z.strictObject({ name: z.string(), parts: z.array(z.string()) });
+  const list = z.array(item).min(1);
+  const data = z.strictObject({ first: list, n: z.int(), second: list, caveat: z.string() });
+  const write = dataWriterOf(data, 'data', () => '');
+  const itemsOf = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ name: `ü ${i}\0`, parts: ['a', 'b'.repeat(900)] }));
+  const [long, short] = [itemsOf(400), itemsOf(2)];
+  for (const [first, second] of [
+    [long, long],
+    [short, long],
+    [long, short],
+    [short, short],
+  ]) {
+    const value = { first, n: 1, second, caveat: 'c' };
+    const texts = write(value, new Set());
+    expect(texts.join('')).toBe(JSON.stringify(value));
+    expect(Math.max(...texts.map((text) => text.length))).toBeLessThan(2 ** 17);
+  }
+  expect(() => write({ first: long, n: 1, second: [], caveat: 'c' }, new Set())).toThrow('second');
+  // What a refused value left behind is in no later one.
+  const value = { first: short, n: 1, second: long, caveat: 'c' };
+  expect(write(value, new Set()).join('')).toBe(JSON.stringify(value));
+});

@@ -17,25 +17,57 @@ export type Write = (value: unknown, sources: Set<Source>) => string;
 /** The start of a caveat under the sources of an answer: plain words, or none. */
 export type Label = (sources: ReadonlySet<Source>) => string;
 
-/** A place in a contract. No claim may stand `within` what would hide it. */
-type Place = { readonly at: string; readonly depth: number; readonly within: string | null };
+/**
+ * The same in pieces. A text of more than 128 KB costs the engine several times what its bytes
+ * cost: it lies among large objects, which are made and collected one by one.
+ */
+export type WriteInPieces = (value: unknown, sources: Set<Source>) => readonly string[];
+
+/**
+ * A place in a contract. No claim may stand `within` what would hide it. A list right in the data
+ * puts what is long aside, into `long`.
+ */
+type Place = {
+  readonly at: string;
+  readonly depth: number;
+  readonly within: string | null;
+  readonly long: LongLists | null;
+};
+
+/** The pieces of each long list, in the order in which the lists were written. */
+type LongLists = { pieces: (readonly string[])[] };
+
+/** Stands where the pieces of a long list belong. JSON writes this character as an escape. */
+const ASIDE = '\0';
+/** Characters from which on a piece is whole. */
+const PIECE_CHARS = 65_536;
 
 /** Schemas nest no deeper than this; a cycle is a mistake in a declaration. */
 const DEPTH_MAX = 12;
 
 /** Makes the writer of a schema. `at` is its place, for the words of a fault. */
 export function writerOf(schema: z.ZodType, at: string): Write {
-  return fieldWriter(schema, { at, depth: 0, within: null });
+  return fieldWriter(schema, { at, depth: 0, within: null, long: null });
 }
 
 /** Makes the writer of an answer's data: its caveat is written last, when all sources are known. */
-export function dataWriterOf(schema: z.ZodObject, at: string, label: Label): Write {
-  const place = { at, depth: 0, within: null };
+export function dataWriterOf(schema: z.ZodObject, at: string, label: Label): WriteInPieces {
+  const long: LongLists = { pieces: [] };
+  const place = { at, depth: 0, within: null, long };
   const fields = fieldsOf(schema, place);
   const others = fields.filter(({ name }) => name !== 'caveat');
   const caveats = fields.filter(({ name }) => name === 'caveat');
   const last = caveats.map((field) => ({ ...field, write: labelWriter(field, label) }));
-  return checkWriter(schema, place, objectWriter([...others, ...last], at));
+  const write = checkWriter(schema, place, objectWriter([...others, ...last], at));
+  return (value, sources) => {
+    long.pieces = [];
+    const whole = write(value, sources);
+    if (long.pieces.length === 0) return [whole];
+    const [first = '', ...texts] = whole.split(ASIDE);
+    const pieces = [first];
+    for (const [i, list] of long.pieces.entries()) pieces.push(...list, String(texts[i]));
+    return pieces;
+  };
 }
 
 function labelWriter({ write }: Field, label: Label): Write {
@@ -69,7 +101,7 @@ function sectionsWriter({ at }: Place): Write {
 function kindOf(schema: z.ZodType, place: Place): Write {
   const { type, coerce, values, entries, innerType, element, options, valueType } = defOf(schema);
   const inner = (one: z.ZodType, more: Partial<Place> = {}) =>
-    fieldWriter(one, { ...place, depth: place.depth + 1, ...more });
+    fieldWriter(one, { ...place, depth: place.depth + 1, long: null, ...more });
   if (coerce === true) throw mistake(place, `the schema kind "${type}" changes what it is given`);
   if (type === 'string') return quoteWriter(place.at);
   if (type === 'number') return digits(place.at);
@@ -84,7 +116,7 @@ function kindOf(schema: z.ZodType, place: Place): Write {
     return (value, sources) => (value === null ? 'null' : write(value, sources));
   }
   if (type === 'array' && element !== undefined) {
-    return listWriter(inner(element, { at: `${place.at}[]` }), place.at);
+    return listWriter(inner(element, { at: `${place.at}[]` }), place);
   }
   if (type === 'union' && options !== undefined) {
     const named = options.map((one) => ({ own: ownField(one, options), one }));
@@ -171,15 +203,21 @@ function recordWriter(schema: z.ZodType, write: Write, at: string): Write {
   };
 }
 
-function listWriter(write: Write, at: string): Write {
+function listWriter(write: Write, { at, long }: Place): Write {
   return (value, sources) => {
     if (!Array.isArray(value)) throw misfit(at, 'expected a list');
+    const pieces: string[] = [];
     let text = '';
     for (let i = 0; i < value.length; i++) {
       const item = write(value[i], sources);
       text += i === 0 ? item : `,${item}`;
+      if (text.length < PIECE_CHARS || long === null) continue;
+      pieces.push(text);
+      text = '';
     }
-    return `[${text}]`;
+    if (pieces.length === 0 || long === null) return `[${text}]`;
+    long.pieces.push([...pieces, text]);
+    return `[${ASIDE}]`;
   };
 }
 
@@ -193,7 +231,9 @@ function fieldsOf(schema: z.ZodType, place: Place): Field[] {
   return Object.entries(shape).map(([name, field]) => {
     const { type, innerType } = defOf(field);
     const optional = type === 'optional' && innerType !== undefined && claimMeta(field) === null;
-    const within = { ...place, at: `${place.at}.${name}`, depth: place.depth + 1 };
+    // Only the data itself is written once: what stands deeper may be written into other texts.
+    const long = place.depth === 0 ? place.long : null;
+    const within = { ...place, at: `${place.at}.${name}`, depth: place.depth + 1, long };
     return { name, optional, write: fieldWriter(optional ? innerType : field, within) };
   });
 }

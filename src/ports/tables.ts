@@ -2,6 +2,7 @@
 // feature of the table decides which rows of a file are valid.
 
 import { z } from 'zod';
+import type { Holders } from '../chain/address.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import { DATED_BY, IMPORT_ORIGINS, type ImportOrigin, type Source } from '../evidence/source.ts';
@@ -40,7 +41,7 @@ export type TableIndex<Row, Answer> = {
   /** The rows of these addresses, of a table in which so many rows count. */
   answer(rows: number, addresses: readonly string[]): Answer;
   /** The holders of what is held; absent: it does not tell them. */
-  readonly holders?: ReadonlySet<string>;
+  readonly holders?: Holders;
 };
 
 /** A table as it is kept and asked: `Answer` is what a look-up gives, under the port `P`. */
@@ -84,7 +85,7 @@ export type TableLookUp<P extends string, Answer> = {
  * of a table (`addHolder`); `null` where it does not tell them. A look-up that takes it calls it
  * once, and answers for these spellings too.
  */
-export type FormsAmong = (holders: ReadonlySet<string> | null) => readonly string[];
+export type FormsAmong = (holders: Holders | null) => readonly string[];
 
 /** A row under import with its place among the rows of its file, from 1. */
 export type Numbered<Row> = { readonly n: number; readonly row: Row };

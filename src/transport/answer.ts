@@ -366,21 +366,27 @@ function take(schema: z.ZodType, value: unknown, whole: string, problems: InputP
     for (const issue of result.error.issues) problems.push(problem(issue, whole, schema));
     return undefined;
   }
-  for (const path of brokenTexts(result.data)) {
-    problems.push({ path: pathOf(path, whole), says: WHOLE_TEXT });
+  if (isBroken(result.data)) {
+    for (const path of brokenTexts(result.data)) {
+      problems.push({ path: pathOf(path, whole), says: WHOLE_TEXT });
+    }
   }
   return result.data;
 }
 
-const LONE_SURROGATE = /\p{Cs}/u;
+const BROKEN = /[\0\p{Cs}]/u;
 const WHOLE_TEXT = 'expected text of whole Unicode characters, without NUL';
 
 // No store keeps such a text, and no address, day or id holds one. What is looked at was parsed: it
 // is no deeper than its schema.
+function isBroken(value: unknown): boolean {
+  if (typeof value === 'string') return BROKEN.test(value);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false;
+  return Array.isArray(value) ? value.some(isBroken) : Object.values(value).some(isBroken);
+}
+
 function brokenTexts(value: unknown): PropertyKey[][] {
-  if (typeof value === 'string') {
-    return value.includes('\0') || LONE_SURROGATE.test(value) ? [[]] : [];
-  }
+  if (typeof value === 'string') return BROKEN.test(value) ? [[]] : [];
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
   const isList = Array.isArray(value);
   return Object.entries(value).flatMap(([name, one]) =>

@@ -4,6 +4,7 @@
 import {
   describeMisform,
   type EquivalentForm,
+  type Holders,
   type KnownAddress,
   matchKey,
   NO_OTHER_FORM,
@@ -150,7 +151,7 @@ async function lookUpForms(
 ): Promise<FormsRead> {
   const spellings = present(texts).map(({ address }) => address);
   const forms = new Map<Text, readonly EquivalentForm[]>();
-  const formsOf = (holders: ReadonlySet<string> | null): string[] => {
+  const formsOf = (holders: Holders | null): string[] => {
     const made: string[] = [];
     for (const text of texts) {
       if (text === null || text.known === null || !mayHold(holders, text)) continue;
@@ -187,9 +188,11 @@ async function lookUpForms(
 }
 
 /** Whether a list with these holders may hold another form of an address. */
-function mayHold(holders: ReadonlySet<string> | null, { holder }: Text): boolean {
+function mayHold(holders: Holders | null, { holder, address }: Text): boolean {
   if (holder === NO_OTHER_FORM) return false;
-  return holders === null || holder === null || holders.has(holder);
+  if (holders === null || holder === null) return true;
+  const only = holders.get(holder);
+  return only !== undefined && only !== address;
 }
 
 function screenOf(subjects: readonly Subject[], readings: Readings, today: string): Screen {

@@ -54,7 +54,7 @@ export const otherLists: ImportedTable<OtherListEntry, OtherListsPort, OtherList
   held: { max: 300_000, of: 'rows', beyond: 'ask' },
   index: (imports) => {
     const own = rowsByAddress<OtherListEntry>();
-    const holders = new Set<string>();
+    const holders = new Map<string, string | null>();
     return {
       add: (row) => {
         own.add(row.address, row);

@@ -3,7 +3,13 @@
 // are not as many as were recorded. The age rule, the rule of past days and the index of the rows
 // stand here too; `held-table.ts` polls.
 
-import { type AddressKind, addHolder, matchKey, parseAddress } from '../../chain/address.ts';
+import {
+  type AddressKind,
+  addHolder,
+  type Holders,
+  matchKey,
+  parseAddress,
+} from '../../chain/address.ts';
 import {
   DAY_S,
   endOfWashingtonDay,
@@ -497,12 +503,12 @@ export function listEntriesUnder(
   return found;
 }
 
-const HOLDERS_KEPT = new WeakMap<ListTable, ReadonlySet<string>>();
+const HOLDERS_KEPT = new WeakMap<ListTable, Holders>();
 
-function holdersIn(table: ListTable): ReadonlySet<string> {
+function holdersIn(table: ListTable): Holders {
   const kept = HOLDERS_KEPT.get(table);
   if (kept !== undefined) return kept;
-  const holders = new Set<string>();
+  const holders = new Map<string, string | null>();
   for (const key of table.keys()) addHolder(holders, key);
   HOLDERS_KEPT.set(table, holders);
   return holders;

@@ -85,7 +85,7 @@ function countsOf(outcome: { readonly rows_refused: number; readonly refused: Re
 
 function tellCompleted(
   [one, several]: Nouns,
-  { record, refused }: Extract<ImportOutcome, { outcome: 'completed' }>,
+  { record, refused, unread_columns }: Extract<ImportOutcome, { outcome: 'completed' }>,
   io: Io,
 ): void {
   const { id, table_name, source, source_url, origin, rows_accepted, rows_refused } = record;
@@ -94,7 +94,7 @@ function tellCompleted(
     const facts = { import_id: id, table: table_name, source, source_url, origin };
     const counts = countsOf({ rows_refused, refused });
     const dated = { sha256, as_of, dated_by, completed_at: formatTime(completed_at) };
-    printJson(io, { ...facts, rows_accepted, ...counts, rows_lost, ...dated });
+    printJson(io, { ...facts, rows_accepted, ...counts, rows_lost, unread_columns, ...dated });
     return;
   }
   const noun = rows_accepted === 1 ? one : several;
@@ -108,6 +108,7 @@ function tellCompleted(
         ['origin', origin],
         ['refused', rows_refused],
         ...[...refused].map(([code, rows]) => [`  ${code}`, rows] as const),
+        ...(unread_columns.length === 0 ? [] : [['not read', unread_columns.join(', ')] as const]),
         ['dated', `${timeText(as_of)} (${DATED[dated_by]})`],
         ['sha256', sha256],
       ],

@@ -219,6 +219,8 @@ export type ImportOutcome =
       readonly outcome: 'completed';
       readonly record: TableImport;
       readonly refused: RefusedCounts;
+      /** Names of the file that no row was read by, as far as they are counted and can be shown. */
+      readonly unread_columns: readonly string[];
     }
   | {
       readonly outcome: 'no_row_accepted';

@@ -73,6 +73,13 @@ describe('an import', () => {
     ]);
   });
 
+  test('names the columns that no row was read by, and none that one was', async () => {
+    const more = { legal_basis: 'EU 1', label: 'Hot', 'odd\u0007name': 'x' };
+    const { outcome } = await run([row(A, more), row(B, { page: '2' })]);
+    expect(outcome).toMatchObject({ unread_columns: ['legal_basis', 'page'] });
+    expect((await run([row(A), row(B)])).outcome).toMatchObject({ unread_columns: [] });
+  });
+
   test('tells after each batch how far it came', async () => {
     expect((await run(many(1_001))).progress).toEqual([1_000, 1_001]);
   });

@@ -170,7 +170,36 @@ type Counts = {
   lost: number;
   datedAt: number | null;
   readonly byCode: Map<string, number>;
+  readonly columns: ColumnReads;
 };
+
+/** Names of one file that are told; further ones are left out. */
+const COLUMNS_TOLD_MAX = 100;
+const COLUMN_CHARS_MAX = 80;
+
+/** The names that the rows of a file have, and those by which a judge read them. */
+type ColumnReads = { readonly named: Set<string>; readonly read: Set<string> };
+
+/** The fields of a row, which note by which names they are read. */
+class NotedFields extends Map<string, string> {
+  readonly #read: Set<string>;
+  constructor(fields: ReadonlyMap<string, string>, read: Set<string>) {
+    super(fields);
+    this.#read = read;
+  }
+  override get(name: string): string | undefined {
+    this.#read.add(name);
+    return super.get(name);
+  }
+}
+
+function noteReads({ line, fields }: RawRow, { named, read }: ColumnReads): RawRow {
+  for (const name of fields.keys()) {
+    const isTold = named.size < COLUMNS_TOLD_MAX && isShowable(name, COLUMN_CHARS_MAX);
+    if (isTold) named.add(name);
+  }
+  return { line, fields: new NotedFields(fields, read) };
+}
 
 type Refuse = (line: number, refused: RowRefused) => void;
 
@@ -186,6 +215,7 @@ async function stageRows<Row extends StoredRow>(
     lost: 0,
     datedAt: null,
     byCode: new Map(),
+    columns: { named: new Set(), read: new Set() },
   };
   const refuse: Refuse = (line, { code, about }) => {
     counts.refused += 1;
@@ -222,7 +252,9 @@ async function stageRows<Row extends StoredRow>(
     completed_at: begun.now(),
   });
   if (!(ended instanceof Read)) return { outcome: 'unread', why: ended.why };
-  return { outcome: 'completed', record: ended.value, refused: counts.byCode };
+  const { named, read } = counts.columns;
+  const unread_columns = [...named].filter((name) => !read.has(name));
+  return { outcome: 'completed', record: ended.value, refused: counts.byCode, unread_columns };
 }
 
 function judgeBatch<Row>(
@@ -239,7 +271,7 @@ function judgeBatch<Row>(
       refuse(raw.line, { code: 'unreadable_row', about: raw.problem });
       continue;
     }
-    const verdict = judge(raw);
+    const verdict = judge(noteReads(raw, counts.columns));
     if ('code' in verdict) {
       refuse(raw.line, verdict);
       continue;

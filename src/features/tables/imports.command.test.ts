@@ -28,7 +28,12 @@ const REFUSED = new Map([
   ['bad_address', 1],
   ['duplicate', 1],
 ]);
-const COMPLETED: ImportOutcome = { outcome: 'completed', record: RECORD, refused: REFUSED };
+const COMPLETED: ImportOutcome = {
+  outcome: 'completed',
+  record: RECORD,
+  refused: REFUSED,
+  unread_columns: ['legal_basis', 'page'],
+};
 
 const tables = [exchangeLabels, launchCorpus, flaggedAddresses];
 const tableCommands = [...tables.map(importCommand), importCommand(otherLists)];
@@ -90,6 +95,7 @@ describe('exhibit labels import', () => {
       'refused        2',
       '  bad_address  1',
       '  duplicate    1',
+      'not read       legal_basis, page',
       'dated          2026-11-21 11:00 UTC (as the file says)',
       `sha256         ${'c'.repeat(64)}`,
     ]);
@@ -108,6 +114,7 @@ describe('exhibit labels import', () => {
         rows_refused: 2,
         refused: { bad_address: 1, duplicate: 1 },
         rows_lost: 1,
+        unread_columns: ['legal_basis', 'page'],
         sha256: 'c'.repeat(64),
         as_of: AT - 3_600,
         dated_by: 'file',

@@ -68,7 +68,7 @@ test('every setting that is named exists, and every service starts with the ones
   const named = files.flatMap((file) => file.match(/EXHIBIT_[A-Z_]+/g) ?? []);
   expect(named.length).toBeGreaterThan(6);
   expect(named.filter((name) => !(name in SETTINGS))).toEqual([]);
-  expect(own.map(([name]) => name)).toEqual(['serve', 'work']);
+  expect(own.map(([name]) => name)).toEqual(['migrate', 'serve', 'work']);
   for (const [, { environment }] of own) {
     const all = { ...ENV, ...environment };
     const env = Object.fromEntries(Object.entries(all).map(([name, of]) => [name, filled(of)]));
@@ -92,7 +92,7 @@ test('every setting that is named exists, and every service starts with the ones
 const container = z.looseObject({
   args: words,
   env: z.array(z.object({ name: z.string(), value: z.string() })).default([]),
-  envFrom: z.array(z.object({ secretRef: z.object({ name: z.literal('exhibit') }) })),
+  envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
   volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
 });
 const probe = z.looseObject({ httpGet: z.object({ path: z.string(), port: z.literal('http') }) });
@@ -111,13 +111,18 @@ test('the cluster runs commands that exist, under settings that exist, probed wh
   expect(named.filter((name) => !(name in SETTINGS))).toEqual([]);
   const commands = [...SERVICE_COMMANDS, ...STORE_COMMANDS].map(({ name }) => name);
   const [job, serve, work, budget, front] = objects;
+  const secrets: string[][] = [];
   for (const one of [job, serve, work]) {
     const run = container.parse(podOf(one).containers[0]);
     expect(commands).toContain(run.args.join(' '));
+    secrets.push(run.envFrom.map(({ secretRef }) => secretRef.name));
     expect(run.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([inLast('VOLUME')]);
     const hidden = run.env.filter(({ name }) => isHidden(name));
     expect(hidden).toEqual([]);
   }
+  // Each process has the stores' addresses under a role of its own.
+  const roles = ['exhibit-owner', 'exhibit-serve', 'exhibit-work'];
+  expect(secrets).toEqual(roles.map((name) => ['exhibit', name]));
   const served = podOf(serve).containers[0];
   expect(served.ports).toEqual([{ name: 'http', containerPort: Number(inLast('EXPOSE')) }]);
   const paths = ['startupProbe', 'readinessProbe', 'livenessProbe'].map(
@@ -170,6 +175,31 @@ test('dashboard and alerts name only metrics that a process exports', async () =
 const CONTEXT = { simulated: false, nowMs: Date.now };
 const OFF = { state: 'off' } as const;
 
+test('one job migrates before the others start, and a stop leaves them the time to drain', () => {
+  const kept = z.object({
+    command: words,
+    restart: z.string(),
+    depends_on: z.record(z.string(), z.object({ condition: z.string() })),
+    stop_grace_period: z.string().regex(/^\d+s$/),
+    environment: z.looseObject({ EXHIBIT_DRAIN: z.string() }),
+  });
+  const { services } = z
+    .object({ services: z.record(z.string(), z.unknown()) })
+    .parse(parse(text('deploy/compose.yaml'), { merge: true }));
+  const [migrate, ...others] = own.map(([name]) => kept.parse(services[name]));
+  expect(migrate).toMatchObject({ command: ['migrate'], restart: 'no' });
+  expect(Object.keys(Object(migrate).depends_on)).toEqual(['postgres', 'clickhouse']);
+  const DONE = { migrate: { condition: 'service_completed_successfully' } };
+  for (const { depends_on, environment, stop_grace_period } of others) {
+    expect(depends_on).toEqual(DONE);
+    const drain = parseConfig({ EXHIBIT_DRAIN: environment.EXHIBIT_DRAIN }, { cwd: '/app' });
+    if (!drain.ok) throw new Error(drain.problems.join());
+    const STOP_S = 10;
+    const graceS = Number.parseInt(stop_grace_period, 10);
+    expect(graceS).toBeGreaterThanOrEqual(drain.config.drainMs / 1_000 + STOP_S);
+  }
+});
+
 test('a service that lacks the secret of its stores is refused by name', () => {
   const { EXHIBIT_DATABASE_URL } = composed.services['serve']?.environment ?? {};
   const refused = parseConfig(
@@ -194,6 +224,7 @@ test('no secret has a default: each must be given, or the start ends with its na
   expect(values.filter(([name]) => isSecret(name)).map(([name]) => name)).toEqual([
     'EXHIBIT_SECRET',
     'EXHIBIT_SECRET',
+    'EXHIBIT_SECRET',
     'POSTGRES_PASSWORD',
     'CLICKHOUSE_PASSWORD',
   ]);
@@ -206,7 +237,7 @@ test('no secret has a default: each must be given, or the start ends with its na
 });
 
 test('each command is one, and what it starts is copied', () => {
-  const commands = SERVICE_COMMANDS.map(({ name }) => name);
+  const commands = [...SERVICE_COMMANDS, ...STORE_COMMANDS].map(({ name }) => name);
   expect(commands).toContain(listIn(inLast('CMD'))[0]);
   for (const [name, { command }] of own) expect(commands, name).toContain(command?.[0]);
   expect(listIn(inLast('ENTRYPOINT'))).toEqual(['node', '--max-semi-space-size=32', 'bin/exhibit']);

@@ -79,7 +79,8 @@ const EXITS: { readonly [name: string]: number } = {
 /** The commands that say of no address that nothing is there, by the reason. */
 const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   'They run the service, or say how it is set.': [
-    ...['up', 'start', 'serve', 'work', 'config', 'doctor', 'completion', 'mcp'],
+    ...['up', 'start', 'serve', 'work', 'config', 'doctor', 'migrate', 'completion'],
+    'mcp',
   ],
   'They tell who may ask, and what was paid.': [
     ...['members add', 'members list', 'members deactivate', 'members link', 'members sessions'],

@@ -4,6 +4,7 @@ import { present } from '../evidence/measure.ts';
 import { mcpCommand } from '../mcp/command.ts';
 import { configCommand } from '../operator/config.ts';
 import { doctorCommand } from '../operator/doctor.ts';
+import { migrateCommand } from '../operator/migrate.ts';
 import { type HelpGroup, SERVICE_COMMANDS } from '../operator/operate.ts';
 
 import type { AnyFeature, Configurations } from './feature.ts';
@@ -15,6 +16,7 @@ const ALL: readonly AnyFeature[] = FEATURES;
 /** The commands on the stores: they run in the process that owns them. */
 export const STORE_COMMANDS: readonly Command<never>[] = [
   doctorCommand,
+  migrateCommand,
   ...ALL.flatMap(({ commands }) => commands),
 ];
 
@@ -48,7 +50,10 @@ export function localCommands(configurations: Configurations): Command<null>[] {
 
 export const HELP_GROUPS: readonly HelpGroup[] = [
   { title: 'Run the service', commands: SERVICE_COMMANDS },
-  { title: 'Operate it', commands: [configCommand, doctorCommand, completionCommand] },
+  {
+    title: 'Operate it',
+    commands: [configCommand, doctorCommand, migrateCommand, completionCommand],
+  },
   ...ALL.flatMap(({ heading, commands, local }) => {
     const own = [...commands, ...(local === null ? [] : local.commands)];
     return heading === null ? [] : { title: heading, commands: own };

@@ -19,6 +19,7 @@ import { log as logFeature } from '../features/log/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
+import { migrateCommand } from '../operator/migrate.ts';
 import type { AnchoringReport } from '../ports/anchoring.ts';
 import type { RingKeeping } from '../ports/history.ts';
 import type { FollowReports } from '../ports/indexing.ts';
@@ -186,7 +187,7 @@ function composeParts(
     providers: providers.reports,
     anchoring: of(anchoring).services.anchoring.report,
     ringReach: of(indexing).services.warehouseRing.reach,
-    commands: [bindCommand(doctorCommand, doctor), ...commands],
+    commands: [bindCommand(doctorCommand, doctor), bindCommand(migrateCommand, null), ...commands],
     jobs: all.flatMap(({ jobs }) => listOrNone(jobs)),
     of,
   };

@@ -13,6 +13,8 @@ const LONGEST = [
   'src/browser.test.ts',
   'src/main.test.ts',
   'src/processes.test.ts',
+  'src/roles.test.ts',
+  'src/going-live.test.ts',
   'src/log-killed.test.ts',
   'src/markers.test.ts',
   'src/proxies.test.ts',

@@ -132,6 +132,26 @@ describe.skipIf(NO_POSTGRES !== null)(`a server ${NO_POSTGRES ?? ''}`, () => {
     await database.close();
   });
 
+  test('a process that is paused inside a transaction holds its locks for a minute at most', async () => {
+    const database = openPostgres(await server.freshDatabase());
+    const told = await database.query('show idle_in_transaction_session_timeout');
+    expect(told).toEqual([{ idle_in_transaction_session_timeout: '1min' }]);
+    await database.query('create table held (n int primary key)');
+    const paused = database.transaction(async (session) => {
+      // The same end, sooner.
+      await session.query("set local idle_in_transaction_session_timeout = '50ms'");
+      await session.query('insert into held values (1)');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await session.query('insert into held values (2)');
+    });
+    // It waits for the row of the paused one, and has it once the server ended that.
+    const other = database.query('insert into held values (1)');
+    await expect(paused).rejects.toBeInstanceOf(StoreUnavailable);
+    await other;
+    expect(await database.query('select n from held')).toEqual([{ n: 1 }]);
+    await database.close();
+  });
+
   test('a server that goes away is silence, and one that comes back is used again', async () => {
     const wire = await cuttable(await server.freshDatabase());
     const database = openPostgres(wire.url);

@@ -145,6 +145,7 @@ const FAULTS: readonly (readonly [prefix: string, fault: string])[] = [
   ['25006', 'the server takes no writes'],
   ['28', 'the server refused the credentials'],
   ['3D000', 'the database does not exist'],
+  ['42501', 'the role lacks a right'],
   ['40', 'another transaction was in the way'],
   ['53', 'the server is out of a resource'],
   ['55P03', 'a lock was not given in time'],

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Database, Session } from './database.ts';
+import { type Database, onlyRow, type Session, StoreUnavailable } from './database.ts';
 
 /** To whom a store belongs. The fingerprint is of the root secret; the secret is never stored. */
 export type Deployment = {
@@ -126,15 +126,34 @@ async function checkStamp(
   );
 }
 
+/** Runs statements that change tables; a role that may not is told who does. */
+async function change(session: Session, name: string, sql: string): Promise<void> {
+  await session.script(sql).catch((fault: unknown): never => {
+    if (!(fault instanceof StoreUnavailable) || fault.code !== NOT_ALLOWED) throw fault;
+    throw new MigrationRefused(
+      `${name} is not applied yet, and this role may change no table: ` +
+        'run a command as the owner of the tables first.',
+    );
+  });
+}
+
+const NOT_ALLOWED = '42501';
+const HAS_LEDGER = `
+  select exists (select from pg_attribute
+    where attrelid = to_regclass('migrations') and attname = 'oldest') as there`;
+
 async function applyMissing(
   session: Session,
   files: readonly Migration[],
 ): Promise<readonly string[]> {
-  await session.script(
-    'create table if not exists migrations (name text primary key, sha256 text not null, ' +
-      'applied_at timestamptz not null default now(), oldest text)',
-  );
-  await session.script('alter table migrations add column if not exists oldest text');
+  // A role that may change no table starts over a store that lacks nothing.
+  if (!existsRow.parse(onlyRow(await session.query(HAS_LEDGER))).there) {
+    const made =
+      'create table if not exists migrations (name text primary key, sha256 text not null, ' +
+      'applied_at timestamptz not null default now(), oldest text)';
+    const added = 'alter table migrations add column if not exists oldest text';
+    await change(session, 'The first migration', `${made}; ${added}`);
+  }
   const held = await session.query('select name, sha256, oldest from migrations order by name');
   const rows = z.array(appliedRow).parse(held);
   const recorded = new Map(rows.map((row) => [row.name, row.sha256]));
@@ -152,7 +171,7 @@ async function applyMissing(
     if (before !== undefined) {
       throw new MigrationRefused(`${name} was changed after it was applied: restore it.`);
     }
-    await session.script(sql);
+    await change(session, name, sql);
     await session.query('insert into migrations (name, sha256, oldest) values ($1, $2, $3)', [
       ...[name, sha256, oldest],
     ]);

@@ -141,6 +141,8 @@ export type Config = {
   readonly drainMs: number;
   /** A reading that takes longer is logged; 0: none is. */
   readonly slowReadMs: number;
+  /** Where traces go, and of which share of the requests they are; `null`: none is made. */
+  readonly traces: { readonly url: PrivateUrl; readonly share: number } | null;
   /** The longest that a lease is taken for. */
   readonly leaseMaxMs: number;
   readonly liveBudgetMs: number;
@@ -214,6 +216,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
   const opsPort = values.EXHIBIT_OPS_PORT;
   const database = values.EXHIBIT_DATABASE_URL;
   const warehouse = values.EXHIBIT_WAREHOUSE_URL;
+  const otlp = values.EXHIBIT_OTLP_URL;
   return {
     listen: { host: values.EXHIBIT_HOST, port: values.EXHIBIT_PORT },
     publicUrl: values.EXHIBIT_PUBLIC_URL,
@@ -267,6 +270,7 @@ function assemble(values: Values, given: SettingTexts, cwd: string): Config {
     analyst: analystIn(values),
     drainMs: values.EXHIBIT_DRAIN,
     slowReadMs: values.EXHIBIT_SLOW_READ,
+    traces: otlp === null ? null : { url: otlp, share: values.EXHIBIT_TRACED_PERCENT / PER_CENT },
     leaseMaxMs: values.EXHIBIT_LEASE_MAX,
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     liveHoldMs: values.EXHIBIT_LIVE_HOLD,
@@ -302,6 +306,7 @@ function listOrNone<T>(list: readonly T[] | null): readonly T[] {
 }
 
 const NONE = { kind: 'none' } as const;
+const PER_CENT = 100;
 /** The name of the simulated world's log, which no host has. */
 const SIMULATED_HOST = 'simulated.invalid';
 

@@ -32,6 +32,7 @@ import { countSealedElsewhere } from '../stores/control/integrations.ts';
 import { withdrawnRanges } from '../stores/warehouse/transfers/withdrawn.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
+import type { Tracing } from '../transport/tracing.ts';
 import { doctorServices } from './checks.ts';
 import { nowS } from './clock.ts';
 import type { Closings } from './closings.ts';
@@ -42,6 +43,7 @@ import { type DatedSource, datedSources } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
+import { exportSpans, type SpanExport } from './span-export.ts';
 import { storeGauges } from './store-gauges.ts';
 import { openBus, type Stores } from './stores.ts';
 
@@ -70,6 +72,8 @@ export type ProcessParts = {
   readonly providers: ProviderWatch['reports'];
   /** What keeps roots of the log from the contract that is set, as this process knows it. */
   readonly anchoring: () => AnchoringReport;
+  /** Makes the spans of what this process answers; `null`: nobody takes them. */
+  readonly tracing: Tracing | null;
   /** How far the ring of each chain is, as it is held now. */
   readonly ringReach: RingKeeping['reach'];
   /** The commands on the stores, each with what it needs. */
@@ -111,7 +115,14 @@ export async function startParts(
   // All have ended before anything is closed: what starts late would stay open.
   const started = await Promise.allSettled([...features.values()].map((one) => one.start?.()));
   for (const one of started) if (one.status === 'rejected') throw one.reason;
-  return composeParts(config, { ...stores, bus, providers, log }, features, outside);
+  const spans = spanExport(config, log);
+  if (spans !== null) opened.add('traces', spans.close);
+  return composeParts(config, { ...stores, bus, providers, log, spans }, features, outside);
+}
+
+function spanExport({ traces }: Config, log: Logger): SpanExport | null {
+  if (traces === null) return null;
+  return exportSpans({ url: new URL(traces.url.reveal()), share: traces.share }, log);
 }
 
 function composeParts(
@@ -123,7 +134,8 @@ function composeParts(
     bus,
     providers,
     log,
-  }: Stores & Pick<Base, 'bus' | 'providers' | 'log'>,
+    spans,
+  }: Stores & Pick<Base, 'bus' | 'providers' | 'log'> & { readonly spans: SpanExport | null },
   opened: OpenedFeatures,
   outside: Outside,
 ): ProcessParts {
@@ -141,7 +153,10 @@ function composeParts(
     { simulated: config.simulate, nowMs: Date.now },
     of(anchoring).services.anchoring.report,
   );
-  const meters = createMeters([...all.flatMap(({ gauges }) => listOrNone(gauges)), ...standing]);
+  const gauges = all.flatMap(({ gauges: own }) => listOrNone(own));
+  const exported = spans === null ? [] : spans.gauges;
+  const meters = createMeters([...gauges, ...standing, ...exported]);
+  const traced = spans === null ? null : spans.tracing;
   const sources = datedSources(handed, config, outside);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
@@ -165,7 +180,10 @@ function composeParts(
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bindCommand(command, given)),
   );
-  const watch = readingWatch(meters, config.slowReadMs, log);
+  const watch = {
+    ...readingWatch(meters, config.slowReadMs, log),
+    ...(traced === null ? {} : { within: traced.reading }),
+  };
   return {
     // `featureList` has the compiler hold that these are the ports of the list.
     ports: Object.fromEntries(
@@ -186,6 +204,7 @@ function composeParts(
     ring: of(indexing).ringFacts,
     providers: providers.reports,
     anchoring: of(anchoring).services.anchoring.report,
+    tracing: traced,
     ringReach: of(indexing).services.warehouseRing.reach,
     commands: [bindCommand(doctorCommand, doctor), bindCommand(migrateCommand, null), ...commands],
     jobs: all.flatMap(({ jobs }) => listOrNone(jobs)),
@@ -211,13 +230,15 @@ function lookUpIn(opened: OpenedFeatures): ProcessParts['of'] {
 export type ReadingWatch = {
   readonly count: Meters['readings'];
   readonly took: (port: string, method: string, ms: number) => void;
+  /** Where traces are made: runs the call under a span. */
+  readonly within?: Tracing['reading'];
 };
 
 /** Slow reads of one method that are logged: one in so long, the others are counted alone. */
 const SLOW_LOGGED_EACH_MS = 1_000;
 
 /** Counts readings, and logs slow ones by what was asked, never by what for. */
-function readingWatch(
+export function readingWatch(
   { readings, slowRead }: Pick<Meters, 'readings' | 'slowRead'>,
   slowMs: number,
   log: Pick<Logger, 'warn'>,
@@ -251,11 +272,12 @@ export function meterPort<P extends object>(name: string, port: P, watch: Readin
 function watchedMethod(
   [port, name]: readonly [port: string, method: string],
   method: (...given: unknown[]) => unknown,
-  { count, took }: ReadingWatch,
+  { count, took, within }: ReadingWatch,
 ): (...given: unknown[]) => unknown {
   return (...given) => {
     const began = performance.now();
-    const said = method(...given);
+    const call = () => method(...given);
+    const said = within === undefined ? call() : within(port, name, call);
     if (!(said instanceof Promise)) return said;
     return said.then((reading: unknown) => {
       took(port, name, performance.now() - began);

@@ -55,6 +55,7 @@ export type ServingParts = Pick<
   | 'ring'
   | 'providers'
   | 'anchoring'
+  | 'tracing'
 > & {
   readonly config: Config;
   readonly gate: AccessGate;
@@ -199,8 +200,9 @@ function operatorOf({ adminToken }: Config): (authorization: string | undefined)
   return (authorization) => isOpsToken(authorization, token);
 }
 
-function common({ meters, log, config }: ServingParts) {
-  return { meters, log, now: nowS, budgetMs: config.liveBudgetMs };
+function common({ meters, log, config, tracing }: ServingParts) {
+  const given = { meters, log, now: nowS, budgetMs: config.liveBudgetMs };
+  return tracing === null ? given : { ...given, trace: tracing.request };
 }
 
 /** Served on every process, whatever its surfaces. */

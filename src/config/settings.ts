@@ -162,6 +162,17 @@ const SERVING = {
     'A reading of a port that takes longer is logged by the port, the method and the time, and ' +
       'never by what was asked for; `0`: none is. A bare number is seconds.',
   ),
+  EXHIBIT_OTLP_URL: optional(
+    WEB_URL,
+    'A collector of OpenTelemetry traces: its root, under which `/v1/traces` takes OTLP as JSON. ' +
+      'A trace names routes, ports and hosts of providers, and never what was asked for.',
+    { unset: 'none is made' },
+  ),
+  EXHIBIT_TRACED_PERCENT: withInitial(
+    '100',
+    whole(0, 100, 'a share of the requests'),
+    'Of how many requests in a hundred a trace is made, where `EXHIBIT_OTLP_URL` is set.',
+  ),
   EXHIBIT_PROXY_URL: optional(
     WEB_URL,
     'A proxy for all calls to providers and to the publisher of the list, its user info ' +

@@ -28,6 +28,7 @@ import {
 import { defOf } from '../contract/writer.ts';
 import { type Guard, type Guarding, guardOf } from './guard.ts';
 import type { Meters } from './metrics.ts';
+import type { Tracing } from './tracing.ts';
 
 /** One request: its id in the log, when it came (`performance.now`), what its handler is told. */
 export type RouteQuestion = {
@@ -60,6 +61,8 @@ export type Answering = Guarding & {
   readonly meters: Meters;
   readonly log: Log;
   readonly refusalPage?: RefusalPage;
+  /** Where traces are made: runs the work of a request under a span. */
+  readonly trace?: Tracing['request'];
 };
 
 /** Asks one route: parses, answers, charges. It never rejects: a fault of ours is a 500. */
@@ -92,9 +95,23 @@ export function answersOf(mounted: readonly Mounted[], parts: Answering): Answer
     if (answers.has(route.name)) throw new Error(`${route.name} is mounted twice`);
     const refuse = refuserOf(route, parts);
     const guard = guardOf(route, parts);
-    answers.set(route.name, { route, guard, refuse, ask: answerer(one, refuse, underWay, parts) });
+    const ask = tracedAsk(route, answerer(one, refuse, underWay, parts), parts.trace);
+    answers.set(route.name, { route, guard, refuse, ask });
   }
   return answers;
+}
+
+// Every door asks here, so that a tool's call and a section of a scan are traced like a request.
+function tracedAsk(
+  { path, method }: Mounted['route'],
+  ask: AskRoute,
+  trace: Answering['trace'],
+): AskRoute {
+  if (trace === undefined) return ask;
+  return (sent, by, question) => {
+    const traceparent: unknown = Reflect.get(Object(sent.headers), 'traceparent');
+    return trace({ method, route: path, traceparent }, () => ask(sent, by, question));
+  };
 }
 
 const OK = 200;

@@ -4,7 +4,14 @@ import { parseConfig } from '../config.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
 import { checkpointOver, servedLeaves } from '../testing/served-log.ts';
-import { anchoringSaid, callsSaid, doctorServices, logSaid, portChecks } from './checks.ts';
+import {
+  anchoringSaid,
+  callsSaid,
+  doctorServices,
+  logSaid,
+  portChecks,
+  sealedSaid,
+} from './checks.ts';
 import type { DatedSource } from './freshness.ts';
 import { FEATURES } from './list.ts';
 
@@ -137,4 +144,15 @@ test('a log that is frozen has failed, and one that cannot be read is not called
   expect((await silent(why('not_configured', { what: 'A signed log' }))).state).toBe('absent');
   const fault = why('store_unreadable', { what: 'The transparency log', fault: 'ESILENT' });
   expect(await silent(fault)).toEqual({ state: 'unchecked', says: fault.reason });
+});
+
+test('chats that no secret opens have failed, and say how many and what to do', () => {
+  expect(sealedSaid(0)).toEqual({
+    state: 'ok',
+    says: 'every chat opens under the secret that is set',
+  });
+  const { state, says } = sealedSaid(3);
+  expect(state).toBe('failed');
+  expect(says).toMatch(/^3 chats are sealed under a secret that is not set/);
+  expect(says).toContain('EXHIBIT_SECRET_PREVIOUS');
 });

@@ -9,8 +9,13 @@ import {
   POLICY_FINDINGS,
   POLICY_FORMS,
   POLICY_LAUNCH_ANSWERS,
+  POLICY_RECORDS,
   POLICY_ROLES,
 } from './contract/policy-fields.ts';
+import { walletBridges } from './features/bridges/wallet-bridges.route.ts';
+import { deployerRecord } from './features/deployers/deployer-record.route.tsx';
+import { RECORD_STATES } from './features/deployers/record.ts';
+import { walletCex } from './features/exchanges/wallet-cex.route.ts';
 import { FINDING_KINDS } from './features/forensics/evidence.ts';
 import { ACCOUNT_KINDS } from './features/forensics/shapes.ts';
 import { walletScore } from './features/forensics/wallet-score.route.ts';
@@ -20,7 +25,14 @@ import { screenResult } from './features/screening/shapes.ts';
 import { LAUNCH_ANSWERS } from './ports/launches.ts';
 import { LABEL_ROLES } from './ports/tables.ts';
 
-const ROUTES = { screen: bulkWalletScreen, ofac: walletOfac, evidence: walletScore };
+const ROUTES = {
+  screen: bulkWalletScreen,
+  ofac: walletOfac,
+  evidence: walletScore,
+  exchanges: walletCex,
+  bridges: walletBridges,
+  deployer: deployerRecord,
+};
 
 /** Whether a step leads on in a schema; `null` and options are looked through. */
 function below(schema: z.core.$ZodType, step: string): z.core.$ZodType | null {
@@ -54,6 +66,7 @@ test('each list of words is that of the answers', () => {
   expect(POLICY_ACCOUNTS).toEqual(ACCOUNT_KINDS);
   expect(POLICY_LAUNCH_ANSWERS).toEqual(LAUNCH_ANSWERS);
   expect(POLICY_ROLES).toEqual(LABEL_ROLES);
+  expect([...POLICY_RECORDS, 'unchecked'].sort()).toEqual([...RECORD_STATES].sort());
   expect(screenResult.shape.kind.options).toEqual([...POLICY_FORMS]);
 });
 

@@ -8,6 +8,9 @@ export const POLICY_ANSWERS = {
   screen: 'bulk_wallet_screen',
   ofac: 'wallet_ofac',
   evidence: 'wallet_score',
+  exchanges: 'wallet_cex',
+  bridges: 'wallet_bridges',
+  deployer: 'deployer_record',
 } as const;
 export type PolicyAnswer = keyof typeof POLICY_ANSWERS;
 
@@ -66,6 +69,11 @@ const NO_LAUNCH: PolicyField['nothing'] = [
 const SCREEN = { answer: 'screen' } as const;
 const OFAC = { answer: 'ofac' } as const;
 const EVIDENCE = { answer: 'evidence' } as const;
+const EXCHANGES = { answer: 'exchanges' } as const;
+const BRIDGES = { answer: 'bridges' } as const;
+const DEPLOYER = { answer: 'deployer' } as const;
+const ACTIVITY_READ = stands('data.activity.checked', true);
+const TRACE_READ = stands('data.coverage.checked', true);
 const WALKED = stands('data.proximity.checked', true);
 const LABEL_READ = stands('data.label_checked', true);
 const LABEL_MISSED: PolicyField['nothing'] = [[stands('data.label', null), LABEL_READ]];
@@ -73,6 +81,8 @@ const LABEL_MISSED: PolicyField['nothing'] = [[stands('data.label', null), LABEL
 export const POLICY_FORMS = ['evm', 'solana', 'bitcoin', 'tron', 'other'] as const;
 export const POLICY_ROLES = ['hot', 'cold', 'deposit', 'deployer', 'treasury', 'other'] as const;
 export const POLICY_LAUNCH_ANSWERS = ['flagged', 'record'] as const;
+/** `unchecked` is a state too; it is none that was read. */
+export const POLICY_RECORDS = ['all_died', 'mixed', 'no_listed_launch'] as const;
 export const POLICY_ACCOUNTS = ['eoa', 'contract', 'token'] as const;
 export const POLICY_FINDINGS = [
   'listed_itself',
@@ -395,6 +405,130 @@ export const POLICY_FIELDS: ReadonlyMap<string, PolicyField> = new Map<string, P
       read: ALWAYS,
       nothing: NEVER,
       means: 'Whether the evidence rests on simulated data.',
+    },
+  ],
+  [
+    'exchanges.dealt_with',
+    {
+      ...EXCHANGES,
+      ...TEXT,
+      at: 'data.activity.exchanges.*.entity',
+      read: [ACTIVITY_READ],
+      nothing: NEVER,
+      means: 'The exchanges with whose wallets it exchanged transfers.',
+    },
+  ],
+  [
+    'exchanges.dealt_with_count',
+    {
+      ...EXCHANGES,
+      ...NUMBER,
+      at: 'data.activity.exchanges',
+      count: true,
+      read: [ACTIVITY_READ],
+      nothing: NEVER,
+      means: 'How many they are.',
+    },
+  ],
+  [
+    'exchanges.deposit_addresses',
+    {
+      ...EXCHANGES,
+      ...NUMBER,
+      at: 'data.activity.inferred_deposit_addresses',
+      count: true,
+      read: [ACTIVITY_READ],
+      nothing: NEVER,
+      means: 'How many deposit addresses of exchanges were inferred from what it paid.',
+    },
+  ],
+  [
+    'exchanges.cluster_label',
+    {
+      ...EXCHANGES,
+      ...TEXT,
+      at: 'data.linked.*.entity',
+      read: [stands('data.linked_reason', null)],
+      nothing: NEVER,
+      means: 'The exchanges that the table names for addresses of its cluster.',
+    },
+  ],
+  [
+    'exchanges.simulated',
+    {
+      ...EXCHANGES,
+      ...FLAG,
+      at: 'simulated',
+      read: ALWAYS,
+      nothing: NEVER,
+      means: 'Whether that answer rests on simulated data.',
+    },
+  ],
+  [
+    'bridges.protocol',
+    {
+      ...BRIDGES,
+      ...TEXT,
+      at: 'data.protocols_seen.*',
+      read: [TRACE_READ],
+      nothing: NEVER,
+      means: 'The bridge protocols with which it dealt, on the chain that was asked about.',
+    },
+  ],
+  [
+    'bridges.transfers',
+    {
+      ...BRIDGES,
+      ...NUMBER,
+      at: 'data.totals.transfers',
+      read: [TRACE_READ],
+      nothing: NEVER,
+      means: 'How many transfers it exchanged with bridges there.',
+    },
+  ],
+  [
+    'bridges.chain',
+    {
+      ...BRIDGES,
+      ...TEXT,
+      at: 'data.chain',
+      read: ALWAYS,
+      nothing: NEVER,
+      means: 'The chain that was asked about.',
+    },
+  ],
+  [
+    'bridges.simulated',
+    {
+      ...BRIDGES,
+      ...FLAG,
+      at: 'simulated',
+      read: ALWAYS,
+      nothing: NEVER,
+      means: 'Whether that answer rests on simulated data.',
+    },
+  ],
+  [
+    'deployer.record',
+    {
+      ...DEPLOYER,
+      type: 'word',
+      words: POLICY_RECORDS,
+      at: 'data.state',
+      read: ALWAYS,
+      nothing: NEVER,
+      means: 'What became of the tokens that it launched, where each that counts was read.',
+    },
+  ],
+  [
+    'deployer.simulated',
+    {
+      ...DEPLOYER,
+      ...FLAG,
+      at: 'simulated',
+      read: ALWAYS,
+      nothing: NEVER,
+      means: 'Whether the record rests on simulated data.',
     },
   ],
 ]);

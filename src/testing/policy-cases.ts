@@ -2,7 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { POLICY_FIELDS, type PolicyAnswer, type PolicyField } from '../contract/policy-fields.ts';
+import {
+  POLICY_ANSWERS,
+  POLICY_FIELDS,
+  type PolicyAnswer,
+  type PolicyField,
+} from '../contract/policy-fields.ts';
 import { type Lottery, lotteryOf } from './lottery.ts';
 
 const names = z.array(z.string());
@@ -95,7 +100,7 @@ function drawAnswer(name: PolicyAnswer, address: string, lottery: Lottery): Json
   for (const [, field] of POLICY_FIELDS) {
     const [condition] = field.read;
     if (field.answer === name && condition !== undefined && happens(0.8)) {
-      put(answer, condition.at, true);
+      put(answer, condition.at, lottery.oneOf(condition.in));
     }
   }
   if (name === 'screen') put(answer, 'data.results.*.address', address);
@@ -106,7 +111,7 @@ function drawAnswer(name: PolicyAnswer, address: string, lottery: Lottery): Json
 export function drawAnswers(lottery: Lottery): RandomAnswers {
   const address = lottery.oneOf(ADDRESSES);
   const answers: RandomAnswers = {};
-  for (const name of ['screen', 'ofac', 'evidence'] as const) {
+  for (const name of Object.keys(POLICY_ANSWERS) as PolicyAnswer[]) {
     if (lottery.happens(0.06)) continue;
     const other = lottery.happens(0.03) ? 'another' : address;
     answers[name] = drawAnswer(name, other, lottery);

@@ -632,11 +632,14 @@ made['contract/policy-fields'] = {};
 ((exports, require) => {
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
-exports.POLICY_FIELDS = exports.POLICY_FINDINGS = exports.POLICY_ACCOUNTS = exports.POLICY_LAUNCH_ANSWERS = exports.POLICY_ROLES = exports.POLICY_FORMS = exports.POLICY_ANSWERS = void 0;
+exports.POLICY_FIELDS = exports.POLICY_FINDINGS = exports.POLICY_ACCOUNTS = exports.POLICY_RECORDS = exports.POLICY_LAUNCH_ANSWERS = exports.POLICY_ROLES = exports.POLICY_FORMS = exports.POLICY_ANSWERS = void 0;
 exports.POLICY_ANSWERS = {
 screen: 'bulk_wallet_screen',
 ofac: 'wallet_ofac',
 evidence: 'wallet_score',
+exchanges: 'wallet_cex',
+bridges: 'wallet_bridges',
+deployer: 'deployer_record',
 };
 const ALONE = [{ written: '', unit: null, assumed: false }];
 const ALWAYS = [];
@@ -667,12 +670,18 @@ const NO_LAUNCH = [
 const SCREEN = { answer: 'screen' };
 const OFAC = { answer: 'ofac' };
 const EVIDENCE = { answer: 'evidence' };
+const EXCHANGES = { answer: 'exchanges' };
+const BRIDGES = { answer: 'bridges' };
+const DEPLOYER = { answer: 'deployer' };
+const ACTIVITY_READ = stands('data.activity.checked', true);
+const TRACE_READ = stands('data.coverage.checked', true);
 const WALKED = stands('data.proximity.checked', true);
 const LABEL_READ = stands('data.label_checked', true);
 const LABEL_MISSED = [[stands('data.label', null), LABEL_READ]];
 exports.POLICY_FORMS = ['evm', 'solana', 'bitcoin', 'tron', 'other'];
 exports.POLICY_ROLES = ['hot', 'cold', 'deposit', 'deployer', 'treasury', 'other'];
 exports.POLICY_LAUNCH_ANSWERS = ['flagged', 'record'];
+exports.POLICY_RECORDS = ['all_died', 'mixed', 'no_listed_launch'];
 exports.POLICY_ACCOUNTS = ['eoa', 'contract', 'token'];
 exports.POLICY_FINDINGS = [
 'listed_itself',
@@ -993,6 +1002,130 @@ at: 'simulated',
 read: ALWAYS,
 nothing: NEVER,
 means: 'Whether the evidence rests on simulated data.',
+},
+],
+[
+'exchanges.dealt_with',
+{
+...EXCHANGES,
+...TEXT,
+at: 'data.activity.exchanges.*.entity',
+read: [ACTIVITY_READ],
+nothing: NEVER,
+means: 'The exchanges with whose wallets it exchanged transfers.',
+},
+],
+[
+'exchanges.dealt_with_count',
+{
+...EXCHANGES,
+...NUMBER,
+at: 'data.activity.exchanges',
+count: true,
+read: [ACTIVITY_READ],
+nothing: NEVER,
+means: 'How many they are.',
+},
+],
+[
+'exchanges.deposit_addresses',
+{
+...EXCHANGES,
+...NUMBER,
+at: 'data.activity.inferred_deposit_addresses',
+count: true,
+read: [ACTIVITY_READ],
+nothing: NEVER,
+means: 'How many deposit addresses of exchanges were inferred from what it paid.',
+},
+],
+[
+'exchanges.cluster_label',
+{
+...EXCHANGES,
+...TEXT,
+at: 'data.linked.*.entity',
+read: [stands('data.linked_reason', null)],
+nothing: NEVER,
+means: 'The exchanges that the table names for addresses of its cluster.',
+},
+],
+[
+'exchanges.simulated',
+{
+...EXCHANGES,
+...FLAG,
+at: 'simulated',
+read: ALWAYS,
+nothing: NEVER,
+means: 'Whether that answer rests on simulated data.',
+},
+],
+[
+'bridges.protocol',
+{
+...BRIDGES,
+...TEXT,
+at: 'data.protocols_seen.*',
+read: [TRACE_READ],
+nothing: NEVER,
+means: 'The bridge protocols with which it dealt, on the chain that was asked about.',
+},
+],
+[
+'bridges.transfers',
+{
+...BRIDGES,
+...NUMBER,
+at: 'data.totals.transfers',
+read: [TRACE_READ],
+nothing: NEVER,
+means: 'How many transfers it exchanged with bridges there.',
+},
+],
+[
+'bridges.chain',
+{
+...BRIDGES,
+...TEXT,
+at: 'data.chain',
+read: ALWAYS,
+nothing: NEVER,
+means: 'The chain that was asked about.',
+},
+],
+[
+'bridges.simulated',
+{
+...BRIDGES,
+...FLAG,
+at: 'simulated',
+read: ALWAYS,
+nothing: NEVER,
+means: 'Whether that answer rests on simulated data.',
+},
+],
+[
+'deployer.record',
+{
+...DEPLOYER,
+type: 'word',
+words: exports.POLICY_RECORDS,
+at: 'data.state',
+read: ALWAYS,
+nothing: NEVER,
+means: 'What became of the tokens that it launched, where each that counts was read.',
+},
+],
+[
+'deployer.simulated',
+{
+...DEPLOYER,
+...FLAG,
+at: 'simulated',
+read: ALWAYS,
+nothing: NEVER,
+means: 'Whether the record rests on simulated data.',
 },
 ],
 ]);

@@ -49,6 +49,9 @@ const answersRead = z.strictObject({
   screen: z.unknown().optional(),
   ofac: z.unknown().optional(),
   evidence: z.unknown().optional(),
+  exchanges: z.unknown().optional(),
+  bridges: z.unknown().optional(),
+  deployer: z.unknown().optional(),
 });
 
 export const policyDecide = defineCommand({
@@ -59,7 +62,7 @@ export const policyDecide = defineCommand({
     file: mandatory('FILE', 'a policy', filePath),
     answers: mandatory(
       'ANSWERS.jsonl',
-      'the answers about one address a line: {"screen": …, "ofac": …, "evidence": …}',
+      'the answers about one address a line: {"screen": …, "ofac": …, "exchanges": …}',
       filePath,
     ),
   },

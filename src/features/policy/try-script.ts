@@ -18,6 +18,9 @@ export const TRY_SCRIPT = `(() => {
   const ROUTES = {
     ofac: (of) => ['GET', '/api/v1/wallet/' + of + '/ofac'],
     evidence: (of) => ['GET', '/api/v1/wallet/' + of + '/score'],
+    exchanges: (of) => ['GET', '/api/v1/wallet/' + of + '/cex'],
+    bridges: (of) => ['GET', '/api/v1/wallet/' + of + '/bridges'],
+    deployer: (of) => ['GET', '/api/v1/evm/deployer/ethereum/' + of],
     screen: () => ['POST', '/api/v1/bulk/wallet-screen'],
   };
   const parse = () => {

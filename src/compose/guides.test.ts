@@ -1,6 +1,6 @@
 // Every guide that is served leads somewhere: as a page, as Markdown, and in the list for models.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -82,6 +82,15 @@ test('no command of a guide uses a variable that nothing set before it', () => {
       .map(([, name]) => `${path}: ${name}`);
   });
   expect(unset).toEqual([]);
+});
+
+test('each file and folder that CONTRIBUTING names is there', () => {
+  const root = new URL('../../', import.meta.url);
+  const text = readFileSync(new URL('CONTRIBUTING.md', root), 'utf8');
+  const named = [...text.matchAll(/`((?:src|docs|deploy|bench|bin|migrations)\/[\w./-]+)`/g)];
+  const paths = [...new Set(named.map(([, path]) => String(path)))];
+  expect(paths.length).toBeGreaterThan(50);
+  expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
 });
 
 test('a link to what is not served is no link, and keeps its words', () => {

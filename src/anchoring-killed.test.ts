@@ -17,10 +17,10 @@ import {
   startAnchoringChain,
 } from './testing/anchoring-chain.ts';
 import { type NodeProxy, type Rule, startProxy } from './testing/anvil-proxy.ts';
-import { LIVE, MIGRATIONS } from './testing/control-store.ts';
+import { LIVE } from './testing/control-store.ts';
 import { DIST } from './testing/flag-events.ts';
 import { startScript } from './testing/killed-script.ts';
-import { NO_POSTGRES, testPostgres } from './testing/postgres.ts';
+import { MIGRATIONS, NO_POSTGRES, testPostgres } from './testing/postgres.ts';
 
 const BASE_ID = 8453;
 const KEY = `0x${'04'.repeat(32)}`;

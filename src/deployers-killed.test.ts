@@ -8,9 +8,9 @@ import { expect, test } from 'vitest';
 import { deployerRecordTable, deployerWalkTable } from './stores/control/deployers.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
-import { LIVE, MIGRATIONS } from './testing/control-store.ts';
+import { LIVE } from './testing/control-store.ts';
 import { startScript } from './testing/killed-script.ts';
-import { freshPgliteDirectory } from './testing/postgres.ts';
+import { freshPgliteDirectory, MIGRATIONS } from './testing/postgres.ts';
 import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 

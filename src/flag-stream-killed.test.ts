@@ -9,9 +9,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
-import { LIVE, MIGRATIONS } from './testing/control-store.ts';
+import { LIVE } from './testing/control-store.ts';
 import { APPENDER, DIST, eventsAfter } from './testing/flag-events.ts';
-import { freshPgliteDirectory } from './testing/postgres.ts';
+import { freshPgliteDirectory, MIGRATIONS } from './testing/postgres.ts';
 import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 

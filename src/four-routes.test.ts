@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { callData, compileContracts } from './testing/contracts.ts';
-import { createControlIn } from './testing/postgres.ts';
+import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { MAIN, onlySettings } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 240_000 });
@@ -79,7 +79,7 @@ describe.skipIf(absent)(title, () => {
   }
 
   beforeAll(async () => {
-    await createControlIn(join(cwd, 'data'));
+    await createStoresIn(join(cwd, 'data'));
     [anvil, far] = await Promise.all([startAnvil(1), startAnvil(8_453)]);
     await happen();
     await far.mine({ from: String(far.accounts[8]), to: String(far.accounts[9]), value: 1n });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { createControlIn } from './testing/postgres.ts';
+import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { MAIN, onlySettings } from './testing/program.ts';
 
 const HEAD = '0x1000000';
@@ -59,7 +59,7 @@ beforeAll(async () => {
   explorer = createServer(({ url }, response) => FAULTS[fault]?.(response, url));
   await new Promise<void>((ready) => explorer.listen(0, '127.0.0.1', ready));
   const { port } = explorer.address() as AddressInfo;
-  await createControlIn(join(cwd, 'data'));
+  await createStoresIn(join(cwd, 'data'));
   const said = openSync(join(cwd, 'said'), 'a');
   service = spawn(process.execPath, [MAIN, 'start', '--live'], {
     cwd,

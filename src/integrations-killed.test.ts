@@ -8,10 +8,10 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
-import { LIVE, MIGRATIONS } from './testing/control-store.ts';
+import { LIVE } from './testing/control-store.ts';
 import { DIST } from './testing/flag-events.ts';
 import { addIntegration, appendTo, dispatchOf, targetNamed } from './testing/integrations.ts';
-import { freshPgliteDirectory } from './testing/postgres.ts';
+import { freshPgliteDirectory, MIGRATIONS } from './testing/postgres.ts';
 import { trialsOf } from './testing/trials.ts';
 import { type StartedChats, startChats } from './world/chat-api.ts';
 

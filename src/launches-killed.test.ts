@@ -11,8 +11,8 @@ import { type Database, onlyRow } from './stores/control/engine/database.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
 import { launchCollectionTable } from './stores/control/launch-collection.ts';
-import { LIVE, MIGRATIONS } from './testing/control-store.ts';
-import { freshPgliteDirectory } from './testing/postgres.ts';
+import { LIVE } from './testing/control-store.ts';
+import { freshPgliteDirectory, MIGRATIONS } from './testing/postgres.ts';
 import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { createControlIn } from './testing/postgres.ts';
+import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { MAIN, onlySettings } from './testing/program.ts';
 import { WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { sdnAdvancedXml } from './world/sdn-publication.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
     EXHIBIT_DATA_DIR: join(cwd, 'data'),
     EXHIBIT_SDN_URL: `http://127.0.0.1:${port}/SDN_ADVANCED.XML`,
   });
-  await createControlIn(join(cwd, 'data'));
+  await createStoresIn(join(cwd, 'data'));
   const said = openSync(join(cwd, 'said'), 'a');
   // The flag says more than a setting does: without it this would be the simulated world.
   service = spawn(process.execPath, [MAIN, 'start', '--live'], {

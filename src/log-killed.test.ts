@@ -16,9 +16,9 @@ import { Unread } from './evidence/reading.ts';
 import { logTables } from './features/log/log.store.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPostgres } from './stores/control/engine/postgres.ts';
-import { LIVE, MIGRATIONS } from './testing/control-store.ts';
+import { LIVE } from './testing/control-store.ts';
 import { DIST } from './testing/flag-events.ts';
-import { NO_POSTGRES, testPostgres } from './testing/postgres.ts';
+import { MIGRATIONS, NO_POSTGRES, testPostgres } from './testing/postgres.ts';
 import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { SETTINGS } from './config/settings.ts';
 import { freePort } from './testing/free-port.ts';
-import { createControlIn } from './testing/postgres.ts';
+import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { startPublisher } from './world/publisher.ts';
 
@@ -78,7 +78,7 @@ test('markers in every URL and secret are in no answer, page, metric, log line o
   const port = Number(new URL(publisher.origin).port);
   const opsPort = await freePort();
   const env = marked(port, opsPort);
-  await createControlIn(directory);
+  await createStoresIn(directory);
   const service = exhibit(['up'], env);
   await untilSaid(service, 'Pages to open');
   await untilSaid(service, 'sanctions list:');

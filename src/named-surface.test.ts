@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createControlIn } from './testing/postgres.ts';
+import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -29,7 +29,7 @@ function start(words: readonly string[]): Program {
 }
 
 test('the intelligence service does not start without a token, and starts with one', async () => {
-  await createControlIn(cwd);
+  await createStoresIn(cwd);
   const without = await start(['up']).ended;
   expect(without.status).toBe(1);
   expect(without.err).toContain('EXHIBIT_SURFACES: intelligence has no token');

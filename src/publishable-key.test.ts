@@ -10,7 +10,6 @@ import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { BROWSER_ARGS, CHROMIUM, NO_BROWSER } from './testing/browser.ts';
-import { createControlIn } from './testing/postgres.ts';
 import { runPrinting, type Simulated, startProgram, startSimulated } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -30,7 +29,6 @@ let key = '';
 const place = { cwd: home, env: {} };
 
 beforeAll(async () => {
-  await createControlIn(join(home, 'data/simulated'));
   service = await startSimulated(place);
   // One server, asked by two names: pages of the listed origin, and of another one.
   pages = createServer(({ url }, response) => {

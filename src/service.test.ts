@@ -11,7 +11,6 @@ import { examplesDoWhatTheySay } from './examples.suite.ts';
 import { clientsAreAnswered, toolsAreServedAlone } from './mcp.suite.ts';
 import { memberGetsAlong, OF_MEMBERS } from './members-walk.suite.ts';
 import { receiptsAreConfirmed } from './receipts.suite.ts';
-import { createControlIn } from './testing/postgres.ts';
 import { type Simulated, startSimulated } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 240_000 });
@@ -20,7 +19,6 @@ const home = mkdtempSync(join(tmpdir(), 'exhibit-service-'));
 let service: Simulated;
 const started = () => service;
 beforeAll(async () => {
-  await createControlIn(join(home, 'data/simulated'));
   service = await startSimulated({ cwd: home, env: OF_MEMBERS });
 });
 afterAll(() => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { addressNamed, evm } from './testing/addresses.ts';
+import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { connectClient } from './testing/mcp-clients.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { SANDBOX_DEPLOYERS } from './world/deployers.ts';
@@ -219,6 +220,7 @@ describe('after a round of the producer', () => {
   }
 
   beforeAll(async () => {
+    await createStoresIn(join(cwd, 'data/simulated'));
     const asked = await serve(['serve']);
     await askEveryDoor();
     asked.child.kill('SIGTERM');

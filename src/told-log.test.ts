@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { freePort } from './testing/free-port.ts';
+import { createStoresIn } from './testing/fresh-warehouse.ts';
 import {
   deliveryHeaders,
   membershipEvent,
   type SentMembership,
 } from './testing/payment-platform.ts';
-import { createControlIn } from './testing/postgres.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -47,7 +47,7 @@ function linesOf(err: string) {
 }
 
 test('a held and an unreadable payment event are taken and told, and every silent job is told', async () => {
-  await createControlIn(directory);
+  await createStoresIn(directory);
   const [port, opsPort] = [await freePort(), await freePort()];
   const service = startProgram(['up'], {
     cwd: directory,

@@ -10,10 +10,10 @@ import type { Database } from './stores/control/engine/database.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
 import { evm } from './testing/addresses.ts';
-import { LIVE, MIGRATIONS } from './testing/control-store.ts';
+import { LIVE } from './testing/control-store.ts';
 import { addIntegration, waitingFor } from './testing/integrations.ts';
 import { startScript } from './testing/killed-script.ts';
-import { freshPgliteDirectory } from './testing/postgres.ts';
+import { freshPgliteDirectory, MIGRATIONS } from './testing/postgres.ts';
 import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 

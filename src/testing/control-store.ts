@@ -1,7 +1,6 @@
 // The control store that all test files of a process share. Opening one takes a second, emptying it
 // some milliseconds; the end of the process closes it, and the end of the run removes its files.
 
-import { join } from 'node:path';
 import { describe } from 'vitest';
 import type { ClusterStore } from '../ports/entities.ts';
 import type { FollowReports, Leases } from '../ports/indexing.ts';
@@ -20,11 +19,9 @@ import { listChangeStore, publicationStore } from '../stores/control/publication
 import { quotaTable } from '../stores/control/quotas.ts';
 import { sessionTable, signInTable, unshownKeyTable } from '../stores/control/sessions.ts';
 import { STILL_NOW } from './clock.ts';
-import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
+import { freshPgliteDirectory, MIGRATIONS, NO_POSTGRES, testPostgres } from './postgres.ts';
 import { rowsAs } from './rows-as.ts';
 
-/** Where the migrations of the control store lie. */
-export const MIGRATIONS = join(import.meta.dirname, '../../migrations/control');
 /** To whom a store of the tests belongs. */
 export const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 

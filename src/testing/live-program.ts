@@ -13,7 +13,7 @@ import { type StartedExplorer, startExplorer } from '../world/explorer-api.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
 import { sdnAdvancedXml } from '../world/sdn-publication.ts';
 import { evm } from './addresses.ts';
-import { createControlIn } from './postgres.ts';
+import { createStoresIn } from './fresh-warehouse.ts';
 import { type Program, runPrinting, startProgram, untilSaid } from './program.ts';
 
 /** The service, where its commands run, and the start of its URLs. */
@@ -63,7 +63,7 @@ export async function startLive(of: LiveSettings): Promise<LiveProgram> {
     EXHIBIT_BLOCKSCOUT_ETHEREUM: of.explorer === null ? '' : of.explorer.blockscout(1).href,
     ...of.settings,
   };
-  await createControlIn(join(cwd, 'data'));
+  await createStoresIn(join(cwd, 'data'));
   let service = startProgram(of.words, { cwd, env });
   await acceptList(service, { cwd, env });
   return {

@@ -1,5 +1,5 @@
 // A server that EXHIBIT_TEST_POSTGRES_URL names, or one started here from the installed binaries;
-// and empty directories of the embedded engine, copied from one that is created once.
+// and directories of the embedded engine, empty or with all tables, copied from a template.
 
 import { execFileSync, fork, spawn } from 'node:child_process';
 import {
@@ -15,6 +15,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { migrate } from '../stores/control/engine/migrate.ts';
+import { openPglite } from '../stores/control/engine/pglite.ts';
 import { freePort } from './free-port.ts';
 import { oncePerRun } from './once-per-run.ts';
 
@@ -24,6 +26,9 @@ export type TestPostgres = {
   readonly freshDatabase: () => Promise<string>;
   readonly stop: () => Promise<void>;
 };
+
+/** Where the migrations of the control store lie. */
+export const MIGRATIONS = join(import.meta.dirname, '../../migrations/control');
 
 const BINARIES = '/usr/lib/postgresql';
 const START_TIMEOUT_MS = 30_000;
@@ -179,20 +184,44 @@ export async function cuttable(url: string) {
 }
 
 /** An empty directory of the embedded engine, ready to open. The caller removes it. */
+export async function emptyPgliteDirectory(): Promise<string> {
+  const control = join(mkdtempSync(join(tmpdir(), 'exhibit-test-pglite-')), 'control');
+  copyPrivately(await oncePerRun('pglite-directory', createTemplate), control);
+  return control;
+}
+
+/** A directory of the embedded engine with all tables, which belongs to nobody yet. */
 export async function freshPgliteDirectory(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'exhibit-test-pglite-'));
   await createControlIn(folder);
   return join(folder, 'control');
 }
 
-/** Creates the embedded control store of a data directory: a start then finds it there, empty. */
+/**
+ * Creates the embedded control store of a data directory: a start finds its tables there, and
+ * stamps it as its own.
+ */
 export async function createControlIn(dataDir: string): Promise<void> {
-  const control = join(dataDir, 'control');
-  cpSync(await oncePerRun('pglite-directory', createTemplate), control, { recursive: true });
-  chmodSync(control, OWNER_ONLY);
+  copyPrivately(await oncePerRun('control-directory', migrateTemplate), join(dataDir, 'control'));
 }
 
 const OWNER_ONLY = 0o700;
+
+function copyPrivately(from: string, to: string): void {
+  cpSync(from, to, { recursive: true });
+  chmodSync(to, OWNER_ONLY);
+}
+
+/** The migrations take a second of processors, as many times as there are stores in a run. */
+async function migrateTemplate(): Promise<string> {
+  const directory = await emptyPgliteDirectory();
+  const database = await openPglite(directory);
+  const nobody = { simulated: false, secret_fingerprint: '', previous_fingerprint: null };
+  await migrate(database, MIGRATIONS, nobody);
+  await database.query('delete from deployment');
+  await database.close();
+  return directory;
+}
 
 /** Creating takes seconds, so that it is done once. */
 async function createTemplate(): Promise<string> {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { z } from 'zod';
+import { createStoresIn } from './fresh-warehouse.ts';
 
 /** The program's own file. */
 export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -80,8 +81,13 @@ const DEMO = z.object({ base_url: z.url(), api_key: z.string(), stream_token: z.
 /** A running service of the simulated world, where it runs, and the credentials it wrote. */
 export type Simulated = Awaited<ReturnType<typeof startSimulated>>;
 
-/** The service of the simulated world, as `npm start` runs it, with the credentials it wrote. */
+/**
+ * The service of the simulated world, as `npm start` runs it, with the credentials it wrote. Its
+ * first start finds the tables of its stores there.
+ */
 export async function startSimulated({ cwd, env }: Place) {
+  const data = join(cwd, 'data/simulated');
+  if (!existsSync(data)) await createStoresIn(data);
   const program = startProgram(['start'], { cwd, env: { EXHIBIT_PORT: '0', ...env } });
   await untilSaid(program, 'Base URL');
   const file = join(cwd, 'data/simulated/demo-credentials.json');

@@ -5,8 +5,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { Unread } from '../../evidence/reading.ts';
 import { busKeeps } from '../../ports/bus.suite.ts';
 import type { Bus } from '../../ports/streams.ts';
-import { LIVE, MIGRATIONS } from '../../testing/control-store.ts';
-import { cuttable, NO_POSTGRES, type TestPostgres, testPostgres } from '../../testing/postgres.ts';
+import { LIVE } from '../../testing/control-store.ts';
+import {
+  cuttable,
+  MIGRATIONS,
+  NO_POSTGRES,
+  type TestPostgres,
+  testPostgres,
+} from '../../testing/postgres.ts';
 import type { Database } from '../control/engine/database.ts';
 import { migrate } from '../control/engine/migrate.ts';
 import { openPostgres } from '../control/engine/postgres.ts';

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
-  freshPgliteDirectory,
+  emptyPgliteDirectory,
   NO_POSTGRES,
   type TestPostgres,
   testPostgres,
@@ -121,7 +121,7 @@ async function expectAllKept(database: Database, acknowledged: readonly string[]
 
 describe('the embedded engine', () => {
   test('a process killed while it writes loses nothing that it acknowledged', async () => {
-    const directory = await freshPgliteDirectory();
+    const directory = await emptyPgliteDirectory();
     let database = await openPglite(directory);
     await prepared(database);
     await database.close();

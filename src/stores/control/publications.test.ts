@@ -25,11 +25,10 @@ import {
   clockAt,
   embeddedControl,
   LIVE,
-  MIGRATIONS,
   onEachEngine,
   type TestStore,
 } from '../../testing/control-store.ts';
-import { freshPgliteDirectory } from '../../testing/postgres.ts';
+import { freshPgliteDirectory, MIGRATIONS } from '../../testing/postgres.ts';
 import { type Snapshot, sanctionsSnapshot } from '../snapshots/sanctions.ts';
 import type { Database } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';

@@ -6,8 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { MIGRATIONS } from '../../../testing/control-store.ts';
-import { freshPgliteDirectory } from '../../../testing/postgres.ts';
+import { emptyPgliteDirectory, MIGRATIONS } from '../../../testing/postgres.ts';
 import { rowsAs } from '../../../testing/rows-as.ts';
 import type { Database, Session } from './database.ts';
 import { openPglite } from './pglite.ts';
@@ -82,7 +81,7 @@ function narrowings(before: Schema, after: Schema): string[] {
 let directory: string;
 let database: Database;
 beforeAll(async () => {
-  directory = await freshPgliteDirectory();
+  directory = await emptyPgliteDirectory();
   database = await openPglite(directory);
 });
 afterAll(async () => {

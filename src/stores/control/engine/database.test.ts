@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   cuttable,
-  freshPgliteDirectory,
+  emptyPgliteDirectory,
   NO_POSTGRES,
   type TestPostgres,
   testPostgres,
@@ -24,7 +24,7 @@ describe('the embedded engine', () => {
     for (const directory of directories) await rm(dirname(directory), { recursive: true });
   });
   const freshDirectory = async () => {
-    const directory = await freshPgliteDirectory();
+    const directory = await emptyPgliteDirectory();
     directories.push(directory);
     return directory;
   };

@@ -154,7 +154,7 @@ function labelsOf(
   const { trades, perps } = sortFills(fills, new Set());
   const last = fills.reduce((most, { at }) => Math.max(most, at), 0);
   const hours = exposedHours(perps, new Map([[COIN, candlesOf(market)]]), hourOf(last) + CANDLE_MS);
-  const input = { trades, hours, seed, permutations, testable: true };
+  const input = { trades, hours, seed, permutations, testable: true, resamples: 0 };
   const { modes } = concentrate(input, TESTS[moving]);
   const record = { trades: trades.length, from: FROM, to: last, horizon_reached: false };
   const planted = modes.realization.session.find(({ bucket }) => bucket === 'us');
@@ -211,7 +211,8 @@ export function labelsOfWorldTrader(trader: WorldTrader, now: number, permutatio
     to: last === undefined ? null : last.at,
     horizon_reached: fills.length === FILLS_KEPT,
   };
-  const input = { trades, hours, seed: 1, permutations, testable: isLongEnough(record) };
+  const testable = isLongEnough(record);
+  const input = { trades, hours, seed: 1, permutations, testable, resamples: 0 };
   const { labels, no_label } = classify(concentrate(input).modes, record);
   return { labels: [...new Set(labels.map(({ label }) => label))], no_label, self_trades };
 }

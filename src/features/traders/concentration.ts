@@ -94,6 +94,8 @@ export type ConcentrationInput = {
   readonly permutations: number;
   /** Whether the record is long enough for a test. */
   readonly testable: boolean;
+  /** Resamples for the intervals of shares, which no label rests on; with 0 there are none. */
+  readonly resamples?: number;
 };
 
 /** All buckets of both modes, and what the tests rested on. */
@@ -203,7 +205,7 @@ type Measured = {
 
 function measureMode(
   { outcomes, exposed, trades, seed }: ModeInput,
-  { permutations, testable }: ConcentrationInput,
+  { permutations, testable, resamples }: ConcentrationInput,
   test: BucketTest,
 ): { readonly rows: readonly Measured[]; readonly block_mean: number | null } {
   const profits = new Float64Array(2 * HOURS.length);
@@ -235,7 +237,7 @@ function measureMode(
             gains: Float64Array.from(outcomes, ({ pnl }) => Math.max(0, pnl)),
           },
           buckets,
-          { seed: seedOf(seed, MODES.length), block_mean: found.block_mean },
+          { seed: seedOf(seed, MODES.length), block_mean: found.block_mean, resamples },
         );
   const rows = windows.map((one): Measured => {
     const { cells, bucket } = one.window;

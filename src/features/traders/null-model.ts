@@ -110,8 +110,9 @@ export function permutationPValues(
   const draw = sharesFrom(seed);
   const moved = new Int32Array(scores.length);
   const starts = new Uint32Array(cells.length + 1);
+  const order = new Uint32Array(cells.length);
   for (let turn = 0; turn < permutations; turn += 1) {
-    moveBlocks(scores, moved, starts, 1 / block_mean, draw);
+    moveBlocks(scores, moved, { starts, order }, 1 / block_mean, draw);
     const found = statistics(moved, cells);
     for (let at = 0; at < found.length; at += 1) {
       if (Number(found[at]) >= Number(observed[at])) atLeast[at] = Number(atLeast[at]) + 1;
@@ -134,18 +135,24 @@ export type Interval = { readonly low: number; readonly high: number };
 export function shareIntervals(
   { cells, gains }: { readonly cells: Uint8Array; readonly gains: Float64Array },
   buckets: readonly Cells[],
-  { seed, block_mean }: Pick<Moves, 'seed' | 'block_mean'>,
+  {
+    seed,
+    block_mean,
+    resamples = RESAMPLES,
+  }: Pick<Moves, 'seed' | 'block_mean'> & { readonly resamples?: number | undefined },
 ): readonly (Interval | null)[] {
   const n = gains.length;
   const draw = sharesFrom(seed);
+  const chance = 1 / block_mean;
   const sums = new Float64Array(CELLS);
   const shares = buckets.map((): number[] => []);
-  for (let turn = 0; turn < RESAMPLES; turn += 1) {
+  for (let turn = 0; turn < resamples; turn += 1) {
     sums.fill(0);
     let total = 0;
     let at = 0;
     for (let drawn = 0; drawn < n; drawn += 1) {
-      at = drawn === 0 || draw() < 1 / block_mean ? Math.floor(draw() * n) : (at + 1) % n;
+      if (drawn === 0 || draw() < chance) at = Math.floor(draw() * n);
+      else at = at + 1 === n ? 0 : at + 1;
       const [cell, gain] = [Number(cells[at]), Number(gains[at])];
       sums[cell] = Number(sums[cell]) + gain;
       total += gain;
@@ -167,7 +174,7 @@ export function shareIntervals(
 function moveBlocks(
   scores: Int32Array,
   moved: Int32Array,
-  starts: Uint32Array,
+  { starts, order }: { readonly starts: Uint32Array; readonly order: Uint32Array },
   chance: number,
   draw: () => number,
 ): void {
@@ -180,12 +187,8 @@ function moveBlocks(
       blocks += 1;
     }
   }
-  const ends = new Uint32Array(blocks);
-  const order = new Uint32Array(blocks);
-  for (let block = 0; block < blocks; block += 1) {
-    order[block] = block;
-    ends[block] = block + 1 < blocks ? Number(starts[block + 1]) : n;
-  }
+  starts[blocks] = n;
+  for (let block = 0; block < blocks; block += 1) order[block] = block;
   for (let last = blocks - 1; last > 0; last -= 1) {
     const other = Math.floor(draw() * (last + 1));
     const swapped = Number(order[last]);
@@ -195,7 +198,7 @@ function moveBlocks(
   let to = 0;
   for (let place = 0; place < blocks; place += 1) {
     const block = Number(order[place]);
-    const end = Number(ends[block]);
+    const end = Number(starts[block + 1]);
     for (let at = Number(starts[block]); at < end; at += 1) {
       moved[to] = Number(scores[at]);
       to += 1;

@@ -148,7 +148,10 @@ const isHidden = (name: string) =>
 test('dashboard and alerts name only metrics that a process exports', async () => {
   const meters = createMeters([
     ...listGauges({ watched: () => null }),
-    ...storeGauges(openPostgres('postgres://nobody@127.0.0.1:1/none'), CONTEXT, () => OFF),
+    ...storeGauges(openPostgres('postgres://nobody@127.0.0.1:1/none'), CONTEXT, {
+      producesSignals: true,
+      anchoring: () => OFF,
+    }),
   ]);
   const exported = new Set(
     [...(await meters.registry.metrics()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name),

@@ -151,7 +151,10 @@ function composeParts(
   const standing = storeGauges(
     database,
     { simulated: config.simulate, nowMs: Date.now },
-    of(anchoring).services.anchoring.report,
+    {
+      producesSignals: config.surfaces.includes('signals'),
+      anchoring: of(anchoring).services.anchoring.report,
+    },
   );
   const gauges = all.flatMap(({ gauges: own }) => listOrNone(own));
   const exported = spans === null ? [] : spans.gauges;

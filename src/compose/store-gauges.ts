@@ -36,10 +36,16 @@ type Standing = z.output<typeof standing>;
 /** One statement serves the gauges of one look at the metrics. */
 const SHARED_MS = 1_000;
 
+/** What a deployment is set to do, so that what never began is told from what it does not do. */
+type StandingOf = {
+  readonly producesSignals: boolean;
+  readonly anchoring: () => AnchoringReport;
+};
+
 export function storeGauges(
   database: Database,
   context: ControlContext,
-  anchoring: () => AnchoringReport,
+  { producesSignals, anchoring }: StandingOf,
 ): GaugeReading[] {
   const { ask } = controlReadings('store_gauges', 'What waits in the control store', context);
   const look = () => ask(async () => standing.parse(onlyRow(await database.query(STANDING))));
@@ -65,12 +71,26 @@ export function storeGauges(
       'Time since a round of the producer of signals ended; no sample before the first.',
       'round_age_s',
     ),
+    {
+      name: 'exhibit_signals_never_ran',
+      help: 'Whether signals are served and no round of their producer has ever ended.',
+      value: async () => {
+        if (!producesSignals) return 0;
+        const read = await lookOnce();
+        return read.checked ? Number(read.value.round_age_s === null) : null;
+      },
+    },
     gauge('log_frozen', 'Whether the transparency log is frozen and signs nothing.', 'frozen'),
     gauge(
       'anchor_open_seconds',
       'Time since the oldest root that is under way was begun; no sample where none is.',
       'anchor_age_s',
     ),
+    {
+      name: 'exhibit_anchoring_set',
+      help: 'Whether a contract is set that roots of the log are for.',
+      value: () => Number(anchoring().state !== 'off'),
+    },
     {
       name: 'exhibit_anchoring_waits',
       help: 'What keeps roots of the log from the contract, where this process looked last.',

@@ -63,7 +63,8 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
       registers: [registry],
       async collect() {
         const measured = await value();
-        if (measured === null) gauge.reset();
+        // `reset` would leave a sample of 0.
+        if (measured === null) gauge.remove();
         else gauge.set(measured);
       },
     });

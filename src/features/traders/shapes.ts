@@ -175,7 +175,10 @@ export const temporalAnswer = z.strictObject({
     fills: fact(count),
     from: isoTime,
     to: isoTime,
-    horizon_reached: fact(z.boolean()).describe('The venue keeps no older fills.'),
+    horizon_reached: fact(z.boolean()).describe(
+      'Fills are unread that the venue does not tell: it keeps the newest 10,000 alone, and ' +
+        'tells at most 2,000 of one millisecond.',
+    ),
     unpriced_funding_h: fact(count).describe('Exposed hours whose funding was not read.'),
     missing_candle_h: fact(count).describe('Exposed hours that no candle was read of.'),
     self_trades: fact(count).describe('Trades of the account with itself, left out.'),

@@ -160,8 +160,8 @@ const ABOUT_LEFT_OUT =
 const ABOUT_CANDLES =
   'Exposed hours without a candle are unread: they are left out of the mode of exposure.';
 const ABOUT_HORIZON =
-  'The venue keeps the newest 10,000 fills alone, so that older trades are unread: a label is ' +
-  'not given.';
+  'The venue keeps the newest 10,000 fills alone, and tells at most 2,000 of one millisecond: ' +
+  'trades of this account are unread, and a label is not given.';
 
 function laterLook(unanalysable: NonNullable<Held['unanalysable']>): string {
   return `It was looked at again at ${formatIsoTime(unanalysable.at)}. ${unableText(unanalysable)}`;
@@ -388,7 +388,7 @@ function factsOf({ coverage, totals, null_model }: TraderAnalysis, made_at: numb
     ['Fills', coverage.fills] as const,
     ['From', <Moment at={coverage.from} />] as const,
     ['To', <Moment at={coverage.to} />] as const,
-    ['Older fills', coverage.horizon_reached ? 'kept by the venue no longer' : 'all read'] as const,
+    ['Other fills', coverage.horizon_reached ? 'not told by the venue' : 'all read'] as const,
     ['Trades with itself, left out', coverage.self_trades] as const,
     ['Fills of spot, left out', coverage.spot_left_out] as const,
     [
@@ -413,6 +413,8 @@ function Buckets({ partition, rows }: { partition: Partition; rows: readonly Buc
       rows={rows}
       columns={[
         { head: 'UTC', cell: ({ bucket }) => bucket, isName: true },
+        // Before the figures, so that noise is told as noise where a phone cuts the table.
+        { head: 'Reads as', cell: readsAs },
         { head: 'Trades', cell: ({ trades }) => trades },
         { head: 'Hours open', cell: ({ exposure_h }) => exposure_h.toFixed(1) },
         { head: 'Profit, USD', cell: ({ pnl_usd }) => pnl_usd.toFixed(2) },
@@ -420,7 +422,6 @@ function Buckets({ partition, rows }: { partition: Partition; rows: readonly Buc
         { head: 'Of hours open', cell: ({ expected_share }) => percent(expected_share) },
         { head: 'Ratio', cell: ({ ratio }) => (ratio === null ? '–' : ratio.toFixed(2)) },
         { head: 'q', cell: ({ q_value }) => (q_value === null ? '–' : q_value.toFixed(4)) },
-        { head: 'Reads as', cell: readsAs },
       ]}
     />
   );

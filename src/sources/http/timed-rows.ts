@@ -70,17 +70,24 @@ export type Paging<R> = {
   readonly endsOnShort: boolean;
 };
 
+/** Rows of a span: what the last page left is `cut`, a moment that fills a page alone `crowded`. */
+export type PagedRows<R> = {
+  readonly rows: readonly R[];
+  readonly cut: readonly SeriesSpan[];
+  readonly crowded: readonly SeriesSpan[];
+};
+
 /**
  * All rows of a span. A full answer is whole between its first and its last moment, so both ends
- * are asked again; where one moment alone fills an answer, that moment is cut, and so is what the
- * last page leaves.
+ * are asked again. No question tells more of a moment that fills an answer alone.
  */
 export async function readPages<R extends { readonly at: number }>(
   span: SeriesSpan,
   { ask, identity, fullAt, endsOnShort }: Paging<R>,
-): Promise<{ readonly rows: readonly R[]; readonly cut: readonly SeriesSpan[] }> {
+): Promise<PagedRows<R>> {
   const found = new Map<string, R>();
   const cut: SeriesSpan[] = [];
+  const crowded: SeriesSpan[] = [];
   const open: { readonly from: number; readonly to: number }[] = [];
   const leave = (from: number, to: number): void => {
     if (from <= to) open.push({ from, to });
@@ -88,10 +95,10 @@ export async function readPages<R extends { readonly at: number }>(
   leave(span.from, span.to - 1);
   for (let pages = 0; ; pages += 1) {
     const next = open.pop();
-    if (next === undefined) return { rows: sortByTime([...found.values()]), cut };
+    if (next === undefined) return { rows: sortByTime([...found.values()]), cut, crowded };
     if (pages === PAGES_MAX) {
       for (const { from, to } of [next, ...open]) cut.push({ from, to: to + 1 });
-      return { rows: sortByTime([...found.values()]), cut };
+      return { rows: sortByTime([...found.values()]), cut, crowded };
     }
     const page = await ask(next.from, next.to);
     const before = found.size;
@@ -102,7 +109,7 @@ export async function readPages<R extends { readonly at: number }>(
     const times = page.map(({ at }) => at);
     const [first, last] = [Math.min(...times), Math.max(...times)];
     const isOneMoment = first === last;
-    if (isFull && isOneMoment) cut.push({ from: first, to: first + 1 });
+    if (isFull && isOneMoment) crowded.push({ from: first, to: first + 1 });
     leave(next.from, isOneMoment ? first - 1 : first);
     leave(isOneMoment ? last + 1 : last, next.to);
   }

@@ -268,7 +268,7 @@ describe('fills by time', () => {
     expect(value(grown)).toMatchObject({ horizon_reached: true });
   });
 
-  test('a page full of one moment leaves that moment open', async () => {
+  test('a moment that fills a page alone is one of which the venue does not tell all', async () => {
     const moment = NOW - 9 * HOUR;
     const fills = [
       fill(moment - 5, 1),
@@ -282,6 +282,7 @@ describe('fills by time', () => {
       { from: NOW - 10 * HOUR, to: moment },
       { from: moment + 1, to: NOW - 60_000 },
     ]);
+    expect(value(told)?.gone).toEqual([{ from: moment, to: moment + 1 }]);
     expect(value(told)?.rows.map(({ tid }) => tid)).toEqual(expect.arrayContaining([1, 2]));
   });
 });

@@ -195,7 +195,7 @@ async function fillsIn(ask: Ask, user: string, span: SeriesSpan, nowMs: () => nu
   // What is older than the newest fills is gone without a word, so all of them are counted, up to
   // now, those that come meanwhile too.
   const asked = nowMs();
-  const { rows, cut } = await readPages<Fill>(
+  const { rows, cut, crowded } = await readPages<Fill>(
     { from: span.from, to: asked + 1 },
     {
       ask: page,
@@ -209,8 +209,8 @@ async function fillsIn(ask: Ask, user: string, span: SeriesSpan, nowMs: () => nu
   const horizon_reached = rows.length + meanwhile >= FILLS_KEPT;
   const oldest = rows[0];
   const from = horizon_reached && oldest !== undefined ? oldest.at + 1 : span.from;
-  const covered = spansWithout({ from, to: asked - ANSWER_SETTLE_MS }, cut);
-  const gone = joinSpans([{ from: span.from, to: from }]);
+  const covered = spansWithout({ from, to: asked - ANSWER_SETTLE_MS }, [...cut, ...crowded]);
+  const gone = joinSpans([{ from: span.from, to: from }, ...crowded]);
   return { rows, covered, gone, horizon_reached };
 }
 
@@ -245,7 +245,7 @@ function fillOf({ liquidation, ...told }: z.output<typeof wireFill>): Fill {
 
 async function accountFundingIn(ask: Ask, user: string, span: SeriesSpan, nowMs: () => number) {
   const asked = nowMs();
-  const { rows, cut } = await readPages<AccountFunding>(span, {
+  const { rows, cut, crowded } = await readPages<AccountFunding>(span, {
     ask: async (startTime, endTime) => {
       const body = { type: 'userFunding', user, startTime, endTime };
       const told = await ask(body, z.array(wireAccountFunding), listWeight(FUNDING_ROWS_MAX));
@@ -256,7 +256,7 @@ async function accountFundingIn(ask: Ask, user: string, span: SeriesSpan, nowMs:
     endsOnShort: false,
   });
   const settled = { from: span.from, to: Math.min(span.to, asked - FUNDING_SETTLE_MS) };
-  return { rows, covered: spansWithout(settled, cut), gone: NO_SPANS };
+  return { rows, covered: spansWithout(settled, [...cut, ...crowded]), gone: NO_SPANS };
 }
 
 function accountFundingOf({ time, hash, delta }: z.output<typeof wireAccountFunding>) {

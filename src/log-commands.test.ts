@@ -43,7 +43,12 @@ async function publish(address: string) {
   return signal;
 }
 
-const logState = z.looseObject({ leaves: z.int(), signs: z.boolean() });
+const UNPINNED = expect.stringMatching(/^No --key: [^\n]+\n$/);
+const logState = z.looseObject({
+  leaves: z.int(),
+  signs: z.boolean(),
+  keys: z.array(z.string()),
+});
 const stateOf = async () => logState.parse(await get('/api/log'));
 
 test('a stranger follows a log that grows, and has a leaf proved that Python checks', async () => {
@@ -58,9 +63,13 @@ test('a stranger follows a log that grows, and has a leaf proved that Python che
 
   const prove = (leaf: string) => run('log', 'prove', leaf, '--base-url', live.base());
   const proved = await prove(`signal:${first.call_hash}`);
-  expect(proved).toMatchObject({ status: 0, err: '' });
+  expect(proved).toMatchObject({ status: 0, err: UNPINNED });
   expect(proved.out).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex \d+\n/);
   const byIndex = String(/^index (\d+)$/m.exec(proved.out)?.[1]);
+  // By a key of one's own nothing is taken at its word, and nothing is said.
+  const own = (await stateOf()).keys.flatMap((key) => ['--key', key]);
+  const pinned = await run('log', 'prove', byIndex, '--base-url', live.base(), ...own);
+  expect(pinned).toEqual({ ...proved, err: '' });
   expect((await prove(byIndex)).out).toBe(proved.out);
   const none = await prove(`signal:0x${'00'.repeat(32)}`);
   expect(none).toMatchObject({ status: 1, out: '' });
@@ -100,7 +109,7 @@ describe('a log of somebody else', () => {
     const state = join(live.cwd, 'seen.json');
     const follow = () => run('log', 'follow', '--base-url', served.base, '--state', 'seen.json');
     shown = servedLog(leaves);
-    expect(await follow()).toMatchObject({ status: 0, err: '' });
+    expect(await follow()).toMatchObject({ status: 0, err: UNPINNED });
     const seen = readFileSync(state, 'utf8');
     shown = null;
     const silent = await follow();

@@ -66,6 +66,10 @@ const entries = z.object({
   ),
 });
 
+const UNPINNED =
+  'No --key: the keys are those that the service names, so that this shows one log to this ' +
+  'follower, and not whose log it is.';
+
 /** What a service serves to everybody, as the follower reads it. */
 function siteAt(baseUrl: URL, signal: AbortSignal): LogSite {
   const bytes: LogSite['bytes'] = async (path) => {
@@ -128,6 +132,7 @@ const follow = defineCommand({
   run: async (options, io, services: ConnectionServices) => {
     const baseUrl = await findService(options['base-url'], services);
     const file = fileArgument(options.state === null ? STATE_FILE : options.state, io);
+    if (options.key.length === 0) io.err(UNPINNED);
     const site = siteAt(baseUrl, io.signal);
     for (;;) {
       const status = await lookOnce(site, file, options.key, io);
@@ -231,6 +236,7 @@ const prove = defineCommand({
   ],
   run: async ({ leaf, 'base-url': base, key }, io, services: ConnectionServices) => {
     const site = siteAt(await findService(base, services), io.signal);
+    if (key.length === 0) io.err(UNPINNED);
     try {
       const words = await wordsOf(site);
       const text = await site.text(`/api/log/proof/${encodeURIComponent(leaf)}`);

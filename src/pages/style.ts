@@ -379,6 +379,7 @@ form.seek input { flex: 1 1 10rem; }
   .stacks tr { border-top: 1px solid var(--line); padding: .5rem 0; }
   .scroll table.stacks td { display: flow-root; min-width: 0; padding: .1rem 0 .1rem 7.5rem;
     border: 0; }
+  .scroll table.stacks td.whole { white-space: normal; }
   .stacks td::before { content: attr(data-head); color: var(--quiet); font-size: .85rem;
     float: left; width: 7rem; margin-left: -7.5rem; font-weight: 400; }
   table.lines, .lines tbody, .lines tr, .lines caption { display: block; }

@@ -11,6 +11,8 @@ import { hashRules, marketCall } from './call.ts';
 
 const HORIZON_H_MAX = 720;
 const REFERENCE_CHARS_MAX = 200;
+/** So much of the name of a column is repeated. */
+const NAME_CHARS_MAX = 40;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 const COLUMNS = ['asset', 'direction', 'horizon_h', 'called_at', 'probability', 'id'] as const;
 
@@ -69,7 +71,11 @@ function readRow(
 ): NewCall | RefusedCall {
   const problem = (text: string): RefusedCall => ({ line, problem: text });
   const unknown = [...fields.keys()].find((name) => !COLUMNS.some((column) => column === name));
-  if (unknown !== undefined) return problem(`unknown column; expected ${COLUMNS.join(', ')}`);
+  if (unknown !== undefined) {
+    return problem(
+      `${unknown.slice(0, NAME_CHARS_MAX)}: unknown column; expected ${COLUMNS.join(', ')}`,
+    );
+  }
   const asset = fields.get('asset');
   if (asset === undefined || !ASSET_NAME.test(asset)) {
     return problem('asset: expected its name as the venue writes it, such as BTC or kPEPE');

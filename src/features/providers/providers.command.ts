@@ -16,6 +16,7 @@ import {
   factLines,
   formatTime,
   print,
+  printable,
   printJson,
   printRows,
 } from '../../command/output.ts';
@@ -65,7 +66,7 @@ export const providersImport = defineCommand({
   run: async ({ file, provider }, io, { providers }: ProvidersServices) => {
     const order = { path: file, provider: requireOption(provider, '--provider') };
     const taken = await providers.importCalls(order, ({ line, problem }) =>
-      io.err(`line ${line}: ${problem}`),
+      io.err(`line ${line}: ${printable(problem)}`),
     );
     if ('reason' in taken) return fail(io, taken.reason, EXIT.couldNotCheck);
     if (io.json) printJson(io, taken);

@@ -11,7 +11,11 @@ import { evm } from '../../testing/addresses.ts';
 import { PLANTED } from '../../testing/twins/dated.ts';
 import { memoryProviderCalls, silentProviderCalls } from '../../testing/twins/provider-calls.ts';
 import { launchCall } from './call.ts';
-import { type ProvidersPorts, providersBoardHandler } from './providers.route.tsx';
+import {
+  type ProvidersPorts,
+  providersBoardHandler,
+  providersPageHandler,
+} from './providers.route.tsx';
 
 const CAUSE = why('store_unreadable', { what: 'The table of calls', fault: 'a planted fault' });
 const NOW = PLANTED.as_of;
@@ -225,6 +229,20 @@ describe('says', () => {
       },
     });
   });
+});
+
+test('a person is told of no score that nobody measured, and of none that had no probability', async () => {
+  const facts = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
+  const request = { now: () => NOW, signal: new AbortController().signal };
+  const input = { params: {}, query: { window: 'all' as const }, body: undefined };
+  const brierOf = async (call: KeptCall) => {
+    const { body } = await providersPageHandler(portsOf([call]), facts)(input, request, NOBODY);
+    return /data-head="Brier"[^>]*>([^<]*)</.exec(String(body))?.[1];
+  };
+  const waits = { ...RIGHT, probability: '0.8', outcome: { state: 'pending' } } as const;
+  expect(await brierOf(waits)).toBe('not measured');
+  expect(await brierOf(RIGHT)).toBe('without a probability');
+  expect(await brierOf({ ...RIGHT, probability: '0.8' })).toBe('0.040 of 1');
 });
 
 describe('has the fields of the contract and no other', () => {

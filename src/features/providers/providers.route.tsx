@@ -335,7 +335,7 @@ function Rates({ caption, rows, isRetrospective }: RatesProps) {
         },
         { head: 'Waiting', cell: ({ pending }) => pending, look: 'number' },
         { head: 'Not scorable', cell: ({ unscorable }) => unscorable, look: 'number' },
-        { head: 'Brier', cell: ({ brier, brier_n: n }) => briefText(brier, n) },
+        { head: 'Brier', cell: brierText },
         ...(isRetrospective === true ? [] : [{ head: 'Asked about', cell: coverageText }]),
       ]}
     />
@@ -352,8 +352,9 @@ function shareText(hits: number, of: number): string {
   return of === 0 ? 'not measured' : `${hits} of ${of}: ${percent(hits / of)}`;
 }
 
-function briefText(brier: number | null, n: number): string {
-  return brier === null ? 'without a probability' : `${brier.toFixed(3)} of ${n}`;
+function brierText({ brier, brier_n, scored }: BoardRow): string {
+  if (scored === 0) return 'not measured';
+  return brier === null ? 'without a probability' : `${brier.toFixed(3)} of ${brier_n}`;
 }
 
 function coverageText({ coverage, missed_s }: BoardRow): string {

@@ -455,7 +455,7 @@ test('the rounds go on until they are stopped, and log one lasting fault once', 
     onRound: ({ published }) => rounds.push(published),
     onFault: ({ reason }) => faults.push(reason),
   });
-  await vi.waitFor(() => expect(sleeps).toBeGreaterThan(5));
+  await vi.waitFor(() => expect(sleeps).toBeGreaterThan(5), { timeout: 20_000 });
   await task.stop();
   expect([rounds, faults.length]).toEqual([[1], 1]);
   expect(emissionOf(signalOf({ address: LISTED })).epoch).toBe(null);

@@ -4,7 +4,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
-import type { LaunchSighting } from '../../ports/provider-calls.ts';
+import type { CountedCall, LaunchSighting } from '../../ports/provider-calls.ts';
+import { countBoard } from './board.ts';
 import { hashRules, launchCall, marketCall } from './call.ts';
 import {
   launchOutcome,
@@ -207,4 +208,75 @@ test('a rule that was published keeps its words: another text is another version
     ['token-risk-1', '0x2de0931a82eccb2a1701f370d9e4f3a090b47d29c982d8ddc660b80f0f36eb8a'],
     ['market-call-1', '0x76afc3067f9e2584dac96b6bc6d540b4a4f18788ecdf401e760abbf3bac16a2b'],
   ]);
+});
+
+// Deaths show within hours and survivals after weeks; who always cries wolf must not live on that.
+test('a provider has one rate at every moment of a growing record, and the same at its end', () => {
+  const days = fc.record({
+    each_day: fc.integer({ min: 1, max: 6 }),
+    of_them_die: fc.integer({ min: 0, max: 6 }),
+    dies_after_h: fc.integer({ min: 1, max: 24 * 20 }),
+    cries: fc.constantFrom('always', 'never', 'of each other launch'),
+  });
+  fc.assert(
+    fc.property(days, ({ each_day, of_them_die, dies_after_h, cries }) => {
+      const record = Array.from({ length: 60 * each_day }, (_, n) => {
+        const launched_at = LAUNCHED + Math.floor(n / each_day) * DAY_S;
+        const token = `0x${n.toString(16).padStart(40, '0')}`;
+        const says = cries === 'always' || (cries !== 'never' && n % 2 === 0);
+        const said = { ...SAID, says, called_at: launched_at, received_at: launched_at };
+        const { statement } = launchCall({ chain: 'ethereum', token, launched_at }, said, []);
+        const died_at = n % each_day < of_them_die ? launched_at + dies_after_h * HOUR_S : null;
+        // A record of each launch is captured every six hours.
+        const sightings = (from: number, to: number) => {
+          const looks = Array.from(
+            { length: (to - from) / (6 * HOUR_S) },
+            (_, at) => from + at * 6 * HOUR_S,
+          );
+          return looks.map((at): LaunchSighting => {
+            const outcome = died_at !== null && at >= died_at ? 'died' : 'live';
+            return { chain: 'ethereum', token, outcome, captured_at: at };
+          });
+        };
+        return { statement, launched_at, sightings };
+      });
+      const boardAt = (now: number) => {
+        const calls = record
+          .filter(({ launched_at }) => launched_at <= now)
+          .map(({ statement, launched_at, sightings }, leaf): CountedCall => {
+            // Those around the end of its window decide it, and all of its first days are known.
+            const known = [
+              ...sightings(launched_at, launched_at + 2 * DAY_S),
+              ...sightings(statement.window_end - DAY_S, statement.window_end + DAY_S),
+            ].filter(({ captured_at }) => captured_at <= now);
+            const told = launchOutcome(statement, known, now);
+            const { provider, says, prospective, received_at, rule_version } = statement;
+            return {
+              provider,
+              kind: 'token_risk',
+              says,
+              prospective,
+              received_at,
+              rule_version,
+              leaf,
+              subject: `ethereum ${leaf}`,
+              probability: null,
+              happened: told.state === 'scored' ? told.happened : null,
+              state: told.state,
+            };
+          });
+        return countBoard({ calls, gaps: [], asked: new Map(), made_at: now }).windows.all.rows[0];
+      };
+      const end = boardAt(LAUNCHED + 100 * DAY_S);
+      expect(end).toMatchObject({ scored: record.length, pending: 0 });
+      for (const day of [3, 15, 29, 31, 33, 45, 61, 79, 95]) {
+        const row = boardAt(LAUNCHED + day * DAY_S);
+        // An even number of days, so that each other launch is half of any of them.
+        const isScored = Number(row?.scored) > 0 && (Number(row?.scored) / each_day) % 2 === 0;
+        if (day < 30) expect(row).toMatchObject({ scored: 0, hit_rate: null });
+        else if (isScored) expect(row?.hit_rate).toBe(end?.hit_rate);
+      }
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -48,7 +48,7 @@ const call: fc.Arbitrary<SignalCall> = fc.record({
 const absent = anvilPath() === null;
 const title = absent ? 'a real EVM (skipped: anvil is not installed)' : 'a real EVM';
 
-describe.skipIf(absent)(title, { timeout: 240_000 }, () => {
+describe.skipIf(absent)(title, { timeout: 240_000 + CALLS * 100 }, () => {
   let anvil: Anvil;
   let code: string;
 

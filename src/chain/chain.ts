@@ -109,3 +109,9 @@ export function parseChain(text: string): ChainName | null {
 export function isEvmChain(name: ChainName): name is EvmChainName {
   return CHAINS[name].kind === 'evm';
 }
+
+/** The chain whose own coin an asset is; `null`: no chain of ours. */
+export function homeChain(asset: string): EvmChainName | null {
+  const home = EVM_CHAINS.find((chain) => CHAINS[chain].native.symbol === asset);
+  return home === undefined ? null : home;
+}

@@ -19,9 +19,9 @@ import type {
   WhaleTransfer,
 } from '../../ports/series.ts';
 import { NO_SHARED_DATA, SHARED_DATA } from '../../testing/shared-data.ts';
-import { callOn, isObserved } from './detectors.ts';
+import { callOn, concerns, isObserved } from './detectors.ts';
 import type { Cut, Observations } from './observations.ts';
-import { newestVersion } from './versions.ts';
+import { DETECTOR_VERSIONS, newestVersion } from './versions.ts';
 
 const HOUR = 3_600_000;
 
@@ -133,8 +133,67 @@ describe('liq', () => {
       at_ms: LAST - HOUR,
       received_at_ms: LAST - HOUR / 2 + 1_000,
       revision: 0,
-      value: 'long 1500000, short 0',
+      value: 'long 1500000, short 0; 167 of 167 hours before heard',
     });
+  });
+
+  /** The cascade, with as many of the hours before it unheard at Binance, a second of each. */
+  const heardBut = (hours: number, notional = '1500000') => {
+    const [binance, bybit] = cascade(notional).liquidations;
+    if (binance === undefined || bybit === undefined) throw new Error('test: no venue');
+    const holes = Array.from({ length: hours }, (_, n) => {
+      const from = LAST - (n + 2) * HOUR + 1_000;
+      return { from, to: from + 1_000 };
+    });
+    return { liquidations: [{ ...binance, holes, isWhole: hours === 0 }, bybit] };
+  };
+
+  test('an hour with a hole is in no mean, so that it is never taken for a quiet one', () => {
+    // Each hour that was heard lost 100,000: the mean stays, however many are missing.
+    for (const hours of [0, 1, 60, 95])
+      expect(said('liq', heardBut(hours))).toEqual(['long', '0.75']);
+    const call = callOn(newestVersion('liq'), observed(heardBut(95)));
+    expect(call?.said.inputs.filter(({ series }) => series === 'liquidations')).toHaveLength(73);
+    expect(call?.said.inputs.at(-2)?.value).toBe(
+      'long 100000, short 0; 72 of 167 hours before heard',
+    );
+  });
+
+  test('with fewer hours than its least, or a hole in the last, it has not looked', () => {
+    const [binance, bybit] = heardBut(0).liquidations;
+    if (binance === undefined || bybit === undefined) throw new Error('test: no venue');
+    const late = { holes: [{ from: LAST - 2_000, to: LAST }], isWhole: false };
+    const unheard = { liquidations: [binance, { ...bybit, ...late }] };
+    for (const more of [heardBut(96), unheard]) {
+      expect(isObserved(newestVersion('liq'), observed(more))).toBe(false);
+      expect(said('liq', more)).toBe(null);
+    }
+  });
+
+  test('each venue is compared over its own hours', () => {
+    const quiet = cut('bybit', 'liquidations', [liquidated(LAST - 160 * HOUR, 'long', '7200000')]);
+    const holes = Array.from({ length: 95 }, (_, n) => {
+      return { from: LAST - (n + 2) * HOUR, to: LAST - (n + 1) * HOUR };
+    });
+    const now = liquidated(LAST - HOUR / 2, 'long', '2000000');
+    const more = {
+      liquidations: [
+        cut('binance', 'liquidations', [...usual, now]),
+        { ...quiet, holes, isWhole: false },
+      ],
+    };
+    // 100,000 an hour at one, 7,200,000 in 72 hours at the other: ten times the two together.
+    expect(said('liq', more)).toEqual(['long', '0.5']);
+  });
+
+  test('the version before it goes on to ask for every hour, so that its record is replayed', () => {
+    const first = DETECTOR_VERSIONS.find(({ version }) => version === 'liq-1');
+    if (first === undefined) throw new Error('test: no version');
+    expect(isObserved(first, observed(heardBut(0)))).toBe(true);
+    expect(isObserved(first, observed(heardBut(1)))).toBe(false);
+    expect(callOn(first, observed(heardBut(0)))?.said.inputs.at(-1)?.value).toBe(
+      'long 1500000, short 0',
+    );
   });
 });
 
@@ -166,6 +225,32 @@ describe('netflow', () => {
 
   test('days that are all alike have no deviation to compare with', () => {
     expect(said('netflow', {})).toBe(null);
+  });
+
+  /** With a hole in so many of the thirteen days, from the oldest on. */
+  const holed = (days: number, hoursBack = 0) => {
+    const { net_flow } = flows('133');
+    const holes = Array.from({ length: days }, (_, n) => {
+      const from = END - (14 - n) * 24 * HOUR + hoursBack * HOUR;
+      return { from, to: from + HOUR };
+    });
+    return { net_flow: { ...net_flow, holes, isWhole: false } };
+  };
+
+  test('a day with a hole is compared with nothing, and is no day without a flow', () => {
+    const all = said('netflow', flows('133'));
+    const without = said('netflow', holed(3));
+    expect(without?.[0]).toBe('short');
+    // Five days of +10 and five of -10 are left: mean 0, deviation sqrt(1000/9).
+    expect([all, without]).toEqual([
+      ['short', '0.5176'],
+      ['short', '0.5217'],
+    ]);
+    const call = callOn(newestVersion('netflow'), observed(holed(3)));
+    expect(call?.said.inputs.filter(({ series }) => series === 'net_flow')).toHaveLength(11);
+    expect(isObserved(newestVersion('netflow'), observed(holed(4)))).toBe(false);
+    const last = { net_flow: { ...flows('133').net_flow, holes: [{ from: END - 1, to: END }] } };
+    expect(isObserved(newestVersion('netflow'), observed(last))).toBe(false);
   });
 });
 
@@ -203,22 +288,41 @@ describe('whale', () => {
     expect(said('whale', of(between, whale(1, '80000000', [null, null])))).toBe(null);
     expect(said('whale', of(whale(5, '90000000', IN)))).toBe(null);
   });
+
+  test('it needs the four hours that it looks at, and no other', () => {
+    const told = of(whale(1, '25000000', IN));
+    const holedFor = (hours: number) => {
+      const from = LAST - HOUR - hours * HOUR;
+      const holes = [{ from, to: from + HOUR }];
+      return { whale_transfers: { ...told.whale_transfers, holes, isWhole: false } };
+    };
+    expect(said('whale', holedFor(5))).toEqual(['short', '0.5']);
+    expect(isObserved(newestVersion('whale'), observed(holedFor(4)))).toBe(false);
+  });
 });
 
 const KINDS = ['funding', 'liq', 'netflow', 'whale'] as const;
 const LOUD = fundingOf('0.01', 3_600);
+
+test('what chains show concerns the own coins of chains, and all versions before concern all', () => {
+  for (const version of DETECTOR_VERSIONS) {
+    const isOfCoins = ['netflow-2', 'whale-2'].includes(version.version);
+    expect(['ETH', 'BTC'].map((asset) => concerns(version, asset))).toEqual([true, !isOfCoins]);
+  }
+});
 
 describe('every detector', () => {
   test('calls nothing on what does not trade, and has looked at it all the same', () => {
     for (const state of ['frozen', 'delisted', 'absent'] as const) {
       const listings = cut('hyperliquid', 'listings', [TRADING, { ...TRADING, at: LAST, state }]);
       expect(said('funding', { ...LOUD, listings })).toBe(null);
-      for (const kind of KINDS) expect(isObserved(kind, observed({ listings }))).toBe(true);
+      for (const kind of KINDS)
+        expect(isObserved(newestVersion(kind), observed({ listings }))).toBe(true);
     }
   });
 
   test('calls nothing where a series has a hole, and says that it did not look', () => {
-    const holed = { holes: [{ from: LAST - HOUR, to: LAST }], isWhole: false };
+    const holed = { holes: [{ from: LAST - 2 * HOUR, to: LAST }], isWhole: false };
     const broken = observed({
       funding: { ...LOUD.funding, ...holed },
       liquidations: observed({}).liquidations.map((one) => ({ ...one, ...holed })),
@@ -226,12 +330,12 @@ describe('every detector', () => {
       whale_transfers: { ...observed({}).whale_transfers, ...holed },
     });
     for (const kind of KINDS) {
-      expect(isObserved(kind, broken)).toBe(false);
+      expect(isObserved(newestVersion(kind), broken)).toBe(false);
       expect(callOn(newestVersion(kind), broken)).toBe(null);
     }
-    for (const kind of KINDS) expect(isObserved(kind, observed({}))).toBe(true);
+    for (const kind of KINDS) expect(isObserved(newestVersion(kind), observed({}))).toBe(true);
     const noListing = observed({ ...LOUD, listings: cut('hyperliquid', 'listings', []) });
-    expect(isObserved('funding', noListing)).toBe(false);
+    expect(isObserved(newestVersion('funding'), noListing)).toBe(false);
     expect(callOn(newestVersion('funding'), noListing)).toBe(null);
     const noMark = observed({ ...LOUD, marks: { ...observed({}).marks, ...holed } });
     expect(callOn(newestVersion('funding'), noMark)).toBe(null);

@@ -7,6 +7,7 @@ import {
   divideDecimals,
   multiplyDecimals,
 } from '../../chain/amount.ts';
+import { homeChain } from '../../chain/chain.ts';
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { collect, present } from '../../evidence/measure.ts';
 import { meanOf } from '../../evidence/statistics.ts';
@@ -28,6 +29,8 @@ import {
 import { makeEmission } from './call.ts';
 import {
   type Cut,
+  hoursHeard,
+  isHeard,
   netToExchanges,
   newestRow,
   type Observations,
@@ -45,9 +48,10 @@ export type DetectorFinding = {
   readonly inputs: readonly CallInput[];
 };
 
-/** The rule of a kind, and the series that it needs whole. */
+/** The rule of a kind, the series that it rests on, and whether enough of them is known. */
 type Detector = {
   readonly needs: (observed: Observations) => readonly Cut<SeriesKind>[];
+  readonly isKnown: (observed: Observations, version: DetectorVersion) => boolean;
   readonly find: (observed: Observations, version: DetectorVersion) => DetectorFinding | null;
 };
 
@@ -56,22 +60,41 @@ const SHARE_DIGITS = 4;
 const TWICE = '2';
 
 export const DETECTORS: { readonly [K in DetectorKind]: Detector } = {
-  funding: { needs: ({ funding }) => [funding], find: findFunding },
-  liq: { needs: ({ liquidations }) => liquidations, find: findCascade },
-  netflow: { needs: ({ net_flow }) => [net_flow], find: findNetFlow },
-  whale: { needs: ({ whale_transfers }) => [whale_transfers], find: findWhales },
+  funding: {
+    needs: ({ funding }) => [funding],
+    isKnown: ({ funding }) => funding.isWhole,
+    find: findFunding,
+  },
+  liq: { needs: ({ liquidations }) => liquidations, isKnown: isCascadeKnown, find: findCascade },
+  netflow: { needs: ({ net_flow }) => [net_flow], isKnown: isFlowKnown, find: findNetFlow },
+  whale: {
+    needs: ({ whale_transfers }) => [whale_transfers],
+    isKnown: ({ whale_transfers, chainHour }, version) =>
+      isHeard(whale_transfers, chainHour, isOfOwnCoins(version) ? WHALE_HOURS : DAY_HOURS),
+    find: findWhales,
+  },
 };
 
+/** Whether a version is about the own coins of chains alone. */
+function isOfOwnCoins({ parameters }: DetectorVersion): boolean {
+  return 'assets' in parameters;
+}
+
+/** Whether a version looks at an asset: one that chains do not show is nothing to theirs. */
+export function concerns(version: DetectorVersion, asset: string): boolean {
+  return !isOfOwnCoins(version) || homeChain(asset) !== null;
+}
+
 /**
- * Whether what a kind looks at was read whole. Of an asset that does not trade nothing else is
- * needed: nothing is called on it.
+ * Whether what a version looks at is known as far as it needs it. Of an asset that does not trade
+ * nothing else is needed: nothing is called on it.
  */
-export function isObserved(kind: DetectorKind, observed: Observations): boolean {
+export function isObserved(version: DetectorVersion, observed: Observations): boolean {
   const { listings, marks } = observed;
   const listing = newestRow(listings);
-  const needs = [marks, ...DETECTORS[kind].needs(observed)];
-  const isKnown = listings.isWhole && listing !== null;
-  return isKnown && (listing.state !== 'trading' || needs.every(({ isWhole }) => isWhole));
+  const isListed = listings.isWhole && listing !== null;
+  const isKnown = () => marks.isWhole && DETECTORS[version.kind].isKnown(observed, version);
+  return isListed && (listing.state !== 'trading' || isKnown());
 }
 
 /** The call of a version on an asset; `null`: it calls nothing, or not everything was read. */
@@ -80,7 +103,7 @@ export function callOn(version: DetectorVersion, observed: Observations): NewEmi
   const { asset, at, listings, marks } = observed;
   const mark = newestRow(marks);
   const isTrading = newestRow(listings)?.state === 'trading';
-  if (!isTrading || mark === null || !isObserved(kind, observed)) return null;
+  if (!isTrading || mark === null || !isObserved(version, observed)) return null;
   const finding = DETECTORS[kind].find(observed, version);
   if (finding === null || compareDecimals(finding.conviction, bar) < 0) return null;
   const { direction, conviction } = finding;
@@ -152,31 +175,72 @@ function notionalOf(rows: readonly Liquidation[], side: Direction): string {
 
 const HISTORY_HOURS = 167;
 
+/** What a venue told of the last hour, and of those before it that were heard whole. */
+type VenueHours = {
+  readonly cut: Cut<'liquidations'>;
+  readonly last: readonly Kept<Liquidation>[];
+  readonly heard: number;
+  readonly before: readonly Hourly[];
+};
+
+function hoursOf(cut: Cut<'liquidations'>, hour: number): VenueHours {
+  const heard = new Set(hoursHeard(cut, hour - HOUR_MS, HISTORY_HOURS));
+  const before = byHour(cut).filter(({ at }) => heard.has(at));
+  return { cut, last: rowsWithin(cut, hour, 1), heard: heard.size, before };
+}
+
+/** A socket that began anew leaves a hole: its hour is in no mean, the last one has to be whole. */
+function isCascadeKnown({ liquidations, hour }: Observations, version: DetectorVersion): boolean {
+  const { least_hours = String(HISTORY_HOURS) } = version.parameters;
+  return liquidations.every(
+    (cut) => isHeard(cut, hour, 1) && hoursOf(cut, hour).heard >= Number(least_hours),
+  );
+}
+
 function findCascade(
   { liquidations, hour }: Observations,
   version: DetectorVersion,
 ): DetectorFinding | null {
-  const last = liquidations.flatMap((cut) => rowsWithin(cut, hour, 1));
-  const before = liquidations.flatMap((cut) => rowsWithin(cut, hour - HOUR_MS, HISTORY_HOURS));
+  const venues = liquidations.map((cut) => hoursOf(cut, hour));
+  // Sums over so many hours of each venue are compared, for a mean may have no end of digits.
+  const hours = venues.reduce((product, { heard }) => product * heard, 1);
   const found = (['long', 'short'] as const).map((direction) => {
+    const last = venues.flatMap((one) => one.last);
     const now = notionalOf(last, direction);
     if (compareDecimals(now, parameterIn(version, 'least_usd')) < 0) return null;
-    const usual = notionalOf(before, direction);
+    const usual = sumOf(
+      venues.map(({ heard, before }) => {
+        const rows = before.flatMap((one) => one.rows);
+        return multiplyDecimals(notionalOf(rows, direction), String(hours / heard));
+      }),
+    );
     // Without any liquidation before, there is nothing to compare with.
     if (compareDecimals(usual, '0') <= 0) return null;
-    const multiple = multiplyDecimals(now, String(HISTORY_HOURS));
+    const multiple = multiplyDecimals(now, String(hours));
     const half = multiplyDecimals(usual, parameterIn(version, 'times_mean'));
     return { direction, conviction: convictionOf(multiple, half) };
   });
   const [strongest] = present(found).sort((a, b) => compareDecimals(b.conviction, a.conviction));
   if (strongest === undefined) return null;
-  return { ...strongest, inputs: liquidations.flatMap(hourlyInputs) };
+  const tellsHeard = 'least_hours' in version.parameters;
+  return { ...strongest, inputs: venues.flatMap((one) => hourlyInputs(one, hour, tellsHeard)) };
 }
 
-/** The hours of a venue that had liquidations, each as its sums: single ones are too many. */
-function hourlyInputs(cut: Cut<'liquidations'>): readonly CallInput[] {
-  return byHour(cut).map(({ at, rows }) => {
-    const value = `long ${notionalOf(rows, 'long')}, short ${notionalOf(rows, 'short')}`;
+/**
+ * The hours of a venue that had liquidations, each as its sums: single ones are too many. The
+ * newest tells how many hours its mean is of, since one without a liquidation is no input.
+ */
+function hourlyInputs(
+  { cut, last, before, heard }: VenueHours,
+  hour: number,
+  tellsHeard: boolean,
+): readonly CallInput[] {
+  const own = last.length === 0 ? [] : [{ at: hour - HOUR_MS, rows: last }];
+  const hours = [...before, ...own];
+  return hours.map(({ at, rows }, n) => {
+    const sums = `long ${notionalOf(rows, 'long')}, short ${notionalOf(rows, 'short')}`;
+    const isTold = tellsHeard && n === hours.length - 1;
+    const value = isTold ? `${sums}; ${heard} of ${HISTORY_HOURS} hours before heard` : sums;
     const received_at = Math.max(...rows.map((row) => row.received_at));
     const revision = Math.max(...rows.map((row) => row.revision));
     return inputOf(cut, { at, received_at, revision }, value);
@@ -186,27 +250,40 @@ function hourlyInputs(cut: Cut<'liquidations'>): readonly CallInput[] {
 const DAY_HOURS = 24;
 const DAYS_BEFORE = 13;
 
+/** The days before the last, counted back from 1, that are held whole. */
+function daysHeld({ net_flow, chainHour }: Observations): readonly number[] {
+  return Array.from({ length: DAYS_BEFORE }, (_, day) => day + 1).filter((day) =>
+    isHeard(net_flow, chainHour - day * DAY_HOURS * HOUR_MS, DAY_HOURS),
+  );
+}
+
+function isFlowKnown(observed: Observations, version: DetectorVersion): boolean {
+  const { least_days = String(DAYS_BEFORE) } = version.parameters;
+  const { net_flow, chainHour } = observed;
+  const isLastHeld = isHeard(net_flow, chainHour, DAY_HOURS);
+  return isLastHeld && daysHeld(observed).length >= Number(least_days);
+}
+
 function netUsd(rows: readonly NetFlow[]): number {
   return rows.reduce((sum, { in_usd, out_usd }) => sum + Number(in_usd) - Number(out_usd), 0);
 }
 
-function findNetFlow(
-  { net_flow, chainHour }: Observations,
-  version: DetectorVersion,
-): DetectorFinding | null {
-  const dayEnding = (daysBack: number) =>
-    netUsd(rowsWithin(net_flow, chainHour - daysBack * DAY_HOURS * HOUR_MS, DAY_HOURS));
-  const before = Array.from({ length: DAYS_BEFORE }, (_, day) => dayEnding(day + 1));
+function findNetFlow(observed: Observations, version: DetectorVersion): DetectorFinding | null {
+  const { net_flow, chainHour } = observed;
+  const rowsOf = (daysBack: number) =>
+    rowsWithin(net_flow, chainHour - daysBack * DAY_HOURS * HOUR_MS, DAY_HOURS);
+  const days = daysHeld(observed);
+  const before = days.map((day) => netUsd(rowsOf(day)));
   const mean = meanOf(before);
   const squares = before.map((net) => (net - mean) ** 2);
   const deviation = Math.sqrt(squares.reduce((sum, one) => sum + one, 0) / (before.length - 1));
   if (deviation === 0) return null;
-  const distance = (dayEnding(0) - mean) / deviation;
+  const distance = (netUsd(rowsOf(0)) - mean) / deviation;
   const strength = Math.abs(distance).toFixed(NUMBER_DIGITS);
   return {
     direction: distance > 0 ? 'short' : 'long',
     conviction: convictionOf(strength, parameterIn(version, 'deviations')),
-    inputs: net_flow.rows.map((row) => {
+    inputs: [...days.toReversed(), 0].flatMap(rowsOf).map((row) => {
       const value = `in ${row.in_usd}, out ${row.out_usd}`;
       return inputOf(net_flow, row, value);
     }),
@@ -214,6 +291,7 @@ function findNetFlow(
 }
 
 const NUMBER_DIGITS = 8;
+/** Of these hours transfers are set off against each other. */
 const WHALE_HOURS = 4;
 /** Of more transfers the largest count. */
 const WHALES_MAX = 400;

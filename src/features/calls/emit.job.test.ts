@@ -27,7 +27,7 @@ const BEFORE_H = 15 * 24;
 const LIVED_H = 60 * 24;
 const PLAN: MarketPlan = {
   seed: 3,
-  assets: ['BTC', 'MADE'],
+  assets: ['ETH', 'MADE'],
   from: FROM,
   hours: BEFORE_H + LIVED_H,
   reversion: 0.08,
@@ -211,7 +211,7 @@ test('what became of a call is told once, and a later revision stands beside it'
     const times: number[] = [];
     for (let hour = 0; hour < hours; hour += 1) {
       now += HOUR_S;
-      const made = await emitOnce({ ...parts, assets: ['BTC'] }, SIGNAL);
+      const made = await emitOnce({ ...parts, assets: ['ETH'] }, SIGNAL);
       if (made !== null && 'restated' in made && made.restated > 0) times.push(now);
     }
     return times;
@@ -222,12 +222,12 @@ onEachEngine((name, fresh) => {
   test(`${name}: two processes make each tick and each call once between them`, async () => {
     const database = fresh();
     const context = { simulated: false, nowMs: () => FROM };
-    const all = arrivals({ ...PLAN, assets: ['BTC'], hours: BEFORE_H + 30, silent: null });
+    const all = arrivals({ ...PLAN, assets: ['BTC', 'ETH'], hours: BEFORE_H + 30, silent: null });
     const store = emissionTable(database, context);
     const { versions, changedSince } = emittedCallTable(database, context);
     let now = 0;
     const series = recordedSeries(all);
-    const alone = partsOver(series, () => now);
+    const alone = { ...partsOver(series, () => now), assets: ['BTC', 'ETH'] };
     const process = (holder: string): EmitParts => {
       return { ...alone, store, versions, leases: leasesIn(database, holder) };
     };

@@ -95,13 +95,13 @@ async function dueVersions(
 }
 
 async function keepTick(
-  { store, assets, now }: EmitParts,
+  { store, now }: EmitParts,
   { epoch, tick }: { readonly epoch: number; readonly tick: UnixSeconds },
   looks: readonly VersionLook[],
 ): Promise<Made | Why> {
   let [ticks, made] = [0, 0];
   const from = Math.floor(tick / HOUR_S) * HOUR_S;
-  for (const { version, whole, calls } of looks) {
+  for (const { version, assets, whole, calls } of looks) {
     const detector_version = version.version;
     const kept = await store.emit({
       epoch,

@@ -172,6 +172,22 @@ export function rowsWithin<S extends SeriesKind>(
   return rows.filter(({ at }) => at >= to - hours * HOUR_MS && at < to);
 }
 
+/** The beginnings of the hours that ended at a time and of which every instant is known. */
+export function hoursHeard(
+  { holes }: Pick<Cut<SeriesKind>, 'holes'>,
+  to: number,
+  hours: number,
+): readonly number[] {
+  return Array.from({ length: hours }, (_, n) => to - (hours - n) * HOUR_MS).filter((from) =>
+    holes.every((hole) => hole.to <= from || hole.from >= from + HOUR_MS),
+  );
+}
+
+/** Whether every instant of the hours that ended at a time is known. */
+export function isHeard(cut: Pick<Cut<SeriesKind>, 'holes'>, to: number, hours: number): boolean {
+  return hoursHeard(cut, to, hours).length === hours;
+}
+
 /** What a transfer moves to exchanges, negative where it moves from them; `null`: neither. */
 export function netToExchanges(
   transfer: Pick<WhaleTransfer, 'from_label' | 'to_label' | 'usd'>,

@@ -7,7 +7,14 @@ import { present } from '../../evidence/measure.ts';
 import { meanOf } from '../../evidence/statistics.ts';
 import type { EmissionStatement } from '../../ports/emitted-calls.ts';
 import { fundingPer8h, type Liquidation } from '../../ports/series.ts';
-import { netToExchanges, newestRow, type Observations, rowsWithin } from './observations.ts';
+import {
+  hoursHeard,
+  isHeard,
+  netToExchanges,
+  newestRow,
+  type Observations,
+  rowsWithin,
+} from './observations.ts';
 
 const HOUR_MS = HOUR_S * MS_PER_S;
 const DAY_HOURS = 24;
@@ -41,12 +48,12 @@ export const CALL_FEATURES = {
   liquidated_long_24h_usd: (observed) => liquidatedUsd(observed, 'long'),
   liquidated_short_24h_usd: (observed) => liquidatedUsd(observed, 'short'),
   net_flow_24h_usd: ({ net_flow, chainHour }) => {
-    if (!net_flow.isWhole) return null;
+    if (!isHeard(net_flow, chainHour, DAY_HOURS)) return null;
     const day = rowsWithin(net_flow, chainHour, DAY_HOURS);
     return day.reduce((sum, row) => sum + Number(row.in_usd) - Number(row.out_usd), 0);
   },
   whales_to_exchanges_24h_usd: ({ whale_transfers, chainHour }) => {
-    if (!whale_transfers.isWhole) return null;
+    if (!isHeard(whale_transfers, chainHour, DAY_HOURS)) return null;
     const moved = rowsWithin(whale_transfers, chainHour, DAY_HOURS).map(netToExchanges);
     return present(moved).reduce((sum, usd) => sum + Number(usd), 0);
   },
@@ -83,11 +90,24 @@ function deviationOver({ candles, hour }: Observations): number | null {
   return Math.sqrt(meanOf(returns.map((one) => (one - mean) ** 2)));
 }
 
+/** Each venue over its hours that were heard whole, as much as in 24 of them. */
 function liquidatedUsd(
   { liquidations, hour }: Observations,
   side: Liquidation['side'],
 ): number | null {
-  if (!liquidations.every(({ isWhole }) => isWhole)) return null;
-  const rows = liquidations.flatMap((cut) => rowsWithin(cut, hour, DAY_HOURS));
-  return rows.reduce((sum, row) => (row.side === side ? sum + Number(row.notional) : sum), 0);
+  const venues = liquidations.map((cut) => {
+    const heard = new Set(hoursHeard(cut, hour, DAY_HOURS));
+    const rows = cut.rows.filter((row) => heard.has(Math.floor(row.at / HOUR_MS) * HOUR_MS));
+    const usd = rows.reduce(
+      (sum, row) => (row.side === side ? sum + Number(row.notional) : sum),
+      0,
+    );
+    return heard.size < HEARD_HOURS_MIN ? null : (usd * DAY_HOURS) / heard.size;
+  });
+  return present(venues).length < venues.length
+    ? null
+    : present(venues).reduce((sum, usd) => sum + usd, 0);
 }
+
+/** A socket begins anew once a day at least, so that no day is heard whole. */
+const HEARD_HOURS_MIN = 20;

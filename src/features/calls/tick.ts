@@ -5,7 +5,7 @@ import { HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import type { DetectorVersion, NewEmission } from '../../ports/emitted-calls.ts';
 import type { SeriesStore } from '../../ports/series.ts';
-import { callOn, isObserved } from './detectors.ts';
+import { callOn, concerns, isObserved } from './detectors.ts';
 import { observe } from './observations.ts';
 
 /** Where in its hour a tick stands: candles and settlements of the hour before have arrived. */
@@ -26,9 +26,10 @@ export function tickAt(now: UnixSeconds): UnixSeconds | null {
   return now >= tick + STORED_AFTER_S && now <= tick + TICK_LATE_S ? tick : null;
 }
 
-/** A version at a tick: what it calls, and whether everything was read. */
+/** A version at a tick: at what it looked, whether everything was read, and what it calls. */
 export type VersionLook = {
   readonly version: DetectorVersion;
+  readonly assets: readonly string[];
   readonly whole: boolean;
   readonly calls: readonly NewEmission[];
 };
@@ -48,13 +49,15 @@ export async function lookAt(
   signal: AbortSignal,
 ): Promise<{ readonly looks: readonly VersionLook[] } | Why> {
   const looks = versions.map((version) => {
-    return { version, whole: true, calls: [] as NewEmission[] };
+    const own = assets.filter((asset) => concerns(version, asset));
+    // A version that none of the assets concerns has looked at nothing.
+    return { version, assets: own, whole: own.length > 0, calls: [] as NewEmission[] };
   });
   for (const asset of assets) {
     const observed = await observe(series, { asset, at: tick }, signal);
     if ('reason' in observed) return observed;
-    for (const look of looks) {
-      look.whole = look.whole && isObserved(look.version.kind, observed);
+    for (const look of looks.filter((one) => one.assets.includes(asset))) {
+      look.whole = look.whole && isObserved(look.version, observed);
       const call = callOn(look.version, observed);
       if (call !== null) look.calls.push(call);
     }

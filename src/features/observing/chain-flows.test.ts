@@ -2,6 +2,7 @@
 // whole, and nothing of any other hour.
 
 import { expect, test } from 'vitest';
+import { homeChain } from '../../chain/chain.ts';
 import { map, Read, type Reading, read, rowsSeen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFlows, ChainFlowsPort, HourOfFlows } from '../../ports/chain-flows.ts';
@@ -9,7 +10,7 @@ import { CANDLE_MS, type SeriesKind, type SeriesStore } from '../../ports/series
 import type { ExchangeLabel, ExchangeLabels, LabelLookUp } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memorySeriesStore } from '../../testing/twins/series.ts';
-import { exchangeAt, homeChain, observeChains, whaleAmount } from './chain-flows.ts';
+import { exchangeAt, observeChains, whaleAmount } from './chain-flows.ts';
 
 const HOUR = CANDLE_MS;
 const NOW = Date.UTC(2026, 5, 1, 12, 10);
@@ -95,6 +96,7 @@ function partsOf(store: SeriesStore, over: Partial<Parameters<typeof observeChai
     assets: ['ETH', 'DOGE'],
     origin: 'observed',
     now,
+    reached: new Map<string, number>(),
     ...over,
   } as const;
 }
@@ -148,6 +150,22 @@ test('an hour that is not held whole, or has no price, is a hole and no quiet ho
   const unpriced = memorySeriesStore();
   expect(await observeChains(partsOf(unpriced), SIGNAL)).toBeNull();
   expect((await held(unpriced, 'net_flow')).reading).toBeInstanceOf(Unread);
+});
+
+test('hours that nobody can read keep rounds from none that can be read', async () => {
+  const store = await priced();
+  const from = LAST - 40 * HOUR;
+  const candle = { at: from, open: '2500', high: '2500', low: '2500', close: '2500', volume: '1' };
+  const observed = { received_at: NOW, source: 'x', origin: 'observed' as const };
+  const covered = [{ from, to: from + HOUR }];
+  const name = { venue: 'bybit', series: 'candles', of: 'ETH' } as const;
+  await store.add(name, [candle], { ...observed, covered });
+  // Forty hours of the chain were never imported; the one before them was.
+  const hour: ChainFlows['hour'] = async (_, second) =>
+    second * 1_000 === from ? read(MOVED, { port: 'chain_flows', source }) : NOT_HELD;
+  const parts = partsOf(store, { flows: { hour } });
+  for (let round = 0; round < 5; round += 1) await observeChains(parts, SIGNAL);
+  expect((await held(store, 'net_flow', from)).rows).toMatchObject([{ at: from, transfers: 5 }]);
 });
 
 test('without labels, or where the warehouse does not answer, nothing is kept and it is told', async () => {

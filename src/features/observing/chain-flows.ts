@@ -3,7 +3,7 @@
 
 import { matchKey } from '../../chain/address.ts';
 import { formatUnits, multiplyDecimals } from '../../chain/amount.ts';
-import { CHAINS, EVM_CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { CHAINS, type EvmChainName, homeChain } from '../../chain/chain.ts';
 import { HOUR_S, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import { listOrNone, slices } from '../../evidence/measure.ts';
 import { map, Read, type Reading, rowsSeen, Unread } from '../../evidence/reading.ts';
@@ -23,12 +23,6 @@ import type { ExchangeLabel, ExchangeLabels, LabelLookUp } from '../../ports/tab
 
 /** US dollars from which on a transfer is a large one. */
 export const WHALE_USD = '1000000';
-
-/** The chain whose own coin an asset is; `null`: no chain of ours. */
-export function homeChain(asset: string): EvmChainName | null {
-  const home = EVM_CHAINS.find((chain) => CHAINS[chain].native.symbol === asset);
-  return home === undefined ? null : home;
-}
 
 /** The addresses of an hour, each once. */
 export function partiesOf({ pairs, large }: HourOfFlows): readonly string[] {
@@ -122,11 +116,15 @@ export type ChainObserving = {
   readonly assets: readonly string[];
   readonly origin: ImportOrigin;
   readonly now: () => UnixSeconds;
+  /** The hour of an asset before which rounds go on; rounds change it. */
+  readonly reached: Map<string, number>;
 };
 
-/** So far back hours are completed, and so many of an asset in one round. */
-const BACK_MS = 48 * CANDLE_MS;
-const HOURS_A_ROUND = 6;
+/** So far back hours are completed: past what a detector compares. */
+const BACK_MS = 15 * 24 * CANDLE_MS;
+/** A round tries the newest hours, and so many older ones from where the last round ended. */
+const NEWEST_A_ROUND = 2;
+const OLDER_A_ROUND = 10;
 /** Addresses of one look-up. */
 const LOOK_UP_MAX = 5_000;
 const VENUE = 'chain' as const;
@@ -142,13 +140,28 @@ export async function observeChains(
     if (chain === null) continue;
     const open = await openHours(parts, of, signal);
     if ('reason' in open) return open;
-    for (const from of open.hours.slice(0, HOURS_A_ROUND)) {
+    for (const from of hoursOfRound(parts.reached, of, open.hours)) {
       if (signal.aborted) return fault;
       const told = await keepHour(parts, { of, chain, from }, signal);
       if (told !== null) fault = told;
     }
   }
   return fault;
+}
+
+/** The hours that a round tries: many that cannot be read keep it from none that can. */
+function hoursOfRound(
+  reached: ChainObserving['reached'],
+  of: string,
+  open: readonly number[],
+): readonly number[] {
+  const older = open.slice(NEWEST_A_ROUND);
+  const before = reached.get(of);
+  const left = before === undefined ? older : older.filter((hour) => hour < before);
+  const tried = (left.length === 0 ? older : left).slice(0, OLDER_A_ROUND);
+  const last = tried.at(-1);
+  if (last !== undefined) reached.set(of, last);
+  return [...open.slice(0, NEWEST_A_ROUND), ...tried];
 }
 
 /** The hours that are not kept, the newest first, in Unix seconds. */

@@ -39,6 +39,7 @@ export const observing = feature({
       assets: config.edgeAssets,
       origin: routeOrigin(config),
       now: nowS,
+      reached: new Map<string, number>(),
     };
     const parts = {
       leases: leaseTable(database, randomUUID(), context),

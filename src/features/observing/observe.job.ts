@@ -66,8 +66,12 @@ export type ObserveCounts = {
   readonly unread: number;
 };
 
-/** The time for which a mark stands, up to the next one. */
 export const ROUND_EACH_S = 300;
+/**
+ * The time for which a mark stands: up to the next one, which comes a look and a round later than
+ * the round is due.
+ */
+const STANDS_S = 360;
 const LEASE = 'observations';
 const LEASE_S = 120;
 /** An hour is read back when it is over for so long. */
@@ -153,7 +157,7 @@ async function keepBoard(
 ): Promise<KeptBoard | Why> {
   const { at, rows } = board.value;
   const received_at = parts.now() * MS_PER_S;
-  const covered = [{ from: at, to: at + ROUND_EACH_S * MS_PER_S }];
+  const covered = [{ from: at, to: at + STANDS_S * MS_PER_S }];
   const trading: string[] = [];
   const add = <S extends SeriesKind>(
     series: S,

@@ -202,6 +202,29 @@ test('a round keeps marks and listings for their time, and once an hour what is 
   expect(faults).toEqual([]);
 });
 
+test('marks of rounds that come when they are looked for have no hole, and a missed one leaves one', async () => {
+  const from = OFF - 10 * HOUR;
+  const world = { now: from, silent: false };
+  const { store, look, rounds } = run(world);
+  await vi.waitFor(() => expect(rounds).toHaveLength(1), { timeout: 20_000 });
+  // A look comes each 15 s and takes its time: a round is up to a look and its own length late.
+  for (let n = 1; n <= 24; n += 1) {
+    world.now = from + n * ROUND_EACH_S * 1_000 + ((n * 7) % 20) * 1_000;
+    await look();
+  }
+  const whole = { from, to: world.now };
+  for (const series of ['marks', 'listings'] as const) {
+    expect((await held(store, series, 'BTC', whole)).reading).toBeInstanceOf(Read);
+  }
+  const last = world.now;
+  world.now += 2 * ROUND_EACH_S * 1_000;
+  await look();
+  const { reading } = await held(store, 'marks', 'BTC', { from, to: world.now });
+  expect(rowsSeen(map(reading, ({ holes }) => holes))).toEqual([
+    { from: last + 360_000, to: world.now, gone: false },
+  ]);
+});
+
 test('an asset that is taken off has its last price, no mark, and nobody listens for it', async () => {
   const world = { now: OFF - 600_000, silent: false };
   const { store, look, listening, rounds } = run(world);

@@ -59,8 +59,10 @@ export function warehouseFlows(
           const reach = await readReach(warehouse, held, { chain, since: from, until: to }, call);
           const isWhole = reach.head_time !== null && reach.head_time >= to;
           if (!isWhole || reach.simulated !== simulated) return unread(PORT, notHeld);
-          const first = await firstBlockAt(warehouse, chain, from, call);
-          const end = await firstBlockAt(warehouse, chain, to, call);
+          const own = held.ranges.filter((range) => range.chain === chain);
+          const within = { chain, last: Math.max(...own.map(({ to_block }) => to_block)) };
+          const first = await firstBlockAt(warehouse, within, from, call);
+          const end = await firstBlockAt(warehouse, within, to, call);
           // What is final reaches past the hour only where a later transfer is final.
           if (first === null || end === null) return unread(PORT, notHeld);
           const of = { chain, first, end, from, to };
@@ -96,15 +98,13 @@ export function warehouseFlows(
   };
 }
 
-const BLOCKS_END = 2 ** 40;
-
 /**
- * The first block from which on no transfer is older than a time, found by halving: times grow with
- * blocks, and each look reads one row. `null`: every transfer that is final is older.
+ * The first block from which on no transfer is older than a time, found by halving what is held:
+ * times grow with blocks, and each look reads one row. `null`: every final transfer is older.
  */
 async function firstBlockAt(
   warehouse: Warehouse,
-  chain: EvmChainName,
+  { chain, last }: { readonly chain: EvmChainName; readonly last: number },
   time: number,
   call: Call,
 ): Promise<number | null> {
@@ -113,7 +113,7 @@ async function firstBlockAt(
     const [found] = await warehouse.query(TIME, asked);
     return found === undefined ? null : found[0];
   };
-  let [low, high] = [0, BLOCKS_END];
+  let [low, high] = [0, last + 1];
   for (let n = 0; n < HALVINGS_MAX && low < high; n += 1) {
     const block = Math.floor((low + high) / 2);
     const found = await timeFrom(block);

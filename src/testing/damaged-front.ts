@@ -51,12 +51,21 @@ export const GOPLUS: Readonly<Record<string, Damage>> = {
   'its word that it syncs': says({ code: 2, message: 'partial data obtained', result: {} }),
   'a refused key': says({ code: 4012, message: 'signature verification failure' }),
   'its own fault': says({ code: 5000, message: 'system error' }),
+  'a wrong form of the address': says({ code: 2004, message: 'contract address format error!' }),
+  'a chain that it lacks': says({ code: 2018, message: 'ChainID not supported' }),
+  'a wrong parameter': says({ code: 5006, message: 'param error!' }),
+  'an unknown key': says({ code: 4010, message: 'app_key not exist' }),
+  'an expired signature': says({ code: 4011, message: 'signature expiration' }),
+  'an invalid token': says({ code: 4022, message: 'Invalid access token' }),
+  'a token that is not found': says({ code: 4023, message: 'access token not found' }),
 };
 /** Answers in the place of a report of RugCheck. */
 export const RUGCHECK: Readonly<Record<string, Damage>> = {
   'a refusal with 200': says({ error: 'unable to find token' }),
   'a summary in its place': says({ score: 1, score_normalised: 1, risks: [] }),
   'another status': () => ({ status: 404, text: '{"error":"unable to find token"}' }),
+  'its throttling': () => ({ status: 429, text: '{"message":"Too many requests"}' }),
+  'a refused key': () => ({ status: 401, text: '{"error":"unauthorized"}' }),
 };
 /** Answers a question, whole. */
 export type Back = (path: string, body: string) => Promise<string>;

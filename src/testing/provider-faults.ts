@@ -154,6 +154,60 @@ export const SOLANA_NODE: readonly Fault[] = [
   saying(403, { jsonrpc: '2.0', error: { code: 403, message: `blocked ${PATH_KEY}` }, id: 1 }),
 ];
 
+const GATEWAY = saying(502, '<html><body>Bad Gateway</body></html>');
+
+/** DefiLlama's prices, those of CoinGecko, and what stands in front of them. */
+export const PRICES: readonly Fault[] = [
+  saying(429, `Too Many Requests ${PATH_KEY}`),
+  saying(200, { coins: null, message: PATH_KEY }),
+  saying(400, { message: `invalid coins of ${PATH_KEY}` }),
+  saying(403, { message: `no such key ${PATH_KEY}` }),
+  saying(401, { status: { error_code: 10_010, error_message: `Invalid API key ${PATH_KEY}` } }),
+  saying(429, { status: { error_code: 429, error_message: 'rate limit' } }),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  saying(200, '{"coins":{"ethereum:0x'),
+  GATEWAY,
+];
+
+/** Hyperliquid: most errors are plain text. */
+export const HYPERLIQUID: readonly Fault[] = [
+  saying(422, `Failed to deserialize the JSON body into the target type ${PATH_KEY}`),
+  saying(500, 'null'),
+  saying(200, 'null'),
+  saying(429, `rate limited ${PATH_KEY}`),
+  saying(200, '[[],'),
+  GATEWAY,
+];
+
+/** Binance USD-M: `code` and `msg`, and the statuses of its firewall. */
+export const BINANCE: readonly Fault[] = [
+  saying(400, { code: -1121, msg: 'Invalid symbol.' }),
+  saying(429, { code: -1003, msg: `Too many requests; current limit of ${PATH_KEY}` }),
+  saying(418, { code: -1003, msg: `Way too many requests; IP banned ${PATH_KEY}` }),
+  saying(403, `<html>${PATH_KEY}</html>`),
+  saying(451, { code: 0, msg: 'Service unavailable from a restricted location' }),
+  saying(200, { code: -1000, msg: 'An unknown error occurred' }),
+  GATEWAY,
+];
+
+const retCode = (code: number, retMsg: string) =>
+  saying(200, { retCode: code, retMsg, result: {}, retExtInfo: {}, time: 1 });
+
+/** Bybit v5: errors come with 200 and a `retCode`. */
+export const BYBIT: readonly Fault[] = [
+  retCode(10_006, `Too many visits. Exceeded the API Rate Limit. ${PATH_KEY}`),
+  saying(403, `access too frequent ${PATH_KEY}`),
+  retCode(10_001, 'Request parameter error'),
+  retCode(10_002, 'The request time exceeds the time window range'),
+  retCode(10_009, 'IP has been banned'),
+  retCode(10_024, 'Compliance rules triggered'),
+  retCode(10_016, 'Server error'),
+  retCode(10_017, `Route not found: /${PATH_KEY}`),
+  retCode(10_429, 'System level frequency protection'),
+  saying(429, 'System level frequency protection'),
+  GATEWAY,
+];
+
 /** A running provider that answers everything in one way, and how often it was asked. */
 export type FaultyProvider = {
   readonly url: string;

@@ -48,6 +48,12 @@ describe('times', () => {
     expect(backward).toEqual(utc.toReversed().map((at) => ({ at: wall(at) })));
   });
 
+  test('two rows of the hour that repeats are a pair at any of its minutes', () => {
+    const hours = ['00:10', '01:10', '01:20', '02:00'].map((at) => wall(`2020-10-25T${at}`));
+    const utc = ['2020-10-24T21:10', '2020-10-24T22:10', '2020-10-24T23:20', '2020-10-25T00:00'];
+    expect(localTimes(hours, zone('Asia/Jerusalem'))).toEqual(utc.map((at) => ({ at: wall(at) })));
+  });
+
   test.each([
     ['stands once', ['00:00', '01:00', '02:00'], 1],
     ['stands three times', ['00:00', '01:00', '01:00', '01:00', '02:00'], 3],

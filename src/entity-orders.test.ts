@@ -10,7 +10,7 @@ import { DEPOSIT, dataOfEntity, HOT, type Ports, t, world } from './testing/enti
 import { trialRange } from './testing/trials.ts';
 
 /** Random worlds, each asked in so many orders; `FROM-TO` makes some of them. */
-const WORLDS = trialRange('EXHIBIT_TEST_ENTITY_WORLDS', 20, 200);
+const WORLDS = trialRange('EXHIBIT_TEST_ENTITY_WORLDS', 6, 200);
 const ORDERS = 10;
 const SEED = 20_261_125;
 const TIMEOUT_MS = (WORLDS.to - WORLDS.from + 1) * 20_000;

@@ -15,6 +15,7 @@ const LONGEST = [
   'src/processes.test.ts',
   'src/roles.test.ts',
   'src/going-live.test.ts',
+  'src/bad-days.test.ts',
   'src/log-killed.test.ts',
   'src/markers.test.ts',
   'src/proxies.test.ts',

@@ -233,7 +233,9 @@ async function fuzz(args) {
     say(`fuzz: --${wrong[0]} expects a whole number from 1, not "${wrong[1]}"`);
     return 2;
   }
-  const files = ['src/hostile-bytes.test.ts', 'src/generated-requests.test.ts'];
+  const files = ['hostile-bytes', 'sources/adapters', 'generated-requests'].map(
+    (name) => `src/${name}.test.ts`,
+  );
   const { requests, inputs, seed } = values;
   const settings = { REQUESTS: requests, INPUTS: inputs, SEED: seed };
   const env = Object.entries(settings).map(([name, text]) => [`EXHIBIT_TEST_${name}`, text]);

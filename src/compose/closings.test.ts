@@ -87,7 +87,7 @@ describe('a start that fails', () => {
     const { opened } = opening();
     const urls: string[] = [];
     const starting = openWhole(opened, async () => {
-      const log = { info: () => undefined };
+      const log = { info: () => undefined, error: () => undefined };
       const { outside } = await startSimulated({ ...config, simulate: true }, log, opened);
       urls.push(...outside.mirrors, String(outside.prices), String(outside.explorer?.url));
       throw new Error('the next part did not start');

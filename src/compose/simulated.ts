@@ -5,7 +5,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { hashesOf } from '../access/secret.ts';
-import { EXIT, type Io, UsageError } from '../command/command.ts';
+import { EXIT, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { access, members } from '../features/access/feature.ts';
 import { deployers } from '../features/deployers/feature.ts';
@@ -42,7 +42,6 @@ import { PRICE_FAULTS, startPriceApi, worldPriceOf } from '../world/price-api.ts
 import { PUBLISHER_FAULTS, startPublisher } from '../world/publisher.ts';
 import { SOLANA_FAULTS, startSolana } from '../world/solana-api.ts';
 import { LAUNCHES_SPAN_S, launchPoolsAt, worldLaunchesIn } from '../world/solana-launches.ts';
-import { isFault } from '../world/stand-in.ts';
 import { startTokenRisk, TOKEN_RISK_FAULTS } from '../world/token-risk-api.ts';
 import { WORLD_OPINIONS } from '../world/token-risk-opinions.ts';
 import { startVenue, VENUE_FAULTS } from '../world/venue-api.ts';
@@ -54,6 +53,7 @@ import type { Logger } from './logger.ts';
 import { analystOf, type Outside, simulatedOutside } from './outside.ts';
 import type { ProcessParts } from './parts.ts';
 import { VERSION } from './version.ts';
+import { faultyProvider, keepFaults } from './world-faults.ts';
 
 /** The credentials of a first user, stored with the simulated data for the next start. */
 export type DemoCredentials = {
@@ -87,7 +87,7 @@ const ETHEREUM_ID = 1;
  */
 export async function startSimulated(
   config: Config,
-  log: Pick<Logger, 'info'>,
+  log: Pick<Logger, 'info' | 'error'>,
   opened: Closings,
 ): Promise<SimulatedWorld> {
   const chains = worldChains(nowS, WORLD_SEED);
@@ -118,23 +118,24 @@ export async function startSimulated(
   const { binance, bybit } = await startDerivatives(opened);
   const chats = await startChats((made) => log.info(made, 'simulated chat: took a message'));
   opened.add('simulated chats', chats.close);
-  setFaults(config.worldFaults, {
-    chats: faultSetter(CHAT_FAULTS, chats.fault),
-    publisher: faultSetter(PUBLISHER_FAULTS, publisher.fault),
-    rpc: faultSetter(RPC_FAULTS, nodes.fault),
-    explorer: faultSetter(EXPLORER_FAULTS, (fault) => explorer.fault(() => fault)),
-    prices: faultSetter(PRICE_FAULTS, prices.fault),
-    solana: faultSetter(SOLANA_FAULTS, (fault) => solana.fault(() => fault)),
-    hyperliquid: faultSetter(HYPERLIQUID_FAULTS, hyperliquid.fault),
-    binance: faultSetter(DERIVATIVES_FAULTS, binance.fault),
-    'binance-stream': faultSetter(FEED_FAULTS, binance.stream.fault),
-    bybit: faultSetter(DERIVATIVES_FAULTS, bybit.fault),
-    'bybit-stream': faultSetter(FEED_FAULTS, bybit.stream.fault),
-    venue: faultSetter(VENUE_FAULTS, (fault) => venue.fault(() => fault)),
-    'token-risk': faultSetter(TOKEN_RISK_FAULTS, tokenRisk.fault),
+  const faulty = {
+    chats: faultyProvider(CHAT_FAULTS, chats.fault, new URL(chats.roots.slack)),
+    publisher: faultyProvider(PUBLISHER_FAULTS, publisher.fault, new URL(publisher.origin)),
+    rpc: faultyProvider(RPC_FAULTS, nodes.fault, nodes.url(ETHEREUM_ID)),
+    explorer: faultyProvider(EXPLORER_FAULTS, faultSetterOf(explorer), explorer.etherscan),
+    prices: faultyProvider(PRICE_FAULTS, prices.fault, prices.url),
+    solana: faultyProvider(SOLANA_FAULTS, faultSetterOf(solana), solana.url),
+    hyperliquid: faultyProvider(HYPERLIQUID_FAULTS, hyperliquid.fault, hyperliquid.url),
+    binance: faultyProvider(DERIVATIVES_FAULTS, binance.fault, binance.url),
+    'binance-stream': faultyProvider(FEED_FAULTS, binance.stream.fault),
+    bybit: faultyProvider(DERIVATIVES_FAULTS, bybit.fault, bybit.url),
+    'bybit-stream': faultyProvider(FEED_FAULTS, bybit.stream.fault),
+    venue: faultyProvider(VENUE_FAULTS, faultSetterOf(venue), venue.url),
+    'token-risk': faultyProvider(TOKEN_RISK_FAULTS, tokenRisk.fault, tokenRisk.url),
     // It is started below, and only where a way of it is named.
-    analyst: faultSetter(MODEL_WAYS, () => undefined),
-  });
+    analyst: faultyProvider(MODEL_WAYS, () => undefined),
+  };
+  keepFaults(config, faulty, log, opened);
   const walking = repeatWork(WALKED_EACH_MS, walkLaunchers);
   opened.add('simulated walks', walking.stop);
   const folder = join(config.dataDir, 'spool');
@@ -183,31 +184,9 @@ export async function startSimulated(
   };
 }
 
-/** Sets a fault of one provider, and says of an unknown one which there are. */
-type FaultSetter = (fault: string) => readonly string[] | null;
-
-function faultSetter<F extends string>(known: readonly F[], set: (fault: F) => void): FaultSetter {
-  return (fault) => {
-    if (!isFault(known, fault)) return known;
-    set(fault);
-    return null;
-  };
-}
-
-// A misspelt fault would pass for a provider that withstood it.
-function setFaults(
-  asked: Config['worldFaults'],
-  setters: { readonly [provider: string]: FaultSetter },
-): void {
-  for (const { provider, fault } of asked) {
-    const set = Object.hasOwn(setters, provider) ? setters[provider] : undefined;
-    const known = set === undefined ? Object.keys(setters) : set(fault);
-    if (known === null) continue;
-    const what = set === undefined ? 'names no provider' : `names no fault of ${provider}`;
-    throw new UsageError(
-      `EXHIBIT_WORLD_FAULTS: ${provider}:${fault} ${what}; there are ${known.join(', ')}.`,
-    );
-  }
+/** Gives a stand-in one fault at every call. */
+function faultSetterOf<F>(one: { readonly fault: (fault: () => F | null) => void }) {
+  return (fault: F | null) => one.fault(() => fault);
 }
 
 /** The venues of derivatives, with their streams, up to now. */

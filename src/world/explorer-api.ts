@@ -27,6 +27,7 @@ export const EXPLORER_FAULTS = [
   'timeout',
   'error500',
   'cut-connection',
+  'lagging',
 ] as const;
 export type ExplorerFault = (typeof EXPLORER_FAULTS)[number];
 
@@ -163,7 +164,7 @@ function node(chains: ExplorerChains, asked: Question, fault: ExplorerFault | nu
   if (fault === 'wrong-type' || fault === 'unknown-empty') return answer(null);
   if (action === 'eth_chainId')
     return answer(hex(fault === 'wrong-chain-id' ? chainId + 1 : chainId));
-  if (action === 'eth_blockNumber') return answer(hex(chains.headOf(chainId)));
+  if (action === 'eth_blockNumber') return answer(hex(headOf(chains, chainId, fault)));
   if (action === 'eth_getCode') {
     const code = deployedCode(String(asked.address === null ? block : asked.address));
     return answer(code === null ? '0x' : code);
@@ -179,6 +180,14 @@ function node(chains: ExplorerChains, asked: Question, fault: ExplorerFault | nu
     return notOk('Error! Missing Or invalid Action name');
   }
   return answer({ number: hex(number), timestamp: hex(chains.timeOf(chainId, number)) });
+}
+
+/** How far a lagging explorer is behind, which answers as if nothing were wrong. */
+const LAG_BLOCKS = 20_000;
+
+function headOf(chains: ExplorerChains, chainId: number, fault: ExplorerFault | null): number {
+  const head = chains.headOf(chainId);
+  return fault === 'lagging' ? Math.max(0, head - LAG_BLOCKS) : head;
 }
 
 function countSigned(chains: ExplorerChains, chainId: number, account: string): number {
@@ -217,6 +226,7 @@ function answerList(
     address === undefined ? chains.rowsOfToken(chainId, token) : chains.rowsOf(chainId, address);
   const rows = known
     .filter(({ kind, block }) => kind === LISTS[action] && block >= from && block <= to)
+    .filter(({ block }) => block <= headOf(chains, chainId, fault))
     .slice((page - 1) * offset, page * offset);
   const shown = fault === 'truncated-page' ? rows.slice(0, Math.ceil(rows.length / 2)) : rows;
   const result = shown.map((row) => WRITERS[action](row, asked, chains));

@@ -23,6 +23,8 @@ export const RPC_FAULTS = [
   'slow',
   'timeout',
   'error500',
+  'wrong-shape',
+  'lagging',
 ] as const;
 export type NodeFaultName = (typeof RPC_FAULTS)[number];
 
@@ -70,7 +72,8 @@ function answerOne(options: NodeOptions, asked: unknown): unknown {
   try {
     const method = METHODS[String(field('method'))];
     if (method === undefined) throw new Refused(-32601, 'the method does not exist');
-    return { ...said, result: method(options, Array.isArray(params) ? params : []) };
+    const result = method(options, Array.isArray(params) ? params : []);
+    return { ...said, result: options.fault() === 'wrong-shape' ? {} : result };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     return { ...said, error: { code: error.code, message: error.message } };
@@ -131,8 +134,12 @@ function hex(value: number | bigint): string {
   return `0x${value.toString(16)}`;
 }
 
-function headOf({ chains, chainId }: NodeOptions): number {
-  return chains.headOf(chainId);
+/** How far a lagging node is behind, which answers as if nothing were wrong. */
+const LAG_BLOCKS = 20_000;
+
+function headOf({ chains, chainId, fault }: NodeOptions): number {
+  const head = chains.headOf(chainId);
+  return fault() === 'lagging' ? Math.max(0, head - LAG_BLOCKS) : head;
 }
 
 /** The block of a tag or number; `null` where there is none such yet. */

@@ -13,6 +13,8 @@ export const PRICE_FAULTS = [
   'wrong-shape',
   'timeout',
   'error500',
+  'stale',
+  'other-coin',
 ] as const;
 type PriceFault = (typeof PRICE_FAULTS)[number];
 
@@ -37,8 +39,13 @@ function priceApiPart(options: PriceApiOptions): StandIn {
     const url = new URL(String(request.url), 'http://prices.invalid');
     const isCurrent = url.pathname.startsWith(CURRENT_PATH);
     if (!isCurrent && url.pathname !== BATCH_PATH) return false;
-    const coins = isCurrent ? currentOf(url.pathname, options) : historicalOf(url, options);
     const fault = options.fault();
+    const told = fault === 'stale' ? pricesOfAMonthAgo(options) : options;
+    const asked = isCurrent ? currentOf(url.pathname, told) : historicalOf(url, told);
+    const coins =
+      fault === 'other-coin'
+        ? Object.fromEntries(Object.entries(asked).map(([id, one]) => [`${id}0`, one]))
+        : asked;
     if (fault === 'timeout') return true;
     if (fault === 'error500') answerPage(response, 500);
     else if (fault === 'rate-limited') response.writeHead(429, { 'retry-after': '1' }).end('{}');
@@ -50,6 +57,11 @@ function priceApiPart(options: PriceApiOptions): StandIn {
     }
     return true;
   };
+}
+
+/** Prices that are a month old, dated as such: a market that nobody trades in any more. */
+function pricesOfAMonthAgo(options: PriceApiOptions): PriceApiOptions {
+  return { ...options, priceOf: (id, at) => options.priceOf(id, at - WAVE_DAYS * DAY_S) };
 }
 
 const CURRENT_PATH = '/prices/current/';

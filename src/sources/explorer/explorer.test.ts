@@ -260,6 +260,8 @@ describe('explorer', () => {
       token: { address: `0x${'7'.repeat(40)}`, symbol: 'T', decimals: 6 },
     }),
   ]);
+  /** An explorer that lags answers in full up to its head, whose age decides what that denies. */
+  const BROKEN = EXPLORER_FAULTS.filter((fault) => fault !== 'lagging');
   /** Which calls a fault changes at all: the others are answered as ever. */
   const NO_CHANGE: Readonly<Partial<Record<ExplorerFault, RegExp>>> = {
     'pending-internal': /^(?!txlistinternal)/,
@@ -269,7 +271,7 @@ describe('explorer', () => {
   };
 
   describe.each(['etherscan', 'blockscout'] as const)('each fault at each call (%s)', (dialect) => {
-    test.each(EXPLORER_FAULTS)('%s never makes an empty or whole history', async (fault) => {
+    test.each(BROKEN)('%s never makes an empty or whole history', async (fault) => {
       const clear = await started(ROWS);
       expect(await ask(historyOf(clear, dialect), ALICE)).toBeInstanceOf(Read);
       const limits = { timeMs: fault === 'timeout' || fault === 'slow' ? 200 : 5_000 };
@@ -297,7 +299,7 @@ describe('explorer', () => {
     });
   });
 
-  const AT_ONCE = EXPLORER_FAULTS.filter((fault) => fault !== 'slow' && fault !== 'timeout');
+  const AT_ONCE = BROKEN.filter((fault) => fault !== 'slow' && fault !== 'timeout');
 
   test.each(AT_ONCE)('%s at one call alone is told, or changes nothing', async (fault) => {
     const clear = await started(ROWS);

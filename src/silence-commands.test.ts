@@ -101,6 +101,7 @@ const DENIES_NOTHING: { readonly [reason: string]: readonly string[] } = {
   'It prints each source with its gap, which the tests of its feature silence one by one.': [
     'evidence show',
   ],
+  'It tells what this machine saw of the store, and takes the store as it is.': ['store restored'],
   'They follow, prove or restart the log, and tell what was sent of it.': [
     ...['log follow', 'log prove', 'log restart', 'anchoring status'],
   ],

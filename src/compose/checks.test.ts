@@ -67,6 +67,8 @@ test('each thing that doctor looks at has one line', () => {
       log: { head: async () => unread('transparency_log', unasked) },
       anchoring: async () => ({ state: 'off' }),
     },
+    async () => unasked,
+    async () => unread('store_marks', unasked),
   );
   // One and several of a thing are one thing.
   const names = checks.map(({ name }) => name.replace(/s$/, ''));

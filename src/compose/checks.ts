@@ -4,10 +4,12 @@ import type { Secrets } from '../access/secret.ts';
 import { formatIsoTime } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import { present } from '../evidence/measure.ts';
-import { Unread } from '../evidence/reading.ts';
-import type { ReasonCode } from '../evidence/reasons.ts';
+import { type Reading, Unread } from '../evidence/reading.ts';
+import type { ReasonCode, Why } from '../evidence/reasons.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { signedText } from '../features/log/standing.ts';
+import { isWhy, openText } from '../features/restores/restores.command.ts';
+import type { RestoreView } from '../features/restores/watch-store.ts';
 import { signingFinding } from '../features/signing/signing.command.ts';
 import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access.ts';
@@ -42,6 +44,8 @@ export function doctorServices(
     readonly log: Pick<TransparencyLog, 'head'>;
     readonly anchoring: (signal: AbortSignal) => Promise<AnchoringReport>;
   },
+  restores: () => Promise<RestoreView | Why>,
+  storeNow: () => Promise<Reading<number, 'store_marks'>>,
 ): DoctorServices {
   const pings = stores.checks.map(({ name, ping }): DoctorCheck => {
     const embedded = name === 'control store' && config.store.kind === 'embedded';
@@ -92,13 +96,50 @@ export function doctorServices(
             look: async (signal) => anchoringSaid(await signed.anchoring(signal)),
           },
         ];
-  const own = [secret, sealed, signs, log];
+  const putBack = { name: 'restored store', look: async () => restoredSaid(await restores()) };
+  const clock = { name: 'clock', look: async () => clockSaid(await storeNow(), nowS()) };
+  const own = [secret, sealed, signs, log, putBack, clock];
   const checks = [...pings, coverage, ...ages, ...callsADay, ...own, ...anchoring];
   return { config, checks, absences: portChecks(config) };
 }
 
 /** The sources, by their tags, that have a line of their own. */
 const OWN_LINES: readonly string[] = ['transparency_log', 'signing_keys'];
+
+/** Clocks that differ by less are one. */
+const CLOCKS_DIFFER_S = 30;
+
+/** How far this machine's clock is from the store's. */
+export function clockSaid(store: Reading<number, 'store_marks'>, ownNow: number): CheckResult {
+  if (!store.checked) return { state: 'unchecked', says: store.why.reason };
+  const ahead = ownNow - store.value;
+  if (Math.abs(ahead) < CLOCKS_DIFFER_S) {
+    return { state: 'ok', says: "this machine's and the control store's differ by seconds" };
+  }
+  const where = ahead > 0 ? 'ahead of' : 'behind';
+  const says =
+    `this machine is ${Math.abs(ahead)} s ${where} the control store; docs/reference/clocks.md ` +
+    'tells what each clock decides';
+  return { state: 'warning', says };
+}
+
+/** Whether the store was put back, and which access that was ended since opens again. */
+export function restoredSaid(view: RestoreView | Why): CheckResult {
+  if (isWhy(view)) return { state: 'unchecked', says: view.reason };
+  const { restores, open_again } = view;
+  const [newest] = restores;
+  if (newest === undefined) return { state: 'ok', says: 'this machine saw no later state of it' };
+  const isAccepted = restores.every(({ accepted_at }) => accepted_at !== null);
+  const held = newest.held_to === null ? 'an unknown time' : formatIsoTime(newest.held_to);
+  const open = open_again.map(openText).join(', ');
+  const says =
+    `it was put back to ${held}, and this machine saw it until ${formatIsoTime(newest.seen_to)}. ` +
+    `Ended since and open again: ${open === '' ? 'nothing that was seen' : open}. ` +
+    `Allowances count what is held, and everything since ${formatIsoTime(newest.noticed_at)}` +
+    (isAccepted ? '' : '. Look, and then take it: exhibit store restored --accept WHY');
+  if (!isAccepted) return { state: 'failed', says };
+  return { state: open === '' ? 'ok' : 'warning', says };
+}
 
 /** What was held in full by an earlier version, and is not any more. */
 function withdrawnSaid(ranges: readonly WithdrawnRange[]): CheckResult {

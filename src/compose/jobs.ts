@@ -160,6 +160,13 @@ export const JOBS = {
     looksEachS: 600,
     late: 'Nothing: which key is due is decided under the lock.',
   },
+  'store marks': {
+    kept: 'each process',
+    by: 'store_marks',
+    freeAfterS: null,
+    looksEachS: 5,
+    late: 'It keeps in its own file what it saw, and notes once that a mark of it is gone.',
+  },
   traders: {
     kept: 'row lock',
     by: 'trader_queue',

@@ -27,6 +27,7 @@ import { providers } from '../features/providers/feature.ts';
 import { ranker } from '../features/ranker/feature.ts';
 import { receipts } from '../features/receipts/feature.ts';
 import { records } from '../features/records/feature.ts';
+import { restores } from '../features/restores/feature.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { rugs } from '../features/rugs/feature.ts';
 import { rulesFeature } from '../features/rules/feature.ts';
@@ -52,6 +53,7 @@ export const FEATURES = featureList([
   dossier,
   screening,
   access,
+  restores,
   tables,
   sanctions,
   history,

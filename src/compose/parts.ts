@@ -16,6 +16,8 @@ import { indexing } from '../features/indexing/feature.ts';
 import { integrations } from '../features/integrations/feature.ts';
 import type { IntegrationPorts } from '../features/integrations/integrations.route.ts';
 import { log as logFeature } from '../features/log/feature.ts';
+import { restores } from '../features/restores/feature.ts';
+import { viewRestores } from '../features/restores/watch-store.ts';
 import { rugModelFeature } from '../features/rug-model/feature.ts';
 import { signing } from '../features/signing/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
@@ -179,6 +181,8 @@ function composeParts(
       log: of(logFeature).ports.transparencyLog,
       anchoring: of(anchoring).services.anchoring.look,
     },
+    () => viewRestores(of(restores).services.restores),
+    of(restores).services.restores.marks.now,
   );
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bindCommand(command, given)),

@@ -19,7 +19,6 @@ import {
   columnsOf,
   controlReadings,
   type Database,
-  epoch,
   onlyRow,
 } from './engine/database.ts';
 import { type KnownUse, knownUses } from './keys.ts';
@@ -140,7 +139,7 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
       }),
     usesSince: () =>
       readings.ask(async () => {
-        const rows = await database.query(`select ${epoch('since')} from usage_counting`);
+        const rows = await database.query(USES_SINCE);
         return sinceRow.parse(onlyRow(rows)).since;
       }),
   };
@@ -152,6 +151,10 @@ const USED_BY_KEY = 'u.used_by = $1';
 /** Whatever a membership pays for, and the keys that have budgets of their own. */
 const USED_BY = `(u.subject = 'membership:' || $1 or u.subject in (
   select 'key:' || p.id from api_keys p where p.membership_id = $1 and p.kind = 'sc_pub'))`;
+/** A store that was put back lost what was charged between its state and then. */
+const USES_SINCE = `
+  select extract(epoch from greatest(since,
+    (select max(noticed_at) from store_restores)))::float8 as since from usage_counting`;
 const sinceRow = z.strictObject({ since: z.number() });
 
 /** The remainder of a limit after a use; a use past a lowered limit leaves nothing. */

@@ -147,6 +147,11 @@ async function reach(
   return state.checked ? { chain, state: state.value, silent: null } : { silent: state.why };
 }
 
+/** Whether a root may be sent after one that began by the store's clock. @internal */
+export function mayFollow(began_at: number | null, everyS: number, now: number): boolean {
+  return began_at === null || now - began_at >= everyS;
+}
+
 /** Sends the newest root, where it is due and nothing is in the way. */
 async function begin(
   parts: AnchoringParts,
@@ -163,7 +168,7 @@ async function begin(
     return why('anchor_origin_other', { contract: place.contract, origin });
   }
   if (root.value.size <= size) return null;
-  if (began_at !== null && now() - began_at < everyS) return null;
+  if (!mayFollow(began_at, everyS, now())) return null;
   const reached = await reach(parts, place, signal);
   if (reached.silent !== null) return reached.silent;
   const { chain, state } = reached;

@@ -9,6 +9,9 @@ import {
   type Session,
 } from './engine/database.ts';
 
+/** No lease is longer. One that seems so was taken while the clock of the store was ahead. */
+const LEASE_S_MAX = 3_600;
+
 // An epoch is never less than the time, so that it goes on where this table was lost.
 const TAKE = `
   insert into leases as l (name, holder, held_until, epoch, released)
@@ -18,6 +21,7 @@ const TAKE = `
       else greatest(l.epoch + 1, excluded.epoch) end,
     released = case when l.holder = excluded.holder then l.released else l.holder = '' end
   where l.holder = excluded.holder or l.held_until < now()
+    or l.held_until > now() + make_interval(secs => ${LEASE_S_MAX})
   returning epoch, released`;
 
 const RELEASE = `

@@ -254,13 +254,21 @@ export function gapsIn(
   return gaps;
 }
 
+/** A clock that is further behind a block tells no age: what it calls new may be old. */
+const CLOCK_BEHIND_MAX_S = 900;
+
 function shortfall(ranges: readonly CoverageRange[], needs: CoverageNeeds): string | null {
   const ordered = inOrder(ranges);
   const [lowest] = ordered;
   if (lowest === undefined) return 'none held';
   const reach = reachOf(ordered);
   if (reach === null) return `held from block ${lowest.from_block}, not from the first`;
-  if (needs.now - reach.to_time < needs.tipMaxAgeS) return null;
+  const ageS = needs.now - reach.to_time;
+  if (ageS < -CLOCK_BEHIND_MAX_S) {
+    const at = new Date(reach.to_time * 1_000).toISOString();
+    return `held to block ${reach.to_block} of ${at}, far ahead of this machine's clock`;
+  }
+  if (ageS < needs.tipMaxAgeS) return null;
   const beyond = ordered.some((range) => range.to_block > reach.to_block);
   if (beyond) return `held to block ${reach.to_block}, then a hole`;
   const at = new Date(reach.to_time * 1_000).toISOString();

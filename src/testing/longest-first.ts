@@ -17,7 +17,6 @@ const LONGEST = [
   'src/going-live.test.ts',
   'src/bad-days.test.ts',
   'src/processes-killed.test.ts',
-  'src/restored-store.test.ts',
   'src/log-killed.test.ts',
   'src/markers.test.ts',
   'src/proxies.test.ts',

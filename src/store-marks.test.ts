@@ -1,16 +1,16 @@
-// A store that lost what a machine has seen is called put back, whatever it has grown to since; what
-// ended then and opens again is named, until it ends.
+// A store that lost what a machine has seen is called put back, whatever it has grown to since;
+// what ended then and opens again is named, until it ends.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { Read, Unread } from '../../evidence/reading.ts';
-import { seenStoreFile, storeMarkTable } from '../../stores/control/store-marks.ts';
-import { STILL_NOW } from '../../testing/clock.ts';
-import { accessIn, clockAt, controlOnServer } from '../../testing/control-store.ts';
-import { NO_POSTGRES } from '../../testing/postgres.ts';
-import { MARK_EACH_S, viewRestores, watchOnce } from './watch-store.ts';
+import { Read, Unread } from './evidence/reading.ts';
+import { MARK_EACH_S, viewRestores, watchOnce } from './features/restores/watch-store.ts';
+import { seenStoreFile, storeMarkTable } from './stores/control/store-marks.ts';
+import { STILL_NOW } from './testing/clock.ts';
+import { accessIn, clockAt, controlOnServer } from './testing/control-store.ts';
+import { NO_POSTGRES } from './testing/postgres.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const home = mkdtempSync(join(tmpdir(), 'exhibit-restores-'));

@@ -189,8 +189,10 @@ export function oneAtATime(refresh: Refresher): Refresher {
 
 /** How much an interval is drawn out or cut, so that many processes do not ask together. */
 const JITTER_SHARE = 0.1;
-/** The first wait after a fault that may pass soon; it doubles up to the interval. */
-const RETRY_S = 60;
+/** The wait after a fault that may pass soon: with its jitter under a minute. */
+const RETRY_S = 50;
+/** After so many faults in a row the wait doubles, up to the interval. */
+const SOON_MAX = 5;
 const DOUBLINGS_MAX = 20;
 /** A publisher that asks to be left alone for longer is asked again after this all the same. */
 const AFTER_S_MAX = 6 * HOUR_S;
@@ -209,7 +211,8 @@ type ScheduleOptions = {
 /** Seconds until the next refresh. `failures` counts those in a row that may pass soon. */
 export function delayS(intervalS: number, failures: number, random: number): number {
   const jitter = 1 - JITTER_SHARE + 2 * JITTER_SHARE * random;
-  const wait = failures === 0 ? intervalS : RETRY_S * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
+  const doublings = Math.min(Math.max(failures - SOON_MAX, 0), DOUBLINGS_MAX);
+  const wait = failures === 0 ? intervalS : RETRY_S * 2 ** doublings;
   return Math.min(wait, intervalS) * jitter;
 }
 

@@ -34,7 +34,9 @@ const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprin
 const ANSWERED_MAX_MS = 20_000;
 const ETHER = 10n ** 18n;
 const HOURS_S = 20_000;
-const now = () => Math.floor(Date.now() / 1_000);
+let aheadS = 0;
+/** The node's clock, which the test moves on. */
+const now = () => Math.floor(Date.now() / 1_000) + aheadS;
 const TIP = { now, tipMaxAgeS: TIP_MAX_AGE_S };
 
 const [ALICE, ALIAS] = [evm('alice'), evm('alias of alice')];
@@ -72,7 +74,7 @@ describe.skipIf(absent)(title, () => {
     await followAnvil(anvil, warehouse, now);
     const label = labelOf(HOT, 'Exemplar');
     ports = {
-      entityTies: clusterStore(database, { simulated: false, nowMs: Date.now }),
+      entityTies: clusterStore(database, { simulated: false, nowMs: () => now() * 1_000 }),
       exchangeLabels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),
       transferHistory: coveredHistory(warehouseHistory(warehouse, now), TIP),
       contractCreations: warehouseCreations(warehouse, TIP),
@@ -102,6 +104,7 @@ describe.skipIf(absent)(title, () => {
     for (const shop of SHOPS) {
       // Moments that lie within minutes of each other would be chance.
       await anvil.ask('evm_increaseTime', HOURS_S);
+      aheadS += HOURS_S;
       await anvil.mine({ from: ALICE, to: shop, value: 1n }, { from: ALIAS, to: shop, value: 1n });
     }
     await mined('the stranger shops', { from: STRANGER, to: String(SHOPS[0]), value: 1n });

@@ -59,7 +59,7 @@ function priceApiPart(options: PriceApiOptions): StandIn {
   };
 }
 
-/** Prices that are a month old, dated as such: a market that nobody trades in any more. */
+/** Prices that are a month old, dated as such: a source that stood still. */
 function pricesOfAMonthAgo(options: PriceApiOptions): PriceApiOptions {
   return { ...options, priceOf: (id, at) => options.priceOf(id, at - WAVE_DAYS * DAY_S) };
 }

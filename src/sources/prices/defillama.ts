@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { plainDecimal } from '../../chain/amount.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
+import { DAY_S, formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { slices } from '../../evidence/measure.ts';
 import { map, type Partly, read, some } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -42,6 +42,8 @@ type DefillamaOptions = ProviderTerms & { readonly url: URL; readonly guard: Pro
 
 /** A price found further from the time asked for is none. */
 const WINDOW_S = 3_600;
+/** A source whose price is further from its time is stale, or answers another question. */
+const STALE_S = DAY_S;
 /** Below it the source itself calls a market thin. */
 const CONFIDENCE_MIN = 0.9;
 const PRICES_KEPT_MAX = 50_000;
@@ -208,16 +210,27 @@ async function historicalOf(
   batch: readonly PriceAsk[],
   budget: CallBudget,
 ): Promise<readonly Priced[]> {
-  const times: Record<string, number[]> = {};
+  const times = new Map<string, number[]>();
   for (const ask of batch) {
     const id = coinId(ask);
-    const known = times[id];
+    const known = times.get(id);
     const at = priceTime(ask.at);
-    if (known === undefined) times[id] = [at];
+    if (known === undefined) times.set(id, [at]);
     else if (!known.includes(at)) known.push(at);
   }
-  const params = { coins: JSON.stringify(times), searchWidth: '1h' };
+  const params = { coins: JSON.stringify(Object.fromEntries(times)), searchWidth: '1h' };
   const { coins } = await askApi(options, '/batchHistorical', params, history, budget);
+  for (const [id, { prices }] of Object.entries(coins)) {
+    const asked = times.get(id);
+    if (asked === undefined) {
+      throw new ProviderFault('answered about a coin that was not asked for', 'passing');
+    }
+    const isNear = (timestamp: UnixSeconds) =>
+      asked.some((at) => Math.abs(timestamp - at) <= STALE_S);
+    if (!prices.every(({ timestamp }) => isNear(timestamp))) {
+      throw new ProviderFault('answered prices of another time than was asked for', 'passing');
+    }
+  }
   return batch.map((ask) => {
     const points = coins[coinId(ask)];
     return { ask, price: points === undefined ? null : nearest(points.prices, priceTime(ask.at)) };
@@ -248,9 +261,14 @@ async function marketsOf(
 ): Promise<readonly Market[]> {
   const ids = [...batch.map(coinId), CANARY_ID].join(',');
   const { coins } = await askApi(options, `/prices/current/${ids}`, {}, current, budget);
-  if (coins[CANARY_ID] === undefined) {
+  const canary = coins[CANARY_ID];
+  if (canary === undefined) {
     const fault = `answered without ${CANARY_ID}, so that a missing coin means nothing`;
     throw new ProviderFault(fault, 'passing');
+  }
+  if (options.now() - canary.timestamp > STALE_S) {
+    const of = formatIsoTime(canary.timestamp);
+    throw new ProviderFault(`answered a price of ${CANARY_ID} of ${of}: it is stale`, 'passing');
   }
   return batch.map((coin) => ({ coin, has_market: coins[coinId(coin)] !== undefined }));
 }

@@ -56,7 +56,8 @@ export async function testPostgres(settings: readonly string[] = []): Promise<Te
   return { ...(await shared), stop: async () => undefined };
 }
 
-function binaries(): string | null {
+/** The programs of the newest installed server and its client. */
+export function binaries(): string | null {
   if (!existsSync(BINARIES)) return null;
   const versions = readdirSync(BINARIES).sort((a, b) => Number(b) - Number(a));
   const version = versions.find((v) => existsSync(join(BINARIES, v, 'bin', 'initdb')));

@@ -34,6 +34,8 @@ function envelopeSaid(route: AnyEvidenceRoute, { status, body }: Answer): Said {
   return { status, state, denied: new Set([...denied, ...missed]), wrong: null };
 }
 
+const collected = z.looseObject({ data_mode: z.string() });
+
 function plainSaid(name: string, { status, headers, body }: Answer): Said {
   const state = String(status);
   const none = { status, state, denied: new Set<string>() };
@@ -48,6 +50,8 @@ function plainSaid(name: string, { status, headers, body }: Answer): Said {
   if (schema === undefined || !isJson) return { ...none, wrong: null };
   const parsed = schema.safeParse(JSON.parse(body));
   if (!parsed.success) return { ...none, wrong: parsed.error.message };
+  // An answer that says of itself that nothing was collected yet tells of no window.
+  if (collected.safeParse(parsed.data).data?.data_mode === 'empty') return { ...none, wrong: null };
   const leaves = leavesOf(schema, parsed.data);
   const denied = leaves.filter((leaf) => leaf.declared && isDenial(leaf)).map(({ path }) => path);
   return { ...none, denied: new Set(denied), wrong: null };

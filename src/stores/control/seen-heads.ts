@@ -6,11 +6,11 @@ import { link, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSameHash } from '../../chain/merkle-tree.ts';
 import { NOTE_CHARS_MAX, parseCheckpoint, parseNote } from '../../chain/signed-note.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { SeenHeads, SeenHeadsPort } from '../../ports/transparency-log.ts';
+import type { SeenHeads } from '../../ports/transparency-log.ts';
 import { syncFolder, writeSynced } from '../../sources/files/write-whole.ts';
 import type { ControlContext } from './engine/database.ts';
+import { DamagedFile, faultText, fileFaultCode, fileReadings } from './machine-files.ts';
 
 const PORT = 'seen_heads';
 const WHAT = 'The folder of what the log signed';
@@ -22,26 +22,15 @@ const END = 'end';
 const KEPT = 2;
 
 /** The files in a folder, which is made when the first one is kept. */
-export function seenHeads(folder: string, { simulated, nowMs }: ControlContext): SeenHeads {
+export function seenHeads(folder: string, context: ControlContext): SeenHeads {
   const nameOf = (origin: string) =>
     createHash('sha256').update(origin).digest('hex').slice(0, NAME_CHARS);
-  const ask = async <T>(question: () => Promise<T>): Promise<Reading<T, SeenHeadsPort>> => {
-    try {
-      const as_of = Math.floor(nowMs() / 1_000);
-      const source = {
-        name: WHAT,
-        url: 'urn:exhibit:log',
-        as_of,
-        kind: 'table',
-        simulated,
-      } as const;
-      return read(await question(), { port: PORT, source });
-    } catch (error) {
-      const fault = faultOf(error);
-      if (fault === null) throw error;
-      return unread(PORT, why('store_unreadable', { what: WHAT, fault }));
-    }
-  };
+  const ask = fileReadings(
+    PORT,
+    { name: WHAT, url: 'urn:exhibit:log' },
+    (fault) => why('store_unreadable', { what: WHAT, fault: faultText(fault) }),
+    context,
+  );
   /** The names of an origin's files, the smallest size first. */
   const filesOf = async (origin: string): Promise<string[]> => {
     const names = await namesIn(folder);
@@ -80,8 +69,6 @@ export function seenHeads(folder: string, { simulated, nowMs }: ControlContext):
   };
 }
 
-class DamagedFile extends Error {}
-
 function checkpointIn(text: string, origin: string) {
   const note = text.length > NOTE_CHARS_MAX ? null : parseNote(text);
   const checkpoint = note === null ? null : parseCheckpoint(note.text);
@@ -93,7 +80,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return NOTHING_KEPT;
+    if (fileFaultCode(error) === 'ENOENT') return NOTHING_KEPT;
     throw error;
   }
 }
@@ -110,21 +97,10 @@ async function makeWhole(folder: string, name: string, text: string): Promise<bo
     await link(draft, join(folder, name));
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (fileFaultCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(draft, { force: true });
     await syncFolder(folder);
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : null;
-}
-
-/** A fault of the file system in words; `null`: a bug. */
-function faultOf(error: unknown): string | null {
-  if (error instanceof DamagedFile) return error.message;
-  const code = codeOf(error);
-  return typeof code === 'string' ? `the file system answered ${code}` : null;
 }

@@ -161,6 +161,7 @@ describe.skipIf(NO_PLACE !== null)(`a store of yesterday ${NO_PLACE ?? ''}`, () 
     expect([look.status, jsonOf(look.out)]).toEqual([
       1,
       {
+        watched: true,
         restores: [expect.objectContaining({ accepted_at: null, accepted_why: null })],
         open_again: [expect.objectContaining({ what: 'key', name: revoked.prefix })],
       },
@@ -170,6 +171,7 @@ describe.skipIf(NO_PLACE !== null)(`a store of yesterday ${NO_PLACE ?? ''}`, () 
     expect([accepted.status, jsonOf(accepted.out)]).toEqual([
       0,
       {
+        watched: true,
         restores: [expect.objectContaining({ accepted_why: because })],
         open_again: [expect.objectContaining({ name: revoked.prefix })],
       },

@@ -5,8 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { DAY_S, HOUR_S } from './chain/time.ts';
+import { restoredSaid } from './compose/checks.ts';
 import { Read, Unread } from './evidence/reading.ts';
+import { isWhy } from './features/restores/restores.command.ts';
 import { MARK_EACH_S, viewRestores, watchOnce } from './features/restores/watch-store.ts';
+import { SEEN_KEPT_S } from './ports/store-marks.ts';
 import { seenStoreFile, storeMarkTable } from './stores/control/store-marks.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { accessIn, clockAt, controlOnServer } from './testing/control-store.ts';
@@ -66,7 +70,7 @@ describe.skipIf(NO_POSTGRES !== null)(`on PostgreSQL ${NO_POSTGRES ?? ''}`, () =
     await keys.revoke('key_1', time, null);
     expect(await watchOnce(parts)).toEqual({ isPutBack: false });
     const quiet = await viewRestores(parts);
-    expect(quiet).toEqual({ restores: [], open_again: [] });
+    expect(quiet).toEqual({ isWatched: true, restores: [], open_again: [] });
 
     // The store of yesterday, which has gone on for a while before this machine looks.
     await database.query(`delete from store_marks where id = 'mark 2'`);
@@ -78,6 +82,7 @@ describe.skipIf(NO_POSTGRES !== null)(`on PostgreSQL ${NO_POSTGRES ?? ''}`, () =
     expect(await watchOnce(parts)).toEqual({ isPutBack: false });
     const open = { what: 'key' as const, id: 'key_1', name: 'sc_0', ended_at: seen };
     expect(await viewRestores(parts)).toEqual({
+      isWatched: true,
       restores: [
         {
           held_to: yesterday,
@@ -99,6 +104,62 @@ describe.skipIf(NO_POSTGRES !== null)(`on PostgreSQL ${NO_POSTGRES ?? ''}`, () =
     });
     await keys.revoke('key_1', time, null);
     expect(await viewRestores(parts)).toMatchObject({ open_again: [] });
+  });
+
+  test('a machine that left no mark of late cannot tell, and says so', async () => {
+    const database = fresh();
+    let time = STILL_NOW;
+    const context = { simulated: false, nowMs: () => time * 1_000 };
+    const folder = mkdtempSync(join(home, 'new-'));
+    const seen = seenStoreFile(folder, context);
+    const marks = storeMarkTable(database, context);
+    const parts = { marks, seen, makeId: () => 'the first', now: () => time };
+    const view = async () => {
+      const told = await viewRestores(parts);
+      if (isWhy(told)) throw new Error(told.reason);
+      return { isWatched: told.isWatched, ...restoredSaid(told) };
+    };
+    await database.query(clockAt(time));
+    expect(await view()).toMatchObject({ isWatched: false, state: 'absent' });
+    expect(await watchOnce(parts)).toEqual({ isPutBack: false });
+    expect(await view()).toMatchObject({ isWatched: true, state: 'ok' });
+    // A machine that was off for longer than marks are kept.
+    time += SEEN_KEPT_S + 1;
+    await database.query(clockAt(time));
+    expect(await view()).toMatchObject({
+      isWatched: false,
+      state: 'absent',
+      says: expect.stringContaining('cannot tell'),
+    });
+  });
+
+  test('what ended is asked from the last mark on, and what ended before it stays', async () => {
+    const database = fresh();
+    let time = STILL_NOW;
+    const context = { simulated: false, nowMs: () => time * 1_000 };
+    const folder = mkdtempSync(join(home, 'since-'));
+    const seen = seenStoreFile(folder, context);
+    const table = storeMarkTable(database, context);
+    const asked: number[] = [];
+    const ended = (since: number) => {
+      asked.push(since);
+      return table.ended(since);
+    };
+    let ids = 0;
+    const makeId = () => String(++ids);
+    const parts = { marks: { ...table, ended }, seen, makeId, now: () => time };
+    await database.query(clockAt(time));
+    const { memberships } = accessIn(database, context.nowMs);
+    const member = { membership_id: 'mem_1', plan: 'desk', at: time } as const;
+    await memberships.record({ ...member, status: 'inactive' });
+    expect(await watchOnce(parts)).toEqual({ isPutBack: false });
+    time += 2 * DAY_S;
+    await database.query(clockAt(time));
+    expect(await watchOnce(parts)).toEqual({ isPutBack: false });
+    expect(await watchOnce(parts)).toEqual({ isPutBack: false });
+    expect(asked).toEqual([0, STILL_NOW - HOUR_S, time - HOUR_S]);
+    const kept = await seen.read();
+    expect(kept instanceof Read && kept.value.ended.map(({ id }) => id)).toEqual(['mem_1']);
   });
 
   test('a folder that cannot be read is no store that was put back', async () => {

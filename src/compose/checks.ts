@@ -8,7 +8,12 @@ import { type Reading, Unread } from '../evidence/reading.ts';
 import type { ReasonCode, Why } from '../evidence/reasons.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { signedText } from '../features/log/standing.ts';
-import { isWhy, openText } from '../features/restores/restores.command.ts';
+import {
+  isWhy,
+  NO_MARK_HELD,
+  openText,
+  unseenText,
+} from '../features/restores/restores.command.ts';
 import type { RestoreView } from '../features/restores/watch-store.ts';
 import { signingFinding } from '../features/signing/signing.command.ts';
 import type { CheckResult, DoctorCheck, DoctorServices, PortAbsence } from '../operator/doctor.ts';
@@ -128,9 +133,11 @@ export function restoredSaid(view: RestoreView | Why): CheckResult {
   if (isWhy(view)) return { state: 'unchecked', says: view.reason };
   const { restores, open_again } = view;
   const [newest] = restores;
-  if (newest === undefined) return { state: 'ok', says: 'this machine saw no later state of it' };
+  if (newest === undefined) {
+    return { state: view.isWatched ? 'ok' : 'absent', says: unseenText(view) };
+  }
   const isAccepted = restores.every(({ accepted_at }) => accepted_at !== null);
-  const held = newest.held_to === null ? 'an unknown time' : formatIsoTime(newest.held_to);
+  const held = newest.held_to === null ? NO_MARK_HELD : formatIsoTime(newest.held_to);
   const open = open_again.map(openText).join(', ');
   const says =
     `it was put back to ${held}, and this machine saw it until ${formatIsoTime(newest.seen_to)}. ` +

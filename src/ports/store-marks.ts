@@ -2,11 +2,14 @@
 // machine keeps in a file of its own what it saw last.
 
 import { z } from 'zod';
-import type { UnixSeconds } from '../chain/time.ts';
+import { DAY_S, type UnixSeconds } from '../chain/time.ts';
 import type { Reading } from '../evidence/reading.ts';
 
 /** The name of this port in readings. */
 export type StoreMarksPort = 'store_marks';
+
+/** Marks, and what ended, are remembered so long: a backup that is older is not told of. */
+export const SEEN_KEPT_S = 40 * DAY_S;
 
 /** Access that was ended. `name` is a key's or token's prefix, or the id of a membership. */
 export const endedAccess = z.strictObject({
@@ -43,8 +46,8 @@ export type StoreMarks = {
   readonly noteLost: (
     mark: NonNullable<SeenStore['mark']>,
   ) => Promise<Reading<boolean, StoreMarksPort>>;
-  /** What ended in the last days. */
-  readonly ended: () => Promise<Reading<readonly EndedAccess[], StoreMarksPort>>;
+  /** What ended in the last days, and after a time of the store. */
+  readonly ended: (since: UnixSeconds) => Promise<Reading<readonly EndedAccess[], StoreMarksPort>>;
   /** Which of these opens again. */
   readonly openAgain: (
     of: readonly EndedAccess[],

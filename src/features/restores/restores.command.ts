@@ -19,7 +19,7 @@ const storeRestored = defineCommand({
       throw new UsageError(`${name} takes one to ${WHY_CHARS_MAX} characters.`);
     }),
   },
-  json: 'restores (held_to, seen_to, noticed_at, accepted_at, accepted_why) and open_again',
+  json: 'watched, restores (held_to, seen_to, noticed_at, accepted_at, accepted_why), open_again',
   notes: [
     'What ended after the state that is held opens again: end it with keys revoke, tokens revoke',
     'or members deactivate. Exit status 1: a store was put back, and nobody accepted it; 3: it',
@@ -36,10 +36,11 @@ const storeRestored = defineCommand({
     const view = accept === null ? before : await viewRestores(restores);
     if (isWhy(view)) return fail(io, view.reason, EXIT.couldNotCheck);
     if (io.json) {
-      printJson(io, { restores: view.restores.map(timesOf), open_again: view.open_again });
+      const { isWatched: watched, restores: each, open_again } = view;
+      printJson(io, { watched, restores: each.map(timesOf), open_again });
     } else print(io, linesOf(view));
-    const isOpen = view.restores.some(({ accepted_at }) => accepted_at === null);
-    return isOpen ? EXIT.failed : EXIT.done;
+    if (view.restores.some(({ accepted_at }) => accepted_at === null)) return EXIT.failed;
+    return view.isWatched ? EXIT.done : EXIT.couldNotCheck;
   },
 });
 
@@ -64,11 +65,20 @@ export function openText({ what, name, ended_at }: EndedAccess): string {
   return `${what} ${name} (ended ${timeText(ended_at)})`;
 }
 
-function linesOf({ restores, open_again }: RestoreView): string[] {
+/** What this machine says of a store without a restore, in words. */
+export function unseenText({ isWatched }: Pick<RestoreView, 'isWatched'>): string {
+  if (isWatched) return 'this machine saw no later state of it';
+  return 'this machine left no mark in it in the last 40 days, and cannot tell a store put back';
+}
+
+/** What a store holds that has no mark of before. */
+export const NO_MARK_HELD = 'a state without any mark, or is another store';
+
+function linesOf({ isWatched, restores, open_again }: RestoreView): string[] {
   const [newest] = restores;
-  if (newest === undefined) return ['This machine saw no later state of the control store.'];
+  if (newest === undefined) return [`The control store: ${unseenText({ isWatched })}.`];
   const each = restores.map(({ held_to, seen_to, noticed_at, accepted_at, accepted_why }) => {
-    const held = held_to === null ? 'an unknown time' : timeText(held_to);
+    const held = held_to === null ? NO_MARK_HELD : timeText(held_to);
     const end =
       accepted_at === null
         ? 'not accepted'

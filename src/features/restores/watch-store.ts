@@ -1,23 +1,25 @@
 // Was the store put back to an earlier state? Each round compares it with what this machine saw
 // last, and then keeps what it sees now.
 
-import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
+import { HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { type Reading, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import type {
-  EndedAccess,
-  SeenStore,
-  SeenStoreFile,
-  StoreMarks,
-  StoreMarksPort,
-  StoreRestore,
+import {
+  type EndedAccess,
+  SEEN_KEPT_S,
+  type SeenStore,
+  type SeenStoreFile,
+  type StoreMarks,
+  type StoreMarksPort,
+  type StoreRestore,
 } from '../../ports/store-marks.ts';
 
 /** An end of access is kept here within so long. */
 export const WATCHED_EACH_S = 5;
 /** A mark is left so often. */
 export const MARK_EACH_S = 60;
-const KEPT_S = 40 * DAY_S;
+/** What ended before the mark is in the file, but for transactions that were under way then. */
+const UNDER_WAY_MAX_S = HOUR_S;
 
 export type WatchParts = {
   readonly marks: StoreMarks;
@@ -37,9 +39,9 @@ export async function watchOnce({ marks, seen, makeId, now }: WatchParts): Promi
   const lost = mark === null ? null : await marks.noteLost(mark);
   if (lost instanceof Unread) return lost.why;
   const isPutBack = lost !== null && lost.value === true;
-  const ended = await marks.ended();
+  const ended = await marks.ended(mark === null ? 0 : mark.at - UNDER_WAY_MAX_S);
   if (ended instanceof Unread) return ended.why;
-  const merged = mergeEnded(before.value.ended, ended.value, now() - KEPT_S);
+  const merged = mergeEnded(before.value.ended, ended.value, now() - SEEN_KEPT_S);
   const isDue = mark === null || isPutBack || now() - mark.at >= MARK_EACH_S || now() < mark.at;
   let next: SeenStore['mark'] = mark;
   if (isDue) {
@@ -73,6 +75,8 @@ function mergeEnded(
 
 /** What is known of a store that was put back. */
 export type RestoreView = {
+  /** Whether this machine keeps a mark of the last days, without which it cannot tell. */
+  readonly isWatched: boolean;
   readonly restores: readonly StoreRestore[];
   /** What ended after the state that is held, and opens again. */
   readonly open_again: readonly EndedAccess[];
@@ -91,7 +95,10 @@ export async function viewRestores({
   if (lost instanceof Unread) return lost.why;
   const restores = await marks.restores();
   if (restores instanceof Unread) return restores.why;
+  const now = await marks.now();
+  if (now instanceof Unread) return now.why;
+  const isWatched = mark !== null && mark.at > now.value - SEEN_KEPT_S;
   const open = await marks.openAgain(ended);
   if (open instanceof Unread) return open.why;
-  return { restores: restores.value, open_again: open.value };
+  return { isWatched, restores: restores.value, open_again: open.value };
 }

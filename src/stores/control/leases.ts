@@ -35,7 +35,8 @@ export function leaseTable(database: Database, holder: string, context: ControlC
   return {
     take: (name, forS) =>
       ask(async () => {
-        const heldS = context.leaseMaxS === undefined ? forS : Math.min(forS, context.leaseMaxS);
+        const { leaseMaxS = LEASE_S_MAX } = context;
+        const heldS = Math.min(forS, leaseMaxS, LEASE_S_MAX);
         const [row] = await database.query(TAKE, [name, holder, Math.ceil(heldS)]);
         return row === undefined ? null : leaseRow.parse(row);
       }),

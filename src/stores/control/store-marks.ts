@@ -1,14 +1,12 @@
 // A control store that is put back to an earlier state cannot tell so itself: each machine leaves
 // marks in it, keeps its last one in a file, and keeps there what had ended by then.
 
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { DAY_S } from '../../chain/time.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
   endedAccess,
+  SEEN_KEPT_S,
   type SeenStore,
   type SeenStoreFile,
   type StoreMarks,
@@ -26,10 +24,9 @@ import {
   epochSecond,
   onlyRow,
 } from './engine/database.ts';
+import { DamagedFile, faultText, fileReadings, readIfThere } from './machine-files.ts';
 
-/** Marks, and what ended, are remembered so long: a backup that is older is not told of. */
-export const SEEN_KEPT_S = 40 * DAY_S;
-/** More that ended within that time is not remembered. */
+/** Of more that ended the newest is remembered: a store that is put back is seldom old. */
 const ENDED_MAX = 100_000;
 
 const PORT: StoreMarksPort = 'store_marks';
@@ -46,7 +43,8 @@ const ENDED = `
     union all
     select 'membership', membership_id, membership_id, ${epoch('updated_at')}
     from memberships where status = 'inactive'
-  ) ended where ended_at > extract(epoch from control_now()) - $1::float8 limit $2::int`;
+  ) ended where ended_at > greatest($3::float8, extract(epoch from control_now()) - $1::float8)
+  order by ended_at desc limit $2::int`;
 
 // $1 to $4: what ended, as a machine saw it.
 const OPEN_AGAIN = `
@@ -103,10 +101,11 @@ export function storeMarkTable(database: Database, context: ControlContext): Sto
       }),
     noteLost: ({ id, at }) =>
       ask(async () => (await database.query(NOTE_LOST, [id, at, SEEN_KEPT_S])).length > 0),
-    ended: () =>
-      ask(async () =>
-        z.array(endedAccess).parse(await database.query(ENDED, [SEEN_KEPT_S, ENDED_MAX])),
-      ),
+    ended: (since) =>
+      ask(async () => {
+        const rows = await database.query(ENDED, [SEEN_KEPT_S, ENDED_MAX, since]);
+        return z.array(endedAccess).parse(rows);
+      }),
     openAgain: (of) =>
       ask(async () => {
         const columns = columnsOf(of, ['what', 'id', 'name', 'ended_at']);
@@ -139,29 +138,18 @@ export function storeMarkTable(database: Database, context: ControlContext): Sto
 const NOTHING_SEEN: SeenStore = Object.freeze({ mark: null, ended: [] });
 
 /** The file in the data directory. */
-export function seenStoreFile(
-  dataDir: string,
-  { simulated, nowMs }: ControlContext,
-): SeenStoreFile {
+export function seenStoreFile(dataDir: string, context: ControlContext): SeenStoreFile {
   const path = join(dataDir, NAME);
-  const ask = async <T>(work: () => Promise<T>): Promise<Reading<T, StoreMarksPort>> => {
-    try {
-      const as_of = Math.floor(nowMs() / 1_000);
-      const dated = { name: NAME, url: 'urn:exhibit:seen-store', as_of } as const;
-      return read(await work(), { port: PORT, source: { ...dated, kind: 'table', simulated } });
-    } catch (error) {
-      const fault = faultOf(error);
-      if (fault === null) throw error;
-      return unread(PORT, why('store_unreadable', { what: `The file ${NAME}`, fault }));
-    }
-  };
+  const ask = fileReadings(
+    PORT,
+    { name: NAME, url: 'urn:exhibit:seen-store' },
+    (fault) => why('store_unreadable', { what: `The file ${NAME}`, fault: faultText(fault) }),
+    context,
+  );
   return {
     read: () =>
       ask(async () => {
-        const text = await readFile(path, 'utf8').catch((error: unknown) => {
-          if (codeOf(error) === 'ENOENT') return null;
-          throw error;
-        });
+        const text = await readIfThere(path);
         if (text === null) return NOTHING_SEEN;
         const seen = seenStore.safeParse(jsonIn(text));
         if (!seen.success) throw new DamagedFile('it is damaged');
@@ -173,17 +161,4 @@ export function seenStoreFile(
         return true as const;
       }),
   };
-}
-
-class DamagedFile extends Error {}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : null;
-}
-
-/** A fault of the file in words; `null`: a bug. */
-function faultOf(error: unknown): string | null {
-  if (error instanceof DamagedFile) return error.message;
-  const code = codeOf(error);
-  return typeof code === 'string' ? `the file system answered ${code}` : null;
 }

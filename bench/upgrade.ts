@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
 import { flagStreamRoute } from '../src/features/flag-stream/flag-stream.route.ts';
@@ -26,7 +26,7 @@ import { postgresBus } from '../src/stores/bus/postgres.ts';
 import { openPostgres } from '../src/stores/control/engine/postgres.ts';
 import { evm } from '../src/testing/addresses.ts';
 import { append, flagOf } from '../src/testing/flag-events.ts';
-import { makeFleet } from '../src/testing/fleet.ts';
+import { makeFleet, settingsOfFleet } from '../src/testing/fleet.ts';
 import { lotteryOf } from '../src/testing/lottery.ts';
 import { testPostgres } from '../src/testing/postgres.ts';
 import { startWarehouseFront } from '../src/testing/warehouse-front.ts';
@@ -91,18 +91,15 @@ writeFileSync(listFile, sdnXml(worldPublicationAt(nowS(), WORLD_SEED)));
 const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
 const env = {
   ...Object.fromEntries(own.map(([name, value]) => [name, String(value)])),
-  EXHIBIT_SIMULATE: 'false',
-  EXHIBIT_DATABASE_URL: database,
-  EXHIBIT_WAREHOUSE_URL: front.url,
-  EXHIBIT_SECRET: 'a-secret-that-all-processes-know',
+  ...settingsOfFleet({
+    database,
+    warehouse: front.url,
+    list: listFile,
+    explorer: explorer.blockscout(1),
+    token: TOKEN,
+  }),
   EXHIBIT_DRAIN: `${DRAIN_S}s`,
   EXHIBIT_LEASE_MAX: '5s',
-  EXHIBIT_SDN_URL: pathToFileURL(listFile).href,
-  EXHIBIT_SDN_MAX_AGE: 'none',
-  EXHIBIT_BLOCKSCOUT_ETHEREUM: explorer.blockscout(1).href,
-  EXHIBIT_RING_CALLS: '0',
-  EXHIBIT_INTELLIGENCE_TOKENS: `desk:${TOKEN}`,
-  EXHIBIT_LOG_ORIGIN: 'log.example',
 };
 const fleet = await makeFleet({ roles: ROLES, main: OLDER, env, home });
 

@@ -6,7 +6,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { keccak256 } from './chain/digest.ts';
@@ -30,7 +29,7 @@ import {
   startAnchoringChain,
 } from './testing/anchoring-chain.ts';
 import { append, flagOf } from './testing/flag-events.ts';
-import { type Fleet, makeFleet } from './testing/fleet.ts';
+import { type Fleet, makeFleet, settingsOfFleet } from './testing/fleet.ts';
 import { type Lottery, lotteryOf } from './testing/lottery.ts';
 import { deliveryHeaders, membershipEvent } from './testing/payment-platform.ts';
 import { NO_POSTGRES, testPostgres } from './testing/postgres.ts';
@@ -114,18 +113,15 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
     await chain.finalise();
     nonceBefore = await chain.countOf(sender);
     env = onlySettings({
-      EXHIBIT_SIMULATE: 'false',
-      EXHIBIT_DATABASE_URL: database,
-      EXHIBIT_WAREHOUSE_URL: front.url,
-      EXHIBIT_SECRET: 'a-secret-that-all-processes-know',
+      ...settingsOfFleet({
+        database,
+        warehouse: front.url,
+        list: listFile,
+        explorer: explorer.blockscout(1),
+        token: TOKEN,
+      }),
       EXHIBIT_LEASE_MAX: `${LEASE_S}s`,
       EXHIBIT_DRAIN: '0s',
-      EXHIBIT_SDN_URL: pathToFileURL(listFile).href,
-      EXHIBIT_SDN_MAX_AGE: 'none',
-      EXHIBIT_BLOCKSCOUT_ETHEREUM: explorer.blockscout(1).href,
-      EXHIBIT_RING_CALLS: '0',
-      EXHIBIT_INTELLIGENCE_TOKENS: `desk:${TOKEN}`,
-      EXHIBIT_LOG_ORIGIN: 'log.example',
       EXHIBIT_RPC_BASE: chain.url.href,
       EXHIBIT_ANCHOR_KEY: ANCHOR_KEY,
       EXHIBIT_ANCHOR_CONTRACT: contract,

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { freePort } from './free-port.ts';
 
 const STARTED_MS_MAX = 150_000;
@@ -111,5 +112,27 @@ export async function makeFleet({ roles, main, env, home }: FleetOptions): Promi
     close: async () => {
       for (const name of [...running.keys()]) await end(name, 'SIGKILL');
     },
+  };
+}
+
+/** What every process of a fleet is set to: its stores, one list, one explorer and one token. */
+export function settingsOfFleet(of: {
+  readonly database: string;
+  readonly warehouse: string;
+  readonly list: string;
+  readonly explorer: URL;
+  readonly token: string;
+}) {
+  return {
+    EXHIBIT_SIMULATE: 'false',
+    EXHIBIT_DATABASE_URL: of.database,
+    EXHIBIT_WAREHOUSE_URL: of.warehouse,
+    EXHIBIT_SECRET: 'a-secret-that-all-processes-know',
+    EXHIBIT_SDN_URL: pathToFileURL(of.list).href,
+    EXHIBIT_SDN_MAX_AGE: 'none',
+    EXHIBIT_BLOCKSCOUT_ETHEREUM: of.explorer.href,
+    EXHIBIT_RING_CALLS: '0',
+    EXHIBIT_INTELLIGENCE_TOKENS: `desk:${of.token}`,
+    EXHIBIT_LOG_ORIGIN: 'log.example',
   };
 }

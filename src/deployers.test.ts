@@ -153,7 +153,10 @@ describe('a deployer is walked to', () => {
   });
 
   test('counts that are a floor, where it made more than are examined', async () => {
-    const record = await recordOf(allDied, {}, { ...LIMITS, contractsMax: 2 });
+    const few = { ...LIMITS, contractsMax: 2 };
+    // A list that is too long is as long when it is asked again: nothing was cut.
+    expect(await outcomeOf(allDied, {}, few)).toMatchObject({ walked: true, cut: null });
+    const record = await recordOf(allDied, {}, few);
     expect(record.coverage).toMatchObject({ truncated: true, contracts_examined: 2 });
     expect(record.finding).toContain('At least 2 listed');
   });
@@ -185,6 +188,10 @@ describe('a venue that lists no more what it listed', () => {
 describe('a venue that fails', () => {
   test.each(VENUE_FAULTS)('raises unchecked and never died: %s', async (fault) => {
     venue.fault(() => fault);
+    const outcome = await outcomeOf(allDied);
+    // A venue that answers without a figure was not silent, and says the same a minute later.
+    const code = fault === 'timeout' ? 'time_budget' : 'provider_failed';
+    expect(outcome).toMatchObject({ cut: fault === 'no-liquidity' ? null : { code } });
     const record = await recordOf(allDied);
     expect(record).toMatchObject({ state: 'unchecked', died: 0, death_rate: null });
     expect(record.coverage.unchecked).toBe(3);

@@ -336,8 +336,11 @@ export type DeployerWalks = {
   ) => Promise<Reading<DeployerWalk | null, DeployerWalksPort>>;
   /** Takes the next address that is due for so many seconds; `null` where nobody is. */
   readonly take: (forS: number) => Promise<Reading<string | null, DeployerWalksPort>>;
-  /** Commits a record in place of any before, and ends the walk's place in the queue. */
-  readonly commit: (walk: DeployerWalk) => Promise<Reading<true, DeployerWalksPort>>;
+  /**
+   * Commits a record in place of any before, and ends the walk's place in the queue. `cut`: why a
+   * source did not answer all that the walk asked; then it is due again soon, a few times.
+   */
+  readonly commit: (walk: DeployerWalk, cut?: Why) => Promise<Reading<true, DeployerWalksPort>>;
   /** Notes a failed walk: a record that stands is kept; one in the queue is due again later. */
   readonly fail: (address: string, failed: FailedWalk) => Promise<Reading<true, DeployerWalksPort>>;
 };

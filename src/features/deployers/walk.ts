@@ -39,9 +39,12 @@ export type DeployerWalkLimits = {
   readonly launchedWithMax: number;
 };
 
-/** The result of a walk: a record, or the reason for its absence. */
+/**
+ * The result of a walk: a record, or the reason for its absence. `cut`: why a source did not answer
+ * all that it was asked, the last of it, where it may answer soon; `null`: no source was silent.
+ */
 export type WalkOutcome =
-  | { readonly walked: true; readonly walk: DeployerWalk }
+  | { readonly walked: true; readonly walk: DeployerWalk; readonly cut: Why | null }
   | { readonly walked: false; readonly why: Why };
 
 /** A contract that may be a launch. `factory`: who made it, where the address did not itself. */
@@ -63,6 +66,8 @@ type Walking = {
   readonly factories: ReadonlySet<string>;
   /** Why something was not read, the last of it. */
   lastWhy: Why | null;
+  /** The same of a source that was silent. */
+  cut: Why | null;
 };
 
 type WalkOptions = {
@@ -94,6 +99,7 @@ export async function walkDeployer(
     listedAs: outcomesOfListed(before),
     factories: new Set(listOrNone(before?.factories_once)),
     lastWhy: null,
+    cut: null,
   };
   const made = await sources.creations.madeDirectly(address, signal);
   const direct = listIn(
@@ -148,6 +154,7 @@ export async function walkDeployer(
   const truncated = !isListed || cut || !isAsked;
   return {
     walked: true,
+    cut: walking.cut,
     walk: {
       address,
       captured_at: now(),
@@ -257,8 +264,13 @@ function listIn<T>(walking: Walking, reading: Partly<readonly T[], never>): read
 
 function noteSources(walking: Walking, reading: Partly<unknown, never>): void {
   for (const { name, url } of basis(reading).sources) walking.providers.add(`${name} ${url}`);
-  if (!(reading instanceof Read)) walking.lastWhy = reading.why;
+  if (reading instanceof Read) return;
+  walking.lastWhy = reading.why;
+  if (SILENT.has(reading.why.code)) walking.cut = reading.why;
 }
+
+/** Other reasons, as a list that is too long, are the same when it is asked again. */
+const SILENT: ReadonlySet<string> = new Set(['provider_failed', 'timed_out', 'time_budget']);
 
 /**
  * The share of the room of a walk that is kept for tokens which a venue has listed and for what

@@ -37,9 +37,10 @@ export function walker({ sources, walks, limits, now }: WalkerParts): WalkAndCom
       const noted = await walks.fail(address, { at: now(), reason: outcome.why.reason });
       return { end: 'failed', why: noted.checked ? outcome.why : noted.why };
     }
-    const kept = await walks.commit(outcome.walk);
+    const { walk, cut } = outcome;
+    const kept = await (cut === null ? walks.commit(walk) : walks.commit(walk, cut));
     if (!kept.checked) return { end: 'failed', why: kept.why };
-    return { end: 'committed', walk: outcome.walk };
+    return { end: 'committed', walk };
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
 import { LAUNCHED_WITH, launchOf, walkOf } from '../../testing/deployer-worlds.ts';
@@ -161,6 +162,53 @@ onEachEngine((name, fresh) => {
     for (let attempt = 2; attempt <= 6; attempt += 1) await walks.fail(ONE, FAILED);
     const rows = await database.query('select * from deployer_queue');
     expect(rows).toEqual([]);
+  });
+
+  test(`${name}: a walk that a silent source cut is due again within half a minute, and later each time`, async () => {
+    const { database, records, walks } = stores();
+    const cut = why('provider_failed', { provider: 'Venue', fault: 'refused the connection' });
+    const walk = walkOf(ONE, { launches: [launchOf('a', 'unchecked')] });
+    const due = async () => {
+      const rows = await rowsAs<{ address: string; due: number }>(
+        database,
+        `select address, round(extract(epoch from due_at - control_now()))::int4 as due
+           from deployer_queue`,
+      );
+      return rows.map(({ address, due: s }) => [address, s]);
+    };
+    for (const s of [30, 60, 120, 240, 480]) {
+      expect((await walks.commit(walk, cut)).checked).toBe(true);
+      expect(await due()).toEqual([[ONE, s]]);
+      expect(await walks.take(60)).toMatchObject({ value: null });
+      await database.query("update deployer_queue set due_at = control_now() - interval '1 s'");
+      expect(await walks.take(60)).toMatchObject({ value: ONE });
+    }
+    await walks.commit(walk, cut);
+    expect(await due()).toEqual([]);
+    await walks.commit(walk, cut);
+    await walks.commit(walkOf(ONE, { launches: [launchOf('a', 'died')] }));
+    expect(await due()).toEqual([]);
+    const reading = await records.recordOf(ONE, 'somebody');
+    if (reading.checked) expect(reading.value.launches).toMatchObject([{ outcome: 'died' }]);
+    expect(reading.checked).toBe(true);
+  });
+
+  test(`${name}: walks that were cut take no room of those who ask`, async () => {
+    const { database, walks } = stores();
+    await database.query(
+      `insert into deployer_queue (address, asked_at, due_at)
+       select 'x' || n, control_now(), control_now() from generate_series(1, 500) n`,
+    );
+    const cut = why('provider_failed', { provider: 'Venue', fault: 'refused the connection' });
+    expect((await walks.commit(walkOf(ONE, {}), cut)).checked).toBe(true);
+    const [row] = await rowsAs<{ n: bigint }>(database, 'select count(*) as n from deployer_queue');
+    expect(Number(row?.n)).toBe(500);
+    expect((await walks.commit(walkOf('x7', {}), cut)).checked).toBe(true);
+    const rows = await rowsAs<{ attempts: number }>(
+      database,
+      "select attempts from deployer_queue where address = 'x7'",
+    );
+    expect(rows).toEqual([{ attempts: 1 }]);
   });
 
   test(`${name}: what was taken and never ended is due again, and nobody takes it twice`, async () => {

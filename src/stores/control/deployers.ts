@@ -32,8 +32,10 @@ const WAITING_MAX = 5_000;
 const WAITING_BY_CALLER_MAX = 200;
 /** How often a walk that fails is tried before its place in the queue is given up. */
 const ATTEMPTS_MAX = 6;
-/** The wait before a failed walk is tried again, doubled each time. */
-const RETRY_S = 60;
+/** The wait before a walk that failed or was cut is tried again, doubled each time. */
+const RETRY_S = 30;
+/** Walks that were cut and may wait to be tried again, beside those that somebody asked for. */
+const CUT_WAITING_MAX = 500;
 /**
  * A record is made anew this long after its walk while the newest launch in it is young, and else
  * this long: whoever launched nothing yet, or long ago, may launch now.
@@ -163,13 +165,17 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
         }
         return null;
       }),
-    commit: (walk) =>
+    commit: (walk, cut) =>
       run(() => {
         const at = storeTime(walk.captured_at);
         const { isWhole } = omissionsIn(walk);
         const isWatched = readsAllOf(walk, NEW_FOR_S);
         const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole, isWatched];
-        return database.query(COMMIT, row, 'often');
+        if (cut === undefined) return database.query(COMMIT, row, 'often');
+        return database.transaction(async (session) => {
+          await session.query(COMMIT_CUT, [...row, cut.reason, RETRY_S, CUT_WAITING_MAX]);
+          await session.query(GIVE_UP, [walk.address, ATTEMPTS_MAX]);
+        });
       }),
     fail: (address, { at, reason }) =>
       run(() =>
@@ -179,10 +185,7 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
             [address, storeTime(at), reason],
           );
           await session.query(RETRY, [address, reason, RETRY_S]);
-          await session.query('delete from deployer_queue where address = $1 and attempts >= $2', [
-            address,
-            ATTEMPTS_MAX,
-          ]);
+          await session.query(GIVE_UP, [address, ATTEMPTS_MAX]);
         }),
       ),
   };
@@ -222,7 +225,7 @@ const TAKE_AGAIN = `
   on conflict (address) do nothing
   returning address`;
 
-const COMMIT = `
+const KEEP = `
   with kept as (
     insert into deployer_records as r
       (address, captured_at, walk, newest_launch_at, is_whole, is_watched)
@@ -232,8 +235,21 @@ const COMMIT = `
           newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole,
           is_watched = excluded.is_watched, failed_at = null, failure = null
       where r.captured_at <= excluded.captured_at
-  )
+  )`;
+
+const COMMIT = `${KEEP}
   delete from deployer_queue where address = $1`;
+
+const COMMIT_CUT = `${KEEP}
+  insert into deployer_queue as q (address, asked_at, due_at, attempts, failure)
+  select $1, control_now(), control_now() + make_interval(secs => $8::int), 1, $7
+  where (select count(*) from deployer_queue where asked_by = '') < $9::int
+    or exists (select from deployer_queue where address = $1)
+  on conflict (address) do update
+    set attempts = q.attempts + 1, failure = excluded.failure,
+        due_at = control_now() + make_interval(secs => $8::int * (1 << least(q.attempts, 10)))`;
+
+const GIVE_UP = 'delete from deployer_queue where address = $1 and attempts >= $2';
 
 function newestIn({ launches }: DeployerWalk): Date | null {
   if (launches.length === 0) return null;

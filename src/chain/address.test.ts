@@ -5,6 +5,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { formsLottery } from '../testing/forms-lottery.ts';
+import { lotteryOf } from '../testing/lottery.ts';
 import { SHARED_DATA } from '../testing/shared-data.ts';
 import {
   type AddressKind,
@@ -211,6 +213,16 @@ describe('describeMisform', () => {
 });
 
 describe('matchKey', () => {
+  test('leaves every address as it was parsed, and every other form of one as it was made', () => {
+    const { draw } = formsLottery(lotteryOf(31), 0);
+    for (let i = 0; i < 20_000; i++) {
+      const known = parseKnownAddress(draw());
+      if (known === null) continue;
+      const texts = [known, ...otherForms(known)].map(({ address }) => address);
+      expect(texts.map(matchKey)).toEqual(texts);
+    }
+  });
+
   test('EVM addresses compare in lower case, but for an upper-case prefix', () => {
     fc.assert(
       fc.property(evmText, (text) => {

@@ -125,7 +125,8 @@ export async function bulkScreen(
   const othersWhole = others === null ? null : readingOfLists(others);
   const known: Subject[] = [];
   const misformed: Misformed[] = [];
-  for (const [index, subject] of subjects.entries()) {
+  for (let index = 0; index < subjects.length; index++) {
+    const subject = subjects[index] ?? null;
     const code = misformOf(addresses[index], subject, { list, others: othersWhole });
     if (code !== null) misformed.push({ index, code });
     else if (subject !== null) known.push(subject);
@@ -149,7 +150,8 @@ async function lookUpForms(
   ports: Pick<ScreenPorts, 'sanctionsList' | 'otherLists'>,
   isAsked: (table: TableName) => boolean,
 ): Promise<FormsRead> {
-  const spellings = present(texts).map(({ address }) => address);
+  const spellings: string[] = [];
+  for (const text of texts) if (text !== null) spellings.push(text.address);
   const forms = new Map<Text, readonly EquivalentForm[]>();
   const formsOf = (holders: Holders | null): string[] => {
     const made: string[] = [];
@@ -180,9 +182,8 @@ async function lookUpForms(
     isAsked('other_lists') ? lookUp(otherLists.lookUp) : null,
   ]);
   const subjects = texts.map((text): Subject | null => {
-    if (text === null) return null;
-    const { address, kind, known } = text;
-    return { address, kind, recognised: known !== null, forms: rowsUnder(forms, text) };
+    const own = text === null ? undefined : forms.get(text);
+    return text === null || own === undefined ? text : { ...text, forms: own };
   });
   return { subjects, list, others };
 }
@@ -492,8 +493,11 @@ export function missFrom(
 ): NonNullable<ScreenResult['sanctions']> {
   const { found } = list.value;
   const missing = subjects.filter(({ address }) => !found.has(address));
-  const rowsIn = (look: ListLookUp) =>
-    missing.flatMap(({ address }) => rowsUnder(look.found, address));
+  const rowsIn = (look: ListLookUp) => {
+    const rows: ListEntry[] = [];
+    for (const { address } of missing) rows.push(...rowsUnder(look.found, address));
+    return rows;
+  };
   return {
     listed: claim(list, (look) => missing.some(({ address }) => look.found.has(address))),
     programs: claim(list, (look) => programsOf(rowsIn(look))),
@@ -508,7 +512,7 @@ export function formsUnlisted(
   subjects: readonly Subject[],
 ): NonNullable<ScreenResult['equivalent_forms']> {
   const missing = subjects.filter((one) => !isFormListed(list.value, one));
-  return claim(list, (look) => missing.flatMap((one) => listedForms(look, one)));
+  return claim(list, (look) => listedFormsOf(look, missing));
 }
 
 function isFormListed({ found }: ListLookUp, { forms }: Subject): boolean {
@@ -520,6 +524,11 @@ export function listedForms({ found }: ListLookUp, { forms }: Subject): ListedFo
   return forms
     .filter(({ address }) => found.has(address))
     .map(({ form, address, relation }) => ({ form, address, relation, listed: true }));
+}
+
+function listedFormsOf(look: ListLookUp, subjects: readonly Subject[]): ListedForm[] {
+  const withForms = subjects.filter(({ forms }) => forms.length > 0);
+  return withForms.flatMap((one) => listedForms(look, one));
 }
 
 /** The fields of an address that the list holds. */
@@ -561,9 +570,8 @@ function isNeverImported(reading: OtherListsRead): boolean {
 /** Whether a list has an entry of a subject or of another form of it, one that ended included. */
 export function isOnOthers(look: OtherListsLookUp, { address, forms }: Subject): boolean {
   const { found } = look;
-  return (
-    found.size > 0 && [address, ...forms.map(addressOf)].some((one) => found.has(matchKey(one)))
-  );
+  if (found.size === 0) return false;
+  return found.has(address) || forms.some((one) => found.has(one.address));
 }
 
 /**
@@ -575,19 +583,19 @@ export function listingsElsewhere(
   subjects: readonly Subject[],
   today: string,
 ): ListingElsewhere[] {
-  const spellings = subjects.flatMap(({ address, forms }) => [address, ...forms.map(addressOf)]);
+  const spellings: string[] = [];
+  for (const { address, forms } of subjects) {
+    spellings.push(address);
+    for (const one of forms) spellings.push(one.address);
+  }
   return read.value.lists.map((list): ListingElsewhere => {
     const { name, as_of, dated_by } = list;
     const whole = readingOfList(read, list);
-    const named = spellings
-      .flatMap((address) => entriesIn(read.value, list, address))
-      .find(({ entity }) => entity !== null);
+    const named = entriesIn(read.value, list, spellings).find(({ entity }) => entity !== null);
     const stands = (look: OtherListsLookUp, address: string) =>
-      entriesIn(look, list, address).some((entry) => standsOn(entry, today));
+      entriesIn(look, list, [address]).some((entry) => standsOn(entry, today));
     const hasEnded = (look: OtherListsLookUp) =>
-      spellings
-        .flatMap((address) => entriesIn(look, list, address))
-        .some((entry) => !standsOn(entry, today));
+      entriesIn(look, list, spellings).some((entry) => !standsOn(entry, today));
     const isListed = (look: OtherListsLookUp) =>
       subjects.some(({ address }) => stands(look, address));
     const formsListed = (look: OtherListsLookUp) =>
@@ -625,12 +633,17 @@ export function listingsOfUnnamed(
   return listingsElsewhere(others, unnamed, today);
 }
 
-function entriesIn(look: OtherListsLookUp, { name }: OtherList, address: string): OtherListEntry[] {
-  if (look.found.size === 0) return [];
-  return rowsUnder(look.found, matchKey(address)).filter(({ source }) => source === name);
+function entriesIn(
+  { found }: OtherListsLookUp,
+  { name }: OtherList,
+  addresses: readonly string[],
+): OtherListEntry[] {
+  const entries: OtherListEntry[] = [];
+  for (const address of addresses) {
+    for (const entry of rowsUnder(found, address)) if (entry.source === name) entries.push(entry);
+  }
+  return entries;
 }
-
-const addressOf = ({ address }: { readonly address: string }): string => address;
 
 // The fields of one address of a bulk screen, each from the readings that may support it.
 
@@ -686,26 +699,29 @@ const LITERAL_CHARS_MAX = 128;
 const CODE_FIRST_PRINTABLE = 33;
 const CODE_LAST_PRINTABLE = 126;
 
-/** A text that was asked about, with its holder; `known` is `null` where it has no known form. */
-type Text = Pick<Subject, 'address' | 'kind'> & {
-  readonly known: KnownAddress | null;
-  readonly holder: string | null;
-};
+/** A text that was asked about, with its holder, before its other forms were made. */
+type Text = Subject & { readonly known: KnownAddress | null; readonly holder: string | null };
 
 /** An address of a known form, or a text that might stand literally on the list. */
 function parseText(text: string): Text | null {
   const held = parseWithHolder(text);
   if (held !== null) {
     const { known, holder } = held;
-    return { kind: known.kind, address: known.address, known, holder };
+    const { kind, address } = known;
+    return { kind, address, recognised: true, forms: NO_FORMS, known, holder };
   }
   if (text.length === 0 || text.length > LITERAL_CHARS_MAX) return null;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < CODE_FIRST_PRINTABLE || code > CODE_LAST_PRINTABLE) return null;
   }
-  return { kind: 'other', address: matchKey(text), known: null, holder: NO_OTHER_FORM };
+  const address = matchKey(text);
+  const unknown = { recognised: false, forms: NO_FORMS, known: null, holder: NO_OTHER_FORM };
+  return { kind: 'other', address, ...unknown };
 }
+
+/** Of a text whose other forms no list may hold. */
+const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
 
 type ListReadings = {
   readonly list: Partly<ListLookUp, SanctionsListPort> | null;

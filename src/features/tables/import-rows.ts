@@ -2,6 +2,7 @@
 // file counts whole or not at all. An import without an accepted row fails.
 
 import { matchKey } from '../../chain/address.ts';
+import { AddressMap } from '../../chain/address-map.ts';
 import { collect, tally } from '../../evidence/measure.ts';
 import { type Partly, Read, type Reading, Unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -337,7 +338,7 @@ type RowsByAddress<Row> = {
 
 /** No rows yet. */
 export function rowsByAddress<Row>(): RowsByAddress<Row> {
-  const byKey = new Map<string, Row[]>();
+  const byKey = new AddressMap<Row[]>();
   let rows = 0;
   return {
     add: (address, row) => {
@@ -349,7 +350,8 @@ export function rowsByAddress<Row>(): RowsByAddress<Row> {
     size: () => rows,
     under: (addresses) => {
       const found = new Map<string, readonly Row[]>();
-      for (const key of addresses.map(matchKey)) {
+      for (const address of addresses) {
+        const key = matchKey(address);
         const held = byKey.get(key);
         if (held !== undefined) found.set(key, held);
       }

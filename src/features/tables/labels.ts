@@ -339,6 +339,7 @@ const ISO_DAY_CHARS = 10;
  * that names a role, then the order of the sources' names. Null where there is none.
  */
 export function leadingLabel(labels: readonly ExchangeLabel[]): ExchangeLabel | null {
+  if (labels.length === 0) return null;
   const [first, ...others] = labels;
   if (first === undefined) return null;
   return others.reduce((best, label) => (leads(label, best) ? label : best), first);

@@ -2,6 +2,7 @@
 // unreadable fields are null, with a note.
 
 import { addHolder, matchKey, parseKnownAddress } from '../../chain/address.ts';
+import { AddressMap } from '../../chain/address-map.ts';
 import { MS_PER_S, parseIsoDate } from '../../chain/time.ts';
 import type {
   OtherList,
@@ -54,7 +55,7 @@ export const otherLists: ImportedTable<OtherListEntry, OtherListsPort, OtherList
   held: { max: 300_000, of: 'rows', beyond: 'ask' },
   index: (imports) => {
     const own = rowsByAddress<OtherListEntry>();
-    const holders = new Map<string, string | null>();
+    const holders = new AddressMap<string | null>();
     return {
       add: (row) => {
         own.add(row.address, row);

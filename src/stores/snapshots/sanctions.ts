@@ -10,6 +10,7 @@ import {
   matchKey,
   parseAddress,
 } from '../../chain/address.ts';
+import { AddressMap } from '../../chain/address-map.ts';
 import {
   DAY_S,
   endOfWashingtonDay,
@@ -484,7 +485,7 @@ export type ListTable = ReadonlyMap<string, readonly ListEntry[]>;
 
 /** Files the rows of a publication, every currency code alike. */
 export function tableOf(entries: readonly ListEntry[]): ListTable {
-  const table = new Map<string, ListEntry[]>();
+  const table = new AddressMap<ListEntry[]>();
   for (const entry of entries) collect(table, matchKey(entry.address), entry);
   return table;
 }
@@ -508,7 +509,7 @@ const HOLDERS_KEPT = new WeakMap<ListTable, Holders>();
 function holdersIn(table: ListTable): Holders {
   const kept = HOLDERS_KEPT.get(table);
   if (kept !== undefined) return kept;
-  const holders = new Map<string, string | null>();
+  const holders = new AddressMap<string | null>();
   for (const key of table.keys()) addHolder(holders, key);
   HOLDERS_KEPT.set(table, holders);
   return holders;

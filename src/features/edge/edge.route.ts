@@ -161,7 +161,7 @@ const RECORDS = new WeakMap<object, KeptOver>();
 export function recordOver(ports: RecordPorts): EdgeRecords {
   const known = RECORDS.get(ports.emittedCalls);
   if (known !== undefined && known.over === ports.marketSeries) return known.records;
-  const records = keepRecord(ports);
+  const records = keepRecord(ports, () => performance.now());
   RECORDS.set(ports.emittedCalls, { over: ports.marketSeries, records });
   return records;
 }

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { sharesFrom } from '../../evidence/random.ts';
 import { DETECTOR_KINDS, DIRECTIONS, type KeptVersion } from '../../ports/emitted-calls.ts';
 import { FIRST_HOUR, noiseRecord, testRecord } from '../../testing/edge-records.ts';
+import { momentsOf } from './backtest.ts';
 import { biasesOf, daysBack, type Filter, filterText, selectCalls } from './filters.ts';
+import { deflateSharpe } from './luck.ts';
 import { deflateBacktest, measureListed, runBacktest } from './question.ts';
 import { buildRecord } from './record.ts';
 
@@ -64,9 +66,20 @@ describe('a filter', () => {
   });
 
   test('keeps calls of a horizon and prices none of them anew', () => {
-    const whole = runBacktest(RECORD, ALL);
-    expect(runBacktest(RECORD, { ...ALL, horizon_h: 24 }).calls).toEqual(whole.calls);
-    expect(runBacktest(RECORD, { ...ALL, horizon_h: 25 }).calls.n).toBe(0);
+    const shares = sharesFrom(7);
+    const opens = { BTC: Array.from({ length: 300 }, () => 100 + shares()) };
+    const calls = Array.from({ length: 80 }, (_, n) => {
+      const [entry_h, horizon_h] = [1 + n * 2, n % 3 === 0 ? 48 : 24];
+      return { entry_h, exit_h: entry_h + horizon_h, horizon_h };
+    });
+    const record = testRecord({ calls, opens });
+    for (const horizon_h of [24, 48]) {
+      const own = testRecord({ calls: calls.filter((one) => one.horizon_h === horizon_h), opens });
+      const told = runBacktest(record, { ...ALL, horizon_h });
+      expect(told.calls.n).toBe(own.calls.length);
+      expect(told.calls).toEqual(runBacktest(own, ALL).calls);
+    }
+    expect(runBacktest(record, { ...ALL, horizon_h: 25 }).calls.n).toBe(0);
   });
 
   test('counts its days back from the last full hour of the record', () => {
@@ -120,6 +133,34 @@ describe('an answer', () => {
     const least = deflateBacktest(told, []).probability;
     expect(Number(more.probability)).toBeLessThan(Number(least));
   });
+});
+
+describe('a deflated answer', () => {
+  const DAYS = Math.sqrt(365);
+  const told = runBacktest(RECORD, ALL);
+  test('is made of ratios of a day, a 19th of what is told of a year, and of the raw kurtosis', () => {
+    const { moments, sharpe, family } = told;
+    if (moments === null || sharpe === null) throw new Error('test: nothing was measured');
+    const tries = { trials: 500, variance: family.variance };
+    const own = deflateSharpe(sharpe / DAYS, moments, tries);
+    const { probability, sharpe_0 } = deflateBacktest(told, [tries.trials]);
+    expect(probability).toBeCloseTo(own.probability, 12);
+    expect(sharpe_0).toBeCloseTo(own.sharpe_0, 12);
+  });
+  test('rests on the spread of the ratios of a day of its family', () => {
+    const ratios = told.family.members.flatMap(({ sharpe }) =>
+      sharpe === null ? [] : [sharpe.mean / sharpe.deviation],
+    );
+    const mean = ratios.reduce((sum, one) => sum + one, 0) / ratios.length;
+    const squares = ratios.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+    expect(told.family.variance).toBeCloseTo(squares / (ratios.length - 1), 12);
+  });
+});
+
+test('a coin has a raw kurtosis of one: nothing over a normal distribution is taken off', () => {
+  const coin = momentsOf(Array.from({ length: 60 }, (_, day) => (day % 2 === 0 ? 0.01 : -0.01)));
+  expect(coin?.kurtosis).toBeCloseTo(1, 12);
+  expect(coin?.skew).toBeCloseTo(0, 12);
 });
 
 describe('the family', () => {

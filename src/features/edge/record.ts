@@ -1,7 +1,7 @@
 // The record of calls and the candles that price them, held in arrays, so that a question about all
 // of it costs milliseconds. It is read anew by what changed since, and by the hours that came.
 
-import { HOUR_S, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
+import { DAY_S, HOUR_S, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import { listOrNone } from '../../evidence/measure.ts';
 import { both, map, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
@@ -259,9 +259,12 @@ const READ_MAX_MS = 20_000;
 const CALLS_MAX = 1_000_000;
 
 /** Keeps the record current: each reading reads what changed. */
-export function keepRecord({ emittedCalls, marketSeries }: RecordPorts): EdgeRecords {
+export function keepRecord(
+  { emittedCalls, marketSeries }: RecordPorts,
+  elapsedMs: () => number,
+): EdgeRecords {
   const calls = new Map<string, RecordedCall>();
-  const readCandles = keepCandles(marketSeries);
+  const readCandles = keepCandles(marketSeries, elapsedMs);
   let place = 0;
   const kept = new Map<RecordForm, { readonly key: string; readonly record: EdgeRecord }>();
   const underWay = new Map<RecordForm, Promise<RecordRead>>();
@@ -324,11 +327,19 @@ export function keepRecord({ emittedCalls, marketSeries }: RecordPorts): EdgeRec
  * asked for again until two weeks after the longest horizon (720 hours).
  */
 const ANEW_H = 44 * 24;
+/**
+ * Candles with holes are read anew after a minute, and all of them after a day, whatever hour the
+ * record reaches: processes that began to read at other times come to say the same.
+ */
+const HOLED_ANEW_MS = 60_000;
+const ALL_ANEW_MS = DAY_S * MS_PER_S;
 
 type HeldCandles = {
   readonly opens: Map<number, number>;
   readonly from: number;
   readonly to: number;
+  /** When all of them are due to be read anew, on a clock of this process. */
+  readonly anewAtMs: number;
   /** Of the whole span, as it was last read. */
   readonly whole: Partly<unknown, SeriesPort>;
 };
@@ -350,7 +361,7 @@ const UNPRICED_RECORD: PricedRecord = {
 };
 
 /** Holds the opens of every instrument that was called, from the first hour of the record on. */
-function keepCandles(series: RecordPorts['marketSeries']) {
+function keepCandles(series: RecordPorts['marketSeries'], elapsedMs: () => number) {
   const held = new Map<string, HeldCandles>();
   let round = 0;
 
@@ -361,8 +372,14 @@ function keepCandles(series: RecordPorts['marketSeries']) {
   ): Promise<Why | null> => {
     const name = instrumentName(instrument);
     const known = held.get(name);
-    if (known !== undefined && known.from <= span.from && known.to >= span.to) return null;
-    const isTail = known !== undefined && known.from <= span.from && known.whole instanceof Read;
+    const now = elapsedMs();
+    const isHeld = known !== undefined && known.from <= span.from && known.to >= span.to;
+    if (isHeld && now < known.anewAtMs) return null;
+    const isTail =
+      known !== undefined &&
+      known.from <= span.from &&
+      known.whole instanceof Read &&
+      now < known.anewAtMs;
     const from = isTail ? Math.max(span.from, known.to - ANEW_H) : span.from;
     const reading = await series.read(
       { venue: instrument.venue, series: 'candles', of: instrument.asset },
@@ -370,13 +387,26 @@ function keepCandles(series: RecordPorts['marketSeries']) {
       { signal },
     );
     // An asset without any candle is priced by nobody; a store that does not answer is silent.
-    if (reading instanceof Unread && reading.why.code !== 'series_not_held') return reading.why;
+    if (reading instanceof Unread && reading.why.code !== 'series_not_held') {
+      if (!isHeld) return reading.why;
+      // What was read stands until it can be read anew.
+      held.set(name, { ...known, anewAtMs: now + HOLED_ANEW_MS });
+      return null;
+    }
     const opens = isTail ? known.opens : new Map<number, number>();
     for (const { at, open } of candlesSeen(reading)) {
       opens.set(Math.floor(at / CANDLE_MS), Number(open));
     }
-    held.set(name, { opens, ...span, whole: reading });
-    round += 1;
+    const anewAtMs = now + (reading instanceof Read ? ALL_ANEW_MS : HOLED_ANEW_MS);
+    const isSooner = isTail && known.anewAtMs < anewAtMs;
+    held.set(name, {
+      opens,
+      ...span,
+      anewAtMs: isSooner ? known.anewAtMs : anewAtMs,
+      whole: reading,
+    });
+    // Answers that were made of the same candles stand.
+    if (!isHeld || !isSame(known.opens, opens)) round += 1;
     return null;
   };
 
@@ -405,6 +435,12 @@ function keepCandles(series: RecordPorts['marketSeries']) {
       round,
     };
   };
+}
+
+function isSame(one: Opens, other: Opens): boolean {
+  if (one.size !== other.size) return false;
+  for (const [hour, open] of one) if (other.get(hour) !== open) return false;
+  return true;
 }
 
 function candlesSeen(

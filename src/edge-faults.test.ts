@@ -1,7 +1,10 @@
 // A damaged row, a store that is down and a deadline that passed: each route of the edge that rests
 // on it says so under its own name and for no cache, and the others are whole.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createGate } from './access/gate.ts';
+import { deriveSecrets } from './access/secret.ts';
+import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { Reply } from './contract/answer.ts';
 import { NOBODY } from './contract/route.ts';
 import { Read, type Reading } from './evidence/reading.ts';
@@ -16,8 +19,10 @@ import { edgeTrialTable } from './features/edge/trials.store.ts';
 import { mlRankHandler } from './features/ranker/ml-rank.route.ts';
 import { rankerTable } from './features/ranker/ranker.store.ts';
 import { EMISSION_LEASE } from './ports/emitted-calls.ts';
+import { type Database, type Session, StoreUnavailable } from './stores/control/engine/database.ts';
 import { STILL_NOW } from './testing/clock.ts';
-import { embeddedControl, leasesIn, type TestStore } from './testing/control-store.ts';
+import { accessIn, embeddedControl, leasesIn, type TestStore } from './testing/control-store.ts';
+import { createTestHttp } from './testing/http-server.ts';
 import { emittedCallOf } from './testing/twins/emitted-calls.ts';
 import { memorySeriesStore } from './testing/twins/series.ts';
 
@@ -173,3 +178,103 @@ test.each(['it is down', 'it did not answer within 5 s'])(
     expect(await failures(control)).toEqual({});
   },
 );
+
+/** What the store answers one handler while it fails for it. */
+const FAULTS: Readonly<Record<string, (query: Session['query']) => Session['query']>> = {
+  'the store is down': () => async () => {
+    throw new StoreUnavailable('it is down', 'ECONNREFUSED');
+  },
+  'a deadline passed': () => async () => {
+    throw new StoreUnavailable('it did not answer within 5 s', 'ETIMEDOUT');
+  },
+  'a row is corrupt':
+    (query) =>
+    async (...asked) => {
+      const rows = await query(...asked);
+      return rows.map((row) =>
+        'conviction' in Object(row) ? { ...row, conviction: 'oops' } : row,
+      );
+    },
+};
+const SAYS: Readonly<Record<string, string>> = {
+  'the store is down': 'it is down',
+  'a deadline passed': 'it did not answer within 5 s',
+  'a row is corrupt': DAMAGED,
+};
+const PATHS = {
+  backtest: '/edge/backtest.json',
+  replay: '/edge/replay.json',
+  performance: '/edge/performance.json',
+  ml_rank: '/api/ml-rank?pair=BTC',
+  rules: '/edge/rules.json?rule=kind%20%3D%20liq',
+} as const;
+
+const ROUTES = {
+  backtest: 'edge_backtest',
+  replay: 'edge_replay',
+  performance: 'edge_performance',
+  ml_rank: 'ml_rank',
+  rules: 'edge_rules',
+} as const;
+
+/** The routes over one store, which fails for one handler alone. */
+function serveOver(control: TestStore, failing: Handler | null, fault: string) {
+  const portsFor = (name: string) => {
+    const query: Session['query'] = (...asked) => control.query(...asked);
+    const spoil = FAULTS[fault];
+    if (spoil === undefined) throw new Error('test: no such fault');
+    const own: Database = { ...control, query: name === failing ? spoil(query) : query };
+    return {
+      emittedCalls: emittedCallTable(own, CONTEXT),
+      marketSeries: memorySeriesStore(),
+      edgeTrials: edgeTrialTable(own, CONTEXT),
+      publishedRankers: rankerTable(own, CONTEXT, () => 'no artefact that this version reads'),
+    };
+  };
+  const secrets = deriveSecrets('a root secret of the tests', null);
+  const { keys, quota } = accessIn(control, () => STILL_NOW * 1_000);
+  return createTestHttp({
+    mounted: Object.keys(PATHS).map((name) => {
+      const route = CONTRACTS.find((one) => one.name === ROUTES[name as keyof typeof PATHS]);
+      if (route === undefined) throw new Error(`test: no ${name}`);
+      return { route, handle: handlerOf(route.name, portsFor(name)) };
+    }),
+    gate: createGate({ keys, quota, secrets, durable: true }, () => STILL_NOW),
+    now: () => STILL_NOW,
+  });
+}
+
+describe.each(Object.keys(FAULTS))('where %s for one handler', (fault) => {
+  test.each(HANDLERS)(
+    '%s alone says so, for no cache, and each other one is whole',
+    async (name) => {
+      const control = await opened();
+      const askAll = async (failing: Handler | null) => {
+        const app = serveOver(control, failing, fault);
+        const told = await Promise.all(
+          Object.entries(PATHS).map(async ([of, url]) => {
+            const { statusCode, headers, body } = await app.inject({ method: 'GET', url });
+            return [of, { status: statusCode, kept: headers['cache-control'], body }] as const;
+          }),
+        );
+        await app.close();
+        return new Map(told);
+      };
+      const whole = await askAll(null);
+      const broken = await askAll(name);
+      for (const [of, told] of broken) {
+        if (of !== name) {
+          expect([of, told]).toEqual([of, whole.get(of)]);
+          continue;
+        }
+        expect([told.status, told.kept]).toEqual([200, 'no-store']);
+        expect(JSON.parse(told.body)).toEqual({
+          error: expect.stringContaining(String(SAYS[fault])),
+          handler: name,
+        });
+      }
+      // What is whole may be kept by whoever passes it on.
+      expect(whole.get('replay')?.kept).toMatch(/^public/);
+    },
+  );
+});

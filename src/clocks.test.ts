@@ -36,7 +36,8 @@ function clocksPage(): string {
 This page is generated from \`src/testing/clocks.ts\`. Keep the machines and the database server on
 one time: nothing below is a substitute. The table says whose clock decides what, and what follows
 where processes are an hour apart or the store is a day ahead. \`exhibit doctor\` warns where its
-machine and the control store differ by 30 seconds or more.
+machine and the control store differ by 30 seconds or more. \`src/clocks-apart.test.ts\` runs
+programs an hour ahead and an hour behind over one PostgreSQL.
 
 * **store**: the clock of the control store (PostgreSQL's, or that of the one process).
 * **process**: the clock of the machine that answers or works.

@@ -121,7 +121,7 @@ async function serviceOver(ports: OverPorts, { now }: World): Promise<Service> {
     return { key, facts: facts as PortFacts<object>, port: Object(port) };
   });
   const ring = { as_of: now, status: await ports.rawRing.status() };
-  const sources = datedSources(handed, parsed.config, outsideOf(parsed.config));
+  const sources = datedSources(handed, parsed.config, outsideOf(parsed.config), {});
   return {
     ...TEST_SERVICE,
     sources: sources.map(({ facts }) => facts),

@@ -214,10 +214,14 @@ export function servePage<R extends AnyPlainRoute, G>(
 }
 
 /** An opened feature: its ports over the opened stores, and what its commands and jobs need. */
+export type Clocks = { readonly [tag: string]: () => number | null };
+
 export type Opened = {
   readonly ports: object;
   readonly services: object;
   readonly gauges?: readonly GaugeReading[];
+  /** The clocks by which its ports age, by tag, in Unix seconds; absent: that of the process. */
+  readonly clocks?: Clocks;
   readonly jobs?: readonly Job[];
   /** Loads what is served from memory, and keeps it current. */
   readonly start?: () => Promise<void>;

@@ -22,7 +22,7 @@ async function toldOf(publishedAgoS: number, checkedAgoS: number) {
   });
   const facts = sanctions.ports.sanctionsList as PortFacts<object>;
   const handed = [{ key: 'sanctionsList', facts, port }];
-  const sources = datedSources(handed, parsed.config, outsideOf(parsed.config));
+  const sources = datedSources(handed, parsed.config, outsideOf(parsed.config), {});
   return { published, told: (await freshnessOf(sources))['sanctions_list'] };
 }
 

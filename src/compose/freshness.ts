@@ -8,7 +8,7 @@ import { basis, map, Part, type Partly, rowsSeen, Unread, unread } from '../evid
 import { why } from '../evidence/reasons.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { nowS } from './clock.ts';
-import type { FrozenSource, PortFacts } from './feature.ts';
+import type { Clocks, FrozenSource, PortFacts } from './feature.ts';
 import type { Outside } from './outside.ts';
 
 /** A port under the name that wires it. Its feature's declaration checked its facts. */
@@ -32,6 +32,7 @@ export function datedSources(
   handed: readonly Handed[],
   config: Config,
   outside: Outside,
+  clocks: Clocks,
 ): DatedSource[] {
   return handed.flatMap(({ facts, port }) => {
     const { freshness, ...shown } = facts;
@@ -54,7 +55,8 @@ export function datedSources(
     const age = async () => {
       const reading = await inTime(freshness.ask(port), facts.title);
       const notes = freshness.notes === undefined ? null : rowsSeen(await freshness.notes(port));
-      const told = ageOf(reading, freshness.maxAgeS(config));
+      const clock = clocks[facts.tag]?.() ?? nowS();
+      const told = ageOf(reading, freshness.maxAgeS(config), clock);
       // A source that carries no negative says why; a fresh one, what there is to be told.
       return told.reason === null && notes !== null ? { ...told, reason: notes.join(' ') } : told;
     };
@@ -86,7 +88,7 @@ async function inTime<T>(
 
 /** The age of a source that each answer reads anew was not measured. */
 function anew(reading: Partly<string | FrozenSource, never>): SourceFreshness {
-  if (reading instanceof Unread) return ageOf(reading, null);
+  if (reading instanceof Unread) return ageOf(reading, null, nowS());
   const [said = null] = listOrNone(rowsSeen(map(reading, (says) => [says])));
   if (said === null || typeof said === 'string') {
     return { ...NO_AGE, state: 'per_answer', reason: said };
@@ -96,7 +98,11 @@ function anew(reading: Partly<string | FrozenSource, never>): SourceFreshness {
 
 const NO_AGE = { as_of: null, published: null, age_s: null, max_age_s: null };
 
-function ageOf(reading: Partly<string | null, never>, max_age_s: number | null): SourceFreshness {
+function ageOf(
+  reading: Partly<string | null, never>,
+  max_age_s: number | null,
+  now: number,
+): SourceFreshness {
   if (reading instanceof Unread) {
     const { code, reason } = reading.why;
     const silent = code === 'store_unreadable' || code === 'timed_out';
@@ -113,7 +119,7 @@ function ageOf(reading: Partly<string | null, never>, max_age_s: number | null):
     state: isStale ? 'stale' : 'fresh',
     as_of,
     published: day === null && as_of !== null ? formatIsoDate(as_of) : day,
-    age_s: as_of === null ? null : Math.max(nowS() - as_of, 0),
+    age_s: as_of === null ? null : Math.max(now - as_of, 0),
     max_age_s,
     reason: reading instanceof Part ? reading.why.reason : null,
   };

@@ -40,7 +40,7 @@ import { nowS } from './clock.ts';
 import type { Closings } from './closings.ts';
 import { bindCommand } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
-import type { AnyFeature, Base, Job, Members, Opened, PortFacts } from './feature.ts';
+import type { AnyFeature, Base, Clocks, Job, Members, Opened, PortFacts } from './feature.ts';
 import { type DatedSource, datedSources } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
@@ -162,7 +162,8 @@ function composeParts(
   const exported = spans === null ? [] : spans.gauges;
   const meters = createMeters([...gauges, ...standing, ...exported]);
   const traced = spans === null ? null : spans.tracing;
-  const sources = datedSources(handed, config, outside);
+  const clocks: Clocks = Object.assign({}, ...all.map(({ clocks: own }) => own));
+  const sources = datedSources(handed, config, outside, clocks);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },

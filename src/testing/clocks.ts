@@ -53,7 +53,7 @@ export const CLOCKS = {
     clock: 'process',
     apart:
       'A signature tells the time of the process that made it, by a key that is published and ' +
-      'valid at that time.',
+      'valid at that time. The client takes no signature of a time to come.',
     test: `${CLOCKS_TEST}: a key signs within its own time, whoever is an hour apart`,
   },
   'when a checkpoint may follow another': {

@@ -37,11 +37,14 @@ type FleetOptions = {
   readonly main: string;
   /** The environment of each, without the port and the data directory, which are its own. */
   readonly env: { readonly [name: string]: string };
+  /** What one of them has beside. */
+  readonly envOf?: { readonly [name: string]: { readonly [name: string]: string } };
   readonly home: string;
 };
 
 /** A fleet of which nothing runs yet. */
-export async function makeFleet({ roles, main, env, home }: FleetOptions): Promise<Fleet> {
+export async function makeFleet(options: FleetOptions): Promise<Fleet> {
+  const { roles, main, env, envOf, home } = options;
   const running = new Map<string, Running>();
   const output = new Map<string, string>();
   const urls = new Map<string, string>();
@@ -80,7 +83,7 @@ export async function makeFleet({ roles, main, env, home }: FleetOptions): Promi
       };
       const child = spawn(process.execPath, [build, role], {
         cwd: home,
-        env: { ...env, ...own },
+        env: { ...env, ...envOf?.[name], ...own },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let fresh = '';

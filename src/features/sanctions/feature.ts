@@ -139,6 +139,7 @@ export const sanctions = feature({
         otherLists: services.otherLists,
       },
       gauges: listGauges(snapshot),
+      clocks: { sanctions_list: () => snapshot.watched()?.now ?? null },
       jobs: [refreshing({ refresh, changes }, config, log)],
       start: snapshot.start,
       close: snapshot.stop,

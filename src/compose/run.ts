@@ -12,7 +12,7 @@ import { createLogger, type Logger } from './logger.ts';
 import { outsideOf } from './outside.ts';
 import { type ProcessParts, startParts } from './parts.ts';
 import { type Serving, startServing } from './serving.ts';
-import { type SimulatedWorld, startSimulated } from './simulated.ts';
+import { startSimulated } from './simulated.ts';
 import { openStores } from './stores.ts';
 
 /** The role of a process: answer requests, or run background jobs. */
@@ -27,9 +27,13 @@ type Seat = Extract<Ownership, { owner: true }>;
 export async function runService(config: Config, roles: readonly Role[]): Promise<RunningService> {
   if (config.simulate) process.stdout.write(`${SIMULATED_LINE}\n`);
   const log = createLogger();
-  const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
+  const opened = loggedClosings(log);
   await openWhole(opened, () => startRoles(config, roles, log, opened));
   return { stop: opened.closeAll };
+}
+
+function loggedClosings(log: Logger): Closings {
+  return closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
 }
 
 async function startRoles(
@@ -48,13 +52,18 @@ async function startRoles(
   const others = commandHandler(parts.commands, null);
   seat?.serve(others.handler);
   opened.add('commands', others.end);
-  for (const { name, role = 'work', start } of parts.jobs) {
-    if (role === 'any' || roles.includes(role)) opened.add(name, start().stop);
-  }
+  // They end after the socket, and begin when the world is furnished: who waits for a first answer
+  // does not wait for them.
+  const jobs = loggedClosings(log);
+  opened.add('jobs', jobs.closeAll);
   const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
+  const demo = world !== null && serving !== null ? await world.furnish(parts, serving.url) : null;
+  for (const { name, role = 'work', start } of parts.jobs) {
+    if (role === 'any' || roles.includes(role)) jobs.add(name, start().stop);
+  }
   const lines =
-    world !== null && serving !== null
-      ? await announceWorld(config, parts, world, serving)
+    world !== null && demo !== null
+      ? announceSimulated(demo, config, world.signInLink(parts, demo))
       : await announceLive(config, parts, serving === null ? null : serving.url);
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
@@ -96,14 +105,4 @@ async function refuseWithoutToken(
     'EXHIBIT_SURFACES: intelligence has no token, so that nobody could come in. Mint one with ' +
       '`exhibit tokens mint`, set EXHIBIT_INTELLIGENCE_TOKENS, or start with --allow-anonymous.',
   );
-}
-
-async function announceWorld(
-  config: Config,
-  parts: ProcessParts,
-  world: SimulatedWorld,
-  { url }: Serving,
-): Promise<string[]> {
-  const demo = await world.furnish(parts, url);
-  return announceSimulated(demo, config, world.signInLink(parts, demo));
 }

@@ -177,7 +177,7 @@ export const ARROWS: readonly Arrows[] = [
   {
     of: 'src/world/',
     may: [CHAIN, 'src/evidence/random.ts', 'src/ports/series.ts'],
-    outside: ['ws'],
+    outside: ['@scure/base', 'ws'],
   },
   { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },

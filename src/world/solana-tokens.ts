@@ -16,7 +16,17 @@ type HeldAccount = {
   readonly amount: string;
 };
 
-function accountsOf({ mint, deployer, kind }: WorldLaunch): readonly HeldAccount[] {
+const ACCOUNTS_KEPT = new WeakMap<WorldLaunch, readonly HeldAccount[]>();
+
+function accountsOf(launch: WorldLaunch): readonly HeldAccount[] {
+  const kept = ACCOUNTS_KEPT.get(launch);
+  if (kept !== undefined) return kept;
+  const made = makeAccounts(launch);
+  ACCOUNTS_KEPT.set(launch, made);
+  return made;
+}
+
+function makeAccounts({ mint, deployer, kind }: WorldLaunch): readonly HeldAccount[] {
   const own = (of: string) => inventAddress(WORLD_SEED, 'solana', `${of} account of ${mint}`);
   const pool = inventAddress(WORLD_SEED, 'solana', `pool of ${kind}`);
   return [

@@ -36,7 +36,11 @@ const ROUTES = {
 
 /** Whether a step leads on in a schema; `null` and options are looked through. */
 function below(schema: z.core.$ZodType, step: string): z.core.$ZodType | null {
-  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) {
+  if (
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodReadonly
+  ) {
     return below(schema.def.innerType, step);
   }
   if (step === '*') return schema instanceof z.ZodArray ? schema.element : null;

@@ -120,6 +120,24 @@ describe('a decision', () => {
     expect(await words(mixed, both(finding(true, 'of_tomorrow')))).toBe('could_not_check: mixed');
   });
 
+  test('an entity that may be larger, and one whose labels were not read, allow nothing', async () => {
+    const small = ruled({ many: 'evidence.cluster_size > 2' }, CLEAR);
+    const named = ruled({ named: "evidence.cluster_label = 'Binance'" }, CLEAR);
+    const seen = (entity_checked: boolean, entity: object | null) => ({
+      evidence: ofac({ entity_checked, entity }),
+      ofac: ofac(walk(true, false)),
+    });
+    const two = { members: ['a', 'b'], confidence: 0.9, labels: null };
+    expect(await words(small, seen(true, two))).toBe('allow: many, clear');
+    expect(await words(small, seen(false, two))).toBe('could_not_check: many');
+    expect(await words(small, seen(true, null))).toBe('allow: many, clear');
+    expect(await words(small, seen(false, null))).toBe('could_not_check: many');
+    expect(await words(named, seen(true, two))).toBe('could_not_check: named');
+    const labelled = { ...two, labels: ['Binance'] };
+    expect(await words(named, seen(true, labelled))).toBe('hold: named');
+    expect(await words(named, seen(true, { ...two, labels: [] }))).toBe('allow: named, clear');
+  });
+
   test('a field that was not read keeps from allowing although the rule would hold anyway', async () => {
     const either = ruled({}, { any: 'ofac.sanctioned = false or ofac.hops > 2' });
     const answer = ofac(walk(false, null));

@@ -75,6 +75,8 @@ const DEPLOYER = { answer: 'deployer' } as const;
 const ACTIVITY_READ = stands('data.activity.checked', true);
 const TRACE_READ = stands('data.coverage.checked', true);
 const WALKED = stands('data.proximity.checked', true);
+const CLUSTER_READ = stands('data.entity_checked', true);
+const NO_CLUSTER: PolicyField['nothing'] = [[stands('data.entity', null), CLUSTER_READ]];
 const LABEL_READ = stands('data.label_checked', true);
 const LABEL_MISSED: PolicyField['nothing'] = [[stands('data.label', null), LABEL_READ]];
 
@@ -394,6 +396,40 @@ export const POLICY_FIELDS: ReadonlyMap<string, PolicyField> = new Map<string, P
       read: [stands('data.flows.checked', true)],
       nothing: NEVER,
       means: 'With how many addresses it exchanged transfers.',
+    },
+  ],
+  [
+    'evidence.cluster_size',
+    {
+      ...EVIDENCE,
+      ...NUMBER,
+      at: 'data.entity.members',
+      count: true,
+      read: [CLUSTER_READ],
+      nothing: NO_CLUSTER,
+      means: 'How many addresses its entity has, itself among them.',
+    },
+  ],
+  [
+    'evidence.cluster_label',
+    {
+      ...EVIDENCE,
+      ...TEXT,
+      at: 'data.entity.labels.*',
+      read: [CLUSTER_READ],
+      nothing: NO_CLUSTER,
+      means: 'The labels of the addresses of its entity.',
+    },
+  ],
+  [
+    'evidence.cluster_confidence',
+    {
+      ...EVIDENCE,
+      ...NUMBER,
+      at: 'data.entity.confidence',
+      read: [CLUSTER_READ],
+      nothing: NO_CLUSTER,
+      means: 'How sure it is, from 0 to 1, that the address belongs to its entity.',
     },
   ],
   [

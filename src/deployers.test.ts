@@ -200,6 +200,27 @@ describe('a venue that fails', () => {
     ]);
   });
 
+  test('is asked one question while it stays silent, and everything once it answers', async () => {
+    const { signal } = new AbortController();
+    venue.fault(() => 'error500');
+    const cut = await outcomeOf(allDied);
+    if (!cut.walked) throw new Error(cut.why.reason);
+    const asked = { limits: LIMITS, now, before: cut.walk };
+    const before = venue.asked.length;
+    const again = await walkDeployer(sources(), allDied, asked, signal);
+    expect(again).toMatchObject({ walked: false, why: { code: 'provider_failed' } });
+    expect(new Set(venue.asked.slice(before)).size).toBe(1);
+    // A day later it is walked whatever one of its launches says.
+    const old = { ...cut.walk, captured_at: cut.walk.captured_at - 86_400 };
+    const late = await walkDeployer(sources(), allDied, { ...asked, before: old }, signal);
+    expect(late).toMatchObject({ walked: true, cut: { code: 'provider_failed' } });
+    venue.fault(() => null);
+    const whole = await walkDeployer(sources(), allDied, asked, signal);
+    expect(whole).toMatchObject({ walked: true, cut: null });
+    if (whole.walked)
+      expect(whole.walk.launches.map(({ outcome }) => outcome)).not.toContain('unchecked');
+  });
+
   test('for one launch leaves the others as they are', async () => {
     const whole = await recordOf(allDied);
     const one = whole.launches[0]?.address;

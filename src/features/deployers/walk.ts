@@ -78,16 +78,16 @@ type WalkOptions = {
   readonly before: DeployerWalk | null;
 };
 
-/** Walks the launches of an address. */
-export async function walkDeployer(
+/** A walk of which nothing was asked yet. */
+function beginWalk(
   sources: WalkSources,
   address: string,
-  { limits, now, before }: WalkOptions,
+  { limits, before }: Pick<WalkOptions, 'limits' | 'before'>,
   signal: AbortSignal,
-): Promise<WalkOutcome> {
+): Walking {
   // Every question of the walk listens: node would take as many for a leak and print a warning.
   setMaxListeners(0, signal);
-  const walking: Walking = {
+  return {
     sources,
     address,
     limits,
@@ -101,6 +101,18 @@ export async function walkDeployer(
     lastWhy: null,
     cut: null,
   };
+}
+
+/** Walks the launches of an address. */
+export async function walkDeployer(
+  sources: WalkSources,
+  address: string,
+  { limits, now, before }: WalkOptions,
+  signal: AbortSignal,
+): Promise<WalkOutcome> {
+  const walking = beginWalk(sources, address, { limits, before }, signal);
+  const silent = await whyStillSilent(walking, before, now());
+  if (silent !== null) return { walked: false, why: silent };
   const made = await sources.creations.madeDirectly(address, signal);
   const direct = listIn(
     walking,
@@ -178,6 +190,32 @@ export async function walkDeployer(
           : null,
     },
   };
+}
+
+/** A source that cut a walk lately is asked one question before all others. */
+const CUT_LATELY_S = 3_600;
+
+/** Why what cut the walk before is still silent, by one question to it, or `null`. */
+async function whyStillSilent(
+  { sources, signal }: Walking,
+  before: DeployerWalk | null,
+  now: UnixSeconds,
+): Promise<Why | null> {
+  if (before === null || now - before.captured_at > CUT_LATELY_S) return null;
+  const unchecked = before.launches.find(({ outcome }) => outcome === 'unchecked');
+  const undetermined = before.skipped.find((one) => !isDetermined(one));
+  const [factory] = before.truncated_factories;
+  const questions = [
+    unchecked && (() => sources.venue.poolsOf(unchecked.address, signal)),
+    undetermined && (() => sources.kinds.kindOf(undetermined.address, signal)),
+    factory !== undefined && (() => sources.creations.madeBy(factory, signal)),
+  ];
+  for (const ask of questions) {
+    if (typeof ask !== 'function') continue;
+    const reading: Partly<unknown, never> = await ask();
+    if (!reading.checked && SILENT.has(reading.why.code)) return reading.why;
+  }
+  return null;
 }
 
 /** From when on every contract of the lists was examined and determined. */

@@ -7,6 +7,7 @@ import { formatIsoTime } from '../../chain/time.ts';
 import { claimOrNull, claimWhole } from '../../evidence/claim.ts';
 import { listOrNone, present } from '../../evidence/measure.ts';
 import {
+  decide,
   map,
   type Partly,
   Read,
@@ -355,9 +356,14 @@ export async function recordHeld(
 /** The creations with their outcomes; null for kinds of addresses that are not walked. */
 export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
   if (kind !== 'evm') return null;
-  const claimCount = (count: (record: CommittedRecord) => number) => claimOrNull(held, count);
   const record = held instanceof Read ? held.value : null;
   const whole = wholeRecord(held);
+  // A record in part counts what it saw, and none of what it did not see.
+  const claimCount = (count: (record: CommittedRecord) => number) =>
+    claimOrNull(
+      decide(whole, (one) => count(one) > 0),
+      count,
+    );
   const ordered = [...listOrNone(record?.launches)].sort(
     (a, b) =>
       Number(b.outcome === 'died') - Number(a.outcome === 'died') || b.created_at - a.created_at,
@@ -373,7 +379,7 @@ export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
     died: claimCount(({ launches }) => countsOf(launches).died),
     survived: claimCount(({ launches }) => countsOf(launches).survived),
     never_listed: claimCount(({ launches }) => countsOf(launches).never_listed),
-    unchecked: claimCount(({ launches }) => countsOf(launches).unchecked),
+    unchecked: claimOrNull(held, ({ launches }) => countsOf(launches).unchecked),
     truncated: claimOrNull(held, ({ truncated }) => truncated),
     launches: shown.length === 0 ? null : shown,
   };

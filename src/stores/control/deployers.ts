@@ -31,9 +31,12 @@ const PORT = 'deployer_records';
 const WAITING_MAX = 5_000;
 const WAITING_BY_CALLER_MAX = 200;
 /** How often a walk that fails is tried before its place in the queue is given up. */
-const ATTEMPTS_MAX = 6;
-/** The wait before a walk that failed or was cut is tried again, doubled each time. */
-const RETRY_S = 30;
+const ATTEMPTS_MAX = 20;
+/**
+ * The wait before a walk that failed or was cut is tried again. It doubles after so many attempts,
+ * at once a walk's or, where it failed at its first question, that question's.
+ */
+const RETRY = { everyS: 20, walks: 4, questions: 14, doublingsMax: 5 };
 /** Walks that were cut and may wait to be tried again, beside those that somebody asked for. */
 const CUT_WAITING_MAX = 500;
 /**
@@ -173,7 +176,14 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
         const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole, isWatched];
         if (cut === undefined) return database.query(COMMIT, row, 'often');
         return database.transaction(async (session) => {
-          await session.query(COMMIT_CUT, [...row, cut.reason, RETRY_S, CUT_WAITING_MAX]);
+          const again = [
+            cut.reason,
+            CUT_WAITING_MAX,
+            RETRY.everyS,
+            RETRY.walks,
+            RETRY.doublingsMax,
+          ];
+          await session.query(COMMIT_CUT, [...row, ...again]);
           await session.query(GIVE_UP, [walk.address, ATTEMPTS_MAX]);
         });
       }),
@@ -184,7 +194,13 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
             'update deployer_records set failed_at = $2, failure = $3 where address = $1',
             [address, storeTime(at), reason],
           );
-          await session.query(RETRY, [address, reason, RETRY_S]);
+          await session.query(TRY_AGAIN, [
+            address,
+            reason,
+            RETRY.everyS,
+            RETRY.questions,
+            RETRY.doublingsMax,
+          ]);
           await session.query(GIVE_UP, [address, ATTEMPTS_MAX]);
         }),
       ),
@@ -242,12 +258,13 @@ const COMMIT = `${KEEP}
 
 const COMMIT_CUT = `${KEEP}
   insert into deployer_queue as q (address, asked_at, due_at, attempts, failure)
-  select $1, control_now(), control_now() + make_interval(secs => $8::int), 1, $7
-  where (select count(*) from deployer_queue where asked_by = '') < $9::int
+  select $1, control_now(), control_now() + make_interval(secs => $9::int), 1, $7
+  where (select count(*) from deployer_queue where asked_by = '') < $8::int
     or exists (select from deployer_queue where address = $1)
   on conflict (address) do update
     set attempts = q.attempts + 1, failure = excluded.failure,
-        due_at = control_now() + make_interval(secs => $8::int * (1 << least(q.attempts, 10)))`;
+        due_at = control_now() + make_interval(
+          secs => $9::int * (1 << least(greatest(q.attempts - $10::int, 0), $11::int)))`;
 
 const GIVE_UP = 'delete from deployer_queue where address = $1 and attempts >= $2';
 
@@ -256,8 +273,9 @@ function newestIn({ launches }: DeployerWalk): Date | null {
   return storeTime(Math.max(...launches.map(({ created_at }) => created_at)));
 }
 
-const RETRY = `
+const TRY_AGAIN = `
   update deployer_queue
   set attempts = attempts + 1, failure = $2,
-      due_at = control_now() + make_interval(secs => $3::int * (1 << least(attempts, 10)))
+      due_at = control_now() + make_interval(
+        secs => $3::int * (1 << least(greatest(attempts - $4::int, 0), $5::int)))
   where address = $1`;

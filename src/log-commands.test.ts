@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { LogSite } from './features/log/follow.ts';
 import { evm } from './testing/addresses.ts';
 import { type LiveLog, startLiveLog } from './testing/live-program.ts';
-import { startProgram } from './testing/program.ts';
+import { MAIN, onlySettings, startProgram } from './testing/program.ts';
 import { checkpointOver, servedLeaves, servedLog, startServedLog } from './testing/served-log.ts';
 
 const MAX_MS = 600_000;
@@ -93,6 +93,31 @@ test('a stranger follows a log that grows, and has a leaf proved that Python che
   }
   const other = await prove(String(Number(byIndex) === 0 ? 1 : 0));
   expect(checkedBy(other.out)).toContain('fails log\n');
+});
+
+test('a stranger who follows the guide of witnesses to the letter is one', async () => {
+  await publish(evm('witnessed'));
+  const guide = readFileSync(join(ROOT, 'docs/guides/witnessing.md'), 'utf8');
+  const blocks = [...guide.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => String(block));
+  expect(blocks).toHaveLength(4);
+  const typed = blocks.join('\n').replaceAll('http://127.0.0.1:8080', live.base());
+  const script = `set -e\nexhibit() { "${process.execPath}" "${MAIN}" "$@"; }\n${typed}`;
+  const env = { ...onlySettings(), EXHIBIT_DATA_DIR: join(live.cwd, 'witness/none') };
+  const told = spawnSync('bash', ['-c', script], { cwd: live.cwd, env, encoding: 'utf8' });
+  const { leaves, keys } = await stateOf();
+  const signed = `${leaves} leaves are signed`;
+  expect({ ...told, stdout: told.stdout.split('\n').slice(0, 4) }).toMatchObject({
+    status: 0,
+    stderr: '',
+    stdout: [
+      keys[0],
+      `${signed}, first as seen.`,
+      `{"kind":"same","size":${leaves}}`,
+      `${signed}, same as seen.`,
+    ],
+  });
+  expect(told.stdout).toMatch(/"index": ?0.*c2sp\.org\/tlog-proof@v1\nindex 0\n/s);
+  expect(told.stdout).toMatch(/\nlog\.example\/log\/1\n\d+\n[\w+/=]+\n\n— log\.example\/log\/1 /);
 });
 
 describe('a log of somebody else', () => {

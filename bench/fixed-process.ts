@@ -1,4 +1,5 @@
-// Gives a process one time and one row of random numbers, so that two runs answer the same bytes.
+// Gives a process one time, or one from which its clock goes on, and one row of random numbers, so
+// that two runs answer the same.
 // It is loaded before the program (`node --import`) and hands itself on to each worker and child,
 // whose environment and flags the program chooses by itself. It holds no import of the product:
 // the same file goes before any checkout.
@@ -10,19 +11,27 @@ import workerThreads, { type WorkerOptions } from 'node:worker_threads';
 
 /** The environment variables that control a process. */
 export const TIME_SETTING = 'EXHIBIT_TEST_TIME_MS';
+/** The true time at which that time was; it goes on from there. Unset: it stands still. */
+export const SINCE_SETTING = 'EXHIBIT_TEST_SINCE_MS';
 const SEED_SETTING = 'EXHIBIT_TEST_SEED';
 
 const timeMs = Number(process.env[TIME_SETTING]);
 const seed = process.env[SEED_SETTING] ?? '';
-const SETTINGS = { [TIME_SETTING]: String(timeMs), [SEED_SETTING]: seed };
+const since = process.env[SINCE_SETTING];
+const SETTINGS = {
+  [TIME_SETTING]: String(timeMs),
+  [SEED_SETTING]: seed,
+  ...(since !== undefined && { [SINCE_SETTING]: since }),
+};
 const FLAGS = ['--import', import.meta.url];
 
 // Every clock but this one still runs: timers and `performance.now` end what waits.
 const RealDate = Date;
-const currentTime = () => timeMs;
+const currentTime = () => (since === undefined ? timeMs : timeMs + RealDate.now() - Number(since));
 // A proxy, no class of its own: a date that comes from another thread is still one of these.
 const FixedDate = new Proxy(RealDate, {
-  construct: (real, args: [number]) => (args.length > 0 ? new real(...args) : new real(timeMs)),
+  construct: (real, args: [number]) =>
+    args.length > 0 ? new real(...args) : new real(currentTime()),
   get: (real, name) => (name === 'now' ? currentTime : Reflect.get(real, name)),
 });
 

@@ -5,7 +5,7 @@
 // number.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,27 +13,17 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
 import { flagStreamRoute } from '../src/features/flag-stream/flag-stream.route.ts';
-import {
-  type Answered,
-  askOnce,
-  bearer,
-  type Question,
-  startReader,
-  startTraffic,
-  type Traffic,
-} from '../src/fleet-load.suite.ts';
+import { askOnce, startReader, startTraffic } from '../src/fleet-load.suite.ts';
 import { postgresBus } from '../src/stores/bus/postgres.ts';
 import { openPostgres } from '../src/stores/control/engine/postgres.ts';
-import { evm } from '../src/testing/addresses.ts';
 import { append, flagOf } from '../src/testing/flag-events.ts';
-import { makeFleet, settingsOfFleet } from '../src/testing/fleet.ts';
+import { makeFleet, settingsOfFleet, startOutsideOfFleet } from '../src/testing/fleet.ts';
 import { lotteryOf } from '../src/testing/lottery.ts';
 import { testPostgres } from '../src/testing/postgres.ts';
 import { startWarehouseFront } from '../src/testing/warehouse-front.ts';
-import { startExplorer } from '../src/world/explorer-api.ts';
-import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from '../src/world/listed-parties.ts';
-import { sdnXml } from '../src/world/sdn-publication.ts';
+import { SANDBOX_PARTY } from '../src/world/listed-parties.ts';
 import { build } from './answers-service.ts';
+import { fleetTraffic } from './fleet-traffic.ts';
 
 const { values, positionals } = parseArgs({
   options: {
@@ -51,8 +41,6 @@ const EVERY_MS = Number(values['every-ms']);
 const DRAIN_S = 3;
 const READY_EACH_MS = 100;
 const SETTLED_MS_MAX = 120_000;
-const HEAD = 30_000;
-const BLOCK_S = 12;
 const TOKEN = 'a-token-of-a-desk';
 const ROLES = {
   'serve 1': 'serve',
@@ -65,37 +53,21 @@ const NEWER = fileURLToPath(new URL('../../main.js', import.meta.url));
 const OLDER = join(resolve(checkout), 'dist/main.js');
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const nowS = () => Math.floor(Date.now() / 1_000);
-
-const identified = z.looseObject({ id: z.string() });
-const screened = z.looseObject({ data: z.looseObject({ sanctioned: z.boolean().nullable() }) });
-const feed = z.looseObject({ signals: z.array(z.looseObject({ signal_id: z.string() })) });
-const sequence = z.looseObject({
-  changes: z.array(z.looseObject({ seq: z.number() })),
-  next_since: z.number(),
-});
 
 await build(resolve(checkout));
 const home = mkdtempSync(join(tmpdir(), 'exhibit-upgrade-'));
 const postgres = await testPostgres();
 const database = await postgres.freshDatabase();
 const front = await startWarehouseFront(join(home, 'warehouse'));
-const explorer = await startExplorer({
-  headOf: () => HEAD,
-  timeOf: (_, block) => nowS() - (HEAD - block) * BLOCK_S,
-  rowsOf: () => [],
-  rowsOfToken: () => [],
-});
-const listFile = join(home, 'sdn.xml');
-writeFileSync(listFile, sdnXml(worldPublicationAt(nowS(), WORLD_SEED)));
+const outside = await startOutsideOfFleet(home);
 const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
 const env = {
   ...Object.fromEntries(own.map(([name, value]) => [name, String(value)])),
   ...settingsOfFleet({
     database,
     warehouse: front.url,
-    list: listFile,
-    explorer: explorer.blockscout(1),
+    list: outside.list,
+    explorer: outside.explorer,
     token: TOKEN,
   }),
   EXHIBIT_DRAIN: `${DRAIN_S}s`,
@@ -128,99 +100,6 @@ async function balance(): Promise<void> {
   }
 }
 
-/** What was denied that had been acknowledged. */
-const denied: string[] = [];
-
-function trafficOf(keys: string[], listed: readonly string[]): Traffic[] {
-  const watched = new Map<string, number>();
-  const records: string[] = [];
-  const signals: string[] = [];
-  const asking = lotteryOf(41);
-  let since = 0;
-  let known = new Map<string, number>();
-  const ask = (body?: object): Question => ({
-    headers: bearer(asking.oneOf(keys)),
-    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-  });
-  const of = (n: number) => String(listed[n % listed.length]);
-  const deny = (what: string, told: NonNullable<Answered>) =>
-    denied.push(`${what}: ${told.status} ${told.body.slice(0, 200)}`);
-  const kind = (name: string, everyMs: number, more: Omit<Traffic, 'name' | 'everyMs'>) => {
-    return { name, everyMs, ...more };
-  };
-  return [
-    kind('a listed address is screened', EVERY_MS, {
-      path: (n) => `/api/v1/wallet/${of(n)}/ofac`,
-      question: () => ask(),
-      onTold: (n, told) => {
-        if (told.status !== 200) return;
-        if (screened.parse(JSON.parse(told.body)).data.sanctioned !== true) deny(of(n), told);
-      },
-    }),
-    kind('an address is watched', EVERY_MS * 3, {
-      path: () => '/api/v1/watchlist',
-      question: (n) => ask({ address: n % 3 === 0 ? of(n) : evm(`watched ${n}`) }),
-      onTold: (_, told) => {
-        if (told.status < 202) watched.set(identified.parse(JSON.parse(told.body)).id, Date.now());
-      },
-    }),
-    kind('the watchlist is read', EVERY_MS * 3, {
-      path: () => '/api/v1/watchlist',
-      question: () => {
-        known = new Map(watched);
-        return ask();
-      },
-      onTold: (_, told) => {
-        if (told.status !== 200) return;
-        for (const id of known.keys()) if (!told.body.includes(`"${id}"`)) deny(id, told);
-      },
-    }),
-    kind('changes of watched addresses are read', EVERY_MS * 3, {
-      path: () => `/api/v1/watchlist/changes?since=${since}`,
-      question: () => ask(),
-      onTold: (_, told) => {
-        if (told.status !== 200) return;
-        const { changes, next_since } = sequence.parse(JSON.parse(told.body));
-        const seqs = changes.map(({ seq }) => seq);
-        if (seqs.some((seq, n) => seq !== since + n + 1)) deny(`changes after ${since}`, told);
-        since = next_since;
-      },
-    }),
-    kind('a screen is recorded', EVERY_MS * 3, {
-      path: () => '/api/v1/screens',
-      question: (n) => ask({ address: of(n) }),
-      onTold: (_, told) => {
-        if (told.status === 201) records.push(identified.parse(JSON.parse(told.body)).id);
-      },
-    }),
-    kind('a record is read', EVERY_MS * 3, {
-      path: () => (records.length === 0 ? '/health' : `/api/v1/screens/${asking.oneOf(records)}`),
-      question: () => ask(),
-      onTold: (n, told) => {
-        if (told.status === 404) deny(`record ${n}`, told);
-      },
-    }),
-    kind('the feed of signals is read', EVERY_MS * 5, {
-      path: () => '/api/signals',
-      question: () => ({}),
-      onTold: (_, told) => {
-        if (told.status !== 200) return;
-        for (const { signal_id } of feed.parse(JSON.parse(told.body)).signals) {
-          if (!signals.includes(signal_id)) signals.push(signal_id);
-        }
-      },
-    }),
-    kind('a signal is read', EVERY_MS * 3, {
-      path: () => (signals.length === 0 ? '/health' : `/api/signals/${asking.oneOf(signals)}`),
-      question: () => ({}),
-      onTold: (n, told) => {
-        if (told.status === 404) deny(`signal ${n}`, told);
-      },
-    }),
-    kind('the health is read', EVERY_MS * 5, { path: () => '/health', question: () => ({}) }),
-  ];
-}
-
 /** A request that failed: but 429 and 503 that say when to come again. */
 const TOLD_AGAIN = ['429', '503'];
 const ANSWERED = ['200', '201'];
@@ -238,7 +117,13 @@ try {
   const urls = () => [...ready];
   const balancing = balance();
   while (ready.size < 2) await wait(READY_EACH_MS);
-  const running = startTraffic(trafficOf(keys, listed), { urls, lottery: lotteryOf(42) });
+  const { traffic, denied } = fleetTraffic({
+    keys,
+    listed,
+    everyMs: EVERY_MS,
+    mayBeSilent: false,
+  });
+  const running = startTraffic(traffic, { urls, lottery: lotteryOf(42) });
   const readers = Array.from({ length: STREAMS }, (_, n) => {
     const how = { urls, lottery: lotteryOf(100 + n), bySocket: n % 2 === 0 };
     return startReader({ ...how, stream: flagStreamRoute, token: TOKEN });
@@ -308,7 +193,7 @@ try {
 } finally {
   await fleet.close();
   await front.close();
-  await explorer.close();
+  await outside.close();
   await postgres.stop();
   rmSync(home, { recursive: true, force: true });
 }

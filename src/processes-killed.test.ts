@@ -2,7 +2,7 @@
 // was acknowledged is there, no allowance is overrun, streams have every number once, and each
 // leaf, anchor, dispatch and delivery of the payment platform stands once.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -29,7 +29,7 @@ import {
   startAnchoringChain,
 } from './testing/anchoring-chain.ts';
 import { append, flagOf } from './testing/flag-events.ts';
-import { type Fleet, makeFleet, settingsOfFleet } from './testing/fleet.ts';
+import { type Fleet, makeFleet, settingsOfFleet, startOutsideOfFleet } from './testing/fleet.ts';
 import { type Lottery, lotteryOf } from './testing/lottery.ts';
 import { deliveryHeaders, membershipEvent } from './testing/payment-platform.ts';
 import { NO_POSTGRES, testPostgres } from './testing/postgres.ts';
@@ -38,9 +38,7 @@ import { rowsAs } from './testing/rows-as.ts';
 import { trialsOf } from './testing/trials.ts';
 import { startWarehouseFront, type WarehouseFront } from './testing/warehouse-front.ts';
 import { type StartedChats, startChats } from './world/chat-api.ts';
-import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
-import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
-import { sdnXml } from './world/sdn-publication.ts';
+import { SANDBOX_PARTY } from './world/listed-parties.ts';
 
 /** How long the faults go on: the suite has a little time for it, a trial of its own has more. */
 const FAULTS_S = trialsOf('EXHIBIT_TEST_FAULTS_S', 20, 600);
@@ -56,7 +54,6 @@ const BASE_ID = 8453;
 const ANCHOR_KEY = `0x${'05'.repeat(32)}`;
 const WEBHOOK_SECRET = 'ws_a1b2c3d4e5f6a7b8';
 const TOKEN = 'a-token-of-a-desk';
-const HEAD = 30_000;
 const ROLES = {
   'serve 1': 'serve',
   'serve 2': 'serve',
@@ -82,7 +79,7 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
   let control: Database;
   let chain: AnchoringChain;
   let front: WarehouseFront;
-  let explorer: StartedExplorer;
+  let outside: Awaited<ReturnType<typeof startOutsideOfFleet>>;
   let chats: StartedChats;
   let fleet: Fleet;
   let bus: ReturnType<typeof postgresBus>;
@@ -95,18 +92,11 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
   let analyst = '';
 
   beforeAll(async () => {
-    const listFile = join(home, 'sdn.xml');
-    writeFileSync(listFile, sdnXml(worldPublicationAt(Math.floor(Date.now() / 1e3), WORLD_SEED)));
     const database = await (await testPostgres()).freshDatabase();
     control = openPostgres(database);
     front = await startWarehouseFront(join(home, 'warehouse'));
     chats = await startChats();
-    explorer = await startExplorer({
-      headOf: () => HEAD,
-      timeOf: (_, block) => Math.floor(Date.now() / 1_000) - (HEAD - block) * 12,
-      rowsOf: () => [],
-      rowsOfToken: () => [],
-    });
+    outside = await startOutsideOfFleet(home);
     chain = await startAnchoringChain(BASE_ID);
     sender = await chain.fund(ANCHOR_KEY);
     contract = await chain.deploy(sender);
@@ -116,8 +106,8 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
       ...settingsOfFleet({
         database,
         warehouse: front.url,
-        list: listFile,
-        explorer: explorer.blockscout(1),
+        list: outside.list,
+        explorer: outside.explorer,
         token: TOKEN,
       }),
       EXHIBIT_LEASE_MAX: `${LEASE_S}s`,
@@ -159,7 +149,7 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
     await front?.close();
     await chain?.stop();
     await chats?.close();
-    await explorer?.close();
+    await outside?.close();
     rmSync(home, { recursive: true, force: true });
   });
 

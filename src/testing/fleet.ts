@@ -3,14 +3,18 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { startExplorer } from '../world/explorer-api.ts';
+import { WORLD_SEED, worldPublicationAt } from '../world/listed-parties.ts';
+import { sdnXml } from '../world/sdn-publication.ts';
 import { freePort } from './free-port.ts';
 
 const STARTED_MS_MAX = 150_000;
 const LOOK_EVERY_MS = 50;
-const SAID_WHEN_UP = { serve: 'Serving http', work: 'Working.' } as const;
+const SAID_WHEN_UP = { serve: 'Serving http', up: 'Serving http', work: 'Working.' } as const;
 
 type Role = keyof typeof SAID_WHEN_UP;
 type Running = { readonly child: ChildProcess; isPaused: boolean };
@@ -50,8 +54,12 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
   const urls = new Map<string, string>();
   for (const [name, role] of Object.entries(roles)) {
     output.set(name, '');
-    if (role === 'serve') urls.set(name, `http://127.0.0.1:${await freePort()}`);
+    if (role !== 'work') urls.set(name, `http://127.0.0.1:${await freePort()}`);
   }
+  const killAll = () => {
+    for (const { child } of running.values()) child.kill('SIGKILL');
+  };
+  process.once('exit', killAll);
   const roleOf = (name: string): Role => {
     const role = roles[name];
     if (role === undefined) throw new Error(`fleet: nobody is called ${name}`);
@@ -113,6 +121,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
       one.isPaused = !one.child.kill('SIGCONT');
     },
     close: async () => {
+      process.removeListener('exit', killAll);
       for (const name of [...running.keys()]) await end(name, 'SIGKILL');
     },
   };
@@ -138,4 +147,21 @@ export function settingsOfFleet(of: {
     EXHIBIT_INTELLIGENCE_TOKENS: `desk:${of.token}`,
     EXHIBIT_LOG_ORIGIN: 'log.example',
   };
+}
+
+const HEAD = 30_000;
+const BLOCK_S = 12;
+
+/** What a fleet asks: the list of the sandbox in a file, and an explorer without a row. */
+export async function startOutsideOfFleet(home: string) {
+  const nowS = () => Math.floor(Date.now() / 1_000);
+  const list = join(home, 'sdn.xml');
+  writeFileSync(list, sdnXml(worldPublicationAt(nowS(), WORLD_SEED)));
+  const explorer = await startExplorer({
+    headOf: () => HEAD,
+    timeOf: (_, block) => nowS() - (HEAD - block) * BLOCK_S,
+    rowsOf: () => [],
+    rowsOfToken: () => [],
+  });
+  return { list, explorer: explorer.blockscout(1), close: explorer.close };
 }

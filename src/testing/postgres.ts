@@ -79,34 +79,79 @@ const UNTIL_INPUT_ENDS =
 const UNSAVED = ['fsync=off', 'synchronous_commit=off', 'jit=off'];
 
 async function startServer(bin: string, settings: readonly string[]): Promise<TestPostgres> {
-  const user = serverUser();
   const home = mkdtempSync(join(tmpdir(), 'exhibit-test-postgres-'));
+  const port = await freePort();
+  createCluster(bin, home);
+  const server = await launch(bin, { home, port, settings });
+  return serverAt(server.url, async () => {
+    await server.end();
+    rmSync(home, { recursive: true, force: true });
+  });
+}
+
+/** A server whose files lie in a folder: it ends at once, and starts again at the same URL. */
+export async function restartablePostgres(home: string, settings: readonly string[]) {
+  const bin = binaries();
+  if (bin === null) throw new Error(String(NO_POSTGRES));
+  const port = await freePort();
+  createCluster(bin, home);
+  const place = { home, port, settings };
+  let server = await launch(bin, place);
+  return {
+    ...serverAt(server.url, () => server.end()),
+    /** As `pg_ctl restart -m immediate`: what was not committed is gone. */
+    restart: async () => {
+      await server.end();
+      server = await launch(bin, place);
+    },
+    /** Whether the server ended by itself, as one does whose disk is full. */
+    hasEnded: () => server.hasEnded(),
+  };
+}
+
+function createCluster(bin: string, home: string): void {
+  const user = serverUser();
   if (user !== null) chownSync(home, user.uid, user.gid);
-  const data = join(home, 'data');
-  const as = user === null ? {} : user;
   execFileSync(
     join(bin, 'initdb'),
-    ['-D', data, '-U', 'exhibit', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions'],
-    { ...as, cwd: home, stdio: 'ignore' },
+    [
+      ...['-D', join(home, 'data'), '-U', 'exhibit', '-A', 'trust', '-E', 'UTF8'],
+      ...['--no-sync', '--no-instructions'],
+    ],
+    { ...user, cwd: home, stdio: 'ignore' },
   );
-  const port = await freePort();
+}
+
+type Place = {
+  readonly home: string;
+  readonly port: number;
+  readonly settings: readonly string[];
+};
+
+async function launch(bin: string, { home, port, settings }: Place) {
   const words = [
-    ...[join(bin, 'postgres'), '-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home],
+    ...[join(bin, 'postgres'), '-D', join(home, 'data'), '-p', String(port)],
+    ...['-h', '127.0.0.1', '-k', home],
     ...['max_connections=200', ...UNSAVED, ...settings].flatMap((one) => ['-c', one]),
   ];
   const server = spawn('sh', ['-c', UNTIL_INPUT_ENDS, 'sh', ...words], {
-    ...as,
+    ...serverUser(),
     cwd: home,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  // The pipe of a server that ended by itself is broken.
+  server.stdin.on('error', () => undefined);
   const url = `postgres://exhibit@127.0.0.1:${port}/postgres`;
   await answering(url, () => server.exitCode !== null);
-  return serverAt(url, async () => {
-    server.stdin.end();
-    await ended;
-    rmSync(home, { recursive: true, force: true });
-  });
+  return {
+    url,
+    hasEnded: () => server.exitCode !== null,
+    end: async () => {
+      server.stdin.end();
+      await ended;
+    },
+  };
 }
 
 function serverAt(url: string, stop: () => Promise<void>): TestPostgres {

@@ -1,0 +1,160 @@
+// The judge of the chaos bench lets a false answer pass in no cell, and calls none false that tells
+// by itself what was not read.
+
+import { describe, expect, test } from 'vitest';
+import { Refusal } from './contract/refusals.ts';
+import { NOBODY } from './contract/route.ts';
+import { deployerRecordHandler } from './features/deployers/deployer-record.route.tsx';
+import type { DeployerWalk } from './ports/deployers.ts';
+import { evm } from './testing/addresses.ts';
+import { falseIn, isAsWhole, isCounted, statementOf } from './testing/chaos-judge.ts';
+import { STILL_NOW } from './testing/clock.ts';
+import { launchOf, walkOf } from './testing/deployer-worlds.ts';
+import { memoryDeployerRecords } from './testing/twins/deployers.ts';
+
+const DEPLOYER = evm('deployer');
+const JSON_TYPE = ['content-type', 'application/json'] as const;
+const ID = ['x-request-id', 'abc-1'] as const;
+const answer = (status: number, body: unknown) => ({
+  status,
+  headers: [JSON_TYPE, ID],
+  body: JSON.stringify(body),
+});
+
+/** The answer of the route of deployer records about a walk, at a time. */
+async function envelopeOf(walk: Partial<DeployerWalk>, now = STILL_NOW) {
+  const records = [{ ...walkOf(DEPLOYER, walk), failed: null }];
+  const as_of = STILL_NOW - 3_600;
+  const deployerRecords = memoryDeployerRecords({ records, simulated: false, as_of });
+  const input = { params: { chain: 'ethereum', address: DEPLOYER }, query: {}, body: undefined };
+  const asked = { now: () => now, signal: new AbortController().signal };
+  const said = await deployerRecordHandler({ deployerRecords })(input, asked, NOBODY);
+  if (said instanceof Refusal) throw new Error('it was refused');
+  return said.envelope(now);
+}
+
+const saidOf = async (walk: Partial<DeployerWalk>) =>
+  statementOf('deployer_record', answer(200, await envelopeOf(walk)));
+const launches = (...outcomes: Parameters<typeof launchOf>[1][]) =>
+  outcomes.map((outcome, n) => launchOf(`launch ${n}`, outcome));
+const undetermined = (...names: string[]) =>
+  names.map((name) => ({ address: evm(name), reason: 'undetermined' as const }));
+
+describe('a record of a deployer', () => {
+  test('is not false where what it names as unread covers every launch that is missing', async () => {
+    const whole = await saidOf({ launches: launches('died', 'died', 'died') });
+    expect([whole.state, whole.wrong]).toEqual(['ok', null]);
+    for (const cut of [
+      { launches: launches('unchecked', 'unchecked', 'unchecked') },
+      { launches: launches('unchecked', 'unchecked'), skipped: undetermined('third') },
+      { skipped: undetermined('first', 'second', 'third') },
+      { truncated: true },
+    ]) {
+      const said = await saidOf(cut);
+      expect(said.denied).toContain('died');
+      expect(falseIn('record', whole, said)).toEqual([]);
+    }
+    const mixed = await saidOf({ launches: launches('live', 'died', 'died') });
+    const cut = await saidOf({ launches: launches('live', 'unchecked', 'unchecked') });
+    expect(falseIn('record', mixed, cut)).toEqual([]);
+  });
+
+  test('is false where one launch fewer is named than is missing', async () => {
+    const whole = await saidOf({ launches: launches('died', 'died', 'died') });
+    const said = await saidOf({ launches: launches('unchecked', 'unchecked') });
+    expect(falseIn('record', whole, said)).toEqual([
+      'record: denies listed_launches',
+      'record: denies died',
+    ]);
+    const none = await saidOf({ skipped: undetermined('first', 'second') });
+    expect(falseIn('record', whole, none)).toContain('record: denies launches');
+  });
+
+  test('is false where a launch was taken for one that no venue lists', async () => {
+    const whole = await saidOf({ launches: launches('died', 'died') });
+    const said = await saidOf({ launches: launches('never_listed', 'never_listed') });
+    expect(falseIn('record', whole, said)).toEqual([
+      'record: denies listed_launches',
+      'record: denies died',
+    ]);
+    const half = await saidOf({ launches: launches('never_listed', 'unchecked') });
+    expect(falseIn('record', whole, half)).toContain('record: denies died');
+  });
+
+  test('is false where its state tells of all launches beside those that it did not check', async () => {
+    const whole = await saidOf({ launches: launches('died') });
+    const text = JSON.stringify(await envelopeOf({ launches: launches('unchecked') }));
+    const body: unknown = JSON.parse(text.replace('"state":"unchecked"', '"state":"all_died"'));
+    const said = statementOf('deployer_record', answer(200, body));
+    expect(said.wrong).toBeNull();
+    expect(falseIn('record', whole, said)).toContain('record: denies died');
+  });
+
+  test('is false where nothing of it is told any more', async () => {
+    const whole = await saidOf({ launches: launches('died') });
+    const said = await saidOf({});
+    expect(falseIn('record', whole, said)).toEqual(['record: denies the whole answer']);
+    expect(isAsWhole(whole, said)).toBe(false);
+  });
+});
+
+describe('a fact that is gone', () => {
+  const two = { launches: launches('live', 'died') };
+
+  test('is false where no word says that something was not read', async () => {
+    const [whole, said] = [await saidOf(two), await saidOf({ launches: launches('live') })];
+    const lies = falseIn('record', whole, { ...said, words: whole.words, denied: new Set() });
+    expect(lies).toEqual([expect.stringContaining('record: lost without a word: launches[].')]);
+  });
+
+  test('is not false beside a new sentence, a null or a flag, and numbers are no sentence', async () => {
+    const [whole, said] = [await saidOf(two), await saidOf({ launches: launches('live') })];
+    const silent = { ...said, words: whole.words, denied: new Set<string>() };
+    for (const word of ['It was not read.', 'died is null', 'coverage.truncated is true']) {
+      const words = new Set([...whole.words, word]);
+      expect(falseIn('record', whole, { ...silent, words })).toEqual([]);
+    }
+    const older = statementOf(
+      'deployer_record',
+      answer(200, await envelopeOf(two, STILL_NOW + 86_400)),
+    );
+    expect(older.words).toEqual(whole.words);
+  });
+});
+
+describe('a board of providers, or of flagged wallets,', () => {
+  const board = (total_scores: number, rows: readonly unknown[]) =>
+    answer(200, { total_scores, windows: { all: { rows } } });
+
+  test('is compared once a round has scored something, and no earlier', () => {
+    expect(isCounted(board(1, [{}]))).toBe(true);
+    expect(isCounted(board(0, [{}]))).toBe(false);
+    expect(isCounted(board(1, []))).toBe(false);
+    const flagged = (count: number, scored: readonly unknown[]) =>
+      answer(200, { state: 'ok', data: { count, scored } });
+    expect(isCounted(flagged(1, [{}]))).toBe(true);
+    expect(isCounted(flagged(0, [{}]))).toBe(false);
+    expect(isCounted(flagged(1, []))).toBe(false);
+    expect(isCounted(answer(503, { error: 'board_unreadable', detail: 'It failed.' }))).toBe(false);
+  });
+});
+
+describe('any answer', () => {
+  const ready = statementOf('ready', answer(200, {}));
+
+  test('is false where it was not asked without faults', () => {
+    expect(falseIn('ready', undefined, ready)).toEqual(['ready: was not asked without faults']);
+  });
+
+  test('is false where it is a fault, or one without an id', () => {
+    const fault = { error: 'internal', detail: 'It failed.' };
+    expect(statementOf('ready', answer(500, fault)).wrong).toContain('internal');
+    const nameless = { ...answer(503, fault), headers: [JSON_TYPE] };
+    expect(statementOf('ready', nameless).wrong).toBe('a fault without an id');
+  });
+
+  test('is false where it is not as its route declares', () => {
+    const said = statementOf('deployer_record', answer(200, { state: 'ok', data: { died: 0 } }));
+    expect(said.wrong).not.toBeNull();
+  });
+});

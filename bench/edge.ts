@@ -3,11 +3,13 @@
 // exits 1 where noise looks like an edge more often than the product says.
 // Arguments: --records N (1,000), --calls N (100,000), --questions N (200).
 
+import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { wilsonInterval } from '../src/evidence/statistics.ts';
 import { BPS } from '../src/features/edge/backtest.ts';
+import { measureApart } from '../src/features/edge/feature.ts';
 import type { Filter } from '../src/features/edge/filters.ts';
-import { runBacktest } from '../src/features/edge/question.ts';
+import { prepareAnswer, runBacktest } from '../src/features/edge/question.ts';
 import type { EdgeRecord } from '../src/features/edge/record.ts';
 import { measureNoise } from '../src/testing/edge-noise.ts';
 import { noiseRecord } from '../src/testing/edge-records.ts';
@@ -65,16 +67,24 @@ function plainSums({ columns, prices, fromHour }: EdgeRecord, from: number): num
   return value + hits + mean;
 }
 
-function timed(name: string, count: number, run: (n: number) => unknown): void {
-  const taken: number[] = [];
+/** Times answers, and how long each held the thread in which everybody is answered. */
+async function timed(name: string, count: number, run: (n: number) => unknown): Promise<void> {
+  const [taken, held]: [number[], number[]] = [[], []];
   const began = performance.now();
   for (let n = 0; n < count; n += 1) {
-    const from = performance.now();
-    run(n);
+    const [from, loop] = [performance.now(), performance.eventLoopUtilization()];
+    await run(n);
     taken.push(performance.now() - from);
+    held.push(performance.eventLoopUtilization(loop).active);
+    // The next one begins in a turn of its own.
+    await new Promise((resolve) => setImmediate(resolve));
   }
   const { p50, p99 } = latenciesOf(taken, performance.now() - began);
-  say(`${name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms over ${count}`);
+  const own = latenciesOf(held, performance.now() - began);
+  say(
+    `${name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms over ${count}; of that in the ` +
+      `thread that answers p50 ${own.p50.toFixed(1)} ms, p99 ${own.p99.toFixed(1)} ms`,
+  );
 }
 
 const before = process.memoryUsage();
@@ -98,13 +108,14 @@ const filterOf = (n: number): Filter => ({
   cost_bps: 1 + n / 1_000,
   min_conviction: null,
 });
-timed('cold, a question that was never asked', Number(questions), (n) =>
-  runBacktest(record, filterOf(n)),
-);
-timed('warm, a question that was asked before', Number(questions), () =>
+await timed('cold, a question that was never asked', Number(questions), async (n) => {
+  await prepareAnswer(record, filterOf(n), measureApart);
+  return runBacktest(record, filterOf(n));
+});
+await timed('warm, a question that was asked before', Number(questions), () =>
   runBacktest(record, filterOf(Number(questions) - 1)),
 );
-timed('plain typed arrays', Number(questions), () => plainSums(record, 0));
+await timed('plain typed arrays', Number(questions), () => plainSums(record, 0));
 const grown = process.memoryUsage();
 say(
   `after the questions: heap ${Math.round(grown.heapUsed / MIB)} MiB, arrays ` +

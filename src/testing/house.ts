@@ -310,6 +310,7 @@ export const CHILD_ENTRIES = [
   'src/stores/warehouse/engine/embedded-child.ts',
   'src/sources/ofac/reading-child.ts',
   'src/compose/follow-child.ts',
+  'src/compose/edge-worker.ts',
   'src/compose/trader-worker.ts',
 ];
 /** Where the product begins, and the tests of the house. */

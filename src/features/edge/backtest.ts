@@ -227,7 +227,7 @@ const ALONE: BookPlace = { stride: 1, offset: 0 };
  * between; half of the cost falls on each end, and its funding on all of its hours alike.
  */
 export function layCall(
-  { columns, prices, fromHour }: EdgeRecord,
+  { columns, prices, fromHour }: Pick<EdgeRecord, 'columns' | 'prices' | 'fromHour'>,
   at: number,
   cost: number,
   { from, to }: Hours,

@@ -19,7 +19,9 @@ import {
   type Deflation,
   deflateBacktest,
   hitsByMonth,
+  type MeasureFamily,
   type MonthOfHits,
+  prepareAnswer,
   reliabilityOfConviction,
   runBacktest,
 } from './question.ts';
@@ -62,6 +64,7 @@ export const edgePage = plainRoute({
 export function edgePageHandler(
   ports: Omit<EdgePorts, 'edgeTrials'>,
   facts: PageFacts,
+  measure: MeasureFamily,
 ): PlainHandler<typeof edgePage> {
   return async ({ query }) => {
     const filter = filterOf(withoutEmpty(query));
@@ -78,6 +81,7 @@ export function edgePageHandler(
       );
     }
     const record = read.record.value;
+    await prepareAnswer(record, filter, measure);
     const told = runBacktest(record, filter);
     const unreadCandles = told.instruments.some((at) => !(read.candles[at] instanceof Read));
     const children = (

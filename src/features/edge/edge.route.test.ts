@@ -24,7 +24,10 @@ import {
   edgePerformanceHandler,
   edgeReplayHandler,
 } from './edge.route.ts';
+import { measureFamily } from './luck.ts';
+import type { MeasureFamily } from './question.ts';
 
+const measureHere: MeasureFamily = async (order) => measureFamily(order);
 const CAUSE = why('store_unreadable', { what: 'The record of calls', fault: 'a planted fault' });
 const NOW = PLANTED.as_of;
 const request = { now: () => NOW, signal: new AbortController().signal };
@@ -42,7 +45,7 @@ function portsOf(over: Partial<EdgePorts> = {}): EdgePorts {
 type Query = Parameters<ReturnType<typeof edgeBacktestHandler>>[0]['query'];
 
 async function backtest(ports: EdgePorts, query: Query = {}, caller: Caller = NOBODY) {
-  const reply = await edgeBacktestHandler(ports)(
+  const reply = await edgeBacktestHandler(ports, measureHere)(
     { params: {}, query, body: undefined },
     request,
     caller,
@@ -578,7 +581,7 @@ describe('is silent', () => {
     const changedSince: EdgePorts['emittedCalls']['changedSince'] = async (place, limit) =>
       isBroken ? unread('emitted_calls', CAUSE) : emittedCalls.changedSince(place, limit);
     const ports = { ...(await pricedPorts()), emittedCalls: { ...emittedCalls, changedSince } };
-    const handle = edgeBacktestHandler(ports);
+    const handle = edgeBacktestHandler(ports, measureHere);
     const ask = async () =>
       bodyOf(await handle({ params: {}, query: {}, body: undefined }, request, NOBODY));
     expect(await ask()).toMatchObject({ handler: 'backtest' });

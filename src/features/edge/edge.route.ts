@@ -30,7 +30,14 @@ import {
   kindsOf,
 } from './filters.ts';
 import { HALF_LIFE, measureHealth } from './performance.ts';
-import { type Backtest, deflateBacktest, measureListed, runBacktest } from './question.ts';
+import {
+  type Backtest,
+  deflateBacktest,
+  type MeasureFamily,
+  measureListed,
+  prepareAnswer,
+  runBacktest,
+} from './question.ts';
 import {
   type EdgeRecord,
   type EdgeRecords,
@@ -220,11 +227,16 @@ async function countTrial(
 }
 
 /** @internal */
-export function edgeBacktestHandler(ports: EdgePorts): PlainHandler<typeof edgeBacktest> {
+export function edgeBacktestHandler(
+  ports: EdgePorts,
+  measure: MeasureFamily,
+): PlainHandler<typeof edgeBacktest> {
   return async ({ query: { list, ...query } }, _request, caller) => {
     const filter = filterOf(query);
     const read = await recordOver(ports)('priced');
     if ('silent' in read) return edgeBacktest.reply(200, failure('backtest', read.silent));
+    const what = list === undefined ? 'all' : 'family';
+    await prepareAnswer(read.record.value, filter, measure, what);
     if (list !== undefined) return edgeBacktest.reply(200, listFilters(read, filter));
     const counted = await countTrial(ports, caller, filter);
     if (counted !== null && 'silent' in counted) {

@@ -19,7 +19,7 @@ import {
   netReturn,
 } from './backtest.ts';
 import { LISTED_CONVICTIONS, LISTED_DIRECTIONS, LISTED_KINDS } from './filters.ts';
-import { LISTED_CLOSED_MIN, measureFamily } from './luck.ts';
+import { daysOf, LISTED_CLOSED_MIN, measureFamily } from './luck.ts';
 import type { EdgeRecord } from './record.ts';
 
 type Summed = { readonly book: Book; closed: number };
@@ -150,7 +150,11 @@ test('the family in one pass is each of its members alone, to the last bit', () 
     const cost_bps = Math.floor(shares() * 20);
     // The span begins and ends within a day.
     const hours = { from: FIRST_HOUR + Math.floor(shares() * 60), to: FIRST_HOUR + 24 * 49 + 7 };
-    const told = measureFamily(record, closed, { cost_bps, hours }, hasRun);
+    const { first, end } = daysOf(hours);
+    const ran = Array.from({ length: end - first }, (_, i) =>
+      LISTED_KINDS.map((kind) => hasRun(kind, first + i)),
+    );
+    const told = measureFamily({ record, closed, cost_bps, hours, ran });
     expect(told.members).toEqual(measureOneByOne(record, closed, hours, cost_bps));
     members += told.members.length;
   }

@@ -1,6 +1,8 @@
 // The edge: what detectors called, what became of it, and how much of it may be luck.
 
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { nowS, pause } from '../../compose/clock.ts';
 import {
   type Base,
@@ -11,6 +13,7 @@ import {
   serveRoute,
 } from '../../compose/feature.ts';
 import { signalFor } from '../../evidence/waiting.ts';
+import { compiledEntry } from '../../stores/control/engine/pglite.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { calls } from '../calls/feature.ts';
 import { series } from '../series/feature.ts';
@@ -25,6 +28,8 @@ import {
   edgeReplayHandler,
 } from './edge.route.ts';
 import { edgePage, edgePageHandler } from './edge-page.route.tsx';
+import type { Family } from './luck.ts';
+import type { MeasureFamily } from './question.ts';
 import { edgeTrialTable } from './trials.store.ts';
 
 const CANDLES_EACH_S = 600;
@@ -75,9 +80,47 @@ export const edge = feature({
     },
   },
   routes: [
-    serveRoute(edgeBacktest, (given: EdgePorts) => edgeBacktestHandler(given)),
+    serveRoute(edgeBacktest, (given: EdgePorts) => edgeBacktestHandler(given, measureApart)),
     serveRoute(edgeReplay, (given: EdgePorts) => edgeReplayHandler(given)),
     serveRoute(edgePerformance, (given: EdgePorts) => edgePerformanceHandler(given)),
   ],
-  pages: [servePage(edgePage, 'Edge', (given: PagePorts, facts) => edgePageHandler(given, facts))],
+  pages: [
+    servePage(edgePage, 'Edge', (given: PagePorts, facts) => {
+      return edgePageHandler(given, facts, measureApart);
+    }),
+  ],
 });
+
+/** A family of a year of a hundred thousand calls takes a fraction of a second. */
+const FAMILY_MS_MAX = 60_000;
+let thread: Worker | null = null;
+
+/**
+ * Measures a family on a thread that is kept for the next one. Throws where it ends without an
+ * answer; the next family is measured by another.
+ * @internal
+ */
+export const measureApart: MeasureFamily = async (order) => {
+  const entry = '../../../compose/edge-worker';
+  const worker = thread === null ? new Worker(compiledEntry(entry), { execArgv: [] }) : thread;
+  thread = worker;
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(FAMILY_MS_MAX)]);
+  const ended = once(worker, 'exit', { signal }).then(() => {
+    throw new Error('the thread that measures families ended');
+  });
+  try {
+    // A process ends while its thread has nothing to do.
+    worker.ref();
+    worker.postMessage(order);
+    const [family] = (await Promise.race([once(worker, 'message', { signal }), ended])) as [Family];
+    worker.unref();
+    return family;
+  } catch (fault) {
+    thread = null;
+    void worker.terminate();
+    throw fault;
+  } finally {
+    done.abort();
+  }
+};

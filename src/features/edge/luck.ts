@@ -100,9 +100,23 @@ const LISTED: readonly Omit<ListedFilter, 'asset'>[] = LISTED_KINDS.flatMap((kin
 );
 
 /** Days since 1970, without `end`. */
-type Days = { readonly first: number; readonly end: number };
-/** Whether the producers of a listed kind ran all of a day. */
-type RanDays = (kind: ListedFilter['kind'], day: number) => boolean;
+export type Days = { readonly first: number; readonly end: number };
+
+/** What the family is measured over: plain data, which another thread can be sent. */
+export type FamilyOrder = {
+  readonly record: Pick<EdgeRecord, 'columns' | 'instruments' | 'prices' | 'fromHour'>;
+  /** The places of the closed calls. */
+  readonly closed: Uint32Array;
+  readonly cost_bps: number;
+  readonly hours: Hours;
+  /** Of each day from that of the first hour on: by listed kind, whether its producers ran it. */
+  readonly ran: readonly (readonly boolean[])[];
+};
+
+/** The days that some hours lie in. */
+export function daysOf({ from, to }: Hours): Days {
+  return { first: Math.floor(from / DAY_H), end: Math.ceil(to / DAY_H) };
+}
 
 /** The combinations of an asset, or of all of them, as they are compounded day after day. */
 type FamilyRow = {
@@ -120,13 +134,8 @@ type FamilyRow = {
  * Measures every listed combination over some closed calls at once, day after day: the calls of a
  * day are laid into books by kind, direction and conviction, of which each combination is a sum.
  */
-export function measureFamily(
-  record: EdgeRecord,
-  closed: Uint32Array,
-  { cost_bps, hours }: { readonly cost_bps: number; readonly hours: Hours },
-  hasRun: RanDays,
-): Family {
-  const days = { first: Math.floor(hours.from / DAY_H), end: Math.ceil(hours.to / DAY_H) };
+export function measureFamily({ record, closed, cost_bps, hours, ran }: FamilyOrder): Family {
+  const days = daysOf(hours);
   const names = record.instruments.map(({ asset }) => asset);
   const assets = [...new Set(names)].sort();
   const rowOf = Uint16Array.from(names, (asset) => assets.indexOf(asset));
@@ -142,26 +151,32 @@ export function measureFamily(
   const ofDay = callsByDay(record, closed, { rowOf, rows: rows.length, days });
   const a_day = { from: 0, to: DAY_H };
   const [own, together] = [emptyBook(a_day, CELLS), emptyBook(a_day, CELLS)];
+  const [ownLaid, allLaid] = [new Float64Array(CELLS), new Float64Array(CELLS)];
   const compound = dayCompounder(days);
   for (let day = days.first; day < days.end; day += 1) {
     const span = {
       from: Math.max(hours.from, day * DAY_H),
       to: Math.min(hours.to, (day + 1) * DAY_H),
     };
-    const ran = LISTED_KINDS.map((kind) => hasRun(kind, day));
+    const ranDay = ran[day - days.first];
+    if (ranDay === undefined) throw new RangeError('a day of which nobody says who ran');
     clearBook(together);
+    allLaid.fill(0);
     for (const [place, row] of rows.entries()) {
       clearBook(own);
+      ownLaid.fill(0);
       for (const call of ofDay(day, place)) {
         const at = Number(closed[call]);
         const offset = Number(cells[call]);
         layCall(record, at, cost_bps / BPS, span, own, { stride: CELLS, offset });
+        ownLaid[offset] = Number(ownLaid[offset]) + 1;
       }
-      compound(own, span, row, ran);
+      compound(own, ownLaid, span, row, ranDay);
       addValues(own.sum, together.sum);
       addValues(own.open, together.open);
+      addValues(ownLaid, allLaid);
     }
-    compound(together, span, whole, ran);
+    compound(together, allLaid, span, whole, ranDay);
   }
   const members = [whole, ...rows].flatMap(membersOf);
   return { members, variance: varianceOf(members) };
@@ -177,7 +192,7 @@ function emptyRow(asset: string | null, { first, end }: Days): FamilyRow {
   };
 }
 
-function cellOf({ columns }: EdgeRecord, at: number): number {
+function cellOf({ columns }: FamilyOrder['record'], at: number): number {
   const conviction = Number(columns.conviction[at]);
   let bucket = 0;
   for (let place = 0; place < BUCKETS; place += 1) {
@@ -192,7 +207,7 @@ type ByDay = { readonly rowOf: Uint16Array; readonly rows: number; readonly days
 
 /** The places of the closed calls that were open in a day, by row, in their order. */
 function callsByDay(
-  { columns }: EdgeRecord,
+  { columns }: FamilyOrder['record'],
   closed: Uint32Array,
   { rowOf, rows, days: { first, end } }: ByDay,
 ): (day: number, row: number) => Uint32Array {
@@ -284,35 +299,110 @@ function writeFour(into: Float64Array, at: number, a: number, b: number, c: numb
 
 /**
  * Compounds each combination of a row by a day, as `compoundBook` does with a book of its own: all
- * of them in one pass over the hours.
+ * of them in one pass over the hours. `laid` counts the calls of the day by cell.
  */
 function dayCompounder({ first }: Days) {
-  const [sums, opens] = [new Float64Array(COMBINATIONS), new Float64Array(COMBINATIONS)];
-  const [atStart, heldInDay] = [new Float64Array(COMBINATIONS), new Float64Array(COMBINATIONS)];
-  return ({ sum, open }: Book, { from, to }: Hours, row: FamilyRow, ran: readonly boolean[]) => {
-    const { value, daily, counts } = row;
+  const [atStart, held] = [new Float64Array(COMBINATIONS), new Float64Array(COMBINATIONS)];
+  return (
+    { sum, open }: Book,
+    laid: Float64Array,
+    { from, to }: Hours,
+    { value, daily, counts }: FamilyRow,
+    ran: readonly boolean[],
+  ) => {
     atStart.set(value);
-    heldInDay.fill(0);
     for (let cells = 0; cells < (to - from) * CELLS; cells += CELLS) {
-      sumCombinations(sum, cells, sums);
-      sumCombinations(open, cells, opens);
-      // Where nothing is held the sum is 0, and the value stays without a branch of its own.
-      for (let at = 0; at < COMBINATIONS; at += 1) {
-        const held = Number(opens[at]);
-        const grown = 1 + Number(sums[at]) / (held === 0 ? 1 : held);
-        value[at] = Number(value[at]) * Math.max(0, grown);
-        heldInDay[at] = Number(heldInDay[at]) + held;
-      }
+      compoundHour(sum, open, cells, value);
     }
     if (to - from < DAY_H) return;
+    sumCombinations(laid, 0, held);
     const day = (from / DAY_H - first) * COMBINATIONS;
     for (let at = 0; at < COMBINATIONS; at += 1) {
-      if (heldInDay[at] === 0 && ran[Math.floor(at / OF_KIND)] !== true) continue;
+      if (held[at] === 0 && ran[Math.floor(at / OF_KIND)] !== true) continue;
       const start = Number(atStart[at]);
       daily[day + at] = start > 0 ? Number(value[at]) / start - 1 : 0;
       counts[day + at] = 1;
     }
   };
+}
+
+/** Compounds each combination by an hour: `sumCombinations` of both columns of its cells. */
+function compoundHour(sum: Float64Array, open: Float64Array, from: number, value: Float64Array) {
+  let [all0, all1, all2, all3] = [0, 0, 0, 0];
+  let [allLong0, allLong1, allLong2, allLong3] = [0, 0, 0, 0];
+  let [allShort0, allShort1, allShort2, allShort3] = [0, 0, 0, 0];
+  let [heldLong0, heldLong1, heldLong2, heldLong3] = [0, 0, 0, 0];
+  let [heldShort0, heldShort1, heldShort2, heldShort3] = [0, 0, 0, 0];
+  for (let kind = 0; kind < DETECTOR_KINDS.length; kind += 1) {
+    const at = from + kind * SIDES * BUCKETS;
+    const long3 = Number(sum[at + 3]);
+    const long2 = Number(sum[at + 2]) + long3;
+    const long1 = Number(sum[at + 1]) + long2;
+    const long0 = Number(sum[at]) + long1;
+    const short3 = Number(sum[at + 7]);
+    const short2 = Number(sum[at + 6]) + short3;
+    const short1 = Number(sum[at + 5]) + short2;
+    const short0 = Number(sum[at + 4]) + short1;
+    const longs3 = Number(open[at + 3]);
+    const longs2 = Number(open[at + 2]) + longs3;
+    const longs1 = Number(open[at + 1]) + longs2;
+    const longs0 = Number(open[at]) + longs1;
+    const shorts3 = Number(open[at + 7]);
+    const shorts2 = Number(open[at + 6]) + shorts3;
+    const shorts1 = Number(open[at + 5]) + shorts2;
+    const shorts0 = Number(open[at + 4]) + shorts1;
+    const own = (kind + 1) * OF_KIND;
+    grow(value, own, long0 + short0, longs0 + shorts0);
+    grow(value, own + 1, long1 + short1, longs1 + shorts1);
+    grow(value, own + 2, long2 + short2, longs2 + shorts2);
+    grow(value, own + 3, long3 + short3, longs3 + shorts3);
+    grow(value, own + 4, long0, longs0);
+    grow(value, own + 5, long1, longs1);
+    grow(value, own + 6, long2, longs2);
+    grow(value, own + 7, long3, longs3);
+    grow(value, own + 8, short0, shorts0);
+    grow(value, own + 9, short1, shorts1);
+    grow(value, own + 10, short2, shorts2);
+    grow(value, own + 11, short3, shorts3);
+    all0 += long0 + short0;
+    allLong0 += long0;
+    all1 += long1 + short1;
+    allLong1 += long1;
+    all2 += long2 + short2;
+    allLong2 += long2;
+    all3 += long3 + short3;
+    allLong3 += long3;
+    allShort0 += short0;
+    allShort1 += short1;
+    allShort2 += short2;
+    allShort3 += short3;
+    heldLong0 += longs0;
+    heldLong1 += longs1;
+    heldLong2 += longs2;
+    heldLong3 += longs3;
+    heldShort0 += shorts0;
+    heldShort1 += shorts1;
+    heldShort2 += shorts2;
+    heldShort3 += shorts3;
+  }
+  grow(value, 0, all0, heldLong0 + heldShort0);
+  grow(value, 1, all1, heldLong1 + heldShort1);
+  grow(value, 2, all2, heldLong2 + heldShort2);
+  grow(value, 3, all3, heldLong3 + heldShort3);
+  grow(value, 4, allLong0, heldLong0);
+  grow(value, 5, allLong1, heldLong1);
+  grow(value, 6, allLong2, heldLong2);
+  grow(value, 7, allLong3, heldLong3);
+  grow(value, 8, allShort0, heldShort0);
+  grow(value, 9, allShort1, heldShort1);
+  grow(value, 10, allShort2, heldShort2);
+  grow(value, 11, allShort3, heldShort3);
+}
+
+/** Where nothing is held the sum is 0, and the value stays without a branch of its own. */
+function grow(value: Float64Array, at: number, sum: number, held: number): void {
+  const grown = 1 + sum / (held === 0 ? 1 : held);
+  value[at] = Number(value[at]) * Math.max(0, grown);
 }
 
 /** The combinations of a row that have enough closed calls. */

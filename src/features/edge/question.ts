@@ -41,12 +41,15 @@ import {
   type Filter,
   filterText,
   kindsOf,
+  LISTED_KINDS,
   questionSeed,
   selectCalls,
 } from './filters.ts';
 import {
+  daysOf,
   deflateSharpe,
   type Family,
+  type FamilyOrder,
   type Holding,
   holdAssets,
   measureFamily,
@@ -112,31 +115,23 @@ function runsOf({ ran }: EdgeRecord, kinds: readonly DetectorKind[]) {
   };
 }
 
+const familyKey = ({ days, cost_bps }: FamilyFilter) => `family ${days} ${cost_bps}`;
+
+type FamilyFilter = Pick<Filter, 'days' | 'cost_bps'>;
+
 /** The listed family at the days and the cost of a question; the same for whoever asks. */
-export function measureListed(
-  record: EdgeRecord,
-  { days, cost_bps }: Pick<Filter, 'days' | 'cost_bps'>,
-): Family {
-  return keepMade(record, `family ${days} ${cost_bps}`, () => {
-    const all: Filter = { ...ALL, days, cost_bps };
-    const closed = closedCalls(record, selectCalls(record, all));
-    const byKind = new Map(
-      [null, ...DETECTOR_KINDS].map((kind) => [
-        kind,
-        runsOf(record, kind === null ? DETECTOR_KINDS : [kind]),
-      ]),
-    );
-    return measureFamily(
-      record,
-      closed,
-      { cost_bps, hours: hoursOf(record, days) },
-      (kind, day) => {
-        const hasRun = byKind.get(kind);
-        if (hasRun === undefined) throw new RangeError('a kind that no detector has');
-        return hasRun(day);
-      },
-    );
-  });
+export function measureListed(record: EdgeRecord, filter: FamilyFilter): Family {
+  return keepMade(record, familyKey(filter), () => measureFamily(familyOrder(record, filter)));
+}
+
+function familyOrder(record: EdgeRecord, { days, cost_bps }: FamilyFilter): FamilyOrder {
+  const { columns, instruments, prices, fromHour } = record;
+  const closed = closedCalls(record, selectCalls(record, { ...ALL, days, cost_bps }));
+  const hours = hoursOf(record, days);
+  const { first, end } = daysOf(hours);
+  const runs = LISTED_KINDS.map((kind) => runsOf(record, kind === null ? DETECTOR_KINDS : [kind]));
+  const ran = Array.from({ length: end - first }, (_, i) => runs.map((ranOn) => ranOn(first + i)));
+  return { record: { columns, instruments, prices, fromHour }, closed, cost_bps, hours, ran };
 }
 
 const ALL = {
@@ -149,13 +144,49 @@ const ALL = {
 
 /** What a question comes to. */
 export function runBacktest(record: EdgeRecord, filter: Filter): Backtest {
+  return { ...runOwn(record, filter), family: measureListed(record, filter) };
+}
+
+/** The same without the family. */
+function runOwn(record: EdgeRecord, filter: Filter): OwnBacktest {
   return keepMade(record, filterText(filter), () => makeBacktest(record, filter));
+}
+
+type OwnBacktest = Omit<Backtest, 'family'>;
+
+// The family takes most of the time of a question, in which nobody else would be answered: another
+// thread measures it meanwhile.
+
+/** Measures a family elsewhere. Throws where it could not. */
+export type MeasureFamily = (order: FamilyOrder) => Promise<Family>;
+
+let before: Promise<unknown> = Promise.resolve();
+
+/**
+ * Works out a question, or its family alone, so that the record keeps them. Families are measured
+ * one after the other, and once for all who ask.
+ */
+export async function prepareAnswer(
+  record: EdgeRecord,
+  filter: Filter,
+  measure: MeasureFamily,
+  what: 'all' | 'family' = 'all',
+): Promise<void> {
+  const key = familyKey(filter);
+  const measured = before.then(async () => {
+    if (record.made.has(key)) return;
+    const family = await measure(familyOrder(record, filter));
+    keepMade(record, key, () => family);
+  });
+  before = measured.catch(() => undefined);
+  if (what === 'all') runOwn(record, filter);
+  await measured;
 }
 
 /** Over this share of hours without a candle the curve, and what rests on it, is not measured. */
 const UNREAD_SHARE_MAX = 0.01;
 
-function makeBacktest(record: EdgeRecord, filter: Filter): Backtest {
+function makeBacktest(record: EdgeRecord, filter: Filter): OwnBacktest {
   const { columns, as_of } = record;
   const picked = selectCalls(record, filter);
   const closed = closedCalls(record, picked);
@@ -186,7 +217,6 @@ function makeBacktest(record: EdgeRecord, filter: Filter): Backtest {
     hold: closed.length > 0 ? holdAssets(record, closed, hours, isMeasured) : null,
     entries: testEntries(record, closed, hours, questionSeed(filter)),
     instruments: [...new Set(Array.from(closed, (at) => Number(columns.instrument[at])))],
-    family: measureListed(record, filter),
   };
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { evaluatePolicy, parsePolicy } from './client/policy.ts';
 import { LINKS, webDocuments } from './compose/documents.ts';
 import { CONTRACTS } from './compose/list.ts';
-import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
+import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER, SHOTS } from './testing/browser.ts';
 import { createTestHttp } from './testing/http-server.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 
@@ -15,8 +15,6 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ADDRESS = '0x8589427373d6d84e98730d7795d8f6f8731fda16';
 const KEY = 'sc_of_a_reader';
-/** Where screenshots are kept for whoever looks at them; unset, none is made. */
-const SHOTS = process.env['EXHIBIT_TEST_SHOTS'];
 
 const screen = (listed: boolean, isRead: boolean) => ({
   state: 'ok',

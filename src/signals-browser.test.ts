@@ -39,8 +39,6 @@ const HELD = [
 ].map((signal, leaf) => heldSignal(signal, leaf));
 const [AVOID, NO_OPINION] = HELD as [HeldSignal, HeldSignal];
 const LOOKS = [`/signals/${AVOID.signal_id}`, `/signals/${NO_OPINION.signal_id}`, '/signals'];
-/** Where screenshots are kept for whoever looks at them; unset, none is made. */
-const SHOTS = process.env['EXHIBIT_TEST_SHOTS'];
 
 describe.skipIf(NO_BROWSER !== null)(`signals ${NO_BROWSER ?? 'in Chromium'}`, () => {
   const quiet = () => undefined;
@@ -108,16 +106,6 @@ describe.skipIf(NO_BROWSER !== null)(`signals ${NO_BROWSER ?? 'in Chromium'}`, (
 
   test.each(LOOKS)('%s, in light and dark, on a desk and on a phone', async (path) => {
     await lookAt(browser, { base, path });
-    if (SHOTS === undefined) return;
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const width of [1200, 390]) {
-        const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
-        await page.goto(base + path, { waitUntil: 'networkidle' });
-        const file = `${SHOTS}/${path.slice(1, 18).replaceAll('/', '-')}-${colorScheme}-${width}.png`;
-        await page.screenshot({ path: file, fullPage: true });
-        await page.close();
-      }
-    }
   });
 
   async function checked(signal: HeldSignal) {

@@ -163,13 +163,20 @@ const INSIDE = ['"and"', '"or"', '")"'] as const;
 const NAME_CHARS_MAX = 64;
 
 function faultAt({ text, at }: Parsing, expected: readonly string[]): RuleFault {
-  const code = text.codePointAt(at);
-  const found = code === undefined ? 'The rule ends here' : foundText(String.fromCodePoint(code));
-  return new RuleFault(at, `${found}; expected ${listText(expected)}.`, expected);
+  return new RuleFault(at, `${foundText(text, at)}; expected ${listText(expected)}.`, expected);
 }
 
-function foundText(char: string): string {
-  return /^[ -~]$/.test(char) ? `Found ${char}` : `Found ${codeOf(char)}`;
+/** A word, or a number or a unit as it is written, or one character; the rest is cut. */
+const FOUND = /^[\w.%/]+|^[ -~]/;
+const FOUND_MAX = 20;
+
+function foundText(text: string, at: number): string {
+  const code = text.codePointAt(at);
+  if (code === undefined) return 'The rule ends here';
+  const [found] = FOUND.exec(text.slice(at, at + FOUND_MAX)) ?? [
+    codeOf(String.fromCodePoint(code)),
+  ];
+  return `Found ${found}`;
 }
 
 function listText(words: readonly string[]): string {
@@ -288,7 +295,7 @@ function parseField(parsing: Parsing): Named {
   const name = text.slice(at, end);
   const field = name.length > NAME_CHARS_MAX ? undefined : fields.get(name);
   if (field === undefined) {
-    throw new RuleFault(at, 'Unknown field.', [...fields.keys()]);
+    throw new RuleFault(at, `Unknown field ${name.slice(0, NAME_CHARS_MAX)}.`, [...fields.keys()]);
   }
   parsing.comparisons += 1;
   if (parsing.comparisons > RULE_LIMITS.comparisons) {

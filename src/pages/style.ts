@@ -70,6 +70,9 @@ td:first-child { min-width: 12rem; }
 table.tight td, table.tight td:first-child { min-width: 4.5rem; }
 td.sources { min-width: 15rem; }
 td.whole, .state { white-space: nowrap; }
+td.number, th.number { font-variant-numeric: tabular-nums; }
+@media (min-width: 40.01rem) { td.number, th.number { text-align: right; padding-right: 1.5rem; }
+  table.tight td.number { min-width: 0; white-space: nowrap; } }
 details { border-top: 1px solid var(--line); padding: .6rem 0; }
 summary { cursor: pointer; }
 .status { font-weight: 600; display: inline-block; min-width: 2.6rem; }
@@ -78,12 +81,13 @@ summary { cursor: pointer; }
 .search { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin: 1.25rem 0 .5rem; }
 .search label { flex: 1 0 100%; color: var(--quiet); font-size: .9rem; }
 .search input { flex: 1 1 16rem; }
-input, button { font: inherit; color: inherit; background: var(--card); padding: .45rem .7rem;
-  border: 1px solid var(--control); border-radius: .4rem; min-width: 0; }
+input, button, textarea { font: inherit; color: inherit; background: var(--card);
+  padding: .45rem .7rem; border: 1px solid var(--control); border-radius: .4rem; min-width: 0; }
 button { white-space: nowrap;
   background: var(--accent); border-color: var(--accent); color: var(--paper);
   font-weight: 600; cursor: pointer; }
-input:focus-visible, button:focus-visible { outline: 3px solid var(--accent);
+input:focus-visible, button:focus-visible, textarea:focus-visible {
+  outline: 3px solid var(--accent);
   outline-offset: 2px; }
 .entries { list-style: none; padding: 0; margin: 1rem 0; }
 .entries li { padding: 1rem 0; border-top: 1px solid var(--line); }
@@ -193,6 +197,7 @@ form.asking { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end;
   margin: 1.25rem 0; }
 form.asking .field { margin: 0; }
 form.asking input { width: 8rem; margin: 0; }
+form.asking input, form.asking select, form.asking button { height: 2.6rem; }
 @media (max-width: 40rem) { .plot.wide text { font-size: 22px; } }
 @media (max-width: 40rem) { .top { flex-wrap: wrap; } .route { padding: 1rem .8rem; } }
 pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -379,6 +384,7 @@ form.seek input { flex: 1 1 10rem; }
   .stacks tr { border-top: 1px solid var(--line); padding: .5rem 0; }
   .scroll table.stacks td { display: flow-root; min-width: 0; padding: .1rem 0 .1rem 7.5rem;
     border: 0; }
+  .stacks tbody th { border: 0; }
   .scroll table.stacks td.whole { white-space: normal; }
   .stacks td::before { content: attr(data-head); color: var(--quiet); font-size: .85rem;
     float: left; width: 7rem; margin-left: -7.5rem; font-weight: 400; }

@@ -258,7 +258,7 @@ export function Scroll({ of = TABLE, children }: ScrollProps) {
 export type Column<Row> = {
   readonly head: ComponentChildren;
   readonly cell: (row: Row) => ComponentChildren;
-  /** A class of its cells, of each or by row: `whole` keeps one on one line. */
+  /** A class of its cells, of each or by row: `whole` keeps one on one line, `number` aligns. */
   readonly look?: string | ((row: Row) => string);
   /** Whether its cells name their rows. */
   readonly isName?: true;
@@ -292,8 +292,8 @@ export function Table<Row>({ caption, columns, rows, look = 'stacks', instead }:
         {caption !== undefined && <caption>{caption}</caption>}
         <thead>
           <tr>
-            {columns.map(({ head }, at) => (
-              <th key={at} scope="col">
+            {columns.map(({ head, look }, at) => (
+              <th key={at} scope="col" class={look === 'number' ? look : undefined}>
                 {head}
               </th>
             ))}

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { expect } from 'vitest';
 import { z } from 'zod';
@@ -22,9 +23,15 @@ const VIEWS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   [1200, PHONE_WIDTH].map((width) => ({ colorScheme, width })),
 );
 
+/** Where screenshots are kept for whoever looks at them; unset, none is made. */
+export const SHOTS = process.env['EXHIBIT_TEST_SHOTS'];
+const NAME_CHARS_MAX = 60;
+
 type Looked = {
   readonly base: string;
   readonly path: string;
+  /** What its screenshots are called; absent: as its path. */
+  readonly shots?: string;
   readonly storageState?: NonNullable<BrowserContextOptions['storageState']>;
   /** How tall it may be on a phone, in pixels; absent: as tall as it is. */
   readonly tallMax?: number;
@@ -36,7 +43,7 @@ type Looked = {
  */
 export async function lookAt(
   browser: Browser,
-  { base, path, storageState, tallMax = Number.POSITIVE_INFINITY }: Looked,
+  { base, path, shots = path, storageState, tallMax = Number.POSITIVE_INFINITY }: Looked,
 ): Promise<void> {
   const context = await browser.newContext(storageState === undefined ? {} : { storageState });
   const page = await context.newPage();
@@ -64,6 +71,13 @@ export async function lookAt(
     expect(await page.locator('h1').isVisible(), view).toBe(true);
     const banner = page.getByText('Everything served here is made up');
     expect(await banner.isVisible(), view).toBe(true);
+    if (SHOTS !== undefined) {
+      const name = shots.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, NAME_CHARS_MAX);
+      // The link that was focused by the last view is drawn over the page.
+      await page.evaluate('document.activeElement.blur()');
+      const file = join(SHOTS, `${name}-${colorScheme}-${width}.png`);
+      await page.screenshot({ path: file, fullPage: true });
+    }
     const seen = viewSeen.parse(await page.evaluate(SEEN));
     expect(seen.fits, `${view}: nothing overflows`).toBe(true);
     if (width === PHONE_WIDTH) expect(seen.tall, `${view}: tall`).toBeLessThanOrEqual(tallMax);

@@ -83,12 +83,18 @@ const JOINED = ['"and"', '"or"', 'the end'];
 const INSIDE = ['"and"', '"or"', '")"'];
 const NAME_CHARS_MAX = 64;
 function faultAt({ text, at }, expected) {
-const code = text.codePointAt(at);
-const found = code === undefined ? 'The rule ends here' : foundText(String.fromCodePoint(code));
-return new RuleFault(at, `${found}; expected ${listText(expected)}.`, expected);
+return new RuleFault(at, `${foundText(text, at)}; expected ${listText(expected)}.`, expected);
 }
-function foundText(char) {
-return /^[ -~]$/.test(char) ? `Found ${char}` : `Found ${codeOf(char)}`;
+const FOUND = /^[\w.%/]+|^[ -~]/;
+const FOUND_MAX = 20;
+function foundText(text, at) {
+const code = text.codePointAt(at);
+if (code === undefined)
+return 'The rule ends here';
+const [found] = FOUND.exec(text.slice(at, at + FOUND_MAX)) ?? [
+codeOf(String.fromCodePoint(code)),
+];
+return `Found ${found}`;
 }
 function listText(words) {
 const last = words.at(-1);
@@ -195,7 +201,7 @@ end += 1;
 const name = text.slice(at, end);
 const field = name.length > NAME_CHARS_MAX ? undefined : fields.get(name);
 if (field === undefined) {
-throw new RuleFault(at, 'Unknown field.', [...fields.keys()]);
+throw new RuleFault(at, `Unknown field ${name.slice(0, NAME_CHARS_MAX)}.`, [...fields.keys()]);
 }
 parsing.comparisons += 1;
 if (parsing.comparisons > exports.RULE_LIMITS.comparisons) {

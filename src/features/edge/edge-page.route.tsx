@@ -7,8 +7,23 @@ import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { Read } from '../../evidence/reading.ts';
 import type { Reliability } from '../../evidence/statistics.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import {
+  boundsOf,
+  dayText,
+  Ends,
+  Grid,
+  LEFT,
+  linePath,
+  Plot,
+  RIGHT,
+  scaleOf,
+  TOP,
+  ticksOf,
+  WIDTH,
+} from '../../pages/plot.tsx';
 import { countWords, Moment, Table } from '../../pages/words.tsx';
 import { DETECTOR_KINDS, type DetectorKind, DIRECTIONS } from '../../ports/emitted-calls.ts';
+import { SHARPE_DAYS_MIN } from './backtest.ts';
 import { type EdgePorts, filterOf, filterQuery, recordMode, recordOver } from './edge.route.ts';
 import { COST_BPS_DEFAULT, DAYS_DEFAULT, type Filter } from './filters.ts';
 import { measureHealth, type VersionHealth } from './performance.ts';
@@ -115,8 +130,10 @@ function Edge({ record, filter, told, unreadCandles }: EdgeProps) {
     <>
       <h1>{TITLE}</h1>
       <p class="lead">
-        What detectors called and what came of it, after costs and funding, and how much of it may
-        be luck. Calls are leaves of the log when they are made, and each stays as it was said.
+        Detectors call an asset to rise (long) or to fall (short) within some hours. Here is what
+        they called, what came of it after costs and funding, and how much of it may be luck. Each
+        call is a leaf of <a href="/log">the log</a> when it is made, and stays as it was said.{' '}
+        <a href="/docs/guides/calls">What each kind looks at</a>
       </p>
       <p class={mode === 'empty' ? 'notice' : 'quiet'}>
         {MODES[mode]}
@@ -131,9 +148,7 @@ function Edge({ record, filter, told, unreadCandles }: EdgeProps) {
       <Figures told={told} filter={filter} />
       {told.calls.closed > 0 && (
         <>
-          {(told.hours_unread > 0 || unreadCandles) && (
-            <p class="notice">{candlesText(told.hours_unread)}</p>
-          )}
+          {(told.hours_unread > 0 || unreadCandles) && <p class="notice">{candlesText(told)}</p>}
           <Equity told={told} />
           <Luck told={told} deflation={deflateBacktest(told, [])} />
           <Months months={hitsByMonth(record, filter, MONTHS_SHOWN)} />
@@ -153,11 +168,16 @@ function Edge({ record, filter, told, unreadCandles }: EdgeProps) {
   );
 }
 
-function candlesText(hours_unread: number): string {
-  return hours_unread > 0
-    ? `Candles of ${countWords(hours_unread, 'hour')} between entries and exits were not read: ` +
-        'the curve moves over them at once.'
-    : 'The candles between entries and exits were not read to their end, or are made up.';
+function candlesText({ hours_unread, equity }: Backtest): string {
+  if (hours_unread === 0) {
+    return 'The candles between entries and exits were not read to their end, or are made up.';
+  }
+  const hours = countWords(hours_unread, 'hour');
+  const so =
+    equity === null
+      ? 'equity, drawdown and the ratio of Sharpe are not measured'
+      : 'the curve moves over them at once';
+  return `Candles of ${hours} between entries and exits were not read: ${so}.`;
 }
 
 function Asking({ filter }: { filter: Filter }) {
@@ -236,11 +256,12 @@ function Figures({ told, filter }: { told: Backtest; filter: Filter }) {
       </p>
     );
   }
+  const days = countWords(filter.days, 'day');
   const rows = [{ name: 'all', ...calls }, ...by_kind.map((one) => ({ name: one.kind, ...one }))];
   return (
     <>
       <Table
-        caption={`Calls of ${filter.days} days, at a round trip of ${filter.cost_bps} basis points`}
+        caption={`Calls of ${days}, at a round trip of ${bpsWords(filter.cost_bps)}`}
         rows={rows.filter(({ n }) => n > 0)}
         columns={[
           { head: 'Kind', cell: ({ name }) => name, isName: true },
@@ -258,6 +279,12 @@ function Figures({ told, filter }: { told: Backtest; filter: Filter }) {
           { head: 'Break-even', cell: (row) => bpsText(row.breakeven_cost_bps), look: 'number' },
         ]}
       />
+      <p class="prose quiet">
+        Means are in basis points, hundredths of a per cent. Gross is the move of the price; net is
+        after funding and the round trip, and a call hits where it is over zero. At the break-even
+        round trip the mean is zero. An unpriced call lacks the candle of one of its ends, and is
+        left out of the rates.
+      </p>
       {biases.length > 0 && (
         <p class="notice">
           This question reaches under the highest bar that was in force:{' '}
@@ -285,100 +312,16 @@ function percent(share: number, places = 1): string {
 }
 
 function bpsText(value: number | null): string {
-  return value === null ? 'not measured' : value.toFixed(1);
+  return value === null ? 'not measured' : signedText(value, 1);
 }
 
-// Pictures.
-
-const WIDTH = 720;
-const LEFT = 84;
-const RIGHT = 14;
-const TOP = 14;
-
-/** A scale from values to places of a picture. */
-type Scale = (value: number) => number;
-
-function scaleOf([low, high]: readonly [number, number], from: number, to: number): Scale {
-  const span = high - low === 0 ? 1 : high - low;
-  return (value) => from + ((value - low) / span) * (to - from);
+function bpsWords(bps: number): string {
+  return countWords(bps, 'basis point');
 }
 
-function boundsOf(values: readonly number[]): readonly [number, number] {
-  const low = values.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
-  const high = values.reduce((most, one) => Math.max(most, one), Number.NEGATIVE_INFINITY);
-  return low === high ? [low - Math.abs(low) / 10 - 0.01, high + Math.abs(high) / 10] : [low, high];
-}
-
-function pathOf(points: readonly { x: number; y: number | null }[]): string {
-  let [isOn, path] = [false, ''];
-  for (const { x, y } of points) {
-    if (y !== null) path += `${isOn ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`;
-    isOn = y !== null;
-  }
-  return path;
-}
-
-type PlotProps = {
-  name: string;
-  title: string;
-  height: number;
-  caption: ComponentChildren;
-  table: ComponentChildren;
-  children: ComponentChildren;
-};
-
-/** A picture over its caption, and a table of the same figures that opens. */
-function Plot({ name, title, height, caption, table, children }: PlotProps) {
-  return (
-    <figure class="plot wide">
-      <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-labelledby={name}>
-        <title id={name}>{title}</title>
-        {children}
-      </svg>
-      <figcaption>{caption}</figcaption>
-      <details>
-        <summary>The same as a table</summary>
-        {table}
-      </details>
-    </figure>
-  );
-}
-
-type GridProps = { ticks: readonly number[]; y: Scale; text: (tick: number) => string };
-
-function Grid({ ticks, y, text }: GridProps) {
-  return (
-    <>
-      {ticks.map((tick) => (
-        <g key={tick}>
-          <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
-          <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-            {text(tick)}
-          </text>
-        </g>
-      ))}
-    </>
-  );
-}
-
-const DAY_CHARS = 'YYYY-MM-DD'.length;
-const MS_PER_S = 1_000;
-
-function dayText(t: number): string {
-  return new Date(t * MS_PER_S).toISOString().slice(0, DAY_CHARS);
-}
-
-function Ends({ from, to, y }: { from: number; to: number; y: number }) {
-  return (
-    <>
-      <text x={LEFT} y={y}>
-        {dayText(from)}
-      </text>
-      <text x={WIDTH - RIGHT} y={y} text-anchor="end">
-        {dayText(to)}
-      </text>
-    </>
-  );
+/** A number as people write it, with a minus sign that is as wide as a digit. */
+function signedText(value: number, places: number): string {
+  return value.toFixed(places).replace('-', '−');
 }
 
 const CURVE_BASE = 200;
@@ -404,8 +347,8 @@ function Equity({
   const y = scaleOf(bounds, CURVE_BASE, TOP);
   const deepest = Math.max(0.01, max_drawdown);
   const down = scaleOf([0, deepest], FALL_TOP, FALL_BASE);
-  const line = pathOf(rows.map(({ t, v }) => ({ x: x(t), y: y(v) })));
-  const falls = pathOf(rows.map(({ t, fall }) => ({ x: x(t), y: down(fall) })));
+  const line = linePath(rows.map(({ t, v }) => ({ x: x(t), y: y(v) })));
+  const falls = linePath(rows.map(({ t, fall }) => ({ x: x(t), y: down(fall) })));
   return (
     <section aria-labelledby="equity-head">
       <h2 class="section" id="equity-head">
@@ -417,9 +360,9 @@ function Equity({
         height={CURVE_HEIGHT}
         caption={
           <>
-            An equal part of each call that is open in an hour, after cost and funding, compounded.
-            Below: how far it lay under what it had reached, at most {percent(max_drawdown)} by the
-            hour. {sharpeText(sharpe, sharpe_n)}
+            Above: what 1 became, an equal part of it in each call that is open in an hour, after
+            cost and funding, compounded. Below: how far that lay under the highest that it had
+            reached, at most {percent(max_drawdown)} by the hour. {sharpeText(sharpe, sharpe_n)}
             {days_unread > 0 &&
               ` ${countWords(days_unread, 'day')} without a running producer count nowhere.`}
           </>
@@ -436,7 +379,8 @@ function Equity({
           />
         }
       >
-        <Grid ticks={[bounds[0], 1, bounds[1]]} y={y} text={(tick) => tick.toFixed(2)} />
+        <Grid ticks={ticksOf(bounds)} y={y} text={(tick) => String(tick)} />
+        <line class="even" x1={LEFT} x2={WIDTH - RIGHT} y1={y(1)} y2={y(1)} />
         <path class="curve" d={line} />
         <Grid
           ticks={[0, deepest]}
@@ -462,9 +406,12 @@ function thin<T>(rows: readonly T[], most: number): readonly T[] {
 }
 
 function sharpeText(sharpe: number | null, days: number): string {
-  return sharpe === null
-    ? `A ratio of Sharpe is not told: ${countWords(days, 'day')} count so far, or none differs.`
-    : `The ratio of Sharpe of a year is ${sharpe.toFixed(2)}, over ${countWords(days, 'day')}.`;
+  const over = countWords(days, 'day');
+  if (sharpe !== null)
+    return `The ratio of Sharpe of a year is ${signedText(sharpe, 2)}, over ${over}.`;
+  return days < SHARPE_DAYS_MIN
+    ? `A ratio of Sharpe is told from ${SHARPE_DAYS_MIN} days on; ${days} count so far.`
+    : `A ratio of Sharpe is not told: the ${over} are all alike.`;
 }
 
 function Luck({ told, deflation }: { told: Backtest; deflation: Deflation }) {
@@ -491,10 +438,10 @@ function Luck({ told, deflation }: { told: Backtest; deflation: Deflation }) {
         )}
       </p>
       <p class="prose">
-        Anybody could have tried {countWords(family.members.length, 'combination')} of kind, asset,
-        direction and conviction here. {deflationText(sharpe, deflation)} It is a floor: whoever
-        tried more has to deflate by more. With a key, the filters that its membership tried are
-        counted.
+        Whoever tries many filters finds a good one by luck. Combinations of kind, asset, direction
+        and conviction with 30 closed calls or more count as tried by anybody; here there are{' '}
+        {family.members.length}. {deflationText(sharpe, deflation)} It is a floor: whoever tried
+        more has to deflate by more. With a key, the filters that its membership tried are counted.
       </p>
     </section>
   );
@@ -508,8 +455,8 @@ function deflationText(sharpe: number | null, deflation: Deflation): string {
   const best = sharpe_0 * Math.sqrt(365);
   return (
     `The best of ${countWords(trials, 'try', 'tries')} without any edge would show a ratio of ` +
-    `about ${best.toFixed(2)}; this one is ${sharpe.toFixed(2)}. That its true value is over ` +
-    `zero is ${percent(probability)} likely after deflation.`
+    `about ${signedText(best, 2)}; this one is ${signedText(sharpe, 2)}. That its true value ` +
+    `is over zero is ${percent(probability)} likely after deflation.`
   );
 }
 
@@ -576,8 +523,8 @@ const CONVICTIONS_CAPTION =
   'By conviction, in groups of about one size. Mark: the mean conviction; dot: the share of ' +
   'hits; line: its 95% interval. A conviction orders calls, and is no probability.';
 const CALLED_CAPTION =
-  'Up: a long call; down: a short one. Filled: it hit; hollow: it missed; pale: it is open or ' +
-  'unpriced. The newest calls stand in the table.';
+  'Line: the price. Up: a long call; down: a short one. Filled: it hit; hollow: it missed; pale: ' +
+  'it is open or unpriced.';
 
 type SharesProps = {
   readonly name: string;
@@ -665,12 +612,12 @@ const PRICE = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
 
 function Called({ prices }: { prices: CalledPrices | null }) {
   if (prices === null) return null;
-  const { instrument, points, calls } = prices;
+  const { instrument, of, points, calls } = prices;
   const name = `${instrument.asset} on ${instrument.venue}`;
   const newest = calls.slice(-CALLS_SHOWN).toReversed();
   const table = (
     <Table
-      caption={`The newest calls of ${name}`}
+      caption={`The newest ${newest.length} of ${countWords(of, 'call')} of ${name}`}
       rows={newest}
       columns={[
         { head: 'Emitted', cell: ({ t }) => <Moment at={t} />, look: 'whole' },
@@ -678,7 +625,7 @@ function Called({ prices }: { prices: CalledPrices | null }) {
         { head: 'Direction', cell: ({ call }) => call.direction },
         { head: 'Conviction', cell: ({ call }) => call.conviction, look: 'number' },
         { head: 'Horizon', cell: ({ call }) => `${call.horizon_h} h`, look: 'number' },
-        { head: 'Came', cell: ({ call, hit }) => outcomeText(call.outcome.state, hit) },
+        { head: 'Outcome', cell: ({ call, hit }) => outcomeText(call.outcome.state, hit) },
         { head: 'Call', cell: ({ call }) => <code>{call.call_id}</code> },
       ]}
     />
@@ -710,11 +657,11 @@ type PricePlotProps = {
 };
 
 function PricePlot({ prices, span, opens, table }: PricePlotProps) {
-  const { instrument, points, calls } = prices;
+  const { instrument, of, points, calls } = prices;
   const x = scaleOf(span, LEFT, WIDTH - RIGHT);
   const bounds = boundsOf(opens);
   const y = scaleOf(bounds, PRICE_BASE, TOP + MARK);
-  const line = pathOf(
+  const line = linePath(
     points.map(({ t, open }) => ({ x: x(t), y: open === null ? null : y(open) })),
   );
   return (
@@ -722,10 +669,14 @@ function PricePlot({ prices, span, opens, table }: PricePlotProps) {
       name="called"
       title={`Opens of ${instrument.asset} with ${countWords(calls.length, 'call')}`}
       height={PRICE_HEIGHT}
-      caption={CALLED_CAPTION}
+      caption={
+        of > calls.length
+          ? `${CALLED_CAPTION} The newest ${calls.length} of ${countWords(of, 'call')} are shown.`
+          : CALLED_CAPTION
+      }
       table={table}
     >
-      <Grid ticks={bounds} y={y} text={(tick) => PRICE.format(tick)} />
+      <Grid ticks={ticksOf(bounds)} y={y} text={(tick) => PRICE.format(tick)} />
       <path class="curve" d={line} />
       {calls.map(({ t, call, hit }) => {
         const at = x(Math.max(t, span[0]));
@@ -761,7 +712,7 @@ function Health({ rows }: { rows: readonly VersionHealth[] }) {
         Detectors
       </h2>
       <Table
-        caption={`Each version, at a round trip of ${COST_BPS_DEFAULT} basis point`}
+        caption={`Each version, at a round trip of ${bpsWords(COST_BPS_DEFAULT)}`}
         rows={rows}
         columns={[
           { head: 'Kind', cell: ({ kind }: { kind: DetectorKind }) => kind, isName: true },
@@ -779,10 +730,12 @@ function Health({ rows }: { rows: readonly VersionHealth[] }) {
         ]}
       />
       <p class="prose">
-        Under 30 closed calls a version is a hypothesis. One that is decaying twice in a row, a week
-        apart, is on probation; one whose rate is over a half with less than 5% after 100 closed
-        calls is deprecated for good. The last {DAYS_DEFAULT} days are what the figures above show
-        unless other days are asked for.
+        Over a half: the chance that the true rate of hits is over a half. Weight: that chance, of
+        the sum of all rows. Under 30 closed calls a version is a hypothesis. One that is decaying
+        (its newer calls hit less often) twice in a row, a week apart, is on probation; one whose
+        rate is over a half with a chance of less than 5%, after 100 closed calls, is deprecated for
+        good. The figures above are of {DAYS_DEFAULT} days unless others are asked for; this table
+        is of the whole record.
       </p>
     </section>
   );

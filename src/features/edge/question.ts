@@ -303,6 +303,8 @@ export function reliabilityOfConviction(
 /** An asset with the calls of a question on its opens. */
 export type CalledPrices = {
   readonly instrument: Instrument;
+  /** How many calls the question has of it; the newest of them are shown. */
+  readonly of: number;
   /** One open a point; `null` where nobody read one. */
   readonly points: readonly { readonly t: number; readonly open: number | null }[];
   readonly calls: readonly {
@@ -314,34 +316,40 @@ export type CalledPrices = {
 };
 
 const POINTS_MAX = 400;
-const MARKS_MAX = 200;
+/** More marks hide each other. */
+const MARKS_MAX = 40;
+const HOURS_BEFORE = 24;
 
 /** The asset that a question has most calls of, with its opens; `null`: it has no call. */
 export function calledPrices(record: EdgeRecord, filter: Filter): CalledPrices | null {
+  const { columns } = record;
   const picked = selectCalls(record, filter);
   const counts = new Map<number, number>();
-  for (const at of picked) tally(counts, Number(record.columns.instrument[at]));
+  for (const at of picked) tally(counts, Number(columns.instrument[at]));
   const [most] = [...counts].sort(([a, n], [b, m]) => m - n || a - b);
   if (most === undefined) return null;
-  const [place] = most;
+  const [place, of] = most;
   const [instrument, prices] = [record.instruments[place], record.prices[place]];
   if (instrument === undefined || prices === undefined) throw new RangeError('no such instrument');
+  const own = Array.from(picked)
+    .filter((at) => columns.instrument[at] === place)
+    .slice(-MARKS_MAX);
   const hours = hoursOf(record, filter.days);
-  const step = Math.max(1, Math.ceil((hours.to - hours.from) / POINTS_MAX));
+  // Older calls than those that are shown have no part in the picture.
+  const first = Math.floor(Number(columns.emitted[Number(own[0])]) / HOUR_S) - HOURS_BEFORE;
+  const from = of > own.length ? Math.max(hours.from, first) : hours.from;
+  const step = Math.max(1, Math.ceil((hours.to - from) / POINTS_MAX));
   const points: { t: number; open: number | null }[] = [];
-  for (let hour = hours.from; hour < hours.to; hour += step) {
+  for (let hour = from; hour < hours.to; hour += step) {
     const open = Number(prices.opens[hour - record.fromHour]);
     points.push({ t: hour * HOUR_S, open: Number.isNaN(open) ? null : open });
   }
   const cost = filter.cost_bps / BPS;
-  const own = Array.from(picked)
-    .filter((at) => record.columns.instrument[at] === place)
-    .slice(-MARKS_MAX);
   const calls = own.map((at) => {
     const call = record.calls[at];
     if (call === undefined) throw new RangeError('a call that the record does not hold');
-    const isClosed = record.columns.state[at] === CLOSED;
+    const isClosed = columns.state[at] === CLOSED;
     return { t: call.emitted_at, call, hit: isClosed ? netReturn(record, at, cost) > 0 : null };
   });
-  return { instrument, points, calls };
+  return { instrument, of, points, calls };
 }

@@ -1,5 +1,5 @@
 /** Asks for the errors of a rule while it is typed. Without it, the form sends the rule. */
-export const EDITOR_SCRIPT = String.raw`'use strict';
+export const EDITOR_SCRIPT = `'use strict';
 (() => {
   const WAIT_MS = 250;
   const form = document.querySelector('form[data-rule]');
@@ -7,27 +7,14 @@ export const EDITOR_SCRIPT = String.raw`'use strict';
   const [text, said] = [form.querySelector('textarea'), form.querySelector('output')];
   let [timer, asked] = [0, null];
   const say = (words) => { said.textContent = words; };
-  // The place is told in code points, and a field is selected in UTF-16 units.
-  const offsetOf = (rule, { line, column }) => {
-    let [at, row, place] = [0, 1, 1];
-    for (const char of rule) {
-      if (row === line && place === column) break;
-      at += char.length;
-      [row, place] = char === '\n' ? [row + 1, 1] : [row, place + 1];
-    }
-    return at;
-  };
-  const show = (rule, answer) => {
+  const show = (answer) => {
     text.setAttribute('aria-invalid', String(!answer.ok));
     if (answer.ok) {
       say('It parses as: ' + answer.rule);
       return;
     }
-    const { message, line, column, expected } = answer.error;
-    const at = offsetOf(rule, answer.error);
-    const near = rule.slice(at, at + 20).split('\n')[0];
-    const where = 'Line ' + line + ', column ' + column + (near ? ', at ' + near : '');
-    say(where + ': ' + message + ' Expected: ' + expected.join(', ') + '.');
+    const { message, line, column } = answer.error;
+    say('Line ' + line + ', column ' + column + ': ' + message);
   };
   const ask = async () => {
     if (asked) asked.abort();
@@ -44,7 +31,7 @@ export const EDITOR_SCRIPT = String.raw`'use strict';
       const reply = await fetch(url, { signal: now.signal });
       const answer = await reply.json();
       if (asked !== now) return;
-      if (typeof answer.ok === 'boolean') show(rule, answer);
+      if (typeof answer.ok === 'boolean') show(answer);
       else say('The rule was not parsed: the service answered ' + reply.status + '.');
     } catch (fault) {
       if (fault.name !== 'AbortError') say('The rule was not parsed: the service was not reached.');

@@ -109,7 +109,8 @@ function Editor({ rule, parsed }: EditorProps) {
       <h1>{TITLE}</h1>
       <p class="lead">
         A rule says which calls a desk wants to hear of. It is parsed here and evaluated by whoever
-        wrote it. <a href="/docs/reference/rules">The grammar</a>
+        wrote it. <a href="/docs/reference/rules">The grammar</a>,{' '}
+        <a href="/docs/guides/calls">what a call is</a>
       </p>
       <form class="panel rule" method="get" action={PATH} data-rule={MACHINE}>
         <p class="field">
@@ -149,8 +150,8 @@ function Editor({ rule, parsed }: EditorProps) {
 
 function resultText(parsed: ParsedRule): string {
   if (parsed.ok) return `It parses as: ${printRule(parsed.nodes, CALL_FIELDS)}`;
-  const { line, column, message, expected } = parsed.error;
-  return `Line ${line}, column ${column}: ${message} Expected: ${expected.join(', ')}.`;
+  const { line, column, message } = parsed.error;
+  return `Line ${line}, column ${column}: ${message}`;
 }
 
 type CompareNode = Exclude<RuleNode, { readonly of: readonly number[] }>;
@@ -172,7 +173,10 @@ function Comparisons({ nodes }: { readonly nodes: RuleTree }) {
               .map(({ value }) => value)
               .join(', '),
         },
-        { head: 'Unit', cell: (node) => valuesOf(node).map(unitText).join(', ') },
+        {
+          head: 'Unit',
+          cell: (node) => [...new Set(valuesOf(node).map(unitText))].join(', '),
+        },
       ]}
       rows={nodes.flatMap((node): CompareNode[] => ('of' in node ? [] : [node]))}
     />

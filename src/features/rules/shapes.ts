@@ -41,8 +41,8 @@ export const CALL_FIELDS: RuleVocabulary = new Map([
   ['venue', { type: 'word', words: SERIES_VENUES, means: 'The venue that prices the call.' }],
   ['direction', { type: 'word', words: DIRECTIONS, means: 'The way that the call points.' }],
   ['conviction', { type: 'number', units: ALONE, means: 'The conviction, from 0 to 1.' }],
-  ['price', { type: 'number', units: USD, means: 'The last mark that was received.' }],
-  ['horizon_h', { type: 'number', units: HOURS, means: 'The hours until the call closes.' }],
+  ['price', { type: 'number', units: USD, means: 'The last mark price that was received.' }],
+  ['horizon_h', { type: 'number', units: HOURS, means: 'The hours until the call is closed.' }],
   [
     'funding',
     {
@@ -55,32 +55,53 @@ export const CALL_FIELDS: RuleVocabulary = new Map([
     'funding_8h_mean_7d',
     { type: 'number', units: RATE, means: 'The mean funding rate of the week before.' },
   ],
-  ['return_24h', { type: 'number', units: ALONE, means: 'The return of the day before: 0.01.' }],
-  ['return_7d', { type: 'number', units: ALONE, means: 'The return of the week before.' }],
-  ['deviation_7d', { type: 'number', units: ALONE, means: 'The deviation of its hourly returns.' }],
+  [
+    'return_24h',
+    {
+      type: 'number',
+      units: ALONE,
+      means: 'The return of the day before, as a fraction: 0.01 is 1%.',
+    },
+  ],
+  [
+    'return_7d',
+    { type: 'number', units: ALONE, means: 'The return of the week before, as a fraction.' },
+  ],
+  [
+    'deviation_7d',
+    {
+      type: 'number',
+      units: ALONE,
+      means: 'The standard deviation of hourly returns in the week before.',
+    },
+  ],
   [
     'open_interest_change_24h',
-    { type: 'number', units: ALONE, means: 'How open interest moved in the day before: 0.01.' },
+    {
+      type: 'number',
+      units: ALONE,
+      means: 'The change of open interest in the day before, as a fraction.',
+    },
   ],
   [
     'liquidated_long_24h_usd',
-    { type: 'number', units: USD, means: 'Longs liquidated in the day.' },
+    { type: 'number', units: USD, means: 'Long positions liquidated in the day before.' },
   ],
   [
     'liquidated_short_24h_usd',
-    { type: 'number', units: USD, means: 'Shorts liquidated in the day.' },
+    { type: 'number', units: USD, means: 'Short positions liquidated in the day before.' },
   ],
   [
     'net_flow_24h_usd',
     {
       type: 'number',
       units: USD,
-      means: 'Of its chain’s own coin: onto exchanges, less off them.',
+      means: 'Its chain’s own coin onto exchanges less off them, in the day before.',
     },
   ],
   [
     'whales_to_exchanges_24h_usd',
-    { type: 'number', units: USD, means: 'Of that, in large transfers alone.' },
+    { type: 'number', units: USD, means: 'The same, of large transfers alone.' },
   ],
 ]);
 

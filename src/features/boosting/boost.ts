@@ -35,13 +35,26 @@ export type Examples = {
 /** Boosted trees and the margin that they start from. */
 export type Boosted = { readonly base: number; readonly trees: readonly ModelTree[] };
 
-/** Boosts trees. `monotone` says of each column whether the margin may only rise with it. */
-export function boost(
-  { columns, objective }: Examples,
+type BoostingOrder = readonly [
+  examples: Examples,
   stopping: Examples | null,
   monotone: readonly (0 | 1)[],
   limits: BoostingLimits,
-): Boosted {
+];
+
+/** Boosts trees. `monotone` says of each column whether the margin may only rise with it. */
+export function boost(...order: BoostingOrder): Boosted {
+  const rounds = boostByRounds(...order);
+  for (;;) {
+    const round = rounds.next();
+    if (round.done === true) return round.value;
+  }
+}
+
+/** The same, and stops after each tree, so that whoever serves meanwhile can answer. */
+export function* boostByRounds(
+  ...[{ columns, objective }, stopping, monotone, limits]: BoostingOrder
+): Generator<undefined, Boosted> {
   const features = columns.map((column, at) => {
     const { cuts, bins } = binValues(column, limits.binsMax);
     return { cuts, bins, monotone: monotone[at] === 1 ? (1 as const) : (0 as const) };
@@ -64,6 +77,7 @@ export function boost(
     const tree = grownTree({ features, gradients, hessians, limits }, sample);
     trees.push(tree);
     addTree(tree, columns, margins);
+    yield;
     if (late === null) continue;
     late.add(tree);
     const loss = late.loss();

@@ -21,6 +21,7 @@ import { fewText, isTooFew, rankInputs } from './training.ts';
 
 const PATH = '/api/ml-rank';
 const HANDLER = 'ml_rank';
+const PAIR = /^[A-Za-z0-9]{1,20}(-USD)?$/;
 const ABOUT = 'it is of calls of this service, and of no address';
 const count = harmless(z.int().nonnegative(), ABOUT);
 const number = harmless(z.number(), ABOUT);
@@ -78,7 +79,9 @@ export const mlRank = plainRoute({
   path: PATH,
   summary: 'Where the newest call of a pair stands among the calls of the week up to it.',
   access: 'open',
-  query: z.strictObject({ pair: z.string().regex(/^[A-Za-z0-9]{1,20}(-USD)?$/) }),
+  query: z.strictObject({
+    pair: z.string().regex(PAIR, 'expected an asset, such as BTC or BTC-USD'),
+  }),
   responses: {
     200: z.union([standing, handlerFailure]),
     404: z.strictObject({ error: prose() }).describe('Nothing was emitted for the pair.'),

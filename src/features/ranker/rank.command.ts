@@ -20,7 +20,7 @@ import type { Artefact, Figure } from '../../ports/boosted-trees.ts';
 import type { EmittedCalls } from '../../ports/emitted-calls.ts';
 import type { PublishedRankers, Ranker, RankerHoldout } from '../../ports/ranker.ts';
 import { readRecord } from './standing.ts';
-import { evaluateRanker, RankingFault, rankerArtefact, trainRanker } from './training.ts';
+import { evaluateRanker, RankingFault, rankerArtefact, trainWhileServing } from './training.ts';
 
 /** What the commands work on. */
 export type RankServices = {
@@ -67,7 +67,7 @@ export const rankTrain = defineCommand({
         splitAt: split,
         codeVersion: rank.codeVersion,
       };
-      const artefact = rankerArtefact(trainRanker(record.value, order));
+      const artefact = rankerArtefact(await trainWhileServing(record.value, order));
       await writeFile(file, artefact.text);
       const { version, model } = artefact;
       if (io.json) printJson(io, { version, file, card: model.card });

@@ -1,6 +1,7 @@
 // An order is learnt of what had closed, judged by what came later, and is as good as one by lot
 // where nothing tells of the returns.
 
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import type { EmittedCall } from '../../ports/emitted-calls.ts';
@@ -17,6 +18,7 @@ import {
   rankerArtefact,
   scoreCall,
   trainRanker,
+  trainWhileServing,
   weekOf,
 } from './training.ts';
 
@@ -48,6 +50,18 @@ describe('a ranker', () => {
     const turned = rankerArtefact(trainRanker([...TOLD].reverse(), ORDER));
     expect(turned.text).toBe(rankerArtefact(ranker).text);
     expect(RANKER_FORMAT.shape.parse(ranker)).toEqual(ranker);
+  });
+
+  test('lets others run between its trees, and comes out the same', async () => {
+    let [turns, isOver] = [0, false];
+    const others = (async () => {
+      for (; !isOver; turns += 1) await setImmediate();
+    })();
+    const told = await trainWhileServing(TOLD, ORDER);
+    isOver = true;
+    await others;
+    expect(turns).toBeGreaterThan(told.trees.length);
+    expect(rankerArtefact(told).text).toBe(rankerArtefact(ranker).text);
   });
 
   test('counts every closed call in a part, or says why it is in none', () => {

@@ -3,6 +3,7 @@
 // hold-out, which is looked at once.
 
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { DAY_S, HOUR_S, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import { collect } from '../../evidence/measure.ts';
 import { sharesFrom } from '../../evidence/random.ts';
@@ -17,7 +18,7 @@ import {
   type RankerPart,
 } from '../../ports/ranker.ts';
 import { makeArtefact } from '../boosting/artefact.ts';
-import { type BoostingLimits, boost, type Examples } from '../boosting/boost.ts';
+import { type BoostingLimits, boostByRounds, type Examples } from '../boosting/boost.ts';
 import { rankObjective } from '../boosting/lambdarank.ts';
 import { marginOf } from '../boosting/trees.ts';
 
@@ -175,6 +176,30 @@ export function leakedCalls(
 
 /** Trains a ranker on a record of calls. Throws `RankingFault`. */
 export function trainRanker(calls: readonly CountedEmission[], order: RankingOrder): Ranker {
+  const steps = trainBySteps(calls, order);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in a process that serves: requests are answered between two trees. */
+export async function trainWhileServing(
+  calls: readonly CountedEmission[],
+  order: RankingOrder,
+): Promise<Ranker> {
+  const steps = trainBySteps(calls, order);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await setImmediate();
+  }
+}
+
+function* trainBySteps(
+  calls: readonly CountedEmission[],
+  order: RankingOrder,
+): Generator<undefined, Ranker> {
   const closed = closingsOf(calls);
   const weeks = [...new Set(closed.map(({ week }) => week))];
   const [first, last] = [closed[0], closed.at(-1)];
@@ -196,7 +221,10 @@ export function trainRanker(calls: readonly CountedEmission[], order: RankingOrd
   if (leaked.length > 0) throw new Error(`known only later: ${leaked.join(', ')}`);
   const names = [...new Set(train.rows.flatMap(({ call }) => [...rankInputs(call).keys()]))].sort();
   const limits = { ...LIMITS, seed: order.seed };
-  const { base, trees } = boost(asColumns(names, train), asColumns(names, stop), [], limits);
+  yield;
+  const examples = asColumns(names, train);
+  yield;
+  const { base, trees } = yield* boostByRounds(examples, asColumns(names, stop), [], limits);
   const scorer = { features: names, base, trees };
   const before = closed.filter(({ call }) => call.emitted_at < at).length;
   return {

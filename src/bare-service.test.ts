@@ -4,6 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { isPage } from './contract/reply.ts';
+import { DETECTOR_KINDS } from './ports/emitted-calls.ts';
 import { evm } from './testing/addresses.ts';
 import {
   type Credentials,
@@ -118,3 +119,89 @@ test.each([SOLANA.slice(0, 31), SOLANA + SOLANA.slice(0, 20)])(
     }
   },
 );
+
+test('each route of the edge says that nothing is on record, and calls no day looked at', async () => {
+  const told = async (path: string) => {
+    const answer = await fetch(live.base() + path);
+    return [answer.status, await answer.json()];
+  };
+  const nothing = { as_of: null, data_mode: 'empty' };
+  const unmeasured = {
+    n: 0,
+    closed: 0,
+    open: 0,
+    unpriced: 0,
+    hit_rate: null,
+    interval: null,
+    mean_return_bps: null,
+    median_return_bps: null,
+  };
+  expect(await told('/edge/backtest.json')).toEqual([
+    200,
+    expect.objectContaining({
+      ...unmeasured,
+      ...nothing,
+      sharpe: null,
+      sharpe_n: 0,
+      max_drawdown: null,
+      equity: [],
+      biased: false,
+      counted: null,
+      by_kind: Object.fromEntries(
+        DETECTOR_KINDS.map((kind) => [kind, expect.objectContaining(unmeasured)]),
+      ),
+    }),
+  ]);
+  expect(await told('/edge/backtest.json?list=filters')).toEqual([
+    200,
+    expect.objectContaining({ ...nothing, filters: [], count: 0 }),
+  ]);
+  expect(await told('/edge/replay.json')).toEqual([
+    200,
+    expect.objectContaining({ ...nothing, dates: [] }),
+  ]);
+  for (const [date, complete] of [
+    [new Date().toISOString().slice(0, 10), false],
+    ['2026-01-05', true],
+  ]) {
+    expect(await told(`/edge/replay.json?date=${date}`)).toEqual([
+      200,
+      expect.objectContaining({
+        ...nothing,
+        calls: [],
+        count: 0,
+        checked: false,
+        complete,
+        ran: { funding: false, liq: false, netflow: false, whale: false },
+      }),
+    ]);
+  }
+  const hypothesis = {
+    closed: 0,
+    hits: 0,
+    hit_rate: null,
+    interval: null,
+    effective_n: 0,
+    decay: 'unknown',
+    deprecation: 'hypothesis',
+    posterior: null,
+    weight: null,
+  };
+  const [status, performance] = await told('/edge/performance.json');
+  expect([status, performance]).toEqual([200, expect.objectContaining(nothing)]);
+  for (const kind of DETECTOR_KINDS) {
+    const rows = Object(performance).kinds[kind];
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) expect(row).toMatchObject(hypothesis);
+  }
+  expect(await told('/api/ml-rank?pair=BTC-USD')).toEqual([
+    404,
+    { error: 'Nothing was emitted for this pair. That is a fact about the record of calls.' },
+  ]);
+  expect(await told('/edge/rules.json?rule=kind%20%3D%20liq')).toEqual([
+    200,
+    expect.objectContaining({ ok: true, rule: 'kind = liq' }),
+  ]);
+  const page = await (await fetch(`${live.base()}/edge`)).text();
+  expect(page).toContain('No call is on record here. That says nothing about any market.');
+});

@@ -64,7 +64,7 @@ const ABSENT = { state: 'absent', price: null, funding_rate: null } as const;
 const FUNDING = join(SHARED_DATA, 'funding', 'funding_rates.csv');
 
 describe.skipIf(!existsSync(FUNDING))(
-  `recorded funding of 228 instruments (${NO_SHARED_DATA})`,
+  `recorded funding of 228 instruments${existsSync(FUNDING) ? '' : ` (${NO_SHARED_DATA})`}`,
   () => {
     const rows = existsSync(FUNDING)
       ? readFileSync(FUNDING, 'utf8')

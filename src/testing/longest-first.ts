@@ -21,6 +21,7 @@ const LONGEST = [
   'src/markers.test.ts',
   'src/proxies.test.ts',
   'src/provider-words.test.ts',
+  'src/provider-words-jobs.test.ts',
   'src/ring-hubs.test.ts',
   'src/asked-once.test.ts',
   'src/screens-agree.test.ts',

@@ -208,6 +208,243 @@ export const BYBIT: readonly Fault[] = [
   GATEWAY,
 ];
 
+/** A secret of a chat: digits and letters, as each platform's own may be. */
+export const CHAT_KEY = 'Zk3ChatKeyQ7Zk3ChatKeyQ7Zk3ChatKeyQ7';
+
+const slackBot = (status: number, error: string) => saying(status, { ok: false, error });
+
+/** Webhooks of Slack answer words, with a status. */
+export const SLACK_WEBHOOK: readonly Fault[] = [
+  saying(200, `invalid_payload ${CHAT_KEY}`),
+  saying(400, 'invalid_payload'),
+  saying(400, 'no_text'),
+  saying(400, 'posting_to_general_channel_denied'),
+  saying(400, 'too_many_attachments'),
+  saying(400, 'user_not_found'),
+  saying(403, 'action_prohibited'),
+  saying(403, 'invalid_token'),
+  saying(404, 'channel_not_found'),
+  saying(404, 'no_service'),
+  saying(410, 'channel_is_archived'),
+  saying(404, 'no_active_hooks'),
+  saying(404, 'no_team'),
+  saying(403, 'team_disabled'),
+  saying(500, 'rollup_error'),
+  saying(429, `rate_limited ${CHAT_KEY}`),
+  saying(200, '<html><body>ok</body></html>'),
+  GATEWAY,
+];
+
+/** Bots of Slack are answered 200 whatever happened. */
+export const SLACK_BOT: readonly Fault[] = [
+  slackBot(200, `invalid_auth ${CHAT_KEY}`),
+  ...['channel_not_found', 'not_in_channel', 'invalid_auth', 'is_archived'].map((error) =>
+    slackBot(200, error),
+  ),
+  ...['msg_too_long', 'invalid_blocks', 'ratelimited'].map((error) => slackBot(200, error)),
+  slackBot(429, 'ratelimited'),
+  saying(200, '{"ok":true,"channel"'),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  GATEWAY,
+];
+
+const NESTED = { embeds: { 0: { title: { _errors: [{ code: 'BASE', message: CHAT_KEY }] } } } };
+
+/** Webhooks of Discord, and Cloudflare's ban in front of them. */
+export const DISCORD: readonly Fault[] = [
+  saying(404, { message: `Unknown Webhook ${CHAT_KEY}`, code: 10_015 }),
+  saying(204, ''),
+  saying(404, { message: 'Unknown Webhook', code: 10_015 }),
+  saying(401, { message: 'Invalid Webhook Token', code: 50_027 }),
+  saying(400, { message: 'Invalid Form Body', code: 50_035, errors: NESTED }),
+  saying(429, { message: 'You are being rate limited.', retry_after: 0.64, global: false }),
+  saying(429, { message: 'blocked', retry_after: 65.5, global: true, code: 40_062 }),
+  saying(429, '<html><body>Error 1015: You are being rate limited</body></html>'),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  saying(200, { message: 'Unknown Webhook', code: 10_015 }),
+  GATEWAY,
+];
+
+const telegram = (error_code: number, description: string, parameters?: object) =>
+  saying(error_code, { ok: false, error_code, description, parameters });
+
+/** The Bot API of Telegram: the status is the code of the error. */
+export const TELEGRAM: readonly Fault[] = [
+  telegram(401, `Unauthorized: bot1:${CHAT_KEY}`),
+  telegram(400, 'Bad Request: group chat was upgraded', { migrate_to_chat_id: -1_001 }),
+  telegram(401, 'Unauthorized'),
+  telegram(404, 'Not Found'),
+  telegram(400, 'Bad Request: chat not found'),
+  telegram(400, "Bad Request: can't parse entities: Unsupported start tag"),
+  telegram(403, 'Forbidden: bot was blocked by the user'),
+  telegram(403, 'Forbidden: bot is not a member of the channel chat'),
+  telegram(429, 'Too Many Requests: retry after 7', { retry_after: 7 }),
+  saying(200, { ok: false, error_code: 400, description: 'Bad Request: chat not found' }),
+  saying(200, '{"ok":true,"result":{"message_id"'),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  GATEWAY,
+];
+
+/** DexScreener has no table of its errors: what is no list of pairs of the token is none. */
+export const VENUE: readonly Fault[] = [
+  saying(200, { schemaVersion: '1.0.0', pairs: null }),
+  saying(429, ''),
+  saying(429, `Too Many Requests ${PATH_KEY}`),
+  saying(200, { schemaVersion: '1.0.0', pairs: [] }),
+  saying(200, 'null'),
+  saying(200, ''),
+  saying(200, { error: `no such token at /${PATH_KEY}` }),
+  saying(200, '[null]'),
+  saying(400, {}),
+  saying(403, `<html>Error 1020 ${PATH_KEY}</html>`),
+  saying(404, '[]'),
+  saying(500, '[]'),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  saying(200, '[{"chainId":"ethereum","dexId"'),
+  GATEWAY,
+];
+
+/** Status pages of bridges, in the words of their interfaces, where a deposit is not named. */
+export const STATUS_PAGE: readonly Fault[] = [
+  saying(400, { error: 'InvalidParamException', message: `of ${PATH_KEY} and ${KEY}` }),
+  saying(200, { errors: [{ message: `Cannot query field of ${PATH_KEY}` }] }),
+  saying(401, { message: `no such key ${KEY}` }),
+  saying(404, { message: 'Not Found' }),
+  saying(404, { code: 3, message: 'INVALID ARGUMENT', details: [{ request_id: PATH_KEY }] }),
+  saying(429, { message: 'Too Many Requests' }),
+  saying(500, { error: 'InternalServerError', message: 'Something went wrong' }),
+  saying(200, { error: 'Transfer not found' }),
+  saying(200, { err: { code: 500, msg: 'internal error' }, status: 0 }),
+  saying(200, { err: null, status: 5, src_block_tx_link: '', dst_block_tx_link: '' }),
+  saying(200, { data: null }),
+  saying(200, { data: { bridgeTransactions: null } }),
+  saying(200, 'null'),
+  saying(200, '[]'),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  saying(200, '{"status":"filled","originChainId"'),
+  GATEWAY,
+];
+
+const goplus = (code: number, message: string) => saying(200, { code, message, result: null });
+
+/** GoPlus: the code counts, and never the status. */
+export const GOPLUS: readonly Fault[] = [
+  saying(200, { code: 4029, message: 'too many requests' }),
+  saying(200, { code: 2, message: 'partial data obtained', result: {} }),
+  goplus(2004, 'contract address format error!'),
+  goplus(2018, 'ChainID not supported'),
+  goplus(2020, 'address is not a contract'),
+  goplus(2021, 'no contract information'),
+  goplus(5006, 'param error!'),
+  goplus(4010, `app_key not exist ${PATH_KEY}`),
+  goplus(4011, 'signature expiration'),
+  goplus(4012, 'wrong signature'),
+  goplus(4022, `invalid access token ${PATH_KEY}`),
+  goplus(4023, 'access token not found'),
+  goplus(5000, 'system error'),
+  saying(429, `too many requests ${PATH_KEY}`),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  GATEWAY,
+];
+
+/** RugCheck, of which every answer but a report is none. */
+export const RUGCHECK: readonly Fault[] = [
+  saying(429, { message: 'Too many requests' }),
+  saying(400, { error: `unable to generate report at /${PATH_KEY}` }),
+  saying(401, { error: `unauthorized ${KEY}` }),
+  saying(404, { error: 'not found' }),
+  saying(200, { error: 'not found' }),
+  saying(200, { score: 1, score_normalised: 1, risks: [], tokenProgram: '', tokenType: '' }),
+  saying(200, '{"mint":"'),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  GATEWAY,
+];
+
+const S3 = (code: string, words: string) =>
+  `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${words}</Message></Error>`;
+
+/** The publisher of the list, and the storage that it leads to. */
+export const PUBLISHER: readonly Fault[] = [
+  saying(403, S3('AccessDenied', 'Request has expired')),
+  saying(200, S3('AccessDenied', `Request has expired ${PATH_KEY}`)),
+  saying(403, 'Forbidden'),
+  saying(404, { error: `Not Found: /${PATH_KEY}` }),
+  saying(429, ''),
+  saying(503, S3('SlowDown', 'Please reduce your request rate')),
+  saying(200, ''),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  saying(200, '<?xml version="1.0"?><sdnList><publshInformation><Publish_Date>'),
+  GATEWAY,
+];
+
+/** GitHub's REST API where the keys of secret scanning are asked for. */
+export const GITHUB: readonly Fault[] = [
+  saying(401, { message: `Bad credentials ${PATH_KEY}` }),
+  saying(403, { message: 'API rate limit exceeded for 192.0.2.1.' }),
+  saying(404, { message: 'Not Found' }),
+  saying(429, { message: 'You have exceeded a secondary rate limit.' }),
+  saying(200, { message: 'Not Found' }),
+  saying(200, { public_keys: [] }),
+  saying(200, '{"public_keys":[{"key_identifier"'),
+  saying(200, '<html><body>Unicorn!</body></html>'),
+  GATEWAY,
+];
+
+const openai = (status: number, type: string, message: string, code: unknown = null) =>
+  saying(status, { error: { message, type, param: null, code } });
+/** An abstention that would be taken of an answer that is whole. */
+const PROPOSED = JSON.stringify({ verdict: 'no_opinion', evidence_used: [], sentences: [] });
+const choice = (finish_reason: string, content: string | null) =>
+  saying(200, { choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason }] });
+const anthropicEnd = (stop_reason: string) =>
+  saying(200, { content: [{ type: 'text', text: PROPOSED }], stop_reason });
+const anthropic = (status: number, type: string) =>
+  saying(status, { type: 'error', error: { type, message: `${type} ${KEY}` }, request_id: null });
+/** Language models, by both wires, and what compatible servers say in the place of an answer. */
+export const ANALYST: readonly Fault[] = [
+  openai(401, 'invalid_request_error', `Incorrect API key provided: ${KEY}`, 'invalid_api_key'),
+  ...['length', 'content_filter', 'tool_calls'].map((reason) => choice(reason, PROPOSED)),
+  ...['max_tokens', 'refusal', 'pause_turn'].map(anthropicEnd),
+  choice('stop', null),
+  openai(400, 'invalid_request_error', "'json' must be in the prompt"),
+  openai(403, 'permission_error', 'region not supported'),
+  openai(404, 'invalid_request_error', 'The model does not exist', 'model_not_found'),
+  openai(409, 'conflict', 'try again'),
+  openai(422, 'invalid_request_error', 'unprocessable'),
+  openai(429, 'requests', 'Rate limit reached', 'rate_limit_exceeded'),
+  openai(429, 'insufficient_quota', 'You exceeded your quota', 'insufficient_quota'),
+  openai(500, 'server_error', 'The server had an error'),
+  openai(200, 'server_error', 'Provider returned error', 502),
+  saying(400, { object: 'error', message: `bad ${KEY}`, type: 'BadRequestError', code: 400 }),
+  anthropic(400, 'invalid_request_error'),
+  anthropic(401, 'authentication_error'),
+  anthropic(402, 'billing_error'),
+  anthropic(403, 'permission_error'),
+  anthropic(404, 'not_found_error'),
+  anthropic(413, 'request_too_large'),
+  anthropic(429, 'rate_limit_error'),
+  anthropic(500, 'api_error'),
+  anthropic(504, 'timeout_error'),
+  anthropic(529, 'overloaded_error'),
+  saying(200, '{"choices":[{"message"'),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  GATEWAY,
+];
+
+/** A witness of the log: every status but 200 with a signature of its own is none. */
+export const WITNESS: readonly Fault[] = [
+  saying(403, `no trusted signature ${PATH_KEY}`),
+  saying(200, ''),
+  saying(200, '— witness.example/w1 3xwKNQAAAABo53gA\n'),
+  saying(400, 'old size above the checkpoint'),
+  saying(404, 'unknown origin'),
+  saying(409, '7\n'),
+  saying(409, 'not a size'),
+  saying(422, 'the proof does not verify'),
+  saying(200, '<html><body>Bad Gateway</body></html>'),
+  GATEWAY,
+];
+
 /** A running provider that answers everything in one way, and how often it was asked. */
 export type FaultyProvider = {
   readonly url: string;

@@ -7,6 +7,7 @@ import { basis, Read } from '../../evidence/reading.ts';
 import { languageModelAt } from '../../testing/analyst.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { memorySpending } from '../../testing/day-spending.ts';
+import { ANALYST, startFaulty } from '../../testing/provider-faults.ts';
 import { type ModelWay, startLanguageModel } from '../../world/language-model.ts';
 
 let model: Awaited<ReturnType<typeof startLanguageModel>>;
@@ -27,6 +28,10 @@ const PROPOSAL = {
   evidence_used: ['deployer.state'],
   sentences: [{ text: 'The state of this address is all_died.', keys: ['deployer.state'] }],
 };
+
+const BROKEN_OFF = ANALYST.filter(({ of }) =>
+  /length|filter|tool_calls|max_tokens|refusal|pause_turn/.test(of('')),
+).map((fault) => [fault.name, fault] as const);
 
 describe('says', () => {
   test.each(['openai', 'anthropic'] as const)('over the wire of %s', async (wire) => {
@@ -100,6 +105,15 @@ describe('is silent', () => {
     expect(answer.why.reason).toContain(new URL(url).origin);
     expect(answer.why.reason).not.toMatch(/secret|chat\/completions/);
     expect(model.asked.length).toBe(before + 1);
+  });
+
+  // Each holds a whole proposal, which an answer that ended would be taken by.
+  test.each(BROKEN_OFF)('where it broke off: %s', async (_, fault) => {
+    const provider = await startFaulty(fault);
+    const wire = fault.of('').includes('choices') ? 'chat/completions' : 'messages';
+    const answer = await languageModelAt(`${provider.url}/${wire}`).propose(REQUEST, signal);
+    provider.close();
+    expect(answer).toHaveProperty('why.reason', expect.stringContaining('broke its answer off'));
   });
 
   test('where whoever asked has gone', async () => {

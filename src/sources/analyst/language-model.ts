@@ -63,12 +63,19 @@ const MICROS = 1_000_000;
 const MONEY = 'analyst_usd_millionths';
 
 const count = z.int().nonnegative();
+/** Why it stopped. Some compatible servers do not tell. */
+const END = z.string().nullish();
+/** The word of an answer that came to its end, by wire. */
+const WHOLE: { readonly [W in AnalystWire]: string } = { openai: 'stop', anthropic: 'end_turn' };
 const openaiAnswer = outsideRow({
-  choices: z.array(outsideRow({ message: outsideRow({ content: z.string() }) })).min(1),
+  choices: z
+    .array(outsideRow({ message: outsideRow({ content: z.string() }), finish_reason: END }))
+    .min(1),
   usage: outsideRow({ prompt_tokens: count, completion_tokens: count }).nullish(),
 });
 const anthropicAnswer = outsideRow({
   content: z.array(outsideRow({ type: z.string(), text: z.string().optional() })),
+  stop_reason: END,
   usage: outsideRow({ input_tokens: count, output_tokens: count }).nullish(),
 });
 
@@ -151,6 +158,7 @@ function wordsIn(wire: AnalystWire, answer: unknown): ModelWords {
     const told = openaiAnswer.safeParse(answer);
     if (!told.success) throw new ProviderFault('answered JSON of another shape', 'lasting');
     const [choice] = told.data.choices;
+    requireWhole(wire, choice?.finish_reason);
     const { usage } = told.data;
     return {
       text: String(choice?.message.content),
@@ -159,12 +167,19 @@ function wordsIn(wire: AnalystWire, answer: unknown): ModelWords {
   }
   const told = anthropicAnswer.safeParse(answer);
   if (!told.success) throw new ProviderFault('answered JSON of another shape', 'lasting');
+  requireWhole(wire, told.data.stop_reason);
   const { usage } = told.data;
   const texts = told.data.content.flatMap(({ text }) => (text === undefined ? [] : [text]));
   return {
     text: texts.join(''),
     tokens: usage == null ? null : { in: usage.input_tokens, out: usage.output_tokens },
   };
+}
+
+/** Refuses what was cut, filtered or refused: the rest of it may say otherwise. */
+function requireWhole(wire: AnalystWire, end: string | null | undefined): void {
+  if (end === null || end === undefined || end === WHOLE[wire]) return;
+  throw new ProviderFault('broke its answer off', 'lasting');
 }
 
 const FENCED = /^```(?:json)?\n([\s\S]*)\n```$/;

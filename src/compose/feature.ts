@@ -213,14 +213,15 @@ export function servePage<R extends AnyPlainRoute, G>(
   return { route, link, make };
 }
 
-/** An opened feature: its ports over the opened stores, and what its commands and jobs need. */
+/** Clocks by the tag of the port that ages by them, in Unix seconds; `null`: it was not heard. */
 export type Clocks = { readonly [tag: string]: () => number | null };
 
+/** An opened feature: its ports over the opened stores, and what its commands and jobs need. */
 export type Opened = {
   readonly ports: object;
   readonly services: object;
   readonly gauges?: readonly GaugeReading[];
-  /** The clocks by which its ports age, by tag, in Unix seconds; absent: that of the process. */
+  /** The clocks by which its ports age; absent: that of the process. */
   readonly clocks?: Clocks;
   readonly jobs?: readonly Job[];
   /** Loads what is served from memory, and keeps it current. */

@@ -34,6 +34,8 @@ const LONGEST = [
   'src/watch-budget.test.ts',
   'src/signals-private.test.ts',
   'src/signals-processes.test.ts',
+  'src/edge-processes.test.ts',
+  'src/edge-browser.test.ts',
   'src/features/traders/noise.test.ts',
   'src/traders-live.test.ts',
 ];

@@ -25,22 +25,19 @@ export type Plant = {
 };
 
 const PROVIDER = 'sources/http/provider.js';
-const EXPLORER = 'sources/explorer/history.js';
 const LISTING = 'sources/explorer/listing.js';
 const GATE = 'features/sanctions/publication-gate.js';
 
 export const PLANTS: readonly Plant[] = [
   {
-    name: 'a swallowed error: a silent explorer has no transfers',
-    under: { source: 'explorer:unreachable' },
+    name: 'a swallowed error: a list that was not read is empty',
+    under: { source: 'explorer:unknown-empty' },
     edits: [
       {
-        file: EXPLORER,
-        from: 'const lists = (await Promise.all(asked.map((at) => listsOf(ask, at)))).flat();',
-        to: `const origin = { port: PORT, source: sourceOf(asked[0], reader, reader.now()) };
-    const lists = (await Promise.all(asked.map((at) => listsOf(ask, at)))).flat().map((one) =>
-      rowsSeen(map(one, (known) => [known])) === null
-        ? read({ transfers: [], coverage: [] }, origin) : one);`,
+        file: LISTING,
+        from: 'await askExplorer(at, budget, question, (told) => pageIn(action, told));',
+        to: `await askExplorer(at, budget, question, (told) => pageIn(action, told))
+      .catch(() => ({ rows: [], pending: false }));`,
       },
     ],
   },

@@ -99,6 +99,20 @@ function mountDisk(folder: string) {
   };
 }
 
+/** Makes a disk unwritable as soon as the process that wrote to it has let go of its files. */
+async function lockOnceClosed(disk: ReturnType<typeof mountDisk>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      disk.lock();
+      return;
+    } catch (busy) {
+      if (tries === LOCK_TRIES_MAX) throw busy;
+      await wait(EVERY_MS);
+    }
+  }
+}
+const LOCK_TRIES_MAX = 40;
+
 /** Does something again and again until it is stopped. */
 function repeat(work: () => Promise<void>) {
   let isOver = false;
@@ -201,7 +215,15 @@ function sharedFaults({ database, disks, front, postgres, wire }: SharedStores):
       end: () => front.fault(undefined),
     },
     { name: 'warehouse disk full', begin: disks.warehouse.fill, end: disks.warehouse.free },
-    { name: 'warehouse read-only', begin: disks.warehouse.lock, end: disks.warehouse.unlock },
+    {
+      name: 'warehouse read-only',
+      // A file that is open for writing keeps its disk writable: the engine begins anew.
+      begin: async () => {
+        process.kill(Number(front.pid()), 'SIGKILL');
+        await lockOnceClosed(disks.warehouse);
+      },
+      end: disks.warehouse.unlock,
+    },
     {
       name: 'warehouse restarted',
       begin: () => process.kill(Number(front.pid()), 'SIGKILL'),
@@ -306,12 +328,28 @@ async function breakEmbedded(options: Options): Promise<Row[]> {
   };
   const fleet = await makeFleet({ roles: { up: 'up' }, main: MAIN, env, home });
   const faults: StoreFault[] = [
-    { name: 'folder read-only', begin: disk.lock, end: disk.unlock },
     { name: 'folder disk full', begin: disk.fill, end: disk.free },
     {
       name: 'folder, its process killed',
       begin: () => fleet.kill('up'),
       end: () => fleet.start('up'),
+    },
+    {
+      name: 'folder read-only',
+      begin: async () => {
+        await fleet.kill('up');
+        await lockOnceClosed(disk);
+        // It cannot start there, and says so.
+        const refusal = await fleet.start('up').then(
+          () => 'it started over a folder that it cannot write',
+          () => null,
+        );
+        if (refusal !== null) options.say(`  ${refusal}`);
+      },
+      end: async () => {
+        disk.unlock();
+        await fleet.start('up');
+      },
     },
   ];
   try {

@@ -128,6 +128,13 @@ describe('one source', () => {
     expect((await inForce(store))?.checked_at).toBe(Date.UTC(2026, 10, 10) / 1_000);
   });
 
+  test('a file that is refused while no list is in force is asked for again soon', async () => {
+    const a = mirrorAt('a');
+    a.serve(refusalAs('below_floor', false));
+    const outcome = await worldOf([a], await opened()).refresh();
+    expect(outcome).toMatchObject({ kind: 'refused', in_force: null, retry: 'soon' });
+  });
+
   test.each(['truncated', 'not_xml', 'unknown_namespace', 'no_publication_date', 'below_floor'])(
     'a file refused as %s is kept aside and leaves the last good list in force',
     async (code) => {
@@ -136,6 +143,8 @@ describe('one source', () => {
       a.serve(refusalAs(code, false));
       const outcome = await refresh();
       expect(outcome).toMatchObject({ kind: 'refused', code, acceptable: false });
+      const mayComeWhole = code === 'truncated' || code === 'not_xml';
+      expect(outcome.retry).toBe(mayComeWhole ? 'soon' : 'in_turn');
       expect(await inForce(store)).toEqual(before);
       expect(a.aside).toEqual([code]);
       expect(said(await store.inForce()).newest_refusal).toMatchObject({ code, refused_at: NOW });

@@ -71,8 +71,9 @@ async function askSources(
     }
     if (step.kind === 'refused') {
       if (refused === null) refused = step.refused;
-      // The same file would be refused again; what was cut short may come whole.
-      if (first && !step.passing) retry = 'in_turn';
+      // The same file would be refused again; what was cut short may come whole. Without a list in
+      // force nobody is told anything until a right one comes.
+      if (first && !step.passing && step.refused.in_force !== null) retry = 'in_turn';
     }
     if (first && step.kind === 'failed' && step.after_s !== undefined) {
       later = { after_s: step.after_s };

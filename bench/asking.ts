@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'undici';
 import type { SameBytes } from './bare-server.ts';
 import { askChild, child, endChild, OWN_BUILD } from './children.ts';
+import type { Load, LoadResult } from './closed-loop.ts';
 import { type Furnished, KEYS } from './furnish.ts';
-import type { Load, LoadResult } from './load.ts';
 
 /** Connections that ask for many addresses at once. */
 export const BULK_CONNECTIONS = 16;
@@ -37,7 +37,7 @@ export async function startService(
 
 /** Sends requests from a process of its own. */
 export async function load(order: Load): Promise<LoadResult> {
-  const generator = child('load');
+  const generator = child('closed-loop');
   try {
     return (await askChild(generator, order)) as LoadResult;
   } finally {

@@ -20,8 +20,8 @@ import {
   startService,
 } from './asking.ts';
 import { askChild, buildIn, child, endChild, OWN_BUILD, treeCpuMs } from './children.ts';
+import type { Load } from './closed-loop.ts';
 import type { Furnished } from './furnish.ts';
-import type { Load } from './load.ts';
 import { askTwice, repeatedExplorer, SURFACES, settingsOf } from './repeated.ts';
 
 const quick = process.argv.includes('--quick');

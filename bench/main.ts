@@ -20,8 +20,8 @@ import {
 } from './asking.ts';
 import type { SameBytes } from './bare-server.ts';
 import { askChild, child, endChild, treePssMib } from './children.ts';
+import type { LoadResult } from './closed-loop.ts';
 import { type Furnished, furnish, KEYS, storedUse } from './furnish.ts';
-import type { LoadResult } from './load.ts';
 import { askTwice, repeatedExplorer, settingsOf } from './repeated.ts';
 
 const CONNECTIONS = 32;

@@ -12,8 +12,8 @@ import { signalProductionTable, signalTable } from '../src/features/signals/sign
 import { leaseTable } from '../src/stores/control/leases.ts';
 import { load, sameBytes, startService } from './asking.ts';
 import { askChild, child, endChild } from './children.ts';
+import type { LoadResult } from './closed-loop.ts';
 import { furnish, withParts } from './furnish.ts';
-import type { LoadResult } from './load.ts';
 
 const CONNECTIONS = 32;
 const WARM_MS = 3_000;

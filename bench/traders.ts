@@ -17,8 +17,8 @@ import { PERMUTATIONS } from '../src/features/traders/null-model.ts';
 import { WORLD_TRADERS } from '../src/world/traders.ts';
 import { load, sameBytes, startService } from './asking.ts';
 import { askChild, child, endChild } from './children.ts';
+import type { LoadResult } from './closed-loop.ts';
 import { withParts } from './furnish.ts';
-import type { LoadResult } from './load.ts';
 
 const CONNECTIONS = 32;
 const WARM_MS = 3_000;

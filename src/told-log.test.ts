@@ -108,6 +108,11 @@ test('a held and an unreadable payment event are taken and told, and every silen
   for (const host of ['localhost', `127.0.0.1:${opsPort}`, `[::1]:${opsPort}`, 'LOCALHOST:1']) {
     expect([host, (await ask(opsPort, '/metrics', host)).status]).toEqual([host, 200]);
   }
+  const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+  for (const of of ['nodejs_eventloop_lag_p99_seconds', 'nodejs_heap_size_used_bytes']) {
+    expect(metrics).toMatch(new RegExp(`^${of} [\\d.e-]+$`, 'm'));
+  }
+  expect(metrics).toContain('\nexhibit_requests_under_way ');
   for (const host of ['rebound.example', `rebound.example:${opsPort}`, 'localhost.evil']) {
     expect([host, (await ask(opsPort, '/metrics', host)).status]).toEqual([host, 403]);
   }

@@ -6,6 +6,7 @@ import { access } from '../features/access/feature.ts';
 import { commandHandler } from '../operator/operate.ts';
 import { becomeOwner, type Ownership } from '../operator/owner.ts';
 import type { TokenStore } from '../ports/access.ts';
+import { meterProcess } from '../transport/metrics.ts';
 import { announceLive, announceSimulated, SIMULATED_LINE } from './announce.ts';
 import { type Closings, closings, openWhole } from './closings.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -49,6 +50,7 @@ async function startRoles(
   const world = config.simulate ? await startSimulated(config, log, opened) : null;
   const outside = world === null ? outsideOf(config) : world.outside;
   const parts = await startParts(config, stores, outside, log, opened);
+  meterProcess(parts.meters);
   const others = commandHandler(parts.commands, null);
   seat?.serve(others.handler);
   opened.add('commands', others.end);

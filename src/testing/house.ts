@@ -216,7 +216,11 @@ export const ARROWS: readonly Arrows[] = [
   { of: 'src/*.suite.ts', may: ['src/', 'examples/'], outside: ['zod'] },
   // A program to copy stands alone, beside what it would install.
   { of: 'examples/', may: [], outside: ['exhibit'] },
-  { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', 'ws', '@duckdb/node-api'] },
+  {
+    of: 'bench/',
+    may: ['src/'],
+    outside: ['ajv', 'undici', 'zod', 'pg', 'ws', '@duckdb/node-api'],
+  },
 ];
 
 /** The further imports of any test, beside those of the tested file. */

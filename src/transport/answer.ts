@@ -90,6 +90,7 @@ export type Answers = ReadonlyMap<string, Asking>;
 export function answersOf(mounted: readonly Mounted[], parts: Answering): Answers {
   const answers = new Map<string, Asking>();
   const underWay = requestsUnderWay(parts.gate);
+  parts.meters.watchUnderWay(underWay.count);
   for (const one of mounted) {
     const { route } = one;
     if (answers.has(route.name)) throw new Error(`${route.name} is mounted twice`);
@@ -558,6 +559,7 @@ export type UnderWay = {
   /** Begins one of a route, or says why not. */
   readonly begin: (by: Admission, route: string, now: number) => Refusal | null;
   readonly end: (by: Admission, route: string) => void;
+  readonly count: () => number;
 };
 
 /** Counts the requests under way of one server. */
@@ -585,7 +587,7 @@ export function requestsUnderWay(gate: AccessGate | null): UnderWay {
     else counts.set(name, mine - 1);
   };
 
-  return { begin, end };
+  return { begin, end, count: () => all };
 }
 
 const NONE = 0;

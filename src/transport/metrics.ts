@@ -1,7 +1,7 @@
 // Metrics in Prometheus's words. Labels are closed sets (routes, tiers, states, reasons, ports): no
 // address, key or host is ever one.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StreamEnd, StreamScope } from './stream-reader.ts';
 
 /** The service's meters. Times are in seconds. */
@@ -12,6 +12,8 @@ export type Meters = {
   readonly readings: (port: string, outcome: 'read' | 'part' | 'unread') => void;
   /** A reading of a port that took longer than is set. */
   readonly slowRead: (port: string) => void;
+  /** Takes the count of the requests of a server that are under way. */
+  readonly watchUnderWay: (count: () => number) => void;
   readonly streams: StreamMeters;
 };
 
@@ -69,6 +71,15 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
       },
     });
   }
+  const servers: (() => number)[] = [];
+  new Gauge({
+    name: 'exhibit_requests_under_way',
+    help: 'Requests that are being answered now, the one that asks for this among them.',
+    registers: [registry],
+    collect() {
+      this.set(servers.reduce((sum, count) => sum + count(), 0));
+    },
+  });
   const timed = new Map<string, ReturnType<typeof seconds.labels>>();
   return {
     registry,
@@ -82,8 +93,14 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
     refused: (route, reason) => refusals.inc({ route, reason }),
     readings: (port, outcome) => readings(port, outcome),
     slowRead: (port) => slowReads.inc({ port }),
+    watchUnderWay: (count) => void servers.push(count),
     streams: streamMeters(registry),
   };
+}
+
+/** Adds what a process takes under the usual names: its memory, processor and event loop. */
+export function meterProcess({ registry }: Pick<Meters, 'registry'>): void {
+  collectDefaultMetrics({ register: registry });
 }
 
 /** Counts one under two labels. */

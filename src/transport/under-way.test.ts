@@ -115,7 +115,11 @@ async function served(handle: AnyHandler) {
     const text = await meters.registry.metrics();
     return /refusals_total\{route="work",reason="hung_up"\} (\d+)/.exec(text)?.[1];
   };
-  return { port, bearers, store, used, spend, get, hungUp };
+  const gauge = async () => {
+    const text = await meters.registry.metrics();
+    return Number(/^exhibit_requests_under_way (\d+)$/m.exec(text)?.[1]);
+  };
+  return { port, bearers, store, used, spend, get, hungUp, gauge };
 }
 
 const fine: AnyHandler = async () => work.reply(200, { fine: true });
@@ -186,10 +190,12 @@ describe('places', () => {
     expect(await by.get()).toMatchObject({ status: 503, left: String(SOLD), retry: '1' });
     const other = by.get(1);
     await vi.waitFor(() => expect(begun).toBe(OF_ONE_ALLOWANCE_MAX + 1));
+    expect(await by.gauge()).toBe(OF_ONE_ALLOWANCE_MAX + 1);
     open();
     for (const one of await Promise.all([...held, other])) expect(one.status).toBe(200);
     expect((await by.get()).status).toBe(200);
     expect(await by.used()).toBe(OF_ONE_ALLOWANCE_MAX + 1);
+    expect(await by.gauge()).toBe(0);
   });
 
   test('of a server are bounded whoever asks, and each that ends lets one in', () => {

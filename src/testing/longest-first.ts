@@ -36,6 +36,7 @@ const LONGEST = [
   'src/signals-processes.test.ts',
   'src/edge-processes.test.ts',
   'src/edge-browser.test.ts',
+  'src/ranker-live.test.ts',
   'src/features/traders/noise.test.ts',
   'src/traders-live.test.ts',
 ];

@@ -31,7 +31,7 @@ const GATE = 'features/sanctions/publication-gate.js';
 export const PLANTS: readonly Plant[] = [
   {
     name: 'a swallowed error: a list that was not read is empty',
-    under: { source: 'explorer:unknown-empty' },
+    under: { source: 'explorer:wrong-type' },
     edits: [
       {
         file: LISTING,

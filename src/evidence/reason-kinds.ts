@@ -29,8 +29,15 @@ export function isNotSetUp({ code }: Pick<Why, 'code'>): boolean {
   return NOT_SET_UP.has(code);
 }
 
-/** The reasons of which none failed: nobody looked yet, or a source that answered does not know. */
-const NOT_KNOWN: ReadonlySet<ReasonCode> = new Set(['deployer_not_walked', 'creation_not_found']);
+/**
+ * The reasons of which none failed: nobody looked yet, a source that answered does not know, or the
+ * world is made up and shows that nothing is there by no answer.
+ */
+const NOT_KNOWN: ReadonlySet<ReasonCode> = new Set([
+  'deployer_not_walked',
+  'creation_not_found',
+  'simulated',
+]);
 
 /** Whether something failed, which may answer later. */
 export function isOutage(why: Pick<Why, 'code'>): boolean {

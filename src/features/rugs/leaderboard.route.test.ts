@@ -308,6 +308,12 @@ function watchWith(source: WatchedSource, change: 'gap' | 'silent'): LaunchWatch
   };
 }
 
+test('a made-up window without a flag is no outage, and no quiet one either', async () => {
+  const rugFlags = inPart(held([]), why('simulated'));
+  const shown = await viewWindow({ rugFlags, launchWatch: ALL_WATCHED }, STILL_NOW);
+  expect(shown).toEqual({ reason: why('simulated').reason, isOutage: false });
+});
+
 describe.each(WATCHED_SOURCES)('a window that was not watched through its %s', (source) => {
   const silent = watchWith(source, 'silent');
   const gap = watchWith(source, 'gap');

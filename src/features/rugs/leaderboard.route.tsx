@@ -21,7 +21,7 @@ import {
 } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { basis, decide, map, type Partly, Read, type Reading } from '../../evidence/reading.ts';
-import { isNotSetUp } from '../../evidence/reason-kinds.ts';
+import { isOutage } from '../../evidence/reason-kinds.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
@@ -353,8 +353,9 @@ const PAGE_ENTRIES_MAX = 100;
 /** @internal The window as the page shows it, or why nothing can be said of it. */
 export async function viewWindow(ports: WindowPorts, now: UnixSeconds) {
   const { board, shown } = await windowOf(ports, now);
-  if (!(shown instanceof Read))
-    return { reason: shown.why.reason, isOutage: !isNotSetUp(shown.why) };
+  if (!(shown instanceof Read)) {
+    return { reason: shown.why.reason, isOutage: isOutage(shown.why) };
+  }
   const empty = emptyWhy(shown.value);
   const { wallets, chains, suppressed } = shown.value;
   return {

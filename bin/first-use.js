@@ -246,12 +246,14 @@ async function fuzz(args) {
 // build leaves out, as the worlds of the tests. The first argument may name one of them;
 // bench/main.ts is the one that is meant where none is named.
 async function bench(args) {
-  const named = args.length > 0 && /^[a-z0-9-]+$/.test(args[0]) && isBench(args[0]);
+  const named = args.length > 0 && !args[0].startsWith('-');
   const name = named ? args[0] : 'main';
-  if (!isBench(name)) {
+  const isHelp = args.includes('--help');
+  if (isHelp || !isBench(name)) {
     const names = fs.readdirSync(at('bench')).filter((file) => file.endsWith('.ts'));
-    say(`no such bench; there are: ${names.map((file) => file.slice(0, -3)).join(', ')}`);
-    return 2;
+    const list = names.map((file) => file.slice(0, -3)).join(', ');
+    say(`${isHelp ? 'usage: npm run bench [-- NAME OPTIONS]' : 'no such bench'}; there are: ${list}`);
+    return isHelp ? 0 : 2;
   }
   const folder = at('dist/.bench');
   fs.rmSync(folder, { recursive: true, force: true });
@@ -267,7 +269,7 @@ async function bench(args) {
   return (await node([file, ...args.slice(named ? 1 : 0)])).status;
 }
 
-const isBench = (name) => fs.existsSync(at(`bench/${name}.ts`));
+const isBench = (name) => /^[a-z0-9-]+$/.test(name) && fs.existsSync(at(`bench/${name}.ts`));
 
 const FOR_DEVELOPERS = { test, check, fuzz, bench, build: async () => 0 };
 

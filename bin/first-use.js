@@ -252,7 +252,9 @@ async function bench(args) {
   if (isHelp || !isBench(name)) {
     const names = fs.readdirSync(at('bench')).filter((file) => file.endsWith('.ts'));
     const list = names.map((file) => file.slice(0, -3)).join(', ');
-    say(`${isHelp ? 'usage: npm run bench [-- NAME OPTIONS]' : 'no such bench'}; there are: ${list}`);
+    say(
+      `${isHelp ? 'usage: npm run bench [-- NAME OPTIONS]' : 'no such bench'}; there are: ${list}`,
+    );
     return isHelp ? 0 : 2;
   }
   const folder = at('dist/.bench');

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { wilsonInterval } from '../src/evidence/statistics.ts';
 import { BPS } from '../src/features/edge/backtest.ts';
-import { measureApart } from '../src/features/edge/feature.ts';
+import { WORK_APART } from '../src/features/edge/feature.ts';
 import type { Filter } from '../src/features/edge/filters.ts';
 import { prepareAnswer, runBacktest } from '../src/features/edge/question.ts';
 import type { EdgeRecord } from '../src/features/edge/record.ts';
@@ -109,7 +109,7 @@ const filterOf = (n: number): Filter => ({
   min_conviction: null,
 });
 await timed('cold, a question that was never asked', Number(questions), async (n) => {
-  await prepareAnswer(record, filterOf(n), measureApart);
+  await prepareAnswer(record, filterOf(n), WORK_APART);
   return runBacktest(record, filterOf(n));
 });
 await timed('warm, a question that was asked before', Number(questions), () =>

@@ -14,7 +14,7 @@ import { emissionTable, emittedCallTable } from './features/calls/calls.store.ts
 import { emitOnce } from './features/calls/emit.job.ts';
 import { replayCalls } from './features/calls/replay.ts';
 import { edgePageHandler } from './features/edge/edge-page.route.tsx';
-import { measureApart } from './features/edge/feature.ts';
+import { WORK_APART } from './features/edge/feature.ts';
 import { edgeTrialTable } from './features/edge/trials.store.ts';
 import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
 import { observeChains } from './features/observing/chain-flows.ts';
@@ -279,7 +279,7 @@ async function expectHit(
   expect(await control.query(leaves, [call_id])).toEqual([{ of_call: 1 }]);
   const facts = { simulated: false, version: '0.0.0', links: [], explorers: new Map() };
   const asked = { now: () => world.now / 1_000, signal: SIGNAL };
-  const page = await edgePageHandler(ports, facts, measureApart)(
+  const page = await edgePageHandler(ports, facts, WORK_APART)(
     { params: {}, query: {}, body: undefined },
     asked,
     NOBODY,

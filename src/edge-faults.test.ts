@@ -15,7 +15,7 @@ import {
   edgePerformanceHandler,
   edgeReplayHandler,
 } from './features/edge/edge.route.ts';
-import { measureApart } from './features/edge/feature.ts';
+import { WORK_APART } from './features/edge/feature.ts';
 import { edgeTrialTable } from './features/edge/trials.store.ts';
 import { mlRankHandler } from './features/ranker/ml-rank.route.ts';
 import { rankerTable } from './features/ranker/ranker.store.ts';
@@ -88,7 +88,7 @@ async function ask(control: TestStore): Promise<Readonly<Record<Handler, unknown
   const request = { now: () => STILL_NOW, signal: new AbortController().signal };
   const asked = { params: {}, query: {}, body: undefined };
   const replies = await Promise.all([
-    edgeBacktestHandler(ports, measureApart)(asked, request, NOBODY),
+    edgeBacktestHandler(ports, WORK_APART)(asked, request, NOBODY),
     edgeReplayHandler(ports)(asked, request, NOBODY),
     edgePerformanceHandler(ports)(asked, request, NOBODY),
     mlRankHandler(ports)({ ...asked, query: { pair: 'BTC' } }, request, NOBODY),

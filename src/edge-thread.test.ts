@@ -1,10 +1,9 @@
-// The listed family that a thread measures is the one that is measured here, to the last bit.
+// What threads work out about a question is what this one works out, to the last bit.
 
 import { expect, test } from 'vitest';
-import { measureApart } from './features/edge/feature.ts';
+import { WORK_APART } from './features/edge/feature.ts';
 import type { Filter } from './features/edge/filters.ts';
-import { measureFamily } from './features/edge/luck.ts';
-import { type MeasureFamily, prepareAnswer, runBacktest } from './features/edge/question.ts';
+import { type EdgeWork, prepareAnswer, runBacktest } from './features/edge/question.ts';
 import { noiseRecord } from './testing/edge-records.ts';
 
 const ALL: Filter = {
@@ -18,16 +17,22 @@ const ALL: Filter = {
 };
 const record = () => noiseRecord(3, { assets: 3, hours: 24 * 60, bursts: 30 });
 
-test('a question is worked out apart as it is here, and its family once for all who ask', async () => {
+test('a question is worked out apart as it is here, and each part once for all who ask', async () => {
   const [apart, here] = [record(), record()];
-  const filters = [ALL, { ...ALL, cost_bps: 7 }, { ...ALL, asset: 'A1', days: 40 }];
-  let measured = 0;
-  const measure: MeasureFamily = (order) => {
-    measured += 1;
-    return measureApart(order);
+  const filters = [ALL, { ...ALL, cost_bps: 7 }, { ...ALL, asset: 'A1', cost_bps: 7 }];
+  const worked: string[] = [];
+  const work: EdgeWork = {
+    own: (order) => {
+      worked.push('own');
+      return WORK_APART.own(order);
+    },
+    family: (order) => {
+      worked.push('family');
+      return WORK_APART.family(order);
+    },
   };
-  await Promise.all([...filters, ...filters].map((one) => prepareAnswer(apart, one, measure)));
-  expect(measured).toBe(3);
+  await Promise.all([...filters, ...filters].map((one) => prepareAnswer(apart, one, work)));
+  expect(worked.toSorted()).toEqual(['family', 'family', 'own', 'own', 'own']);
   for (const filter of filters) {
     const told = runBacktest(apart, filter);
     expect(JSON.stringify(told)).toBe(JSON.stringify(runBacktest(here, filter)));
@@ -35,21 +40,18 @@ test('a question is worked out apart as it is here, and its family once for all 
   }
 });
 
-test('a family that could not be measured fails its question, and the next one is measured', async () => {
+test('a part that could not be worked out fails its question, and the next one is answered', async () => {
   const own = record();
-  const refuse: MeasureFamily = () => Promise.reject(new Error('a planted fault'));
-  await expect(prepareAnswer(own, ALL, refuse)).rejects.toThrow('a planted fault');
-  // What cannot be measured ends the thread; another takes its place.
-  const broken = {
-    record: own,
-    closed: Uint32Array.of(1),
-    cost_bps: 1,
-    hours: { from: 0, to: 99 },
+  // What cannot be worked out ends the thread; another takes its place.
+  const { calls: _, made: __, simulated: ___, ...columns } = own;
+  const broken = { record: { ...columns, prices: [] }, filter: ALL };
+  await expect(WORK_APART.family(broken)).rejects.toThrow('without prices');
+  await expect(WORK_APART.own(broken)).rejects.toThrow('without prices');
+  const refuse: EdgeWork = {
+    ...WORK_APART,
+    own: () => Promise.reject(new Error('a planted fault')),
   };
-  await expect(measureApart({ ...broken, ran: [] })).rejects.toThrow();
-  await prepareAnswer(own, ALL, measureApart);
-  const here: MeasureFamily = async (order) => measureFamily(order);
-  const other = record();
-  await prepareAnswer(other, ALL, here);
-  expect(JSON.stringify(runBacktest(own, ALL))).toBe(JSON.stringify(runBacktest(other, ALL)));
+  await expect(prepareAnswer(own, ALL, refuse)).rejects.toThrow('a planted fault');
+  await prepareAnswer(own, ALL, WORK_APART);
+  expect(JSON.stringify(runBacktest(own, ALL))).toBe(JSON.stringify(runBacktest(record(), ALL)));
 });

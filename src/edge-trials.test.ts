@@ -6,7 +6,7 @@ import { deriveSecrets, mintKey } from './access/secret.ts';
 import type { Caller } from './contract/route.ts';
 import { Read } from './evidence/reading.ts';
 import { edgeBacktestHandler } from './features/edge/edge.route.ts';
-import { measureApart } from './features/edge/feature.ts';
+import { WORK_APART } from './features/edge/feature.ts';
 import { edgeTrialTable } from './features/edge/trials.store.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
 import { memoryEmittedCalls, NOTHING_EMITTED } from './testing/twins/emitted-calls.ts';
@@ -71,7 +71,7 @@ test('three keys of one membership have one count, and nobody is counted without
     marketSeries: memorySeriesStore(),
     edgeTrials: trials,
   };
-  const handle = edgeBacktestHandler(ports, measureApart);
+  const handle = edgeBacktestHandler(ports, WORK_APART);
   const request = { now: () => NOW, signal: new AbortController().signal };
   const counted = async (caller: Caller, asset: string) => {
     const reply = await handle({ params: {}, query: { asset }, body: undefined }, request, caller);

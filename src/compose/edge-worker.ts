@@ -1,9 +1,11 @@
-// A thread that measures the listed families of the edge, one after the other, so that the one that
-// answers does not wait for it.
+// A thread that works out one part of each question about the edge, one after the other, so that
+// the thread that answers does not wait for it.
 
-import { parentPort } from 'node:worker_threads';
-import { type FamilyOrder, measureFamily } from '../features/edge/luck.ts';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type EdgeOrder, type EdgeWork, WORK_HERE } from '../features/edge/question.ts';
 
-parentPort?.on('message', (order: FamilyOrder) => {
-  parentPort?.postMessage(measureFamily(order));
+const work = WORK_HERE[workerData as keyof EdgeWork];
+
+parentPort?.on('message', async (order: EdgeOrder) => {
+  parentPort?.postMessage(await work(order));
 });

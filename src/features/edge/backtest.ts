@@ -6,7 +6,7 @@ import { DAY_S, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
 import { rate } from '../../evidence/measure.ts';
 import { type Estimate, estimateShare } from '../../evidence/statistics.ts';
 import type { RanSpan } from '../../ports/emitted-calls.ts';
-import { CLOSED, type EdgeRecord, WITHOUT_PRICE } from './record.ts';
+import { CLOSED, type RecordColumns, WITHOUT_PRICE } from './record.ts';
 import { EQUITY_POINTS_MAX } from './shapes.ts';
 
 /** The basis points of a whole. */
@@ -18,7 +18,7 @@ export const SHARPE_DAYS_MIN = 30;
 const DAYS_A_YEAR = 365;
 
 /** The closed calls among some. */
-export function closedCalls({ columns }: EdgeRecord, picked: Uint32Array): Uint32Array {
+export function closedCalls({ columns }: RecordColumns, picked: Uint32Array): Uint32Array {
   return pickCalls(columns.state, picked, CLOSED);
 }
 
@@ -39,7 +39,7 @@ export function pickCalls(
 }
 
 /** The return of a closed call after funding and cost, as a fraction. */
-export function netReturn({ columns }: EdgeRecord, at: number, cost: number): number {
+export function netReturn({ columns }: RecordColumns, at: number, cost: number): number {
   return Number(columns.gross[at]) - Number(columns.funding[at]) - cost;
 }
 
@@ -47,7 +47,7 @@ export function netReturn({ columns }: EdgeRecord, at: number, cost: number): nu
  * The cluster of each closed call, in their order: calls of one asset that overlap are one, as are
  * those that a third joins.
  */
-export function clustersOf(record: EdgeRecord, closed: Uint32Array): Uint32Array {
+export function clustersOf(record: RecordColumns, closed: Uint32Array): Uint32Array {
   const { columns, byEntry, instruments } = record;
   // One more than the place of each call among those that count; 0 is none of them.
   const placed = new Uint32Array(columns.kind.length);
@@ -109,7 +109,7 @@ export type CallMeasures = {
 
 /** Measures some calls at a cost of their round trip. */
 export function measureCalls(
-  record: EdgeRecord,
+  record: RecordColumns,
   picked: Uint32Array,
   cost_bps: number,
 ): CallMeasures {
@@ -227,7 +227,7 @@ const ALONE: BookPlace = { stride: 1, offset: 0 };
  * between; half of the cost falls on each end, and its funding on all of its hours alike.
  */
 export function layCall(
-  { columns, prices, fromHour }: Pick<EdgeRecord, 'columns' | 'prices' | 'fromHour'>,
+  { columns, prices, fromHour }: RecordColumns,
   at: number,
   cost: number,
   { from, to }: Hours,
@@ -265,7 +265,7 @@ export function layCall(
 }
 
 /** Hours that some closed calls were held, all together. */
-export function heldHours({ columns }: EdgeRecord, closed: Uint32Array): number {
+export function heldHours({ columns }: RecordColumns, closed: Uint32Array): number {
   let sum = 0;
   for (const at of closed) sum += Number(columns.exitHour[at]) - Number(columns.entryHour[at]);
   return sum;
@@ -273,7 +273,7 @@ export function heldHours({ columns }: EdgeRecord, closed: Uint32Array): number 
 
 /** Hours that some calls were held and of which nobody read the candle between their ends. */
 export function unreadHours(
-  { columns, prices, fromHour }: EdgeRecord,
+  { columns, prices, fromHour }: RecordColumns,
   closed: Uint32Array,
 ): number {
   let unread = 0;

@@ -33,8 +33,8 @@ import {
   calledPrices,
   type Deflation,
   deflateBacktest,
+  type EdgeWork,
   hitsByMonth,
-  type MeasureFamily,
   type MonthOfHits,
   prepareAnswer,
   reliabilityOfConviction,
@@ -79,7 +79,7 @@ export const edgePage = plainRoute({
 export function edgePageHandler(
   ports: Omit<EdgePorts, 'edgeTrials'>,
   facts: PageFacts,
-  measure: MeasureFamily,
+  work: EdgeWork,
 ): PlainHandler<typeof edgePage> {
   return async ({ query }) => {
     const filter = filterOf(withoutEmpty(query));
@@ -96,7 +96,7 @@ export function edgePageHandler(
       );
     }
     const record = read.record.value;
-    await prepareAnswer(record, filter, measure);
+    await prepareAnswer(record, filter, work);
     const told = runBacktest(record, filter);
     const unreadCandles = told.instruments.some((at) => !(read.candles[at] instanceof Read));
     const children = (

@@ -24,10 +24,8 @@ import {
   edgePerformanceHandler,
   edgeReplayHandler,
 } from './edge.route.ts';
-import { measureFamily } from './luck.ts';
-import type { MeasureFamily } from './question.ts';
+import { WORK_HERE } from './question.ts';
 
-const measureHere: MeasureFamily = async (order) => measureFamily(order);
 const CAUSE = why('store_unreadable', { what: 'The record of calls', fault: 'a planted fault' });
 const NOW = PLANTED.as_of;
 const request = { now: () => NOW, signal: new AbortController().signal };
@@ -45,7 +43,7 @@ function portsOf(over: Partial<EdgePorts> = {}): EdgePorts {
 type Query = Parameters<ReturnType<typeof edgeBacktestHandler>>[0]['query'];
 
 async function backtest(ports: EdgePorts, query: Query = {}, caller: Caller = NOBODY) {
-  const reply = await edgeBacktestHandler(ports, measureHere)(
+  const reply = await edgeBacktestHandler(ports, WORK_HERE)(
     { params: {}, query, body: undefined },
     request,
     caller,
@@ -581,7 +579,7 @@ describe('is silent', () => {
     const changedSince: EdgePorts['emittedCalls']['changedSince'] = async (place, limit) =>
       isBroken ? unread('emitted_calls', CAUSE) : emittedCalls.changedSince(place, limit);
     const ports = { ...(await pricedPorts()), emittedCalls: { ...emittedCalls, changedSince } };
-    const handle = edgeBacktestHandler(ports, measureHere);
+    const handle = edgeBacktestHandler(ports, WORK_HERE);
     const ask = async () =>
       bodyOf(await handle({ params: {}, query: {}, body: undefined }, request, NOBODY));
     expect(await ask()).toMatchObject({ handler: 'backtest' });

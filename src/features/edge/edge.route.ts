@@ -33,7 +33,7 @@ import { HALF_LIFE, measureHealth } from './performance.ts';
 import {
   type Backtest,
   deflateBacktest,
-  type MeasureFamily,
+  type EdgeWork,
   measureListed,
   prepareAnswer,
   runBacktest,
@@ -229,14 +229,14 @@ async function countTrial(
 /** @internal */
 export function edgeBacktestHandler(
   ports: EdgePorts,
-  measure: MeasureFamily,
+  work: EdgeWork,
 ): PlainHandler<typeof edgeBacktest> {
   return async ({ query: { list, ...query } }, _request, caller) => {
     const filter = filterOf(query);
     const read = await recordOver(ports)('priced');
     if ('silent' in read) return edgeBacktest.reply(200, failure('backtest', read.silent));
     const what = list === undefined ? 'all' : 'family';
-    await prepareAnswer(read.record.value, filter, measure, what);
+    await prepareAnswer(read.record.value, filter, work, what);
     if (list !== undefined) return edgeBacktest.reply(200, listFilters(read, filter));
     const counted = await countTrial(ports, caller, filter);
     if (counted !== null && 'silent' in counted) {

@@ -29,7 +29,7 @@ import {
 } from './edge.route.ts';
 import { edgePage, edgePageHandler } from './edge-page.route.tsx';
 import type { Family } from './luck.ts';
-import type { MeasureFamily } from './question.ts';
+import type { EdgeOrder, EdgeWork, OwnBacktest } from './question.ts';
 import { edgeTrialTable } from './trials.store.ts';
 
 const CANDLES_EACH_S = 600;
@@ -80,47 +80,55 @@ export const edge = feature({
     },
   },
   routes: [
-    serveRoute(edgeBacktest, (given: EdgePorts) => edgeBacktestHandler(given, measureApart)),
+    serveRoute(edgeBacktest, (given: EdgePorts) => edgeBacktestHandler(given, WORK_APART)),
     serveRoute(edgeReplay, (given: EdgePorts) => edgeReplayHandler(given)),
     serveRoute(edgePerformance, (given: EdgePorts) => edgePerformanceHandler(given)),
   ],
   pages: [
     servePage(edgePage, 'Edge', (given: PagePorts, facts) => {
-      return edgePageHandler(given, facts, measureApart);
+      return edgePageHandler(given, facts, WORK_APART);
     }),
   ],
 });
 
-/** A family of a year of a hundred thousand calls takes a fraction of a second. */
-const FAMILY_MS_MAX = 60_000;
-let thread: Worker | null = null;
+/** A question about a year of a hundred thousand calls takes a fraction of a second. */
+const WORK_MS_MAX = 60_000;
+/** One thread for each part of a question, kept for the next one. */
+const threads = new Map<keyof EdgeWork, Worker>();
 
 /**
- * Measures a family on a thread that is kept for the next one. Throws where it ends without an
- * answer; the next family is measured by another.
+ * Works out questions on threads of their own. Throws where one ends without an answer; the next
+ * question is worked out by another.
  * @internal
  */
-export const measureApart: MeasureFamily = async (order) => {
-  const entry = '../../../compose/edge-worker';
-  const worker = thread === null ? new Worker(compiledEntry(entry), { execArgv: [] }) : thread;
-  thread = worker;
+export const WORK_APART: EdgeWork = {
+  own: async (order) => (await askThread('own', order)) as OwnBacktest,
+  family: async (order) => (await askThread('family', order)) as Family,
+};
+
+async function askThread(part: keyof EdgeWork, order: EdgeOrder): Promise<unknown> {
+  const kept = threads.get(part);
+  const workerData = part;
+  const entry = compiledEntry('../../../compose/edge-worker');
+  const worker = kept === undefined ? new Worker(entry, { execArgv: [], workerData }) : kept;
+  threads.set(part, worker);
   const done = new AbortController();
-  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(FAMILY_MS_MAX)]);
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(WORK_MS_MAX)]);
   const ended = once(worker, 'exit', { signal }).then(() => {
-    throw new Error('the thread that measures families ended');
+    throw new Error('the thread that works out questions ended');
   });
   try {
     // A process ends while its thread has nothing to do.
     worker.ref();
     worker.postMessage(order);
-    const [family] = (await Promise.race([once(worker, 'message', { signal }), ended])) as [Family];
+    const [answer] = await Promise.race([once(worker, 'message', { signal }), ended]);
     worker.unref();
-    return family;
+    return answer;
   } catch (fault) {
-    thread = null;
+    threads.delete(part);
     void worker.terminate();
     throw fault;
   } finally {
     done.abort();
   }
-};
+}

@@ -9,7 +9,7 @@ import {
   type Direction,
   type KeptVersion,
 } from '../../ports/emitted-calls.ts';
-import type { EdgeRecord } from './record.ts';
+import type { RecordColumns } from './record.ts';
 
 /** A question; `null` keeps all. */
 export type Filter = {
@@ -41,7 +41,7 @@ export function kindsOf({ kinds }: Pick<Filter, 'kinds'>): readonly DetectorKind
 }
 
 /** The places of the calls that a filter keeps, in the order of the record. */
-export function selectCalls(record: EdgeRecord, filter: Filter): Uint32Array {
+export function selectCalls(record: RecordColumns, filter: Filter): Uint32Array {
   const { columns, instruments, as_of } = record;
   const span = as_of === null ? null : daysBack(as_of, filter.days);
   const kinds = DETECTOR_KINDS.map((kind) => kindsOf(filter).includes(kind));

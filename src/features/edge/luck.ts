@@ -23,7 +23,7 @@ import {
   LISTED_KINDS,
   type ListedFilter,
 } from './filters.ts';
-import type { EdgeRecord } from './record.ts';
+import type { RecordColumns } from './record.ts';
 
 // Deflation.
 
@@ -104,7 +104,7 @@ export type Days = { readonly first: number; readonly end: number };
 
 /** What the family is measured over: plain data, which another thread can be sent. */
 export type FamilyOrder = {
-  readonly record: Pick<EdgeRecord, 'columns' | 'instruments' | 'prices' | 'fromHour'>;
+  readonly record: RecordColumns;
   /** The places of the closed calls. */
   readonly closed: Uint32Array;
   readonly cost_bps: number;
@@ -192,7 +192,7 @@ function emptyRow(asset: string | null, { first, end }: Days): FamilyRow {
   };
 }
 
-function cellOf({ columns }: FamilyOrder['record'], at: number): number {
+function cellOf({ columns }: RecordColumns, at: number): number {
   const conviction = Number(columns.conviction[at]);
   let bucket = 0;
   for (let place = 0; place < BUCKETS; place += 1) {
@@ -207,7 +207,7 @@ type ByDay = { readonly rowOf: Uint16Array; readonly rows: number; readonly days
 
 /** The places of the closed calls that were open in a day, by row, in their order. */
 function callsByDay(
-  { columns }: FamilyOrder['record'],
+  { columns }: RecordColumns,
   closed: Uint32Array,
   { rowOf, rows, days: { first, end } }: ByDay,
 ): (day: number, row: number) => Uint32Array {
@@ -456,7 +456,7 @@ const SPAN_H_MIN = 48;
  * and cost: those are sums over hours, so that every move of the set is one correlation.
  */
 export function testEntries(
-  record: EdgeRecord,
+  record: RecordColumns,
   closed: Uint32Array,
   hours: Hours,
   seed: number,
@@ -489,7 +489,7 @@ const LOST_WHOLE = -1 + 1e-9;
 
 /** By instrument, how many calls held it in each hour: long less short. */
 function exposuresOf(
-  { columns }: EdgeRecord,
+  { columns }: RecordColumns,
   closed: Uint32Array,
   { from, to }: Hours,
 ): Map<number, Float64Array> {
@@ -517,7 +517,11 @@ function exposuresOf(
   return exposures;
 }
 
-function readShare({ prices, fromHour }: EdgeRecord, place: number, { from, to }: Hours): number {
+function readShare(
+  { prices, fromHour }: RecordColumns,
+  place: number,
+  { from, to }: Hours,
+): number {
   const before = prices[place]?.unreadBefore;
   if (before === undefined) throw new RangeError('an instrument without prices');
   const unread = Number(before[to - fromHour]) - Number(before[from - fromHour]);
@@ -526,7 +530,7 @@ function readShare({ prices, fromHour }: EdgeRecord, place: number, { from, to }
 
 /** What the calls gain if all of them are moved by so many hours, around the span. */
 function movedGains(
-  { prices, fromHour }: EdgeRecord,
+  { prices, fromHour }: RecordColumns,
   exposures: ReadonlyMap<number, Float64Array>,
   { from, to }: Hours,
 ): Float64Array {
@@ -639,7 +643,7 @@ export type Holding = {
  * between are not priced, only what each call's own ends say.
  */
 export function holdAssets(
-  record: EdgeRecord,
+  record: RecordColumns,
   closed: Uint32Array,
   hours: Hours,
   isPriced: boolean,

@@ -56,7 +56,13 @@ import {
   type RandomEntries,
   testEntries,
 } from './luck.ts';
-import { CLOSED, type EdgeRecord, type Instrument, type RecordedCall } from './record.ts';
+import {
+  CLOSED,
+  type EdgeRecord,
+  type Instrument,
+  type RecordColumns,
+  type RecordedCall,
+} from './record.ts';
 
 export type Backtest = {
   readonly calls: CallMeasures;
@@ -95,7 +101,7 @@ function keepMade<T>({ made }: EdgeRecord, key: string, make: () => T): T {
 }
 
 /** The hours of a question: never before the record began. */
-function hoursOf({ as_of, fromHour }: EdgeRecord, days: number): Hours {
+function hoursOf({ as_of, fromHour }: RecordColumns, days: number): Hours {
   if (as_of === null) return { from: fromHour, to: fromHour };
   const to = Math.max(fromHour, as_of / HOUR_S);
   const from = Math.floor(daysBack(as_of, days).from / HOUR_S);
@@ -103,7 +109,7 @@ function hoursOf({ as_of, fromHour }: EdgeRecord, days: number): Hours {
 }
 
 /** Whether the producers of a kind, or of all, ran all of a day. */
-function runsOf({ ran }: EdgeRecord, kinds: readonly DetectorKind[]) {
+function runsOf({ ran }: RecordColumns, kinds: readonly DetectorKind[]) {
   const known = new Map<number, boolean>();
   const spans = kinds.map((kind) => ran[kind]);
   return (day: number): boolean => {
@@ -121,17 +127,20 @@ type FamilyFilter = Pick<Filter, 'days' | 'cost_bps'>;
 
 /** The listed family at the days and the cost of a question; the same for whoever asks. */
 export function measureListed(record: EdgeRecord, filter: FamilyFilter): Family {
-  return keepMade(record, familyKey(filter), () => measureFamily(familyOrder(record, filter)));
+  return keepMade(record, familyKey(filter), () => makeFamily(record, filter));
 }
 
-function familyOrder(record: EdgeRecord, { days, cost_bps }: FamilyFilter): FamilyOrder {
-  const { columns, instruments, prices, fromHour } = record;
+function makeFamily(record: RecordColumns, filter: FamilyFilter): Family {
+  return measureFamily(familyOrder(record, filter));
+}
+
+function familyOrder(record: RecordColumns, { days, cost_bps }: FamilyFilter): FamilyOrder {
   const closed = closedCalls(record, selectCalls(record, { ...ALL, days, cost_bps }));
   const hours = hoursOf(record, days);
   const { first, end } = daysOf(hours);
   const runs = LISTED_KINDS.map((kind) => runsOf(record, kind === null ? DETECTOR_KINDS : [kind]));
   const ran = Array.from({ length: end - first }, (_, i) => runs.map((ranOn) => ranOn(first + i)));
-  return { record: { columns, instruments, prices, fromHour }, closed, cost_bps, hours, ran };
+  return { record, closed, cost_bps, hours, ran };
 }
 
 const ALL = {
@@ -152,41 +161,68 @@ function runOwn(record: EdgeRecord, filter: Filter): OwnBacktest {
   return keepMade(record, filterText(filter), () => makeBacktest(record, filter));
 }
 
-type OwnBacktest = Omit<Backtest, 'family'>;
+/** What a question comes to without its family. */
+export type OwnBacktest = Omit<Backtest, 'family'>;
 
-// The family takes most of the time of a question, in which nobody else would be answered: another
-// thread measures it meanwhile.
+// A question takes a third of a second, in which nobody else would be answered, and as much garbage
+// as makes the next ones wait: it is worked out elsewhere, in two parts side by side.
 
-/** Measures a family elsewhere. Throws where it could not. */
-export type MeasureFamily = (order: FamilyOrder) => Promise<Family>;
+/** What is worked out elsewhere about a question. */
+export type EdgeOrder = { readonly record: RecordColumns; readonly filter: Filter };
 
-let before: Promise<unknown> = Promise.resolve();
+/** Works out a question and its family, in this thread or in others. Throws where it could not. */
+export type EdgeWork = {
+  readonly own: (order: EdgeOrder) => Promise<OwnBacktest>;
+  readonly family: (order: EdgeOrder) => Promise<Family>;
+};
+
+/** Works both out in the thread that asks. */
+export const WORK_HERE: EdgeWork = {
+  own: async ({ record, filter }) => makeBacktest(record, filter),
+  family: async ({ record, filter }) => makeFamily(record, filter),
+};
+
+type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+
+function takingTurns(): Turns {
+  let before: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const own = before.then(work);
+    before = own.catch(() => undefined);
+    return own;
+  };
+}
+
+const TURNS = { own: takingTurns(), family: takingTurns() };
 
 /**
- * Works out a question, or its family alone, so that the record keeps them. Families are measured
- * one after the other, and once for all who ask.
+ * Works out a question, or its family alone, so that the record keeps them: one after the other,
+ * and once for all who ask.
  */
 export async function prepareAnswer(
   record: EdgeRecord,
   filter: Filter,
-  measure: MeasureFamily,
+  work: EdgeWork,
   what: 'all' | 'family' = 'all',
 ): Promise<void> {
-  const key = familyKey(filter);
-  const measured = before.then(async () => {
-    if (record.made.has(key)) return;
-    const family = await measure(familyOrder(record, filter));
-    keepMade(record, key, () => family);
-  });
-  before = measured.catch(() => undefined);
-  if (what === 'all') runOwn(record, filter);
-  await measured;
+  const { calls: _, made, simulated: __, ...columns } = record;
+  const order = { record: columns, filter };
+  const prepare = (part: keyof EdgeWork, key: string) =>
+    TURNS[part](async () => {
+      if (made.has(key)) return;
+      const worked = await work[part](order);
+      keepMade<unknown>(record, key, () => worked);
+    });
+  await Promise.all([
+    prepare('family', familyKey(filter)),
+    ...(what === 'all' ? [prepare('own', filterText(filter))] : []),
+  ]);
 }
 
 /** Over this share of hours without a candle the curve, and what rests on it, is not measured. */
 const UNREAD_SHARE_MAX = 0.01;
 
-function makeBacktest(record: EdgeRecord, filter: Filter): OwnBacktest {
+function makeBacktest(record: RecordColumns, filter: Filter): OwnBacktest {
   const { columns, as_of } = record;
   const picked = selectCalls(record, filter);
   const closed = closedCalls(record, picked);

@@ -87,6 +87,9 @@ export type EdgeRecord = {
   readonly made: Map<string, unknown>;
 };
 
+/** The record as a question needs it: plain data, which another thread can be sent. */
+export type RecordColumns = Omit<EdgeRecord, 'calls' | 'made' | 'simulated'>;
+
 /** The opens of an instrument by hour since 1970, for those that were read. */
 export type Opens = ReadonlyMap<number, number>;
 
@@ -161,23 +164,29 @@ export function buildRecord(parts: RecordParts): EdgeRecord {
 
 const NO_HOUR = 0;
 
+/** Memory that another thread sees, so that no question copies the record. */
+function sharedBytes(bytes: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(bytes);
+}
+
 function columnsOf(calls: readonly RecordedCall[], places: ReadonlyMap<string, number>) {
   const n = calls.length;
+  const floats = (first: number) => new Float64Array(sharedBytes(n * 8)).fill(first);
   const columns: CallColumns = {
-    kind: new Uint8Array(n),
-    instrument: new Uint16Array(n),
-    direction: new Int8Array(n),
-    conviction: new Float64Array(n),
-    horizon: new Uint16Array(n),
-    emitted: new Float64Array(n),
-    state: new Uint8Array(n),
-    closedAt: new Float64Array(n).fill(Number.NaN),
-    entryHour: new Int32Array(n).fill(-1),
-    exitHour: new Int32Array(n).fill(-1),
-    entry: new Float64Array(n).fill(Number.NaN),
-    exit: new Float64Array(n).fill(Number.NaN),
-    gross: new Float64Array(n).fill(Number.NaN),
-    funding: new Float64Array(n).fill(Number.NaN),
+    kind: new Uint8Array(sharedBytes(n)),
+    instrument: new Uint16Array(sharedBytes(n * 2)),
+    direction: new Int8Array(sharedBytes(n)),
+    conviction: floats(0),
+    horizon: new Uint16Array(sharedBytes(n * 2)),
+    emitted: floats(0),
+    state: new Uint8Array(sharedBytes(n)),
+    closedAt: floats(Number.NaN),
+    entryHour: new Int32Array(sharedBytes(n * 4)).fill(-1),
+    exitHour: new Int32Array(sharedBytes(n * 4)).fill(-1),
+    entry: floats(Number.NaN),
+    exit: floats(Number.NaN),
+    gross: floats(Number.NaN),
+    funding: floats(Number.NaN),
   };
   for (const [at, call] of calls.entries()) {
     const { outcome } = call;
@@ -212,12 +221,19 @@ function entriesOf({ state, entryHour }: CallColumns): Uint32Array {
     keys[count] = Number(entryHour[at]) * CALLS_MAX + at;
     count += 1;
   }
-  return Uint32Array.from(keys.subarray(0, count).sort(), (key) => key % CALLS_MAX);
+  const places = new Uint32Array(sharedBytes(count * 4));
+  places.set(
+    keys
+      .subarray(0, count)
+      .sort()
+      .map((key) => key % CALLS_MAX),
+  );
+  return places;
 }
 
 function pricesOf(opens: Opens, fromHour: number, hours: number): HourlyPrices {
-  const held = new Float64Array(hours);
-  const unreadBefore = new Uint32Array(hours + 1);
+  const held = new Float64Array(sharedBytes(hours * 8));
+  const unreadBefore = new Uint32Array(sharedBytes((hours + 1) * 4));
   let last = Number.NaN;
   for (let hour = 0; hour < hours; hour += 1) {
     const open = opens.get(fromHour + hour);
@@ -225,7 +241,7 @@ function pricesOf(opens: Opens, fromHour: number, hours: number): HourlyPrices {
     if (open !== undefined) last = open;
     held[hour] = last;
   }
-  const moves = new Float64Array(hours);
+  const moves = new Float64Array(sharedBytes(hours * 8));
   for (let hour = 0; hour + 1 < hours; hour += 1) {
     const move = Number(held[hour + 1]) / Number(held[hour]) - 1;
     moves[hour] = Number.isNaN(move) ? 0 : move;

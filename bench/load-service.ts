@@ -23,9 +23,10 @@ const BLOCK_ROWS = 200;
 const FIRST_S = 1_600_000_000;
 const BLOCK_S = 2;
 
-const demo = z.looseObject({ base_url: z.string(), stream_token: z.string() });
+const demo = z.looseObject({ base_url: z.string() });
 const added = z.looseObject({ membership_id: z.string() });
 const minted = z.looseObject({ key: z.string() });
+const mintedToken = z.looseObject({ token: z.string() });
 
 type Ended = { readonly status: number | null; readonly out: string; readonly err: string };
 
@@ -73,9 +74,10 @@ export async function startLoaded(home: string, keyCount: number) {
     await sleep(LOOK_MS);
   }
   const file = join(home, 'data/simulated/demo-credentials.json');
-  const { base_url: base, stream_token: token } = demo.parse(
-    JSON.parse(readFileSync(file, 'utf8')),
-  );
+  const { base_url: base } = demo.parse(JSON.parse(readFileSync(file, 'utf8')));
+  // The token of the demo has room for a tenth of the streams.
+  const tier = ['--tier', 'desk'];
+  const { token } = await command(home, mintedToken, 'tokens', 'mint', ...tier);
   const keys: string[] = [];
   for (let n = 0; n < keyCount; n += 1) {
     const { membership_id } = await command(home, added, 'members', 'add', '--plan', 'enterprise');

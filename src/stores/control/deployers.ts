@@ -33,8 +33,8 @@ const WAITING_BY_CALLER_MAX = 200;
 /** How often a walk that fails is tried before its place in the queue is given up. */
 const ATTEMPTS_MAX = 20;
 /**
- * The wait before a walk that failed or was cut is tried again. It doubles after so many attempts,
- * at once a walk's or, where it failed at its first question, that question's.
+ * The wait before a walk is tried again, and how many attempts it stays so before it doubles each
+ * time: `walks` of walks that were cut, `questions` of walks that failed at their first question.
  */
 const RETRY = { everyS: 20, walks: 4, questions: 14, doublingsMax: 5 };
 /** Walks that were cut and may wait to be tried again, beside those that somebody asked for. */
@@ -256,6 +256,15 @@ const KEEP = `
 const COMMIT = `${KEEP}
   delete from deployer_queue where address = $1`;
 
+/** When a walk is tried again: by the wait, the attempts before it doubles, and its doublings. */
+function dueAfter(
+  attempts: string,
+  [everyS, steady, doublingsMax]: readonly [string, string, string],
+): string {
+  const doublings = `least(greatest(${attempts} - ${steady}::int, 0), ${doublingsMax}::int)`;
+  return `control_now() + make_interval(secs => ${everyS}::int * (1 << ${doublings}))`;
+}
+
 const COMMIT_CUT = `${KEEP}
   insert into deployer_queue as q (address, asked_at, due_at, attempts, failure)
   select $1, control_now(), control_now() + make_interval(secs => $9::int), 1, $7
@@ -263,8 +272,7 @@ const COMMIT_CUT = `${KEEP}
     or exists (select from deployer_queue where address = $1)
   on conflict (address) do update
     set attempts = q.attempts + 1, failure = excluded.failure,
-        due_at = control_now() + make_interval(
-          secs => $9::int * (1 << least(greatest(q.attempts - $10::int, 0), $11::int)))`;
+        due_at = ${dueAfter('q.attempts', ['$9', '$10', '$11'])}`;
 
 const GIVE_UP = 'delete from deployer_queue where address = $1 and attempts >= $2';
 
@@ -276,6 +284,5 @@ function newestIn({ launches }: DeployerWalk): Date | null {
 const TRY_AGAIN = `
   update deployer_queue
   set attempts = attempts + 1, failure = $2,
-      due_at = control_now() + make_interval(
-        secs => $3::int * (1 << least(greatest(attempts - $4::int, 0), $5::int)))
+      due_at = ${dueAfter('attempts', ['$3', '$4', '$5'])}
   where address = $1`;

@@ -302,7 +302,8 @@ function writeFour(into: Float64Array, at: number, a: number, b: number, c: numb
  * of them in one pass over the hours. `laid` counts the calls of the day by cell.
  */
 function dayCompounder({ first }: Days) {
-  const [atStart, held] = [new Float64Array(COMBINATIONS), new Float64Array(COMBINATIONS)];
+  const [sums, held] = [new Float64Array(COMBINATIONS), new Float64Array(COMBINATIONS)];
+  const atStart = new Float64Array(COMBINATIONS);
   return (
     { sum, open }: Book,
     laid: Float64Array,
@@ -312,7 +313,14 @@ function dayCompounder({ first }: Days) {
   ) => {
     atStart.set(value);
     for (let cells = 0; cells < (to - from) * CELLS; cells += CELLS) {
-      compoundHour(sum, open, cells, value);
+      sumCombinations(sum, cells, sums);
+      sumCombinations(open, cells, held);
+      // Where nothing is held the sum is 0, and the value stays without a branch of its own.
+      for (let at = 0; at < COMBINATIONS; at += 1) {
+        const own = Number(held[at]);
+        const grown = 1 + Number(sums[at]) / (own === 0 ? 1 : own);
+        value[at] = Number(value[at]) * Math.max(0, grown);
+      }
     }
     if (to - from < DAY_H) return;
     sumCombinations(laid, 0, held);
@@ -324,85 +332,6 @@ function dayCompounder({ first }: Days) {
       counts[day + at] = 1;
     }
   };
-}
-
-/** Compounds each combination by an hour: `sumCombinations` of both columns of its cells. */
-function compoundHour(sum: Float64Array, open: Float64Array, from: number, value: Float64Array) {
-  let [all0, all1, all2, all3] = [0, 0, 0, 0];
-  let [allLong0, allLong1, allLong2, allLong3] = [0, 0, 0, 0];
-  let [allShort0, allShort1, allShort2, allShort3] = [0, 0, 0, 0];
-  let [heldLong0, heldLong1, heldLong2, heldLong3] = [0, 0, 0, 0];
-  let [heldShort0, heldShort1, heldShort2, heldShort3] = [0, 0, 0, 0];
-  for (let kind = 0; kind < DETECTOR_KINDS.length; kind += 1) {
-    const at = from + kind * SIDES * BUCKETS;
-    const long3 = Number(sum[at + 3]);
-    const long2 = Number(sum[at + 2]) + long3;
-    const long1 = Number(sum[at + 1]) + long2;
-    const long0 = Number(sum[at]) + long1;
-    const short3 = Number(sum[at + 7]);
-    const short2 = Number(sum[at + 6]) + short3;
-    const short1 = Number(sum[at + 5]) + short2;
-    const short0 = Number(sum[at + 4]) + short1;
-    const longs3 = Number(open[at + 3]);
-    const longs2 = Number(open[at + 2]) + longs3;
-    const longs1 = Number(open[at + 1]) + longs2;
-    const longs0 = Number(open[at]) + longs1;
-    const shorts3 = Number(open[at + 7]);
-    const shorts2 = Number(open[at + 6]) + shorts3;
-    const shorts1 = Number(open[at + 5]) + shorts2;
-    const shorts0 = Number(open[at + 4]) + shorts1;
-    const own = (kind + 1) * OF_KIND;
-    grow(value, own, long0 + short0, longs0 + shorts0);
-    grow(value, own + 1, long1 + short1, longs1 + shorts1);
-    grow(value, own + 2, long2 + short2, longs2 + shorts2);
-    grow(value, own + 3, long3 + short3, longs3 + shorts3);
-    grow(value, own + 4, long0, longs0);
-    grow(value, own + 5, long1, longs1);
-    grow(value, own + 6, long2, longs2);
-    grow(value, own + 7, long3, longs3);
-    grow(value, own + 8, short0, shorts0);
-    grow(value, own + 9, short1, shorts1);
-    grow(value, own + 10, short2, shorts2);
-    grow(value, own + 11, short3, shorts3);
-    all0 += long0 + short0;
-    allLong0 += long0;
-    all1 += long1 + short1;
-    allLong1 += long1;
-    all2 += long2 + short2;
-    allLong2 += long2;
-    all3 += long3 + short3;
-    allLong3 += long3;
-    allShort0 += short0;
-    allShort1 += short1;
-    allShort2 += short2;
-    allShort3 += short3;
-    heldLong0 += longs0;
-    heldLong1 += longs1;
-    heldLong2 += longs2;
-    heldLong3 += longs3;
-    heldShort0 += shorts0;
-    heldShort1 += shorts1;
-    heldShort2 += shorts2;
-    heldShort3 += shorts3;
-  }
-  grow(value, 0, all0, heldLong0 + heldShort0);
-  grow(value, 1, all1, heldLong1 + heldShort1);
-  grow(value, 2, all2, heldLong2 + heldShort2);
-  grow(value, 3, all3, heldLong3 + heldShort3);
-  grow(value, 4, allLong0, heldLong0);
-  grow(value, 5, allLong1, heldLong1);
-  grow(value, 6, allLong2, heldLong2);
-  grow(value, 7, allLong3, heldLong3);
-  grow(value, 8, allShort0, heldShort0);
-  grow(value, 9, allShort1, heldShort1);
-  grow(value, 10, allShort2, heldShort2);
-  grow(value, 11, allShort3, heldShort3);
-}
-
-/** Where nothing is held the sum is 0, and the value stays without a branch of its own. */
-function grow(value: Float64Array, at: number, sum: number, held: number): void {
-  const grown = 1 + sum / (held === 0 ? 1 : held);
-  value[at] = Number(value[at]) * Math.max(0, grown);
 }
 
 /** The combinations of a row that have enough closed calls. */

@@ -109,7 +109,7 @@ const filterOf = (n: number): Filter => ({
   min_conviction: null,
 });
 await timed('cold, a question that was never asked', Number(questions), async (n) => {
-  await prepareAnswer(record, filterOf(n), WORK_APART);
+  await prepareAnswer(record, filterOf(n), WORK_APART, { signal: new AbortController().signal });
   return runBacktest(record, filterOf(n));
 });
 await timed('warm, a question that was asked before', Number(questions), () =>

@@ -15,6 +15,7 @@ const ALL: Filter = {
   cost_bps: 1,
   min_conviction: null,
 };
+const WAITING = { signal: new AbortController().signal };
 const record = () => noiseRecord(3, { assets: 3, hours: 24 * 60, bursts: 30 });
 
 test('a question is worked out apart as it is here, and each part once for all who ask', async () => {
@@ -31,7 +32,9 @@ test('a question is worked out apart as it is here, and each part once for all w
       return WORK_APART.family(order);
     },
   };
-  await Promise.all([...filters, ...filters].map((one) => prepareAnswer(apart, one, work)));
+  await Promise.all(
+    [...filters, ...filters].map((one) => prepareAnswer(apart, one, work, WAITING)),
+  );
   expect(worked.toSorted()).toEqual(['family', 'family', 'own', 'own', 'own']);
   for (const filter of filters) {
     const told = runBacktest(apart, filter);
@@ -51,7 +54,33 @@ test('a part that could not be worked out fails its question, and the next one i
     ...WORK_APART,
     own: () => Promise.reject(new Error('a planted fault')),
   };
-  await expect(prepareAnswer(own, ALL, refuse)).rejects.toThrow('a planted fault');
-  await prepareAnswer(own, ALL, WORK_APART);
+  await expect(prepareAnswer(own, ALL, refuse, WAITING)).rejects.toThrow('a planted fault');
+  expect(await prepareAnswer(own, ALL, WORK_APART, WAITING)).toBeNull();
   expect(JSON.stringify(runBacktest(own, ALL))).toBe(JSON.stringify(runBacktest(record(), ALL)));
+});
+
+test('a question whose caller has gone before its turn is not worked out, and is not answered', async () => {
+  const own = record();
+  let worked = 0;
+  let end = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const work: EdgeWork = {
+    own: async (order) => {
+      worked += 1;
+      await held;
+      return WORK_APART.own(order);
+    },
+    family: WORK_APART.family,
+  };
+  const gone = new AbortController();
+  const first = prepareAnswer(own, ALL, work, WAITING);
+  const second = prepareAnswer(own, { ...ALL, cost_bps: 2 }, work, gone);
+  gone.abort();
+  expect((await second)?.code).toBe('timed_out');
+  end();
+  expect(await first).toBeNull();
+  expect(await prepareAnswer(own, ALL, work, WAITING)).toBeNull();
+  expect(worked).toBe(1);
 });

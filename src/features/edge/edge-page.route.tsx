@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { Read } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
 import type { Reliability } from '../../evidence/statistics.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import {
@@ -81,22 +82,17 @@ export function edgePageHandler(
   facts: PageFacts,
   work: EdgeWork,
 ): PlainHandler<typeof edgePage> {
-  return async ({ query }) => {
+  return async ({ query }, { signal }) => {
     const filter = filterOf(withoutEmpty(query));
+    const fail = (title: string, { reason }: Why) => {
+      const back = { path: PATH, text: 'Try again' };
+      return edgePage.reply(503, messagePage(facts, { title, why: reason, current: PATH, back }));
+    };
     const read = await recordOver(ports)('priced');
-    if ('silent' in read) {
-      return edgePage.reply(
-        503,
-        messagePage(facts, {
-          title: 'The record of calls could not be read',
-          why: read.silent.reason,
-          current: PATH,
-          back: { path: PATH, text: 'Try again' },
-        }),
-      );
-    }
+    if ('silent' in read) return fail('The record of calls could not be read', read.silent);
     const record = read.record.value;
-    await prepareAnswer(record, filter, work);
+    const late = await prepareAnswer(record, filter, work, { signal });
+    if (late !== null) return fail('The question could not be worked out in time', late);
     const told = runBacktest(record, filter);
     const unreadCandles = told.instruments.some((at) => !(read.candles[at] instanceof Read));
     const children = (

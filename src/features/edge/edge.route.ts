@@ -231,12 +231,13 @@ export function edgeBacktestHandler(
   ports: EdgePorts,
   work: EdgeWork,
 ): PlainHandler<typeof edgeBacktest> {
-  return async ({ query: { list, ...query } }, _request, caller) => {
+  return async ({ query: { list, ...query } }, { signal }, caller) => {
     const filter = filterOf(query);
     const read = await recordOver(ports)('priced');
     if ('silent' in read) return edgeBacktest.reply(200, failure('backtest', read.silent));
     const what = list === undefined ? 'all' : 'family';
-    await prepareAnswer(read.record.value, filter, work, what);
+    const late = await prepareAnswer(read.record.value, filter, work, { signal, what });
+    if (late !== null) return edgeBacktest.reply(200, failure('backtest', late));
     if (list !== undefined) return edgeBacktest.reply(200, listFilters(read, filter));
     const counted = await countTrial(ports, caller, filter);
     if (counted !== null && 'silent' in counted) {

@@ -106,12 +106,22 @@ export const WORK_APART: EdgeWork = {
   family: async (order) => (await askThread('family', order)) as Family,
 };
 
+function startThread(part: keyof EdgeWork): Worker {
+  const entry = compiledEntry('../../../compose/edge-worker');
+  const worker = new Worker(entry, { execArgv: [], workerData: part });
+  const forget = () => {
+    if (threads.get(part) === worker) threads.delete(part);
+  };
+  // A thread that ends between two questions fails neither: the next one gets another.
+  worker.on('error', forget);
+  worker.on('exit', forget);
+  threads.set(part, worker);
+  return worker;
+}
+
 async function askThread(part: keyof EdgeWork, order: EdgeOrder): Promise<unknown> {
   const kept = threads.get(part);
-  const workerData = part;
-  const entry = compiledEntry('../../../compose/edge-worker');
-  const worker = kept === undefined ? new Worker(entry, { execArgv: [], workerData }) : kept;
-  threads.set(part, worker);
+  const worker = kept === undefined ? startThread(part) : kept;
   const done = new AbortController();
   const signal = AbortSignal.any([done.signal, AbortSignal.timeout(WORK_MS_MAX)]);
   const ended = once(worker, 'exit', { signal }).then(() => {

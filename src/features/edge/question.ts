@@ -3,6 +3,7 @@
 
 import { formatIsoDate, HOUR_S } from '../../chain/time.ts';
 import { collect, present, tally } from '../../evidence/measure.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type Estimate,
   estimateShare,
@@ -11,6 +12,7 @@ import {
   scoreGroups,
   tiesOf,
 } from '../../evidence/statistics.ts';
+import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
 import { DETECTOR_KINDS, type DetectorKind } from '../../ports/emitted-calls.ts';
 import {
   BPS,
@@ -197,27 +199,38 @@ const TURNS = { own: takingTurns(), family: takingTurns() };
 
 /**
  * Works out a question, or its family alone, so that the record keeps them: one after the other,
- * and once for all who ask.
+ * and once for all who ask. Whoever has gone before their turn came costs nothing. Gives why they
+ * were not worked out before the signal ended, or `null`.
  */
 export async function prepareAnswer(
   record: EdgeRecord,
   filter: Filter,
   work: EdgeWork,
-  what: 'all' | 'family' = 'all',
-): Promise<void> {
+  { signal, what = 'all' }: { readonly signal: AbortSignal; readonly what?: 'all' | 'family' },
+): Promise<Why | null> {
   const { calls: _, made, simulated: __, ...columns } = record;
   const order = { record: columns, filter };
   const prepare = (part: keyof EdgeWork, key: string) =>
     TURNS[part](async () => {
-      if (made.has(key)) return;
+      if (made.has(key) || signal.aborted) return;
       const worked = await work[part](order);
       keepMade<unknown>(record, key, () => worked);
     });
-  await Promise.all([
-    prepare('family', familyKey(filter)),
-    ...(what === 'all' ? [prepare('own', filterText(filter))] : []),
-  ]);
+  const prepared = await inTime(
+    () =>
+      Promise.all([
+        prepare('family', familyKey(filter)),
+        ...(what === 'all' ? [prepare('own', filterText(filter))] : []),
+      ]),
+    signal,
+  );
+  return prepared === OUT_OF_TIME ? NOT_IN_TIME : null;
 }
+
+const NOT_IN_TIME = why('timed_out', {
+  what: 'The work on questions about the edge',
+  limit: 'the time of a request',
+});
 
 /** Over this share of hours without a candle the curve, and what rests on it, is not measured. */
 const UNREAD_SHARE_MAX = 0.01;

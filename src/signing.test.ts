@@ -354,6 +354,14 @@ test('a key of the simulated world says so in its id, and has the thumbprint of 
   );
 });
 
+test('no id begins with a dash, which a command line would take for an option', () => {
+  const one = processOf(fresh());
+  const made = Array.from({ length: 1_000 }, () =>
+    makeKey(one.sealing, false, { nbf: START, made_at: START }),
+  );
+  expect(made.filter(({ kid }) => kid.startsWith('-'))).toEqual([]);
+});
+
 test('commands list, rotate and mark keys, and doctor names the one in force', async () => {
   const one = processOf(fresh());
   const run = (line: string) => ran(line, signingCommands, one.services);

@@ -137,13 +137,19 @@ describe.skipIf(NO_POSTGRES !== null)(`a server ${NO_POSTGRES ?? ''}`, () => {
     const told = await database.query('show idle_in_transaction_session_timeout');
     expect(told).toEqual([{ idle_in_transaction_session_timeout: '1min' }]);
     await database.query('create table held (n int primary key)');
+    let tellHeld = () => {};
+    const held = new Promise<void>((resolve) => {
+      tellHeld = resolve;
+    });
     const paused = database.transaction(async (session) => {
+      await session.query('insert into held values (1)');
       // The same end, sooner.
       await session.query("set local idle_in_transaction_session_timeout = '50ms'");
-      await session.query('insert into held values (1)');
+      tellHeld();
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       await session.query('insert into held values (2)');
     });
+    await held;
     // It waits for the row of the paused one, and has it once the server ended that.
     const other = database.query('insert into held values (1)');
     await expect(paused).rejects.toBeInstanceOf(StoreUnavailable);
